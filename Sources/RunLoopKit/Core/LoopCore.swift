@@ -1,0 +1,106 @@
+internal import CRunLoopCore
+
+/// A `runloop *`, borrowed. Thread-safe, as the core is.
+struct LoopCore: Hashable, @unchecked Sendable {
+    let pointer: OpaquePointer
+
+    init?(_ pointer: OpaquePointer?) {
+        guard let pointer else { return nil }
+        self.pointer = pointer
+    }
+
+    static var current: LoopCore? { LoopCore(runloop_current()) }
+    static var main: LoopCore? { LoopCore(runloop_main()) }
+
+    func retain() { runloop_retain(pointer) }
+    func release() { runloop_release(pointer) }
+
+    // Looking.
+
+    var isCurrent: Bool { runloop_is_current(pointer) }
+    var isWaiting: Bool { runloop_is_waiting(pointer) }
+    var currentMode: ModeName? { runloop_current_mode(pointer).map { ModeName(text: runloop_mode_name($0)) } }
+    var wakeUpsSaved: UInt64 { runloop_wakeups_saved(pointer) }
+    var copiedDescription: String? { takeString(runloop_copy_description(pointer)) }
+
+    func nextFireDate(_ mode: ModeName) -> Int64 { runloop_next_fire_date(pointer, mode.text) }
+
+    var modes: [ModeName] {
+        var capacity = 8
+        while true {
+            var count = 0
+            let names = [UnsafePointer<CChar>?](unsafeUninitializedCapacity: capacity) { buffer, initialized in
+                count = runloop_get_modes(pointer, buffer.baseAddress, capacity)
+                initialized = min(count, capacity)
+            }
+            if count <= capacity { return names.map { ModeName(text: runloop_mode_name($0)) } }
+            capacity = count + 8
+        }
+    }
+
+    func addCommonMode(_ mode: ModeName) -> Int32 { runloop_add_common_mode(pointer, mode.text) }
+    func isCommon(_ mode: ModeName) -> Bool { runloop_mode_is_common(pointer, mode.text) }
+
+    // Running: the loop of the calling thread, which is why these are static.
+
+    static func run() { _ = runloop_run() }
+
+    /// A run that the loop refuses, because its thread is ending or it came here through a fork, is finished.
+    static func run(_ mode: ModeName, limit: Int64, returnAfterSourceHandled: Bool) -> RunLoop.RunResult {
+        let result = runloop_run_in_mode(mode.text, limit, returnAfterSourceHandled)
+        return RunLoop.RunResult(rawValue: result) ?? .finished
+    }
+
+    func stop() { runloop_stop(pointer) }
+    func stopLatched() { runloop_stop_latched(pointer) }
+    func stop(_ mode: ModeName) -> Int32 { runloop_stop_mode(pointer, mode.text) }
+    func wakeUp() { runloop_wake_up(pointer) }
+
+    // Performing.
+
+    func post(_ modes: Set<RunLoop.Mode>, _ box: PerformBox) -> Int32 {
+        let info = lendBox(box)
+        let result = withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: modes.count) { names in
+            for (index, mode) in modes.enumerated() { names[index] = mode.name.text }
+            return runloop_post_in_modes(pointer, names.baseAddress, modes.count, performCallOut, info, returnBox)
+        }
+        if result < 0 { returnBox(info) }
+        return result
+    }
+
+    /// Calls `discard(info)` once, on the loop's thread, when that thread ends: a function for no mode waits for ever.
+    func atEnd(_ info: UnsafeMutableRawPointer, _ discard: @escaping runloop_function) -> Bool {
+        runloop_perform_in_modes(pointer, nil, 0, performCallOut, info, discard) == 0
+    }
+
+    // Membership.
+
+    func add(_ timer: TimerCore, _ mode: ModeName) -> Int32 { runloop_add_timer(pointer, timer.pointer, mode.text) }
+    func remove(_ timer: TimerCore, _ mode: ModeName) { runloop_remove_timer(pointer, timer.pointer, mode.text) }
+    func contains(_ timer: TimerCore, _ mode: ModeName) -> Bool {
+        runloop_contains_timer(pointer, timer.pointer, mode.text)
+    }
+
+    func add(_ source: SourceCore, _ mode: ModeName) -> Int32 { runloop_add_source(pointer, source.pointer, mode.text) }
+    func remove(_ source: SourceCore, _ mode: ModeName) { runloop_remove_source(pointer, source.pointer, mode.text) }
+    func contains(_ source: SourceCore, _ mode: ModeName) -> Bool {
+        runloop_contains_source(pointer, source.pointer, mode.text)
+    }
+
+    func add(_ observer: ObserverCore, _ mode: ModeName) -> Int32 {
+        runloop_add_observer(pointer, observer.pointer, mode.text)
+    }
+    func remove(_ observer: ObserverCore, _ mode: ModeName) {
+        runloop_remove_observer(pointer, observer.pointer, mode.text)
+    }
+    func contains(_ observer: ObserverCore, _ mode: ModeName) -> Bool {
+        runloop_contains_observer(pointer, observer.pointer, mode.text)
+    }
+}
+
+/// The box is released after its closure ran, whatever the closure did.
+@Sendable
+private func performCallOut(_ info: UnsafeMutableRawPointer?) {
+    guard let info else { return }
+    Unmanaged<PerformBox>.fromOpaque(info).takeRetainedValue().body()
+}

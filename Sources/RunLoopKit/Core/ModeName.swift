@@ -1,0 +1,30 @@
+internal import CRunLoopCore
+
+/// A name in the core's process-wide table: equal names have the same address, and live for ever.
+struct ModeName: Hashable, @unchecked Sendable {
+    let text: UnsafePointer<CChar>
+
+    init(_ name: String) {
+        precondition(!name.utf8.contains(0), "The name of a mode contains no NUL character.")
+        self.init(text: name.withCString { runloop_mode_name($0) })
+    }
+
+    init(text: UnsafePointer<CChar>?) {
+        guard let text else { outOfMemory() }
+        self.text = text
+    }
+
+    var string: String { String(cString: text) }
+
+    static let `default` = ModeName(RUNLOOP_DEFAULT_MODE)
+    static let common = ModeName(RUNLOOP_COMMON_MODES)
+    static let tracking = ModeName(RUNLOOP_TRACKING_MODE)
+    static let initialization = ModeName(RUNLOOP_INITIALIZATION_MODE)
+}
+
+extension RunLoop.Mode {
+    /// The mode of a name that the core handed out.
+    init(text: UnsafePointer<CChar>) {
+        self.init(name: ModeName(text: runloop_mode_name(text)))
+    }
+}

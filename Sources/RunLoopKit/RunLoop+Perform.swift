@@ -1,0 +1,33 @@
+extension RunLoop {
+    /// Calls `body` once on the loop's thread, when the loop runs in one of `modes`, and wakes the loop for it.
+    ///
+    /// Closures run in the order in which they were given (R102), one that is given by another in the next round.
+    /// `.common` means any common mode (R101). Without modes it never runs. Any thread. The closure is freed right after
+    /// it ran (R105), or unused when the loop's thread ends (R8).
+    ///
+    /// - Returns: `false` if the loop's thread has ended already, or the loop was made before a fork and this is the child:
+    ///   `body` is freed and never called.
+    @discardableResult
+    public func perform(inModes modes: Set<Mode> = [.default], _ body: sending @escaping () -> Void) -> Bool {
+        let result = core.post(modes, PerformBox(body))
+        if result == 0 { return true }
+        if case .outOfMemory = Error(result: result) { outOfMemory() }
+        return false
+    }
+
+    /// Calls `body` once on the loop's thread, not before `delay` has passed, when the loop runs in one of `modes`.
+    ///
+    /// A timer that fires once: due in the past if `delay` is negative, up to `tolerance` later to share a wake-up. Any
+    /// thread. The closure is freed after it ran, when it is cancelled, or when the loop's thread ends. O(log timers).
+    ///
+    /// - Returns: the registration, to cancel it. Not needed for anything else: dropping it does not cancel.
+    @discardableResult
+    public func perform(
+        after delay: Duration, tolerance: Duration = .zero, inModes modes: Set<Mode> = [.default],
+        _ body: sending @escaping () -> Void
+    ) -> Registration {
+        let timer = Timer(after: delay, tolerance: tolerance) { _ in body() }
+        for mode in modes { add(timer, forMode: mode) }
+        return Registration { timer.invalidate() }
+    }
+}

@@ -1,0 +1,99 @@
+extension RunLoop {
+    /// Why a run ended. The values are those of CFRunLoopRunResult (R36).
+    public enum RunResult: Int32, Hashable, Sendable {
+        /// The mode has nothing that could ever happen.
+        case finished = 1
+        /// Somebody called one of the `stop` methods.
+        case stopped = 2
+        /// The limit has passed.
+        case timedOut = 3
+        /// A source was handled, and the caller asked to return then.
+        case handledSource = 4
+    }
+
+    /// Runs the default mode until it is stopped or finished (R27).
+    ///
+    /// On the loop's own thread only: anything else is a precondition failure. Nests to any depth (R26). The main loop's
+    /// default mode is never finished (R24), so there this returns only when stopped.
+    @available(
+        *, noasync,
+        message: "Running a loop blocks its thread: call this from synchronous code on a thread of your own."
+    )
+    public func run() {
+        checkThread()
+        LoopCore.run()
+    }
+
+    /// Runs the default mode until `deadline`, or until it is stopped or finished; at least one iteration even if the
+    /// deadline has passed (R31, R127). On the loop's own thread only: anything else is a precondition failure.
+    ///
+    /// Unlike in Foundation, `stop()` ends it.
+    @available(
+        *, noasync,
+        message: "Running a loop blocks its thread: call this from synchronous code on a thread of your own."
+    )
+    @discardableResult
+    public func run(until deadline: Instant) -> RunResult {
+        run(mode: .default, until: deadline)
+    }
+
+    /// Runs one mode until `deadline` (`nil`: without limit), or until it is stopped or finished (R28 to R41).
+    ///
+    /// On the loop's own thread only: anything else is a precondition failure. Nests to any depth (R26). A deadline that
+    /// has passed gives exactly one iteration, which never sleeps (R31). The deadline is looked at when an iteration ends,
+    /// it interrupts no closure (R34). `.common`, an unknown mode and an empty one finish at once, and no observer is told
+    /// (R22, R23, R28). An iteration costs O(signalled sources + due timers + matching closures), and one system call.
+    ///
+    /// - Parameter returnAfterSourceHandled: also return at the end of an iteration that handled a source, or the main
+    ///   dispatch queue; timers and performed closures do not count (R38).
+    @available(
+        *, noasync,
+        message: "Running a loop blocks its thread: call this from synchronous code on a thread of your own."
+    )
+    @discardableResult
+    public func run(mode: Mode, until deadline: Instant? = nil, returnAfterSourceHandled: Bool = false) -> RunResult {
+        checkThread()
+        let limit = deadline.map(Nanoseconds.until) ?? Nanoseconds.never
+        return LoopCore.run(mode.name, limit: limit, returnAfterSourceHandled: returnAfterSourceHandled)
+    }
+
+    /// Runs one mode for `limit`, or until it is stopped or finished. Zero or less gives exactly one iteration, which
+    /// never sleeps (R31). A positive limit is never rounded down to zero. Everything else as for `run(mode:until:)`.
+    @available(
+        *, noasync,
+        message: "Running a loop blocks its thread: call this from synchronous code on a thread of your own."
+    )
+    @discardableResult
+    public func run(mode: Mode, for limit: Duration, returnAfterSourceHandled: Bool = false) -> RunResult {
+        checkThread()
+        return LoopCore.run(
+            mode.name, limit: Nanoseconds.of(limit), returnAfterSourceHandled: returnAfterSourceHandled)
+    }
+
+    private func checkThread() {
+        precondition(isCurrent, "A run loop is run by its own thread only; perform a closure on it instead.")
+    }
+
+    /// Ends the innermost active run at the end of its iteration, and wakes it (R46). Not remembered when no run is active
+    /// (R47): a stop that may come before the run is `stopCurrentOrNextRun()`. Twice is once. Any thread. O(1), one system
+    /// call if the loop sleeps.
+    public func stop() { core.stop() }
+
+    /// Like `stop()`, but remembered until some run of the loop ends for it, however early it comes. For "start a thread,
+    /// then stop its loop", where a plain stop would get lost if the thread is slow. Twice before it is used up is once.
+    /// Any thread. O(1).
+    public func stopCurrentOrNextRun() { core.stopLatched() }
+
+    /// Ends the next iteration of the loop in `mode`, now or whenever that mode runs; remembered until then (R53). Makes
+    /// the mode if needed. `.common` is not a mode: that is a precondition failure. Ignored on a loop whose thread has
+    /// ended. Any thread. O(modes).
+    public func stop(inMode mode: Mode) {
+        precondition(mode != .common, "A run is stopped in one mode; the common modes are several.")
+        if case .outOfMemory = Error(result: core.stop(mode.name)) { outOfMemory() }
+    }
+
+    /// Ends one sleep, or spares the next if the loop is on its way to it (R48 to R50). Ignored, without trace, when no
+    /// run is active or the loop is past its wait: what was set up before the wake-up is seen in any case. Any number of
+    /// wake-ups before the sleep are one. Any thread. O(1), one system call if the loop sleeps, none otherwise.
+    public func wakeUp() { core.wakeUp() }
+}

@@ -1,0 +1,135 @@
+extension RunLoop {
+    /// Something that happens outside the loop, and for which the loop calls a closure: signalled by hand, or by the state
+    /// of a file descriptor.
+    ///
+    /// A source can be in several modes of several loops; each loop calls it on its own thread, hence the `@Sendable`
+    /// closures. A loop keeps the sources it has. The closures are freed with the source, not when it becomes invalid
+    /// (R57): a closure that uses its own source captures it weakly.
+    public final class Source: Sendable {
+        /// Conditions of a descriptor. The values are those of EPOLLIN, EPOLLPRI, …
+        public struct Readiness: OptionSet, Hashable, Sendable {
+            /// The bits.
+            public let rawValue: UInt32
+
+            /// Any bits; asking for unknown ones is an error when the source is made.
+            public init(rawValue: UInt32) {
+                self.rawValue = rawValue
+            }
+
+            /// Something can be read, or a connection accepted, or the end has been reached.
+            public static let read = Readiness(rawValue: 0x001)
+            /// Something urgent can be read.
+            public static let priority = Readiness(rawValue: 0x002)
+            /// Something can be written.
+            public static let write = Readiness(rawValue: 0x004)
+            /// An error is pending. Told to every source of the descriptor, asked for or not.
+            public static let error = Readiness(rawValue: 0x008)
+            /// The other side is gone. Told to every source; asking for it adds "has shut down its half".
+            public static let hangUp = Readiness(rawValue: 0x010)
+        }
+
+        let core: SourceCore
+
+        /// Makes a source that is signalled by hand, in no loop yet (R56).
+        ///
+        /// - Parameters:
+        ///   - order: lower performs first; equal ones in the order of their first signal (R63). Clamped to 32 bits.
+        ///   - onSchedule: called after each addition to a concrete mode, on the thread that added (R58).
+        ///   - onCancel: called after each removal from a concrete mode, on the thread that removed, invalidated, or ended
+        ///     with its loop (R59, R67, R8).
+        ///   - perform: called on the loop's thread, once however often the source was signalled (R62). It may run on
+        ///     several loops at a time, and again inside itself if it signals the source and runs the mode (R66).
+        public init(
+            order: Int = 0, onSchedule: (@Sendable (RunLoop, Mode) -> Void)? = nil,
+            onCancel: (@Sendable (RunLoop, Mode) -> Void)? = nil, perform: @escaping @Sendable () -> Void
+        ) {
+            let box = SignalBox(perform: perform, onSchedule: onSchedule, onCancel: onCancel)
+            core = SourceCore(order: Int32(clamping: order), box: box)
+        }
+
+        /// Makes a source that is driven by a descriptor, in no loop yet. Whether the descriptor can be waited for shows
+        /// when the source is added.
+        ///
+        /// Called, one descriptor per iteration (R43), for as long as a condition it asked for holds: the owner of the
+        /// descriptor reads and writes until that is over. The descriptor should be non-blocking: when somebody else took
+        /// what was ready, the closure may be called once for nothing. The loop never closes it; remove or invalidate the
+        /// source before closing it (R73).
+        ///
+        /// - Parameters:
+        ///   - fileDescriptor: −1 makes a member of its modes that is never called, which keeps them from being empty
+        ///     (R68).
+        ///   - events: at least one condition.
+        ///   - order: among the sources of one descriptor, lower goes first. Clamped to 32 bits.
+        ///   - perform: called on the loop's thread with the conditions that hold.
+        /// - Throws: `invalid` without or with unknown conditions, and for a descriptor below −1.
+        public init(
+            fileDescriptor: CInt, events: Readiness = .read, order: Int = 0,
+            perform: @escaping @Sendable (Readiness) -> Void
+        ) throws(RunLoop.Error) {
+            core = try SourceCore(
+                descriptor: fileDescriptor, events: events.rawValue, counter: false, order: Int32(clamping: order),
+                box: DescriptorBox(perform))
+        }
+
+        /// Makes a source that is driven by a counter, in no loop yet: a non-blocking eventfd, timerfd or alike, whose eight
+        /// bytes the loop reads before each call (R69). So several writes are one call, and a write in the closure is one
+        /// more. If somebody else read the counter, the closure is not called.
+        ///
+        /// - Throws: `invalid` if the descriptor is not such a counter, so that no byte of a pipe or a socket is ever eaten.
+        public init(
+            counter fileDescriptor: CInt, order: Int = 0, perform: @escaping @Sendable () -> Void
+        ) throws(RunLoop.Error) {
+            core = try SourceCore(
+                descriptor: fileDescriptor, events: Readiness.read.rawValue, counter: true,
+                order: Int32(clamping: order), box: DescriptorBox { _ in perform() })
+        }
+
+        deinit {
+            core.release()
+        }
+
+        /// Marks a source that is signalled by hand: it performs in the next pass of a loop that has it in the running mode.
+        /// The mark stays until then, also in no loop. Does not wake (R54, R62): follow it with `RunLoop.wakeUp()`. Ignored
+        /// when invalid; without effect on a descriptor source (R72). Any thread. O(loops it is in).
+        public func signal() { core.signal() }
+
+        /// Is it marked? `false` when invalid (R111). O(1).
+        public var isSignalled: Bool { core.isSignalled }
+
+        /// Its place among other sources, as created. O(1).
+        public var order: Int { Int(core.order) }
+
+        /// The descriptor, as created. `nil` for a source that is signalled by hand, and for −1. O(1).
+        public var fileDescriptor: CInt? { core.descriptor < 0 ? nil : core.descriptor }
+
+        /// The conditions it asks for, as created. Empty for a source that is signalled by hand. O(1).
+        public var events: Readiness { Readiness(rawValue: core.events) }
+
+        /// Can it still be called? O(1).
+        public var isValid: Bool { core.isValid }
+
+        /// Removes the source from every mode of every loop, running `onCancel` for each, for ever (R67). Twice is once.
+        /// Allowed in its own closure, which goes on. Any thread; does not wait for a closure that runs on another thread
+        /// (R119). The descriptor may be closed afterwards. O(modes it is in).
+        public func invalidate() { withExtendedLifetime(self) { core.invalidate() } }
+    }
+
+    /// Adds a source to a mode, or to all common modes, now and later (R18). Any thread. Makes the mode if needed. Twice is
+    /// once. Wakes nobody, but a descriptor that is ready does (R54). `onSchedule` runs on the calling thread. O(1) per
+    /// mode, and a system call for a descriptor.
+    ///
+    /// - Throws: `invalid` for an invalidated source; `loopFinished`, `inheritedAcrossFork`, `outOfMemory`; for a descriptor
+    ///   `badDescriptor`, `permissionDenied`, `tooManyWatches`. After an error the source is nowhere it was not before.
+    public func add(_ source: Source, forMode mode: Mode) throws(RunLoop.Error) {
+        let result = core.add(source.core, mode.name)
+        if result < 0 { throw Error(result: result) }
+    }
+
+    /// Removes a source from a mode, or from all common modes (R19, R20); `onCancel` runs on the calling thread. It stays
+    /// valid and may be added again. Nothing if it is not there. Ends the sleep in a mode that it leaves empty. Any thread;
+    /// in its own closure too. O(1) per mode, and a system call for a descriptor.
+    public func remove(_ source: Source, forMode mode: Mode) { core.remove(source.core, mode.name) }
+
+    /// Is the source in the mode? For `.common`: is it one of the common items (R20)? O(1).
+    public func contains(_ source: Source, inMode mode: Mode) -> Bool { core.contains(source.core, mode.name) }
+}
