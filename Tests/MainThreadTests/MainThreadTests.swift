@@ -1,0 +1,129 @@
+import Dispatch
+import Glibc
+import RunLoopKit
+import XCTest
+
+import class RunLoopKit.RunLoop
+
+/// The main loop serves the main dispatch queue, and with it the main actor. Synchronous methods, because XCTest runs those
+/// on the initial thread.
+final class MainThreadTests: XCTestCase {
+    func testTheMainLoopIsTheInitialThreadsLoop() {
+        XCTAssertTrue(RunLoop.main === RunLoop.current)
+        XCTAssertTrue(RunLoop.main.isCurrent)
+    }
+
+    func testR24TheDefaultModeOfTheMainLoopIsNeverEmpty() {
+        XCTAssertEqual(RunLoop.main.run(mode: .default, for: .milliseconds(1)), .timedOut)
+    }
+
+    func testR107ABlockOnTheMainQueueCountsAsAHandledSource() {
+        let seen = Seen()
+        DispatchQueue.main.async { seen.note() }
+        XCTAssertEqual(
+            RunLoop.main.run(mode: .default, for: .seconds(20), returnAfterSourceHandled: true), .handledSource)
+        XCTAssertEqual(seen.threads, [pthread_self()])
+    }
+
+    func testR110ABlockFromAnotherThreadWakesTheSleepingLoop() {
+        let seen = Seen()
+        DispatchQueue.global().async {
+            while !RunLoop.main.isWaiting { usleep(200) }
+            DispatchQueue.main.async { seen.note() }
+        }
+        XCTAssertEqual(
+            RunLoop.main.run(mode: .default, for: .seconds(20), returnAfterSourceHandled: true), .handledSource)
+        XCTAssertEqual(seen.threads, [pthread_self()])
+    }
+
+    func testR106TheMainQueueWaitsWhileAModeRunsThatIsNotCommon() throws {
+        let seen = Seen()
+        DispatchQueue.main.async { seen.note() }
+        let source = RunLoop.Source {}
+        try RunLoop.main.add(source, forMode: "private")
+        XCTAssertEqual(RunLoop.main.run(mode: "private", for: .milliseconds(5)), .timedOut)
+        XCTAssertEqual(seen.threads, [])
+        runUntil { seen.threads.count == 1 }
+        source.invalidate()
+    }
+
+    func testAMainActorTaskRunsInsideARun() {
+        let seen = Seen()
+        Task { @MainActor in seen.note() }
+        runUntil { seen.threads.count == 1 }
+        XCTAssertEqual(seen.threads, [pthread_self()])
+    }
+
+    func testASleepingMainActorTaskContinuesOnTheInitialThread() {
+        let seen = Seen()
+        let start = RunLoop.Instant.now
+        Task { @MainActor in
+            seen.note()
+            try? await Task.sleep(for: .milliseconds(10))
+            seen.note()
+        }
+        runUntil { seen.threads.count == 2 }
+        XCTAssertEqual(seen.threads, [pthread_self(), pthread_self()])
+        XCTAssertGreaterThanOrEqual(RunLoop.Instant.now - start, .milliseconds(10))
+    }
+
+    func testATaskElsewhereReachesTheMainActor() {
+        let seen = Seen()
+        Task.detached { await MainActor.run { seen.note() } }
+        runUntil { seen.threads.count == 1 }
+        XCTAssertEqual(seen.threads, [pthread_self()])
+    }
+
+    func testTheActionOfATimerIsOnTheMainActor() {
+        let seen = Seen()
+        let timer = RunLoop.Timer(after: .zero) { _ in MainActor.assumeIsolated { seen.note() } }
+        RunLoop.main.add(timer, forMode: .common)
+        runUntil { seen.threads.count == 1 }
+        XCTAssertEqual(seen.threads, [pthread_self()])
+    }
+
+    func testR109ARunInsideAMainQueueBlockLeavesTheQueueAlone() {
+        let order = Order()
+        DispatchQueue.main.async {
+            DispatchQueue.main.async { order.note("second block") }
+            let result = RunLoop.main.run(mode: .default, for: .milliseconds(5))
+            order.note("nested \(result)")
+        }
+        runUntil { order.lines.count == 2 }
+        XCTAssertEqual(order.lines, ["nested finished", "second block"])
+    }
+
+    func testAStopFromABlockEndsRun() {
+        DispatchQueue.main.async { RunLoop.main.stop() }
+        RunLoop.main.run()
+    }
+
+    /// Runs the main loop until a condition holds, for a long time at most.
+    private func runUntil(_ condition: () -> Bool, line: UInt = #line) {
+        let deadline = RunLoop.Instant.now + .seconds(20)
+        while !condition() {
+            RunLoop.main.run(
+                mode: .default, until: min(deadline, .now + .milliseconds(100)), returnAfterSourceHandled: true)
+            if .now > deadline { return XCTFail("The condition did not come about.", line: line) }
+        }
+    }
+}
+
+/// On which threads something happened.
+private final class Seen: @unchecked Sendable {
+    private let lock = DispatchQueue(label: "seen")
+    private var noted: [pthread_t] = []
+    var threads: [pthread_t] { lock.sync { noted } }
+    func note() {
+        let thread = pthread_self()
+        lock.sync { noted.append(thread) }
+    }
+}
+
+/// What happened, in order.
+private final class Order: @unchecked Sendable {
+    private let lock = DispatchQueue(label: "order")
+    private var noted: [String] = []
+    var lines: [String] { lock.sync { noted } }
+    func note(_ line: String) { lock.sync { noted.append(line) } }
+}

@@ -1,0 +1,71 @@
+import CRunLoopCore
+import Glibc
+import RunLoopKit
+import Testing
+
+/// Whatever is written down twice, once in C and once in Swift, is compared here, one by one.
+@Suite struct ConstantsTests {
+    @Test func `The results of a run have the values of the C header`() {
+        #expect(runloop_result.RUNLOOP_RESULT_FINISHED.rawValue == RunLoop.RunResult.finished.rawValue)
+        #expect(runloop_result.RUNLOOP_RESULT_STOPPED.rawValue == RunLoop.RunResult.stopped.rawValue)
+        #expect(runloop_result.RUNLOOP_RESULT_TIMED_OUT.rawValue == RunLoop.RunResult.timedOut.rawValue)
+        #expect(runloop_result.RUNLOOP_RESULT_HANDLED_SOURCE.rawValue == RunLoop.RunResult.handledSource.rawValue)
+    }
+
+    @Test func `The activities have the values of the C header`() {
+        #expect(RunLoop.Observer.Activities.entry.rawValue == UInt32(RUNLOOP_ACTIVITY_ENTRY))
+        #expect(RunLoop.Observer.Activities.beforeTimers.rawValue == UInt32(RUNLOOP_ACTIVITY_BEFORE_TIMERS))
+        #expect(RunLoop.Observer.Activities.beforeSources.rawValue == UInt32(RUNLOOP_ACTIVITY_BEFORE_SOURCES))
+        #expect(RunLoop.Observer.Activities.beforeWaiting.rawValue == UInt32(RUNLOOP_ACTIVITY_BEFORE_WAITING))
+        #expect(RunLoop.Observer.Activities.afterWaiting.rawValue == UInt32(RUNLOOP_ACTIVITY_AFTER_WAITING))
+        #expect(RunLoop.Observer.Activities.exit.rawValue == UInt32(RUNLOOP_ACTIVITY_EXIT))
+        #expect(RunLoop.Observer.Activities.all.rawValue == UInt32(RUNLOOP_ACTIVITY_ALL))
+    }
+
+    @Test func `The conditions of a descriptor have the values of the C header`() {
+        #expect(RunLoop.Source.Readiness.read.rawValue == UInt32(RUNLOOP_READABLE))
+        #expect(RunLoop.Source.Readiness.priority.rawValue == UInt32(RUNLOOP_PRIORITY))
+        #expect(RunLoop.Source.Readiness.write.rawValue == UInt32(RUNLOOP_WRITABLE))
+        #expect(RunLoop.Source.Readiness.error.rawValue == UInt32(RUNLOOP_ERROR))
+        #expect(RunLoop.Source.Readiness.hangUp.rawValue == UInt32(RUNLOOP_HANG_UP))
+    }
+
+    @Test func `The modes have the names of the C header`() {
+        #expect(RunLoop.Mode.default.rawValue == RUNLOOP_DEFAULT_MODE)
+        #expect(RunLoop.Mode.common.rawValue == RUNLOOP_COMMON_MODES)
+        #expect(RunLoop.Mode.tracking.rawValue == RUNLOOP_TRACKING_MODE)
+        #expect(RunLoop.Mode.initialization.rawValue == RUNLOOP_INITIALIZATION_MODE)
+    }
+
+    @Test func `The errors have the numbers of the C library`() {
+        #expect(RunLoop.Error.permissionDenied.errorNumber == EPERM)
+        #expect(RunLoop.Error.badDescriptor.errorNumber == EBADF)
+        #expect(RunLoop.Error.outOfMemory.errorNumber == ENOMEM)
+        #expect(RunLoop.Error.tooManyDescriptors.errorNumber == EMFILE)
+        #expect(RunLoop.Error.tooManyWatches.errorNumber == ENOSPC)
+        #expect(RunLoop.Error.inAnotherLoop.errorNumber == EBUSY)
+        #expect(RunLoop.Error.invalid.errorNumber == EINVAL)
+        #expect(RunLoop.Error.loopFinished.errorNumber == ESHUTDOWN)
+        #expect(RunLoop.Error.inheritedAcrossFork.errorNumber == ECHILD)
+    }
+
+    @Test func `Every error is described by a sentence of its own`() {
+        let errors: [RunLoop.Error] = [
+            .permissionDenied, .badDescriptor, .outOfMemory, .tooManyDescriptors, .tooManyWatches, .inAnotherLoop,
+            .invalid, .loopFinished, .inheritedAcrossFork, RunLoop.Error(errorNumber: 12345),
+        ]
+        #expect(Set(errors.map(\.description)).count == errors.count)
+        #expect(errors.allSatisfy { $0.description.hasSuffix(".") })
+        #expect("\(RunLoop.Error(errorNumber: 12345))".contains("12345"))
+    }
+
+    @Test func `The loop's clock is the suspending clock, to the nanosecond`() {
+        // Each pair brackets the other clock's reading: equal clocks never leave the bracket.
+        for _ in 0..<1000 {
+            let before = runloop_now_ns()
+            let now = RunLoop.Clock().systemEpoch.duration(to: .now)
+            let after = runloop_now_ns()
+            #expect(now >= .nanoseconds(before) && now <= .nanoseconds(after))
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import RunLoopKit
+import Testing
+
+@Suite struct ObserverTests {
+    @Test func `An observer is what it was made`() {
+        let observer = RunLoop.Observer([.entry, .exit], repeats: false, order: 7) { _, _ in }
+        #expect(observer.activities == [.entry, .exit])
+        #expect(!observer.repeats)
+        #expect(observer.order == 7)
+        #expect(observer.isValid)
+        observer.invalidate()
+        observer.invalidate()
+        #expect(!observer.isValid)
+        #expect(observer.activities == [.entry, .exit])
+        #expect(RunLoop.Observer(.all, order: .min) { _, _ in }.order == Int(Int32.min))
+    }
+
+    @Test func `R41 An observer is told every step of a run`() async throws {
+        try await withRunLoopThread {
+            let names: [RunLoop.Observer.Activities: String] = [
+                .entry: "entry", .beforeTimers: "timers", .beforeSources: "sources", .beforeWaiting: "waiting",
+                .afterWaiting: "waited", .exit: "exit",
+            ]
+            let trace = Trace()
+            let observer = RunLoop.Observer(.all) { _, activity in trace.note(names[activity] ?? "unknown") }
+            RunLoop.current.add(observer, forMode: .default)
+            RunLoop.current.add(RunLoop.Timer(after: .zero) { _ in trace.note("timer") }, forMode: .default)
+            RunLoop.current.run()
+            #expect(trace.all == ["entry", "timers", "sources", "waiting", "waited", "timer", "exit"])
+        }
+    }
+
+    @Test func `R93 Observers are told by order, equal ones as they were added`() async throws {
+        try await withRunLoopThread {
+            let trace = Trace()
+            for (name, order) in [("c", 1), ("a", -5), ("d", 1), ("b", 0)] {
+                RunLoop.current.add(
+                    RunLoop.Observer(.entry, order: order) { _, _ in trace.note(name) }, forMode: .default)
+            }
+            RunLoop.current.perform {}
+            RunLoop.current.run()
+            #expect(trace.all == ["a", "b", "c", "d"])
+        }
+    }
+
+    @Test func `R95 An observer that does not repeat is told once`() async throws {
+        try await withRunLoopThread {
+            let trace = Trace()
+            let observer = RunLoop.Observer([.beforeTimers, .exit], repeats: false) { observer, activity in
+                trace.note("\(activity == .beforeTimers) \(observer.isValid)")
+            }
+            RunLoop.current.add(observer, forMode: .default)
+            for _ in 0..<2 {
+                RunLoop.current.perform {}
+                RunLoop.current.run()
+            }
+            #expect(trace.all == ["true true"])
+            #expect(!observer.isValid)
+        }
+    }
+
+    @Test func `The action gets the very object that was added, also if its creator dropped it`() async throws {
+        try await withRunLoopThread {
+            let trace = Trace()
+            let observer = RunLoop.Observer(.entry) { trace.note("\(ObjectIdentifier($0)) \($1 == .entry)") }
+            let identity = "\(ObjectIdentifier(observer))"
+            RunLoop.current.add(observer, forMode: .default)
+            RunLoop.current.add(
+                RunLoop.Observer(.entry) { observer, _ in
+                    observer.invalidate()
+                    trace.note("\(observer.isValid)")
+                }, forMode: .default)
+            RunLoop.current.perform {}
+            RunLoop.current.run()
+            #expect(trace.all == ["\(identity) true", "false"])
+        }
+    }
+
+    @Test func `R97 An observer is in one loop, is removed and added again`() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let observer = RunLoop.Observer(.entry) { _, _ in }
+            #expect(loop.add(observer, forMode: .default))
+            #expect(loop.add(observer, forMode: .default))
+            #expect(loop.contains(observer, inMode: .default))
+            loop.remove(observer, forMode: .default)
+            loop.remove(observer, forMode: .default)
+            #expect(!loop.contains(observer, inMode: .default))
+            try withLoopElsewhere { #expect($0.add(observer, forMode: .common)) }
+            #expect(loop.add(observer, forMode: .default))
+            observer.invalidate()
+            #expect(!loop.contains(observer, inMode: .default))
+            #expect(!loop.add(observer, forMode: .default))
+        }
+    }
+
+    @Test func `R97 An observer of another loop is refused`() async throws {
+        await #expect(processExitsWith: .failure) {
+            let observer = RunLoop.Observer(.all) { _, _ in }
+            RunLoop.main.add(observer, forMode: .default)
+            try? await withRunLoopThread { _ = RunLoop.current.add(observer, forMode: .default) }
+        }
+    }
+}

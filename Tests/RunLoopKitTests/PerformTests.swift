@@ -1,0 +1,176 @@
+import RunLoopKit
+import Testing
+
+@Suite struct PerformTests {
+    @Test func `R102 Closures run once, in order, and the empty mode then finishes`() async throws {
+        try await withRunLoopThread {
+            let trace = Trace()
+            for number in 1...5 { RunLoop.current.perform { trace.note("\(number)") } }
+            #expect(RunLoop.current.run(mode: .default) == .finished)
+            #expect(RunLoop.current.run(mode: .default) == .finished)
+            #expect(trace.all == ["1", "2", "3", "4", "5"])
+        }
+    }
+
+    @Test func `A closure performed from another thread wakes the sleeping loop`() async throws {
+        try await withRunLoopThread {
+            try withLoopElsewhere { loop in
+                #expect(waitUntil { loop.isWaiting })
+                let ran = Handed<Bool>()
+                let accepted = loop.perform { ran.put(loop.isCurrent) }
+                #expect(accepted)
+                #expect(ran.take() == true)
+            }
+        }
+    }
+
+    @Test func `R101 A closure for several modes runs in whichever runs first, once`() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let trace = Trace()
+            loop.perform(inModes: ["a", "b"]) { trace.note(RunLoop.current.currentMode?.rawValue ?? "none") }
+            #expect(loop.run(mode: .default, for: .zero) == .finished)
+            loop.run(mode: "b", for: .zero)
+            loop.run(mode: "a", for: .zero)
+            #expect(trace.all == ["b"])
+        }
+    }
+
+    @Test func `R101 A closure for the common modes runs in any of them`() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let trace = Trace()
+            loop.addCommonMode("c")
+            loop.perform(inModes: [.common]) { trace.note("ran") }
+            loop.run(mode: "c", for: .zero)
+            #expect(trace.all == ["ran"])
+        }
+    }
+
+    @Test func `A closure for no mode never runs and is freed with the loop`() async throws {
+        try await withRunLoopThread {
+            let freed = Count()
+            let ran = Count()
+            TestThread {
+                let token = Token(freed)
+                RunLoop.current.perform(inModes: []) {
+                    token.touch()
+                    ran.increment()
+                }
+                RunLoop.current.run(mode: .default, for: .zero)
+            }.join()
+            #expect(freed.value == 1)
+            #expect(ran.value == 0)
+        }
+    }
+
+    @Test func `R8 R105 A closure is freed once: after it ran, or unused with the loop`() async throws {
+        try await withRunLoopThread {
+            let freed = Count()
+            let unused = Count()
+            TestThread {
+                let loop = RunLoop.current
+                do {
+                    let token = Token(freed)
+                    loop.perform { token.touch() }
+                }
+                do {
+                    let token = Token(unused)
+                    loop.perform(inModes: ["never run"]) { token.touch() }
+                }
+                #expect(freed.value == 0)
+                loop.run(mode: .default)
+                #expect(freed.value == 1)
+                #expect(unused.value == 0)
+            }.join()
+            #expect(freed.value == 1)
+            #expect(unused.value == 1)
+        }
+    }
+
+    @Test func `State that is not Sendable may be handed over`() async throws {
+        final class Plain { var number = 1 }
+        try await withRunLoopThread {
+            let plain = Plain()
+            let seen = Trace()
+            RunLoop.current.perform {
+                plain.number += 1
+                seen.note("\(plain.number)")
+            }
+            RunLoop.current.run()
+            #expect(seen.all == ["2"])
+        }
+    }
+
+    @Test func `A delayed closure runs once, not before its delay`() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let ran = Count()
+            let delay = Duration.milliseconds(15)
+            let start = RunLoop.Instant.now
+            loop.perform(after: delay) { ran.increment() }
+            #expect(loop.run(mode: .default) == .finished)
+            #expect(RunLoop.Instant.now - start >= delay)
+            #expect(ran.value == 1)
+        }
+    }
+
+    @Test func `A delayed closure for two modes runs once`() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let ran = Count()
+            loop.perform(after: .zero, inModes: ["a", "b"]) { ran.increment() }
+            #expect(loop.run(mode: "b", for: generous) == .finished)
+            #expect(loop.run(mode: "a", for: generous) == .finished)
+            #expect(ran.value == 1)
+        }
+    }
+
+    @Test func `Cancelling frees the closure, which never runs; dropping the registration does not cancel`()
+        async throws
+    {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let freed = Count()
+            let ran = Count()
+            var token: Token? = Token(freed)
+            let registration = loop.perform(after: .zero) { [token] in
+                token?.touch()
+                ran.increment()
+            }
+            token = nil
+            _ = loop.perform(after: .milliseconds(1)) { ran.increment() }
+            #expect(freed.value == 0)
+            registration.cancel()
+            registration.cancel()
+            #expect(freed.value == 1)
+            #expect(loop.run(mode: .default) == .finished)
+            #expect(ran.value == 1)
+            registration.cancel()
+        }
+    }
+
+    @Test func `A closure may cancel its own registration`() async throws {
+        try await withRunLoopThread {
+            let freed = Count()
+            let ran = Count()
+            final class Slot { var registration: RunLoop.Registration? }
+            do {
+                let slot = Slot()
+                let token = Token(freed)
+                let handed = Handed<RunLoop.Registration>()
+                handed.put(
+                    RunLoop.current.perform(after: .zero) {
+                        slot.registration = handed.take()
+                        slot.registration?.cancel()
+                        slot.registration = nil
+                        token.touch()
+                        ran.increment()
+                    })
+            }
+            RunLoop.current.run()
+            #expect(ran.value == 1)
+            #expect(freed.value == 1)
+        }
+    }
+}

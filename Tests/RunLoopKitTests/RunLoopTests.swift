@@ -1,0 +1,125 @@
+import RunLoopKit
+import Testing
+
+@Suite struct RunLoopTests {
+    @Test func `R1 A thread's loop is one object`() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            #expect(loop === RunLoop.current)
+            #expect(loop == RunLoop.current)
+            #expect(loop.isCurrent)
+            let identity = ObjectIdentifier(loop)
+            #expect(identity == ObjectIdentifier(RunLoop.current))
+        }
+    }
+
+    @Test func `R2 The main loop is one object, and another thread's loop is not it`() async throws {
+        let main = RunLoop.main
+        #expect(main === RunLoop.main)
+        try await withRunLoopThread {
+            #expect(RunLoop.main === main)
+            #expect(RunLoop.current !== main)
+            #expect(RunLoop.current != main)
+            #expect(!main.isCurrent)
+        }
+    }
+
+    @Test func `Two threads have two loops, and each finds its own in a set`() async throws {
+        let first = try await withRunLoopThread { RunLoop.current }
+        let second = try await withRunLoopThread { RunLoop.current }
+        #expect(first != second)
+        #expect(Set([first, second, first]).count == 2)
+    }
+
+    @Test func `R5 The current mode is that of the innermost run`() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let trace = Trace()
+            let timer = RunLoop.Timer(at: .now) { _ in
+                trace.note(RunLoop.current.currentMode?.rawValue ?? "none")
+                RunLoop.current.perform(inModes: ["inner"]) {
+                    trace.note(RunLoop.current.currentMode?.rawValue ?? "none")
+                }
+                RunLoop.current.run(mode: "inner", for: .zero)
+                trace.note(RunLoop.current.currentMode?.rawValue ?? "none")
+            }
+            loop.add(timer, forMode: "outer")
+            loop.run(mode: "outer")
+            #expect(trace.all == ["outer", "inner", "outer"])
+            #expect(loop.currentMode == nil)
+        }
+    }
+
+    @Test func `R10 A loop that outlives its thread accepts nothing and does no harm`() async throws {
+        try await withRunLoopThread {
+            let handed = Handed<RunLoop>()
+            TestThread { handed.put(RunLoop.current) }.join()
+            let loop = try #require(handed.take())
+            let freed = Count()
+            let accepted = loop.perform { [token = Token(freed)] in token.touch() }
+            #expect(!accepted)
+            #expect(freed.value == 1)
+            #expect(!loop.isCurrent)
+            #expect(!loop.add(RunLoop.Timer(every: .seconds(1)) { _ in }, forMode: .default))
+            #expect(!loop.add(RunLoop.Observer(.all) { _, _ in }, forMode: .common))
+            #expect(throws: RunLoop.Error.loopFinished) { try loop.add(RunLoop.Source {}, forMode: .default) }
+            loop.perform(after: .zero) {}.cancel()
+            loop.addCommonMode("late")
+            loop.stop()
+            loop.stopCurrentOrNextRun()
+            loop.stop(inMode: .default)
+            loop.wakeUp()
+            #expect(loop.currentMode == nil)
+            #expect(!loop.isWaiting)
+            #expect(loop.nextFireDate(inMode: .default) == nil)
+            #expect(!loop.description.isEmpty)
+        }
+    }
+
+    @Test func `A loop's object is freed when its thread has ended and nobody holds it`() async throws {
+        try await withRunLoopThread {
+            weak var loop: RunLoop?
+            let handed = Handed<RunLoop>()
+            let mayEnd = Handed<Bool>()
+            var thread: TestThread?
+            do {
+                thread = TestThread {
+                    handed.put(RunLoop.current)
+                    _ = mayEnd.take()
+                }
+                loop = handed.take()
+            }
+            handed.clear()
+            #expect(loop != nil)  // The loop keeps its object while its thread lives.
+            mayEnd.put(true)
+            thread?.join()
+            #expect(loop == nil)
+        }
+    }
+
+    @Test func `The description names the modes and is not empty`() async throws {
+        try await withRunLoopThread {
+            RunLoop.current.add(RunLoop.Timer(after: .seconds(1000)) { _ in }, forMode: "a mode to be described")
+            #expect(RunLoop.current.description.contains("a mode to be described"))
+        }
+    }
+
+    @Test func `R90 The next fire date of a mode is that of its earliest timer`() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            #expect(loop.nextFireDate(inMode: .default) == nil)
+            let soon = RunLoop.Instant.now + .seconds(1000)
+            let late = RunLoop.Timer(at: soon + .seconds(1)) { _ in }
+            let early = RunLoop.Timer(at: soon) { _ in }
+            loop.add(late, forMode: .default)
+            loop.add(early, forMode: .common)
+            #expect(loop.nextFireDate(inMode: .default) == soon)
+            #expect(loop.nextFireDate(inMode: .common) == nil)
+            #expect(loop.nextFireDate(inMode: "unknown") == nil)
+            early.nextFireDate = nil
+            #expect(loop.nextFireDate(inMode: .default) == soon + .seconds(1))
+            late.invalidate()
+            #expect(loop.nextFireDate(inMode: .default) == nil)
+        }
+    }
+}

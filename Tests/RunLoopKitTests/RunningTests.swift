@@ -1,0 +1,219 @@
+import RunLoopKit
+import Testing
+
+@Suite struct RunningTests {
+    @Test func `R22 R23 R28 A run of no mode and of an empty mode finishes at once, unobserved`() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let told = Count()
+            let observer = RunLoop.Observer(.all) { _, _ in told.increment() }
+            loop.add(observer, forMode: .common)
+            #expect(loop.run(mode: .default) == .finished)
+            #expect(loop.run(mode: .common) == .finished)
+            #expect(loop.run(mode: "unknown", for: generous) == .finished)
+            #expect(loop.run(until: .now + generous) == .finished)
+            loop.run()
+            #expect(told.value == 0)
+        }
+    }
+
+    @Test func `R31 A limit that has passed gives one iteration that never sleeps`() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let trace = Trace()
+            try loop.add(RunLoop.Source {}, forMode: .default)
+            let observer = RunLoop.Observer(.all) { _, activity in trace.note("\(activity.rawValue)") }
+            loop.add(observer, forMode: .default)
+            #expect(loop.run(mode: .default, for: .zero) == .timedOut)
+            #expect(loop.run(mode: .default, for: .seconds(-1)) == .timedOut)
+            #expect(loop.run(mode: .default, until: .now - .seconds(1)) == .timedOut)
+            #expect(loop.run(until: .now - .seconds(1)) == .timedOut)
+            #expect(trace.all == Array(repeating: ["1", "2", "4", "128"], count: 4).flatMap { $0 })
+        }
+    }
+
+    @Test func `R32 R34 A run ends not before its limit`() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            try loop.add(RunLoop.Source {}, forMode: .default)
+            let limit = Duration.milliseconds(20)
+            var start = RunLoop.Instant.now
+            #expect(loop.run(mode: .default, for: limit) == .timedOut)
+            #expect(RunLoop.Instant.now - start >= limit)
+            start = .now
+            #expect(loop.run(mode: .default, until: start + limit) == .timedOut)
+            #expect(RunLoop.Instant.now >= start + limit)
+            start = .now
+            #expect(loop.run(until: start + limit) == .timedOut)
+            #expect(RunLoop.Instant.now >= start + limit)
+        }
+    }
+
+    @Test func `A positive limit below a nanosecond is not zero`() async throws {
+        try await withRunLoopThread {
+            let waited = Count()
+            try RunLoop.current.add(RunLoop.Source {}, forMode: .default)
+            let observer = RunLoop.Observer(.beforeWaiting) { _, _ in waited.increment() }
+            RunLoop.current.add(observer, forMode: .default)
+            let tiny = Duration(secondsComponent: 0, attosecondsComponent: 1)
+            #expect(RunLoop.current.run(mode: .default, for: tiny) == .timedOut)
+            #expect(waited.value >= 1)
+        }
+    }
+
+    @Test func `A limit beyond all bounds is no limit, in both directions`() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            try loop.add(RunLoop.Source {}, forMode: .default)
+            for _ in 0..<2 { loop.perform(after: .milliseconds(1)) { RunLoop.current.stopCurrentOrNextRun() } }
+            #expect(loop.run(mode: .default, for: .seconds(Int64.max)) == .stopped)
+            #expect(loop.run(mode: .default, until: .now + .seconds(Int64.max / 2)) == .stopped)
+            #expect(loop.run(mode: .default, for: .seconds(Int64.min)) == .timedOut)
+        }
+    }
+
+    @Test func `R36 R38 A handled source ends the run of a caller who asked for it`() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let performed = Count()
+            let source = RunLoop.Source { performed.increment() }
+            try loop.add(source, forMode: .default)
+            source.signal()
+            #expect(loop.run(mode: .default, returnAfterSourceHandled: true) == .handledSource)
+            #expect(performed.value == 1)
+            source.signal()
+            #expect(loop.run(mode: .default, for: .zero, returnAfterSourceHandled: true) == .handledSource)
+            source.signal()
+            #expect(loop.run(mode: .default, for: .zero) == .timedOut)
+            #expect(performed.value == 3)
+        }
+    }
+
+    @Test func `R46 A stop ends the innermost run only`() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let trace = Trace()
+            try loop.add(RunLoop.Source {}, forMode: .default)
+            try loop.add(RunLoop.Source {}, forMode: "inner")
+            loop.perform {
+                RunLoop.current.perform(inModes: ["inner"]) { RunLoop.current.stop() }
+                trace.note("inner \(RunLoop.current.run(mode: "inner"))")
+                RunLoop.current.perform {
+                    trace.note("outer goes on")
+                    RunLoop.current.stop()
+                }
+            }
+            trace.note("outer \(loop.run(mode: .default))")
+            #expect(trace.all == ["inner stopped", "outer goes on", "outer stopped"])
+        }
+    }
+
+    @Test func `R46 A stop from another thread ends a sleep`() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            try loop.add(RunLoop.Source {}, forMode: .default)
+            let stopper = TestThread {
+                #expect(waitUntil { loop.isWaiting })
+                loop.stop()
+            }
+            #expect(loop.run(mode: .default) == .stopped)
+            stopper.join()
+        }
+    }
+
+    @Test func `R47 A stop without a run is forgotten, a latched one is not`() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            try loop.add(RunLoop.Source {}, forMode: .default)
+            loop.stop()
+            #expect(loop.run(mode: .default, for: .milliseconds(1)) == .timedOut)
+            loop.stopCurrentOrNextRun()
+            loop.stopCurrentOrNextRun()
+            #expect(loop.run(mode: .default) == .stopped)
+            #expect(loop.run(mode: .default, for: .milliseconds(1)) == .timedOut)
+        }
+    }
+
+    @Test func `R53 A stop in a mode waits for that mode`() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            try loop.add(RunLoop.Source {}, forMode: .default)
+            try loop.add(RunLoop.Source {}, forMode: "other")
+            loop.stop(inMode: "other")
+            #expect(loop.run(mode: .default, for: .milliseconds(1)) == .timedOut)
+            #expect(loop.run(mode: "other") == .stopped)
+            #expect(loop.run(mode: "other", for: .milliseconds(1)) == .timedOut)
+        }
+    }
+
+    @Test func `R50 A wake-up ends one sleep, and the run goes on`() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let sleeps = Count()
+            try loop.add(RunLoop.Source {}, forMode: .default)
+            let observer = RunLoop.Observer(.afterWaiting) { _, _ in
+                sleeps.increment()
+                if sleeps.value == 3 { RunLoop.current.stop() }
+            }
+            loop.add(observer, forMode: .default)
+            let waker = TestThread {
+                while sleeps.value < 3 {
+                    let before = sleeps.value
+                    guard waitUntil({ loop.isWaiting }) else { return }
+                    loop.wakeUp()
+                    guard waitUntil({ sleeps.value > before }) else { return }
+                }
+            }
+            #expect(loop.run(mode: .default, for: generous) == .stopped)
+            waker.join()
+            #expect(sleeps.value == 3)
+        }
+    }
+
+    @Test func `R52 A loop that sleeps is waiting`() async throws {
+        try await withRunLoopThread {
+            try withLoopElsewhere { loop in
+                #expect(waitUntil { loop.isWaiting })
+                #expect(loop.currentMode == .default)
+                #expect(!loop.isCurrent)
+            }
+        }
+    }
+
+    @Test func `R26 Runs nest, and each returns its own result`() async throws {
+        try await withRunLoopThread {
+            let trace = Trace()
+            nest(depth: 5, trace)
+            #expect(trace.all == ["5 finished", "4 finished", "3 finished", "2 finished", "1 finished"])
+        }
+
+        @Sendable func nest(depth: Int, _ trace: Trace) {
+            guard depth > 0 else { return }
+            let mode = RunLoop.Mode(rawValue: "depth \(depth)")
+            RunLoop.current.perform(inModes: [mode]) { nest(depth: depth - 1, trace) }
+            let result = RunLoop.current.run(mode: mode)
+            trace.note("\(6 - depth) \(result)")
+        }
+    }
+
+    @Test func `Running another thread's loop is refused`() async throws {
+        await #expect(processExitsWith: .failure) {
+            await runElsewhere { $0.run(mode: .default, for: .zero) }
+        }
+        await #expect(processExitsWith: .failure) {
+            await runElsewhere { $0.run() }
+        }
+        await #expect(processExitsWith: .failure) {
+            await runElsewhere { $0.run(until: .now) }
+        }
+    }
+
+    @Test func `Stopping the common modes is refused`() async throws {
+        await #expect(processExitsWith: .failure) { RunLoop.main.stop(inMode: .common) }
+    }
+}
+
+/// Does something to the main loop on a thread that is not the main one.
+private func runElsewhere(_ body: @escaping @Sendable (RunLoop) -> Void) async {
+    try? await withRunLoopThread { body(RunLoop.main) }
+}

@@ -1,0 +1,167 @@
+import Dispatch
+import Glibc
+import RunLoopKit
+import Synchronization
+import Testing
+
+/// Longer than anything here takes on a machine that works; no test passes or fails by a time shorter than this.
+let generous = Duration.seconds(20)
+
+/// Runs `body` on a thread of its own, and so with a loop of its own: a loop that blocks must not block the tasks' pool.
+func withRunLoopThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+        TestThread { continuation.resume(with: Result { try body() }) }.detach()
+    }
+}
+
+/// A thread, to be joined or detached.
+final class TestThread: Sendable {
+    private let thread: pthread_t
+
+    init(_ body: @escaping @Sendable () -> Void) {
+        var thread = pthread_t()
+        let info = Unmanaged.passRetained(Body(body)).toOpaque()
+        let result = pthread_create(
+            &thread, nil,
+            { info in
+                Unmanaged<Body>.fromOpaque(info!).takeRetainedValue().body()
+                return nil
+            }, info)
+        precondition(result == 0, "A thread of a test could not be started.")
+        self.thread = thread
+    }
+
+    /// Waits until the thread has ended and its loop is gone. Blocks: not for the tasks' pool.
+    func join() {
+        pthread_join(thread, nil)
+    }
+
+    func detach() {
+        pthread_detach(thread)
+    }
+
+    private final class Body: Sendable {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+}
+
+/// Starts a thread whose loop runs the default mode until `body` returns, and hands `body` that loop.
+func withLoopElsewhere(_ body: (RunLoop) throws -> Void) throws {
+    let handed = Handed<RunLoop>()
+    let thread = TestThread {
+        let keepAlive = RunLoop.Source {}
+        try? RunLoop.current.add(keepAlive, forMode: .default)
+        handed.put(RunLoop.current)
+        RunLoop.current.run()
+    }
+    let loop = try #require(handed.take())
+    defer {
+        loop.stopCurrentOrNextRun()
+        thread.join()
+    }
+    try body(loop)
+}
+
+/// A value that one thread hands to another.
+final class Handed<Value: Sendable>: Sendable {
+    private let value = Mutex<Value?>(nil)
+    private let arrived = DispatchSemaphore(value: 0)
+
+    func put(_ value: Value) {
+        self.value.withLock { $0 = value }
+        arrived.signal()
+    }
+
+    /// `nil` if nothing arrives for a long time.
+    func take() -> Value? {
+        guard arrived.wait(timeout: .now() + .seconds(20)) == .success else { return nil }
+        return value.withLock { $0 }
+    }
+
+    func clear() {
+        value.withLock { $0 = nil }
+    }
+}
+
+/// Something that happened, on any thread, some number of times.
+final class Count: Sendable {
+    private let count = Atomic(0)
+    var value: Int { count.load(ordering: .sequentiallyConsistent) }
+    func increment() { count.add(1, ordering: .sequentiallyConsistent) }
+}
+
+/// What happened, in order.
+final class Trace: Sendable {
+    private let lines = Mutex<[String]>([])
+    var all: [String] { lines.withLock { $0 } }
+    func note(_ line: String) { lines.withLock { $0.append(line) } }
+}
+
+/// Counts its own end: captured by a closure, it tells when the closure is freed.
+final class Token: Sendable {
+    private let freed: Count
+    init(_ freed: Count) { self.freed = freed }
+    func touch() {}
+    deinit { freed.increment() }
+}
+
+/// Waits for a condition that another thread brings about.
+func waitUntil(_ condition: () -> Bool) -> Bool {
+    let deadline = RunLoop.Instant.now + generous
+    while !condition() {
+        if .now > deadline { return false }
+        usleep(200)
+    }
+    return true
+}
+
+/// A pipe, closed at the end.
+@discardableResult
+func withPipe<Value>(_ body: (_ reader: CInt, _ writer: CInt) throws -> Value) throws -> Value {
+    let (reader, writer) = try makePipe()
+    defer {
+        close(reader)
+        close(writer)
+    }
+    return try body(reader, writer)
+}
+
+func makePipe() throws -> (reader: CInt, writer: CInt) {
+    var ends: [CInt] = [-1, -1]
+    let result = pipe(&ends)
+    try #require(result == 0)
+    for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
+    return (ends[0], ends[1])
+}
+
+func writeByte(_ descriptor: CInt) {
+    var byte: UInt8 = 1
+    _ = write(descriptor, &byte, 1)
+}
+
+@discardableResult
+func readByte(_ descriptor: CInt) -> Bool {
+    var byte: UInt8 = 0
+    return read(descriptor, &byte, 1) == 1
+}
+
+/// A non-blocking eventfd, which the Glibc module does not declare.
+@_silgen_name("eventfd")
+private func eventfd(_ value: UInt32, _ flags: CInt) -> CInt
+
+func makeCounter() throws -> CInt {
+    let descriptor = eventfd(0, O_NONBLOCK)
+    try #require(descriptor >= 0)
+    return descriptor
+}
+
+func addToCounter(_ descriptor: CInt) {
+    var one: UInt64 = 1
+    _ = write(descriptor, &one, 8)
+}
+
+func readCounter(_ descriptor: CInt) -> UInt64? {
+    var count: UInt64 = 0
+    return read(descriptor, &count, 8) == 8 ? count : nil
+}

@@ -1,0 +1,258 @@
+import Glibc
+import RunLoopKit
+import Testing
+
+@Suite struct TimerTests {
+    @Test func `A timer is what it was made`() {
+        let date = RunLoop.Instant.now + .seconds(1000)
+        let timer = RunLoop.Timer(at: date, every: .seconds(2), tolerance: .milliseconds(3), order: 4) { _ in }
+        #expect(timer.nextFireDate == date)
+        #expect(timer.interval == .seconds(2))
+        #expect(timer.tolerance == .milliseconds(3))
+        #expect(timer.order == 4)
+        #expect(timer.missedTicks == 0)
+        #expect(timer.isValid)
+        let once = RunLoop.Timer(at: date, order: .max) { _ in }
+        #expect(once.interval == nil)
+        #expect(once.order == Int(Int32.max))
+    }
+
+    @Test func `The first tick of a repeating timer is one interval away`() {
+        let before = RunLoop.Instant.now
+        let timer = RunLoop.Timer(every: .seconds(100)) { _ in }
+        #expect(timer.nextFireDate! >= before + .seconds(100))
+        #expect(timer.nextFireDate! <= .now + .seconds(100))
+    }
+
+    @Test func `R80 A repeating timer ticks on its grid, never early`() async throws {
+        try await withRunLoopThread {
+            let start = RunLoop.Instant.now
+            let interval = Duration.milliseconds(3)
+            let ticks = Count()
+            let early = Count()
+            let timer = RunLoop.Timer(at: start, every: interval) { timer in
+                let tick = timer.nextFireDate!
+                if .now < tick { early.increment() }
+                let offset = (tick - start).components.attoseconds
+                #expect(offset % interval.components.attoseconds == 0)
+                ticks.increment()
+                if ticks.value == 5 { timer.invalidate() }
+            }
+            RunLoop.current.add(timer, forMode: .default)
+            #expect(RunLoop.current.run(mode: .default) == .finished)
+            #expect(ticks.value == 5)
+            #expect(early.value == 0)
+            #expect(!timer.isValid)
+        }
+    }
+
+    @Test func `R85 R112 A timer that fires once is valid in its action and invalid afterwards`() async throws {
+        try await withRunLoopThread {
+            let trace = Trace()
+            let timer = RunLoop.Timer(after: .zero) { trace.note("\($0.isValid) \($0.nextFireDate != nil)") }
+            RunLoop.current.add(timer, forMode: .default)
+            RunLoop.current.run()
+            #expect(trace.all == ["true true"])
+            #expect(!timer.isValid)
+            #expect(timer.nextFireDate == nil)
+            timer.nextFireDate = .now
+            timer.tolerance = .seconds(1)
+            #expect(timer.nextFireDate == nil)
+            #expect(!RunLoop.current.add(timer, forMode: .default))
+            #expect(!RunLoop.current.contains(timer, inMode: .default))
+            timer.invalidate()
+        }
+    }
+
+    @Test func `The action gets the very object that was added`() async throws {
+        try await withRunLoopThread {
+            let identities = Trace()
+            let timer = RunLoop.Timer(after: .zero) { identities.note("\(ObjectIdentifier($0))") }
+            let identity = "\(ObjectIdentifier(timer))"
+            RunLoop.current.add(timer, forMode: .default)
+            RunLoop.current.run()
+            #expect(identities.all == [identity])
+        }
+    }
+
+    @Test func `A loop keeps a timer that its creator dropped`() async throws {
+        try await withRunLoopThread {
+            let ticks = Trace()
+            RunLoop.current.add(
+                RunLoop.Timer(at: .now, every: .microseconds(100)) { timer in
+                    ticks.note("\(ObjectIdentifier(timer))")
+                    if ticks.all.count == 3 { timer.invalidate() }
+                }, forMode: .default)
+            #expect(RunLoop.current.run(mode: .default) == .finished)
+            #expect(ticks.all.count == 3)
+            #expect(Set(ticks.all).count == 1)
+        }
+    }
+
+    @Test func `A timer that removes itself may be used to the end of its action`() async throws {
+        try await withRunLoopThread {
+            let freed = Count()
+            let trace = Trace()
+            do {
+                let token = Token(freed)
+                RunLoop.current.add(
+                    RunLoop.Timer(at: .now, every: .seconds(1)) { timer in
+                        token.touch()
+                        RunLoop.current.remove(timer, forMode: .default)
+                        trace.note("\(timer.isValid) \(RunLoop.current.contains(timer, inMode: .default))")
+                        timer.nextFireDate = nil
+                    }, forMode: .default)
+            }
+            #expect(RunLoop.current.run(mode: .default) == .finished)
+            #expect(trace.all == ["true false"])
+            #expect(freed.value == 1)
+        }
+    }
+
+    @Test func `R80 Ticks that pass during an action are counted, not made up for`() async throws {
+        try await withRunLoopThread {
+            let missed = Trace()
+            let timer = RunLoop.Timer(at: .now, every: .milliseconds(1)) { timer in
+                missed.note("\(timer.missedTicks)")
+                if missed.all.count == 1 {
+                    let end = RunLoop.Instant.now + .milliseconds(10)
+                    while .now < end { usleep(500) }
+                } else {
+                    timer.invalidate()
+                }
+            }
+            RunLoop.current.add(timer, forMode: .default)
+            RunLoop.current.run()
+            #expect(missed.all.count == 2)
+            #expect(Int(missed.all.last!)! >= 8)
+            #expect(timer.missedTicks == Int(missed.all.last!)!)
+        }
+    }
+
+    @Test func `R82 R83 A timer can be moved, parked and moved back`() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let fired = Count()
+            let timer = RunLoop.Timer(at: .now + .seconds(1000), every: .seconds(1000)) { timer in
+                fired.increment()
+                if fired.value == 2 { timer.invalidate() } else { timer.nextFireDate = .now }
+            }
+            loop.add(timer, forMode: .default)
+            timer.nextFireDate = nil
+            #expect(timer.nextFireDate == nil)
+            #expect(loop.run(mode: .default, for: .milliseconds(2)) == .timedOut)
+            #expect(timer.isValid)
+            let date = RunLoop.Instant.now + .milliseconds(2)
+            timer.nextFireDate = date
+            #expect(timer.nextFireDate == date)
+            #expect(loop.run(mode: .default) == .finished)
+            #expect(fired.value == 2)
+            #expect(.now >= date)
+        }
+    }
+
+    @Test func `A date set from another thread re-arms a sleeping loop`() async throws {
+        try await withRunLoopThread {
+            try withLoopElsewhere { loop in
+                let fired = Handed<Bool>()
+                let timer = RunLoop.Timer(at: .now + .seconds(1000)) { _ in fired.put(true) }
+                loop.add(timer, forMode: .default)
+                #expect(waitUntil { loop.isWaiting })
+                timer.nextFireDate = .now
+                #expect(fired.take() == true)
+            }
+        }
+    }
+
+    @Test func `R86 A timer in two modes fires in whichever runs`() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let trace = Trace()
+            let timer = RunLoop.Timer(at: .now) { _ in trace.note(RunLoop.current.currentMode!.rawValue) }
+            #expect(loop.add(timer, forMode: "a"))
+            #expect(loop.add(timer, forMode: "a"))
+            #expect(loop.add(timer, forMode: "b"))
+            loop.remove(timer, forMode: "a")
+            #expect(!loop.contains(timer, inMode: "a"))
+            #expect(loop.contains(timer, inMode: "b"))
+            #expect(loop.run(mode: "a", for: .zero) == .finished)
+            #expect(loop.run(mode: "b", for: generous) == .finished)
+            #expect(trace.all == ["b"])
+        }
+    }
+
+    @Test func `R86 A timer may go to another loop once it has left the first`() async throws {
+        try await withRunLoopThread {
+            try withLoopElsewhere { other in
+                let fired = Handed<Bool>()
+                let timer = RunLoop.Timer(at: .now) { _ in fired.put(other.isCurrent) }
+                RunLoop.current.add(timer, forMode: .default)
+                RunLoop.current.remove(timer, forMode: .default)
+                #expect(other.add(timer, forMode: .default))
+                #expect(fired.take() == true)
+            }
+        }
+    }
+
+    @Test func `R86 A timer of another loop is refused`() async throws {
+        await #expect(processExitsWith: .failure) {
+            let timer = RunLoop.Timer(every: .seconds(1)) { _ in }
+            RunLoop.main.add(timer, forMode: .default)
+            try? await withRunLoopThread { _ = RunLoop.current.add(timer, forMode: .default) }
+        }
+    }
+
+    @Test func `An interval that is not greater than zero is refused`() async throws {
+        await #expect(processExitsWith: .failure) { _ = RunLoop.Timer(every: .zero) { _ in } }
+        await #expect(processExitsWith: .failure) { _ = RunLoop.Timer(at: .now, every: .seconds(-1)) { _ in } }
+    }
+
+    @Test func `Tolerance is capped at half the interval and never negative`() {
+        let timer = RunLoop.Timer(every: .seconds(2), tolerance: .seconds(5)) { _ in }
+        #expect(timer.tolerance == .seconds(1))
+        timer.tolerance = .seconds(-1)
+        #expect(timer.tolerance == .zero)
+        timer.tolerance = .milliseconds(5)
+        #expect(timer.tolerance == .milliseconds(5))
+    }
+
+    @Test func `A tolerant timer shares the wake-up of another one, never early`() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let early = Count()
+            let start = RunLoop.Instant.now
+            for delay in [5, 10] {
+                let date = start + .milliseconds(delay)
+                let tolerance = Duration.milliseconds(delay == 5 ? 500 : 0)
+                loop.add(
+                    RunLoop.Timer(at: date, tolerance: tolerance) { _ in if .now < date { early.increment() } },
+                    forMode: .default)
+            }
+            #expect(loop.run(mode: .default) == .finished)
+            #expect(early.value == 0)
+            #expect(loop.wakeUpsSaved >= 1)
+        }
+    }
+
+    @Test func `Dates and intervals beyond all bounds are never, and fractions are rounded up`() {
+        #expect(RunLoop.Timer(after: .seconds(Int64.max)) { _ in }.nextFireDate == nil)
+        #expect(RunLoop.Timer(after: .seconds(Int64.min)) { _ in }.nextFireDate != nil)
+        let tiny = Duration(secondsComponent: 0, attosecondsComponent: 1)
+        #expect(RunLoop.Timer(every: tiny) { _ in }.interval == .nanoseconds(1))
+        let fraction = Duration(secondsComponent: 1, attosecondsComponent: 1_000_000_001)
+        #expect(RunLoop.Timer(every: fraction) { _ in }.interval == .seconds(1) + .nanoseconds(2))
+        #expect(RunLoop.Timer(every: .seconds(Int64.max)) { _ in }.interval == .nanoseconds(Int64.max))
+    }
+
+    @Test func `Timers due at the same instant go by their order`() async throws {
+        try await withRunLoopThread {
+            let trace = Trace()
+            let date = RunLoop.Instant.now
+            for (name, order) in [("c", 2), ("a", -1), ("d", 2), ("b", 0)] {
+                RunLoop.current.add(RunLoop.Timer(at: date, order: order) { _ in trace.note(name) }, forMode: .default)
+            }
+            RunLoop.current.run()
+            #expect(trace.all == ["a", "b", "c", "d"])
+        }
+    }
+}
