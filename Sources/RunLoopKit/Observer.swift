@@ -88,19 +88,20 @@ extension RunLoop {
     ///   was made before a fork and this is the child.
     @discardableResult
     public func add(_ observer: Observer, forMode mode: Mode) -> Bool {
+        let key = ItemKey(observer.core.pointer)
         observer.home.enter(self)
-        return didJoin(keeper.keep(observer, ItemKey(observer.core.pointer)) { core.add(observer.core, mode.name) })
+        keeper.keep(observer, key)
+        let result = core.add(observer.core, mode.name)
+        if result < 0 && !core.hasAnywhere(observer.core) { keeper.letGo(key) }
+        return didJoin(result)
     }
 
     /// Removes an observer from a mode, or from all common modes (R19, R20). It stays valid and may be added again. Nothing
     /// if it is not there. If the loop is just telling its observers something, this one may still be told (R94). Any
     /// thread. O(observers) per mode, O(modes).
     public func remove(_ observer: Observer, forMode mode: Mode) {
-        keeper.letGo(ItemKey(observer.core.pointer)) {
-            core.remove(observer.core, mode.name)
-        } isElsewhere: {
-            core.contains(observer.core, .common) || core.modes.contains { core.contains(observer.core, $0) }
-        }
+        core.remove(observer.core, mode.name)
+        if !core.hasAnywhere(observer.core) { keeper.letGo(ItemKey(observer.core.pointer)) }
     }
 
     /// Is the observer in the mode? For `.common`: is it one of the common items (R20)? O(observers).

@@ -109,18 +109,19 @@ extension RunLoop {
     ///   made before a fork and this is the child.
     @discardableResult
     public func add(_ timer: Timer, forMode mode: Mode) -> Bool {
+        let key = ItemKey(timer.core.pointer)
         timer.home.enter(self)
-        return didJoin(keeper.keep(timer, ItemKey(timer.core.pointer)) { core.add(timer.core, mode.name) })
+        keeper.keep(timer, key)
+        let result = core.add(timer.core, mode.name)
+        if result < 0 && !core.hasAnywhere(timer.core) { keeper.letGo(key) }
+        return didJoin(result)
     }
 
     /// Removes a timer from a mode, or from all common modes (R19, R20). It stays valid and may be added again. Nothing if
     /// it is not there. Any thread; in its own action too. O(log timers) per mode, O(modes).
     public func remove(_ timer: Timer, forMode mode: Mode) {
-        keeper.letGo(ItemKey(timer.core.pointer)) {
-            core.remove(timer.core, mode.name)
-        } isElsewhere: {
-            core.contains(timer.core, .common) || core.modes.contains { core.contains(timer.core, $0) }
-        }
+        core.remove(timer.core, mode.name)
+        if !core.hasAnywhere(timer.core) { keeper.letGo(ItemKey(timer.core.pointer)) }
     }
 
     /// Is the timer in the mode? For `.common`: is it one of the common items (R20)? O(1).

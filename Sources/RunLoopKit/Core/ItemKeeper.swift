@@ -4,33 +4,21 @@ internal import Synchronization
 /// if the creator let go of it. An entry goes when the item leaves its last mode, when it becomes invalid, and when the
 /// loop's thread ends; then the wrapper, the C item, its box and its closure go with it, if nobody else holds them.
 ///
-/// Order of locks: the keeper's lock, then the core's. The core holds none of its own while it calls out.
+/// An item is kept before it is added, and let go of after it was removed, so what the loop has is kept. Only threads that add
+/// and remove the same item at the same time can undo that; the item then works all the same, see `TimerBox`. No call of
+/// the core is made under the lock, and nothing freed: either may run code of the user.
 final class ItemKeeper: Sendable {
     private let items = Mutex<[ItemKey: any AnyObject & Sendable]>([:])
 
-    /// Adds an item to a mode with `add`, and keeps `item` if that succeeds. Returns what `add` returned.
-    func keep(_ item: any AnyObject & Sendable, _ key: ItemKey, add: () -> Int32) -> Int32 {
-        items.withLock { items in
-            let result = add()
-            if result == 0 { items[key] = item }
-            return result
-        }
+    func keep(_ item: any AnyObject & Sendable, _ key: ItemKey) {
+        _ = items.withLock { $0.updateValue(item, forKey: key) }
     }
 
-    /// Removes an item from a mode with `remove`, and lets go of it unless it `isElsewhere` in the loop.
-    func letGo(_ key: ItemKey, remove: () -> Void, isElsewhere: () -> Bool) {
-        // What a closure of these returns is freed outside the lock, because that may run code of the user.
-        _ = items.withLock { items -> (any AnyObject & Sendable)? in
-            remove()
-            return items[key] == nil || isElsewhere() ? nil : items.removeValue(forKey: key)
-        }
-    }
-
-    func forget(_ key: ItemKey) {
+    func letGo(_ key: ItemKey) {
         _ = items.withLock { $0.removeValue(forKey: key) }
     }
 
-    func forgetAll() {
+    func letGoOfAll() {
         _ = items.withLock { items in
             defer { items = [:] }
             return items
@@ -47,8 +35,8 @@ struct ItemKey: Hashable, @unchecked Sendable {
     }
 }
 
-/// Which loop keeps an item. Known before the item is added, so that an invalidation on another thread that comes right
-/// after the addition finds the loop.
+/// Which loop keeps an item. Known before the item is added, so that an invalidation that comes right after the addition
+/// finds it.
 struct Home: ~Copyable, Sendable {
     private let reference = Mutex(WeakLoop())
 
@@ -58,7 +46,7 @@ struct Home: ~Copyable, Sendable {
 
     func leave(_ key: ItemKey) {
         let loop = reference.withLock { $0.loop }
-        loop?.keeper.forget(key)
+        loop?.keeper.letGo(key)
     }
 }
 

@@ -80,6 +80,9 @@ struct LoopCore: Hashable, @unchecked Sendable {
     func contains(_ timer: TimerCore, _ mode: ModeName) -> Bool {
         runloop_contains_timer(pointer, timer.pointer, mode.text)
     }
+    func hasAnywhere(_ timer: TimerCore) -> Bool {
+        contains(timer, .common) || modes.contains { contains(timer, $0) }
+    }
 
     func add(_ source: SourceCore, _ mode: ModeName) -> Int32 { runloop_add_source(pointer, source.pointer, mode.text) }
     func remove(_ source: SourceCore, _ mode: ModeName) { runloop_remove_source(pointer, source.pointer, mode.text) }
@@ -95,6 +98,9 @@ struct LoopCore: Hashable, @unchecked Sendable {
     }
     func contains(_ observer: ObserverCore, _ mode: ModeName) -> Bool {
         runloop_contains_observer(pointer, observer.pointer, mode.text)
+    }
+    func hasAnywhere(_ observer: ObserverCore) -> Bool {
+        contains(observer, .common) || modes.contains { contains(observer, $0) }
     }
 }
 

@@ -28,7 +28,7 @@ enum LoopRegistry {
         loops.withLock { loops in
             _ = loops.removeValue(forKey: loop.core)  // `loop` is still held by the caller: nothing is freed in here.
         }
-        loop.keeper.forgetAll()
+        loop.keeper.letGoOfAll()
     }
 }
 
