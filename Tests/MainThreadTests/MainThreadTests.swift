@@ -8,16 +8,19 @@ import class RunLoopKit.RunLoop
 /// The main loop serves the main dispatch queue, and with it the main actor. Synchronous methods, because XCTest runs those
 /// on the initial thread.
 final class MainThreadTests: XCTestCase {
-    func testTheMainLoopIsTheInitialThreadsLoop() {
+    // R2 the main loop is the loop of the initial thread
+    func testMainLoopIsInitialThreads() {
         XCTAssertTrue(RunLoop.main === RunLoop.current)
         XCTAssertTrue(RunLoop.main.isCurrent)
     }
 
-    func testR24TheDefaultModeOfTheMainLoopIsNeverEmpty() {
+    // R24 the default mode of the main loop is never empty
+    func testDefaultModeIsNeverEmpty() {
         XCTAssertEqual(RunLoop.main.run(mode: .default, for: .milliseconds(1)), .timedOut)
     }
 
-    func testR107ABlockOnTheMainQueueCountsAsAHandledSource() {
+    // R38 R107 a block on the main queue counts as a handled source
+    func testBlockCountsAsHandledSource() {
         let seen = Seen()
         DispatchQueue.main.async { seen.note() }
         XCTAssertEqual(
@@ -25,7 +28,8 @@ final class MainThreadTests: XCTestCase {
         XCTAssertEqual(seen.threads, [pthread_self()])
     }
 
-    func testR110ABlockFromAnotherThreadWakesTheSleepingLoop() {
+    // R110 a block from another thread wakes the sleeping main loop
+    func testBlockWakesSleepingLoop() {
         let seen = Seen()
         DispatchQueue.global().async {
             while !RunLoop.main.isWaiting { usleep(200) }
@@ -36,7 +40,8 @@ final class MainThreadTests: XCTestCase {
         XCTAssertEqual(seen.threads, [pthread_self()])
     }
 
-    func testR106TheMainQueueWaitsWhileAModeRunsThatIsNotCommon() throws {
+    // R106 the main queue waits while a mode runs that is not common
+    func testQueueWaitsForCommonMode() throws {
         let seen = Seen()
         DispatchQueue.main.async { seen.note() }
         let source = RunLoop.Source {}
@@ -47,14 +52,16 @@ final class MainThreadTests: XCTestCase {
         source.invalidate()
     }
 
-    func testAMainActorTaskRunsInsideARun() {
+    // A task on the main actor runs inside a run of the main loop
+    func testMainActorTask() {
         let seen = Seen()
         Task { @MainActor in seen.note() }
         runUntil { seen.threads.count == 1 }
         XCTAssertEqual(seen.threads, [pthread_self()])
     }
 
-    func testASleepingMainActorTaskContinuesOnTheInitialThread() {
+    // A task on the main actor that slept goes on on the initial thread
+    func testSleepingMainActorTask() {
         let seen = Seen()
         let start = RunLoop.Instant.now
         Task { @MainActor in
@@ -67,14 +74,16 @@ final class MainThreadTests: XCTestCase {
         XCTAssertGreaterThanOrEqual(RunLoop.Instant.now - start, .milliseconds(10))
     }
 
-    func testATaskElsewhereReachesTheMainActor() {
+    // A task elsewhere reaches the main actor
+    func testTaskReachesMainActor() {
         let seen = Seen()
         Task.detached { await MainActor.run { seen.note() } }
         runUntil { seen.threads.count == 1 }
         XCTAssertEqual(seen.threads, [pthread_self()])
     }
 
-    func testTheActionOfATimerIsOnTheMainActor() {
+    // The action of a timer of the main loop is on the main actor
+    func testTimerIsOnMainActor() {
         let seen = Seen()
         let timer = RunLoop.Timer(after: .zero) { _ in MainActor.assumeIsolated { seen.note() } }
         RunLoop.main.add(timer, forMode: .common)
@@ -82,7 +91,8 @@ final class MainThreadTests: XCTestCase {
         XCTAssertEqual(seen.threads, [pthread_self()])
     }
 
-    func testR109ARunInsideAMainQueueBlockLeavesTheQueueAlone() {
+    // R109 a run inside a main-queue block leaves the queue alone
+    func testRunInsideBlockLeavesQueueAlone() {
         let order = Order()
         DispatchQueue.main.async {
             DispatchQueue.main.async { order.note("second block") }
@@ -93,7 +103,8 @@ final class MainThreadTests: XCTestCase {
         XCTAssertEqual(order.lines, ["nested finished", "second block"])
     }
 
-    func testAStopFromABlockEndsRun() {
+    // R107 a stop from a main-queue block ends the run after it
+    func testStopFromBlock() {
         DispatchQueue.main.async { RunLoop.main.stop() }
         RunLoop.main.run()
     }

@@ -6,7 +6,8 @@ import Testing
 @Suite(.serialized, .enabled(if: ObjectCounter.isAvailable)) struct AllocationTests {
     static let deliveries = 10_000
 
-    @Test func `A tick of a timer makes no object`() async throws {
+    @Test("A tick of a timer makes no object")
+    func timerTick() async throws {
         let made = try await withRunLoopThread {
             var ticks = 0
             let timer = RunLoop.Timer(at: .now, every: .nanoseconds(1)) { timer in
@@ -21,7 +22,8 @@ import Testing
         #expect(made == 0)
     }
 
-    @Test func `A tick of a timer that its creator dropped makes no object`() async throws {
+    @Test("A tick of a timer that its creator dropped makes no object")
+    func droppedTimerTick() async throws {
         let made = try await withRunLoopThread {
             var ticks = 0
             RunLoop.current.add(
@@ -36,7 +38,8 @@ import Testing
         #expect(made == 0)
     }
 
-    @Test func `A source that performs and an observer that is told make no object`() async throws {
+    @Test("A source that performs and an observer that is told make no object")
+    func sourceAndObserver() async throws {
         let made = try await withRunLoopThread {
             let performed = Count()
             let told = Count()
@@ -58,7 +61,8 @@ import Testing
         #expect(made == 0)
     }
 
-    @Test func `A ready descriptor makes no object`() async throws {
+    @Test("A ready descriptor makes no object")
+    func readyDescriptor() async throws {
         let made = try await withRunLoopThread {
             try withPipe { reader, writer in
                 let called = Count()
@@ -78,7 +82,8 @@ import Testing
         #expect(made == 0)
     }
 
-    @Test func `The counter counts`() async throws {
+    @Test("The counter counts")
+    func counterCounts() async throws {
         let made = try await withRunLoopThread {
             ObjectCounter.start()
             for _ in 0..<10 { RunLoop.current.perform {} }

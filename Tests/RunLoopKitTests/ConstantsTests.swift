@@ -5,14 +5,16 @@ import Testing
 
 /// Whatever is written down twice, once in C and once in Swift, is compared here, one by one.
 @Suite struct ConstantsTests {
-    @Test func `The results of a run have the values of the C header`() {
+    @Test("The results of a run have the values of the C header")
+    func runResults() {
         #expect(runloop_result.RUNLOOP_RESULT_FINISHED.rawValue == RunLoop.RunResult.finished.rawValue)
         #expect(runloop_result.RUNLOOP_RESULT_STOPPED.rawValue == RunLoop.RunResult.stopped.rawValue)
         #expect(runloop_result.RUNLOOP_RESULT_TIMED_OUT.rawValue == RunLoop.RunResult.timedOut.rawValue)
         #expect(runloop_result.RUNLOOP_RESULT_HANDLED_SOURCE.rawValue == RunLoop.RunResult.handledSource.rawValue)
     }
 
-    @Test func `The activities have the values of the C header`() {
+    @Test("The activities have the values of the C header")
+    func activities() {
         #expect(RunLoop.Observer.Activities.entry.rawValue == UInt32(RUNLOOP_ACTIVITY_ENTRY))
         #expect(RunLoop.Observer.Activities.beforeTimers.rawValue == UInt32(RUNLOOP_ACTIVITY_BEFORE_TIMERS))
         #expect(RunLoop.Observer.Activities.beforeSources.rawValue == UInt32(RUNLOOP_ACTIVITY_BEFORE_SOURCES))
@@ -22,7 +24,8 @@ import Testing
         #expect(RunLoop.Observer.Activities.all.rawValue == UInt32(RUNLOOP_ACTIVITY_ALL))
     }
 
-    @Test func `The conditions of a descriptor have the values of the C header`() {
+    @Test("The conditions of a descriptor have the values of the C header")
+    func readiness() {
         #expect(RunLoop.Source.Readiness.read.rawValue == UInt32(RUNLOOP_READABLE))
         #expect(RunLoop.Source.Readiness.priority.rawValue == UInt32(RUNLOOP_PRIORITY))
         #expect(RunLoop.Source.Readiness.write.rawValue == UInt32(RUNLOOP_WRITABLE))
@@ -30,14 +33,16 @@ import Testing
         #expect(RunLoop.Source.Readiness.hangUp.rawValue == UInt32(RUNLOOP_HANG_UP))
     }
 
-    @Test func `The modes have the names of the C header`() {
+    @Test("The modes have the names of the C header")
+    func modeNames() {
         #expect(RunLoop.Mode.default.rawValue == RUNLOOP_DEFAULT_MODE)
         #expect(RunLoop.Mode.common.rawValue == RUNLOOP_COMMON_MODES)
         #expect(RunLoop.Mode.tracking.rawValue == RUNLOOP_TRACKING_MODE)
         #expect(RunLoop.Mode.initialization.rawValue == RUNLOOP_INITIALIZATION_MODE)
     }
 
-    @Test func `The errors have the numbers of the C library`() {
+    @Test("The errors have the numbers of the C library")
+    func errorNumbers() {
         #expect(RunLoop.Error.permissionDenied.errorNumber == EPERM)
         #expect(RunLoop.Error.badDescriptor.errorNumber == EBADF)
         #expect(RunLoop.Error.outOfMemory.errorNumber == ENOMEM)
@@ -49,7 +54,8 @@ import Testing
         #expect(RunLoop.Error.inheritedAcrossFork.errorNumber == ECHILD)
     }
 
-    @Test func `Every error is described by a sentence of its own`() {
+    @Test("Every error is described by a sentence of its own")
+    func errorDescriptions() {
         let errors: [RunLoop.Error] = [
             .permissionDenied, .badDescriptor, .outOfMemory, .tooManyDescriptors, .tooManyWatches, .inAnotherLoop,
             .invalid, .loopFinished, .inheritedAcrossFork, RunLoop.Error(errorNumber: 12345),
@@ -59,7 +65,8 @@ import Testing
         #expect("\(RunLoop.Error(errorNumber: 12345))".contains("12345"))
     }
 
-    @Test func `The loop's clock is the suspending clock, to the nanosecond`() {
+    @Test("The loop's clock is the suspending clock, to the nanosecond")
+    func clock() {
         // Each pair brackets the other clock's reading: equal clocks never leave the bracket.
         for _ in 0..<1000 {
             let before = runloop_now_ns()

@@ -5,7 +5,8 @@ import Testing
 
 /// Who keeps what: every closure is freed exactly once, when nothing can call it any more.
 @Suite struct LifetimeTests {
-    @Test func `A timer that was never added is freed with its action`() {
+    @Test("A timer that was never added is freed with its action")
+    func timerNeverAdded() {
         let freed = Count()
         weak var timer: RunLoop.Timer?
         do {
@@ -19,7 +20,8 @@ import Testing
         #expect(freed.value == 1)
     }
 
-    @Test func `R88 R98 Invalidation frees the action at once, though the object is still held`() async throws {
+    @Test("R88 R98 Invalidation frees the action at once, though the object is still held")
+    func invalidationFreesAction() async throws {
         try await withRunLoopThread {
             let timers = Count()
             let observers = Count()
@@ -36,7 +38,8 @@ import Testing
         }
     }
 
-    @Test func `R88 An action that invalidates its timer is freed after it has returned`() async throws {
+    @Test("R88 An action that invalidates its timer is freed after it has returned")
+    func invalidationInsideAction() async throws {
         try await withRunLoopThread {
             let freed = Count()
             let during = Trace()
@@ -55,7 +58,8 @@ import Testing
         }
     }
 
-    @Test func `A dropped timer and observer live with their loop, and are freed when they leave it`() async throws {
+    @Test("A dropped timer and observer live with their loop, and are freed when they leave it")
+    func droppedItemsLiveWithLoop() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             let timers = Count()
@@ -80,7 +84,8 @@ import Testing
         }
     }
 
-    @Test func `R9 A thread that ends frees what its loop alone kept, and leaves the rest valid`() async throws {
+    @Test("R9 A thread that ends frees what its loop alone kept, and leaves the rest valid")
+    func endOfThread() async throws {
         try await withRunLoopThread {
             let dropped = Count()
             let sources = Count()
@@ -110,7 +115,8 @@ import Testing
         }
     }
 
-    @Test func `R57 The closures of a source are freed with the source`() async throws {
+    @Test("R57 The closures of a source are freed with the source")
+    func sourceClosures() async throws {
         try await withRunLoopThread {
             let freed = Count()
             do {
@@ -127,7 +133,8 @@ import Testing
         }
     }
 
-    @Test func `A source that its creator dropped lives with its loop`() async throws {
+    @Test("A source that its creator dropped lives with its loop")
+    func droppedSource() async throws {
         try await withRunLoopThread {
             try withPipe { reader, writer in
                 let freed = Count()
@@ -149,7 +156,8 @@ import Testing
         }
     }
 
-    @Test func `Timers that threads add, remove and drop while they fire are all freed`() async throws {
+    @Test("Timers that threads add, remove and drop while they fire are all freed")
+    func concurrentTimers() async throws {
         try await withRunLoopThread {
             let freed = Count()
             let rounds = 300

@@ -2,7 +2,8 @@ import RunLoopKit
 import Testing
 
 @Suite struct ModeTests {
-    @Test func `A mode is its name`() {
+    @Test("A mode is its name")
+    func modeIsItsName() {
         let mode: RunLoop.Mode = "a mode of mine"
         #expect(mode == RunLoop.Mode(rawValue: "a mode of mine"))
         #expect(mode != "another mode of mine")
@@ -12,12 +13,14 @@ import Testing
         #expect(RunLoop.Mode(rawValue: "kCFRunLoopDefaultMode") == .default)
     }
 
-    @Test func `Names are compared by their bytes`() {
+    @Test("Names are compared by their bytes")
+    func namesAreBytes() {
         #expect(RunLoop.Mode(rawValue: "caf\u{E9}") != RunLoop.Mode(rawValue: "cafe\u{301}"))
         #expect(RunLoop.Mode(rawValue: "").rawValue == "")
     }
 
-    @Test func `R4 A new loop has the default mode only, and it is common`() async throws {
+    @Test("R4 A new loop has the default mode only, and it is common")
+    func newLoop() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             #expect(loop.allModes == [.default])
@@ -29,7 +32,8 @@ import Testing
         }
     }
 
-    @Test func `R14 R15 A mode exists from the first addition, and there may be many`() async throws {
+    @Test("R14 R15 A mode exists from the first addition, and there may be many")
+    func manyModes() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             var expected: Set<RunLoop.Mode> = [.default]
@@ -44,7 +48,8 @@ import Testing
         }
     }
 
-    @Test func `R17 R18 A mode declared common later gets the common items`() async throws {
+    @Test("R17 R18 A mode declared common later gets the common items")
+    func commonLater() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             let timer = RunLoop.Timer(after: .seconds(1000)) { _ in }
@@ -66,7 +71,8 @@ import Testing
         }
     }
 
-    @Test func `R19 R20 Removal from the common modes, and from one of them`() async throws {
+    @Test("R19 R20 Removal from the common modes, and from one of them")
+    func removalFromCommon() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             loop.addCommonMode(.tracking)

@@ -2,7 +2,8 @@ import RunLoopKit
 import Testing
 
 @Suite struct ObserverTests {
-    @Test func `An observer is what it was made`() {
+    @Test("An observer is what it was made")
+    func asMade() {
         let observer = RunLoop.Observer([.entry, .exit], repeats: false, order: 7) { _, _ in }
         #expect(observer.activities == [.entry, .exit])
         #expect(!observer.repeats)
@@ -15,7 +16,8 @@ import Testing
         #expect(RunLoop.Observer(.all, order: .min) { _, _ in }.order == Int(Int32.min))
     }
 
-    @Test func `R41 An observer is told every step of a run`() async throws {
+    @Test("R41 An observer is told every step of a run")
+    func everyStep() async throws {
         try await withRunLoopThread {
             let names: [RunLoop.Observer.Activities: String] = [
                 .entry: "entry", .beforeTimers: "timers", .beforeSources: "sources", .beforeWaiting: "waiting",
@@ -30,7 +32,8 @@ import Testing
         }
     }
 
-    @Test func `R93 Observers are told by order, equal ones as they were added`() async throws {
+    @Test("R93 Observers are told by order, equal ones as they were added")
+    func orderOfObservers() async throws {
         try await withRunLoopThread {
             let trace = Trace()
             for (name, order) in [("c", 1), ("a", -5), ("d", 1), ("b", 0)] {
@@ -43,7 +46,8 @@ import Testing
         }
     }
 
-    @Test func `R95 An observer that does not repeat is told once`() async throws {
+    @Test("R95 An observer that does not repeat is told once")
+    func toldOnce() async throws {
         try await withRunLoopThread {
             let trace = Trace()
             let observer = RunLoop.Observer([.beforeTimers, .exit], repeats: false) { observer, activity in
@@ -59,7 +63,8 @@ import Testing
         }
     }
 
-    @Test func `The action gets the very object that was added, also if its creator dropped it`() async throws {
+    @Test("The action gets the very object that was added, also if its creator dropped it")
+    func sameObject() async throws {
         try await withRunLoopThread {
             let trace = Trace()
             let observer = RunLoop.Observer(.entry) { trace.note("\(ObjectIdentifier($0)) \($1 == .entry)") }
@@ -76,7 +81,8 @@ import Testing
         }
     }
 
-    @Test func `R97 An observer is in one loop, is removed and added again`() async throws {
+    @Test("R97 An observer is in one loop, is removed and added again")
+    func addAndRemove() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             let observer = RunLoop.Observer(.entry) { _, _ in }
@@ -94,7 +100,8 @@ import Testing
         }
     }
 
-    @Test func `R97 An observer of another loop is refused`() async throws {
+    @Test("R97 An observer of another loop is refused")
+    func inAnotherLoop() async throws {
         await #expect(processExitsWith: .failure) {
             let observer = RunLoop.Observer(.all) { _, _ in }
             RunLoop.main.add(observer, forMode: .default)

@@ -2,7 +2,8 @@ import RunLoopKit
 import Testing
 
 @Suite struct PerformTests {
-    @Test func `R102 Closures run once, in order, and the empty mode then finishes`() async throws {
+    @Test("R102 Closures run once, in order, and the empty mode then finishes")
+    func inOrder() async throws {
         try await withRunLoopThread {
             let trace = Trace()
             for number in 1...5 { RunLoop.current.perform { trace.note("\(number)") } }
@@ -12,7 +13,8 @@ import Testing
         }
     }
 
-    @Test func `A closure performed from another thread wakes the sleeping loop`() async throws {
+    @Test("A closure performed from another thread wakes the sleeping loop")
+    func wakesLoop() async throws {
         try await withRunLoopThread {
             try withLoopElsewhere { loop in
                 #expect(waitUntil { loop.isWaiting })
@@ -24,7 +26,8 @@ import Testing
         }
     }
 
-    @Test func `R101 A closure for several modes runs in whichever runs first, once`() async throws {
+    @Test("R101 A closure for several modes runs in whichever runs first, once")
+    func severalModes() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             let trace = Trace()
@@ -36,7 +39,8 @@ import Testing
         }
     }
 
-    @Test func `R101 A closure for the common modes runs in any of them`() async throws {
+    @Test("R101 A closure for the common modes runs in any of them")
+    func commonModes() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             let trace = Trace()
@@ -47,7 +51,8 @@ import Testing
         }
     }
 
-    @Test func `A closure for no mode never runs and is freed with the loop`() async throws {
+    @Test("A closure for no mode never runs and is freed with the loop")
+    func noMode() async throws {
         try await withRunLoopThread {
             let freed = Count()
             let ran = Count()
@@ -64,7 +69,8 @@ import Testing
         }
     }
 
-    @Test func `R8 R105 A closure is freed once: after it ran, or unused with the loop`() async throws {
+    @Test("R8 R105 A closure is freed once: after it ran, or unused with the loop")
+    func freedOnce() async throws {
         try await withRunLoopThread {
             let freed = Count()
             let unused = Count()
@@ -88,7 +94,8 @@ import Testing
         }
     }
 
-    @Test func `State that is not Sendable may be handed over`() async throws {
+    @Test("State that is not Sendable may be handed over")
+    func stateHandedOver() async throws {
         final class Plain { var number = 1 }
         try await withRunLoopThread {
             let plain = Plain()
@@ -102,7 +109,8 @@ import Testing
         }
     }
 
-    @Test func `A delayed closure runs once, not before its delay`() async throws {
+    @Test("A delayed closure runs once, not before its delay")
+    func delayed() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             let ran = Count()
@@ -115,7 +123,8 @@ import Testing
         }
     }
 
-    @Test func `A delayed closure for two modes runs once`() async throws {
+    @Test("A delayed closure for two modes runs once")
+    func delayedInTwoModes() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             let ran = Count()
@@ -126,7 +135,8 @@ import Testing
         }
     }
 
-    @Test func `Cancelling frees the closure, which never runs; dropping the registration does not cancel`()
+    @Test("Cancelling frees the closure, which never runs; dropping the registration does not cancel")
+    func cancelling()
         async throws
     {
         try await withRunLoopThread {
@@ -150,7 +160,8 @@ import Testing
         }
     }
 
-    @Test func `A closure may cancel its own registration`() async throws {
+    @Test("A closure may cancel its own registration")
+    func cancellingItself() async throws {
         try await withRunLoopThread {
             let freed = Count()
             let ran = Count()

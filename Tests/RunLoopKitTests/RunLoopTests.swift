@@ -2,7 +2,8 @@ import RunLoopKit
 import Testing
 
 @Suite struct RunLoopTests {
-    @Test func `R1 A thread's loop is one object`() async throws {
+    @Test("R1 A thread's loop is one object")
+    func oneObject() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             #expect(loop === RunLoop.current)
@@ -13,7 +14,8 @@ import Testing
         }
     }
 
-    @Test func `R2 The main loop is one object, and another thread's loop is not it`() async throws {
+    @Test("R2 The main loop is one object, and another thread's loop is not it")
+    func mainLoop() async throws {
         let main = RunLoop.main
         #expect(main === RunLoop.main)
         try await withRunLoopThread {
@@ -24,14 +26,16 @@ import Testing
         }
     }
 
-    @Test func `Two threads have two loops, and each finds its own in a set`() async throws {
+    @Test("Two threads have two loops, and each finds its own in a set")
+    func twoLoops() async throws {
         let first = try await withRunLoopThread { RunLoop.current }
         let second = try await withRunLoopThread { RunLoop.current }
         #expect(first != second)
         #expect(Set([first, second, first]).count == 2)
     }
 
-    @Test func `R5 The current mode is that of the innermost run`() async throws {
+    @Test("R5 The current mode is that of the innermost run")
+    func currentMode() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             let trace = Trace()
@@ -50,7 +54,8 @@ import Testing
         }
     }
 
-    @Test func `R10 A loop that outlives its thread accepts nothing and does no harm`() async throws {
+    @Test("R10 A loop that outlives its thread accepts nothing and does no harm")
+    func outlivesThread() async throws {
         try await withRunLoopThread {
             let handed = Handed<RunLoop>()
             TestThread { handed.put(RunLoop.current) }.join()
@@ -76,7 +81,8 @@ import Testing
         }
     }
 
-    @Test func `A loop's object is freed when its thread has ended and nobody holds it`() async throws {
+    @Test("A loop's object is freed when its thread has ended and nobody holds it")
+    func freedAfterThread() async throws {
         try await withRunLoopThread {
             weak var loop: RunLoop?
             let handed = Handed<RunLoop>()
@@ -97,14 +103,16 @@ import Testing
         }
     }
 
-    @Test func `The description names the modes and is not empty`() async throws {
+    @Test("The description names the modes and is not empty")
+    func describesItself() async throws {
         try await withRunLoopThread {
             RunLoop.current.add(RunLoop.Timer(after: .seconds(1000)) { _ in }, forMode: "a mode to be described")
             #expect(RunLoop.current.description.contains("a mode to be described"))
         }
     }
 
-    @Test func `R90 The next fire date of a mode is that of its earliest timer`() async throws {
+    @Test("R90 The next fire date of a mode is that of its earliest timer")
+    func nextFireDate() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             #expect(loop.nextFireDate(inMode: .default) == nil)

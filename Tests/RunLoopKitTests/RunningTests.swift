@@ -2,7 +2,8 @@ import RunLoopKit
 import Testing
 
 @Suite struct RunningTests {
-    @Test func `R22 R23 R28 A run of no mode and of an empty mode finishes at once, unobserved`() async throws {
+    @Test("R22 R23 R28 A run of no mode and of an empty mode finishes at once, unobserved")
+    func emptyModes() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             let told = Count()
@@ -17,7 +18,8 @@ import Testing
         }
     }
 
-    @Test func `R31 A limit that has passed gives one iteration that never sleeps`() async throws {
+    @Test("R31 A limit that has passed gives one iteration that never sleeps")
+    func oneIteration() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             let trace = Trace()
@@ -32,7 +34,8 @@ import Testing
         }
     }
 
-    @Test func `R32 R34 A run ends not before its limit`() async throws {
+    @Test("R32 R34 A run ends not before its limit")
+    func notBeforeLimit() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             try loop.add(RunLoop.Source {}, forMode: .default)
@@ -49,7 +52,8 @@ import Testing
         }
     }
 
-    @Test func `A positive limit below a nanosecond is not zero`() async throws {
+    @Test("A positive limit below a nanosecond is not zero")
+    func tinyLimit() async throws {
         try await withRunLoopThread {
             let waited = Count()
             try RunLoop.current.add(RunLoop.Source {}, forMode: .default)
@@ -61,7 +65,8 @@ import Testing
         }
     }
 
-    @Test func `A limit beyond all bounds is no limit, in both directions`() async throws {
+    @Test("A limit beyond all bounds is no limit, in both directions")
+    func hugeLimit() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             try loop.add(RunLoop.Source {}, forMode: .default)
@@ -72,7 +77,8 @@ import Testing
         }
     }
 
-    @Test func `R36 R38 A handled source ends the run of a caller who asked for it`() async throws {
+    @Test("R36 R38 A handled source ends the run of a caller who asked for it")
+    func handledSource() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             let performed = Count()
@@ -89,7 +95,8 @@ import Testing
         }
     }
 
-    @Test func `R46 A stop ends the innermost run only`() async throws {
+    @Test("R46 A stop ends the innermost run only")
+    func stopInnermost() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             let trace = Trace()
@@ -108,7 +115,8 @@ import Testing
         }
     }
 
-    @Test func `R46 A stop from another thread ends a sleep`() async throws {
+    @Test("R46 A stop from another thread ends a sleep")
+    func stopFromElsewhere() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             try loop.add(RunLoop.Source {}, forMode: .default)
@@ -121,7 +129,8 @@ import Testing
         }
     }
 
-    @Test func `R47 A stop without a run is forgotten, a latched one is not`() async throws {
+    @Test("R47 A stop without a run is forgotten, a latched one is not")
+    func latchedStop() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             try loop.add(RunLoop.Source {}, forMode: .default)
@@ -134,7 +143,8 @@ import Testing
         }
     }
 
-    @Test func `R53 A stop in a mode waits for that mode`() async throws {
+    @Test("R53 A stop in a mode waits for that mode")
+    func stopInMode() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             try loop.add(RunLoop.Source {}, forMode: .default)
@@ -146,7 +156,8 @@ import Testing
         }
     }
 
-    @Test func `R50 A wake-up ends one sleep, and the run goes on`() async throws {
+    @Test("R50 A wake-up ends one sleep, and the run goes on")
+    func wakeUp() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             let sleeps = Count()
@@ -170,7 +181,8 @@ import Testing
         }
     }
 
-    @Test func `R52 A loop that sleeps is waiting`() async throws {
+    @Test("R52 A loop that sleeps is waiting")
+    func isWaiting() async throws {
         try await withRunLoopThread {
             try withLoopElsewhere { loop in
                 #expect(waitUntil { loop.isWaiting })
@@ -180,7 +192,8 @@ import Testing
         }
     }
 
-    @Test func `R26 Runs nest, and each returns its own result`() async throws {
+    @Test("R26 Runs nest, and each returns its own result")
+    func nestedRuns() async throws {
         try await withRunLoopThread {
             let trace = Trace()
             nest(depth: 5, trace)
@@ -196,7 +209,8 @@ import Testing
         }
     }
 
-    @Test func `Running another thread's loop is refused`() async throws {
+    @Test("Running another thread's loop is refused")
+    func wrongThread() async throws {
         await #expect(processExitsWith: .failure) {
             await runElsewhere { $0.run(mode: .default, for: .zero) }
         }
@@ -208,7 +222,8 @@ import Testing
         }
     }
 
-    @Test func `Stopping the common modes is refused`() async throws {
+    @Test("Stopping the common modes is refused")
+    func stopInCommonModes() async throws {
         await #expect(processExitsWith: .failure) { RunLoop.main.stop(inMode: .common) }
     }
 }

@@ -3,7 +3,8 @@ import RunLoopKit
 import Testing
 
 @Suite struct SourceTests {
-    @Test func `A source is what it was made`() throws {
+    @Test("A source is what it was made")
+    func asMade() throws {
         let signal = RunLoop.Source(order: 3) {}
         #expect(signal.order == 3)
         #expect(signal.fileDescriptor == nil)
@@ -21,7 +22,8 @@ import Testing
         }
     }
 
-    @Test func `R62 A signal marks until the source performs, and several are one`() async throws {
+    @Test("R62 A signal marks until the source performs, and several are one")
+    func signalMarks() async throws {
         try await withRunLoopThread {
             let performed = Count()
             let source = RunLoop.Source { performed.increment() }
@@ -35,7 +37,8 @@ import Testing
         }
     }
 
-    @Test func `R54 A signal does not wake, a wake-up after it does`() async throws {
+    @Test("R54 A signal does not wake, a wake-up after it does")
+    func signalAndWakeUp() async throws {
         try await withRunLoopThread {
             try withLoopElsewhere { loop in
                 let performed = Handed<Bool>()
@@ -50,7 +53,8 @@ import Testing
         }
     }
 
-    @Test func `R58 R59 A source is told of every mode it joins and leaves`() async throws {
+    @Test("R58 R59 A source is told of every mode it joins and leaves")
+    func scheduleAndCancel() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             let trace = Trace()
@@ -71,7 +75,8 @@ import Testing
         }
     }
 
-    @Test func `R8 A thread that ends cancels its sources, which get the loop's object`() async throws {
+    @Test("R8 A thread that ends cancels its sources, which get the loop's object")
+    func cancelledByThread() async throws {
         try await withRunLoopThread {
             let handed = Handed<RunLoop>()
             let trace = Trace()
@@ -85,7 +90,8 @@ import Testing
         }
     }
 
-    @Test func `A source may be in several loops`() async throws {
+    @Test("A source may be in several loops")
+    func severalLoops() async throws {
         try await withRunLoopThread {
             try withLoopElsewhere { first in
                 try withLoopElsewhere { second in
@@ -105,7 +111,8 @@ import Testing
         }
     }
 
-    @Test func `A descriptor source is called for as long as there is something to read`() async throws {
+    @Test("A descriptor source is called for as long as there is something to read")
+    func levelTriggered() async throws {
         try await withRunLoopThread {
             try withPipe { reader, writer in
                 let trace = Trace()
@@ -126,7 +133,8 @@ import Testing
         }
     }
 
-    @Test func `A descriptor that becomes ready wakes the sleeping loop`() async throws {
+    @Test("A descriptor that becomes ready wakes the sleeping loop")
+    func descriptorWakes() async throws {
         try await withRunLoopThread {
             try withPipe { reader, writer in
                 try withLoopElsewhere { loop in
@@ -145,7 +153,8 @@ import Testing
         }
     }
 
-    @Test func `A hang-up is told though only reading was asked for`() async throws {
+    @Test("A hang-up is told though only reading was asked for")
+    func hangUp() async throws {
         try await withRunLoopThread {
             let (reader, writer) = try makePipe()
             close(writer)
@@ -159,7 +168,8 @@ import Testing
         }
     }
 
-    @Test func `A pipe with room can be written`() async throws {
+    @Test("A pipe with room can be written")
+    func writable() async throws {
         try await withRunLoopThread {
             try withPipe { _, writer in
                 let seen = Handed<RunLoop.Source.Readiness>()
@@ -172,7 +182,8 @@ import Testing
         }
     }
 
-    @Test func `R69 A counter is read before the call, so several writes are one`() async throws {
+    @Test("R69 A counter is read before the call, so several writes are one")
+    func counter() async throws {
         try await withRunLoopThread {
             let descriptor = try makeCounter()
             defer { close(descriptor) }
@@ -189,7 +200,8 @@ import Testing
         }
     }
 
-    @Test func `R68 A source without a descriptor keeps a mode from being empty`() async throws {
+    @Test("R68 A source without a descriptor keeps a mode from being empty")
+    func noDescriptor() async throws {
         try await withRunLoopThread {
             let source = try RunLoop.Source(fileDescriptor: -1) { _ in }
             #expect(source.fileDescriptor == nil)
@@ -198,7 +210,8 @@ import Testing
         }
     }
 
-    @Test func `What cannot be waited for is refused with the reason, and nothing is added`() async throws {
+    @Test("What cannot be waited for is refused with the reason, and nothing is added")
+    func refusedAdditions() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             let file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)
@@ -214,7 +227,8 @@ import Testing
         }
     }
 
-    @Test func `What makes no sense is refused when the source is made, and its closure freed`() throws {
+    @Test("What makes no sense is refused when the source is made, and its closure freed")
+    func refusedSources() throws {
         let freed = Count()
         #expect(throws: RunLoop.Error.invalid) {
             let token = Token(freed)

@@ -3,7 +3,8 @@ import RunLoopKit
 import Testing
 
 @Suite struct TimerTests {
-    @Test func `A timer is what it was made`() {
+    @Test("A timer is what it was made")
+    func asMade() {
         let date = RunLoop.Instant.now + .seconds(1000)
         let timer = RunLoop.Timer(at: date, every: .seconds(2), tolerance: .milliseconds(3), order: 4) { _ in }
         #expect(timer.nextFireDate == date)
@@ -17,14 +18,16 @@ import Testing
         #expect(once.order == Int(Int32.max))
     }
 
-    @Test func `The first tick of a repeating timer is one interval away`() {
+    @Test("The first tick of a repeating timer is one interval away")
+    func firstTick() {
         let before = RunLoop.Instant.now
         let timer = RunLoop.Timer(every: .seconds(100)) { _ in }
         #expect(timer.nextFireDate! >= before + .seconds(100))
         #expect(timer.nextFireDate! <= .now + .seconds(100))
     }
 
-    @Test func `R80 A repeating timer ticks on its grid, never early`() async throws {
+    @Test("R80 A repeating timer ticks on its grid, never early")
+    func grid() async throws {
         try await withRunLoopThread {
             let start = RunLoop.Instant.now
             let interval = Duration.milliseconds(3)
@@ -46,7 +49,8 @@ import Testing
         }
     }
 
-    @Test func `R85 R112 A timer that fires once is valid in its action and invalid afterwards`() async throws {
+    @Test("R85 R112 A timer that fires once is valid in its action and invalid afterwards")
+    func firesOnce() async throws {
         try await withRunLoopThread {
             let trace = Trace()
             let timer = RunLoop.Timer(after: .zero) { trace.note("\($0.isValid) \($0.nextFireDate != nil)") }
@@ -64,7 +68,8 @@ import Testing
         }
     }
 
-    @Test func `The action gets the very object that was added`() async throws {
+    @Test("The action gets the very object that was added")
+    func sameObject() async throws {
         try await withRunLoopThread {
             let identities = Trace()
             let timer = RunLoop.Timer(after: .zero) { identities.note("\(ObjectIdentifier($0))") }
@@ -75,7 +80,8 @@ import Testing
         }
     }
 
-    @Test func `A loop keeps a timer that its creator dropped`() async throws {
+    @Test("A loop keeps a timer that its creator dropped")
+    func droppedTimer() async throws {
         try await withRunLoopThread {
             let ticks = Trace()
             RunLoop.current.add(
@@ -89,7 +95,8 @@ import Testing
         }
     }
 
-    @Test func `A timer that removes itself may be used to the end of its action`() async throws {
+    @Test("A timer that removes itself may be used to the end of its action")
+    func removesItself() async throws {
         try await withRunLoopThread {
             let freed = Count()
             let trace = Trace()
@@ -109,7 +116,8 @@ import Testing
         }
     }
 
-    @Test func `R80 Ticks that pass during an action are counted, not made up for`() async throws {
+    @Test("R80 Ticks that pass during an action are counted, not made up for")
+    func missedTicks() async throws {
         try await withRunLoopThread {
             let missed = Trace()
             let timer = RunLoop.Timer(at: .now, every: .milliseconds(1)) { timer in
@@ -129,7 +137,8 @@ import Testing
         }
     }
 
-    @Test func `R82 R83 A timer can be moved, parked and moved back`() async throws {
+    @Test("R82 R83 A timer can be moved, parked and moved back")
+    func moved() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             let fired = Count()
@@ -151,7 +160,8 @@ import Testing
         }
     }
 
-    @Test func `A date set from another thread re-arms a sleeping loop`() async throws {
+    @Test("A date set from another thread re-arms a sleeping loop")
+    func movedFromElsewhere() async throws {
         try await withRunLoopThread {
             try withLoopElsewhere { loop in
                 let fired = Handed<Bool>()
@@ -164,7 +174,8 @@ import Testing
         }
     }
 
-    @Test func `R86 A timer in two modes fires in whichever runs`() async throws {
+    @Test("R86 A timer in two modes fires in whichever runs")
+    func twoModes() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             let trace = Trace()
@@ -181,7 +192,8 @@ import Testing
         }
     }
 
-    @Test func `R86 A timer may go to another loop once it has left the first`() async throws {
+    @Test("R86 A timer may go to another loop once it has left the first")
+    func changesLoops() async throws {
         try await withRunLoopThread {
             try withLoopElsewhere { other in
                 let fired = Handed<Bool>()
@@ -194,7 +206,8 @@ import Testing
         }
     }
 
-    @Test func `R86 A timer of another loop is refused`() async throws {
+    @Test("R86 A timer of another loop is refused")
+    func inAnotherLoop() async throws {
         await #expect(processExitsWith: .failure) {
             let timer = RunLoop.Timer(every: .seconds(1)) { _ in }
             RunLoop.main.add(timer, forMode: .default)
@@ -202,12 +215,14 @@ import Testing
         }
     }
 
-    @Test func `An interval that is not greater than zero is refused`() async throws {
+    @Test("An interval that is not greater than zero is refused")
+    func badInterval() async throws {
         await #expect(processExitsWith: .failure) { _ = RunLoop.Timer(every: .zero) { _ in } }
         await #expect(processExitsWith: .failure) { _ = RunLoop.Timer(at: .now, every: .seconds(-1)) { _ in } }
     }
 
-    @Test func `Tolerance is capped at half the interval and never negative`() {
+    @Test("Tolerance is capped at half the interval and never negative")
+    func tolerance() {
         let timer = RunLoop.Timer(every: .seconds(2), tolerance: .seconds(5)) { _ in }
         #expect(timer.tolerance == .seconds(1))
         timer.tolerance = .seconds(-1)
@@ -216,7 +231,8 @@ import Testing
         #expect(timer.tolerance == .milliseconds(5))
     }
 
-    @Test func `A tolerant timer shares the wake-up of another one, never early`() async throws {
+    @Test("A tolerant timer shares the wake-up of another one, never early")
+    func sharedWakeUp() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             let early = Count()
@@ -234,7 +250,8 @@ import Testing
         }
     }
 
-    @Test func `Dates and intervals beyond all bounds are never, and fractions are rounded up`() {
+    @Test("Dates and intervals beyond all bounds are never, and fractions are rounded up")
+    func saturation() {
         #expect(RunLoop.Timer(after: .seconds(Int64.max)) { _ in }.nextFireDate == nil)
         #expect(RunLoop.Timer(after: .seconds(Int64.min)) { _ in }.nextFireDate != nil)
         let tiny = Duration(secondsComponent: 0, attosecondsComponent: 1)
@@ -244,7 +261,8 @@ import Testing
         #expect(RunLoop.Timer(every: .seconds(Int64.max)) { _ in }.interval == .nanoseconds(Int64.max))
     }
 
-    @Test func `Timers due at the same instant go by their order`() async throws {
+    @Test("Timers due at the same instant go by their order")
+    func orderOfTimers() async throws {
         try await withRunLoopThread {
             let trace = Trace()
             let date = RunLoop.Instant.now
