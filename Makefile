@@ -1,0 +1,105 @@
+# RunLoopKit — `make help` lists what there is to do.
+#
+# The C core needs a C compiler and nothing else; the Swift targets go through `swift build`.
+
+SHELL := /bin/bash
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+VERSION := 0.1.0
+SOVERSION := 0
+empty :=
+space := $(empty) $(empty)
+BUILD ?= build
+ACT ?=
+
+# One directory of objects per compiler and set of flags, so that `make lib CC=clang` after `make lib CC=gcc` builds anew.
+SANITIZE ?=
+FLAVOUR := $(subst /,_,$(subst $(space),,$(CC)))$(if $(SANITIZE),-$(SANITIZE))
+OUT := $(BUILD)/$(FLAVOUR)
+
+CORE := Sources/CRunLoopCore
+SOURCES := $(wildcard $(CORE)/src/*.c)
+OBJECTS := $(SOURCES:$(CORE)/src/%.c=$(OUT)/core/%.o)
+WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wundef -Werror
+CFLAGS ?= -O2 -g
+CORE_CFLAGS := -std=c11 -D_GNU_SOURCE -DRUNLOOP_BUILDING_CORE -fPIC -fvisibility=hidden -pthread $(WARNINGS) -I$(CORE)/include
+
+.PHONY: all lib run test test-c test-swift sanitize lint format install uninstall clean help
+all: lib
+
+help: ## This list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo "  PREFIX, DESTDIR, LIBDIR for install; CC for lib and test-c; ACT=5 for one act of the tour;"
+	@echo "  ROOM=timer and NAME=R80 for one file and one test of test-c."
+
+#-- the library -------------------------------------------------------------------------------------------------------
+
+lib: $(OUT)/librunloop.a $(OUT)/librunloop.so.$(VERSION) ## The C library, static and shared
+
+$(OUT)/core/%.o: $(CORE)/src/%.c $(wildcard $(CORE)/src/*.h) $(CORE)/include/runloop.h
+	@mkdir -p $(@D)
+	@echo "  CC   $<"
+	@$(CC) $(CPPFLAGS) $(CORE_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -c $< -o $@
+
+$(OUT)/librunloop.a: $(OBJECTS)
+	@rm -f $@
+	@echo "  AR   $@"
+	@$(AR) rcs $@ $^
+
+$(OUT)/librunloop.so.$(VERSION): $(OBJECTS)
+	@echo "  LINK $@"
+	@$(CC) -shared -pthread $(LDFLAGS) $(SANITIZE_FLAGS) -Wl,-soname,librunloop.so.$(SOVERSION) -o $@ $^
+
+install: lib ## Header, libraries and runloop.pc into PREFIX (and DESTDIR)
+	install -d $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(LIBDIR)/pkgconfig
+	install -m 644 $(CORE)/include/runloop.h $(DESTDIR)$(INCLUDEDIR)/runloop.h
+	install -m 644 $(OUT)/librunloop.a $(DESTDIR)$(LIBDIR)/librunloop.a
+	install -m 755 $(OUT)/librunloop.so.$(VERSION) $(DESTDIR)$(LIBDIR)/librunloop.so.$(VERSION)
+	ln -sf librunloop.so.$(VERSION) $(DESTDIR)$(LIBDIR)/librunloop.so.$(SOVERSION)
+	ln -sf librunloop.so.$(VERSION) $(DESTDIR)$(LIBDIR)/librunloop.so
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \
+	    runloop.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/runloop.pc
+
+uninstall: ## What install put there
+	rm -f $(DESTDIR)$(INCLUDEDIR)/runloop.h $(DESTDIR)$(LIBDIR)/librunloop.a $(DESTDIR)$(LIBDIR)/librunloop.so \
+	    $(DESTDIR)$(LIBDIR)/librunloop.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/librunloop.so.$(VERSION) \
+	    $(DESTDIR)$(LIBDIR)/pkgconfig/runloop.pc
+
+#-- the tour ----------------------------------------------------------------------------------------------------------
+
+run: ## The guided tour: ten acts on real input (ACT=5: only that one)
+	swift build -c debug --product tour
+	@$$(swift build -c debug --show-bin-path)/tour $(ACT)
+
+#-- tests -------------------------------------------------------------------------------------------------------------
+
+test: test-c test-swift ## The proof: rules, C tests, Swift tests
+	@Tests/count $(BUILD)/test-c.log $(BUILD)/test-swift.log
+
+test-c: ## The C tests, a process for each, and the table of rules
+	@mkdir -p $(BUILD)
+	@set -o pipefail; Tests/c-tests 2>&1 | tee $(BUILD)/test-c.log
+	@scripts/check-rules
+
+test-swift: ## The Swift tests
+	@mkdir -p $(BUILD)
+	@set -o pipefail; swift test --parallel --disable-xctest 2>&1 | tee $(BUILD)/test-swift.log
+	@set -o pipefail; swift test --disable-swift-testing 2>&1 | tee -a $(BUILD)/test-swift.log
+
+sanitize: ## The C tests under address, undefined-behaviour and thread sanitizers; the Swift tests under address and thread
+	Tests/sanitize
+
+#-- house -------------------------------------------------------------------------------------------------------------
+
+C_FILES := $(shell git ls-files '*.c' '*.h' 2>/dev/null)
+
+lint: ## Formats, headers, warnings as errors, what the library exports
+	scripts/lint
+
+format: ## Formats all C and Swift files in place
+	clang-format -i $(C_FILES)
+	swift-format format --in-place --recursive Package.swift Sources Tests Examples
+
+clean: ## Removes what was built
+	rm -rf $(BUILD) .build

@@ -1,0 +1,514 @@
+// internal.h — the structures of the core, who guards each field, and the few functions that cross rooms.
+//
+// Guards named at the fields:
+//   lock       the loop's one lock; taken for a few instructions, never while user code runs
+//   thread     only the loop's own thread touches it
+//   atomic     see the comment at its room for the ordering and the partner
+//   constant   written before the object is published, never after
+//
+// Locks are taken in this order: a loop's lock, then an item's owner word or a source's chain. Two loops' locks are never
+// held together, and the registry's lock is never held with another.
+#ifndef RUNLOOP_INTERNAL_H
+#define RUNLOOP_INTERNAL_H
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "list.h"
+#include "runloop.h"
+
+struct mode;
+struct port;
+struct run;
+struct post;
+struct binding;
+
+//===-- memberships: the modes that an item is in (memberships.c) ----------------------------------------------------===//
+
+struct membership {
+    struct mode *mode;
+    /// Timers: the place in the mode's heap, or HEAP_NOWHERE while firing. Sources: when it was added to the mode.
+    uint32_t position;
+};
+
+/// The first one is inline, since most items are in one mode.
+struct memberships {
+    struct membership first;
+    struct membership *more;
+    uint32_t count, capacity;
+};
+
+struct membership *runloop__membership_at(struct memberships *list, uint32_t index);
+struct membership *runloop__membership_of(struct memberships *list, const struct mode *mode);
+/// Makes room for `additional` ones: adding that many can't fail afterwards. -ENOMEM.
+int runloop__memberships_reserve(struct memberships *list, uint32_t additional);
+void runloop__memberships_add(struct memberships *list, struct mode *mode, uint32_t position);
+void runloop__memberships_remove(struct memberships *list, const struct mode *mode);
+void runloop__memberships_free(struct memberships *list);
+
+//===-- items: what sources, timers and observers have in common (item.c) --------------------------------------------===//
+
+enum item_kind { ITEM_SOURCE, ITEM_TIMER, ITEM_OBSERVER };
+
+enum {
+    ITEM_VALID = 1,
+    ITEM_FIRING = 2,  ///< Its call-out runs (timers, observers): the context is kept until it returns.
+    ITEM_RETIRED = 4, ///< Invalidated and taken out of its modes: the context goes as soon as no call-out uses it.
+};
+
+struct item {
+    _Atomic uint32_t references;
+    _Atomic uint32_t state; ///< ITEM_ bits
+    int32_t order;          ///< constant
+    enum item_kind kind;    ///< constant
+    runloop_context context;
+};
+
+void runloop__item_init(struct item *item, enum item_kind kind, int32_t order, const runloop_context *context);
+void runloop__item_retain(struct item *item);
+void runloop__item_release(struct item *item);
+bool runloop__item_is_valid(const struct item *item);
+/// Clears the valid bit; true for the one caller who did it.
+bool runloop__item_invalidate(struct item *item);
+/// After the caller of `invalidate` took the item out of its modes: releases the context, unless a call-out still uses it.
+void runloop__item_release_context_if_idle(struct item *item);
+/// Brackets a call-out. `end` releases the context if the item was invalidated meanwhile.
+void runloop__item_begin_firing(struct item *item);
+void runloop__item_end_firing(struct item *item);
+/// The two halves of `end`, for those who hold a lock in the first: true if the second is due.
+bool runloop__item_clear_firing(struct item *item);
+void runloop__item_release_context(struct item *item);
+bool runloop__item_is_firing(const struct item *item);
+
+/// For timers and observers, which are in one loop at a time: locks that loop, or, when the item is in none, the item's
+/// owner word itself. Returns the loop or NULL. Safe against the loop's thread ending meanwhile. `loop.c`
+typedef _Atomic(runloop *) owner_word;
+runloop *runloop__lock_owner(owner_word *owner);
+void runloop__unlock_owner(owner_word *owner, runloop *loop);
+/// HOLDS: loop. Makes `loop` the owner: 0, or -EBUSY if another loop is.
+int runloop__take_ownership(owner_word *owner, runloop *loop);
+
+//===-- modes (mode.c) -----------------------------------------------------------------------------------------------===//
+
+struct heap_entry {
+    int64_t key; ///< the timer's due instant
+    runloop_timer *timer;
+};
+
+struct heap {
+    struct heap_entry *entries;
+    uint32_t count, capacity;
+};
+
+#define HEAP_NOWHERE UINT32_MAX
+
+/// An immutable list of observers, sorted; replaced whole when it changes (observer.c).
+struct observer_array {
+    struct observer_array *next_retired;
+    uint32_t count;
+    _Atomic(uintptr_t) items[]; ///< observers, retained; the low bit marks one that was removed when memory had run out
+};
+
+struct mode {
+    _Atomic(struct mode *) next; ///< append-only: read by anyone, appended under lock
+    const char *name;            ///< constant, from the table of names
+    _Atomic bool is_common;      ///< written under lock, never goes back
+    _Atomic bool stop_requested; ///< remembered stop of this mode
+    uint64_t source_changes;     ///< lock: counts sources that came or went (source_modes.c)
+    _Atomic uint32_t item_count; ///< sources and timers: what keeps it from being empty; written under lock
+    _Atomic uint32_t descriptor_count; ///< sources with a descriptor; written under lock
+    _Atomic uint32_t observed;         ///< activities that some observer wants; written under lock
+    _Atomic(struct observer_array *) observers;
+    struct heap timers;            ///< lock
+    _Atomic uint32_t timer_count;  ///< firing ones included; written under lock
+    uint32_t tolerant_count;       ///< lock: timers with a tolerance in the heap
+    uint64_t posts_scanned;        ///< thread: posts up to this number are known not to match …
+    bool posts_scanned_as_common;  ///< thread: … if the mode was (not) common then
+};
+
+struct mode *runloop__find_mode(runloop *loop, const char *name);
+/// HOLDS: loop. Finds or makes; NULL when memory ran out. Never called for the pseudo-mode.
+struct mode *runloop__make_mode(runloop *loop, const char *name);
+/// A mode that is made but not yet the loop's: `adopt` it, or free() it. NULL when memory ran out.
+struct mode *runloop__new_mode(const char *name);
+/// HOLDS: loop.
+void runloop__adopt_mode(runloop *loop, struct mode *mode);
+bool runloop__is_common_name(const char *name);
+/// Own thread. Rule R23.
+bool runloop__mode_is_empty(runloop *loop, struct mode *mode);
+/// HOLDS: loop. Counts a source or timer that joined or left; a sleeper in a mode left empty is told.
+void runloop__mode_joined(struct mode *mode);
+void runloop__mode_left(runloop *loop, struct mode *mode);
+
+//===-- sources (source.c, binding.c) and ports (port.c) -------------------------------------------------------------===//
+
+/// A source in a loop. Made once for each pair and kept as long as the source, so that a signal handler may walk a source's
+/// bindings without a lock (binding.c).
+struct binding {
+    _Atomic(runloop *) loop; ///< constant once published; holds its memory
+    runloop_source *source;
+    _Atomic(struct binding *) next;     ///< atomic: the source's chain
+    struct binding *next_abandoned;     ///< the source's chain_busy
+    struct memberships modes;           ///< lock
+    struct common_item *common;         ///< lock: its place in the common set, or NULL
+    struct list in_loop;                ///< lock: loop->bindings while it has modes
+    _Atomic uint32_t signal_state;      ///< atomic: SIGNAL_ states (source.c)
+    struct binding *next_incoming;      ///< atomic: with loop->incoming
+    struct list pending;                ///< lock
+    struct port *port;                  ///< lock
+    struct list on_port;                ///< lock
+};
+
+struct runloop_source {
+    struct item item;
+    _Atomic uint64_t signalled; ///< 0, or the number of its first signal since it last performed
+    union {
+        void (*perform)(runloop_source *source, void *info);
+        void (*ready)(runloop_source *source, runloop_readiness events, void *info);
+    } call;
+    bool (*equal)(const void *info, const void *other_info);
+    void (*schedule)(runloop_source *source, runloop *loop, const char *mode, void *info);
+    void (*cancel)(runloop_source *source, runloop *loop, const char *mode, void *info);
+    bool is_descriptor, is_counter;
+    int descriptor;
+    runloop_readiness events;
+    atomic_flag chain_busy;    ///< guards changes of the chain
+    _Atomic uint32_t walkers;  ///< who reads the chain beyond the first binding
+    struct binding *abandoned; ///< chain_busy: cut off, not yet safe to free
+    struct binding first;      ///< inline, since most sources are in one loop
+};
+
+#define SOURCE_OF(pointer) ((runloop_source *)(void *)(pointer))
+
+void runloop__bindings_init(runloop_source *source);
+/// Any thread, signal handlers included: visits every binding of the source.
+void runloop__bindings_each(runloop_source *source, void (*visit)(struct binding *binding, void *context), void *context);
+/// HOLDS: loop. The source's binding to the loop, or NULL; `make` creates it (NULL when memory ran out).
+struct binding *runloop__binding_find(runloop_source *source, runloop *loop);
+struct binding *runloop__binding_make(runloop_source *source, runloop *loop);
+/// Without any lock. Gives up bindings to loops that are no more.
+void runloop__bindings_sweep(runloop_source *source);
+void runloop__bindings_free(runloop_source *source);
+
+/// HOLDS: loop. The binding has joined a mode: a signal made before that counts.
+void runloop__source_queue_if_signalled(struct binding *binding);
+/// Without any lock. Unlinks the binding, or all, from the loop's signalled lists.
+void runloop__source_forget_signal(struct binding *binding);
+void runloop__source_forget_all_signals(runloop *loop);
+/// Own thread. Performs what is signalled in the mode: true if any performed.
+bool runloop__source_perform_signalled(struct run *run);
+/// HOLDS: loop; own thread. Is a source of the mode signalled?
+bool runloop__source_any_signalled(runloop *loop, struct mode *mode);
+void runloop__source_destroy(runloop_source *source);
+
+enum port_kind { PORT_DESCRIPTOR, PORT_MAIN_QUEUE };
+
+/// A descriptor in a loop: one registration with epoll for all sources on it. All fields: lock.
+struct port {
+    enum port_kind kind;
+    int descriptor;
+    uint32_t registered; ///< what epoll was asked for; 0: not in the set
+    bool in_set;
+    bool is_zombie;      ///< out of use, but epoll may still report it
+    uint32_t ready;      ///< reported and not yet served
+    uint32_t pins;       ///< runs that have chosen it and not yet served it
+    uint64_t reports;    ///< counts reports, so that a run can tell "served meanwhile" from "still the one I chose"
+    struct list sources; ///< bindings
+    struct list in_ready;
+    struct list narrowed;
+    struct port *next; ///< in its bucket, or in the graveyard
+};
+
+/// HOLDS: loop. Joins / leaves the port of the source's descriptor. Negative errno of epoll_ctl.
+int runloop__port_join(struct binding *binding);
+void runloop__port_leave(struct binding *binding);
+/// HOLDS: loop. A further mode or one less: what the port's sources want has changed.
+int runloop__port_update(runloop *loop, struct port *port);
+/// HOLDS: loop. Notes what a wait reported.
+void runloop__port_report(runloop *loop, struct port *port, uint32_t events);
+/// HOLDS: loop. The first reported port that the run can serve, or NULL.
+struct port *runloop__port_first_ready(struct run *run);
+/// HOLDS: loop. Before any wait: all that this mode wants must be able to end it.
+void runloop__ports_prepare_wait(struct run *run);
+/// HOLDS: loop. Before a wait that may sleep: nothing that this mode does not want may end it.
+void runloop__ports_narrow(struct run *run);
+void runloop__port_unpin(runloop *loop, struct port *port);
+/// Own thread. Calls the mode's sources on the port the run has chosen: true if any was called.
+bool runloop__port_serve(struct run *run);
+void runloop__ports_free_graveyard(runloop *loop);
+void runloop__ports_free(runloop *loop);
+
+//===-- the port set: epoll, eventfd, timerfd (portset.c) ------------------------------------------------------------===//
+
+/// Opens epoll and eventfd. Negative errno.
+int runloop__portset_open(runloop *loop);
+/// HOLDS: loop; own thread. An epoll set with the wake-up and timer descriptors only, in place of the old one.
+int runloop__portset_reopen(runloop *loop);
+void runloop__portset_close(runloop *loop);
+/// How many events one wait fetches. More than this gained nothing in measurements, one at a time cost 40 %.
+enum { RUNLOOP__BATCH = 64 };
+
+/// Own thread, without the lock. Waits until `timeout_ns` from now (0: polls, RUNLOOP_FOREVER: no limit) or until something
+/// is ready, then notes all that is. `timer_expired` tells whether the timer descriptor was among it. How many events came.
+int runloop__portset_wait(runloop *loop, int64_t timeout_ns, bool *timer_expired);
+/// HOLDS: loop. Arms the timer descriptor, which is made when first needed. Negative errno.
+int runloop__portset_arm(runloop *loop, int64_t fire_ns);
+int runloop__portset_watch(runloop *loop, struct port *port, int operation, uint32_t events);
+void runloop__portset_write_wake(runloop *loop);
+
+//===-- the wake word (wake.c) ---------------------------------------------------------------------------------------===//
+
+uint32_t runloop__wake_enter(runloop *loop);
+void runloop__wake_leave(runloop *loop, uint32_t outer);
+void runloop__wake_accept(runloop *loop);
+/// Announces that the loop is about to sleep: true if it must not, because a wake-up or stop came before.
+bool runloop__wake_announce_sleep(runloop *loop);
+/// After a wait, before another: true if a wake-up or stop has come; otherwise forgets kicks.
+bool runloop__wake_was_woken(runloop *loop);
+/// The wait is over: wake-ups are consumed and no longer accepted.
+void runloop__wake_finish_wait(runloop *loop);
+bool runloop__wake_take_stop(runloop *loop);
+bool runloop__wake_stop_is_requested(runloop *loop);
+/// Makes a sleeper look again; no wake-up that anybody is told of.
+void runloop__wake_kick(runloop *loop);
+
+//===-- timers (timer.c, fire.c, heap.c) -----------------------------------------------------------------------------===//
+
+struct runloop_timer {
+    struct item item;
+    void (*fire)(runloop_timer *timer, void *info);
+    owner_word owner;
+    _Atomic int64_t due_ns;       ///< written with the owner locked
+    int64_t interval_ns;          ///< constant
+    _Atomic int64_t tolerance_ns; ///< written with the owner locked
+    _Atomic uint64_t missed;
+    uint64_t unreported;      ///< owner: instants that passed during its last call-out
+    uint64_t serial;          ///< owner: when it joined its loop
+    struct memberships modes; ///< owner
+    struct common_item *common; ///< owner: its place in the common set, or NULL
+    bool redated;             ///< owner: a date was set while it fired
+    struct list firing;       ///< lock of the loop that fires it: loop->firing
+};
+
+int runloop__heap_reserve(struct heap *heap, uint32_t additional);
+void runloop__heap_push(struct heap *heap, struct mode *mode, runloop_timer *timer);
+void runloop__heap_remove(struct heap *heap, struct mode *mode, uint32_t position);
+void runloop__heap_moved(struct heap *heap, struct mode *mode, uint32_t position);
+/// The instant by which the earliest of the heap's timers must fire at the latest, tolerances included.
+int64_t runloop__heap_latest(const struct heap *heap, bool tolerant);
+/// The order in which timers fire (R74 and ties).
+bool runloop__timer_precedes(const runloop_timer *a, const runloop_timer *b);
+
+/// HOLDS: loop. `prepare` makes room, so that the `insert` after it can't fail: -ENOMEM. Who extracts releases the mode's
+/// reference afterwards, unlocked.
+int runloop__timer_prepare(runloop_timer *timer, struct mode *mode, uint32_t modes, uint32_t timers);
+void runloop__timer_insert(runloop *loop, runloop_timer *timer, struct mode *mode);
+void runloop__timer_extract(runloop *loop, runloop_timer *timer, struct mode *mode);
+/// HOLDS: loop. A firing timer stands outside its modes' heaps.
+void runloop__timer_enter_heaps(runloop *loop, runloop_timer *timer);
+void runloop__timer_leave_heaps(runloop_timer *timer);
+/// HOLDS: loop; own thread. Is a timer of the mode due, at `now_ns`?
+bool runloop__timers_are_due(struct mode *mode, int64_t now_ns);
+/// HOLDS: loop. When a sleeper in the mode must wake for its timers.
+int64_t runloop__timers_latest(struct mode *mode);
+/// Own thread. Fires what is due in the run's mode: true if anything was.
+bool runloop__timers_fire(struct run *run);
+void runloop__timer_destroy(runloop_timer *timer);
+
+//===-- observers (observer.c) ---------------------------------------------------------------------------------------===//
+
+struct runloop_observer {
+    struct item item;
+    void (*observe)(runloop_observer *observer, runloop_activity activity, void *info);
+    owner_word owner;
+    runloop_activity activities; ///< constant
+    bool repeats;                ///< constant
+    struct common_item *common;  ///< owner: its place in the common set, or NULL
+    struct memberships modes;    ///< owner
+    struct mode *joined_with_mode; ///< owner: while a mode is being declared common (common.c)
+};
+
+/// HOLDS: loop. `insert`: -ENOMEM leaves all as it was. Who extracts releases the mode's reference afterwards, unlocked, then
+/// calls `collect`, which frees the lists that were replaced and that nobody walks any more.
+int runloop__observer_insert(runloop *loop, runloop_observer *observer, struct mode *mode);
+void runloop__observer_extract(runloop *loop, runloop_observer *observer, struct mode *mode);
+void runloop__observers_collect(runloop *loop);
+void runloop__observers_free(struct mode *mode);
+/// HOLDS: loop, or in a round. NULL where one was removed.
+runloop_observer *runloop__observer_at(struct observer_array *array, uint32_t index);
+/// Own thread. Tells the mode's observers.
+void runloop__observe(struct run *run, runloop_activity activity);
+void runloop__observer_destroy(runloop_observer *observer);
+
+//===-- common items (common.c) --------------------------------------------------------------------------------------===//
+
+/// An item of a loop's common set, in order of addition. Holds a reference.
+struct common_item {
+    struct list in_set;
+    struct item *item;
+};
+
+/// HOLDS: loop. -ENOMEM.
+int runloop__common_enter(runloop *loop, struct item *item, struct common_item **place);
+/// HOLDS: loop. The caller releases the set's reference afterwards, unlocked.
+void runloop__common_leave(struct common_item **place);
+/// Without any lock. Before an item is added to another loop.
+void runloop__common_leave_if_stranded(struct item *item, owner_word *owner, struct memberships *modes,
+                                       struct common_item **common, runloop *destination);
+/// Without the lock, at teardown: empties the set.
+void runloop__common_clear(runloop *loop);
+/// HOLDS: loop. The next common mode after `mode` (NULL: the first).
+struct mode *runloop__next_common_mode(runloop *loop, struct mode *mode);
+/// Adds a source to a mode because both are common: 0, or a negative errno (source_modes.c).
+int runloop__source_join_common(runloop *loop, runloop_source *source, struct mode *mode);
+
+//===-- posts (perform.c) --------------------------------------------------------------------------------------------===//
+
+/// Own thread.
+void runloop__perform_drain(struct run *run);
+bool runloop__perform_any_pending(runloop *loop, struct mode *mode);
+/// Discards what will never run, and refuses what comes later.
+void runloop__perform_close(runloop *loop);
+#define POSTS_CLOSED ((struct post *)(uintptr_t)1)
+
+//===-- call-outs (callout.c): the only place that calls user code on the loop's behalf ------------------------------===//
+
+void runloop__IS_CALLING_OUT_TO_AN_OBSERVER(runloop_observer *observer, runloop_activity activity);
+void runloop__IS_CALLING_OUT_TO_A_TIMER(runloop_timer *timer);
+void runloop__IS_CALLING_OUT_TO_A_SIGNALLED_SOURCE(runloop_source *source);
+void runloop__IS_CALLING_OUT_TO_A_DESCRIPTOR_SOURCE(runloop_source *source, runloop_readiness events);
+void runloop__IS_CALLING_OUT_TO_A_PERFORMED_FUNCTION(runloop_function function, void *info);
+void runloop__IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(void (*drain)(void *));
+void runloop__IS_CALLING_OUT_TO_A_SOURCE_SCHEDULE(runloop_source *source, runloop *loop, const char *mode);
+void runloop__IS_CALLING_OUT_TO_A_SOURCE_CANCEL(runloop_source *source, runloop *loop, const char *mode);
+void runloop__IS_CALLING_OUT_TO_A_CONTEXT_RELEASE(void (*release)(void *), void *info);
+
+//===-- the main dispatch queue (dispatch_main.c) --------------------------------------------------------------------===//
+
+/// Own thread. Can this loop serve the main queue now, were the mode common?
+bool runloop__main_queue_is_available(runloop *loop);
+/// Own thread. Registers the queue's descriptor if that is new: true if runs can serve it.
+bool runloop__main_queue_watch(runloop *loop);
+/// Own thread. True if it was ready and has been served.
+bool runloop__main_queue_serve(struct run *run);
+
+//===-- the loop (loop.c) --------------------------------------------------------------------------------------------===//
+
+struct runloop {
+    _Atomic uint32_t references; ///< of clients, of the thread, of calls under way: descriptors stay open
+    _Atomic uint32_t holds;      ///< of bindings, and one for all references: memory stays
+    uint32_t fork_generation;    ///< constant
+    bool is_main;                ///< constant
+    _Atomic bool is_finished;    ///< its thread is ending or has ended: additions are refused
+    _Atomic bool is_torn_down;   ///< … and nothing is in it any more
+    int epoll_descriptor, wake_descriptor; ///< constant until the last reference goes
+    int timer_descriptor;                  ///< lock; -1 until a timer needs it
+
+    _Atomic uint32_t wake_word;           ///< wake.c
+    _Atomic bool latched_stop;            ///< wake.c
+    _Atomic(const char *) current_mode;   ///< written by thread
+    struct run *run;                      ///< thread: the innermost active run
+    _Atomic bool is_fetching;             ///< a wait may hold pointers to ports (portset.c)
+
+    pthread_mutex_t lock;
+    _Atomic(struct mode *) modes;         ///< append-only
+    _Atomic(struct mode *) *last_mode;    ///< lock
+    struct list common_items;             ///< lock
+    uint64_t common_changes;              ///< lock: counts items that entered or left the common set
+    struct list bindings;                 ///< lock: sources that are in some mode
+    uint64_t serial;                      ///< lock: numbers additions, from 1
+
+    _Atomic(struct binding *) incoming; ///< atomic: signalled, not yet seen by the thread (source.c)
+    struct list pending;                ///< lock: seen, not yet performed
+    _Atomic bool has_pending;           ///< written under lock
+    _Atomic bool rescan;                ///< atomic: a signal found its binding half linked
+
+    struct port **buckets; ///< lock: ports by descriptor
+    uint32_t bucket_count, port_count;
+    struct list ready_ports, narrowed_ports; ///< lock
+    struct mode *narrowed_for;               ///< lock: the mode that the narrowed ports suit
+    struct port *graveyard;                  ///< lock: freed when no wait can hold them
+    uint32_t zombie_count;                   ///< lock
+    bool epoll_is_stale;                     ///< lock: the set holds registrations that nobody can remove
+    struct port main_queue_port;             ///< lock
+    unsigned main_queue_depth;               ///< thread: inside so many main-queue batches
+
+    struct mode *sleeping_in; ///< lock: the mode it sleeps in
+    int64_t armed_ns;         ///< lock: when the timer descriptor will expire
+    struct list firing;       ///< lock: timers whose call-outs run
+    bool timers_served_last;  ///< thread
+    _Atomic uint64_t wakeups_saved;
+
+    _Atomic uint32_t observing;               ///< atomic: rounds under way (observer.c)
+    _Atomic(struct observer_array *) retired; ///< written under lock
+
+    _Atomic(struct post *) inbox; ///< atomic: newest first (perform.c)
+    struct list posts;            ///< thread: in order
+    uint64_t post_serial;         ///< thread
+    uint64_t post_floor;          ///< thread: posts up to this number belong to an outer drain
+
+    struct item **collected; ///< thread: retained items that call-outs are about to reach, a stack over nested runs
+    uint32_t collected_count, collected_capacity;
+};
+
+runloop *runloop__create(bool is_main);
+/// On the loop's own thread, when it ends (R8).
+void runloop__finish(runloop *loop);
+void runloop__hold(runloop *loop);
+void runloop__unhold(runloop *loop);
+void runloop__lock(runloop *loop);
+void runloop__unlock(runloop *loop);
+/// 0, -EINVAL for NULL, -ECHILD for a loop inherited across fork.
+int runloop__check(runloop *loop);
+bool runloop__is_inherited(const runloop *loop);
+
+/// Own thread. Pushes a retained item for a call-out to come; false when memory ran out (it stays for a later turn).
+bool runloop__collect(runloop *loop, struct item *item);
+void runloop__collected_drop(runloop *loop, uint32_t index);
+/// Sorts those from `base` on; stable.
+void runloop__collected_sort(runloop *loop, uint32_t base, bool (*precedes)(const void *, const void *));
+
+//===-- the registry of threads (registry.c), clock (clock.c), names (name.c) ----------------------------------------===//
+
+uint32_t runloop__fork_generation(void);
+runloop *runloop__thread_loop(void);
+bool runloop__thread_has_ended(void);
+/// Nobody who looked up an item's owner under the registry's lock is still on the way to referencing it.
+void runloop__registry_lock(void);
+void runloop__registry_unlock(void);
+
+int64_t runloop__saturating_add(int64_t instant_ns, int64_t duration_ns);
+const char *runloop__intern(const char *name);
+const char *runloop__interned_if_known(const char *name);
+
+//===-- one active run (run.c, wait.c) -------------------------------------------------------------------------------===//
+
+enum choice { CHOICE_NONE, CHOICE_TIMERS, CHOICE_PORT };
+
+struct run {
+    runloop *loop;
+    struct mode *mode;
+    struct run *outer;
+    uint32_t outer_word;
+    const char *outer_mode;
+    int64_t limit_ns, deadline_ns;
+    bool returns_after_source;
+    bool serves_main_queue;   ///< fixed for the run
+    bool served_main_queue;   ///< in the previous iteration
+    bool is_first_iteration;
+    enum choice choice;       ///< what the wait has chosen to serve
+    struct port *port;        ///< pinned, if the choice is a port
+    uint64_t port_report;
+    uint32_t chosen_serial;   ///< the loop's number of additions when it was chosen
+    bool timer_ended_wait;
+};
+
+/// Waits as the iteration demands and chooses one port.
+void runloop__wait(struct run *run, bool poll);
+/// Looks whether the main queue is ready, without waiting; if so, that is the choice.
+bool runloop__wait_choose_main_queue(struct run *run);
+
+#endif // RUNLOOP_INTERNAL_H

@@ -1,0 +1,77 @@
+// item.c — what sources, timers and observers have in common: references, validity, the context's life.
+//
+// Who releases the context of a timer or observer (exactly once, never during a call-out): `state` is one atomic word. The
+// thread that invalidated the item sets the retired bit when it has taken the item out of its modes, and releases the
+// context if the firing bit was not set then; otherwise the thread that clears the firing bit does, since it sees the
+// retired bit. Both are read-modify-writes of the same word, so exactly one of the two sees the other.
+
+#include "internal.h"
+
+void runloop__item_init(struct item *item, enum item_kind kind, int32_t order, const runloop_context *context) {
+    atomic_init(&item->references, 1);
+    atomic_init(&item->state, ITEM_VALID);
+    item->kind = kind;
+    item->order = order;
+    item->context = *context;
+    if (context->retain)
+        item->context.info = context->retain(context->info);
+}
+
+void runloop__item_retain(struct item *item) {
+    atomic_fetch_add_explicit(&item->references, 1, memory_order_relaxed);
+}
+
+void runloop__item_release(struct item *item) {
+    // A last owner needs no locked instruction: nobody else can be changing the count.
+    if (atomic_load_explicit(&item->references, memory_order_acquire) != 1 &&
+        atomic_fetch_sub_explicit(&item->references, 1, memory_order_acq_rel) != 1)
+        return;
+    switch (item->kind) {
+    case ITEM_SOURCE:
+        runloop__source_destroy(SOURCE_OF(item));
+        break;
+    case ITEM_TIMER:
+        runloop__timer_destroy((runloop_timer *)(void *)item);
+        break;
+    case ITEM_OBSERVER:
+        runloop__observer_destroy((runloop_observer *)(void *)item);
+        break;
+    }
+}
+
+bool runloop__item_is_valid(const struct item *item) {
+    return atomic_load_explicit(&item->state, memory_order_seq_cst) & ITEM_VALID;
+}
+
+bool runloop__item_is_firing(const struct item *item) {
+    return atomic_load_explicit(&item->state, memory_order_acquire) & ITEM_FIRING;
+}
+
+bool runloop__item_invalidate(struct item *item) {
+    return atomic_fetch_and(&item->state, ~(uint32_t)ITEM_VALID) & ITEM_VALID;
+}
+
+void runloop__item_release_context(struct item *item) {
+    if (item->context.release)
+        runloop__IS_CALLING_OUT_TO_A_CONTEXT_RELEASE(item->context.release, item->context.info);
+}
+
+void runloop__item_release_context_if_idle(struct item *item) {
+    uint32_t before = atomic_fetch_or(&item->state, ITEM_RETIRED);
+    if (!(before & ITEM_FIRING))
+        runloop__item_release_context(item);
+}
+
+void runloop__item_begin_firing(struct item *item) {
+    atomic_fetch_or(&item->state, ITEM_FIRING);
+}
+
+bool runloop__item_clear_firing(struct item *item) {
+    uint32_t before = atomic_fetch_and(&item->state, ~(uint32_t)ITEM_FIRING);
+    return (before & ITEM_FIRING) && (before & ITEM_RETIRED);
+}
+
+void runloop__item_end_firing(struct item *item) {
+    if (runloop__item_clear_firing(item))
+        runloop__item_release_context(item);
+}

@@ -1,0 +1,274 @@
+// loop.c — a loop's life: made, referenced, torn down with its thread, freed.
+//
+// Two counts. References (clients, the thread, a call on its way from another thread) keep the loop usable and its descriptors
+// open, so that nobody ever writes to a number that means something else by now. Holds (the references together, and
+// each source's binding) keep only the memory, so that a signal handler may still touch a loop that has gone.
+
+#include <sched.h>
+
+#include "internal.h"
+
+//===-- making and freeing -------------------------------------------------------------------------------------------===//
+
+runloop *runloop__create(bool is_main) {
+    runloop *loop = calloc(1, sizeof *loop);
+    if (!loop)
+        return NULL;
+    if (runloop__portset_open(loop)) {
+        free(loop);
+        return NULL;
+    }
+    atomic_init(&loop->references, 1);
+    atomic_init(&loop->holds, 1);
+    loop->fork_generation = runloop__fork_generation();
+    loop->is_main = is_main;
+    pthread_mutex_init(&loop->lock, NULL);
+    loop->last_mode = &loop->modes;
+    list_init(&loop->common_items);
+    list_init(&loop->bindings);
+    list_init(&loop->pending);
+    list_init(&loop->ready_ports);
+    list_init(&loop->narrowed_ports);
+    list_init(&loop->firing);
+    list_init(&loop->posts);
+    loop->main_queue_port.kind = PORT_MAIN_QUEUE;
+    loop->main_queue_port.descriptor = -1;
+    list_init(&loop->main_queue_port.sources);
+    list_init(&loop->main_queue_port.in_ready);
+    list_init(&loop->main_queue_port.narrowed);
+
+    // Every loop has the default mode, and it is common (R4).
+    struct mode *mode = runloop__make_mode(loop, RUNLOOP_DEFAULT_MODE);
+    if (!mode) {
+        runloop_release(loop);
+        return NULL;
+    }
+    atomic_store(&mode->is_common, true);
+    return loop;
+}
+
+void runloop__hold(runloop *loop) {
+    atomic_fetch_add_explicit(&loop->holds, 1, memory_order_relaxed);
+}
+
+void runloop__unhold(runloop *loop) {
+    if (atomic_fetch_sub_explicit(&loop->holds, 1, memory_order_acq_rel) != 1)
+        return;
+    for (struct mode *mode = atomic_load(&loop->modes), *next; mode; mode = next) {
+        next = atomic_load(&mode->next);
+        runloop__observers_free(mode);
+        free(mode->timers.entries);
+        free(mode);
+    }
+    pthread_mutex_destroy(&loop->lock);
+    free(loop);
+}
+
+runloop *runloop_retain(runloop *loop) {
+    if (loop)
+        atomic_fetch_add_explicit(&loop->references, 1, memory_order_relaxed);
+    return loop;
+}
+
+void runloop_release(runloop *loop) {
+    // In a forked child nothing of an inherited loop is touched; its memory stays.
+    if (!loop || runloop__is_inherited(loop))
+        return;
+    if (atomic_fetch_sub_explicit(&loop->references, 1, memory_order_acq_rel) != 1)
+        return;
+    runloop__perform_close(loop);
+    runloop__observers_collect(loop);
+    runloop__ports_free(loop);
+    runloop__portset_close(loop);
+    free(loop->collected);
+    runloop__unhold(loop);
+}
+
+//===-- checks and the lock ------------------------------------------------------------------------------------------===//
+
+bool runloop__is_inherited(const runloop *loop) {
+    return loop->fork_generation != runloop__fork_generation();
+}
+
+int runloop__check(runloop *loop) {
+    if (!loop)
+        return -EINVAL;
+    return runloop__is_inherited(loop) ? -ECHILD : 0;
+}
+
+// An inherited lock may be held by a thread that does not exist in the child, where nobody else can want it.
+void runloop__lock(runloop *loop) {
+    if (!runloop__is_inherited(loop))
+        pthread_mutex_lock(&loop->lock);
+}
+
+void runloop__unlock(runloop *loop) {
+    if (!runloop__is_inherited(loop))
+        pthread_mutex_unlock(&loop->lock);
+}
+
+//===-- the owner of a timer or observer -----------------------------------------------------------------------------===//
+
+// An item in no loop is guarded by its owner word, which says BUSY for the few instructions of a change.
+#define BUSY ((runloop *)(uintptr_t)1)
+
+/// A referenced owner, or NULL if the item is in no loop. The registry's lock is what teardown passes through between clearing its
+/// items' owner words and giving up the thread's reference: whoever read the word before that holds a reference by then.
+static runloop *reference_owner(owner_word *owner) {
+    runloop__registry_lock();
+    runloop *loop = atomic_load(owner);
+    if (loop == BUSY)
+        loop = NULL;
+    else
+        runloop_retain(loop);
+    runloop__registry_unlock();
+    return loop;
+}
+
+runloop *runloop__lock_owner(owner_word *owner) {
+    for (;;) {
+        runloop *loop = atomic_load(owner), *expected = NULL;
+        if (!loop) {
+            if (atomic_compare_exchange_weak(owner, &expected, BUSY))
+                return NULL;
+        } else if (loop == BUSY) {
+            sched_yield();
+        } else if (loop == runloop__thread_loop() || runloop__is_inherited(loop)) {
+            // Its own thread keeps it alive; and an inherited one is never freed.
+            runloop__lock(loop);
+            if (atomic_load(owner) == loop)
+                return loop;
+            runloop__unlock(loop);
+        } else if ((loop = reference_owner(owner))) {
+            runloop__lock(loop);
+            if (atomic_load(owner) == loop)
+                return loop;
+            runloop__unlock(loop);
+            runloop_release(loop);
+        }
+    }
+}
+
+void runloop__unlock_owner(owner_word *owner, runloop *loop) {
+    if (!loop) {
+        atomic_store(owner, NULL);
+        return;
+    }
+    runloop__unlock(loop);
+    if (loop != runloop__thread_loop())
+        runloop_release(loop);
+}
+
+int runloop__take_ownership(owner_word *owner, runloop *loop) {
+    for (;;) {
+        runloop *expected = NULL;
+        if (atomic_compare_exchange_weak(owner, &expected, loop) || expected == loop)
+            return 0;
+        if (expected == BUSY)
+            sched_yield();
+        else if (expected)
+            return -EBUSY;
+    }
+}
+
+//===-- teardown, on the ending thread (R8) --------------------------------------------------------------------------===//
+
+/// Sources leave every mode, and their `cancel` runs once for each mode they were in.
+static void remove_sources(runloop *loop) {
+    for (;;) {
+        runloop__lock(loop);
+        struct list *first = loop->bindings.next;
+        if (first == &loop->bindings) {
+            runloop__unlock(loop);
+            return;
+        }
+        struct binding *binding = LIST_ENTRY(first, struct binding, in_loop);
+        runloop_source *source = binding->source;
+        const char *mode = runloop__membership_at(&binding->modes, 0)->mode->name;
+        runloop__item_retain(&source->item);
+        runloop__unlock(loop);
+        runloop_remove_source(loop, source, mode);
+        runloop__item_release(&source->item);
+    }
+}
+
+static void detach_timers(runloop *loop, struct mode *mode) {
+    for (;;) {
+        runloop__lock(loop);
+        runloop_timer *timer = mode->timers.count ? mode->timers.entries[0].timer : NULL;
+        if (timer)
+            runloop__timer_extract(loop, timer, mode);
+        runloop__unlock(loop);
+        if (!timer)
+            return;
+        runloop__item_release(&timer->item);
+    }
+}
+
+static void detach_observers(runloop *loop, struct mode *mode) {
+    for (;;) {
+        runloop__lock(loop);
+        struct observer_array *array = atomic_load(&mode->observers);
+        runloop_observer *observer = NULL;
+        for (uint32_t i = 0; array && !observer && i < array->count; i++)
+            observer = runloop__observer_at(array, i);
+        if (observer)
+            runloop__observer_extract(loop, observer, mode);
+        runloop__unlock(loop);
+        if (!observer)
+            return;
+        // If the thread ended inside this observer's call-out, the call-out is over.
+        runloop__item_end_firing(&observer->item);
+        runloop__item_release(&observer->item);
+    }
+}
+
+/// If the thread ended inside call-outs, they are over: their timers are no longer firing, what they had collected goes.
+static void abandon_callouts(runloop *loop) {
+    atomic_store(&loop->observing, 0);
+    loop->run = NULL;
+    atomic_store(&loop->current_mode, NULL);
+    runloop__wake_leave(loop, 0);
+    for (;;) {
+        runloop__lock(loop);
+        struct list *node = list_take_first(&loop->firing);
+        runloop_timer *timer = node ? LIST_ENTRY(node, runloop_timer, firing) : NULL;
+        if (timer && atomic_load(&timer->owner) == loop)
+            runloop__timer_enter_heaps(loop, timer);
+        runloop__unlock(loop);
+        if (!timer)
+            break;
+        runloop__item_end_firing(&timer->item);
+    }
+    for (uint32_t i = 0; i < loop->collected_count; i++)
+        runloop__collected_drop(loop, i);
+    loop->collected_count = 0;
+}
+
+void runloop__finish(runloop *loop) {
+    abandon_callouts(loop);
+    atomic_store(&loop->is_finished, true);
+    remove_sources(loop);
+    runloop__common_clear(loop);
+    for (struct mode *mode = atomic_load(&loop->modes); mode; mode = atomic_load(&mode->next)) {
+        detach_observers(loop, mode);
+        detach_timers(loop, mode);
+    }
+    runloop__perform_close(loop);
+    runloop__source_forget_all_signals(loop);
+    runloop__observers_collect(loop);
+    atomic_store(&loop->is_torn_down, true);
+    // See `reference_owner`.
+    runloop__registry_lock();
+    runloop__registry_unlock();
+}
+
+//===-- modes of the loop --------------------------------------------------------------------------------------------===//
+
+const char *runloop_current_mode(runloop *loop) {
+    return runloop__check(loop) ? NULL : atomic_load(&loop->current_mode);
+}
+
+uint64_t runloop_wakeups_saved(runloop *loop) {
+    return runloop__check(loop) ? 0 : atomic_load(&loop->wakeups_saved);
+}

@@ -1,0 +1,45 @@
+// memberships.c — the modes that an item is in. Guarded by the lock of the item's loop, like the modes themselves.
+
+#include "internal.h"
+
+struct membership *runloop__membership_at(struct memberships *list, uint32_t index) {
+    return index == 0 ? &list->first : &list->more[index - 1];
+}
+
+struct membership *runloop__membership_of(struct memberships *list, const struct mode *mode) {
+    for (uint32_t i = 0; i < list->count; i++) {
+        struct membership *membership = runloop__membership_at(list, i);
+        if (membership->mode == mode)
+            return membership;
+    }
+    return NULL;
+}
+
+int runloop__memberships_reserve(struct memberships *list, uint32_t additional) {
+    uint32_t needed = list->count + additional;
+    if (needed <= list->capacity + 1)
+        return 0;
+    uint32_t capacity = needed + needed / 2;
+    struct membership *more = realloc(list->more, capacity * sizeof *more);
+    if (!more)
+        return -ENOMEM;
+    list->more = more;
+    list->capacity = capacity;
+    return 0;
+}
+
+void runloop__memberships_add(struct memberships *list, struct mode *mode, uint32_t position) {
+    *runloop__membership_at(list, list->count++) = (struct membership){.mode = mode, .position = position};
+}
+
+void runloop__memberships_remove(struct memberships *list, const struct mode *mode) {
+    struct membership *membership = runloop__membership_of(list, mode);
+    if (membership)
+        *membership = *runloop__membership_at(list, --list->count);
+}
+
+void runloop__memberships_free(struct memberships *list) {
+    free(list->more);
+    list->more = NULL;
+    list->count = list->capacity = 0;
+}

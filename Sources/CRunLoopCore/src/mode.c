@@ -1,0 +1,97 @@
+// mode.c — modes: found or made by name, never freed while the loop lives, so that their pointers may be kept without a lock.
+
+#include "internal.h"
+
+bool runloop__is_common_name(const char *name) {
+    return strcmp(name, RUNLOOP_COMMON_MODES) == 0;
+}
+
+// Most lookups pass the same few names, the default mode first; comparing pointers before text makes an interned one free.
+struct mode *runloop__find_mode(runloop *loop, const char *name) {
+    for (struct mode *mode = atomic_load_explicit(&loop->modes, memory_order_acquire); mode;
+         mode = atomic_load_explicit(&mode->next, memory_order_acquire)) {
+        if (mode->name == name || strcmp(mode->name, name) == 0)
+            return mode;
+    }
+    return NULL;
+}
+
+struct mode *runloop__new_mode(const char *name) {
+    const char *interned = runloop__intern(name);
+    struct mode *mode = interned ? calloc(1, sizeof *mode) : NULL;
+    if (mode)
+        mode->name = interned;
+    return mode;
+}
+
+void runloop__adopt_mode(runloop *loop, struct mode *mode) {
+    atomic_store_explicit(loop->last_mode, mode, memory_order_release);
+    loop->last_mode = &mode->next;
+}
+
+struct mode *runloop__make_mode(runloop *loop, const char *name) {
+    struct mode *mode = runloop__find_mode(loop, name);
+    if (!mode && (mode = runloop__new_mode(name)))
+        runloop__adopt_mode(loop, mode);
+    return mode;
+}
+
+bool runloop__mode_is_empty(runloop *loop, struct mode *mode) {
+    if (atomic_load_explicit(&mode->item_count, memory_order_acquire) > 0)
+        return false;
+    if (atomic_load(&mode->is_common) && runloop__main_queue_is_available(loop))
+        return false;
+    return !runloop__perform_any_pending(loop, mode);
+}
+
+static void add(_Atomic uint32_t *count, uint32_t change) {
+    // Only holders of the loop's lock write: a plain sum, stored whole for those who read without it.
+    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + change, memory_order_release);
+}
+
+void runloop__mode_joined(struct mode *mode) {
+    add(&mode->item_count, 1);
+}
+
+void runloop__mode_left(runloop *loop, struct mode *mode) {
+    add(&mode->item_count, (uint32_t)-1);
+    if (loop->sleeping_in == mode && atomic_load_explicit(&mode->item_count, memory_order_relaxed) == 0)
+        runloop__wake_kick(loop);
+}
+
+size_t runloop_get_modes(runloop *loop, const char **names, size_t capacity) {
+    if (runloop__check(loop) || (!names && capacity))
+        return 0;
+    size_t count = 0;
+    for (struct mode *mode = atomic_load_explicit(&loop->modes, memory_order_acquire); mode;
+         mode = atomic_load_explicit(&mode->next, memory_order_acquire)) {
+        if (count < capacity)
+            names[count] = mode->name;
+        count++;
+    }
+    return count;
+}
+
+bool runloop_mode_is_common(runloop *loop, const char *name) {
+    if (runloop__check(loop) || !name)
+        return false;
+    struct mode *mode = runloop__find_mode(loop, name);
+    return mode && atomic_load(&mode->is_common);
+}
+
+int64_t runloop_next_fire_date(runloop *loop, const char *name) {
+    struct mode *mode = runloop__check(loop) || !name ? NULL : runloop__find_mode(loop, name);
+    if (!mode)
+        return RUNLOOP_NEVER;
+    runloop__lock(loop);
+    int64_t earliest_ns = mode->timers.count ? mode->timers.entries[0].key : RUNLOOP_NEVER;
+    // Firing timers stand outside the heap but still have their date (R81, R90).
+    LIST_EACH(node, &loop->firing) {
+        runloop_timer *timer = LIST_ENTRY(node, runloop_timer, firing);
+        int64_t due_ns = atomic_load(&timer->due_ns);
+        if (atomic_load(&timer->owner) == loop && due_ns < earliest_ns && runloop__membership_of(&timer->modes, mode))
+            earliest_ns = due_ns;
+    }
+    runloop__unlock(loop);
+    return earliest_ns;
+}

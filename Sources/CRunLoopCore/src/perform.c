@@ -1,0 +1,214 @@
+// perform.c — performed functions ("posts"): pushed by anybody, drained in order by the loop's thread (R100–R105).
+//
+// Producers push onto `inbox`, a stack; the thread takes it whole and appends it, oldest first, to `posts`, which only it touches.
+// Posts are numbered as they are appended. A drain in a mode performs those that match it, in order, up to the last number there
+// was when it began. `post_floor` hides the posts of an outer drain from a run nested in it, and a mode remembers up to which
+// number nothing matches it, so that posts for other modes are not looked at again and again.
+
+#include "internal.h"
+
+struct post {
+    union {
+        struct post *next_in_inbox; ///< atomic, with loop->inbox
+        struct list in_posts;       ///< thread
+    } link;
+    uint64_t number;
+    runloop_function function, discard;
+    void *info;
+    bool is_common;
+    uint32_t mode_count;
+    struct mode *modes[];
+};
+
+//===-- posting ------------------------------------------------------------------------------------------------------===//
+
+static int find_modes(runloop *loop, struct post *post, const char *const *names, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (!names[i])
+            return -EINVAL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (runloop__is_common_name(names[i])) {
+            post->is_common = true;
+            continue;
+        }
+        struct mode *mode = runloop__find_mode(loop, names[i]);
+        if (!mode) {
+            runloop__lock(loop);
+            mode = runloop__make_mode(loop, names[i]);
+            runloop__unlock(loop);
+        }
+        if (!mode)
+            return -ENOMEM;
+        post->modes[post->mode_count++] = mode;
+    }
+    return 0;
+}
+
+static int push(runloop *loop, struct post *post) {
+    struct post *head = atomic_load(&loop->inbox);
+    do {
+        if (head == POSTS_CLOSED)
+            return -ESHUTDOWN;
+        post->link.next_in_inbox = head;
+    } while (!atomic_compare_exchange_weak(&loop->inbox, &head, post));
+    return 0;
+}
+
+int runloop_perform_in_modes(runloop *loop, const char *const *modes, size_t count, runloop_function function, void *info,
+                             runloop_function discard) {
+    int error = runloop__check(loop);
+    if (error)
+        return error;
+    if (!function || (!modes && count) || count > UINT32_MAX)
+        return -EINVAL;
+    if (atomic_load(&loop->is_finished))
+        return -ESHUTDOWN;
+    struct post *post = malloc(sizeof *post + count * sizeof(struct mode *));
+    if (!post)
+        return -ENOMEM;
+    *post = (struct post){.function = function, .discard = discard, .info = info};
+    error = find_modes(loop, post, modes, count);
+    if (!error)
+        error = push(loop, post);
+    if (error)
+        free(post);
+    return error;
+}
+
+int runloop_perform(runloop *loop, const char *mode, runloop_function function, void *info, runloop_function discard) {
+    return mode ? runloop_perform_in_modes(loop, &mode, 1, function, info, discard) : -EINVAL;
+}
+
+int runloop_post_in_modes(runloop *loop, const char *const *modes, size_t count, runloop_function function, void *info,
+                          runloop_function discard) {
+    int error = runloop_perform_in_modes(loop, modes, count, function, info, discard);
+    return error ? error : runloop_wake_up(loop);
+}
+
+int runloop_post(runloop *loop, const char *mode, runloop_function function, void *info, runloop_function discard) {
+    return mode ? runloop_post_in_modes(loop, &mode, 1, function, info, discard) : -EINVAL;
+}
+
+//===-- draining -----------------------------------------------------------------------------------------------------===//
+
+static struct post *post_at(struct list *node) {
+    return LIST_ENTRY(node, struct post, link.in_posts);
+}
+
+static void take_inbox(runloop *loop) {
+    struct post *head = atomic_load(&loop->inbox);
+    if (!head || head == POSTS_CLOSED)
+        return;
+    struct post *newest = atomic_exchange(&loop->inbox, NULL), *oldest = NULL;
+    while (newest) {
+        struct post *next = newest->link.next_in_inbox;
+        newest->link.next_in_inbox = oldest;
+        oldest = newest;
+        newest = next;
+    }
+    while (oldest) {
+        struct post *next = oldest->link.next_in_inbox;
+        oldest->number = ++loop->post_serial;
+        list_append(&loop->posts, &oldest->link.in_posts);
+        oldest = next;
+    }
+}
+
+static bool matches(const struct post *post, const struct mode *mode, bool mode_is_common) {
+    if (post->is_common && mode_is_common)
+        return true;
+    for (uint32_t i = 0; i < post->mode_count; i++) {
+        if (post->modes[i] == mode)
+            return true;
+    }
+    return false;
+}
+
+/// Up to which number no post matches the mode; what a mode learnt before it became common doesn't hold for it any more.
+static uint64_t scanned(struct mode *mode, bool is_common) {
+    return mode->posts_scanned_as_common == is_common ? mode->posts_scanned : 0;
+}
+
+static void remember_scan(runloop *loop, struct mode *mode, bool is_common) {
+    // Only if nothing below was hidden from this scan.
+    if (scanned(mode, is_common) < loop->post_floor)
+        return;
+    mode->posts_scanned = loop->post_serial;
+    mode->posts_scanned_as_common = is_common;
+}
+
+/// The oldest post after number `after`. Found from the newest backwards: what is new is what is wanted.
+static struct list *first_after(runloop *loop, uint64_t after) {
+    struct list *node = &loop->posts;
+    while (node->previous != &loop->posts && post_at(node->previous)->number > after)
+        node = node->previous;
+    return node;
+}
+
+static struct list *first_candidate(runloop *loop, struct mode *mode, bool is_common) {
+    uint64_t known = scanned(mode, is_common);
+    return first_after(loop, known > loop->post_floor ? known : loop->post_floor);
+}
+
+bool runloop__perform_any_pending(runloop *loop, struct mode *mode) {
+    take_inbox(loop);
+    bool is_common = atomic_load(&mode->is_common);
+    for (struct list *node = first_candidate(loop, mode, is_common); node != &loop->posts; node = node->next) {
+        if (matches(post_at(node), mode, is_common))
+            return true;
+    }
+    remember_scan(loop, mode, is_common);
+    return false;
+}
+
+static void perform(struct post *post) {
+    list_remove(&post->link.in_posts);
+    runloop_function function = post->function;
+    void *info = post->info;
+    free(post);
+    runloop__IS_CALLING_OUT_TO_A_PERFORMED_FUNCTION(function, info);
+}
+
+void runloop__perform_drain(struct run *run) {
+    runloop *loop = run->loop;
+    if (!runloop__perform_any_pending(loop, run->mode))
+        return;
+    bool is_common = atomic_load(&run->mode->is_common);
+    uint64_t outer_floor = loop->post_floor, last = loop->post_serial;
+    struct list *node = first_candidate(loop, run->mode, is_common);
+    // Nested runs see only what comes from now on; so they can't remove what this drain is about to look at.
+    loop->post_floor = last;
+    while (node != &loop->posts && post_at(node)->number <= last) {
+        struct list *next = node->next;
+        bool is_last = next == &loop->posts || post_at(next)->number > last;
+        if (matches(post_at(node), run->mode, is_common))
+            perform(post_at(node));
+        if (is_last || runloop__is_inherited(loop))
+            break;
+        node = next;
+    }
+    loop->post_floor = outer_floor;
+}
+
+//===-- the end ------------------------------------------------------------------------------------------------------===//
+
+void runloop__perform_close(runloop *loop) {
+    take_inbox(loop);
+    // What is pushed between the two steps is taken with the exchange that closes the inbox.
+    struct post *late = atomic_exchange(&loop->inbox, POSTS_CLOSED);
+    struct list *node;
+    while ((node = list_take_first(&loop->posts))) {
+        struct post *post = post_at(node);
+        if (post->discard)
+            runloop__IS_CALLING_OUT_TO_A_PERFORMED_FUNCTION(post->discard, post->info);
+        free(post);
+    }
+    while (late && late != POSTS_CLOSED) {
+        struct post *next = late->link.next_in_inbox;
+        if (late->discard)
+            runloop__IS_CALLING_OUT_TO_A_PERFORMED_FUNCTION(late->discard, late->info);
+        free(late);
+        late = next;
+    }
+}

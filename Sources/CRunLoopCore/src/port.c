@@ -1,0 +1,378 @@
+// port.c — a descriptor in a loop: one registration with epoll, shared by all sources on it, whatever their modes.
+//
+// Modes are told apart in user space. A port is registered for all that its sources want in any mode, and costs a mode nothing as
+// long as the modes agree. When a wait reports what the running mode does not want, the port is narrowed to what it does want
+// (taken out of the set if that is nothing, since epoll reports hang-ups even for an empty mask), but only before a wait that
+// may sleep; it is widened again when a mode that wants more is about to wait.
+//
+// What epoll knows about a port ends with the port's *file*, not with its number. If a descriptor was closed before its source
+// was removed, a copy of it elsewhere keeps the registration alive, and nothing can remove it any more. Such a port is
+// kept as a zombie, so that a late report finds valid memory, until the whole set is made anew.
+
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+enum { ZOMBIES_BEFORE_REBUILD = 64 };
+
+//===-- what a port's sources want -----------------------------------------------------------------------------------===//
+
+static uint32_t epoll_mask(const runloop_source *source) {
+    return source->events | (source->events & RUNLOOP_HANG_UP ? (uint32_t)EPOLLRDHUP : 0);
+}
+
+/// In one mode, or in all (NULL). `*any` tells whether there is a source at all.
+static uint32_t wanted(struct port *port, const struct mode *mode, bool *any) {
+    uint32_t mask = 0;
+    *any = false;
+    LIST_EACH(node, &port->sources) {
+        struct binding *binding = LIST_ENTRY(node, struct binding, on_port);
+        if (mode ? runloop__membership_of(&binding->modes, mode) != NULL : binding->modes.count > 0) {
+            mask |= epoll_mask(binding->source);
+            *any = true;
+        }
+    }
+    return mask;
+}
+
+/// The part of what was reported that the mode wants; hang-up and error concern every source.
+static uint32_t wanted_and_ready(struct port *port, const struct mode *mode) {
+    bool any;
+    uint32_t mask = wanted(port, mode, &any);
+    return any ? port->ready & (mask | EPOLLERR | EPOLLHUP) : 0;
+}
+
+//===-- registration -------------------------------------------------------------------------------------------------===//
+
+static int watch(runloop *loop, struct port *port, uint32_t mask) {
+    int error = runloop__portset_watch(loop, port, port->in_set ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, mask);
+    if (error == -ENOENT && port->in_set) {
+        // The number was closed and stands for another file now.
+        loop->epoll_is_stale = true;
+        error = runloop__portset_watch(loop, port, EPOLL_CTL_ADD, mask);
+    }
+    if (error)
+        return error;
+    port->in_set = true;
+    port->registered = mask;
+    return 0;
+}
+
+static int widen(runloop *loop, struct port *port) {
+    bool any;
+    uint32_t mask = wanted(port, NULL, &any);
+    int error = watch(loop, port, mask);
+    if (!error)
+        list_remove(&port->narrowed);
+    return error;
+}
+
+static void narrow(runloop *loop, struct port *port, const struct mode *mode) {
+    bool any;
+    uint32_t mask = wanted(port, mode, &any);
+    if (any) {
+        if (port->registered != mask)
+            watch(loop, port, mask);
+    } else if (port->in_set) {
+        if (runloop__portset_watch(loop, port, EPOLL_CTL_DEL, 0))
+            loop->epoll_is_stale = true;
+        port->in_set = false;
+        port->registered = 0;
+    }
+    if (list_is_empty(&port->narrowed))
+        list_append(&loop->narrowed_ports, &port->narrowed);
+}
+
+int runloop__port_update(runloop *loop, struct port *port) {
+    bool any;
+    uint32_t mask = wanted(port, NULL, &any);
+    if (!any || (port->in_set && port->registered == mask))
+        return 0;
+    return widen(loop, port);
+}
+
+//===-- the table by descriptor --------------------------------------------------------------------------------------===//
+
+static struct port **bucket_of(runloop *loop, int descriptor) {
+    return &loop->buckets[(uint32_t)descriptor & (loop->bucket_count - 1)];
+}
+
+static struct port *find(runloop *loop, int descriptor) {
+    struct port *port = loop->bucket_count ? *bucket_of(loop, descriptor) : NULL;
+    while (port && port->descriptor != descriptor)
+        port = port->next;
+    return port;
+}
+
+static int grow_table(runloop *loop) {
+    if (loop->port_count < loop->bucket_count)
+        return 0;
+    uint32_t count = loop->bucket_count ? loop->bucket_count * 2 : 8;
+    struct port **buckets = calloc(count, sizeof *buckets);
+    if (!buckets)
+        return loop->bucket_count ? 0 : -ENOMEM; // a full table is slower, not wrong
+    for (uint32_t i = 0; i < loop->bucket_count; i++) {
+        for (struct port *port = loop->buckets[i], *next; port; port = next) {
+            next = port->next;
+            struct port **bucket = &buckets[(uint32_t)port->descriptor & (count - 1)];
+            port->next = *bucket;
+            *bucket = port;
+        }
+    }
+    free(loop->buckets);
+    loop->buckets = buckets;
+    loop->bucket_count = count;
+    return 0;
+}
+
+static struct port *make(runloop *loop, int descriptor) {
+    if (grow_table(loop))
+        return NULL;
+    struct port *port = calloc(1, sizeof *port);
+    if (!port)
+        return NULL;
+    port->kind = PORT_DESCRIPTOR;
+    port->descriptor = descriptor;
+    list_init(&port->sources);
+    list_init(&port->in_ready);
+    list_init(&port->narrowed);
+    struct port **bucket = bucket_of(loop, descriptor);
+    port->next = *bucket;
+    *bucket = port;
+    loop->port_count++;
+    return port;
+}
+
+static void bury(runloop *loop, struct port *port) {
+    port->next = loop->graveyard;
+    loop->graveyard = port;
+}
+
+/// Takes a port without sources out of everything. It is freed when no run has chosen it and no wait can report it.
+static void discard(runloop *loop, struct port *port) {
+    list_remove(&port->in_ready);
+    list_remove(&port->narrowed);
+    struct port **link = bucket_of(loop, port->descriptor);
+    while (*link != port)
+        link = &(*link)->next;
+    *link = port->next;
+    loop->port_count--;
+    if (port->in_set && runloop__portset_watch(loop, port, EPOLL_CTL_DEL, 0)) {
+        port->is_zombie = true;
+        if (++loop->zombie_count >= ZOMBIES_BEFORE_REBUILD)
+            loop->epoll_is_stale = true;
+    }
+    port->in_set = false;
+    bury(loop, port);
+    if (!atomic_load(&loop->is_fetching))
+        runloop__ports_free_graveyard(loop);
+}
+
+void runloop__ports_free_graveyard(runloop *loop) {
+    struct port **link = &loop->graveyard;
+    while (*link) {
+        struct port *port = *link;
+        if (port->is_zombie || port->pins) {
+            link = &port->next;
+        } else {
+            *link = port->next;
+            free(port);
+        }
+    }
+}
+
+void runloop__port_unpin(runloop *loop, struct port *port) {
+    if (port->kind == PORT_DESCRIPTOR && --port->pins == 0 && list_is_empty(&port->sources))
+        runloop__ports_free_graveyard(loop);
+}
+
+/// Makes the epoll set anew, with all that is in it but the zombies. When descriptors have run out it is tried again later.
+static void rebuild(runloop *loop) {
+    if (runloop__portset_reopen(loop))
+        return;
+    loop->epoll_is_stale = false;
+    for (uint32_t i = 0; i < loop->bucket_count; i++) {
+        for (struct port *port = loop->buckets[i]; port; port = port->next) {
+            bool was_in_set = port->in_set;
+            port->in_set = false;
+            if (was_in_set)
+                watch(loop, port, port->registered);
+        }
+    }
+    for (struct port *port = loop->graveyard; port; port = port->next)
+        port->is_zombie = false;
+    loop->zombie_count = 0;
+    runloop__ports_free_graveyard(loop);
+}
+
+void runloop__ports_free(runloop *loop) {
+    for (struct port *port = loop->graveyard; port; port = port->next)
+        port->is_zombie = false, port->pins = 0;
+    runloop__ports_free_graveyard(loop);
+    free(loop->buckets);
+    loop->buckets = NULL;
+    loop->bucket_count = 0;
+}
+
+//===-- sources come and go ------------------------------------------------------------------------------------------===//
+
+int runloop__port_join(struct binding *binding) {
+    runloop *loop = binding->loop;
+    int descriptor = binding->source->descriptor;
+    struct port *port = find(loop, descriptor);
+    if (!port)
+        port = make(loop, descriptor);
+    if (!port)
+        return -ENOMEM;
+    list_append(&port->sources, &binding->on_port);
+    // Asked even if the mask is the same: if the number was closed and opened anew, epoll doesn't know the new file yet.
+    int error = widen(loop, port);
+    if (error) {
+        list_remove(&binding->on_port);
+        if (list_is_empty(&port->sources))
+            discard(loop, port);
+        return error;
+    }
+    binding->port = port;
+    return 0;
+}
+
+void runloop__port_leave(struct binding *binding) {
+    struct port *port = binding->port;
+    binding->port = NULL;
+    list_remove(&binding->on_port);
+    if (list_is_empty(&port->sources))
+        discard(binding->loop, port);
+    else
+        runloop__port_update(binding->loop, port);
+}
+
+//===-- reports and choices ------------------------------------------------------------------------------------------===//
+
+void runloop__port_report(runloop *loop, struct port *port, uint32_t events) {
+    if (port->kind == PORT_DESCRIPTOR && list_is_empty(&port->sources)) {
+        loop->epoll_is_stale |= port->is_zombie;
+        return;
+    }
+    port->ready |= events;
+    if (list_is_empty(&port->in_ready)) {
+        port->reports++;
+        list_append(&loop->ready_ports, &port->in_ready);
+    }
+}
+
+struct port *runloop__port_first_ready(struct run *run) {
+    LIST_EACH(node, &run->loop->ready_ports) {
+        struct port *port = LIST_ENTRY(node, struct port, in_ready);
+        if (port->kind == PORT_MAIN_QUEUE ? run->serves_main_queue : wanted_and_ready(port, run->mode) != 0)
+            return port;
+    }
+    return NULL;
+}
+
+void runloop__ports_prepare_wait(struct run *run) {
+    runloop *loop = run->loop;
+    if (loop->epoll_is_stale)
+        rebuild(loop);
+    if (loop->graveyard)
+        runloop__ports_free_graveyard(loop);
+    if (list_is_empty(&loop->narrowed_ports) || loop->narrowed_for == run->mode)
+        return;
+    for (struct list *node = loop->narrowed_ports.next, *next; node != &loop->narrowed_ports; node = next) {
+        next = node->next;
+        struct port *port = LIST_ENTRY(node, struct port, narrowed);
+        bool any;
+        uint32_t mask = wanted(port, run->mode, &any);
+        if (any && (!port->in_set || (mask & ~port->registered)))
+            widen(loop, port);
+    }
+    loop->narrowed_for = run->mode;
+}
+
+void runloop__ports_narrow(struct run *run) {
+    runloop *loop = run->loop;
+    LIST_EACH(node, &loop->ready_ports) {
+        struct port *port = LIST_ENTRY(node, struct port, in_ready);
+        if (port->kind == PORT_DESCRIPTOR && port->in_set && !wanted_and_ready(port, run->mode)) {
+            narrow(loop, port, run->mode);
+            loop->narrowed_for = run->mode;
+        }
+    }
+}
+
+//===-- serving ------------------------------------------------------------------------------------------------------===//
+
+static bool precedes(const void *a, const void *b) {
+    const runloop_source *left = a, *right = b;
+    return left->item.order < right->item.order;
+}
+
+/// HOLDS: loop. Collects the mode's sources that asked for what is ready, in the order in which they are called.
+static void collect_sources(struct run *run, struct port *port, uint32_t ready) {
+    runloop *loop = run->loop;
+    uint32_t base = loop->collected_count;
+    LIST_EACH(node, &port->sources) {
+        struct binding *binding = LIST_ENTRY(node, struct binding, on_port);
+        struct membership *membership = runloop__membership_of(&binding->modes, run->mode);
+        // One that was taken out and put back after the wait chose this port waits for the next report.
+        if (membership && (int32_t)(run->chosen_serial - membership->position) >= 0 &&
+            (ready & (epoll_mask(binding->source) | EPOLLERR | EPOLLHUP)))
+            runloop__collect(loop, &binding->source->item);
+    }
+    runloop__collected_sort(loop, base, precedes);
+}
+
+/// The 8-byte counter of a descriptor with counter semantics: false if somebody else has taken it.
+static bool take_counter(struct port *port) {
+    uint64_t counter;
+    return read(port->descriptor, &counter, sizeof counter) == (ssize_t)sizeof counter;
+}
+
+static bool still_there(struct run *run, runloop_source *source) {
+    runloop__lock(run->loop);
+    struct binding *binding = runloop__binding_find(source, run->loop);
+    bool there = binding && runloop__membership_of(&binding->modes, run->mode);
+    runloop__unlock(run->loop);
+    return there && runloop__item_is_valid(&source->item);
+}
+
+static bool call_sources(struct run *run, uint32_t base, uint32_t ready, bool counted) {
+    runloop *loop = run->loop;
+    bool called = false;
+    for (uint32_t i = base; i < loop->collected_count; i++) {
+        runloop_source *source = SOURCE_OF(loop->collected[i]);
+        bool callable = (!source->is_counter || counted) && !runloop__is_inherited(loop);
+        if (callable && (i == base || still_there(run, source))) {
+            runloop_readiness events = ready & (epoll_mask(source) | EPOLLERR | EPOLLHUP);
+            if (events & EPOLLRDHUP)
+                events = (events & ~(uint32_t)EPOLLRDHUP) | RUNLOOP_HANG_UP;
+            runloop__IS_CALLING_OUT_TO_A_DESCRIPTOR_SOURCE(source, events);
+            called = true;
+        }
+        runloop__collected_drop(loop, i);
+    }
+    loop->collected_count = base;
+    return called;
+}
+
+bool runloop__port_serve(struct run *run) {
+    runloop *loop = run->loop;
+    struct port *port = run->port;
+    runloop__lock(loop);
+    uint32_t base = loop->collected_count, ready = 0;
+    bool counted = false;
+    // Served by a nested run, or all its sources gone, since it was chosen: nothing to do.
+    if (port->reports == run->port_report && !list_is_empty(&port->in_ready)) {
+        ready = wanted_and_ready(port, run->mode);
+        collect_sources(run, port, ready);
+        list_remove(&port->in_ready);
+        port->ready = 0;
+        for (uint32_t i = base; i < loop->collected_count && !counted; i++)
+            counted = SOURCE_OF(loop->collected[i])->is_counter && take_counter(port);
+        loop->timers_served_last = false;
+    }
+    runloop__port_unpin(loop, port);
+    runloop__unlock(loop);
+    return call_sources(run, base, ready, counted);
+}

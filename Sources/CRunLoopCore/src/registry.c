@@ -1,0 +1,119 @@
+// registry.c — which thread has which loop: made at the first question, torn down when the thread ends, left behind at fork.
+//
+// A thread's loop goes in the third pass of thread-specific destructors (R7), so that other libraries' destructors still find it
+// working in the first two.
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+enum { PASS_OF_TEARDOWN = 3 };
+
+#if defined(__GNUC__) && !defined(RUNLOOP_DYNAMIC_TLS)
+#define FAST_TLS __attribute__((tls_model("initial-exec")))
+#else
+#define FAST_TLS
+#endif
+
+static _Thread_local FAST_TLS struct {
+    runloop *loop;
+    unsigned passes;
+    bool has_ended;
+} this_thread;
+
+static _Atomic uint32_t fork_generation;
+static _Atomic(runloop *) main_loop;
+static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_key_t key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void thread_ends(void *loop) {
+    if (++this_thread.passes < PASS_OF_TEARDOWN && pthread_setspecific(key, loop) == 0)
+        return;
+    runloop__finish(loop);
+    this_thread.loop = NULL;
+    this_thread.has_ended = true;
+    runloop_release(loop);
+}
+
+/// The child has one thread and none of the loops: what it inherited is another process's.
+static void in_forked_child(void) {
+    atomic_fetch_add(&fork_generation, 1);
+    this_thread.loop = NULL;
+    this_thread.passes = 0;
+    this_thread.has_ended = false;
+    atomic_store(&main_loop, NULL);
+    pthread_mutex_init(&registry_lock, NULL);
+    pthread_setspecific(key, NULL);
+}
+
+static void set_up(void) {
+    pthread_key_create(&key, thread_ends);
+    pthread_atfork(NULL, NULL, in_forked_child);
+}
+
+uint32_t runloop__fork_generation(void) {
+    return atomic_load_explicit(&fork_generation, memory_order_relaxed);
+}
+
+runloop *runloop__thread_loop(void) {
+    return this_thread.loop;
+}
+
+bool runloop__thread_has_ended(void) {
+    return this_thread.has_ended;
+}
+
+void runloop__registry_lock(void) {
+    pthread_mutex_lock(&registry_lock);
+}
+
+void runloop__registry_unlock(void) {
+    pthread_mutex_unlock(&registry_lock);
+}
+
+runloop *runloop_main(void) {
+    runloop *loop = atomic_load_explicit(&main_loop, memory_order_acquire);
+    if (loop)
+        return loop;
+    pthread_once(&once, set_up);
+    pthread_mutex_lock(&registry_lock);
+    loop = atomic_load_explicit(&main_loop, memory_order_relaxed);
+    if (!loop) {
+        // Its first reference stays with this table: the main loop is never freed, so no pointer to it can dangle.
+        loop = runloop__create(true);
+        atomic_store_explicit(&main_loop, loop, memory_order_release);
+    }
+    pthread_mutex_unlock(&registry_lock);
+    return loop;
+}
+
+static bool is_initial_thread(void) {
+    return syscall(SYS_gettid) == getpid();
+}
+
+/// The first question of this thread.
+static runloop *make_current(void) {
+    if (this_thread.has_ended)
+        return NULL;
+    pthread_once(&once, set_up);
+    runloop *loop = is_initial_thread() ? runloop_retain(runloop_main()) : runloop__create(false);
+    if (!loop)
+        return NULL;
+    if (pthread_setspecific(key, loop)) {
+        runloop_release(loop);
+        return NULL;
+    }
+    this_thread.loop = loop;
+    return loop;
+}
+
+runloop *runloop_current(void) {
+    runloop *loop = this_thread.loop;
+    return loop ? loop : make_current();
+}
+
+bool runloop_is_current(runloop *loop) {
+    return loop && loop == this_thread.loop;
+}

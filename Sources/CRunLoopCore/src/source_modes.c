@@ -1,0 +1,343 @@
+// source_modes.c — sources come into modes and leave them: equality, common modes, schedule and cancel.
+//
+// No callback runs under the loop's lock (rules R58–R60, R118 as changed). So operations on all common modes go one mode at a time:
+// change, unlock, call, lock, and look again whether the source is still valid and still (or still not) a common item; if it
+// isn't, whoever changed that goes on. `equal` is asked before the lock is taken, about a snapshot of the mode's sources, and
+// asked again if the mode has other sources by then.
+
+#include "internal.h"
+
+//===-- into and out of one mode -------------------------------------------------------------------------------------===//
+
+/// HOLDS: loop. The mode gets a reference.
+static int insert(runloop *loop, struct binding *binding, struct mode *mode) {
+    runloop_source *source = binding->source;
+    // Partner of runloop_source_invalidate: the binding is in the chain by now, so one of the two sees the other.
+    if (!runloop__item_is_valid(&source->item))
+        return -EINVAL;
+    if (runloop__memberships_reserve(&binding->modes, 1))
+        return -ENOMEM;
+    runloop__memberships_add(&binding->modes, mode, (uint32_t)++loop->serial);
+    if (source->descriptor >= 0) {
+        int error = binding->port ? runloop__port_update(loop, binding->port) : runloop__port_join(binding);
+        if (error) {
+            runloop__memberships_remove(&binding->modes, mode);
+            return error;
+        }
+        atomic_fetch_add(&mode->descriptor_count, 1);
+    }
+    if (binding->modes.count == 1)
+        list_append(&loop->bindings, &binding->in_loop);
+    mode->source_changes++;
+    runloop__mode_joined(mode);
+    runloop__item_retain(&source->item);
+    runloop__source_queue_if_signalled(binding);
+    return 0;
+}
+
+/// HOLDS: loop. The caller releases the mode's reference, unlocked.
+static void extract(runloop *loop, struct binding *binding, struct mode *mode) {
+    runloop__memberships_remove(&binding->modes, mode);
+    if (binding->modes.count == 0)
+        list_remove(&binding->in_loop);
+    if (binding->port) {
+        atomic_fetch_sub(&mode->descriptor_count, 1);
+        if (binding->modes.count == 0)
+            runloop__port_leave(binding);
+        else
+            runloop__port_update(loop, binding->port);
+    }
+    mode->source_changes++;
+    runloop__mode_left(loop, mode);
+}
+
+static void schedule(runloop_source *source, runloop *loop, struct mode *mode) {
+    if (source->schedule)
+        runloop__IS_CALLING_OUT_TO_A_SOURCE_SCHEDULE(source, loop, mode->name);
+}
+
+static void cancel(runloop_source *source, runloop *loop, struct mode *mode) {
+    if (source->cancel)
+        runloop__IS_CALLING_OUT_TO_A_SOURCE_CANCEL(source, loop, mode->name);
+}
+
+//===-- equality (R60) -----------------------------------------------------------------------------------------------===//
+
+static bool comparable(const runloop_source *a, const runloop_source *b) {
+    return a->equal && a->equal == b->equal && a->item.order == b->item.order && a->call.perform == b->call.perform &&
+           a->is_descriptor == b->is_descriptor && runloop__item_is_valid(&b->item);
+}
+
+/// HOLDS: loop. The comparable sources of the mode (NULL: of the common set), retained, into `found` (NULL: counts only).
+static uint32_t comparable_sources(runloop *loop, runloop_source *source, struct mode *mode, runloop_source **found) {
+    uint32_t count = 0;
+    struct list *list = mode ? &loop->bindings : &loop->common_items;
+    LIST_EACH(node, list) {
+        runloop_source *other = NULL;
+        if (!mode) {
+            struct item *item = LIST_ENTRY(node, struct common_item, in_set)->item;
+            other = item->kind == ITEM_SOURCE ? SOURCE_OF(item) : NULL;
+        } else {
+            struct binding *binding = LIST_ENTRY(node, struct binding, in_loop);
+            other = runloop__membership_of(&binding->modes, mode) ? binding->source : NULL;
+        }
+        if (!other || other == source || !comparable(source, other))
+            continue;
+        if (found) {
+            runloop__item_retain(&other->item);
+            found[count] = other;
+        }
+        count++;
+    }
+    return count;
+}
+
+static uint64_t *changes_of(runloop *loop, struct mode *mode) {
+    return mode ? &mode->source_changes : &loop->common_changes;
+}
+
+/// Locks the loop, and tells in `*stored` which source in the mode (NULL: in the common set) equals this one: itself unless
+/// another does, which is retained then. Returns with the loop locked; -ENOMEM without.
+static int lock_and_compare(runloop *loop, runloop_source *source, const char *mode_name, runloop_source **stored) {
+    *stored = source;
+    runloop__lock(loop);
+    for (;;) {
+        struct mode *mode = mode_name ? runloop__find_mode(loop, mode_name) : NULL;
+        uint32_t count = mode_name && !mode ? 0 : comparable_sources(loop, source, mode, NULL);
+        if (count == 0)
+            return 0;
+        uint64_t changes = *changes_of(loop, mode);
+        runloop_source **candidates = calloc(count, sizeof(runloop_source *));
+        if (candidates)
+            comparable_sources(loop, source, mode, candidates);
+        runloop__unlock(loop);
+        if (!candidates)
+            return -ENOMEM;
+        runloop_source *equal = NULL;
+        for (uint32_t i = 0; i < count; i++) {
+            if (!equal && source->equal(source->item.context.info, candidates[i]->item.context.info))
+                equal = candidates[i];
+            else
+                runloop__item_release(&candidates[i]->item);
+        }
+        free(candidates);
+        runloop__lock(loop);
+        if (*changes_of(loop, mode) == changes) {
+            if (equal)
+                *stored = equal;
+            return 0;
+        }
+        runloop__unlock(loop);
+        if (equal)
+            runloop__item_release(&equal->item);
+        runloop__lock(loop);
+    }
+}
+
+//===-- adding -------------------------------------------------------------------------------------------------------===//
+
+/// HOLDS: loop. What forbids an addition, whatever the mode.
+static int refusal(runloop *loop, runloop_source *source) {
+    if (atomic_load(&loop->is_finished))
+        return -ESHUTDOWN;
+    return runloop__item_is_valid(&source->item) ? 0 : -EINVAL;
+}
+
+static int add_to_mode(runloop *loop, runloop_source *source, const char *name) {
+    struct mode *mode = runloop__find_mode(loop, name), *made = NULL;
+    struct binding *binding = runloop__binding_find(source, loop);
+    if (mode && binding && runloop__membership_of(&binding->modes, mode))
+        return 0;
+    if (!mode && !(mode = made = runloop__new_mode(name)))
+        return -ENOMEM;
+    int error = (binding = runloop__binding_make(source, loop)) ? insert(loop, binding, mode) : -ENOMEM;
+    if (error) {
+        free(made);
+        return error;
+    }
+    if (made)
+        runloop__adopt_mode(loop, made);
+    runloop__unlock(loop);
+    schedule(source, loop, mode);
+    runloop__lock(loop);
+    return 0;
+}
+
+/// HOLDS: loop. Is it (still) to be in all common modes?
+static bool is_common(runloop *loop, runloop_source *source) {
+    struct binding *binding = runloop__binding_find(source, loop);
+    return binding && binding->common && runloop__item_is_valid(&source->item);
+}
+
+int runloop__source_join_common(runloop *loop, runloop_source *source, struct mode *mode) {
+    runloop__lock(loop);
+    struct binding *binding = runloop__binding_find(source, loop);
+    bool joins = is_common(loop, source) && !runloop__membership_of(&binding->modes, mode);
+    int error = joins ? insert(loop, binding, mode) : 0;
+    runloop__unlock(loop);
+    if (joins && !error)
+        schedule(source, loop, mode);
+    return error;
+}
+
+static void leave_common(runloop *loop, runloop_source *source);
+
+static int add_to_common(runloop *loop, runloop_source *source) {
+    struct binding *binding = runloop__binding_make(source, loop);
+    if (!binding)
+        return -ENOMEM;
+    if (binding->common)
+        return 0;
+    // A first mode that refuses the descriptor refuses all; room for the others is made beforehand.
+    uint32_t modes = 0;
+    for (struct mode *mode = NULL; (mode = runloop__next_common_mode(loop, mode));)
+        modes++;
+    if (runloop__memberships_reserve(&binding->modes, modes) || runloop__common_enter(loop, &source->item, &binding->common))
+        return -ENOMEM;
+    int error = 0;
+    for (struct mode *mode = NULL; !error && (mode = runloop__next_common_mode(loop, mode));) {
+        runloop__unlock(loop);
+        error = runloop__source_join_common(loop, source, mode);
+        runloop__lock(loop);
+        if (!is_common(loop, source))
+            return 0;
+    }
+    if (error) {
+        runloop__unlock(loop);
+        leave_common(loop, source);
+        runloop__lock(loop);
+    }
+    return error;
+}
+
+int runloop_add_source(runloop *loop, runloop_source *source, const char *name) {
+    int error = runloop__check(loop);
+    if (error)
+        return error;
+    if (!source || !name)
+        return -EINVAL;
+    runloop__bindings_sweep(source);
+    // Others must not release the source between the steps.
+    runloop__item_retain(&source->item);
+    runloop_source *stored;
+    bool common = runloop__is_common_name(name);
+    error = lock_and_compare(loop, source, common ? NULL : name, &stored);
+    if (!error) {
+        error = refusal(loop, source);
+        if (!error)
+            error = stored != source ? -EEXIST : common ? add_to_common(loop, source) : add_to_mode(loop, source, name);
+        runloop__unlock(loop);
+        if (stored != source)
+            runloop__item_release(&stored->item);
+    }
+    runloop__item_release(&source->item);
+    return error;
+}
+
+//===-- removing -----------------------------------------------------------------------------------------------------===//
+
+/// Takes `stored` out of the mode and runs the `cancel` of `named`, the source that the caller named, which may be an equal one.
+static bool leave_mode(runloop *loop, runloop_source *stored, runloop_source *named, struct mode *mode) {
+    runloop__lock(loop);
+    struct binding *binding = runloop__binding_find(stored, loop);
+    bool leaves = binding && runloop__membership_of(&binding->modes, mode);
+    if (leaves)
+        extract(loop, binding, mode);
+    runloop__unlock(loop);
+    if (leaves) {
+        cancel(named, loop, mode);
+        runloop__item_release(&stored->item);
+    }
+    return leaves;
+}
+
+static void leave_common(runloop *loop, runloop_source *source) {
+    runloop__lock(loop);
+    struct binding *binding = runloop__binding_find(source, loop);
+    bool was_common = binding && binding->common;
+    if (was_common)
+        runloop__common_leave(&binding->common);
+    struct mode *mode = runloop__next_common_mode(loop, NULL);
+    while (was_common && mode && !binding->common) {
+        runloop__unlock(loop);
+        leave_mode(loop, source, source, mode);
+        runloop__lock(loop);
+        mode = runloop__next_common_mode(loop, mode);
+    }
+    runloop__unlock(loop);
+    if (was_common)
+        runloop__item_release(&source->item);
+}
+
+int runloop_remove_source(runloop *loop, runloop_source *source, const char *name) {
+    int error = runloop__check(loop);
+    if (error)
+        return error;
+    if (!source || !name)
+        return -EINVAL;
+    runloop__item_retain(&source->item);
+    runloop_source *stored;
+    bool common = runloop__is_common_name(name);
+    error = lock_and_compare(loop, source, common ? NULL : name, &stored);
+    if (!error) {
+        struct mode *mode = common ? NULL : runloop__find_mode(loop, name);
+        runloop__unlock(loop);
+        if (common)
+            leave_common(loop, stored);
+        else if (mode)
+            leave_mode(loop, stored, source, mode);
+        if (stored != source)
+            runloop__item_release(&stored->item);
+    }
+    runloop__item_release(&source->item);
+    return error;
+}
+
+bool runloop_contains_source(runloop *loop, runloop_source *source, const char *name) {
+    runloop_source *stored;
+    bool common = name && runloop__is_common_name(name);
+    if (runloop__check(loop) || !source || !name || lock_and_compare(loop, source, common ? NULL : name, &stored))
+        return false;
+    struct binding *binding = runloop__binding_find(source, loop);
+    struct mode *mode = common ? NULL : runloop__find_mode(loop, name);
+    bool contains = stored != source;
+    if (binding && !contains)
+        contains = common ? binding->common != NULL : mode && runloop__membership_of(&binding->modes, mode);
+    runloop__unlock(loop);
+    if (stored != source)
+        runloop__item_release(&stored->item);
+    return contains;
+}
+
+//===-- invalidating (R67) -------------------------------------------------------------------------------------------===//
+
+static void leave_loop(struct binding *binding, void *unused) {
+    (void)unused;
+    runloop *loop = atomic_load(&binding->loop);
+    runloop_source *source = binding->source;
+    if (runloop__is_inherited(loop))
+        return;
+    runloop__lock(loop);
+    bool was_common = binding->common != NULL;
+    if (was_common)
+        runloop__common_leave(&binding->common);
+    while (binding->modes.count > 0) {
+        struct mode *mode = runloop__membership_at(&binding->modes, 0)->mode;
+        runloop__unlock(loop);
+        leave_mode(loop, source, source, mode);
+        runloop__lock(loop);
+    }
+    runloop__unlock(loop);
+    if (was_common)
+        runloop__item_release(&source->item);
+}
+
+void runloop_source_invalidate(runloop_source *source) {
+    // The bit goes first: an addition under way looks at it after it has published its binding.
+    if (!source || !runloop__item_invalidate(&source->item))
+        return;
+    runloop__item_retain(&source->item);
+    atomic_store(&source->signalled, 0);
+    runloop__bindings_each(source, leave_loop, NULL);
+    runloop__item_release(&source->item);
+}

@@ -1,0 +1,152 @@
+// wait.c — the one wait of an iteration, and the choice of what to serve after it: the due timers, one descriptor, the main queue,
+// or nothing.
+//
+// The kernel is asked only what user space can't know: a poll of a mode without descriptors makes no system call. Due timers and
+// ready descriptors take turns (R43, R76). What was reported and not yet served is chosen before the kernel is asked again.
+//
+// The race to sleep: the sleep is announced first (the wake word, `sleeping_in`), then the loop looks for work and computes its
+// deadline, all under the lock. So who adds work before the look is seen by it, and who adds it later sees the announcement.
+
+#include "internal.h"
+
+static void choose_port(struct run *run, struct port *port) {
+    run->choice = CHOICE_PORT;
+    run->port = port;
+    run->port_report = port->reports;
+    run->chosen_serial = (uint32_t)run->loop->serial;
+    port->pins++;
+}
+
+static bool timers_are_due(struct run *run) {
+    return run->mode->timers.count > 0 && runloop__timers_are_due(run->mode, runloop_now_ns());
+}
+
+static bool has_descriptors(struct run *run) {
+    return run->serves_main_queue || atomic_load_explicit(&run->mode->descriptor_count, memory_order_relaxed) > 0;
+}
+
+/// HOLDS: loop, but lets go of it to ask the kernel.
+static void poll_kernel(struct run *run) {
+    runloop *loop = run->loop;
+    int count;
+    do {
+        runloop__ports_prepare_wait(run);
+        runloop__unlock(loop);
+        count = runloop__portset_wait(loop, 0, &run->timer_ended_wait);
+        runloop__lock(loop);
+        // A full batch of descriptors that only other modes want would hide the rest.
+        if (count == RUNLOOP__BATCH && !runloop__port_first_ready(run))
+            runloop__ports_narrow(run);
+    } while (count == RUNLOOP__BATCH && !runloop__port_first_ready(run));
+}
+
+enum asks { ASKS_NOT, ASKS_IF_TIMERS_ARE_DUE, ASKS };
+
+/// HOLDS: loop. Chooses without sleeping; `asks` tells whether the kernel is asked when nothing is known to be ready.
+static bool choose(struct run *run, enum asks asks) {
+    bool due = timers_are_due(run);
+    if (due && !run->loop->timers_served_last) {
+        run->choice = CHOICE_TIMERS;
+        return true;
+    }
+    struct port *port = runloop__port_first_ready(run);
+    if (!port && (asks == ASKS || (due && asks == ASKS_IF_TIMERS_ARE_DUE)) && has_descriptors(run)) {
+        poll_kernel(run);
+        port = runloop__port_first_ready(run);
+    }
+    if (port) {
+        choose_port(run, port);
+        return true;
+    }
+    if (due)
+        run->choice = CHOICE_TIMERS;
+    return due;
+}
+
+//===-- sleeping -----------------------------------------------------------------------------------------------------===//
+
+static bool limit_has_passed(struct run *run) {
+    return run->deadline_ns != RUNLOOP_NEVER && runloop_now_ns() >= run->deadline_ns;
+}
+
+static bool stop_is_remembered(struct run *run) {
+    return atomic_load(&run->loop->latched_stop) || atomic_load(&run->mode->stop_requested);
+}
+
+/// HOLDS: loop; the sleep is announced. Is there something to do, so that the wait takes no time? Due timers are `choose`'s.
+static bool has_work(struct run *run) {
+    return stop_is_remembered(run) || runloop__source_any_signalled(run->loop, run->mode) ||
+           runloop__perform_any_pending(run->loop, run->mode) || limit_has_passed(run) ||
+           runloop__mode_is_empty(run->loop, run->mode);
+}
+
+/// HOLDS: loop. How long the kernel may take, with the timer descriptor armed for the timers. A limit is part of the wait itself; so
+/// are the timers where a timer descriptor can't be had.
+static int64_t arm(struct run *run) {
+    runloop *loop = run->loop;
+    int64_t wake_ns = runloop__timers_latest(run->mode), end_ns = run->deadline_ns;
+    if (wake_ns != RUNLOOP_NEVER) {
+        // Armed for earlier: left so, since a wake that serves nobody is rarer than a date that moves back.
+        bool armed = loop->armed_ns <= wake_ns && loop->armed_ns > runloop_now_ns();
+        if (!armed && runloop__portset_arm(loop, wake_ns) && wake_ns < end_ns)
+            end_ns = wake_ns;
+    }
+    if (end_ns == RUNLOOP_NEVER)
+        return RUNLOOP_FOREVER;
+    int64_t left_ns = runloop__saturating_add(end_ns, -runloop_now_ns());
+    return left_ns > 0 ? left_ns : 0;
+}
+
+/// HOLDS: loop, but lets go of it to sleep. Sleeps until there is something to tell of: a choice, a wake-up, a stop, the limit, or that
+/// the mode was emptied. Whatever else ends the kernel's wait (a signal, a timer that is no more, a descriptor that only other
+/// modes want) is nobody's business.
+static void sleep_until_something_happens(struct run *run) {
+    runloop *loop = run->loop;
+    for (;;) {
+        runloop__ports_prepare_wait(run);
+        runloop__ports_narrow(run);
+        int64_t timeout_ns = arm(run);
+        run->timer_ended_wait = false;
+        runloop__unlock(loop);
+        int count = runloop__portset_wait(loop, timeout_ns, &run->timer_ended_wait);
+        runloop__lock(loop);
+        run->timer_ended_wait |= count == 0 && timeout_ns != RUNLOOP_FOREVER;
+        bool woken = runloop__wake_was_woken(loop);
+        if (choose(run, ASKS_NOT) || woken || stop_is_remembered(run) || limit_has_passed(run) ||
+            runloop__mode_is_empty(loop, run->mode))
+            return;
+    }
+}
+
+void runloop__wait(struct run *run, bool poll) {
+    runloop *loop = run->loop;
+    run->choice = CHOICE_NONE;
+    run->timer_ended_wait = false;
+    runloop__lock(loop);
+    if (poll) {
+        choose(run, ASKS);
+    } else {
+        loop->sleeping_in = run->mode;
+        bool woken = runloop__wake_announce_sleep(loop);
+        if (woken || has_work(run))
+            choose(run, ASKS);
+        else if (!choose(run, ASKS_IF_TIMERS_ARE_DUE))
+            sleep_until_something_happens(run);
+        loop->sleeping_in = NULL;
+    }
+    runloop__unlock(loop);
+    runloop__wake_finish_wait(loop);
+}
+
+bool runloop__wait_choose_main_queue(struct run *run) {
+    runloop *loop = run->loop;
+    struct port *port = &loop->main_queue_port;
+    runloop__lock(loop);
+    if (list_is_empty(&port->in_ready))
+        poll_kernel(run);
+    bool ready = !list_is_empty(&port->in_ready);
+    if (ready)
+        choose_port(run, port);
+    runloop__unlock(loop);
+    return ready;
+}
