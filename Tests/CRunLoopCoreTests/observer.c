@@ -1,0 +1,346 @@
+// observer.c — observers: creation, order, the round of an activity, once or for ever, invalidation.
+#include "trace_helpers.h"
+
+static runloop_observer *o, *o1, *o2;
+
+static void begin_in_p(void) {
+    begin();
+    add_source("quiet", NULL, "P");
+}
+
+//===-- the round ----------------------------------------------------------------------------------------------------===//
+
+TEST("R93 observers are told by order, equal ones by their addition, at every activity") {
+    begin_in_p();
+    struct {
+        const char *name;
+        int32_t order;
+    } all[] = {{"z", INT32_MAX}, {"b", 0}, {"a", -5}, {"c", 0}, {"y", 7}, {"first", INT32_MIN}, {"d", 0}};
+    for (int i = 0; i < 7; i++)
+        add_observer(all[i].name, RUNLOOP_ACTIVITY_BEFORE_TIMERS | RUNLOOP_ACTIVITY_EXIT, all[i].order, true, NULL, "P");
+    run("P", 0, false);
+    EXPECT_TRACE("first a b c d y z first a b c d y z -> TimedOut");
+}
+
+TEST("R93 an observer that is removed and added again goes behind its equals") {
+    begin_in_p();
+    o = add_observer("a", RUNLOOP_ACTIVITY_ENTRY, 0, true, NULL, "P");
+    add_observer("b", RUNLOOP_ACTIVITY_ENTRY, 0, true, NULL, "P");
+    runloop_remove_observer(loop, o, "P");
+    runloop_add_observer(loop, o, "P");
+    run("P", 0, false);
+    EXPECT_TRACE("b a -> TimedOut");
+}
+
+TEST("R93 an observer is told the activities it asked for and no other") {
+    begin_in_p();
+    runloop_activity each[] = {RUNLOOP_ACTIVITY_ENTRY,          RUNLOOP_ACTIVITY_BEFORE_TIMERS,
+                               RUNLOOP_ACTIVITY_BEFORE_SOURCES, RUNLOOP_ACTIVITY_BEFORE_WAITING,
+                               RUNLOOP_ACTIVITY_AFTER_WAITING,  RUNLOOP_ACTIVITY_EXIT};
+    const char *expected[] = {"E -> TimedOut", "T -> TimedOut", "S -> TimedOut",
+                              "W -> TimedOut", "A -> TimedOut", "X -> TimedOut"};
+    for (int i = 0; i < 6; i++) {
+        o = add_observer(NULL, each[i], 0, true, NULL, "P");
+        run("P", MS, false);
+        EXPECT_TRACE(expected[i]);
+        runloop_observer_invalidate(o);
+    }
+    add_observer("never", 0, 0, true, NULL, "P");
+    run("P", MS, false);
+    EXPECT_TRACE("-> TimedOut");
+}
+
+static void remove_o2(void) {
+    runloop_remove_observer(loop, o2, "P");
+}
+
+static void invalidate_o2(void) {
+    runloop_observer_invalidate(o2);
+}
+
+TEST("R94 an observer removed by an earlier one of the round is still told that activity, but no later one") {
+    begin_in_p();
+    add_observer("o1", RUNLOOP_ACTIVITY_ENTRY, 0, true, remove_o2, "P");
+    o2 = add_observer("o2", RUNLOOP_ACTIVITY_ENTRY | RUNLOOP_ACTIVITY_BEFORE_TIMERS, 0, true, NULL, "P");
+    run("P", 0, false);
+    EXPECT_TRACE("o1 o2 -> TimedOut");
+}
+
+TEST("R94 an observer invalidated by an earlier one of the round is not told") {
+    begin_in_p();
+    add_observer("o1", RUNLOOP_ACTIVITY_ENTRY, 0, true, invalidate_o2, "P");
+    o2 = add_observer("o2", RUNLOOP_ACTIVITY_ENTRY | RUNLOOP_ACTIVITY_BEFORE_TIMERS, 0, true, NULL, "P");
+    run("P", 0, false);
+    EXPECT_TRACE("o1 -> TimedOut");
+}
+
+static void add_o2(void) {
+    EXPECT_EQ(runloop_add_observer(loop, o2, "P"), 0);
+}
+
+TEST("R94 an observer added during a round is told from the next activity on") {
+    begin_in_p();
+    o2 = traced_observer("o2", RUNLOOP_ACTIVITY_ENTRY | RUNLOOP_ACTIVITY_BEFORE_TIMERS, 5, true, NULL);
+    add_observer("o1", RUNLOOP_ACTIVITY_ENTRY, 0, false, add_o2, "P");
+    run("P", 0, false);
+    EXPECT_TRACE("o1 o2 -> TimedOut");
+    run("P", 0, false);
+    EXPECT_TRACE("o2 o2 -> TimedOut");
+}
+
+//===-- once, and inside itself --------------------------------------------------------------------------------------===//
+
+static void expect_o_valid(void) {
+    EXPECT(runloop_observer_is_valid(o));
+}
+
+TEST("R95 an observer that does not repeat is told once in all, and is invalid after that callback") {
+    begin_in_p();
+    o = add_observer("o", RUNLOOP_ACTIVITY_BEFORE_SOURCES | RUNLOOP_ACTIVITY_EXIT, 0, false, expect_o_valid, "P");
+    runloop_add_observer(loop, o, "Q");
+    EXPECT(!runloop_observer_repeats(o));
+    run("P", 0, false);
+    EXPECT(!runloop_observer_is_valid(o));
+    EXPECT(!runloop_contains_observer(loop, o, "P"));
+    EXPECT(!runloop_contains_observer(loop, o, "Q"));
+    run("P", 0, false);
+    EXPECT_TRACE("o -> TimedOut -> TimedOut");
+}
+
+static void poll_q(void) {
+    run("Q", 0, false);
+}
+
+TEST("R95 an observer that does not repeat is told once though its callback runs a mode it is in") {
+    begin_in_p();
+    add_source("quiet", NULL, "Q");
+    o = add_observer("o", RUNLOOP_ACTIVITY_ALL, 0, false, poll_q, "P");
+    runloop_add_observer(loop, o, "Q");
+    run("P", 0, false);
+    EXPECT_TRACE("o -> TimedOut -> TimedOut");
+}
+
+TEST("R96 an observer is told nothing of the runs nested in its callback, but others are") {
+    begin_in_p();
+    watch("Q");
+    add_source("quiet", NULL, "Q");
+    o = add_observer("o", RUNLOOP_ACTIVITY_BEFORE_TIMERS | RUNLOOP_ACTIVITY_EXIT, 0, true, poll_q, "P");
+    runloop_add_observer(loop, o, "Q");
+    run("P", 0, false);
+    EXPECT_TRACE("o E T S X -> TimedOut o E T S X -> TimedOut -> TimedOut");
+    run("Q", 0, false);
+    EXPECT_TRACE("E T o E T S X -> TimedOut S X o E T S X -> TimedOut -> TimedOut");
+}
+
+//===-- one loop at a time -------------------------------------------------------------------------------------------===//
+
+TEST("R97 an observer is in several modes of one loop, and in another loop only after leaving all of them") {
+    begin();
+    start_other_loop();
+    o = traced_observer("o", RUNLOOP_ACTIVITY_ENTRY, 0, true, NULL);
+    EXPECT_EQ(runloop_add_observer(loop, o, "P"), 0);
+    EXPECT_EQ(runloop_add_observer(loop, o, "Q"), 0);
+    EXPECT_EQ(runloop_add_observer(other_loop, o, "P"), -EBUSY);
+    EXPECT(!runloop_contains_observer(other_loop, o, "P"));
+    EXPECT_EQ(runloop_remove_observer(other_loop, o, "P"), 0);
+    EXPECT(runloop_contains_observer(loop, o, "P"));
+    EXPECT_EQ(runloop_remove_observer(loop, o, "P"), 0);
+    EXPECT_EQ(runloop_add_observer(other_loop, o, "P"), -EBUSY);
+    EXPECT_EQ(runloop_remove_observer(loop, o, "Q"), 0);
+    EXPECT_EQ(runloop_add_observer(other_loop, o, "P"), 0);
+    EXPECT(runloop_contains_observer(other_loop, o, "P"));
+    EXPECT_EQ(runloop_add_observer(loop, o, "P"), -EBUSY);
+    end_other_loop();
+    EXPECT(runloop_observer_is_valid(o));
+    EXPECT_EQ(runloop_add_observer(loop, o, "P"), 0); // Its loop is gone, it is not.
+}
+
+TEST("R97 adding an observer twice is once, and adding an invalid one is refused") {
+    begin_in_p();
+    o = add_observer("o", RUNLOOP_ACTIVITY_ENTRY, 0, true, NULL, "P");
+    EXPECT_EQ(runloop_add_observer(loop, o, "P"), 0);
+    run("P", 0, false);
+    EXPECT_TRACE("o -> TimedOut");
+    runloop_observer_invalidate(o);
+    EXPECT_EQ(runloop_add_observer(loop, o, "P"), -EINVAL);
+    EXPECT_EQ(runloop_add_observer(loop, o, COMMON), -EINVAL);
+    EXPECT(!runloop_contains_observer(loop, o, "P"));
+    run("P", 0, false);
+    EXPECT_TRACE("-> TimedOut");
+    EXPECT_EQ(runloop_add_observer(loop, NULL, "P"), -EINVAL);
+    EXPECT_EQ(runloop_remove_observer(loop, NULL, "P"), -EINVAL);
+    EXPECT(!runloop_contains_observer(loop, NULL, "P"));
+}
+
+TEST("R97 observers of the same info are different observers") {
+    begin_in_p();
+    runloop_observer_config config = {.context.info = new_actor("o", NULL),
+                                      .activities = RUNLOOP_ACTIVITY_ENTRY,
+                                      .repeats = true,
+                                      .observe = observer_acts};
+    REQUIRE(runloop_observer_create(&config, &o1) == 0);
+    REQUIRE(runloop_observer_create(&config, &o2) == 0);
+    EXPECT_EQ(runloop_add_observer(loop, o1, "P"), 0);
+    EXPECT(!runloop_contains_observer(loop, o2, "P"));
+    EXPECT_EQ(runloop_add_observer(loop, o2, "P"), 0);
+    run("P", 0, false);
+    EXPECT_TRACE("o o -> TimedOut");
+}
+
+//===-- context and invalidation -------------------------------------------------------------------------------------===//
+
+static int kept, original;
+
+static void *retain_kept(void *info) {
+    EXPECT(info == &original);
+    trace("retain");
+    return &kept;
+}
+
+static void release_kept(void *info) {
+    EXPECT(info == &kept);
+    trace("release");
+}
+
+static void observe_kept(runloop_observer *observer, runloop_activity activity, void *info) {
+    EXPECT(observer == o);
+    EXPECT(info == &kept);
+    trace(activity_letter(activity));
+}
+
+static runloop_observer *kept_observer(bool repeats,
+                                       void (*observe)(runloop_observer *, runloop_activity, void *)) {
+    runloop_observer_config config = {.context = {.info = &original, .retain = retain_kept, .release = release_kept},
+                                      .activities = RUNLOOP_ACTIVITY_ENTRY,
+                                      .repeats = repeats,
+                                      .observe = observe};
+    runloop_observer *observer = NULL;
+    REQUIRE(runloop_observer_create(&config, &observer) == 0);
+    new_actor("", NULL)->object = observer;
+    return observer;
+}
+
+TEST("R98 the info is retained once, at creation, and released once, at invalidation") {
+    begin_in_p();
+    o = kept_observer(true, observe_kept);
+    EXPECT(runloop_observer_get_info(o) == &kept);
+    runloop_add_observer(loop, o, "P");
+    run("P", 0, false);
+    EXPECT_TRACE("retain E -> TimedOut");
+    runloop_observer_invalidate(o);
+    EXPECT_TRACE("release");
+    runloop_observer_invalidate(o);
+    runloop_observer_release(o);
+    EXPECT_TRACE("");
+}
+
+TEST("R98 the info of an observer that is freed without invalidation is released then") {
+    begin();
+    o = kept_observer(true, observe_kept);
+    runloop_add_observer(loop, o, "P");
+    EXPECT(runloop_observer_retain(o) == o);
+    runloop_observer_release(o);
+    runloop_observer_release(o);
+    EXPECT_TRACE("retain");
+    runloop_remove_observer(loop, o, "P");
+    EXPECT_TRACE("release");
+}
+
+static void invalidate_in_callback(runloop_observer *observer, runloop_activity activity, void *info) {
+    observe_kept(observer, activity, info);
+    runloop_observer_invalidate(observer);
+    EXPECT(!runloop_observer_is_valid(observer));
+    trace("still here");
+}
+
+TEST("R98 an observer may invalidate itself in its callback; its info is released after that") {
+    begin_in_p();
+    o = kept_observer(true, invalidate_in_callback);
+    runloop_add_observer(loop, o, "P");
+    run("P", 0, false);
+    EXPECT_TRACE("retain E still here release -> TimedOut");
+}
+
+TEST("R95 R98 an observer that does not repeat releases its info after its only callback") {
+    begin_in_p();
+    o = kept_observer(false, observe_kept);
+    runloop_add_observer(loop, o, "P");
+    run("P", 0, false);
+    EXPECT_TRACE("retain E release -> TimedOut");
+}
+
+static _Atomic bool inside, may_leave;
+
+static void stay_inside(runloop_observer *observer, runloop_activity activity, void *info) {
+    inside = true;
+    WAIT_UNTIL(may_leave);
+    observe_kept(observer, activity, info);
+}
+
+static void invalidate_during_callback(void) {
+    WAIT_UNTIL(inside);
+    runloop_observer_invalidate(o); // Must come back while the callback is still inside.
+    trace("invalidated");
+    may_leave = true;
+}
+
+TEST("R98 R119 invalidation by another thread does not wait for the callback, whose info outlives it") {
+    begin_in_p();
+    o = kept_observer(true, stay_inside);
+    runloop_add_observer(loop, o, "P");
+    start_helper(invalidate_during_callback);
+    run("P", 0, false);
+    join_helper();
+    EXPECT_TRACE("retain invalidated E release -> TimedOut");
+}
+
+TEST("R98 an observer needs neither callback nor info, but a configuration") {
+    begin_in_p();
+    runloop_observer_config config = {.activities = RUNLOOP_ACTIVITY_ALL};
+    REQUIRE(runloop_observer_create(&config, &o) == 0);
+    EXPECT_EQ(runloop_add_observer(loop, o, "P"), 0);
+    run("P", 0, false);
+    EXPECT(!runloop_observer_is_valid(o)); // It counts as told.
+    EXPECT_EQ(runloop_observer_create(NULL, &o1), -EINVAL);
+    EXPECT_EQ(runloop_observer_create(&config, NULL), -EINVAL);
+    EXPECT(runloop_observer_retain(NULL) == NULL);
+    runloop_observer_release(NULL);
+    runloop_observer_invalidate(NULL);
+    EXPECT(!runloop_observer_is_valid(NULL));
+    EXPECT_TRACE("-> TimedOut");
+}
+
+//===-- runs ---------------------------------------------------------------------------------------------------------===//
+
+static void trace_mode(void) {
+    trace(runloop_current_mode(loop));
+}
+
+TEST("R99 Entry and Exit are told once per run, nested ones too, with the mode of that run") {
+    begin();
+    runloop_source *s = add_source("s", poll_q, "P");
+    add_source("quiet", NULL, "Q");
+    o = add_observer(NULL, RUNLOOP_ACTIVITY_ENTRY | RUNLOOP_ACTIVITY_EXIT, 0, true, trace_mode, "P");
+    runloop_add_observer(loop, o, "Q");
+    runloop_source_signal(s);
+    run("P", 20 * MS, false); // Two iterations.
+    EXPECT_TRACE("E P s E Q X Q -> TimedOut X P -> TimedOut");
+}
+
+TEST("R113 an invalid observer still tells how it was created, but for its info") {
+    begin();
+    runloop_activity activities = RUNLOOP_ACTIVITY_ENTRY | RUNLOOP_ACTIVITY_EXIT;
+    o = traced_observer("o", activities, -3, true, NULL);
+    EXPECT(runloop_observer_get_info(o) != NULL);
+    for (int i = 0; i < 2; i++) {
+        EXPECT_EQ(runloop_observer_get_activities(o), activities);
+        EXPECT_EQ(runloop_observer_get_order(o), -3);
+        EXPECT(runloop_observer_repeats(o));
+        runloop_observer_invalidate(o);
+    }
+    EXPECT(runloop_observer_get_info(o) == NULL);
+    EXPECT_EQ(runloop_observer_get_activities(NULL), 0);
+    EXPECT_EQ(runloop_observer_get_order(NULL), 0);
+    EXPECT(!runloop_observer_repeats(NULL));
+    EXPECT(runloop_observer_get_info(NULL) == NULL);
+}

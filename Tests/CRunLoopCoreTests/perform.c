@@ -1,0 +1,387 @@
+// perform.c — performed functions: where they run, in what order, and what becomes of those that never do.
+// That a performed function does not wake and a posted one does is in wakeup_threads.c.
+#include "trace_helpers.h"
+
+static runloop_source *s;
+
+static void discard_traced(void *info) {
+    char word[64];
+    snprintf(word, sizeof word, "discard:%s", ((struct actor *)info)->name);
+    trace(word);
+}
+
+static void begin_in_p(void) {
+    begin();
+    add_source("quiet", NULL, "P");
+    watch("P");
+}
+
+//===-- modes --------------------------------------------------------------------------------------------------------===//
+
+TEST("R100 every mode that is named comes to exist, the pseudo-mode excepted") {
+    begin();
+    const char *modes[] = {"A", COMMON, "B", "A"};
+    EXPECT_EQ(runloop_perform_in_modes(loop, modes, 4, actor_acts, new_actor("f", NULL), NULL), 0);
+    perform("f", NULL, "C");
+    EXPECT(mode_exists("A"));
+    EXPECT(mode_exists("B"));
+    EXPECT(mode_exists("C"));
+    EXPECT_EQ(runloop_get_modes(loop, NULL, 0), 4);
+}
+
+TEST("R100 names are copied, and a function for several modes is performed once, in the first that runs") {
+    begin();
+    char first[] = "A", second[] = "B";
+    const char *modes[] = {first, second};
+    EXPECT_EQ(runloop_perform_in_modes(loop, modes, 2, actor_acts, new_actor("f", NULL), NULL), 0);
+    modes[0] = modes[1] = "X";
+    first[0] = second[0] = 'X';
+    add_source("quiet", NULL, "A");
+    run("B", 0, false);
+    run("A", 0, false);
+    EXPECT_TRACE("f -> TimedOut -> TimedOut");
+}
+
+TEST("R100 a function for no mode is accepted and never performed") {
+    begin();
+    add_source("quiet", NULL, DEFAULT);
+    EXPECT_EQ(runloop_perform_in_modes(loop, NULL, 0, actor_acts, new_actor("f", NULL), NULL), 0);
+    EXPECT_EQ(runloop_post_in_modes(loop, NULL, 0, actor_acts, new_actor("f", NULL), NULL), 0);
+    run(DEFAULT, 0, false);
+    EXPECT_TRACE("-> TimedOut");
+}
+
+TEST("R100 what is not a function, a mode or a loop is refused, and then nothing is called") {
+    begin();
+    struct actor *info = new_actor("f", NULL);
+    const char *modes[] = {"P", NULL};
+    EXPECT_EQ(runloop_perform(loop, "P", NULL, info, discard_traced), -EINVAL);
+    EXPECT_EQ(runloop_perform(loop, NULL, actor_acts, info, discard_traced), -EINVAL);
+    EXPECT_EQ(runloop_perform(NULL, "P", actor_acts, info, discard_traced), -EINVAL);
+    EXPECT_EQ(runloop_post(loop, "P", NULL, info, discard_traced), -EINVAL);
+    EXPECT_EQ(runloop_post(NULL, "P", actor_acts, info, discard_traced), -EINVAL);
+    EXPECT_EQ(runloop_perform_in_modes(loop, modes, 2, actor_acts, info, discard_traced), -EINVAL);
+    EXPECT_EQ(runloop_post_in_modes(loop, NULL, 2, actor_acts, info, discard_traced), -EINVAL);
+    EXPECT(!mode_exists("P"));
+    run("P", LONG, false);
+    EXPECT_TRACE("-> Finished");
+}
+
+TEST("R101 a function runs in the mode it named, compared by value, and in no other") {
+    begin();
+    char name[] = "P";
+    perform("p", NULL, name);
+    perform("q", NULL, "Q");
+    add_source("quiet", NULL, "R");
+    run("R", 0, false);
+    run("Q", 0, false);
+    run("P", 0, false);
+    EXPECT_TRACE("-> TimedOut q -> TimedOut p -> TimedOut");
+}
+
+TEST("R101 a function for the common modes runs in every mode that is common by then") {
+    begin();
+    add_source("quiet", NULL, "P");
+    char name[] = COMMON;
+    perform("f", NULL, name);
+    run("P", 0, false);
+    EXPECT_TRACE("-> TimedOut");
+    runloop_add_common_mode(loop, "P");
+    run("P", 0, false);
+    EXPECT_TRACE("f -> TimedOut");
+    perform("g", NULL, COMMON);
+    run(DEFAULT, 0, false);
+    EXPECT_TRACE("g -> TimedOut");
+}
+
+//===-- order --------------------------------------------------------------------------------------------------------===//
+
+TEST("R102 functions run in the order in which they were performed, however they were handed in") {
+    begin_in_p();
+    const char *both[] = {"Q", "P"};
+    runloop_add_common_mode(loop, "P");
+    perform("1", NULL, "P");
+    EXPECT_EQ(runloop_post(loop, "P", actor_acts, new_actor("2", NULL), NULL), 0);
+    perform("3", NULL, COMMON);
+    EXPECT_EQ(runloop_perform_in_modes(loop, both, 2, actor_acts, new_actor("4", NULL), NULL), 0);
+    EXPECT_EQ(runloop_post_in_modes(loop, both, 2, actor_acts, new_actor("5", NULL), NULL), 0);
+    perform("6", NULL, "P");
+    run("P", 0, false);
+    EXPECT_TRACE("E T S 1 2 3 4 5 6 X -> TimedOut");
+}
+
+static void perform_q2(void) {
+    perform("q2", NULL, "Q");
+}
+
+TEST("R102 what a drain leaves for other modes stays in front of what is performed meanwhile") {
+    begin();
+    perform("q1", NULL, "Q");
+    perform("p", perform_q2, "P");
+    perform("q1'", NULL, "Q");
+    run("P", 0, false);
+    run("Q", 0, false);
+    EXPECT_TRACE("p -> TimedOut q1 q1' q2 -> TimedOut");
+}
+
+static int chain;
+
+static void perform_link(void) {
+    if (++chain < 4)
+        perform("link", perform_link, "P");
+}
+
+TEST("R102 R103 a function performed by a function runs in the next drain, not in the same") {
+    begin_in_p();
+    perform("link", perform_link, "P");
+    perform("b", NULL, "P");
+    run("P", 0, false);
+    EXPECT_TRACE("E T S link b link X -> TimedOut");
+    stop_at_wait("P", 1);
+    run("P", LONG, false);
+    EXPECT_TRACE("E T S link W A link X -> Stopped");
+}
+
+//===-- drains -------------------------------------------------------------------------------------------------------===//
+
+static void perform_b(void) {
+    perform("b", NULL, "P");
+}
+
+TEST("R103 a function performed by a source runs before what is ready, one by a timer or descriptor right after it") {
+    begin_in_p();
+    s = add_source("s", perform_b, "P");
+    runloop_source_signal(s);
+    add_timer("t", 0, 0, perform_b, "P");
+    run("P", LONG, true);
+    EXPECT_TRACE("E T S s b t b X -> HandledSource");
+    int counter = new_counter();
+    add_descriptor("d", counter, true, perform_b, "P");
+    count_up(counter);
+    run("P", LONG, true);
+    EXPECT_TRACE("E T S W A d b X -> HandledSource");
+}
+
+static void stop_from_function(void) {
+    perform("b", stop_loop, "P");
+}
+
+TEST("R103 R105 a stop from a function counts at the end of that iteration") {
+    begin_in_p();
+    add_timer("t", 0, 0, stop_from_function, "P");
+    run("P", LONG, false);
+    EXPECT_TRACE("E T S W A t b X -> Stopped");
+    perform("b", stop_loop, "P");
+    perform("c", NULL, "P");
+    run("P", LONG, false);
+    EXPECT_TRACE("E T S b c W A X -> Stopped");
+}
+
+TEST("R103 functions performed by observers run in the next drain") {
+    begin_in_p();
+    once("P", RUNLOOP_ACTIVITY_ENTRY, perform_b);
+    once("P", RUNLOOP_ACTIVITY_BEFORE_SOURCES, perform_b);
+    run("P", 0, false);
+    EXPECT_TRACE("E T S b b X -> TimedOut");
+    once("P", RUNLOOP_ACTIVITY_EXIT, perform_b);
+    run("P", 0, false);
+    run("P", 0, false);
+    EXPECT_TRACE("E T S X -> TimedOut E T S b X -> TimedOut");
+}
+
+TEST("R104 a function performed in BeforeWaiting, or by a function before it, is not slept over") {
+    begin_in_p();
+    once("P", RUNLOOP_ACTIVITY_BEFORE_WAITING, perform_b);
+    stop_at_wait("P", 2);
+    run("P", LONG, false);
+    EXPECT_TRACE("E T S W A b T S W A X -> Stopped");
+}
+
+static void post_b(void) {
+    EXPECT_EQ(runloop_post(loop, "P", actor_acts, new_actor("b", NULL), NULL), 0);
+}
+
+TEST("R104 a function posted by the loop's own callbacks after the wait makes no iteration of its own") {
+    begin_in_p();
+    add_timer("t", 0, 0, post_b, "P");
+    add_timer("end", 50 * MS, 0, stop_loop, "P");
+    run("P", LONG, false);
+    EXPECT_TRACE("E T S W A t b T S W A end X -> Stopped");
+}
+
+//===-- inside a function --------------------------------------------------------------------------------------------===//
+
+TEST("R105 functions are no handled sources") {
+    begin_in_p();
+    perform("b", NULL, "P");
+    run("P", 0, true);
+    EXPECT_TRACE("E T S b X -> TimedOut");
+}
+
+static void perform_c_and_run(void) {
+    perform("c", NULL, "P");
+    run("P", 0, false);
+}
+
+TEST("R105 a run nested in a function sees what was performed since, not the rest of the batch") {
+    begin();
+    add_source("quiet", NULL, "P");
+    perform("a", perform_c_and_run, "P");
+    perform("b", NULL, "P");
+    run("P", 0, false);
+    EXPECT_TRACE("a c -> TimedOut b -> TimedOut");
+}
+
+static void *add_elsewhere(void *unused) {
+    perform("c", NULL, "P");
+    return unused;
+}
+
+static void wait_for_other_thread(void) {
+    on_new_thread(add_elsewhere, NULL);
+}
+
+TEST("R105 R117 a function may wait for another thread that uses the loop") {
+    begin_in_p();
+    perform("b", wait_for_other_thread, "P");
+    run("P", 0, false);
+    EXPECT_TRACE("E T S b c X -> TimedOut");
+}
+
+//===-- exactly one of the two ---------------------------------------------------------------------------------------===//
+
+static runloop *retained;
+
+static void *end_with_functions(void *unused) {
+    runloop *mine = runloop_current();
+    retained = runloop_retain(mine);
+    const char *modes[] = {"Q", COMMON};
+    EXPECT_EQ(runloop_perform(mine, "P", actor_acts, new_actor("run", NULL), discard_traced), 0);
+    EXPECT_EQ(runloop_perform(mine, "Q", actor_acts, new_actor("1", NULL), discard_traced), 0);
+    EXPECT_EQ(runloop_post_in_modes(mine, modes, 2, actor_acts, new_actor("2", NULL), discard_traced), 0);
+    EXPECT_EQ(runloop_perform_in_modes(mine, NULL, 0, actor_acts, new_actor("3", NULL), discard_traced), 0);
+    EXPECT_EQ(runloop_perform(mine, "Q", actor_acts, new_actor("4", NULL), NULL), 0);
+    run("P", 0, false);
+    return unused;
+}
+
+TEST("R100 R105 what was not performed when its thread ends is discarded, once, and what was performed is not") {
+    begin();
+    on_new_thread(end_with_functions, NULL);
+    EXPECT_TRACE("run -> TimedOut discard:1 discard:2 discard:3");
+    EXPECT_EQ(runloop_perform(retained, "P", actor_acts, new_actor("late", NULL), discard_traced), -ESHUTDOWN);
+    EXPECT_EQ(runloop_post(retained, "P", actor_acts, new_actor("late", NULL), discard_traced), -ESHUTDOWN);
+    runloop_release(retained);
+    EXPECT_TRACE("");
+}
+
+static void *end_quietly(void *unused) {
+    runloop *mine = runloop_current();
+    atomic_store(&other_loop, runloop_retain(mine));
+    runloop_run_in_mode("P", 0, false);
+    WAIT_UNTIL(other_may_end);
+    runloop_run_in_mode("P", 0, false);
+    return unused;
+}
+
+enum { ROUNDS = 20, POSTS = 200 };
+static _Atomic int performed, discarded;
+
+static void count_performed(void *info) {
+    (void)info;
+    performed++;
+}
+
+static void count_discarded(void *info) {
+    (void)info;
+    discarded++;
+}
+
+TEST("R100 R116 of every function accepted by a loop that is ending, exactly one of the two is called") {
+    int accepted = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        pthread_t thread;
+        other_loop = NULL;
+        other_may_end = false;
+        REQUIRE(pthread_create(&thread, NULL, end_quietly, NULL) == 0);
+        WAIT_UNTIL(other_loop != NULL);
+        for (int i = 0; i < POSTS; i++) {
+            if (i == POSTS / 2)
+                other_may_end = true;
+            int result = runloop_post(other_loop, i % 2 ? "P" : "Q", count_performed, NULL, count_discarded);
+            EXPECT(result == 0 || result == -ESHUTDOWN);
+            accepted += result == 0;
+        }
+        pthread_join(thread, NULL);
+        EXPECT_EQ(performed + discarded, accepted);
+        runloop_release(other_loop);
+    }
+    EXPECT(performed > 0);
+    EXPECT(discarded > 0);
+}
+
+//===-- many threads -------------------------------------------------------------------------------------------------===//
+
+enum { THREADS = 4, MANY = 2000 };
+static int next_of[THREADS];
+static _Atomic int unfinished = THREADS;
+
+static void expect_in_order(void *info) {
+    int number = *(int *)info;
+    EXPECT_EQ(number % MANY, next_of[number / MANY]);
+    next_of[number / MANY]++;
+    free(info);
+}
+
+static void finish(void *info) {
+    (void)info;
+    if (--unfinished == 0)
+        stop_loop();
+}
+
+static void *perform_many(void *info) {
+    int thread = *(int *)info;
+    for (int i = 0; i < MANY; i++) {
+        int *number = malloc(sizeof *number);
+        REQUIRE(number);
+        *number = thread * MANY + i;
+        EXPECT_EQ((i % 3 ? runloop_perform : runloop_post)(loop, "P", expect_in_order, number, free), 0);
+    }
+    EXPECT_EQ(runloop_post(loop, "P", finish, NULL, NULL), 0);
+    return NULL;
+}
+
+TEST("R102 R116 functions of several threads are all performed, those of each in its order") {
+    begin();
+    add_source("quiet", NULL, "P");
+    pthread_t threads[THREADS];
+    int numbers[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        numbers[i] = i;
+        REQUIRE(pthread_create(&threads[i], NULL, perform_many, &numbers[i]) == 0);
+    }
+    EXPECT_EQ(runloop_run_in_mode("P", RUNLOOP_FOREVER, false), RUNLOOP_RESULT_STOPPED);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        EXPECT_EQ(next_of[i], MANY);
+    }
+}
+
+//===-- blocks -------------------------------------------------------------------------------------------------------===//
+
+#if defined(__BLOCKS__)
+TEST("R100 R105 a performed block is copied and runs once, a posted one likewise") {
+    begin_in_p();
+    __block int calls = 0;
+    const char *word = "block";
+    EXPECT_EQ(runloop_perform_block(loop, "P", ^{ trace(word), calls++; }), 0);
+    EXPECT_EQ(runloop_post_block(loop, "P", ^{ trace("posted"), calls++; }), 0);
+    run("P", 0, false);
+    run("P", 0, false);
+    EXPECT_EQ(calls, 2);
+    EXPECT_TRACE("E T S block posted X -> TimedOut E T S X -> TimedOut");
+    EXPECT_EQ(runloop_perform_block(loop, "P", NULL), -EINVAL);
+    EXPECT_EQ(runloop_perform_block(loop, NULL, ^{}), -EINVAL);
+    EXPECT_EQ(runloop_post_block(NULL, "P", ^{}), -EINVAL);
+}
+#endif

@@ -1,0 +1,504 @@
+// run.c — one run: entry, limits, results and their precedence, the order of one iteration, runs inside runs.
+// What the wait chooses is in run_ports.c, what ends it in wakeup.c.
+#include "trace_helpers.h"
+
+static runloop_source *s;
+static runloop_timer *t;
+static int count;
+
+static void begin_in_p(void) {
+    begin();
+    watch("P");
+}
+
+//===-- entry --------------------------------------------------------------------------------------------------------===//
+
+static void signal_s_twice_then_stop(void) {
+    ++count < 3 ? (void)runloop_source_signal(s) : stop_loop();
+}
+
+TEST("R27 runloop_run runs the default mode, handled sources notwithstanding, until it is stopped") {
+    begin();
+    watch(DEFAULT);
+    s = add_source("s", signal_s_twice_then_stop, DEFAULT);
+    runloop_source_signal(s);
+    EXPECT_EQ(runloop_run(), RUNLOOP_RESULT_STOPPED);
+    EXPECT_TRACE("E T S s T S s T S s X");
+}
+
+static void invalidate_s(void) {
+    runloop_source_invalidate(s);
+}
+
+TEST("R27 runloop_run ends when its mode has nothing left") {
+    begin();
+    EXPECT_EQ(runloop_run(), RUNLOOP_RESULT_FINISHED);
+    s = add_source("s", invalidate_s, DEFAULT);
+    runloop_source_signal(s);
+    EXPECT_EQ(runloop_run(), RUNLOOP_RESULT_FINISHED);
+    EXPECT_TRACE("s");
+}
+
+TEST("R28 an unknown or empty mode finishes at once, unobserved") {
+    begin_in_p();
+    watch(DEFAULT);
+    run("P", LONG, false);
+    run("nowhere", LONG, false);
+    run(DEFAULT, LONG, true);
+    run("P", 0, true);
+    EXPECT_TRACE("-> Finished -> Finished -> Finished -> Finished");
+}
+
+static void expect_p(void) {
+    EXPECT_TEXT(runloop_current_mode(loop), "P");
+}
+
+static void expect_q(void) {
+    EXPECT_TEXT(runloop_current_mode(loop), "Q");
+}
+
+static void run_q_inside(void) {
+    EXPECT_TEXT(runloop_current_mode(loop), "P");
+    run("Q", 0, false);
+    EXPECT_TEXT(runloop_current_mode(loop), "P");
+    run("empty", 0, false);
+    EXPECT_TEXT(runloop_current_mode(loop), "P");
+}
+
+TEST("R28 the current mode is that of the innermost run, from its Entry to its Exit observers") {
+    begin();
+    always("P", RUNLOOP_ACTIVITY_ALL, expect_p);
+    always("Q", RUNLOOP_ACTIVITY_ALL, expect_q);
+    add_source("quiet", NULL, "Q");
+    s = add_source("s", run_q_inside, "P");
+    runloop_source_signal(s);
+    EXPECT(runloop_current_mode(loop) == NULL);
+    run("P", 0, false);
+    EXPECT(runloop_current_mode(loop) == NULL);
+    EXPECT_TRACE("s -> TimedOut -> Finished -> TimedOut");
+}
+
+static void stop_p(void) {
+    EXPECT_EQ(runloop_stop_mode(loop, "P"), 0);
+}
+
+static void stop_latched(void) {
+    EXPECT_EQ(runloop_stop_latched(loop), 0);
+}
+
+TEST("R29 a stop of any kind by an Entry observer spares every iteration, whatever the limit") {
+    action stops[] = {stop_loop, stop_p, stop_latched};
+    begin_in_p();
+    s = add_source("s", NULL, "P");
+    runloop_source_signal(s);
+    for (int i = 0; i < 3; i++) {
+        once("P", RUNLOOP_ACTIVITY_ENTRY, stops[i]);
+        run("P", i == 1 ? 0 : LONG, true);
+        EXPECT_TRACE("E X -> Stopped");
+    }
+    run("P", LONG, true);
+    EXPECT_TRACE("E T S s X -> HandledSource");
+}
+
+TEST("R29 a remembered stop ends a run after Entry, a plain one before the others") {
+    begin_in_p();
+    add_source("s", NULL, "P");
+    runloop_stop_mode(loop, "P");
+    runloop_stop_latched(loop);
+    once("P", RUNLOOP_ACTIVITY_ENTRY, stop_loop);
+    run("P", LONG, false); // the plain one
+    run("P", LONG, false); // the latched one
+    EXPECT_TRACE("E X -> Stopped E X -> Stopped");
+    add_source("q", NULL, "Q");
+    run("Q", 0, false);    // nothing is left but the mode's own
+    run("P", LONG, false);
+    run("P", 0, false);
+    EXPECT_TRACE("-> TimedOut E X -> Stopped E T S X -> TimedOut");
+}
+
+TEST("R30 Exit observers are told once per entered run, whatever its result") {
+    begin();
+    add_observer("X", RUNLOOP_ACTIVITY_EXIT, 0, true, NULL, "P");
+    s = add_source("s", NULL, "P");
+    run("P", 0, false);
+    runloop_source_signal(s);
+    run("P", 0, true);
+    runloop_stop_mode(loop, "P");
+    run("P", LONG, true);
+    runloop_source_invalidate(s);
+    perform("f", NULL, "P");
+    run("P", LONG, true);
+    run("P", LONG, true);
+    EXPECT_TRACE("X -> TimedOut s X -> HandledSource X -> Stopped f X -> Finished -> Finished");
+}
+
+//===-- limits -------------------------------------------------------------------------------------------------------===//
+
+TEST("R31 a limit of nothing or less is one iteration that announces no wait") {
+    int64_t limits[] = {0, -1, -SECOND, INT64_MIN};
+    begin_in_p();
+    add_source("s", NULL, "P");
+    for (int i = 0; i < 4; i++) {
+        run("P", limits[i], false);
+        EXPECT_TRACE("E T S X -> TimedOut");
+    }
+}
+
+static void spend_30_ms(void) {
+    spend(30 * MS);
+}
+
+TEST("R32 the limit counts from after the Entry observers") {
+    begin();
+    add_source("s", NULL, "P");
+    once("P", RUNLOOP_ACTIVITY_ENTRY, spend_30_ms);
+    int64_t start = runloop_now_ns();
+    run("P", 30 * MS, false);
+    EXPECT(runloop_now_ns() - start >= 60 * MS);
+    EXPECT_TRACE("-> TimedOut");
+}
+
+TEST("R32 the least positive limit is a limit, not a poll: the wait is announced") {
+    begin_in_p();
+    add_source("s", NULL, "P");
+    run("P", 1, false);
+    EXPECT_TRACE("E T S W A X -> TimedOut");
+}
+
+TEST("R32 a run ends not before its limit") {
+    begin();
+    add_source("s", NULL, "P");
+    int64_t limits[] = {1 * MS, 1500001, 7 * MS, 50 * MS};
+    for (int i = 0; i < 4; i++) {
+        int64_t start = runloop_now_ns();
+        EXPECT_EQ(runloop_run_in_mode("P", limits[i], false), RUNLOOP_RESULT_TIMED_OUT);
+        EXPECT(runloop_now_ns() - start >= limits[i]);
+    }
+}
+
+static void stop_when_asleep(void) {
+    wait_until_asleep();
+    usleep(20000);
+    EXPECT(loop_is_asleep());
+    stop_loop();
+}
+
+TEST("R33 a run without limit, or with one beyond the end of time, sleeps until something happens") {
+    int64_t limits[] = {RUNLOOP_FOREVER, RUNLOOP_FOREVER - 1, RUNLOOP_FOREVER / 2};
+    begin_in_p();
+    add_source("s", NULL, "P");
+    for (int i = 0; i < 3; i++) {
+        start_helper(stop_when_asleep);
+        run("P", limits[i], false);
+        join_helper();
+        EXPECT_TRACE("E T S W A X -> Stopped");
+    }
+}
+
+TEST("R34 a limit never interrupts a callback, and the iteration it passes in is completed") {
+    begin_in_p();
+    s = add_source("s", spend_30_ms, "P");
+    runloop_source_signal(s);
+    add_timer("t", 0, 0, NULL, "P");
+    run("P", 5 * MS, false);
+    EXPECT_TRACE("E T S s t X -> TimedOut");
+}
+
+TEST("R34 a limit that passes before the wait ends it at once, after a due timer fired") {
+    begin_in_p();
+    add_timer("t", MS, 0, NULL, "P");
+    add_source("s", NULL, "P");
+    always("P", RUNLOOP_ACTIVITY_BEFORE_WAITING, spend_30_ms);
+    run("P", 5 * MS, false);
+    EXPECT_TRACE("E T S W A t X -> TimedOut");
+}
+
+static void signal_s(void) {
+    count++;
+    runloop_source_signal(s);
+}
+
+TEST("R35 a source that signals itself for ever keeps neither the limit nor timers nor stops from their turn") {
+    begin();
+    s = add_source("", signal_s, "P");
+    runloop_source_signal(s);
+    run("P", 20 * MS, false);
+    EXPECT_TRACE("-> TimedOut");
+    EXPECT(count > 0);
+    t = add_timer("t", 5 * MS, 0, NULL, "P");
+    run("P", 500 * MS, false);
+    EXPECT_TRACE("t -> TimedOut");
+    add_timer("t", 5 * MS, 0, stop_loop, "P");
+    run("P", LONG, false);
+    EXPECT_TRACE("t -> Stopped");
+}
+
+//===-- results ------------------------------------------------------------------------------------------------------===//
+
+TEST("R36 a handled source wins over a passed limit") {
+    begin();
+    s = add_source("s", spend_30_ms, "P");
+    runloop_source_signal(s);
+    run("P", MS, true);
+    EXPECT_TRACE("s -> HandledSource");
+}
+
+static void stop_everything_and_invalidate(void) {
+    stop_loop();
+    runloop_source_invalidate(s);
+}
+
+TEST("R36 R37 a handled source wins over a stop, which is lost, and over an empty mode") {
+    begin();
+    s = add_source("s", stop_everything_and_invalidate, "P");
+    runloop_source_signal(s);
+    run("P", LONG, true);
+    add_source("quiet", NULL, "P");
+    run("P", MS, true);
+    EXPECT_TRACE("s -> HandledSource -> TimedOut");
+}
+
+TEST("R36 R37 a passed limit wins over a stop, which is lost, and over an empty mode") {
+    begin_in_p();
+    s = add_source("s", stop_everything_and_invalidate, "P");
+    runloop_source_signal(s);
+    run("P", 0, false);
+    EXPECT_TRACE("E T S s X -> TimedOut");
+    add_source("quiet", NULL, "P");
+    run("P", MS, false);
+    EXPECT_TRACE("E T S W A X -> TimedOut");
+}
+
+TEST("R36 a stop wins over an empty mode") {
+    begin();
+    s = add_source("s", stop_everything_and_invalidate, "P");
+    runloop_source_signal(s);
+    run("P", LONG, false);
+    EXPECT_TRACE("s -> Stopped");
+}
+
+static void stop_p_and_invalidate(void) {
+    stop_p();
+    runloop_source_invalidate(s);
+}
+
+TEST("R36 a stop of the mode wins over an empty mode, and is used up by it") {
+    begin();
+    s = add_source("s", stop_p_and_invalidate, "P");
+    runloop_source_signal(s);
+    run("P", LONG, false);
+    add_source("quiet", NULL, "P");
+    run("P", MS, false);
+    EXPECT_TRACE("s -> Stopped -> TimedOut");
+}
+
+TEST("R36 R53 a stop of the mode that loses to a handled source or a limit is kept for the mode's next run") {
+    begin_in_p();
+    s = add_source("s", stop_p, "P");
+    runloop_source_signal(s);
+    run("P", LONG, true);
+    run("P", LONG, true);
+    EXPECT_TRACE("E T S s X -> HandledSource E X -> Stopped");
+    runloop_source_signal(s);
+    run("P", 0, false);
+    run("P", LONG, false);
+    EXPECT_TRACE("E T S s X -> TimedOut E X -> Stopped");
+}
+
+static void stop_in_three_ways(void) {
+    stop_p();
+    stop_latched();
+    stop_loop();
+}
+
+TEST("R36 a plain stop is used up before a latched one, and that before one of the mode") {
+    begin_in_p();
+    s = add_source("s", stop_in_three_ways, "P");
+    add_source("q", NULL, "Q");
+    runloop_source_signal(s);
+    run("P", LONG, false);
+    EXPECT_TRACE("E T S s X -> Stopped");
+    run("Q", LONG, false); // Only the latched one can end this one.
+    run("Q", 0, false);
+    EXPECT_TRACE("-> Stopped -> TimedOut");
+    run("P", LONG, false);
+    run("P", 0, false);
+    EXPECT_TRACE("E X -> Stopped E T S X -> TimedOut");
+}
+
+static void perform_stop(void) {
+    perform("stop", stop_loop, "P");
+}
+
+TEST("R37 a polling run is never stopped or finished by what happens in its iteration") {
+    begin();
+    s = add_source("s", NULL, "P");
+    perform("b", stop_loop, "P");
+    add_timer("t", 0, 0, perform_stop, "P");
+    run("P", 0, false);
+    runloop_source_invalidate(s);
+    perform("b", NULL, "P");
+    run("P", -1, true);
+    EXPECT_TRACE("b t stop -> TimedOut b -> TimedOut");
+}
+
+TEST("R38 functions, timers, observers and wake-ups are no handled sources") {
+    begin_in_p();
+    perform("b", wake_loop, "P");
+    add_timer("t", 0, 0, NULL, "P");
+    add_source("s", NULL, "P");
+    stop_at_wait("P", 2);
+    run("P", LONG, true);
+    EXPECT_TRACE("E T S b W A t T S W A X -> Stopped");
+}
+
+TEST("R38 a signalled source and a ready descriptor are handled sources") {
+    begin();
+    s = add_source("s", NULL, "P");
+    runloop_source_signal(s);
+    run("P", LONG, true);
+    int counter = new_counter();
+    add_descriptor("d", counter, true, NULL, "P");
+    count_up(counter);
+    run("P", 0, true);
+    EXPECT_TRACE("s -> HandledSource d -> HandledSource");
+}
+
+TEST("R39 a source without a callback counts as handled") {
+    begin_in_p();
+    s = new_source((runloop_source_config){.order = 0});
+    EXPECT_EQ(runloop_add_source(loop, s, "P"), 0);
+    runloop_source_signal(s);
+    run("P", LONG, true);
+    EXPECT_TRACE("E T S X -> HandledSource");
+    EXPECT(!runloop_source_is_signalled(s));
+    int counter = new_counter();
+    runloop_descriptor_config config = {.descriptor = counter, .events = RUNLOOP_READABLE, .counter = true};
+    REQUIRE(runloop_descriptor_source_create(&config, &s) == 0);
+    EXPECT_EQ(runloop_add_source(loop, s, "P"), 0);
+    count_up(counter);
+    run("P", LONG, true);
+    EXPECT_TRACE("E T S W A X -> HandledSource");
+    eventfd_t value;
+    EXPECT(eventfd_read(counter, &value) < 0);
+}
+
+static void perform_after_source(void) {
+    perform("b", NULL, "P");
+}
+
+TEST("R40 a run that returns after a source still fires due timers and drains functions") {
+    begin_in_p();
+    s = add_source("s", NULL, "P");
+    runloop_source_signal(s);
+    add_timer("t", 0, 0, perform_after_source, "P");
+    run("P", LONG, true);
+    EXPECT_TRACE("E T S s t b X -> HandledSource");
+}
+
+//===-- one iteration ------------------------------------------------------------------------------------------------===//
+
+static void perform_b2(void) {
+    perform("b2", NULL, "P");
+}
+
+static void perform_b3(void) {
+    perform("b3", NULL, "P");
+}
+
+TEST("R41 an iteration is: functions, sources, functions, what is ready, functions") {
+    begin_in_p();
+    perform("b1", NULL, "P");
+    s = add_source("s", perform_b2, "P");
+    runloop_source_signal(s);
+    add_timer("t", 0, 0, perform_b3, "P");
+    run("P", 0, false);
+    EXPECT_TRACE("E T S b1 s b2 t b3 X -> TimedOut");
+}
+
+TEST("R41 an iteration without a signalled source waits between the functions") {
+    begin_in_p();
+    perform("b1", NULL, "P");
+    int counter = new_counter();
+    add_descriptor("d", counter, true, perform_b2, "P");
+    count_up(counter);
+    run("P", LONG, true);
+    EXPECT_TRACE("E T S b1 W A d b2 X -> HandledSource");
+}
+
+TEST("R42 a wait is announced though something is ready, not when a source was handled, and not in a poll") {
+    begin_in_p();
+    int counter = new_counter();
+    add_descriptor("d", counter, true, NULL, "P");
+    s = add_source("s", NULL, "P");
+    count_up(counter);
+    run("P", 0, true);
+    EXPECT_TRACE("E T S d X -> HandledSource");
+    count_up(counter);
+    runloop_source_signal(s);
+    run("P", LONG, true);
+    EXPECT_TRACE("E T S s d X -> HandledSource");
+    count_up(counter);
+    run("P", LONG, true);
+    EXPECT_TRACE("E T S W A d X -> HandledSource");
+}
+
+TEST("R44 a pass has handled a source though the last one it collected was invalidated meanwhile") {
+    begin_in_p();
+    runloop_source *first = add_source("first", invalidate_s, "P");
+    s = add_source("s", NULL, "P");
+    runloop_source_signal(first);
+    runloop_source_signal(s);
+    add_timer("t", 0, 0, NULL, "P");
+    stop_at_wait("P", 1);
+    run("P", LONG, false);
+    EXPECT_TRACE("E T S first t T S W A X -> Stopped"); // No wait in the first iteration.
+}
+
+//===-- limits of runs inside runs -----------------------------------------------------------------------------------===//
+
+static int64_t inner_limit;
+
+static void run_inner(void) {
+    int64_t start = runloop_now_ns();
+    run("inner", inner_limit, false);
+    EXPECT(runloop_now_ns() - start >= inner_limit);
+}
+
+static void begin_nested(int64_t limit) {
+    begin_in_p();
+    watch("inner");
+    add_source("quiet", NULL, "inner");
+    s = add_source("s", run_inner, "P");
+    runloop_source_signal(s);
+    inner_limit = limit;
+}
+
+TEST("R34 an outer limit that passes while an inner run sleeps leaves the inner run alone") {
+    begin_nested(100 * MS);
+    run("P", 10 * MS, false);
+    EXPECT_TRACE("E T S s E T S W A X -> TimedOut X -> TimedOut");
+}
+
+TEST("R34 an outer limit still holds after an inner run with a shorter one") {
+    begin_nested(10 * MS);
+    int64_t start = runloop_now_ns();
+    run("P", 500 * MS, false);
+    EXPECT(runloop_now_ns() - start >= 500 * MS);
+    EXPECT_TRACE("E T S s E T S W A X -> TimedOut T S W A X -> TimedOut");
+}
+
+TEST("R34 an inner limit holds in an outer run without one") {
+    begin_nested(10 * MS);
+    stop_at_wait("P", 1);
+    run("P", RUNLOOP_FOREVER, false);
+    EXPECT_TRACE("E T S s E T S W A X -> TimedOut T S W A X -> Stopped");
+}
+
+TEST("R34 a polling run inside a limited one does not touch its limit") {
+    begin_nested(0);
+    int64_t start = runloop_now_ns();
+    run("P", 300 * MS, false);
+    EXPECT(runloop_now_ns() - start >= 300 * MS);
+    EXPECT_TRACE("E T S s E T S X -> TimedOut T S W A X -> TimedOut");
+}

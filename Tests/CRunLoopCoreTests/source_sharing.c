@@ -1,0 +1,418 @@
+// source_sharing.c — sources that are equal, sources of the common modes, and sources in the hands of several threads.
+#include "trace_helpers.h"
+
+static runloop_source *s, *a, *b;
+
+//===-- equality -----------------------------------------------------------------------------------------------------===//
+
+static bool same_name(const void *info, const void *other) {
+    return strcmp(((const struct actor *)info)->name, ((const struct actor *)other)->name) == 0;
+}
+
+static bool always_equal(const void *info, const void *other) {
+    (void)info, (void)other;
+    return true;
+}
+
+static void perform_otherwise(runloop_source *source, void *info) {
+    (void)source;
+    actor_acts(info);
+}
+
+/// One source that calls another of the same name its equal.
+static runloop_source_config equal_config(const char *name) {
+    return (runloop_source_config){.context.info = new_actor(name, NULL),
+                                   .perform = source_acts,
+                                   .schedule = source_scheduled,
+                                   .cancel = source_cancelled,
+                                   .equal = same_name};
+}
+
+TEST("R60 sources without an equal function are different, alike as they may be") {
+    begin();
+    struct actor *info = new_actor("s", NULL);
+    a = new_source((runloop_source_config){.context.info = info, .perform = source_acts});
+    b = new_source((runloop_source_config){.context.info = info, .perform = source_acts});
+    EXPECT_EQ(runloop_add_source(loop, a, "P"), 0);
+    EXPECT(!runloop_contains_source(loop, b, "P"));
+    EXPECT_EQ(runloop_add_source(loop, b, "P"), 0);
+    runloop_source_signal(a);
+    runloop_source_signal(b);
+    run("P", 0, false);
+    EXPECT_TRACE("s s -> TimedOut");
+}
+
+TEST("R60 of two equal sources a mode takes the first only") {
+    begin();
+    a = new_source(equal_config("twin"));
+    b = new_source(equal_config("twin"));
+    EXPECT_EQ(runloop_add_source(loop, a, "P"), 0);
+    EXPECT_EQ(runloop_add_source(loop, b, "P"), -EEXIST);
+    EXPECT_TRACE("+twin@P");
+    EXPECT(runloop_contains_source(loop, a, "P"));
+    EXPECT(runloop_contains_source(loop, b, "P"));
+    runloop_source_signal(b); // The one that was not stored.
+    run("P", 0, true);
+    runloop_source_signal(a);
+    run("P", 0, true);
+    EXPECT_TRACE("-> TimedOut twin -> HandledSource");
+    EXPECT_EQ(runloop_add_source(loop, b, "Q"), 0); // Another mode is another matter.
+}
+
+static runloop_source *cancelled;
+
+static void note_cancelled(runloop_source *source, runloop *in, const char *mode, void *info) {
+    (void)in, (void)mode, (void)info;
+    cancelled = source;
+}
+
+TEST("R60 removing an equal source removes the stored one and calls the cancel of the one that was named") {
+    begin();
+    runloop_source_config config = equal_config("twin");
+    config.cancel = note_cancelled;
+    a = new_source(config);
+    b = new_source(config);
+    runloop_add_source(loop, a, "P");
+    EXPECT_EQ(runloop_remove_source(loop, b, "P"), 0);
+    EXPECT(cancelled == b);
+    EXPECT(!runloop_contains_source(loop, a, "P"));
+    run("P", LONG, false);
+    EXPECT_TRACE("+twin@P -> Finished");
+    EXPECT_EQ(runloop_add_source(loop, b, "P"), 0);
+}
+
+TEST("R19 R60 removing an equal source from the common modes calls the cancel of the one that was named") {
+    begin();
+    runloop_source_config config = equal_config("twin");
+    config.cancel = note_cancelled;
+    a = new_source(config);
+    b = new_source(config);
+    runloop_add_source(loop, a, COMMON);
+    EXPECT_EQ(runloop_remove_source(loop, b, COMMON), 0);
+    EXPECT(cancelled == b);
+    EXPECT(!runloop_contains_source(loop, a, DEFAULT));
+}
+
+TEST("R60 equality asks order, callback, equal function and validity before the equal function itself") {
+    begin();
+    runloop_source_config config = equal_config("twin");
+    a = new_source(config);
+    runloop_add_source(loop, a, "P");
+    config.order = 1;
+    EXPECT_EQ(runloop_add_source(loop, new_source(config), "P"), 0);
+    config = equal_config("twin");
+    config.perform = perform_otherwise;
+    EXPECT_EQ(runloop_add_source(loop, new_source(config), "P"), 0);
+    config = equal_config("twin");
+    config.equal = always_equal;
+    EXPECT_EQ(runloop_add_source(loop, new_source(config), "P"), 0);
+    EXPECT_EQ(runloop_add_source(loop, new_source(equal_config("other")), "P"), 0);
+    config = equal_config("twin");
+    b = new_source(config);
+    EXPECT_EQ(runloop_add_source(loop, b, "P"), -EEXIST);
+    runloop_source_invalidate(b); // An invalid one is no valid one's equal.
+    EXPECT(!runloop_contains_source(loop, b, "P"));
+    runloop_remove_source(loop, b, "P");
+    EXPECT(runloop_contains_source(loop, a, "P"));
+    runloop_source_invalidate(a);
+    EXPECT_EQ(runloop_add_source(loop, new_source(config), "P"), 0);
+}
+
+TEST("R18 R60 a common source does not join a common mode that has its equal by itself") {
+    begin();
+    runloop_add_common_mode(loop, "C");
+    a = new_source(equal_config("twin"));
+    b = new_source(equal_config("twin"));
+    EXPECT_EQ(runloop_add_source(loop, a, "C"), 0);
+    EXPECT_EQ(runloop_add_source(loop, b, COMMON), 0);
+    EXPECT_TRACE("+twin@C +twin@" DEFAULT);
+    runloop_source_signal(b);
+    runloop_source_signal(a);
+    run("C", 0, false);
+    EXPECT_TRACE("twin -> TimedOut");
+    EXPECT(runloop_source_is_signalled(b));
+    run(DEFAULT, 0, false);
+    EXPECT_TRACE("twin -> TimedOut");
+}
+
+TEST("R17 R60 a mode declared common keeps the equal of a common source that it has, and that one only") {
+    begin();
+    a = new_source(equal_config("twin"));
+    b = new_source(equal_config("twin"));
+    runloop_add_source(loop, a, "C");
+    runloop_add_source(loop, b, COMMON);
+    EXPECT_TRACE("+twin@C +twin@" DEFAULT);
+    EXPECT_EQ(runloop_add_common_mode(loop, "C"), 0);
+    EXPECT_TRACE("");
+    runloop_source_signal(b);
+    run("C", 0, false);
+    EXPECT_TRACE("-> TimedOut");
+}
+
+TEST("R60 of two equal sources only one is common") {
+    begin();
+    a = new_source(equal_config("twin"));
+    b = new_source(equal_config("twin"));
+    EXPECT_EQ(runloop_add_source(loop, a, COMMON), 0);
+    EXPECT_EQ(runloop_add_source(loop, b, COMMON), -EEXIST);
+    EXPECT(runloop_contains_source(loop, b, COMMON));
+    runloop_add_common_mode(loop, "C");
+    EXPECT_TRACE("+twin@" DEFAULT " +twin@C");
+    EXPECT_EQ(runloop_remove_source(loop, b, COMMON), 0);
+    EXPECT(!runloop_contains_source(loop, a, COMMON));
+    EXPECT(!runloop_contains_source(loop, a, "C"));
+    EXPECT(!runloop_contains_source(loop, a, DEFAULT));
+}
+
+static bool equal_uses_the_loop(const void *info, const void *other) {
+    (void)info, (void)other;
+    runloop_contains_source(loop, s, "P");
+    runloop_add_source(loop, s, "Q");
+    return false;
+}
+
+TEST("R60 R118 an equal function may use the loop") {
+    begin();
+    s = traced_source("s", 0, NULL);
+    runloop_source_config config = equal_config("a");
+    config.equal = equal_uses_the_loop;
+    EXPECT_EQ(runloop_add_source(loop, new_source(config), "P"), 0);
+    EXPECT_EQ(runloop_add_source(loop, new_source(config), "P"), 0);
+    EXPECT(runloop_contains_source(loop, s, "Q"));
+}
+
+//===-- common operations, one mode at a time ------------------------------------------------------------------------===//
+
+static _Atomic int scheduled, cancels;
+
+static void begin_with_common_modes(void) {
+    begin();
+    runloop_add_common_mode(loop, "C1");
+    runloop_add_common_mode(loop, "C2");
+}
+
+static int memberships(runloop_source *source) {
+    const char *modes[] = {DEFAULT, "C1", "C2", "P"};
+    int found = 0;
+    for (int i = 0; i < 4; i++)
+        found += runloop_contains_source(loop, source, modes[i]);
+    return found;
+}
+
+static void count_scheduled(runloop_source *source, runloop *in, const char *mode, void *info) {
+    (void)source, (void)in, (void)info;
+    EXPECT(strcmp(mode, COMMON) != 0);
+    scheduled++;
+}
+
+static void count_cancelled(runloop_source *source, runloop *in, const char *mode, void *info) {
+    (void)source, (void)in, (void)info;
+    EXPECT(strcmp(mode, COMMON) != 0);
+    cancels++;
+}
+
+static void count_scheduled_and_remove(runloop_source *source, runloop *in, const char *mode, void *info) {
+    count_scheduled(source, in, mode, info);
+    runloop_remove_source(in, source, COMMON);
+}
+
+TEST("R18 R58 an addition to the common modes stops where a schedule callback takes it back") {
+    begin_with_common_modes();
+    s = new_source((runloop_source_config){.schedule = count_scheduled_and_remove, .cancel = count_cancelled});
+    runloop_add_source(loop, s, COMMON);
+    EXPECT_EQ(scheduled, 1);
+    EXPECT_EQ(cancels, 1);
+    EXPECT_EQ(memberships(s), 0);
+    EXPECT(!runloop_contains_source(loop, s, COMMON));
+}
+
+static void count_scheduled_and_invalidate(runloop_source *source, runloop *in, const char *mode, void *info) {
+    count_scheduled(source, in, mode, info);
+    runloop_source_invalidate(source);
+}
+
+TEST("R18 R67 an addition to the common modes stops where a schedule callback invalidates the source") {
+    begin_with_common_modes();
+    s = new_source((runloop_source_config){.schedule = count_scheduled_and_invalidate, .cancel = count_cancelled});
+    runloop_add_source(loop, s, COMMON);
+    EXPECT_EQ(scheduled, 1);
+    EXPECT_EQ(cancels, 1);
+    EXPECT_EQ(memberships(s), 0);
+}
+
+static void count_cancelled_and_add(runloop_source *source, runloop *in, const char *mode, void *info) {
+    count_cancelled(source, in, mode, info);
+    if (cancels == 1)
+        runloop_add_source(in, source, COMMON);
+}
+
+TEST("R19 R59 a removal from the common modes stops where a cancel callback adds the source again") {
+    begin_with_common_modes();
+    s = new_source((runloop_source_config){.schedule = count_scheduled, .cancel = count_cancelled_and_add});
+    runloop_add_source(loop, s, COMMON);
+    EXPECT_EQ(scheduled, 3);
+    runloop_remove_source(loop, s, COMMON);
+    EXPECT_EQ(cancels, 1);
+    EXPECT_EQ(scheduled, 4);
+    EXPECT_EQ(memberships(s), 3);
+    EXPECT(runloop_contains_source(loop, s, COMMON));
+}
+
+static void *add_observer_elsewhere(void *mode) {
+    add_observer("", RUNLOOP_ACTIVITY_EXIT, 0, true, NULL, mode);
+    EXPECT(runloop_add_common_mode(loop, "late") == 0);
+    return NULL;
+}
+
+static void wait_for_other_thread(runloop_source *source, runloop *in, const char *mode, void *info) {
+    (void)source, (void)in, (void)info;
+    on_new_thread(add_observer_elsewhere, (void *)mode);
+}
+
+TEST("R118 a schedule or cancel callback may wait for another thread that uses the loop") {
+    begin_with_common_modes();
+    s = new_source((runloop_source_config){.schedule = wait_for_other_thread, .cancel = wait_for_other_thread});
+    EXPECT_EQ(runloop_add_source(loop, s, COMMON), 0);
+    EXPECT_EQ(runloop_add_common_mode(loop, "later"), 0);
+    EXPECT_EQ(runloop_add_source(loop, s, "P"), 0);
+    EXPECT_EQ(runloop_remove_source(loop, s, COMMON), 0);
+    runloop_source_invalidate(s);
+    EXPECT_EQ(memberships(s), 0);
+}
+
+static void wait_for_observer_in_p(void) {
+    on_new_thread(add_observer_elsewhere, "P");
+}
+
+TEST("R117 a perform callback may wait for another thread that uses the loop") {
+    begin();
+    s = add_source("s", wait_for_observer_in_p, "P");
+    runloop_source_signal(s);
+    run("P", 0, true);
+    EXPECT_TRACE("s -> HandledSource");
+}
+
+//===-- several threads ----------------------------------------------------------------------------------------------===//
+
+static _Atomic bool in_perform, may_leave;
+
+static void stay_inside(void) {
+    in_perform = true;
+    WAIT_UNTIL(may_leave);
+}
+
+static void invalidate_during_perform(void) {
+    WAIT_UNTIL(in_perform);
+    runloop_source_invalidate(s); // Must come back while the callback is still inside.
+    EXPECT(!runloop_source_is_valid(s));
+    trace("invalidated");
+    may_leave = true;
+}
+
+TEST("R67 R119 invalidation by another thread does not wait for the callback that is running") {
+    begin();
+    s = scheduled_source("s", stay_inside);
+    runloop_add_source(loop, s, "P");
+    runloop_source_signal(s);
+    start_helper(invalidate_during_perform);
+    run("P", 0, true);
+    join_helper();
+    EXPECT_TRACE("+s@P s -s@P invalidated -> HandledSource");
+}
+
+static void remove_during_perform(void) {
+    WAIT_UNTIL(in_perform);
+    EXPECT_EQ(runloop_remove_source(loop, s, "P"), 0);
+    runloop_source_signal(s);
+    trace("removed");
+    may_leave = true;
+}
+
+TEST("R62 R119 a source removed and signalled during its callback keeps the mark for its next mode") {
+    begin();
+    s = add_source("s", stay_inside, "P");
+    runloop_source_signal(s);
+    start_helper(remove_during_perform);
+    run("P", 0, true);
+    join_helper();
+    run("P", 0, true);
+    runloop_add_source(loop, s, "Q");
+    run("Q", 0, true);
+    EXPECT_TRACE("s removed -> HandledSource -> Finished s -> HandledSource");
+}
+
+enum { ROUNDS = 2000 };
+static _Atomic int threads_at_work;
+
+static void *add_and_remove(void *kind) {
+    const char *mode = kind;
+    for (int i = 0; i < ROUNDS; i++) {
+        EXPECT(runloop_add_source(loop, s, mode) == 0);
+        runloop_source_signal(s);
+        runloop_wake_up(loop);
+        EXPECT(runloop_remove_source(loop, s, mode) == 0);
+    }
+    if (--threads_at_work == 0)
+        runloop_stop_latched(loop);
+    return NULL;
+}
+
+TEST("R58 R59 R116 under the hands of many threads every schedule is followed by at most one cancel") {
+    begin_with_common_modes();
+    add_source("quiet", NULL, DEFAULT);
+    s = new_source((runloop_source_config){.schedule = count_scheduled, .cancel = count_cancelled});
+    const char *modes[] = {COMMON, COMMON, "C1", DEFAULT, "P"};
+    enum { COUNT = sizeof modes / sizeof *modes };
+    pthread_t threads[COUNT];
+    threads_at_work = COUNT;
+    for (int i = 0; i < COUNT; i++)
+        REQUIRE(pthread_create(&threads[i], NULL, add_and_remove, (void *)modes[i]) == 0);
+    EXPECT_EQ(runloop_run_in_mode(DEFAULT, RUNLOOP_FOREVER, false), RUNLOOP_RESULT_STOPPED);
+    for (int i = 0; i < COUNT; i++)
+        pthread_join(threads[i], NULL);
+    EXPECT_EQ(scheduled - cancels, memberships(s));
+    runloop_source_invalidate(s);
+    EXPECT_EQ(scheduled, cancels);
+    EXPECT(scheduled > 0);
+}
+
+static void invalidate_in_rounds(void) {
+    for (int i = 0; i < ROUNDS; i++) {
+        runloop_source *source = new_source((runloop_source_config){.schedule = count_scheduled,
+                                                                     .cancel = count_cancelled});
+        runloop_add_source(loop, source, COMMON);
+        runloop_source_signal(source);
+        runloop_wake_up(loop);
+        runloop_source_invalidate(source);
+        runloop_source_release(source);
+    }
+    runloop_stop_latched(loop);
+}
+
+TEST("R67 R116 sources that another thread invalidates while they are signalled do no harm") {
+    begin_with_common_modes();
+    add_source("quiet", NULL, DEFAULT);
+    start_helper(invalidate_in_rounds);
+    EXPECT_EQ(runloop_run_in_mode(DEFAULT, RUNLOOP_FOREVER, false), RUNLOOP_RESULT_STOPPED);
+    join_helper();
+    EXPECT_EQ(scheduled, 3 * ROUNDS);
+    EXPECT_EQ(cancels, 3 * ROUNDS);
+}
+
+static void *perform_in_other(void *unused) {
+    runloop *mine = runloop_current();
+    EXPECT_EQ(runloop_add_source(mine, s, "P"), 0);
+    EXPECT_EQ(runloop_run_in_mode("P", 0, true), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_EQ(runloop_remove_source(mine, s, "P"), 0);
+    return unused;
+}
+
+TEST("R58 R62 a source in two loops performs once per signal, in the loop that runs first") {
+    begin();
+    s = add_source("s", NULL, "P");
+    runloop_source_signal(s);
+    on_new_thread(perform_in_other, NULL);
+    run("P", 0, true);
+    EXPECT_TRACE("s -> TimedOut");
+    EXPECT(runloop_contains_source(loop, s, "P"));
+}

@@ -1,0 +1,386 @@
+// wakeup.c — wake-ups and stops: who takes them, who remembers them, and whom they wake.
+// What other threads and signal handlers do to a sleeping loop is in wakeup_threads.c.
+#include "trace_helpers.h"
+
+static runloop_source *s;
+
+static void begin_in_p(void) {
+    begin();
+    watch("P");
+    add_source("quiet", NULL, "P");
+    watch("Q");
+    add_source("quiet", NULL, "Q");
+}
+
+static void stop_latched(void) {
+    EXPECT_EQ(runloop_stop_latched(loop), 0);
+}
+
+static void stop_p(void) {
+    EXPECT_EQ(runloop_stop_mode(loop, "P"), 0);
+}
+
+//===-- plain stops --------------------------------------------------------------------------------------------------===//
+
+TEST("R46 a stop ends the run at the end of its iteration, whichever callback makes it") {
+    runloop_activity activities[] = {RUNLOOP_ACTIVITY_BEFORE_TIMERS, RUNLOOP_ACTIVITY_BEFORE_SOURCES,
+                                     RUNLOOP_ACTIVITY_BEFORE_WAITING};
+    begin_in_p();
+    for (int i = 0; i < 3; i++) {
+        once("P", activities[i], stop_loop);
+        run("P", LONG, false);
+        EXPECT_TRACE("E T S W A X -> Stopped");
+    }
+    perform("b", stop_loop, "P");
+    run("P", LONG, false);
+    EXPECT_TRACE("E T S b W A X -> Stopped");
+    add_timer("t", 0, 0, stop_loop, "P");
+    run("P", LONG, false);
+    EXPECT_TRACE("E T S W A t X -> Stopped");
+}
+
+static void stop_twice(void) {
+    stop_loop();
+    stop_loop();
+}
+
+TEST("R46 two stops of one run are one") {
+    begin_in_p();
+    once("P", RUNLOOP_ACTIVITY_BEFORE_TIMERS, stop_twice);
+    run("P", LONG, false);
+    run("P", 10 * MS, false);
+    EXPECT_TRACE("E T S W A X -> Stopped E T S W A X -> TimedOut");
+}
+
+static void run_q_and_stop_inside(void) {
+    once("Q", RUNLOOP_ACTIVITY_BEFORE_TIMERS, stop_loop);
+    run("Q", LONG, false);
+}
+
+TEST("R46 a stop ends the innermost run only") {
+    begin_in_p();
+    perform("b", run_q_and_stop_inside, "P");
+    run("P", 50 * MS, false);
+    EXPECT_TRACE("E T S b E T S W A X -> Stopped W A X -> TimedOut");
+}
+
+TEST("R47 a stop without an active run is not remembered") {
+    begin_in_p();
+    EXPECT_EQ(runloop_stop(loop), 0);
+    run("P", 10 * MS, false);
+    EXPECT_TRACE("E T S W A X -> TimedOut");
+}
+
+static void stop_and_run_q(void) {
+    stop_loop();
+    run("Q", 10 * MS, false);
+}
+
+TEST("R47 a stop made before a nested run stays with the outer run") {
+    begin_in_p();
+    perform("b", stop_and_run_q, "P");
+    run("P", LONG, false);
+    EXPECT_TRACE("E T S b E T S W A X -> TimedOut W A X -> Stopped");
+}
+
+static void run_q_briefly(void) {
+    run("Q", 10 * MS, false);
+}
+
+TEST("R47 a stop from an Exit observer is lost, for the run, the next one and the outer one") {
+    begin_in_p();
+    always("P", RUNLOOP_ACTIVITY_EXIT, stop_loop);
+    always("Q", RUNLOOP_ACTIVITY_EXIT, stop_loop);
+    run("P", 10 * MS, false);
+    perform("b", run_q_briefly, "P");
+    run("P", 50 * MS, false);
+    EXPECT_TRACE("E T S W A X -> TimedOut E T S b E T S W A X -> TimedOut W A X -> TimedOut");
+}
+
+//===-- latched stops ------------------------------------------------------------------------------------------------===//
+
+TEST("R47 a latched stop waits for a run, in any mode, and ends one") {
+    begin_in_p();
+    stop_latched();
+    stop_latched();
+    run("Q", LONG, false);
+    run("P", 10 * MS, false);
+    EXPECT_TRACE("E X -> Stopped E T S W A X -> TimedOut");
+}
+
+TEST("R47 a latched stop outlives a run that finishes at once") {
+    begin_in_p();
+    stop_latched();
+    run("empty", LONG, false);
+    run("P", 0, false);
+    EXPECT_TRACE("-> Finished E X -> Stopped");
+}
+
+TEST("R36 R47 a latched stop that loses to a handled source or a limit stays set") {
+    begin_in_p();
+    s = add_source("s", stop_latched, "P");
+    runloop_source_signal(s);
+    run("P", LONG, true);
+    run("P", LONG, false);
+    EXPECT_TRACE("E T S s X -> HandledSource E X -> Stopped");
+    runloop_source_signal(s);
+    run("P", 0, false);
+    run("P", LONG, false);
+    run("P", 0, false);
+    EXPECT_TRACE("E T S s X -> TimedOut E X -> Stopped E T S X -> TimedOut");
+}
+
+TEST("R47 a latched stop from an Exit observer is left to the next run") {
+    begin_in_p();
+    once("P", RUNLOOP_ACTIVITY_EXIT, stop_latched);
+    run("P", 0, false);
+    run("P", LONG, false);
+    EXPECT_TRACE("E T S X -> TimedOut E X -> Stopped");
+}
+
+static void stop_latched_and_run_q(void) {
+    stop_latched();
+    run("Q", LONG, false);
+}
+
+TEST("R46 R47 a latched stop is taken by the innermost run, even one that starts later") {
+    begin_in_p();
+    perform("b", stop_latched_and_run_q, "P");
+    run("P", 50 * MS, false);
+    EXPECT_TRACE("E T S b E X -> Stopped W A X -> TimedOut");
+}
+
+TEST("R46 a latched stop ends the sleep of a running loop") {
+    begin_in_p();
+    once("P", RUNLOOP_ACTIVITY_BEFORE_WAITING, stop_latched);
+    run("P", LONG, false);
+    run("P", 0, false);
+    EXPECT_TRACE("E T S W A X -> Stopped E T S X -> TimedOut");
+}
+
+//===-- stops of a mode ----------------------------------------------------------------------------------------------===//
+
+TEST("R53 a stop of a mode is remembered until that mode runs, and ends one run") {
+    begin_in_p();
+    stop_p();
+    stop_p();
+    run("Q", 0, false);
+    EXPECT_TRACE("E T S X -> TimedOut");
+    run("P", LONG, false);
+    run("P", 0, false);
+    EXPECT_TRACE("E X -> Stopped E T S X -> TimedOut");
+}
+
+static void stop_p_and_run_q(void) {
+    stop_p();
+    run("Q", 10 * MS, false);
+}
+
+TEST("R53 a stop of the outer mode leaves a nested run in another mode alone") {
+    begin_in_p();
+    perform("b", stop_p_and_run_q, "P");
+    run("P", LONG, false);
+    EXPECT_TRACE("E T S b E T S W A X -> TimedOut W A X -> Stopped");
+}
+
+TEST("R53 a stop of an unknown mode makes it, one of the pseudo-mode or of none is refused") {
+    begin();
+    EXPECT_EQ(runloop_stop_mode(loop, "new"), 0);
+    EXPECT(mode_exists("new"));
+    EXPECT_EQ(runloop_stop_mode(loop, COMMON), -EINVAL);
+    EXPECT_EQ(runloop_stop_mode(loop, NULL), -EINVAL);
+    EXPECT_EQ(runloop_stop_mode(NULL, "P"), -EINVAL);
+    run("new", LONG, false); // Empty: the request waits.
+    add_source("s", NULL, "new");
+    run("new", LONG, false);
+    run("new", 0, false);
+    EXPECT_TRACE("-> Finished -> Stopped -> TimedOut");
+}
+
+//===-- who accepts a wake-up ----------------------------------------------------------------------------------------===//
+
+TEST("R48 R50 a wake-up from Entry to BeforeWaiting spares the sleep that follows, and only that") {
+    runloop_activity activities[] = {RUNLOOP_ACTIVITY_ENTRY, RUNLOOP_ACTIVITY_BEFORE_TIMERS,
+                                     RUNLOOP_ACTIVITY_BEFORE_SOURCES, RUNLOOP_ACTIVITY_BEFORE_WAITING};
+    begin_in_p();
+    for (int i = 0; i < 4; i++) {
+        once("P", activities[i], wake_loop);
+        add_timer("end", 50 * MS, 0, stop_loop, "P");
+        run("P", LONG, false);
+        EXPECT_TRACE("E T S W A T S W A end X -> Stopped");
+    }
+}
+
+static void wake_often(void) {
+    for (int i = 0; i < 10; i++)
+        wake_loop();
+}
+
+TEST("R50 any number of wake-ups before a wait are one") {
+    begin_in_p();
+    once("P", RUNLOOP_ACTIVITY_BEFORE_TIMERS, wake_often);
+    add_timer("end", 50 * MS, 0, stop_loop, "P");
+    run("P", LONG, false);
+    EXPECT_TRACE("E T S W A T S W A end X -> Stopped");
+}
+
+TEST("R43 R48 a wake-up from a source is used up by the poll of that iteration") {
+    begin_in_p();
+    s = add_source("s", wake_loop, "P");
+    runloop_source_signal(s);
+    add_timer("end", 50 * MS, 0, stop_loop, "P");
+    run("P", LONG, false);
+    EXPECT_TRACE("E T S s T S W A end X -> Stopped");
+}
+
+static void perform_wake(void) {
+    perform("b", wake_loop, "P");
+}
+
+TEST("R48 a wake-up after the wait is ignored, in AfterWaiting observers and in the last functions") {
+    begin_in_p();
+    once("P", RUNLOOP_ACTIVITY_AFTER_WAITING, wake_loop);
+    add_timer("t", 0, 0, NULL, "P");
+    add_timer("end", 50 * MS, 0, stop_loop, "P");
+    run("P", LONG, false);
+    EXPECT_TRACE("E T S W A t T S W A end X -> Stopped");
+    add_timer("t", 0, 0, perform_wake, "P");
+    add_timer("end", 50 * MS, 0, stop_loop, "P");
+    run("P", LONG, false);
+    EXPECT_TRACE("E T S W A t b T S W A end X -> Stopped");
+}
+
+TEST("R48 a wake-up from a descriptor's callback is ignored") {
+    begin_in_p();
+    int counter = new_counter();
+    add_descriptor("d", counter, true, wake_loop, "P");
+    count_up(counter);
+    add_timer("end", 50 * MS, 0, stop_loop, "P");
+    run("P", LONG, false);
+    EXPECT_TRACE("E T S W A d T S W A end X -> Stopped");
+}
+
+TEST("R48 a wake-up without a run, or in its Exit observers, is ignored") {
+    begin_in_p();
+    EXPECT_EQ(runloop_wake_up(loop), 0);
+    always("P", RUNLOOP_ACTIVITY_EXIT, wake_loop);
+    for (int i = 0; i < 2; i++) {
+        run("P", 10 * MS, false);
+        EXPECT_TRACE("E T S W A X -> TimedOut");
+    }
+}
+
+static void run_q_and_wake(void) {
+    run("Q", 10 * MS, false);
+    wake_loop();
+}
+
+TEST("R48 after a nested run the outer one ignores or accepts wake-ups as before") {
+    begin_in_p();
+    add_timer("t", 0, 0, run_q_and_wake, "P"); // Ignored: after the wait.
+    add_timer("end", 100 * MS, 0, stop_loop, "P");
+    run("P", LONG, false);
+    EXPECT_TRACE("E T S W A t E T S W A X -> TimedOut T S W A end X -> Stopped");
+    perform("b", run_q_and_wake, "P"); // Accepted: before the wait.
+    add_timer("end", 100 * MS, 0, stop_loop, "P");
+    run("P", LONG, false);
+    EXPECT_TRACE("E T S b E T S W A X -> TimedOut W A T S W A end X -> Stopped");
+}
+
+static void wake_and_run_q(void) {
+    wake_loop();
+    run("Q", 10 * MS, false);
+}
+
+TEST("R48 R51 a nested run neither sees nor takes a wake-up that the outer run accepted") {
+    begin_in_p();
+    perform("b", wake_and_run_q, "P");
+    add_timer("end", 100 * MS, 0, stop_loop, "P");
+    run("P", LONG, false);
+    EXPECT_TRACE("E T S b E T S W A X -> TimedOut W A T S W A end X -> Stopped");
+}
+
+static void wake_and_stop(void) {
+    wake_loop();
+    stop_loop();
+}
+
+static void run_q_woken_and_stopped(void) {
+    once("Q", RUNLOOP_ACTIVITY_ENTRY, wake_and_stop);
+    run("Q", LONG, false);
+}
+
+TEST("R51 a wake-up that a run accepted and did not use is forgotten with it, by the next run and the outer one") {
+    begin_in_p();
+    once("P", RUNLOOP_ACTIVITY_ENTRY, wake_and_stop);
+    run("P", LONG, false);
+    run("P", 10 * MS, false);
+    EXPECT_TRACE("E X -> Stopped E T S W A X -> TimedOut");
+    perform("b", run_q_woken_and_stopped, "P");
+    add_timer("end", 50 * MS, 0, stop_loop, "P");
+    run("P", LONG, false);
+    EXPECT_TRACE("E T S b E X -> Stopped W A end X -> Stopped");
+}
+
+//===-- work known before the sleep ----------------------------------------------------------------------------------===//
+
+static void signal_s(void) {
+    runloop_source_signal(s);
+}
+
+TEST("R25 R54 a source signalled by a BeforeWaiting observer is not slept over") {
+    begin_in_p();
+    s = add_source("s", NULL, "P");
+    once("P", RUNLOOP_ACTIVITY_BEFORE_WAITING, signal_s);
+    run("P", LONG, true);
+    EXPECT_TRACE("E T S W A T S s X -> HandledSource");
+}
+
+TEST("R25 R54 a source signalled for another mode is no reason to stay awake") {
+    begin_in_p();
+    s = add_source("q", NULL, "Q");
+    once("P", RUNLOOP_ACTIVITY_BEFORE_WAITING, signal_s);
+    run("P", 10 * MS, true);
+    run("Q", 0, true);
+    EXPECT_TRACE("E T S W A X -> TimedOut E T S q X -> HandledSource");
+}
+
+static void poll_q(void) {
+    run("Q", 0, false);
+}
+
+TEST("R25 a function that a run nested in BeforeWaiting leaves behind is not slept over") {
+    begin_in_p();
+    s = add_source("q", perform_wake, "Q");
+    runloop_source_signal(s);
+    once("P", RUNLOOP_ACTIVITY_BEFORE_WAITING, poll_q);
+    stop_at_wait("P", 2);
+    run("P", LONG, false);
+    EXPECT_TRACE("E T S W E T S q X -> TimedOut A b T S W A X -> Stopped");
+}
+
+//===-- waiting ------------------------------------------------------------------------------------------------------===//
+
+static void expect_awake(void) {
+    EXPECT(!runloop_is_waiting(loop));
+}
+
+TEST("R52 a loop does not wait while it calls back or does not run") {
+    begin_in_p();
+    expect_awake();
+    always("P", RUNLOOP_ACTIVITY_ALL, expect_awake);
+    s = add_source("s", expect_awake, "P");
+    runloop_source_signal(s);
+    add_timer("t", 0, 0, expect_awake, "P");
+    perform("b", expect_awake, "P");
+    run("P", 50 * MS, false);
+    expect_awake();
+    EXPECT_TRACE("E T S b s t T S W A X -> TimedOut");
+    EXPECT(!runloop_is_waiting(NULL));
+}
+
+TEST("R46 R48 calls without a loop are refused") {
+    EXPECT_EQ(runloop_stop(NULL), -EINVAL);
+    EXPECT_EQ(runloop_stop_latched(NULL), -EINVAL);
+    EXPECT_EQ(runloop_wake_up(NULL), -EINVAL);
+}

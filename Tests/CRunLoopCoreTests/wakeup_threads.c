@@ -1,0 +1,372 @@
+// wakeup_threads.c — what other threads and signal handlers do to a loop that sleeps or is about to.
+#include "trace_helpers.h"
+
+static runloop_source *s, *s2;
+static runloop_timer *t;
+static runloop_observer *o;
+static int counter;
+static _Atomic int performed;
+
+static void begin_in_p(void) {
+    begin();
+    watch("P");
+}
+
+/// The helper does this when the loop has fallen asleep in its first wait; then the run must end by it.
+static action when_asleep;
+
+static void do_when_asleep(void) {
+    wait_until_asleep();
+    when_asleep();
+}
+
+static void run_and_do(action act) {
+    when_asleep = act;
+    start_helper(do_when_asleep);
+    run("P", LONG, true);
+    join_helper();
+}
+
+//===-- what wakes ---------------------------------------------------------------------------------------------------===//
+
+static void stop_latched(void) {
+    runloop_stop_latched(loop);
+}
+
+static void stop_p(void) {
+    runloop_stop_mode(loop, "P");
+}
+
+TEST("R46 R53 R54 a stop of any kind from another thread ends the sleep and the run") {
+    action stops[] = {stop_loop, stop_latched, stop_p};
+    begin_in_p();
+    add_source("quiet", NULL, "P");
+    for (int i = 0; i < 3; i++) {
+        run_and_do(stops[i]);
+        EXPECT_TRACE("E T S W A X -> Stopped");
+    }
+    run("P", 0, false);
+    EXPECT_TRACE("E T S X -> TimedOut");
+}
+
+static void stop_q(void) {
+    runloop_stop_mode(loop, "Q");
+    runloop_wake_up(loop);
+    WAIT_UNTIL(trace_is("E T S W A T S W") && loop_is_asleep());
+    stop_loop();
+}
+
+TEST("R53 a stop of another mode does not end the running one") {
+    begin_in_p();
+    add_source("quiet", NULL, "P");
+    run_and_do(stop_q);
+    EXPECT_TRACE("E T S W A T S W A X -> Stopped");
+}
+
+static void make_ready(void) {
+    count_up(counter);
+}
+
+TEST("R54 a descriptor that becomes ready ends the sleep") {
+    begin_in_p();
+    counter = new_counter();
+    add_descriptor("d", counter, true, NULL, "P");
+    run_and_do(make_ready);
+    EXPECT_TRACE("E T S W A d X -> HandledSource");
+}
+
+static void add_ready_descriptor(void) {
+    add_descriptor("d", counter, true, NULL, "P");
+}
+
+TEST("R54 a descriptor that is ready when another thread adds it ends the sleep") {
+    begin_in_p();
+    add_source("quiet", NULL, "P");
+    counter = new_counter();
+    count_up(counter);
+    run_and_do(add_ready_descriptor);
+    EXPECT_TRACE("E T S W A d X -> HandledSource");
+}
+
+static void post_b(void) {
+    EXPECT_EQ(runloop_post(loop, "P", actor_acts, new_actor("b", stop_loop), NULL), 0);
+}
+
+TEST("R54 R104 a posted function ends the sleep and runs in that iteration") {
+    begin_in_p();
+    add_source("quiet", NULL, "P");
+    run_and_do(post_b);
+    EXPECT_TRACE("E T S W A b X -> Stopped");
+}
+
+//===-- what does not wake -------------------------------------------------------------------------------------------===//
+
+static void expect_no_wake(void) {
+    usleep(30000);
+    EXPECT(trace_is("E T S W"));
+    EXPECT(loop_is_asleep());
+}
+
+static void signal_s_then_wake(void) {
+    runloop_source_signal(s);
+    expect_no_wake();
+    wake_loop();
+}
+
+TEST("R54 R62 a signal does not end the sleep; the source performs when something else does") {
+    begin_in_p();
+    s = add_source("s", NULL, "P");
+    run_and_do(signal_s_then_wake);
+    EXPECT_TRACE("E T S W A T S s X -> HandledSource");
+}
+
+static void perform_then_wake(void) {
+    perform("b", stop_loop, "P");
+    expect_no_wake();
+    wake_loop();
+}
+
+TEST("R54 R104 a performed function does not end the sleep; it runs when something else does") {
+    begin_in_p();
+    add_source("quiet", NULL, "P");
+    run_and_do(perform_then_wake);
+    EXPECT_TRACE("E T S W A b X -> Stopped");
+}
+
+static void add_and_remove_then_wake(void) {
+    s = traced_source("s", 0, NULL);
+    runloop_source_signal(s);
+    EXPECT_EQ(runloop_add_source(loop, s, "P"), 0);
+    expect_no_wake();
+    o = add_observer("o", RUNLOOP_ACTIVITY_AFTER_WAITING, 0, true, NULL, "P");
+    expect_no_wake();
+    t = add_timer("t", LONG, 0, NULL, "P");
+    expect_no_wake();
+    runloop_timer_set_fire_date(t, runloop_now_ns() + 2 * LONG);
+    runloop_remove_timer(loop, t, "P");
+    runloop_remove_source(loop, s2, "P");
+    runloop_add_common_mode(loop, "P");
+    runloop_add_timer(loop, t, COMMON);
+    runloop_timer_invalidate(t);
+    expect_no_wake();
+    wake_loop();
+}
+
+TEST("R54 additions, removals and invalidations that leave the mode an item do not end the sleep") {
+    begin_in_p();
+    s2 = add_source("s2", NULL, "P");
+    run_and_do(add_and_remove_then_wake);
+    EXPECT_TRACE("E T S W A o T S s X -> HandledSource");
+}
+
+static void add_timer_soon(void) {
+    t = add_timer("t", 30 * MS, 0, stop_loop, "P");
+}
+
+TEST("R54 R87 a timer added by another thread fires at its date, without an iteration before it") {
+    begin_in_p();
+    add_source("quiet", NULL, "P");
+    run_and_do(add_timer_soon);
+    EXPECT_TRACE("E T S W A t X -> Stopped");
+}
+
+static void move_timer_closer(void) {
+    runloop_timer_set_fire_date(t, runloop_now_ns() + 30 * MS);
+}
+
+static void move_timer_into_past(void) {
+    runloop_timer_set_fire_date(t, runloop_now_ns() - SECOND);
+}
+
+TEST("R54 R83 a timer moved by another thread fires at its new date, without an iteration before it") {
+    action moves[] = {move_timer_closer, move_timer_into_past};
+    begin_in_p();
+    for (int i = 0; i < 2; i++) {
+        t = add_timer("t", LONG, 0, stop_loop, "P");
+        run_and_do(moves[i]);
+        EXPECT_TRACE("E T S W A t X -> Stopped");
+    }
+}
+
+//===-- emptied from outside -----------------------------------------------------------------------------------------===//
+
+static void remove_s(void) {
+    runloop_remove_source(loop, s, "P");
+}
+
+static void invalidate_s(void) {
+    runloop_source_invalidate(s);
+}
+
+static void remove_t(void) {
+    runloop_remove_timer(loop, t, "P");
+}
+
+static void invalidate_t(void) {
+    runloop_timer_invalidate(t);
+}
+
+TEST("R25 a sleeping run finishes when another thread takes its mode's last item away") {
+    action source_ends[] = {remove_s, invalidate_s}, timer_ends[] = {remove_t, invalidate_t};
+    begin_in_p();
+    for (int i = 0; i < 2; i++) {
+        s = add_source("s", NULL, "P");
+        run_and_do(source_ends[i]);
+        EXPECT_TRACE("E T S W A X -> Finished");
+        t = add_timer("t", LONG, 0, NULL, "P");
+        run_and_do(timer_ends[i]);
+        EXPECT_TRACE("E T S W A X -> Finished");
+        s = add_descriptor("d", new_counter(), true, NULL, "P");
+        run_and_do(source_ends[i]);
+        EXPECT_TRACE("E T S W A X -> Finished");
+    }
+}
+
+static void remove_common_s(void) {
+    runloop_remove_source(loop, s, COMMON);
+}
+
+TEST("R19 R25 a sleeping run finishes when the last common item is taken away") {
+    begin_in_p();
+    runloop_add_common_mode(loop, "P");
+    s = add_source("s", NULL, COMMON);
+    run_and_do(remove_common_s);
+    EXPECT_TRACE("E T S W A X -> Finished");
+}
+
+static void run_q(void) {
+    run("Q", LONG, false);
+}
+
+static void empty_p_then_stop(void) {
+    WAIT_UNTIL(trace_is("E T S s E T S W") && loop_is_asleep());
+    remove_s();
+    usleep(30000);
+    EXPECT(trace_is("E T S s E T S W"));
+    stop_loop();
+}
+
+TEST("R25 emptying the mode of an outer run leaves the nested run asleep") {
+    begin_in_p();
+    watch("Q");
+    add_source("quiet", NULL, "Q");
+    s = add_source("s", run_q, "P");
+    runloop_source_signal(s);
+    start_helper(empty_p_then_stop);
+    run("P", LONG, false);
+    join_helper();
+    EXPECT_TRACE("E T S s E T S W A X -> Stopped X -> Finished");
+}
+
+static void wait_past_old_date_then_stop(void) {
+    int64_t date = runloop_timer_get_fire_date(t);
+    runloop_timer_invalidate(t);
+    if (runloop_now_ns() < date) { // Else this thread was held up, and shows nothing.
+        spend(date - runloop_now_ns() + 30 * MS);
+        EXPECT(trace_is("E T S W"));
+    }
+    stop_loop();
+}
+
+TEST("R54 the date of a timer that was invalidated during the sleep makes no iteration") {
+    begin_in_p();
+    add_source("quiet", NULL, "P");
+    t = add_timer("t", 150 * MS, 0, NULL, "P");
+    run_and_do(wait_past_old_date_then_stop);
+}
+
+TEST("R54 the date of a timer that was removed before the sleep makes no iteration") {
+    begin_in_p();
+    t = add_timer("t", 20 * MS, 0, NULL, "P");
+    add_timer("end", 100 * MS, 0, stop_loop, "P");
+    runloop_timer_invalidate(t);
+    run("P", LONG, false);
+    EXPECT_TRACE("E T S W A end X -> Stopped");
+}
+
+//===-- nothing is lost ----------------------------------------------------------------------------------------------===//
+
+enum { ROUNDS = 3000 };
+
+static void count_performed(void) {
+    performed++;
+}
+
+static void wait_for_round(int round) {
+    int64_t deadline = runloop_now_ns() + 15 * SECOND;
+    while (performed != round) {
+        REQUIRE(runloop_now_ns() < deadline);
+        sched_yield();
+    }
+}
+
+static void signal_and_wake_in_rounds(void) {
+    for (int round = 1; round <= ROUNDS; round++) {
+        runloop_source_signal(s);
+        wake_loop();
+        wait_for_round(round);
+    }
+    stop_latched();
+}
+
+TEST("R49 a signal followed by a wake-up is never lost, whatever the loop is doing") {
+    begin();
+    s = add_source("", count_performed, "P");
+    start_helper(signal_and_wake_in_rounds);
+    EXPECT_EQ(runloop_run_in_mode("P", RUNLOOP_FOREVER, false), RUNLOOP_RESULT_STOPPED);
+    join_helper();
+    EXPECT_EQ(performed, ROUNDS);
+}
+
+static void signal_and_wake_without_stop(void) {
+    for (int round = 1; round <= ROUNDS; round++) {
+        runloop_source_signal(s);
+        wake_loop();
+        wait_for_round(round);
+    }
+}
+
+TEST("R49 a signal followed by a wake-up is not lost by a run that is just being entered or left") {
+    begin();
+    s = add_source("", count_performed, "P");
+    start_helper(signal_and_wake_without_stop);
+    while (performed < ROUNDS)
+        EXPECT_EQ(runloop_run_in_mode("P", RUNLOOP_FOREVER, true), RUNLOOP_RESULT_HANDLED_SOURCE);
+    join_helper();
+}
+
+static void post_in_rounds(void) {
+    for (int round = 1; round <= ROUNDS; round++) {
+        EXPECT_EQ(runloop_post(loop, "P", actor_acts, &actors[0], NULL), 0);
+        wait_for_round(round);
+    }
+    stop_latched();
+}
+
+TEST("R49 R104 a posted function is never lost in a sleep") {
+    new_actor("", count_performed); // actors[0]
+    begin();
+    add_source("quiet", NULL, "P");
+    start_helper(post_in_rounds);
+    EXPECT_EQ(runloop_run_in_mode("P", RUNLOOP_FOREVER, false), RUNLOOP_RESULT_STOPPED);
+    join_helper();
+}
+
+static void stop_latched_in_rounds(void) {
+    for (int round = 1; round <= ROUNDS; round++) {
+        stop_latched();
+        wait_for_round(round);
+    }
+}
+
+TEST("R47 R49 every latched stop ends exactly one run, however it races with its entry") {
+    begin();
+    add_source("quiet", NULL, "P");
+    start_helper(stop_latched_in_rounds);
+    for (int round = 1; round <= ROUNDS; round++) {
+        EXPECT_EQ(runloop_run_in_mode("P", RUNLOOP_FOREVER, false), RUNLOOP_RESULT_STOPPED);
+        performed = round;
+    }
+    join_helper();
+    EXPECT_EQ(runloop_run_in_mode("P", 0, false), RUNLOOP_RESULT_TIMED_OUT);
+}
