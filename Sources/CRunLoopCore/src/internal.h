@@ -454,7 +454,8 @@ struct runloop {
     uint32_t collected_count, collected_capacity;
 };
 
-runloop *runloop__create(bool is_main);
+/// 0 and a loop in `*out`; or a negative errno and NULL.
+int runloop__create(bool is_main, runloop **out);
 /// On the loop's own thread, when it ends (R8).
 void runloop__finish(runloop *loop);
 void runloop__hold(runloop *loop);
@@ -475,7 +476,8 @@ void runloop__collected_sort(runloop *loop, uint32_t base, bool (*precedes)(cons
 
 uint32_t runloop__fork_generation(void);
 runloop *runloop__thread_loop(void);
-bool runloop__thread_has_ended(void);
+/// Why this thread has no loop: a negative errno.
+int runloop__thread_error(void);
 /// Nobody who looked up an item's owner under the registry's lock is still on the way to referencing it.
 void runloop__registry_lock(void);
 void runloop__registry_unlock(void);

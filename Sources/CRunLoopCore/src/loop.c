@@ -10,13 +10,15 @@
 
 //===-- making and freeing -------------------------------------------------------------------------------------------===//
 
-runloop *runloop__create(bool is_main) {
+int runloop__create(bool is_main, runloop **out) {
+    *out = NULL;
     runloop *loop = calloc(1, sizeof *loop);
     if (!loop)
-        return NULL;
-    if (runloop__portset_open(loop)) {
+        return -ENOMEM;
+    int error = runloop__portset_open(loop);
+    if (error) {
         free(loop);
-        return NULL;
+        return error;
     }
     atomic_init(&loop->references, 1);
     atomic_init(&loop->holds, 1);
@@ -41,10 +43,11 @@ runloop *runloop__create(bool is_main) {
     struct mode *mode = runloop__make_mode(loop, RUNLOOP_DEFAULT_MODE);
     if (!mode) {
         runloop_release(loop);
-        return NULL;
+        return -ENOMEM;
     }
     atomic_store(&mode->is_common, true);
-    return loop;
+    *out = loop;
+    return 0;
 }
 
 void runloop__hold(runloop *loop) {

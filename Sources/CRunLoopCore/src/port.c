@@ -9,6 +9,7 @@
 // was removed, a copy of it elsewhere keeps the registration alive, and nothing can remove it any more. Such a port is
 // kept as a zombie, so that a late report finds valid memory, until the whole set is made anew.
 
+#include <fcntl.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -356,6 +357,19 @@ static bool call_sources(struct run *run, uint32_t base, uint32_t ready, bool co
     return called;
 }
 
+// A descriptor that was closed without removing its source is reported as long as a duplicate of it is open. To ask the kernel about
+// the number at each event would cost every program a system call for the sake of a broken one; asking now and then ends it.
+enum { REPORTS_BETWEEN_CHECKS = 64 };
+
+/// HOLDS: loop. True if the port is dead: its number stands for nothing.
+static bool is_closed(runloop *loop, struct port *port) {
+    if (port->reports % REPORTS_BETWEEN_CHECKS != 0 || fcntl(port->descriptor, F_GETFD) >= 0)
+        return false;
+    port->in_set = false;
+    loop->epoll_is_stale = true;
+    return true;
+}
+
 bool runloop__port_serve(struct run *run) {
     runloop *loop = run->loop;
     struct port *port = run->port;
@@ -365,7 +379,8 @@ bool runloop__port_serve(struct run *run) {
     // Served by a nested run, or all its sources gone, since it was chosen: nothing to do.
     if (port->reports == run->port_report && !list_is_empty(&port->in_ready)) {
         ready = wanted_and_ready(port, run->mode);
-        collect_sources(run, port, ready);
+        if (!is_closed(loop, port))
+            collect_sources(run, port, ready);
         list_remove(&port->in_ready);
         port->ready = 0;
         for (uint32_t i = base; i < loop->collected_count && !counted; i++)

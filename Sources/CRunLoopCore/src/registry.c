@@ -19,7 +19,7 @@ enum { PASS_OF_TEARDOWN = 3 };
 static _Thread_local FAST_TLS struct {
     runloop *loop;
     unsigned passes;
-    bool has_ended;
+    int error; ///< why there is no loop; -ESHUTDOWN for good
 } this_thread;
 
 static _Atomic uint32_t fork_generation;
@@ -33,7 +33,7 @@ static void thread_ends(void *loop) {
         return;
     runloop__finish(loop);
     this_thread.loop = NULL;
-    this_thread.has_ended = true;
+    this_thread.error = -ESHUTDOWN;
     runloop_release(loop);
 }
 
@@ -42,7 +42,7 @@ static void in_forked_child(void) {
     atomic_fetch_add(&fork_generation, 1);
     this_thread.loop = NULL;
     this_thread.passes = 0;
-    this_thread.has_ended = false;
+    this_thread.error = 0;
     atomic_store(&main_loop, NULL);
     pthread_mutex_init(&registry_lock, NULL);
     pthread_setspecific(key, NULL);
@@ -61,8 +61,8 @@ runloop *runloop__thread_loop(void) {
     return this_thread.loop;
 }
 
-bool runloop__thread_has_ended(void) {
-    return this_thread.has_ended;
+int runloop__thread_error(void) {
+    return this_thread.error;
 }
 
 void runloop__registry_lock(void) {
@@ -82,7 +82,7 @@ runloop *runloop_main(void) {
     loop = atomic_load_explicit(&main_loop, memory_order_relaxed);
     if (!loop) {
         // Its first reference stays with this table: the main loop is never freed, so no pointer to it can dangle.
-        loop = runloop__create(true);
+        this_thread.error = runloop__create(true, &loop);
         atomic_store_explicit(&main_loop, loop, memory_order_release);
     }
     pthread_mutex_unlock(&registry_lock);
@@ -95,13 +95,18 @@ static bool is_initial_thread(void) {
 
 /// The first question of this thread.
 static runloop *make_current(void) {
-    if (this_thread.has_ended)
+    if (this_thread.error == -ESHUTDOWN)
         return NULL;
     pthread_once(&once, set_up);
-    runloop *loop = is_initial_thread() ? runloop_retain(runloop_main()) : runloop__create(false);
+    runloop *loop = NULL;
+    if (is_initial_thread())
+        loop = runloop_retain(runloop_main());
+    else
+        this_thread.error = runloop__create(false, &loop);
     if (!loop)
         return NULL;
     if (pthread_setspecific(key, loop)) {
+        this_thread.error = -ENOMEM;
         runloop_release(loop);
         return NULL;
     }

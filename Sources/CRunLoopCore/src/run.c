@@ -132,13 +132,13 @@ static int run_in_mode(runloop *loop, struct mode *mode, int64_t limit_ns, bool 
     if (result != -ECHILD)
         runloop__observe(&run, RUNLOOP_ACTIVITY_EXIT);
     leave(&run);
-    return result;
+    return runloop__is_inherited(loop) ? -ECHILD : result;
 }
 
 int runloop_run_in_mode(const char *name, int64_t limit_ns, bool return_after_source_handled) {
     runloop *loop = runloop_current();
     if (!loop)
-        return runloop__thread_has_ended() ? -ESHUTDOWN : -ENOMEM;
+        return runloop__thread_error();
     struct mode *mode = name && !runloop__is_common_name(name) ? runloop__find_mode(loop, name) : NULL;
     if (!mode || runloop__mode_is_empty(loop, mode))
         return RUNLOOP_RESULT_FINISHED;

@@ -65,7 +65,7 @@ static void cancel(runloop_source *source, runloop *loop, struct mode *mode) {
 
 static bool comparable(const runloop_source *a, const runloop_source *b) {
     return a->equal && a->equal == b->equal && a->item.order == b->item.order && a->call.perform == b->call.perform &&
-           a->is_descriptor == b->is_descriptor && runloop__item_is_valid(&b->item);
+           a->is_descriptor == b->is_descriptor && runloop__item_is_valid(&a->item) == runloop__item_is_valid(&b->item);
 }
 
 /// HOLDS: loop. The comparable sources of the mode (NULL: of the common set), retained, into `found` (NULL: counts only).
@@ -170,17 +170,23 @@ static bool is_common(runloop *loop, runloop_source *source) {
 }
 
 int runloop__source_join_common(runloop *loop, runloop_source *source, struct mode *mode) {
-    runloop__lock(loop);
+    runloop_source *stored;
+    int error = lock_and_compare(loop, source, mode->name, &stored);
+    if (error)
+        return error;
     struct binding *binding = runloop__binding_find(source, loop);
-    bool joins = is_common(loop, source) && !runloop__membership_of(&binding->modes, mode);
-    int error = joins ? insert(loop, binding, mode) : 0;
+    bool joins = stored == source && is_common(loop, source) && !runloop__membership_of(&binding->modes, mode);
+    if (joins)
+        error = insert(loop, binding, mode);
     runloop__unlock(loop);
+    if (stored != source)
+        runloop__item_release(&stored->item);
     if (joins && !error)
         schedule(source, loop, mode);
     return error;
 }
 
-static void leave_common(runloop *loop, runloop_source *source);
+static int leave_common(runloop *loop, runloop_source *stored, runloop_source *named);
 
 static int add_to_common(runloop *loop, runloop_source *source) {
     struct binding *binding = runloop__binding_make(source, loop);
@@ -204,7 +210,7 @@ static int add_to_common(runloop *loop, runloop_source *source) {
     }
     if (error) {
         runloop__unlock(loop);
-        leave_common(loop, source);
+        leave_common(loop, source, source);
         runloop__lock(loop);
     }
     return error;
@@ -251,22 +257,39 @@ static bool leave_mode(runloop *loop, runloop_source *stored, runloop_source *na
     return leaves;
 }
 
-static void leave_common(runloop *loop, runloop_source *source) {
+/// Leaves one mode by name, where it is an equal source that leaves if the mode has that instead.
+static int leave_mode_named(runloop *loop, runloop_source *named, const char *name) {
+    runloop_source *stored;
+    int error = lock_and_compare(loop, named, name, &stored);
+    if (error)
+        return error;
+    struct mode *mode = runloop__find_mode(loop, name);
+    runloop__unlock(loop);
+    if (mode)
+        leave_mode(loop, stored, named, mode);
+    if (stored != named)
+        runloop__item_release(&stored->item);
+    return 0;
+}
+
+static int leave_common(runloop *loop, runloop_source *stored, runloop_source *named) {
+    int error = 0;
     runloop__lock(loop);
-    struct binding *binding = runloop__binding_find(source, loop);
+    struct binding *binding = runloop__binding_find(stored, loop);
     bool was_common = binding && binding->common;
     if (was_common)
         runloop__common_leave(&binding->common);
     struct mode *mode = runloop__next_common_mode(loop, NULL);
-    while (was_common && mode && !binding->common) {
+    while (was_common && mode && !binding->common && !error) {
         runloop__unlock(loop);
-        leave_mode(loop, source, source, mode);
+        error = leave_mode_named(loop, named, mode->name);
         runloop__lock(loop);
         mode = runloop__next_common_mode(loop, mode);
     }
     runloop__unlock(loop);
     if (was_common)
-        runloop__item_release(&source->item);
+        runloop__item_release(&stored->item);
+    return error;
 }
 
 int runloop_remove_source(runloop *loop, runloop_source *source, const char *name) {
@@ -275,19 +298,19 @@ int runloop_remove_source(runloop *loop, runloop_source *source, const char *nam
         return error;
     if (!source || !name)
         return -EINVAL;
+    // Others must not release the source between the steps.
     runloop__item_retain(&source->item);
-    runloop_source *stored;
-    bool common = runloop__is_common_name(name);
-    error = lock_and_compare(loop, source, common ? NULL : name, &stored);
-    if (!error) {
-        struct mode *mode = common ? NULL : runloop__find_mode(loop, name);
-        runloop__unlock(loop);
-        if (common)
-            leave_common(loop, stored);
-        else if (mode)
-            leave_mode(loop, stored, source, mode);
-        if (stored != source)
-            runloop__item_release(&stored->item);
+    if (runloop__is_common_name(name)) {
+        runloop_source *stored;
+        error = lock_and_compare(loop, source, NULL, &stored);
+        if (!error) {
+            runloop__unlock(loop);
+            error = leave_common(loop, stored, source);
+            if (stored != source)
+                runloop__item_release(&stored->item);
+        }
+    } else {
+        error = leave_mode_named(loop, source, name);
     }
     runloop__item_release(&source->item);
     return error;
