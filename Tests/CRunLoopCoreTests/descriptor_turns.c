@@ -1,0 +1,345 @@
+// descriptor_turns.c — which ready descriptor is served when, and who may take it away before (R43, R45, R76, R38, R39).
+#include "items.h"
+
+static runloop_source *sources[4];
+static runloop_timer *timers[2];
+static int descriptors[4];
+static int calls;
+
+static void take_and_trace(runloop_source *source, runloop_readiness events, void *info) {
+    (void)events;
+    take(runloop_source_get_descriptor(source));
+    trace(info);
+}
+
+static void make_sources(int count, void (*ready)(runloop_source *, runloop_readiness, void *)) {
+    static const char *names[] = {"a", "b", "c", "d"};
+    for (int i = 0; i < count; i++) {
+        descriptors[i] = make_eventfd(0);
+        sources[i] = make_descriptor(descriptors[i], RUNLOOP_READABLE, ready, (void *)names[i]);
+        REQUIRE(runloop_add_source(runloop_current(), sources[i], MODE) == 0);
+    }
+}
+
+TEST("R43 one ready descriptor is served per iteration, in the order in which they became ready") {
+    make_sources(3, take_and_trace);
+    trace_activities(MODE);
+    bump(descriptors[2]);
+    bump(descriptors[0]);
+    bump(descriptors[1]);
+    EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_TRACE("Entry T S W A c T S W A a T S W A b T S W A Exit");
+}
+
+TEST("R43 a run that doesn't sleep serves one descriptor") {
+    make_sources(3, take_and_trace);
+    trace_activities(MODE);
+    bump(descriptors[1]);
+    bump(descriptors[2]);
+    EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_TRACE("Entry T S b Exit");
+    EXPECT_EQ(runloop_run_in_mode(MODE, 0, true), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_TRACE("Entry T S c Exit");
+}
+
+TEST("R43 a descriptor that stays ready goes behind all that were reported before") {
+    make_sources(3, trace_ready);
+    for (int i = 0; i < 3; i++)
+        bump(descriptors[i]);
+    for (int i = 0; i < 9; i++)
+        EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_TRACE("a b c a b c a b c");
+}
+
+static void take_and_bump(runloop_source *source, runloop_readiness events, void *info) {
+    take_and_trace(source, events, info);
+    bump(runloop_source_get_descriptor(source));
+}
+
+TEST("R43 a descriptor that becomes ready again in its callback lets the others go first") {
+    make_sources(2, take_and_bump);
+    bump(descriptors[0]);
+    bump(descriptors[1]);
+    for (int i = 0; i < 6; i++)
+        EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_TRACE("a b a b a b");
+}
+
+static void wake_loop(void *loop) {
+    EXPECT_EQ(runloop_wake_up(loop), 0);
+}
+
+TEST("R43 as changed: a wake-up before the wait is not a port: the same wait also takes a descriptor") {
+    make_sources(1, take_and_trace);
+    trace_activities(MODE);
+    bump(descriptors[0]);
+    runloop_perform(runloop_current(), MODE, wake_loop, runloop_current(), NULL);
+    EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_TRACE("Entry T S W A a T S W A Exit");
+}
+
+static void remove_next(runloop_source *source, runloop_readiness events, void *info) {
+    take_and_trace(source, events, info);
+    if (source == sources[0])
+        runloop_remove_source(runloop_current(), sources[1], MODE);
+}
+
+static void invalidate_next(runloop_source *source, runloop_readiness events, void *info) {
+    take_and_trace(source, events, info);
+    if (source == sources[0])
+        runloop_source_invalidate(sources[1]);
+}
+
+static void close_next(runloop_source *source, runloop_readiness events, void *info) {
+    take_and_trace(source, events, info);
+    if (source == sources[0])
+        close(descriptors[1]), sources[0] = NULL;
+}
+
+TEST("R43 R73 a ready descriptor whose source is removed or invalidated first costs no iteration") {
+    void (*spoilers[])(runloop_source *, runloop_readiness, void *) = {remove_next, invalidate_next};
+    trace_activities(MODE);
+    for (int i = 0; i < 2; i++) {
+        make_sources(2, spoilers[i]);
+        bump(descriptors[0]);
+        bump(descriptors[1]);
+        EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
+        EXPECT_TRACE("Entry T S W A a T S W A Exit");
+        runloop_source_invalidate(sources[0]);
+        runloop_source_invalidate(sources[1]);
+    }
+}
+
+TEST("R73 a ready descriptor that an earlier callback closes does no harm, and falls silent") {
+    make_sources(2, close_next);
+    bump(descriptors[0]);
+    bump(descriptors[1]);
+    EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT(!strcmp(test_trace_text, "a") || !strcmp(test_trace_text, "a b")); // At most once for nothing.
+    trace_reset();
+    bump(descriptors[0]);
+    EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_TRACE("a");
+}
+
+static void remove_and_add_next(runloop_source *source, runloop_readiness events, void *info) {
+    take_and_trace(source, events, info);
+    if (source != sources[0])
+        return;
+    runloop_remove_source(runloop_current(), sources[1], MODE);
+    runloop_add_source(runloop_current(), sources[1], MODE);
+}
+
+TEST("R43 a ready descriptor that is removed and added again is served, once") {
+    make_sources(3, remove_and_add_next);
+    for (int i = 0; i < 3; i++)
+        bump(descriptors[i]);
+    EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT(!strcmp(test_trace_text, "a c b") || !strcmp(test_trace_text, "a b c"));
+}
+
+static void nest_once(runloop_source *source, runloop_readiness events, void *info) {
+    take_and_trace(source, events, info);
+    if (source != sources[0])
+        return;
+    trace("(");
+    EXPECT_EQ(runloop_run_in_mode(MODE, 0, true), RUNLOOP_RESULT_HANDLED_SOURCE);
+    trace(")");
+}
+
+TEST("R43 a nested run serves what the outer one found ready, which is not served again") {
+    make_sources(3, nest_once);
+    trace_activities(MODE);
+    for (int i = 0; i < 3; i++)
+        bump(descriptors[i]);
+    EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_TRACE("Entry T S W A a ( Entry T S b Exit ) T S W A c T S W A Exit");
+}
+
+static void remove_second_here(runloop_source *source, runloop_readiness events, void *info) {
+    (void)source, (void)events;
+    trace(info);
+    runloop_remove_source(runloop_current(), sources[1], MODE);
+}
+
+TEST("R43 each source of a ready descriptor is looked at again before its call") {
+    descriptors[0] = make_eventfd(1);
+    sources[0] = add_descriptor(MODE, descriptors[0], RUNLOOP_READABLE, remove_second_here, "first");
+    sources[1] = make_descriptor(descriptors[0], RUNLOOP_READABLE, trace_ready, "second");
+    runloop_add_source(runloop_current(), sources[1], MODE);
+    add_descriptor(MODE, descriptors[0], RUNLOOP_READABLE, trace_ready, "third");
+    EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_TRACE("first third");
+    EXPECT_EQ(runloop_add_source(runloop_current(), sources[1], MODE), 0);
+    runloop_source_invalidate(sources[0]);
+    EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_TRACE("third second");
+    runloop_source_release(sources[1]);
+}
+
+static void take_away(runloop_source *source, runloop_readiness events, void *info) {
+    take_and_trace(source, events, info);
+    for (int i = 0; i < 3; i++)
+        take(descriptors[i]);
+}
+
+TEST("R43 R69 a counter that somebody else has read meanwhile is not called") {
+    descriptors[0] = make_eventfd(1);
+    descriptors[1] = make_eventfd(1);
+    descriptors[2] = make_eventfd(0);
+    add_descriptor(MODE, descriptors[0], RUNLOOP_READABLE, take_away, "a");
+    runloop_source *counter = make_counter(descriptors[1], trace_ready, "counter");
+    runloop_add_source(runloop_current(), counter, MODE);
+    EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT(!strcmp(test_trace_text, "a") || !strcmp(test_trace_text, "counter a"));
+    trace_reset();
+    bump(descriptors[1]);
+    EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_TRACE("counter");
+    runloop_source_release(counter);
+}
+
+TEST("R38 the sources of a descriptor count as one handled source, called all before the run returns") {
+    descriptors[0] = make_eventfd(1);
+    add_descriptor(MODE, descriptors[0], RUNLOOP_READABLE, trace_ready, "first");
+    add_descriptor(MODE, descriptors[0], RUNLOOP_READABLE, trace_ready, "second");
+    EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_TRACE("first second");
+}
+
+TEST("R39 a ready descriptor without a callback counts as handled") {
+    add_descriptor(MODE, make_eventfd(1), RUNLOOP_READABLE, NULL, NULL);
+    EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
+    runloop_source *counter = make_counter(make_eventfd(1), NULL, NULL);
+    runloop_add_source(runloop_current(), counter, OTHER_MODE);
+    EXPECT_EQ(handle_one(OTHER_MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_EQ(take(runloop_source_get_descriptor(counter)), 0);
+    runloop_source_release(counter);
+}
+
+//===-- turns with timers --------------------------------------------------------------------------------------------===//
+
+TEST("R43 R76 as changed: due timers and ready descriptors take turns, the timers first") {
+    make_sources(2, trace_ready);
+    bump(descriptors[0]);
+    bump(descriptors[1]);
+    add_timer(MODE, 0, 1, trace_fire, "t"); // Due again whenever its callback ends.
+    for (int i = 0; i < 4; i++)
+        EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_TRACE("t a t b t a t b");
+}
+
+TEST("R43 R76 as changed: the turn is remembered from run to run, also by runs that don't sleep") {
+    make_sources(1, trace_ready);
+    bump(descriptors[0]);
+    add_timer(MODE, 0, 1, trace_fire, "t");
+    for (int i = 0; i < 6; i++)
+        EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_TRACE("t a t a t a");
+}
+
+TEST("R76 as changed: all due timers together are one turn") {
+    make_sources(1, take_and_trace);
+    bump(descriptors[0]);
+    add_timer(MODE, 1, 0, trace_fire, "t1");
+    add_timer(MODE, 2, 0, trace_fire, "t2");
+    trace_activities(MODE);
+    EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_TRACE("Entry T S W A t1 t2 T S W A a T S W A Exit");
+}
+
+//===-- an event in hand ---------------------------------------------------------------------------------------------===//
+
+static void nest_while_in_hand(runloop_observer *observer, runloop_activity activity, void *info) {
+    (void)observer, (void)activity, (void)info;
+    if (calls++)
+        return;
+    trace("(");
+    poll_mode(MODE);
+    trace(")");
+}
+
+TEST("R45 as changed: a run nested in an AfterWaiting observer serves the descriptor; the outer one doesn't") {
+    make_sources(2, take_and_trace);
+    add_observer(MODE, RUNLOOP_ACTIVITY_BEFORE_TIMERS, trace_activity, NULL);
+    add_observer(MODE, RUNLOOP_ACTIVITY_AFTER_WAITING, nest_while_in_hand, NULL);
+    bump(descriptors[0]);
+    EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_TRACE("T ( T a ) T");
+}
+
+TEST("R45 as changed: the outer iteration doesn't choose another descriptor instead") {
+    make_sources(2, take_and_trace);
+    add_observer(MODE, RUNLOOP_ACTIVITY_BEFORE_TIMERS, trace_activity, NULL);
+    add_observer(MODE, RUNLOOP_ACTIVITY_AFTER_WAITING, nest_while_in_hand, NULL);
+    bump(descriptors[0]);
+    bump(descriptors[1]);
+    EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_TRACE("T ( T a ) T b T");
+}
+
+TEST("R45 as changed: a run nested in an AfterWaiting observer fires the due timer; the outer one doesn't") {
+    keep_mode(MODE);
+    add_observer(MODE, RUNLOOP_ACTIVITY_BEFORE_TIMERS, trace_activity, NULL);
+    add_observer(MODE, RUNLOOP_ACTIVITY_AFTER_WAITING, nest_while_in_hand, NULL);
+    add_timer(MODE, runloop_now_ns() + MS, 0, trace_fire, "t");
+    EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_TRACE("T ( T t ) T");
+}
+
+static void spoil_in_hand(runloop_observer *observer, runloop_activity activity, void *info) {
+    (void)observer, (void)activity;
+    if (calls++)
+        return;
+    runloop *loop = runloop_current();
+    if (!strcmp(info, "read"))
+        EXPECT_EQ(take(descriptors[0]), 1); // Not yet read by the loop.
+    else if (!strcmp(info, "postpone"))
+        runloop_timer_set_fire_date(timers[0], runloop_now_ns() + 100 * SECOND);
+    else if (!strcmp(info, "remove"))
+        runloop_remove_source(loop, sources[0], MODE);
+    else
+        runloop_remove_source(loop, sources[0], MODE), runloop_add_source(loop, sources[0], MODE);
+}
+
+static void start_spoiling(const char *how) {
+    keep_mode(MODE);
+    add_observer(MODE, RUNLOOP_ACTIVITY_BEFORE_TIMERS, trace_activity, NULL);
+    add_observer(MODE, RUNLOOP_ACTIVITY_AFTER_WAITING, spoil_in_hand, (void *)how);
+}
+
+TEST("R45 as changed: a descriptor in hand that is removed is not called, and its event not lost") {
+    make_sources(1, take_and_trace);
+    start_spoiling("remove");
+    bump(descriptors[0]);
+    EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_TRACE("T T");
+    runloop_add_source(runloop_current(), sources[0], MODE);
+    EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_TRACE("T a");
+}
+
+TEST("R45 as changed: a descriptor in hand that is removed and added again waits for the next iteration") {
+    make_sources(1, take_and_trace);
+    start_spoiling("add again");
+    bump(descriptors[0]);
+    EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_TRACE("T T a T");
+}
+
+TEST("R45 as changed: a counter in hand is read only when it is served") {
+    descriptors[0] = make_eventfd(1);
+    runloop_source *counter = make_counter(descriptors[0], trace_ready, "counter");
+    runloop_add_source(runloop_current(), counter, MODE);
+    runloop_source_release(counter);
+    start_spoiling("read");
+    EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_TRACE("T T");
+}
+
+TEST("R45 as changed: a timer in hand whose date is moved doesn't fire") {
+    timers[0] = add_timer(MODE, runloop_now_ns() + MS, 0, trace_fire, "t");
+    start_spoiling("postpone");
+    EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_TRACE("T T");
+}

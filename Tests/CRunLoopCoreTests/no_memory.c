@@ -1,0 +1,315 @@
+// no_memory.c — memory that runs out at every place where the core asks for it (R121, and the -ENOMEM of every call).
+// Link with -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc and ,--wrap=free: without the last one nobody counts what still lives.
+#include "items.h"
+
+extern void *__real_malloc(size_t size);
+extern void *__real_calloc(size_t count, size_t size);
+extern void *__real_realloc(void *block, size_t size);
+extern void __real_free(void *block) __attribute__((weak));
+
+//===-- counting and failing -----------------------------------------------------------------------------------------===//
+
+enum { LEDGER = 1 << 16 };
+static void *ledger[LEDGER]; ///< Living blocks, by hash of their address.
+static pthread_mutex_t ledger_lock = PTHREAD_MUTEX_INITIALIZER;
+static long living, asked, fail_at, failed;
+static bool fail_on; ///< Not only one request, but all from there on.
+
+static size_t ledger_place(void *block) {
+    return ((uintptr_t)block >> 4) * 0x9E3779B97F4A7C15U >> 48;
+}
+
+static void *enter(void *block) {
+    if (!block)
+        return NULL;
+    pthread_mutex_lock(&ledger_lock);
+    size_t place = ledger_place(block);
+    while (ledger[place] && ledger[place] != (void *)1)
+        place = (place + 1) % LEDGER;
+    ledger[place] = block;
+    living++;
+    pthread_mutex_unlock(&ledger_lock);
+    return block;
+}
+
+static void leave(void *block) {
+    if (!block)
+        return;
+    pthread_mutex_lock(&ledger_lock);
+    for (size_t place = ledger_place(block); ledger[place]; place = (place + 1) % LEDGER)
+        if (ledger[place] == block) {
+            ledger[place] = (void *)1; // Was in use: the search goes on past it.
+            living--;
+            break;
+        }
+    pthread_mutex_unlock(&ledger_lock);
+}
+
+static bool fails(void) {
+    pthread_mutex_lock(&ledger_lock);
+    asked++;
+    bool fail = fail_at && (asked == fail_at || (fail_on && asked > fail_at));
+    failed += fail;
+    pthread_mutex_unlock(&ledger_lock);
+    return fail;
+}
+
+void *__wrap_malloc(size_t size) {
+    return fails() ? NULL : enter(__real_malloc(size));
+}
+
+void *__wrap_calloc(size_t count, size_t size) {
+    return fails() ? NULL : enter(__real_calloc(count, size));
+}
+
+void *__wrap_realloc(void *block, size_t size) {
+    if (fails())
+        return NULL;
+    leave(block);
+    void *moved = __real_realloc(block, size);
+    return enter(moved ? moved : block);
+}
+
+void __wrap_free(void *block) {
+    leave(block);
+    __real_free(block);
+}
+
+//===-- a scenario that uses everything ------------------------------------------------------------------------------===//
+
+static int retained, released, accepted, ended, scheduled, cancelled;
+
+static void *count_retain(void *info) {
+    retained++;
+    return info;
+}
+
+static void count_release(void *info) {
+    (void)info;
+    released++;
+}
+
+static char *describe(void *info) {
+    (void)info;
+    return calloc(1, 4);
+}
+
+static void count_end(void *info) {
+    (void)info;
+    ended++;
+}
+
+static void count_schedule(runloop_source *source, runloop *loop, const char *mode, void *info) {
+    (void)source, (void)loop, (void)mode, (void)info;
+    scheduled++;
+}
+
+static void count_cancel(runloop_source *source, runloop *loop, const char *mode, void *info) {
+    (void)source, (void)loop, (void)mode, (void)info;
+    cancelled++;
+}
+
+static void take_ready(runloop_source *source, runloop_readiness events, void *info) {
+    (void)events, (void)info;
+    take(runloop_source_get_descriptor(source));
+}
+
+static void poll_here(void *unused) {
+    (void)unused;
+    poll_mode(MODE);
+    count_end(unused);
+}
+
+static bool are_equal(const void *info, const void *other) {
+    return info == other;
+}
+
+/// An answer must be that of success, or -ENOMEM if memory failed.
+static bool good(int result) {
+    EXPECT(result >= 0 || (result == -ENOMEM && failed));
+    return result >= 0;
+}
+
+static void post(runloop *loop, const char *mode, runloop_function function) {
+    accepted += good(runloop_post(loop, mode, function, NULL, count_end));
+    accepted += good(runloop_perform(loop, mode, function, NULL, count_end));
+    const char *modes[] = {mode, "posted", RUNLOOP_COMMON_MODES, "many", "more", "modes"};
+    accepted += good(runloop_perform_in_modes(loop, modes, 6, function, NULL, count_end));
+    accepted += good(runloop_post_in_modes(loop, modes, 6, function, NULL, count_end));
+}
+
+static runloop_context context(void) {
+    return (runloop_context){.retain = count_retain, .release = count_release, .describe = describe};
+}
+
+static void use_sources(runloop *loop, int descriptor) {
+    runloop_source_config config = {
+        .context = context(), .schedule = count_schedule, .cancel = count_cancel, .equal = are_equal};
+    runloop_descriptor_config descriptor_config = {.context = context(),
+                                                   .descriptor = descriptor,
+                                                   .events = RUNLOOP_READABLE,
+                                                   .counter = true,
+                                                   .ready = take_ready,
+                                                   .equal = are_equal};
+    for (int kind = 0; kind < 2; kind++) {
+        runloop_source *source = NULL;
+        if (!good(kind ? runloop_descriptor_source_create(&descriptor_config, &source)
+                       : runloop_source_create(&config, &source)))
+            continue;
+        const char *modes[] = {MODE, "a", "b", "c", "d", "e", "f", "g", "h", "i", RUNLOOP_COMMON_MODES};
+        for (int i = 0; i < 11; i++) {
+            bool there = good(runloop_add_source(loop, source, modes[i]));
+            EXPECT_EQ(runloop_contains_source(loop, source, modes[i]), there);
+        }
+        runloop_source_signal(source);
+        if (kind)
+            bump(descriptor);
+        poll_mode(MODE);
+        good(runloop_remove_source(loop, source, "a"));
+        good(runloop_remove_source(loop, source, RUNLOOP_COMMON_MODES));
+        if (!kind)
+            runloop_source_invalidate(source);
+        runloop_source_release(source);
+    }
+}
+
+static void use_timers(runloop *loop) {
+    for (int i = 0; i < 20; i++) {
+        runloop_timer_config config = {
+            .context = context(), .fire_ns = i % 2 ? 0 : RUNLOOP_NEVER, .interval_ns = i % 3 * MS};
+        runloop_timer *timer = NULL;
+        if (!good(runloop_timer_create(&config, &timer)))
+            continue;
+        const char *modes[] = {MODE, "a", "t", RUNLOOP_COMMON_MODES};
+        for (int j = 0; j < 4; j++) {
+            bool there = good(runloop_add_timer(loop, timer, modes[j]));
+            EXPECT_EQ(runloop_contains_timer(loop, timer, modes[j]), there);
+        }
+        EXPECT_EQ(runloop_timer_set_fire_date(timer, i % 4 ? 5 : runloop_now_ns() + MS), 0);
+        good(runloop_remove_timer(loop, timer, "a"));
+        if (i % 5 == 0)
+            runloop_timer_invalidate(timer);
+        runloop_timer_release(timer);
+    }
+}
+
+static void use_observers(runloop *loop) {
+    for (int i = 0; i < 10; i++) {
+        runloop_observer_config config = {.context = context(), .activities = RUNLOOP_ACTIVITY_ALL, .repeats = i % 2};
+        runloop_observer *observer = NULL;
+        if (!good(runloop_observer_create(&config, &observer)))
+            continue;
+        const char *modes[] = {MODE, "o", RUNLOOP_COMMON_MODES};
+        for (int j = 0; j < 3; j++) {
+            bool there = good(runloop_add_observer(loop, observer, modes[j]));
+            EXPECT_EQ(runloop_contains_observer(loop, observer, modes[j]), there);
+        }
+        good(runloop_remove_observer(loop, observer, "o"));
+        runloop_observer_release(observer);
+    }
+}
+
+static void *use_everything(void *unused) {
+    (void)unused;
+    int result = poll_mode(MODE);
+    EXPECT(result == RUNLOOP_RESULT_FINISHED || (result == -ENOMEM && failed));
+    runloop *loop = runloop_current();
+    EXPECT(loop || failed);
+    if (!loop)
+        return NULL;
+    EXPECT(runloop_mode_name("a name of its own") || failed);
+    good(runloop_add_common_mode(loop, "common"));
+    post(loop, MODE, poll_here);
+    int descriptor = make_eventfd(0);
+    use_sources(loop, descriptor);
+    use_timers(loop);
+    use_observers(loop);
+    good(runloop_add_common_mode(loop, "common too"));
+    good(runloop_stop_mode(loop, "stopped"));
+    runloop_wake_up(loop);
+    char *description = runloop_copy_description(loop);
+    EXPECT(description || failed);
+    free(description);
+    post(loop, MODE, poll_here);
+    for (int i = 0; i < 3; i++) {
+        EXPECT(poll_mode(MODE) > 0);
+        EXPECT(run_for(MODE, MS) > 0);
+        EXPECT(poll_mode("a") > 0);
+        EXPECT(poll_mode("common too") > 0);
+    }
+    post(loop, "never", count_end);
+    if (good(runloop_stop_latched(loop)))
+        EXPECT(poll_mode("b") > 0);
+    close(descriptor);
+    return NULL;
+}
+
+/// Runs the scenario on a thread of its own and checks that the accounts are balanced when the thread has ended.
+static void expect_balance(void) {
+    int descriptors = count_descriptors();
+    on_new_thread(use_everything, NULL);
+    EXPECT_EQ(retained, released);
+    EXPECT_EQ(accepted, ended);
+    EXPECT_EQ(scheduled, cancelled);
+    EXPECT_EQ(count_descriptors(), descriptors);
+}
+
+/// In a process of its own: the n-th request fails; then all is well again, and nothing more lives than ever.
+static int living_after(long n, bool on) {
+    asked = 0;
+    failed = 0;
+    fail_on = on;
+    fail_at = n;
+    if (n)
+        expect_balance();
+    bool reached = failed || !n;
+    fail_at = failed = 0;
+    expect_balance();
+    EXPECT(scheduled > 0 && retained > 30 && accepted > 10);
+    return !reached ? -1 : __real_free ? (int)living : 0;
+}
+
+static void fail_everywhere(bool on) {
+    int result[2];
+    REQUIRE(pipe(result) == 0);
+    int expected = -1;
+    long n = 0;
+    for (;; n++) {
+        fflush(NULL);
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(60);
+            int answer = living_after(n, on);
+            REQUIRE(write(result[1], &answer, sizeof answer) == sizeof answer);
+            fflush(NULL);
+            _exit(test_failures ? 1 : 0);
+        }
+        int status = 0, answer = 0;
+        REQUIRE(waitpid(child, &status, 0) == child);
+        if (!WIFEXITED(status) || WEXITSTATUS(status)) {
+            fprintf(stderr, "    … when request %ld fails (status %d)\n", n, status);
+            test_failures++;
+            if (!WIFEXITED(status))
+                continue;
+        }
+        REQUIRE(read(result[0], &answer, sizeof answer) == sizeof answer);
+        if (answer < 0)
+            break;
+        if (n == 0)
+            expected = answer;
+        else if (answer != expected) {
+            fprintf(stderr, "    … after request %ld failed, %d blocks live instead of %d\n", n, answer, expected);
+            test_failures++;
+        }
+        REQUIRE(test_failures < 10);
+    }
+    EXPECT(n > 40); // The scenario did ask for memory, and it was counted.
+}
+
+TEST("R121 any single request for memory may fail: a documented error, nothing leaked, and the loop works") {
+    fail_everywhere(false);
+}
+
+TEST("R121 all requests from any one on may fail: a documented error, nothing leaked, and the loop works") {
+    fail_everywhere(true);
+}

@@ -1,0 +1,121 @@
+// syscalls.c — the scenes that syscalls.sh watches: which system calls a loop makes. Each marks
+// the part that counts by two calls that fail: write(-1, "begin …") and write(-1, "end …"). By themselves they prove only
+// that the scenes work.
+#include "items.h"
+
+enum { ROUNDS = 200, BUSY_ROUNDS = 2000 };
+
+static runloop *loops[2];
+static int rounds;
+
+static void mark(const char *word) {
+    EXPECT(write(-1, word, strlen(word)) < 0);
+}
+
+//===-- wake-ups of a sleeping loop ----------------------------------------------------------------------------------===//
+
+static void count_round(void *loop) {
+    int round = __atomic_add_fetch(&rounds, 1, __ATOMIC_ACQ_REL);
+    if (round == 1)
+        mark("begin wake-ups");
+    if (round > ROUNDS) {
+        mark("end wake-ups");
+        runloop_stop(loop);
+    }
+}
+
+static void *run_until_stopped(void *number) {
+    keep_mode(MODE);
+    __atomic_store_n(&loops[(intptr_t)number], runloop_current(), __ATOMIC_RELEASE);
+    EXPECT_EQ(run_for(MODE, RUNLOOP_FOREVER), RUNLOOP_RESULT_STOPPED);
+    return NULL;
+}
+
+TEST("R50 one wait for each wake-up of a sleeping loop") {
+    pthread_t thread;
+    REQUIRE(pthread_create(&thread, NULL, run_until_stopped, NULL) == 0);
+    WAIT_UNTIL(__atomic_load_n(&loops[0], __ATOMIC_ACQUIRE));
+    for (int i = 0; i <= ROUNDS; i++) {
+        WAIT_UNTIL(runloop_is_waiting(loops[0]));
+        EXPECT_EQ(runloop_post(loops[0], MODE, count_round, loops[0], NULL), 0);
+        WAIT_UNTIL(__atomic_load_n(&rounds, __ATOMIC_ACQUIRE) == i + 1);
+    }
+    REQUIRE(pthread_join(thread, NULL) == 0);
+}
+
+//===-- iterations without a sleep -----------------------------------------------------------------------------------===//
+
+static void nothing(void *info) {
+    (void)info;
+}
+
+static void signal_again(runloop_source *source, void *info) {
+    (void)info;
+    if (++rounds == BUSY_ROUNDS / 2) // Memory and the like are warm by now.
+        mark("begin busy");
+    if (rounds == BUSY_ROUNDS) {
+        mark("end busy");
+        runloop_stop(runloop_current());
+        return;
+    }
+    runloop_source_signal(source);
+    runloop_post(runloop_current(), MODE, nothing, NULL, NULL);
+    runloop_perform(runloop_current(), MODE, nothing, NULL, NULL);
+}
+
+TEST("R64 R103 iterations with nothing but signalled sources and posts make no system call") {
+    runloop_source_signal(add_source(MODE, signal_again, NULL));
+    add_timer(MODE, runloop_now_ns() + 1000 * SECOND, 0, NULL, NULL);
+    EXPECT_EQ(run_for(MODE, 2000 * SECOND), RUNLOOP_RESULT_STOPPED);
+    EXPECT_EQ(rounds, BUSY_ROUNDS);
+}
+
+//===-- nothing to do ------------------------------------------------------------------------------------------------===//
+
+TEST("R41 an idle loop makes no system call in five seconds") {
+    struct worker worker = {0};
+    start_worker(&worker);
+    runloop_timer *timer = make_timer(runloop_now_ns() + 1000 * SECOND, 0, NULL, NULL);
+    runloop_source *source = make_descriptor(make_eventfd(0), RUNLOOP_READABLE, NULL, NULL);
+    EXPECT_EQ(runloop_add_timer(worker.loop, timer, MODE), 0);
+    EXPECT_EQ(runloop_add_source(worker.loop, source, MODE), 0);
+    wait_for_sleep(&worker);
+    mark("begin idle");
+    sleep(5);
+    mark("end idle");
+    stop_worker(&worker);
+    runloop_timer_release(timer);
+    runloop_source_release(source);
+}
+
+//===-- two loops that post to each other ----------------------------------------------------------------------------===//
+
+static void ping(void *info);
+
+static void pong(void *info) {
+    EXPECT_EQ(runloop_post(loops[0], MODE, ping, info, NULL), 0);
+}
+
+static void ping(void *info) {
+    if (rounds == 0)
+        mark("begin ping-pong");
+    if (rounds++ == ROUNDS) {
+        mark("end ping-pong");
+        runloop_stop(loops[0]);
+        runloop_stop(loops[1]);
+        return;
+    }
+    EXPECT_EQ(runloop_post(loops[1], MODE, pong, info, NULL), 0);
+}
+
+TEST("R104 a round trip between two sleeping loops is two writes and two waits") {
+    pthread_t threads[2];
+    for (intptr_t i = 0; i < 2; i++) {
+        REQUIRE(pthread_create(&threads[i], NULL, run_until_stopped, (void *)i) == 0);
+        WAIT_UNTIL(__atomic_load_n(&loops[i], __ATOMIC_ACQUIRE));
+    }
+    WAIT_UNTIL(runloop_is_waiting(loops[1]));
+    EXPECT_EQ(runloop_post(loops[0], MODE, ping, NULL, NULL), 0);
+    for (int i = 0; i < 2; i++)
+        REQUIRE(pthread_join(threads[i], NULL) == 0);
+}

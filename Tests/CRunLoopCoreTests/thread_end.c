@@ -1,0 +1,268 @@
+// thread_end.c — threads that end in the middle of a run, the main thread's end, and what a loop holds (R7, R8, R13, R120).
+#include "items.h"
+
+static runloop_source *held_source;
+static runloop_timer *held_timer;
+
+static void trace_release(void *info) {
+    trace(info);
+}
+
+static void trace_cancel(runloop_source *source, runloop *loop, const char *mode, void *info) {
+    (void)source, (void)loop, (void)mode, (void)info;
+    trace("cancel");
+}
+
+static void exit_from_perform(runloop_source *source, void *info) {
+    (void)source, (void)info;
+    trace("perform");
+    pthread_exit(NULL);
+}
+
+static void *exits_in_source(void *unused) {
+    (void)unused;
+    runloop_source_config config = {
+        .context = {.info = "release", .release = trace_release}, .perform = exit_from_perform, .cancel = trace_cancel};
+    REQUIRE(runloop_source_create(&config, &held_source) == 0);
+    runloop_add_source(runloop_current(), held_source, MODE);
+    runloop_source_signal(held_source);
+    runloop_perform(runloop_current(), OTHER_MODE, trace_function, "performed", trace_release);
+    run_for(MODE, RUNLOOP_FOREVER);
+    trace("returned");
+    return NULL;
+}
+
+TEST("R8 a thread may end inside a source's callback") {
+    int before = count_descriptors();
+    on_new_thread(exits_in_source, NULL);
+    EXPECT_TRACE("perform cancel performed");
+    EXPECT_EQ(count_descriptors(), before);
+    EXPECT(runloop_source_is_valid(held_source));
+    runloop_source_release(held_source);
+    EXPECT_TRACE("release");
+}
+
+static void exit_from_timer(runloop_timer *timer, void *info) {
+    (void)timer, (void)info;
+    trace("fire");
+    pthread_exit(NULL);
+}
+
+static void *exits_in_timer(void *interval) {
+    runloop_timer_config config = {.context = {.info = "release", .release = trace_release},
+                                   .interval_ns = (intptr_t)interval,
+                                   .fire = exit_from_timer};
+    REQUIRE(runloop_timer_create(&config, &held_timer) == 0);
+    runloop_add_timer(runloop_current(), held_timer, MODE);
+    runloop_add_timer(runloop_current(), held_timer, OTHER_MODE);
+    run_for(MODE, RUNLOOP_FOREVER);
+    trace("returned");
+    return NULL;
+}
+
+TEST("R8 R9 a timer whose callback ended its thread may be invalidated afterwards") {
+    for (int i = 0; i < 2; i++) {
+        on_new_thread(exits_in_timer, (void *)(i * 1000000L));
+        EXPECT_TRACE("fire");
+        runloop_timer_invalidate(held_timer);
+        EXPECT_TRACE("release");
+        EXPECT(!runloop_timer_is_valid(held_timer));
+        runloop_timer_release(held_timer);
+        EXPECT_TRACE("");
+    }
+}
+
+static void *runs_held_timer(void *unused) {
+    (void)unused;
+    EXPECT_EQ(runloop_add_timer(runloop_current(), held_timer, MODE), 0);
+    run_for(MODE, RUNLOOP_FOREVER);
+    return NULL;
+}
+
+TEST("R8 R9 a repeating timer whose callback ended its thread fires in another loop") {
+    on_new_thread(exits_in_timer, (void *)1000000L);
+    EXPECT(runloop_timer_is_valid(held_timer));
+    on_new_thread(runs_held_timer, NULL);
+    EXPECT_TRACE("fire fire");
+    runloop_timer_release(held_timer);
+    EXPECT_TRACE("release");
+}
+
+static void exit_from_function(void *info) {
+    trace(info);
+    pthread_exit(NULL);
+}
+
+static void discard(void *info) {
+    trace("discard");
+    trace(info);
+}
+
+static void *exits_in_function(void *unused) {
+    (void)unused;
+    runloop *loop = runloop_current();
+    runloop_perform(loop, MODE, trace_function, "a", discard);
+    runloop_perform(loop, MODE, exit_from_function, "b", discard);
+    runloop_perform(loop, MODE, trace_function, "c", discard);
+    runloop_perform(loop, OTHER_MODE, trace_function, "d", discard);
+    run_for(MODE, RUNLOOP_FOREVER);
+    trace("returned");
+    return NULL;
+}
+
+TEST("R8 when a performed function ends the thread, the rest of its batch is discarded, in order") {
+    on_new_thread(exits_in_function, NULL);
+    EXPECT_TRACE("a b discard c discard d");
+}
+
+static void exit_from_observer(runloop_observer *observer, runloop_activity activity, void *info) {
+    trace_activity(observer, activity, info);
+    if (info)
+        poll_mode(OTHER_MODE);
+    pthread_exit(NULL);
+}
+
+static void *exits_in_nested_observer(void *unused) {
+    (void)unused;
+    keep_mode(MODE);
+    keep_mode(OTHER_MODE);
+    add_observer(MODE, RUNLOOP_ACTIVITY_BEFORE_WAITING, exit_from_observer, "nest");
+    add_observer(OTHER_MODE, RUNLOOP_ACTIVITY_BEFORE_SOURCES, exit_from_observer, NULL);
+    runloop_perform(runloop_current(), "third", trace_function, "performed", discard);
+    run_for(MODE, RUNLOOP_FOREVER);
+    return NULL;
+}
+
+TEST("R8 a thread may end inside an observer of a nested run") {
+    int before = count_descriptors();
+    on_new_thread(exits_in_nested_observer, NULL);
+    EXPECT_TRACE("W S discard performed");
+    EXPECT_EQ(count_descriptors(), before);
+}
+
+static void exit_from_ready(runloop_source *source, runloop_readiness events, void *info) {
+    (void)source, (void)events;
+    trace(info);
+    pthread_exit(NULL);
+}
+
+static void *exits_in_descriptor(void *descriptors) {
+    int *two = descriptors;
+    held_source = make_descriptor(two[0], RUNLOOP_READABLE, exit_from_ready, "first");
+    runloop_add_source(runloop_current(), held_source, MODE);
+    add_descriptor(MODE, two[1], RUNLOOP_READABLE, exit_from_ready, "second");
+    bump(two[0]);
+    bump(two[1]);
+    run_for(MODE, RUNLOOP_FOREVER);
+    return NULL;
+}
+
+TEST("R8 a thread may end inside a descriptor's callback, and the descriptor serves in another loop") {
+    int two[2] = {make_eventfd(0), make_eventfd(0)};
+    int before = count_descriptors();
+    on_new_thread(exits_in_descriptor, two);
+    EXPECT_TRACE("first");
+    EXPECT_EQ(count_descriptors(), before);
+    runloop_source_release(held_source);
+    add_descriptor(MODE, two[0], RUNLOOP_READABLE, trace_ready, "again");
+    EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_TRACE("again");
+}
+
+//===-- the main thread's end ----------------------------------------------------------------------------------------===//
+
+static runloop *main_loop;
+static pthread_t main_thread;
+
+static void *outlive_main(void *unused) {
+    (void)unused;
+    REQUIRE(pthread_join(main_thread, NULL) == 0);
+    EXPECT_TRACE("cancel discard performed");
+    EXPECT(runloop_main() == main_loop);
+    EXPECT(!runloop_is_current(main_loop));
+    EXPECT_EQ(runloop_wake_up(main_loop), 0);
+    EXPECT_EQ(runloop_stop(main_loop), 0);
+    EXPECT_EQ(runloop_post(main_loop, MODE, trace_function, "performed", discard), -ESHUTDOWN);
+    EXPECT_EQ(runloop_add_source(main_loop, held_source, MODE), -ESHUTDOWN);
+    EXPECT_EQ(runloop_add_timer(main_loop, held_timer, MODE), -ESHUTDOWN);
+    EXPECT(!runloop_contains_source(main_loop, held_source, MODE));
+    EXPECT_TRACE("");
+    runloop *own = runloop_current();
+    EXPECT(own && own != main_loop);
+    EXPECT_EQ(runloop_add_source(own, held_source, MODE), 0);
+    EXPECT_EQ(runloop_add_timer(own, held_timer, MODE), 0);
+    EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_TRACE("fire");
+    fflush(NULL);
+    _exit(test_failures ? 1 : 0);
+}
+
+TEST("R13 the main thread may leave by pthread_exit: its loop is torn down and stays an object for the others") {
+    main_loop = runloop_current();
+    main_thread = pthread_self();
+    runloop_source_config config = {.cancel = trace_cancel};
+    REQUIRE(runloop_source_create(&config, &held_source) == 0);
+    held_timer = make_timer(0, 0, trace_fire, "fire");
+    runloop_add_source(main_loop, held_source, MODE);
+    runloop_add_timer(main_loop, held_timer, MODE);
+    runloop_perform(main_loop, MODE, trace_function, "performed", discard);
+    pthread_t thread;
+    REQUIRE(pthread_create(&thread, NULL, outlive_main, NULL) == 0);
+    pthread_exit(NULL);
+}
+
+//===-- descriptors --------------------------------------------------------------------------------------------------===//
+
+static void *count_what_a_loop_holds(void *unused) {
+    (void)unused;
+    bool open_before[256];
+    for (int i = 0; i < 256; i++)
+        open_before[i] = fcntl(i, F_GETFD) >= 0;
+    int before = count_descriptors();
+    runloop *loop = runloop_current();
+    EXPECT_EQ(count_descriptors() - before, 2);
+    char name[16];
+    for (int i = 0; i < 20; i++) {
+        snprintf(name, sizeof name, "mode %d", i);
+        keep_mode(name);
+        EXPECT_EQ(runloop_add_common_mode(loop, name), 0);
+        EXPECT_EQ(poll_mode(name), RUNLOOP_RESULT_TIMED_OUT);
+    }
+    add_observer(MODE, RUNLOOP_ACTIVITY_ALL, NULL, NULL);
+    runloop_timer *timer = add_timer(MODE, runloop_now_ns() + 100 * SECOND, 0, NULL, NULL);
+    runloop_perform(loop, MODE, trace_function, "performed", NULL);
+    EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_EQ(count_descriptors() - before, 2);
+    runloop_timer_set_fire_date(timer, runloop_now_ns() + 5 * MS);
+    EXPECT_EQ(run_for(MODE, 20 * SECOND), RUNLOOP_RESULT_FINISHED); // The timer was the mode's only item.
+    EXPECT(count_descriptors() - before <= 3);
+    for (int i = 0; i < 5; i++) {
+        add_timer(name, runloop_now_ns() + 5 * MS, 0, NULL, NULL);
+        EXPECT_EQ(run_for(name, 20 * MS), RUNLOOP_RESULT_TIMED_OUT);
+    }
+    EXPECT(count_descriptors() - before <= 3);
+    for (int i = 0; i < 256; i++)
+        if (!open_before[i] && fcntl(i, F_GETFD) >= 0)
+            EXPECT_EQ(fcntl(i, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+    return NULL;
+}
+
+TEST("R120 as changed: a loop holds two descriptors, a third once it has slept for a timer, none per mode or item") {
+    int before = count_descriptors();
+    on_new_thread(count_what_a_loop_holds, NULL);
+    EXPECT_EQ(count_descriptors(), before);
+}
+
+static void *use_loop_shortly(void *unused) {
+    (void)unused;
+    add_timer(MODE, runloop_now_ns() + MS, 0, NULL, NULL);
+    EXPECT_EQ(run_for(MODE, 20 * SECOND), RUNLOOP_RESULT_FINISHED);
+    return NULL;
+}
+
+TEST("R120 a hundred threads with loops leave no descriptor behind") {
+    int before = count_descriptors();
+    for (int i = 0; i < 100; i++)
+        on_new_thread(use_loop_shortly, NULL);
+    EXPECT_EQ(count_descriptors(), before);
+}
