@@ -48,11 +48,10 @@ static bool begin(struct run *run, runloop_timer *timer, int64_t pass_ns, int64_
     // Reading the clock is only worth it where it can decide: which instants were missed, or a date moved during the pass.
     if (timer->interval_ns > 0 || *due_ns > pass_ns)
         *start_ns = runloop_now_ns();
-    bool fires = !runloop__is_inherited(loop) && runloop__item_is_valid(&timer->item) && !runloop__item_is_firing(&timer->item) &&
-                 atomic_load(&timer->owner) == loop && *due_ns <= *start_ns;
+    bool fires = !runloop__is_inherited(loop) && atomic_load(&timer->owner) == loop && *due_ns <= *start_ns &&
+                 runloop__item_begin_firing(&timer->item);
     if (fires) {
         runloop__timer_leave_heaps(timer);
-        runloop__item_begin_firing(&timer->item);
         list_append(&loop->firing, &timer->firing);
         timer->redated = false;
         if (timer->interval_ns > 0) {
@@ -74,24 +73,31 @@ static void date_anew(runloop_timer *timer, int64_t due_ns, int64_t start_ns) {
     atomic_store(&timer->due_ns, next_on_grid(due_ns, end_ns, timer->interval_ns));
 }
 
+/// Takes the timer off the list of firing ones and returns with its owner locked. The call-out may have moved it to another loop
+/// (R86), which may fire it as soon as it is no longer firing here: so the list comes first.
+static runloop *stop_firing(runloop *loop, runloop_timer *timer) {
+    runloop *owner = runloop__lock_owner(&timer->owner);
+    if (owner != loop) {
+        runloop__unlock_owner(&timer->owner, owner);
+        runloop__lock(loop);
+        list_remove(&timer->firing);
+        runloop__unlock(loop);
+        return runloop__lock_owner(&timer->owner);
+    }
+    list_remove(&timer->firing);
+    return owner;
+}
+
 static void end(struct run *run, runloop_timer *timer, int64_t due_ns, int64_t start_ns) {
     if (timer->interval_ns == 0)
         runloop_timer_invalidate(timer);
-    // The call-out may have moved the timer to another loop (R86): then that one's lock guards it now.
-    runloop *owner = runloop__lock_owner(&timer->owner);
-    if (owner == run->loop)
-        list_remove(&timer->firing);
+    runloop *owner = stop_firing(run->loop, timer);
     if (runloop__item_is_valid(&timer->item) && timer->interval_ns > 0)
         date_anew(timer, due_ns, start_ns);
     bool releases = runloop__item_clear_firing(&timer->item);
     if (owner)
         runloop__timer_enter_heaps(owner, timer);
     runloop__unlock_owner(&timer->owner, owner);
-    if (owner != run->loop) {
-        runloop__lock(run->loop);
-        list_remove(&timer->firing);
-        runloop__unlock(run->loop);
-    }
     if (releases)
         runloop__item_release_context(&timer->item);
 }

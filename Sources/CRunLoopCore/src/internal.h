@@ -75,8 +75,9 @@ bool runloop__item_is_valid(const struct item *item);
 bool runloop__item_invalidate(struct item *item);
 /// After the caller of `invalidate` took the item out of its modes: releases the context, unless a call-out still uses it.
 void runloop__item_release_context_if_idle(struct item *item);
-/// Brackets a call-out. `end` releases the context if the item was invalidated meanwhile.
-void runloop__item_begin_firing(struct item *item);
+/// Brackets a call-out. `begin` is false, and there is to be none, if the item is invalid or firing already. `end` releases
+/// the context if the item was invalidated meanwhile.
+bool runloop__item_begin_firing(struct item *item);
 void runloop__item_end_firing(struct item *item);
 /// The two halves of `end`, for those who hold a lock in the first: true if the second is due.
 bool runloop__item_clear_firing(struct item *item);

@@ -62,8 +62,14 @@ void runloop__item_release_context_if_idle(struct item *item) {
         runloop__item_release_context(item);
 }
 
-void runloop__item_begin_firing(struct item *item) {
-    atomic_fetch_or(&item->state, ITEM_FIRING);
+// One step, so that an invalidation comes either before it (no call-out) or after it (the context waits for the end).
+bool runloop__item_begin_firing(struct item *item) {
+    uint32_t state = atomic_load_explicit(&item->state, memory_order_relaxed);
+    do {
+        if (!(state & ITEM_VALID) || (state & ITEM_FIRING))
+            return false;
+    } while (!atomic_compare_exchange_weak(&item->state, &state, state | ITEM_FIRING));
+    return true;
 }
 
 bool runloop__item_clear_firing(struct item *item) {

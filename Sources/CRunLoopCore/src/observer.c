@@ -310,7 +310,9 @@ bool runloop_observer_is_valid(runloop_observer *observer) {
 //===-- telling ------------------------------------------------------------------------------------------------------===//
 
 static void tell(runloop_observer *observer, runloop_activity activity) {
-    runloop__item_begin_firing(&observer->item);
+    // One that is firing now, in a round around this one, was firing when this round began (R96).
+    if (!runloop__item_begin_firing(&observer->item))
+        return;
     runloop__IS_CALLING_OUT_TO_AN_OBSERVER(observer, activity);
     if (!observer->repeats)
         runloop_observer_invalidate(observer);
@@ -326,9 +328,7 @@ void runloop__observe(struct run *run, runloop_activity activity) {
     struct observer_array *array = atomic_load(&run->mode->observers);
     for (uint32_t i = 0; array && i < array->count && !runloop__is_inherited(loop); i++) {
         runloop_observer *observer = runloop__observer_at(array, i);
-        // One that is firing now, in a round around this one, was firing when this round began (R96).
-        if (observer && (observer->activities & activity) && runloop__item_is_valid(&observer->item) &&
-            !runloop__item_is_firing(&observer->item))
+        if (observer && (observer->activities & activity))
             tell(observer, activity);
     }
     atomic_store(&loop->observing, outer);

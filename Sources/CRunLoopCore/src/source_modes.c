@@ -175,7 +175,8 @@ int runloop__source_join_common(runloop *loop, runloop_source *source, struct mo
     if (error)
         return error;
     struct binding *binding = runloop__binding_find(source, loop);
-    bool joins = stored == source && is_common(loop, source) && !runloop__membership_of(&binding->modes, mode);
+    bool joins = stored == source && refusal(loop, source) == 0 && is_common(loop, source) &&
+                 !runloop__membership_of(&binding->modes, mode);
     if (joins)
         error = insert(loop, binding, mode);
     runloop__unlock(loop);
