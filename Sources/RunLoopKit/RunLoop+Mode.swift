@@ -23,6 +23,17 @@ extension RunLoop {
         /// The name.
         public var rawValue: String { name.string }
 
+        // Written out, because what a RawRepresentable type gets by default compares the texts.
+
+        /// Are these the same mode? O(1).
+        public static func == (a: Mode, b: Mode) -> Bool { a.name == b.name }
+
+        /// Are these different modes? O(1).
+        public static func != (a: Mode, b: Mode) -> Bool { a.name != b.name }
+
+        /// Hashes the mode. O(1).
+        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+
         /// The mode in which a loop normally runs: `"kCFRunLoopDefaultMode"`.
         public static let `default` = Mode(name: .default)
 

@@ -71,7 +71,8 @@ extension RunLoop {
     }
 
     private func checkThread() {
-        precondition(isCurrent, "A run loop is run by its own thread only; perform a closure on it instead.")
+        // Asks for the thread's loop, which makes it: the initial thread may run `main` without ever asking for `current`.
+        precondition(LoopCore.current == core, "A run loop is run by its own thread; perform a closure on it instead.")
     }
 
     /// Ends the innermost active run at the end of its iteration, and wakes it (R46). Not remembered when no run is active

@@ -70,8 +70,9 @@ import Testing
         try await withRunLoopThread {
             let loop = RunLoop.current
             try loop.add(RunLoop.Source {}, forMode: .default)
-            for _ in 0..<2 { loop.perform(after: .milliseconds(1)) { RunLoop.current.stopCurrentOrNextRun() } }
+            loop.perform(after: .milliseconds(1)) { RunLoop.current.stop() }
             #expect(loop.run(mode: .default, for: .seconds(Int64.max)) == .stopped)
+            loop.perform(after: .milliseconds(1)) { RunLoop.current.stop() }
             #expect(loop.run(mode: .default, until: .now + .seconds(Int64.max / 2)) == .stopped)
             #expect(loop.run(mode: .default, for: .seconds(Int64.min)) == .timedOut)
         }

@@ -86,7 +86,12 @@ final class Handed<Value: Sendable>: Sendable {
 
 /// Something that happened, on any thread, some number of times.
 final class Count: Sendable {
-    private let count = Atomic(0)
+    private let count: Atomic<Int>
+
+    init(_ count: Int = 0) {
+        self.count = Atomic(count)
+    }
+
     var value: Int { count.load(ordering: .sequentiallyConsistent) }
     func increment() { count.add(1, ordering: .sequentiallyConsistent) }
 }

@@ -9,12 +9,8 @@ enum Nanoseconds {
     static var now: Int64 { runloop_now_ns() }
 
     static func of(_ duration: Duration) -> Int64 {
-        let (seconds, attoseconds) = duration.components
-        // The two parts have the same sign, so truncation rounds a negative duration up already.
-        let rest = attoseconds / 1_000_000_000 + (attoseconds % 1_000_000_000 > 0 ? 1 : 0)
-        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        if overflow { return seconds > 0 ? .max : .min }
-        return saturatingSum(whole, rest)
+        let (nanoseconds, rest) = duration.attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        return Int64(clamping: rest > 0 ? nanoseconds + 1 : nanoseconds)
     }
 
     static func of(_ instant: RunLoop.Instant) -> Int64 {
