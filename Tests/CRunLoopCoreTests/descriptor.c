@@ -320,7 +320,7 @@ TEST("R73 a descriptor closed before its source is removed falls silent, even if
 TEST("R73 the number of a closed descriptor can be used again, with or without removing the old source") {
     int number = make_eventfd(1);
     for (int i = 0; i < 4; i++) {
-        runloop_source *old = add_descriptor(MODE, number, RUNLOOP_READABLE, NULL, NULL);
+        runloop_source *old = runloop_source_retain(add_descriptor(MODE, number, RUNLOOP_READABLE, NULL, NULL));
         poll_mode(MODE);
         close(number);
         if (i % 2)
@@ -335,6 +335,7 @@ TEST("R73 the number of a closed descriptor can be used again, with or without r
         EXPECT_TRACE("fresh");
         runloop_source_invalidate(source);
         runloop_source_invalidate(old);
+        runloop_source_release(old);
     }
 }
 

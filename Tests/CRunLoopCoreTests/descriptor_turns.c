@@ -105,8 +105,10 @@ TEST("R43 R73 a ready descriptor whose source is removed or invalidated first co
         bump(descriptors[1]);
         EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
         EXPECT_TRACE("Entry T S W A a T S W A Exit");
-        runloop_source_invalidate(sources[0]);
-        runloop_source_invalidate(sources[1]);
+        for (int j = 0; j < 2; j++) {
+            runloop_source_invalidate(sources[j]);
+            runloop_source_release(sources[j]);
+        }
     }
 }
 

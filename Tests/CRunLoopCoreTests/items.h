@@ -35,6 +35,14 @@ static inline void trace_function(void *info) {
     trace(info);
 }
 
+/// For what another thread may be writing just now.
+static inline bool trace_contains(const char *text) {
+    pthread_mutex_lock(&test_trace_lock);
+    bool found = strstr(test_trace_text, text);
+    pthread_mutex_unlock(&test_trace_lock);
+    return found;
+}
+
 /// Entry T S W A Exit, as in the documents.
 static inline void trace_activity(runloop_observer *observer, runloop_activity activity, void *info) {
     (void)observer, (void)info;
@@ -205,7 +213,7 @@ static inline int count_descriptors(void) {
 struct worker {
     const char *mode;
     void (*prepare)(void); ///< On the thread, before it runs. May be NULL.
-    runloop *loop;
+    runloop *loop; ///< Retained: the thread may end at any moment after a stop.
     pthread_t thread;
     bool ready;
     int result;
@@ -213,7 +221,7 @@ struct worker {
 
 static inline void *worker_body(void *argument) {
     struct worker *worker = argument;
-    worker->loop = runloop_current();
+    worker->loop = runloop_retain(runloop_current());
     REQUIRE(worker->loop);
     keep_mode(worker->mode);
     if (worker->prepare)
@@ -244,6 +252,7 @@ static inline void stop_worker(struct worker *worker) {
     REQUIRE(runloop_stop_latched(worker->loop) == 0);
     REQUIRE(pthread_join(worker->thread, NULL) == 0);
     EXPECT_EQ(worker->result, RUNLOOP_RESULT_STOPPED);
+    runloop_release(worker->loop);
 }
 
 #endif // RUNLOOP_TEST_ITEMS_H

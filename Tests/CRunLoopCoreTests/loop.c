@@ -125,6 +125,21 @@ TEST("R6 a reference taken and given back leaves the loop to its thread") {
 
 //===-- the end of a thread ------------------------------------------------------------------------------------------===//
 
+// The destructor that watches the loop's end is called four times by the system, but the thread sanitizer forgets a thread
+// after the third; its key is made after the loop's, so that it comes after it in each pass.
+#if defined(__SANITIZE_THREAD__)
+#define UNDER_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define UNDER_THREAD_SANITIZER 1
+#endif
+#endif
+#ifdef UNDER_THREAD_SANITIZER
+enum { PASSES = 3 };
+#else
+enum { PASSES = 4 };
+#endif
+
 static pthread_key_t end_key;
 static int end_pass;
 static runloop *end_loop;
@@ -136,47 +151,48 @@ static void look_at_pass(void *unused) {
         EXPECT(loop && loop == end_loop);
         runloop_perform(loop, MODE, trace_function, "ran", NULL);
         EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_TIMED_OUT);
-    } else if (end_pass == 4) {
+    } else {
         EXPECT(!loop);
         EXPECT_EQ(poll_mode(MODE), -ESHUTDOWN);
         EXPECT(!runloop_current());
     }
-    pthread_setspecific(end_key, unused);
+    if (end_pass < PASSES)
+        pthread_setspecific(end_key, unused);
 }
 
-static void *thread_with_key(void *unused) {
-    (void)unused;
+static void *thread_with_key(void *destructor) {
     end_loop = runloop_current();
     keep_mode(MODE);
+    REQUIRE(pthread_key_create(&end_key, *(void (**)(void *))destructor) == 0);
     pthread_setspecific(end_key, &end_key);
     return NULL;
 }
 
 TEST("R7 the loop still works in two passes of key destructors, is torn down in the third, and never comes again") {
     int before = count_descriptors();
-    REQUIRE(pthread_key_create(&end_key, look_at_pass) == 0);
-    on_new_thread(thread_with_key, NULL);
-    EXPECT_EQ(end_pass, 4);
+    void (*destructor)(void *) = look_at_pass;
+    on_new_thread(thread_with_key, &destructor);
+    EXPECT_EQ(end_pass, PASSES);
     EXPECT_TRACE("ran ran");
     EXPECT_EQ(count_descriptors(), before);
 }
 
 static void ask_main_late(void *unused) {
-    end_pass++;
-    if (end_pass == 4) {
+    if (++end_pass >= 3) {
         EXPECT(!runloop_current());
         EXPECT(runloop_main());
         EXPECT(!runloop_current());
         EXPECT_EQ(poll_mode(MODE), -ESHUTDOWN);
     }
-    pthread_setspecific(end_key, unused);
+    if (end_pass < PASSES)
+        pthread_setspecific(end_key, unused);
 }
 
 TEST("R7 R2 a thread whose loop is gone may still ask for the main loop, and gets no loop of its own by it") {
-    REQUIRE(pthread_key_create(&end_key, ask_main_late) == 0);
     int before = count_descriptors();
-    on_new_thread(thread_with_key, NULL);
-    EXPECT_EQ(end_pass, 4);
+    void (*destructor)(void *) = ask_main_late;
+    on_new_thread(thread_with_key, &destructor);
+    EXPECT_EQ(end_pass, PASSES);
     EXPECT_EQ(count_descriptors(), before + 2);
 }
 
@@ -234,16 +250,19 @@ static void make_end_items(const char *release) {
     }
 }
 
+static void release_end_items(void) {
+    runloop_source_release(end_source);
+    runloop_timer_release(end_timer);
+    runloop_observer_release(end_observer);
+}
+
 static void *thread_with_items(void *keep) {
     end_thread = pthread_self();
     end_loop = runloop_current();
     make_end_items("release");
     runloop_perform(end_loop, MODE, trace_function, "first", trace_function);
-    if (!keep) {
-        runloop_source_release(end_source);
-        runloop_timer_release(end_timer);
-        runloop_observer_release(end_observer);
-    }
+    if (!keep)
+        release_end_items();
     return NULL;
 }
 
@@ -259,6 +278,8 @@ TEST("R8 the end of a thread cancels each source once per mode, then discards wh
     on_new_thread(thread_with_items, "keep");
     EXPECT_TRACE("cancel cancel first");
     EXPECT_EQ(count_descriptors(), before);
+    release_end_items();
+    EXPECT_TRACE("release release"); // The timer's and the observer's.
     on_new_thread(thread_with_more_functions, "keep");
     EXPECT_TRACE("cancel cancel first second");
 }

@@ -250,19 +250,20 @@ TEST("R106 work queued before the loop was first asked for is not lost") {
     EXPECT_TRACE("early");
 }
 
-static void *use_after_main(void *main_thread) {
-    REQUIRE(pthread_join(*(pthread_t *)main_thread, NULL) == 0);
+static void *use_after_main(void *unused) {
+    (void)unused;
+    WAIT_UNTIL(runloop_perform(runloop_main(), MODE, trace_function, "late", NULL) == -ESHUTDOWN);
+    usleep(20000);
     enqueue(trace_function, "work");
-    WAIT_UNTIL(strstr(test_trace_text, "work"));
+    WAIT_UNTIL(trace_contains("work"));
     EXPECT_EQ(run_for(RUNLOOP_DEFAULT_MODE, 20 * SECOND), RUNLOOP_RESULT_FINISHED);
     fflush(NULL);
     _exit(test_failures ? 1 : 0);
 }
 
 TEST("R13 R106 after the main thread's end the queue is libdispatch's own and the loop leaves it alone") {
-    static pthread_t main_thread, thread;
-    main_thread = pthread_self();
+    pthread_t thread;
     poll_mode(RUNLOOP_DEFAULT_MODE);
-    REQUIRE(pthread_create(&thread, NULL, use_after_main, &main_thread) == 0);
+    REQUIRE(pthread_create(&thread, NULL, use_after_main, NULL) == 0);
     pthread_exit(NULL);
 }

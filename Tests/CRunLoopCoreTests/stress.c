@@ -57,7 +57,7 @@ static void publish_loop(unsigned number, runloop *loop) {
 }
 
 static void *live_shortly(void *number) {
-    unsigned seed = (unsigned)(uintptr_t)number + (unsigned)generations;
+    unsigned seed = (unsigned)(uintptr_t)number + (unsigned)__atomic_load_n(&generations, __ATOMIC_RELAXED);
     runloop *loop = runloop_current();
     REQUIRE(loop);
     runloop_add_common_mode(loop, MODE);

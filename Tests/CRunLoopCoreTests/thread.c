@@ -156,10 +156,10 @@ TEST("R116 items for other modes, signals and observers leave a sleeping loop as
 
 static void *sleep_on_one_item(void *unused) {
     (void)unused;
-    the_loop = runloop_retain(runloop_current());
     trace_activities(MODE);
     the_source = make_source(NULL, NULL);
-    runloop_add_source(the_loop, the_source, MODE);
+    runloop_add_source(runloop_current(), the_source, MODE);
+    __atomic_store_n(&the_loop, runloop_retain(runloop_current()), __ATOMIC_RELEASE);
     EXPECT_EQ(run_for(MODE, RUNLOOP_FOREVER), RUNLOOP_RESULT_FINISHED);
     return NULL;
 }

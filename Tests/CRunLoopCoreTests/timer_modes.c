@@ -137,7 +137,7 @@ TEST("R86 a timer that moves itself to another mode in its callback is armed the
 
 static void move_to_other_loop(runloop_timer *timer, void *info) {
     (void)info;
-    if (fires++)
+    if (__atomic_fetch_add(&fires, 1, __ATOMIC_ACQ_REL))
         return;
     runloop_remove_timer(runloop_current(), timer, MODE);
     EXPECT_EQ(runloop_add_timer(other_loop, timer, MODE), 0);
