@@ -8,7 +8,7 @@ internal import Synchronization
 /// and remove the same item at the same time can undo that; the item then works all the same, see `TimerBox`. No call of
 /// the core is made under the lock, and nothing freed: either may run code of the user.
 final class ItemKeeper: Sendable {
-    private let items = Mutex<[ItemKey: any AnyObject & Sendable]>([:])
+    private let items = Guarded<[ItemKey: any AnyObject & Sendable]>([:])
 
     func keep(_ item: any AnyObject & Sendable, _ key: ItemKey) {
         _ = items.withLock { $0.updateValue(item, forKey: key) }
@@ -36,21 +36,16 @@ struct ItemKey: Hashable, @unchecked Sendable {
 }
 
 /// Which loop keeps an item. Known before the item is added, so that an invalidation that comes right after the addition
-/// finds it.
+/// finds it. Only the address: what is there may be gone, or be another loop, which then has no such item to let go of.
 struct Home: ~Copyable, Sendable {
-    private let reference = Mutex(WeakLoop())
+    private let address = Atomic<UInt>(0)
 
-    func enter(_ loop: RunLoop) {
-        reference.withLock { $0.loop = loop }
+    func enter(_ loop: LoopCore) {
+        address.store(loop.address, ordering: .releasing)
     }
 
     func leave(_ key: ItemKey) {
-        let loop = reference.withLock { $0.loop }
-        loop?.keeper.letGo(key)
+        let address = address.load(ordering: .acquiring)
+        if address != 0 { LoopRegistry.object(at: address)?.keeper.letGo(key) }
     }
-}
-
-/// Not nested in `Home`: as a private type there it makes the 6.3 compiler emit a module that does not verify.
-struct WeakLoop: Sendable {
-    weak var loop: RunLoop?
 }
