@@ -56,12 +56,13 @@ TEST("R61 R62 the account of a loop tells which sources are signalled") {
     begin();
     add_described_items("P");
     char *before = runloop_copy_description(loop);
-    EXPECT(before && strstr(before, "signalled"));
     runloop_source_signal(s);
     char *after = runloop_copy_description(loop);
-    EXPECT(after && strstr(after, "signalled"));
+    REQUIRE(before && after);
+    EXPECT(strstr(before, "signalled"));
+    EXPECT(strstr(after, "signalled"));
     // The timer's remaining time may differ as well, so only the source's own line is compared.
-    char *line_before = before ? strstr(before, "order 4711") : NULL, *line_after = after ? strstr(after, "order 4711") : NULL;
+    char *line_before = strstr(before, "order 4711"), *line_after = strstr(after, "order 4711");
     REQUIRE(line_before && line_after);
     *strchr(line_before, '\n') = *strchr(line_after, '\n') = 0;
     EXPECT(strcmp(line_before, line_after) != 0);

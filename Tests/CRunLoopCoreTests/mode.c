@@ -8,7 +8,7 @@ static size_t mode_count(void) {
     return runloop_get_modes(loop, NULL, 0);
 }
 
-//===-- existence ----------------------------------------------------------------------------------------------------===//
+//===-- existence -------------------------------------------------------------------------------------------------===//
 
 TEST("R14 the first source, timer, observer, function or stop of a mode makes it") {
     begin();
@@ -111,7 +111,7 @@ TEST("R15 names of modes are compared by value, and equal names are one pointer 
     EXPECT_EQ(mode_count(), 2);
 }
 
-//===-- common modes -------------------------------------------------------------------------------------------------===//
+//===-- common modes ----------------------------------------------------------------------------------------------===//
 
 TEST("R16 a mode declared common exists from then on, and finishes at once while it is empty") {
     begin();

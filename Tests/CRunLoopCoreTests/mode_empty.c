@@ -12,7 +12,7 @@ static void add_s(void) {
     EXPECT_EQ(runloop_add_source(loop, s, "P"), 0);
 }
 
-//===-- emptiness ----------------------------------------------------------------------------------------------------===//
+//===-- emptiness -------------------------------------------------------------------------------------------------===//
 
 TEST("R23 observers alone do not keep a mode from being empty") {
     begin();
@@ -105,7 +105,7 @@ TEST("R23 a run nested in the callback of its only timer sleeps until its limit"
     EXPECT_TRACE("t -> TimedOut -> Finished");
 }
 
-//===-- when it is asked ---------------------------------------------------------------------------------------------===//
+//===-- when it is asked ------------------------------------------------------------------------------------------===//
 
 TEST("R25 a mode that held nothing but functions finishes when they are done") {
     begin();
@@ -182,7 +182,7 @@ TEST("R25 the limit is no item: a mode that is empty before its sleep finishes w
     EXPECT_TRACE("-> Finished");
 }
 
-//===-- runs inside runs ---------------------------------------------------------------------------------------------===//
+//===-- runs inside runs ------------------------------------------------------------------------------------------===//
 
 static int depth;
 

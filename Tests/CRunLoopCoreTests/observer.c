@@ -8,7 +8,7 @@ static void begin_in_p(void) {
     add_source("quiet", NULL, "P");
 }
 
-//===-- the round ----------------------------------------------------------------------------------------------------===//
+//===-- the round -------------------------------------------------------------------------------------------------===//
 
 TEST("R93 observers are told by order, equal ones by their addition, at every activity") {
     begin_in_p();
@@ -16,8 +16,9 @@ TEST("R93 observers are told by order, equal ones by their addition, at every ac
         const char *name;
         int32_t order;
     } all[] = {{"z", INT32_MAX}, {"b", 0}, {"a", -5}, {"c", 0}, {"y", 7}, {"first", INT32_MIN}, {"d", 0}};
+    runloop_activity activities = RUNLOOP_ACTIVITY_BEFORE_TIMERS | RUNLOOP_ACTIVITY_EXIT;
     for (int i = 0; i < 7; i++)
-        add_observer(all[i].name, RUNLOOP_ACTIVITY_BEFORE_TIMERS | RUNLOOP_ACTIVITY_EXIT, all[i].order, true, NULL, "P");
+        add_observer(all[i].name, activities, all[i].order, true, NULL, "P");
     run("P", 0, false);
     EXPECT_TRACE("first a b c d y z first a b c d y z -> TimedOut");
 }
@@ -88,7 +89,7 @@ TEST("R94 an observer added during a round is told from the next activity on") {
     EXPECT_TRACE("o2 o2 -> TimedOut");
 }
 
-//===-- once, and inside itself --------------------------------------------------------------------------------------===//
+//===-- once, and inside itself -----------------------------------------------------------------------------------===//
 
 static void expect_o_valid(void) {
     EXPECT(runloop_observer_is_valid(o));
@@ -132,7 +133,7 @@ TEST("R96 an observer is told nothing of the runs nested in its callback, but ot
     EXPECT_TRACE("E T o E T S X -> TimedOut S X o E T S X -> TimedOut -> TimedOut");
 }
 
-//===-- one loop at a time -------------------------------------------------------------------------------------------===//
+//===-- one loop at a time ----------------------------------------------------------------------------------------===//
 
 TEST("R97 an observer is in several modes of one loop, and in another loop only after leaving all of them") {
     begin();
@@ -187,7 +188,7 @@ TEST("R97 observers of the same info are different observers") {
     EXPECT_TRACE("o o -> TimedOut");
 }
 
-//===-- context and invalidation -------------------------------------------------------------------------------------===//
+//===-- context and invalidation ----------------------------------------------------------------------------------===//
 
 static int kept, original;
 
@@ -310,7 +311,7 @@ TEST("R98 an observer needs neither callback nor info, but a configuration") {
     EXPECT_TRACE("-> TimedOut");
 }
 
-//===-- runs ---------------------------------------------------------------------------------------------------------===//
+//===-- runs ------------------------------------------------------------------------------------------------------===//
 
 static void trace_mode(void) {
     trace(runloop_current_mode(loop));

@@ -16,7 +16,7 @@ static void begin_in_p(void) {
     watch("P");
 }
 
-//===-- modes --------------------------------------------------------------------------------------------------------===//
+//===-- modes -----------------------------------------------------------------------------------------------------===//
 
 TEST("R100 every mode that is named comes to exist, the pseudo-mode excepted") {
     begin();
@@ -94,7 +94,7 @@ TEST("R101 a function for the common modes runs in every mode that is common by 
     EXPECT_TRACE("g -> TimedOut");
 }
 
-//===-- order --------------------------------------------------------------------------------------------------------===//
+//===-- order -----------------------------------------------------------------------------------------------------===//
 
 TEST("R102 functions run in the order in which they were performed, however they were handed in") {
     begin_in_p();
@@ -142,7 +142,7 @@ TEST("R102 R103 a function performed by a function runs in the next drain, not i
     EXPECT_TRACE("E T S link W A link X -> Stopped");
 }
 
-//===-- drains -------------------------------------------------------------------------------------------------------===//
+//===-- drains ----------------------------------------------------------------------------------------------------===//
 
 static void perform_b(void) {
     perform("b", NULL, "P");
@@ -209,7 +209,7 @@ TEST("R104 a function posted by the loop's own callbacks after the wait makes no
     EXPECT_TRACE("E T S W A t b T S W A end X -> Stopped");
 }
 
-//===-- inside a function --------------------------------------------------------------------------------------------===//
+//===-- inside a function -----------------------------------------------------------------------------------------===//
 
 TEST("R105 functions are no handled sources") {
     begin_in_p();
@@ -232,6 +232,40 @@ TEST("R105 a run nested in a function sees what was performed since, not the res
     EXPECT_TRACE("a c -> TimedOut b -> TimedOut");
 }
 
+static void perform_c_and_poll_q(void) {
+    perform("c", NULL, "P");
+    run("Q", 0, false);
+}
+
+static void poll_p(void) {
+    run("P", 0, false);
+}
+
+TEST("R105 a run nested in the last function of a batch may perform what followed the batch") {
+    begin();
+    add_source("quiet", NULL, "P");
+    add_source("quiet", NULL, "Q");
+    perform("a", perform_c_and_poll_q, "P");
+    perform("b", poll_p, "P");
+    run("P", 0, false);
+    EXPECT_TRACE("a -> TimedOut b c -> TimedOut -> TimedOut");
+}
+
+static void poll_q(void) {
+    run("Q", 0, false);
+}
+
+TEST("R102 R105 what a nested run may not see, since its batch had begun, is there for its mode's next run") {
+    begin();
+    add_source("quiet", NULL, "P");
+    add_source("quiet", NULL, "Q");
+    perform("p", poll_q, "P");
+    perform("q", NULL, "Q");
+    run("P", 0, false);
+    run("Q", 0, false);
+    EXPECT_TRACE("p -> TimedOut -> TimedOut q -> TimedOut");
+}
+
 static void *add_elsewhere(void *unused) {
     perform("c", NULL, "P");
     return unused;
@@ -248,7 +282,7 @@ TEST("R105 R117 a function may wait for another thread that uses the loop") {
     EXPECT_TRACE("E T S b c X -> TimedOut");
 }
 
-//===-- exactly one of the two ---------------------------------------------------------------------------------------===//
+//===-- exactly one of the two ------------------------------------------------------------------------------------===//
 
 static runloop *retained;
 
@@ -320,7 +354,7 @@ TEST("R100 R116 of every function accepted by a loop that is ending, exactly one
     EXPECT(discarded > 0);
 }
 
-//===-- many threads -------------------------------------------------------------------------------------------------===//
+//===-- many threads ----------------------------------------------------------------------------------------------===//
 
 enum { THREADS = 4, MANY = 2000 };
 static int next_of[THREADS];
@@ -367,7 +401,7 @@ TEST("R102 R116 functions of several threads are all performed, those of each in
     }
 }
 
-//===-- blocks -------------------------------------------------------------------------------------------------------===//
+//===-- blocks ----------------------------------------------------------------------------------------------------===//
 
 #if defined(__BLOCKS__)
 TEST("R100 R105 a performed block is copied and runs once, a posted one likewise") {

@@ -11,7 +11,7 @@ static void begin_in_p(void) {
     watch("P");
 }
 
-//===-- entry --------------------------------------------------------------------------------------------------------===//
+//===-- entry -----------------------------------------------------------------------------------------------------===//
 
 static void signal_s_twice_then_stop(void) {
     ++count < 3 ? (void)runloop_source_signal(s) : stop_loop();
@@ -132,7 +132,7 @@ TEST("R30 Exit observers are told once per entered run, whatever its result") {
     EXPECT_TRACE("X -> TimedOut s X -> HandledSource X -> Stopped f X -> Finished -> Finished");
 }
 
-//===-- limits -------------------------------------------------------------------------------------------------------===//
+//===-- limits ----------------------------------------------------------------------------------------------------===//
 
 TEST("R31 a limit of nothing or less is one iteration that announces no wait") {
     int64_t limits[] = {0, -1, -SECOND, INT64_MIN};
@@ -233,7 +233,7 @@ TEST("R35 a source that signals itself for ever keeps neither the limit nor time
     EXPECT_TRACE("t -> Stopped");
 }
 
-//===-- results ------------------------------------------------------------------------------------------------------===//
+//===-- results ---------------------------------------------------------------------------------------------------===//
 
 TEST("R36 a handled source wins over a passed limit") {
     begin();
@@ -396,7 +396,7 @@ TEST("R40 a run that returns after a source still fires due timers and drains fu
     EXPECT_TRACE("E T S s t b X -> HandledSource");
 }
 
-//===-- one iteration ------------------------------------------------------------------------------------------------===//
+//===-- one iteration ---------------------------------------------------------------------------------------------===//
 
 static void perform_b2(void) {
     perform("b2", NULL, "P");
@@ -455,7 +455,7 @@ TEST("R44 a pass has handled a source though the last one it collected was inval
     EXPECT_TRACE("E T S first t T S W A X -> Stopped"); // No wait in the first iteration.
 }
 
-//===-- limits of runs inside runs -----------------------------------------------------------------------------------===//
+//===-- limits of runs inside runs --------------------------------------------------------------------------------===//
 
 static int64_t inner_limit;
 

@@ -1,4 +1,4 @@
-// run_ports.c — what a wait chooses: one port per iteration, whose turn it is, and what becomes of it until it is served.
+// run_ports.c — what a wait chooses: one port per iteration, whose turn it is, and what becomes of it until then.
 #include "trace_helpers.h"
 
 static runloop_source *d, *d1, *d2;
@@ -17,7 +17,7 @@ static void add_two_counters(void) {
     d2 = add_descriptor("d2", counter2, true, NULL, "P");
 }
 
-//===-- one port per iteration ---------------------------------------------------------------------------------------===//
+//===-- one port per iteration ------------------------------------------------------------------------------------===//
 
 TEST("R43 every ready descriptor is an iteration of its own, in the order of readiness") {
     begin_in_p();
@@ -84,7 +84,7 @@ TEST("R43 a ready descriptor whose source was removed or invalidated makes no it
     }
 }
 
-//===-- turns --------------------------------------------------------------------------------------------------------===//
+//===-- turns -----------------------------------------------------------------------------------------------------===//
 
 static void add_counter(void) {
     counter = new_counter();
@@ -141,7 +141,7 @@ TEST("R76 a timer that becomes due while a descriptor is served waits for the ne
     EXPECT_TRACE("E T S W A d T S W A t X -> Stopped");
 }
 
-//===-- wake-ups and stops are no ports ------------------------------------------------------------------------------===//
+//===-- wake-ups and stops are no ports ---------------------------------------------------------------------------===//
 
 TEST("R43 R50 a wake-up takes no port's place in a poll") {
     begin_in_p();
@@ -174,7 +174,7 @@ TEST("R43 R46 a stop before the wait lets a ready port be served") {
     EXPECT_TRACE("E T S W A d X -> Stopped");
 }
 
-//===-- in hand, between the wait and its service --------------------------------------------------------------------===//
+//===-- in hand, between the wait and its service -----------------------------------------------------------------===//
 
 static void poll_p(void) {
     run("P", 0, false);

@@ -9,7 +9,7 @@ static void begin_in_p(void) {
     watch("P");
 }
 
-//===-- creation and release -----------------------------------------------------------------------------------------===//
+//===-- creation and release --------------------------------------------------------------------------------------===//
 
 static int kept, original;
 
@@ -120,7 +120,7 @@ TEST("R57 a source that is given up by its own callback is released after it") {
     EXPECT_TRACE("retain performed release -> TimedOut");
 }
 
-//===-- membership ---------------------------------------------------------------------------------------------------===//
+//===-- membership ------------------------------------------------------------------------------------------------===//
 
 static void *expected_loop;
 static pthread_t expected_thread;
@@ -194,7 +194,7 @@ TEST("R59 removing a source that is not there calls nothing") {
     EXPECT_EQ(runloop_add_source(loop, s, NULL), -EINVAL);
 }
 
-//===-- signals ------------------------------------------------------------------------------------------------------===//
+//===-- signals ---------------------------------------------------------------------------------------------------===//
 
 TEST("R62 signals before a pass are one, and the mark is gone when the source performs") {
     begin();
@@ -243,7 +243,7 @@ TEST("R62 R63 a signal made before the source joined the mode still counts as it
     EXPECT_TRACE("a b -> TimedOut");
 }
 
-//===-- the pass -----------------------------------------------------------------------------------------------------===//
+//===-- the pass --------------------------------------------------------------------------------------------------===//
 
 TEST("R63 the pass goes by order, then by the first signal since the last callback") {
     begin();
@@ -405,7 +405,7 @@ TEST("R66 a source that is not signalled again does not perform inside itself") 
     EXPECT_TRACE("s -> TimedOut -> HandledSource");
 }
 
-//===-- invalidation -------------------------------------------------------------------------------------------------===//
+//===-- invalidation ----------------------------------------------------------------------------------------------===//
 
 TEST("R67 invalidation takes the source out of every mode of every loop, once, and clears its mark") {
     begin();

@@ -1,9 +1,9 @@
-// source_sharing.c — sources that are equal, sources of the common modes, and sources in the hands of several threads.
+// source_sharing.c — sources that are equal, sources of the common modes, sources in the hands of several threads.
 #include "trace_helpers.h"
 
 static runloop_source *s, *a, *b;
 
-//===-- equality -----------------------------------------------------------------------------------------------------===//
+//===-- equality --------------------------------------------------------------------------------------------------===//
 
 static bool same_name(const void *info, const void *other) {
     return strcmp(((const struct actor *)info)->name, ((const struct actor *)other)->name) == 0;
@@ -181,7 +181,7 @@ TEST("R60 R118 an equal function may use the loop") {
     EXPECT(runloop_contains_source(loop, s, "Q"));
 }
 
-//===-- common operations, one mode at a time ------------------------------------------------------------------------===//
+//===-- common operations, one mode at a time ---------------------------------------------------------------------===//
 
 static _Atomic int scheduled, cancels;
 
@@ -292,7 +292,7 @@ TEST("R117 a perform callback may wait for another thread that uses the loop") {
     EXPECT_TRACE("s -> HandledSource");
 }
 
-//===-- several threads ----------------------------------------------------------------------------------------------===//
+//===-- several threads -------------------------------------------------------------------------------------------===//
 
 static _Atomic bool in_perform, may_leave;
 

@@ -1,6 +1,6 @@
 // trace_helpers.h — items that write their names into the trace, so that a test reads as one line of text.
 //
-// E T S W A X stand for Entry, BeforeTimers, BeforeSources, BeforeWaiting, AfterWaiting, Exit; "-> Stopped" for a result.
+// E T S W A X stand for Entry, BeforeTimers, BeforeSources, BeforeWaiting, AfterWaiting, Exit; "-> Stopped" for results.
 // Every test is a process of its own, so what its callbacks act on lives in static variables.
 #ifndef RUNLOOP_TRACE_HELPERS_H
 #define RUNLOOP_TRACE_HELPERS_H
@@ -35,7 +35,7 @@ static inline void begin(void) {
     REQUIRE(loop);
 }
 
-//===-- actors: the info of every traced item ------------------------------------------------------------------------===//
+//===-- actors: the info of every traced item ---------------------------------------------------------------------===//
 
 struct actor {
     const char *name; // NULL: observers trace the letter of the activity. "": silent.
@@ -69,7 +69,7 @@ static inline void trace_membership(char sign, void *info, const char *mode) {
     trace(word);
 }
 
-//===-- sources ------------------------------------------------------------------------------------------------------===//
+//===-- sources ---------------------------------------------------------------------------------------------------===//
 
 static inline void source_acts(runloop_source *source, void *info) {
     (void)source;
@@ -144,7 +144,7 @@ static inline runloop_source *add_descriptor(const char *name, int descriptor, b
     return source;
 }
 
-//===-- timers, observers, performed functions -----------------------------------------------------------------------===//
+//===-- timers, observers, performed functions --------------------------------------------------------------------===//
 
 static inline void timer_acts(runloop_timer *timer, void *info) {
     (void)timer;
@@ -227,7 +227,7 @@ static inline void perform(const char *name, action act, const char *mode) {
     REQUIRE(runloop_perform(loop, mode, actor_acts, new_actor(name, act), NULL) == 0);
 }
 
-//===-- runs and modes -----------------------------------------------------------------------------------------------===//
+//===-- runs and modes --------------------------------------------------------------------------------------------===//
 
 static inline const char *result_name(int result) {
     switch (result) {
@@ -284,7 +284,7 @@ static inline void spend(int64_t duration_ns) {
         usleep(500);
 }
 
-//===-- another thread that does something to the loop ---------------------------------------------------------------===//
+//===-- another thread that does something to the loop ------------------------------------------------------------===//
 
 static pthread_t helper_thread;
 
@@ -328,7 +328,7 @@ static inline bool trace_is(const char *text) {
     return same;
 }
 
-//===-- a second loop, whose thread waits for the test to end it -----------------------------------------------------===//
+//===-- a second loop, whose thread waits for the test to end it --------------------------------------------------===//
 
 static runloop *_Atomic other_loop;
 static _Atomic bool other_may_end;

@@ -20,7 +20,7 @@ static void stop_p(void) {
     EXPECT_EQ(runloop_stop_mode(loop, "P"), 0);
 }
 
-//===-- plain stops --------------------------------------------------------------------------------------------------===//
+//===-- plain stops -----------------------------------------------------------------------------------------------===//
 
 TEST("R46 a stop ends the run at the end of its iteration, whichever callback makes it") {
     runloop_activity activities[] = {RUNLOOP_ACTIVITY_BEFORE_TIMERS, RUNLOOP_ACTIVITY_BEFORE_SOURCES,
@@ -97,7 +97,7 @@ TEST("R47 a stop from an Exit observer is lost, for the run, the next one and th
     EXPECT_TRACE("E T S W A X -> TimedOut E T S b E T S W A X -> TimedOut W A X -> TimedOut");
 }
 
-//===-- latched stops ------------------------------------------------------------------------------------------------===//
+//===-- latched stops ---------------------------------------------------------------------------------------------===//
 
 TEST("R47 a latched stop waits for a run, in any mode, and ends one") {
     begin_in_p();
@@ -158,7 +158,7 @@ TEST("R46 a latched stop ends the sleep of a running loop") {
     EXPECT_TRACE("E T S W A X -> Stopped E T S X -> TimedOut");
 }
 
-//===-- stops of a mode ----------------------------------------------------------------------------------------------===//
+//===-- stops of a mode -------------------------------------------------------------------------------------------===//
 
 TEST("R53 a stop of a mode is remembered until that mode runs, and ends one run") {
     begin_in_p();
@@ -197,7 +197,7 @@ TEST("R53 a stop of an unknown mode makes it, one of the pseudo-mode or of none 
     EXPECT_TRACE("-> Finished -> Stopped -> TimedOut");
 }
 
-//===-- who accepts a wake-up ----------------------------------------------------------------------------------------===//
+//===-- who accepts a wake-up -------------------------------------------------------------------------------------===//
 
 TEST("R48 R50 a wake-up from Entry to BeforeWaiting spares the sleep that follows, and only that") {
     runloop_activity activities[] = {RUNLOOP_ACTIVITY_ENTRY, RUNLOOP_ACTIVITY_BEFORE_TIMERS,
@@ -209,6 +209,22 @@ TEST("R48 R50 a wake-up from Entry to BeforeWaiting spares the sleep that follow
         run("P", LONG, false);
         EXPECT_TRACE("E T S W A T S W A end X -> Stopped");
     }
+}
+
+static int iterations;
+
+static void wake_in_second_iteration(void) {
+    if (++iterations == 2)
+        wake_loop();
+}
+
+TEST("R48 a wake-up in a later iteration is accepted as one in the first") {
+    begin_in_p();
+    always("P", RUNLOOP_ACTIVITY_BEFORE_TIMERS, wake_in_second_iteration);
+    add_timer("t", 0, 0, NULL, "P");
+    add_timer("end", 50 * MS, 0, stop_loop, "P");
+    run("P", LONG, false);
+    EXPECT_TRACE("E T S W A t T S W A T S W A end X -> Stopped");
 }
 
 static void wake_often(void) {
@@ -322,7 +338,7 @@ TEST("R51 a wake-up that a run accepted and did not use is forgotten with it, by
     EXPECT_TRACE("E T S b E X -> Stopped W A end X -> Stopped");
 }
 
-//===-- work known before the sleep ----------------------------------------------------------------------------------===//
+//===-- work known before the sleep -------------------------------------------------------------------------------===//
 
 static void signal_s(void) {
     runloop_source_signal(s);
@@ -359,7 +375,7 @@ TEST("R25 a function that a run nested in BeforeWaiting leaves behind is not sle
     EXPECT_TRACE("E T S W E T S q X -> TimedOut A b T S W A X -> Stopped");
 }
 
-//===-- waiting ------------------------------------------------------------------------------------------------------===//
+//===-- waiting ---------------------------------------------------------------------------------------------------===//
 
 static void expect_awake(void) {
     EXPECT(!runloop_is_waiting(loop));

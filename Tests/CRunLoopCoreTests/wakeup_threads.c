@@ -27,7 +27,7 @@ static void run_and_do(action act) {
     join_helper();
 }
 
-//===-- what wakes ---------------------------------------------------------------------------------------------------===//
+//===-- what wakes ------------------------------------------------------------------------------------------------===//
 
 static void stop_latched(void) {
     runloop_stop_latched(loop);
@@ -99,7 +99,7 @@ TEST("R54 R104 a posted function ends the sleep and runs in that iteration") {
     EXPECT_TRACE("E T S W A b X -> Stopped");
 }
 
-//===-- what does not wake -------------------------------------------------------------------------------------------===//
+//===-- what does not wake ----------------------------------------------------------------------------------------===//
 
 static void expect_no_wake(void) {
     usleep(30000);
@@ -188,7 +188,7 @@ TEST("R54 R83 a timer moved by another thread fires at its new date, without an 
     }
 }
 
-//===-- emptied from outside -----------------------------------------------------------------------------------------===//
+//===-- emptied from outside --------------------------------------------------------------------------------------===//
 
 static void remove_s(void) {
     runloop_remove_source(loop, s, "P");
@@ -284,7 +284,7 @@ TEST("R54 the date of a timer that was removed before the sleep makes no iterati
     EXPECT_TRACE("E T S W A end X -> Stopped");
 }
 
-//===-- nothing is lost ----------------------------------------------------------------------------------------------===//
+//===-- nothing is lost -------------------------------------------------------------------------------------------===//
 
 enum { ROUNDS = 3000 };
 
