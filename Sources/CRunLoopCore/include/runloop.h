@@ -6,7 +6,8 @@
 //  - Results: 0 or a positive answer; errors are negative errno values, `errno` itself is never
 //    part of the interface. A NULL object or name gives -EINVAL (or NULL, false, 0, RUNLOOP_NEVER
 //    where the result has no room for an error), never undefined behaviour.
-//  - Threads: any thread may make any call at any time, unless the call says "own thread".
+//  - Threads: any thread may make any call at any time, unless the call says "own thread". What a call is
+//    given must be kept alive by a reference until it returns: another thread's loop needs runloop_retain.
 //  - Time: instants are nanoseconds on CLOCK_MONOTONIC (int64_t, `_ns`); durations are nanoseconds.
 //  - Names of modes are UTF-8, compared by value. Names handed out live as long as the process.
 //  - After fork, an inherited loop answers -ECHILD everywhere in the child; `runloop_current` there
@@ -161,12 +162,13 @@ RUNLOOP_EXPORT char *runloop_copy_description(runloop *loop);
 //===----------------------------------------------------------------------===//
 
 /// Runs the calling thread's loop in `mode` (R28–R41). Own thread by construction; nests to any depth.
-/// `limit_ns` <= 0: exactly one iteration that never sleeps (R31). Otherwise the run ends at the first end
-/// of an iteration at or after `limit_ns` from now; RUNLOOP_FOREVER: no limit.
+/// `limit_ns` <= 0: exactly one iteration that never sleeps (R31). Otherwise the run ends at the first end of
+/// an iteration at or after `limit_ns` from the return of the Entry observers (R32); RUNLOOP_FOREVER: no limit.
 /// Returns a runloop_result, or -ENOMEM/-EMFILE when the thread has no loop yet and none can be made,
 /// -ESHUTDOWN when it has none any more, -ECHILD in a forked child that returns into an inherited run.
 /// The pseudo-mode, NULL, an unknown and an empty mode finish at once, unobserved (R22, R23, R28).
-/// An iteration costs O(signalled sources + due timers + matching posts); at most one system call, the wait.
+/// An iteration costs O(signalled sources + due timers + matching posts) and at most one wait; no system call at all
+/// in a mode without descriptors and timers that has something to do.
 RUNLOOP_EXPORT int runloop_run_in_mode(const char *mode, int64_t limit_ns, bool return_after_source_handled);
 
 /// Runs the default mode until it is stopped or finished (R27). Same results and errors.
@@ -196,7 +198,8 @@ RUNLOOP_EXPORT int runloop_wake_up(runloop *loop);
 typedef void (*RUNLOOP_SENDABLE runloop_function)(void *info);
 
 /// Calls `function(info)` once, in order, on the loop's thread, when it runs in `mode` (R100–R105). If that can never
-/// happen because the thread ends, `discard(info)` (may be NULL) is called instead: always exactly one of the two.
+/// happen because the thread ends, `discard(info)` (may be NULL) is called instead, on the ending thread and after the `cancel` of
+/// every source: always exactly one of the two.
 /// After an error neither is called. `runloop_perform` does not wake a sleeping loop (R104), `runloop_post` does.
 /// The pseudo-mode means "in any common mode". -ENOMEM, -ESHUTDOWN. O(1). From inside a performed function: runs in
 /// the next drain. Not for signal handlers.

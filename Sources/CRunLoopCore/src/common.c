@@ -149,7 +149,7 @@ static void join_sources(runloop *loop, struct mode *mode) {
         runloop__unlock(loop);
         if (!source)
             return;
-        if (runloop__source_join_common(loop, source, mode))
+        if (runloop__source_join_common(loop, source, mode) != 1)
             tried = index;
         runloop__item_release(&source->item);
     }

@@ -363,7 +363,8 @@ void runloop__common_leave_if_stranded(struct item *item, owner_word *owner, str
 void runloop__common_clear(runloop *loop);
 /// HOLDS: loop. The next common mode after `mode` (NULL: the first).
 struct mode *runloop__next_common_mode(runloop *loop, struct mode *mode);
-/// Adds a source to a mode because both are common: 0, or a negative errno (source_modes.c).
+/// Without the lock. Adds a source to a mode because both are common: 1, 0 if it is there, has an equal there or is no longer common,
+/// or a negative errno (source_modes.c).
 int runloop__source_join_common(runloop *loop, runloop_source *source, struct mode *mode);
 
 //===-- posts (perform.c) --------------------------------------------------------------------------------------------===//

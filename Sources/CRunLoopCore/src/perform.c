@@ -83,7 +83,9 @@ int runloop_perform(runloop *loop, const char *mode, runloop_function function, 
 int runloop_post_in_modes(runloop *loop, const char *const *modes, size_t count, runloop_function function, void *info,
                           runloop_function discard) {
     int error = runloop_perform_in_modes(loop, modes, count, function, info, discard);
-    return error ? error : runloop_wake_up(loop);
+    if (!error)
+        runloop_wake_up(loop);
+    return error;
 }
 
 int runloop_post(runloop *loop, const char *mode, runloop_function function, void *info, runloop_function discard) {

@@ -19,7 +19,8 @@ enum { PASS_OF_TEARDOWN = 3 };
 static _Thread_local FAST_TLS struct {
     runloop *loop;
     unsigned passes;
-    int error; ///< why there is no loop; -ESHUTDOWN for good
+    int error; ///< why there is no loop
+    bool has_ended;
 } this_thread;
 
 static _Atomic uint32_t fork_generation;
@@ -33,7 +34,7 @@ static void thread_ends(void *loop) {
         return;
     runloop__finish(loop);
     this_thread.loop = NULL;
-    this_thread.error = -ESHUTDOWN;
+    this_thread.has_ended = true;
     runloop_release(loop);
 }
 
@@ -42,7 +43,7 @@ static void in_forked_child(void) {
     atomic_fetch_add(&fork_generation, 1);
     this_thread.loop = NULL;
     this_thread.passes = 0;
-    this_thread.error = 0;
+    this_thread.has_ended = false;
     atomic_store(&main_loop, NULL);
     pthread_mutex_init(&registry_lock, NULL);
     pthread_setspecific(key, NULL);
@@ -62,7 +63,7 @@ runloop *runloop__thread_loop(void) {
 }
 
 int runloop__thread_error(void) {
-    return this_thread.error;
+    return this_thread.has_ended ? -ESHUTDOWN : this_thread.error;
 }
 
 void runloop__registry_lock(void) {
@@ -95,7 +96,7 @@ static bool is_initial_thread(void) {
 
 /// The first question of this thread.
 static runloop *make_current(void) {
-    if (this_thread.error == -ESHUTDOWN)
+    if (this_thread.has_ended)
         return NULL;
     pthread_once(&once, set_up);
     runloop *loop = NULL;
@@ -120,5 +121,8 @@ runloop *runloop_current(void) {
 }
 
 bool runloop_is_current(runloop *loop) {
-    return loop && loop == this_thread.loop;
+    if (!loop || runloop__is_inherited(loop))
+        return false;
+    // The initial thread may not have asked for its loop yet, which others got from runloop_main.
+    return loop == this_thread.loop || (loop->is_main && !this_thread.loop && !this_thread.has_ended && is_initial_thread());
 }

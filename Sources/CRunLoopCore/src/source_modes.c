@@ -184,7 +184,7 @@ int runloop__source_join_common(runloop *loop, runloop_source *source, struct mo
         runloop__item_release(&stored->item);
     if (joins && !error)
         schedule(source, loop, mode);
-    return error;
+    return error ? error : joins;
 }
 
 static int leave_common(runloop *loop, runloop_source *stored, runloop_source *named);
@@ -204,7 +204,8 @@ static int add_to_common(runloop *loop, runloop_source *source) {
     int error = 0;
     for (struct mode *mode = NULL; !error && (mode = runloop__next_common_mode(loop, mode));) {
         runloop__unlock(loop);
-        error = runloop__source_join_common(loop, source, mode);
+        int joined = runloop__source_join_common(loop, source, mode);
+        error = joined < 0 ? joined : 0;
         runloop__lock(loop);
         if (!is_common(loop, source))
             return 0;
