@@ -10,6 +10,17 @@
 #include <sys/eventfd.h>
 #include <time.h>
 
+#if defined(__SANITIZE_THREAD__)
+#define UNDER_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define UNDER_THREAD_SANITIZER 1
+#endif
+#endif
+#ifndef UNDER_THREAD_SANITIZER
+#define UNDER_THREAD_SANITIZER 0
+#endif
+
 /// A mode that is not common, so that nothing but the test's own items is in it, on the main thread too.
 #define MODE "test"
 #define OTHER_MODE "other"

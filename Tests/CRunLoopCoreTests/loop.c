@@ -127,18 +127,7 @@ TEST("R6 a reference taken and given back leaves the loop to its thread") {
 
 // The destructor that watches the loop's end is called four times by the system, but the thread sanitizer forgets a thread
 // after the third; its key is made after the loop's, so that it comes after it in each pass.
-#if defined(__SANITIZE_THREAD__)
-#define UNDER_THREAD_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define UNDER_THREAD_SANITIZER 1
-#endif
-#endif
-#ifdef UNDER_THREAD_SANITIZER
-enum { PASSES = 3 };
-#else
-enum { PASSES = 4 };
-#endif
+enum { PASSES = UNDER_THREAD_SANITIZER ? 3 : 4 };
 
 static pthread_key_t end_key;
 static int end_pass;

@@ -312,6 +312,8 @@ static void *use_all_the_time(void *loop) {
 }
 
 TEST("R123 as changed: a child can be forked while other threads are in the middle of anything") {
+    if (UNDER_THREAD_SANITIZER)
+        return; // Its allocator's locks don't survive a fork of several threads.
     struct worker worker = {0};
     start_worker(&worker);
     pthread_t thread;
@@ -330,7 +332,8 @@ TEST("R123 as changed: a child can be forked while other threads are in the midd
             _exit(test_failures ? 1 : 0);
         }
         int status = 0;
-        EXPECT(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        EXPECT_EQ(waitpid(child, &status, 0), child);
+        EXPECT_EQ(status, 0);
     }
     __atomic_store_n(&over, true, __ATOMIC_RELAXED);
     pthread_join(thread, NULL);

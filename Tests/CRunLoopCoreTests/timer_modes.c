@@ -382,20 +382,22 @@ TEST("R91 as changed: an iteration that runs anyway fires a tolerant timer at it
 }
 
 static void *wake_later(void *loop) {
-    pass_time(30 * MS);
     WAIT_UNTIL(runloop_is_waiting(loop));
+    EXPECT_EQ(runloop_timer_set_fire_date(timer_here, runloop_now_ns() + 5 * MS), 0);
+    pass_time(10 * MS);
     EXPECT_EQ(runloop_wake_up(loop), 0);
     return NULL;
 }
 
 TEST("R91 as changed: another event's wake-up fires a tolerant timer that is due, and counts as saved") {
-    add_tolerant(runloop_now_ns() + 10 * MS, INT64_MAX, "tolerant");
+    timer_here = runloop_timer_retain(add_tolerant(RUNLOOP_NEVER, INT64_MAX, "tolerant"));
     pthread_t thread;
     REQUIRE(pthread_create(&thread, NULL, wake_later, runloop_current()) == 0);
     EXPECT_EQ(run_for(MODE, RUNLOOP_FOREVER), RUNLOOP_RESULT_FINISHED);
     EXPECT_TRACE("tolerant");
     EXPECT_EQ(runloop_wakeups_saved(runloop_current()), 1);
     pthread_join(thread, NULL);
+    runloop_timer_release(timer_here);
 }
 
 TEST("R91 as changed: the limit of a run has no tolerance, and fires what is due then") {
