@@ -10,7 +10,8 @@
 
 #include "internal.h"
 
-void runloop__bindings_each(runloop_source *source, void (*visit)(struct binding *binding, void *context), void *context) {
+void runloop__bindings_each(runloop_source *source, void (*visit)(struct binding *binding, void *context),
+                            void *context) {
     if (!atomic_load(&source->first.loop))
         return;
     visit(&source->first, context);

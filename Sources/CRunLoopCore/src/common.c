@@ -30,12 +30,9 @@ struct mode *runloop__next_common_mode(runloop *loop, struct mode *mode) {
 /// HOLDS: loop. The common items' entry fields live in the items: where this one's is.
 static struct common_item **place_of(runloop *loop, struct item *item) {
     switch (item->kind) {
-    case ITEM_SOURCE:
-        return &runloop__binding_find(SOURCE_OF(item), loop)->common;
-    case ITEM_TIMER:
-        return &((runloop_timer *)(void *)item)->common;
-    case ITEM_OBSERVER:
-        break;
+    case ITEM_SOURCE: return &runloop__binding_find(SOURCE_OF(item), loop)->common;
+    case ITEM_TIMER: return &((runloop_timer *)(void *)item)->common;
+    case ITEM_OBSERVER: break;
     }
     return &((runloop_observer *)(void *)item)->common;
 }

@@ -49,15 +49,9 @@ static void print_observer(FILE *text, runloop_observer *observer) {
 
 static void print_item(FILE *text, struct item *item) {
     switch (item->kind) {
-    case ITEM_SOURCE:
-        print_source(text, SOURCE_OF(item));
-        break;
-    case ITEM_TIMER:
-        print_timer(text, (runloop_timer *)(void *)item);
-        break;
-    case ITEM_OBSERVER:
-        print_observer(text, (runloop_observer *)(void *)item);
-        break;
+    case ITEM_SOURCE: print_source(text, SOURCE_OF(item)); break;
+    case ITEM_TIMER: print_timer(text, (runloop_timer *)(void *)item); break;
+    case ITEM_OBSERVER: print_observer(text, (runloop_observer *)(void *)item); break;
     }
     print_context(text, item);
 }
@@ -121,7 +115,7 @@ char *runloop_copy_description(runloop *loop) {
         return NULL;
     const char *current_mode = runloop_current_mode(loop);
     fprintf(text, "run loop %p: %s, %s, current mode %s, wake-ups saved %" PRIu64 "\n", (void *)loop,
-            loop->is_main                           ? "main thread's"
+            loop->is_main                     ? "main thread's"
             : atomic_load(&loop->is_finished) ? "of a finished thread"
                                               : "of a thread",
             runloop_is_waiting(loop) ? "waiting" : "not waiting", current_mode ? current_mode : "none",

@@ -68,8 +68,8 @@ static void date_anew(runloop_timer *timer, int64_t due_ns, int64_t start_ns) {
     if (timer->redated)
         return; // its own date wins (R82)
     int64_t end_ns = runloop_now_ns();
-    timer->unreported = intervals_between(due_ns, end_ns, timer->interval_ns) -
-                        intervals_between(due_ns, start_ns, timer->interval_ns);
+    timer->unreported =
+        intervals_between(due_ns, end_ns, timer->interval_ns) - intervals_between(due_ns, start_ns, timer->interval_ns);
     atomic_store(&timer->due_ns, next_on_grid(due_ns, end_ns, timer->interval_ns));
 }
 

@@ -114,20 +114,20 @@ struct observer_array {
 };
 
 struct mode {
-    _Atomic(struct mode *) next; ///< append-only: read by anyone, appended under lock
-    const char *name;            ///< constant, from the table of names
-    _Atomic bool is_common;      ///< written under lock, never goes back
-    _Atomic bool stop_requested; ///< remembered stop of this mode
-    uint64_t source_changes;     ///< lock: counts sources that came or went (source_modes.c)
-    _Atomic uint32_t item_count; ///< sources and timers: what keeps it from being empty; written under lock
+    _Atomic(struct mode *) next;       ///< append-only: read by anyone, appended under lock
+    const char *name;                  ///< constant, from the table of names
+    _Atomic bool is_common;            ///< written under lock, never goes back
+    _Atomic bool stop_requested;       ///< remembered stop of this mode
+    uint64_t source_changes;           ///< lock: counts sources that came or went (source_modes.c)
+    _Atomic uint32_t item_count;       ///< sources and timers: what keeps it from being empty; written under lock
     _Atomic uint32_t descriptor_count; ///< sources with a descriptor; written under lock
     _Atomic uint32_t observed;         ///< activities that some observer wants; written under lock
     _Atomic(struct observer_array *) observers;
-    struct heap timers;            ///< lock
-    _Atomic uint32_t timer_count;  ///< firing ones included; written under lock
-    uint32_t tolerant_count;       ///< lock: timers with a tolerance in the heap
-    uint64_t posts_scanned;        ///< thread: posts up to this number are known not to match …
-    bool posts_scanned_as_common;  ///< thread: … if the mode was (not) common then
+    struct heap timers;           ///< lock
+    _Atomic uint32_t timer_count; ///< firing ones included; written under lock
+    uint32_t tolerant_count;      ///< lock: timers with a tolerance in the heap
+    uint64_t posts_scanned;       ///< thread: posts up to this number are known not to match …
+    bool posts_scanned_as_common; ///< thread: … if the mode was (not) common then
 };
 
 struct mode *runloop__find_mode(runloop *loop, const char *name);
@@ -151,16 +151,16 @@ void runloop__mode_left(runloop *loop, struct mode *mode);
 struct binding {
     _Atomic(runloop *) loop; ///< constant once published; holds its memory
     runloop_source *source;
-    _Atomic(struct binding *) next;     ///< atomic: the source's chain
-    struct binding *next_abandoned;     ///< the source's chain_busy
-    struct memberships modes;           ///< lock
-    struct common_item *common;         ///< lock: its place in the common set, or NULL
-    struct list in_loop;                ///< lock: loop->bindings while it has modes
-    _Atomic uint32_t signal_state;      ///< atomic: SIGNAL_ states (source.c)
-    struct binding *next_incoming;      ///< atomic: with loop->incoming
-    struct list pending;                ///< lock
-    struct port *port;                  ///< lock
-    struct list on_port;                ///< lock
+    _Atomic(struct binding *) next; ///< atomic: the source's chain
+    struct binding *next_abandoned; ///< the source's chain_busy
+    struct memberships modes;       ///< lock
+    struct common_item *common;     ///< lock: its place in the common set, or NULL
+    struct list in_loop;            ///< lock: loop->bindings while it has modes
+    _Atomic uint32_t signal_state;  ///< atomic: SIGNAL_ states (source.c)
+    struct binding *next_incoming;  ///< atomic: with loop->incoming
+    struct list pending;            ///< lock
+    struct port *port;              ///< lock
+    struct list on_port;            ///< lock
 };
 
 struct runloop_source {
@@ -186,7 +186,8 @@ struct runloop_source {
 
 void runloop__bindings_init(runloop_source *source);
 /// Any thread, signal handlers included: visits every binding of the source.
-void runloop__bindings_each(runloop_source *source, void (*visit)(struct binding *binding, void *context), void *context);
+void runloop__bindings_each(runloop_source *source, void (*visit)(struct binding *binding, void *context),
+                            void *context);
 /// HOLDS: loop. The source's binding to the loop, or NULL; `make` creates it (NULL when memory ran out).
 struct binding *runloop__binding_find(runloop_source *source, runloop *loop);
 struct binding *runloop__binding_make(runloop_source *source, runloop *loop);
@@ -286,12 +287,12 @@ struct runloop_timer {
     int64_t interval_ns;          ///< constant
     _Atomic int64_t tolerance_ns; ///< written with the owner locked
     _Atomic uint64_t missed;
-    uint64_t unreported;      ///< owner: instants that passed during its last call-out
-    uint64_t serial;          ///< owner: when it joined its loop
-    struct memberships modes; ///< owner
+    uint64_t unreported;        ///< owner: instants that passed during its last call-out
+    uint64_t serial;            ///< owner: when it joined its loop
+    struct memberships modes;   ///< owner
     struct common_item *common; ///< owner: its place in the common set, or NULL
-    bool redated;             ///< owner: a date was set while it fired
-    struct list firing;       ///< lock of the loop that fires it: loop->firing
+    bool redated;               ///< owner: a date was set while it fired
+    struct list firing;         ///< lock of the loop that fires it: loop->firing
 };
 
 int runloop__heap_reserve(struct heap *heap, uint32_t additional);
@@ -325,10 +326,10 @@ struct runloop_observer {
     struct item item;
     void (*observe)(runloop_observer *observer, runloop_activity activity, void *info);
     owner_word owner;
-    runloop_activity activities; ///< constant
-    bool repeats;                ///< constant
-    struct common_item *common;  ///< owner: its place in the common set, or NULL
-    struct memberships modes;    ///< owner
+    runloop_activity activities;   ///< constant
+    bool repeats;                  ///< constant
+    struct common_item *common;    ///< owner: its place in the common set, or NULL
+    struct memberships modes;      ///< owner
     struct mode *joined_with_mode; ///< owner: while a mode is being declared common (common.c)
 };
 
@@ -400,28 +401,28 @@ bool runloop__main_queue_serve(struct run *run);
 //===-- the loop (loop.c) --------------------------------------------------------------------------------------------===//
 
 struct runloop {
-    _Atomic uint32_t references; ///< of clients, of the thread, of calls under way: descriptors stay open
-    _Atomic uint32_t holds;      ///< of bindings, and one for all references: memory stays
-    uint32_t fork_generation;    ///< constant
-    bool is_main;                ///< constant
-    _Atomic bool is_finished;    ///< its thread is ending or has ended: additions are refused
-    _Atomic bool is_torn_down;   ///< … and nothing is in it any more
+    _Atomic uint32_t references;           ///< of clients, of the thread, of calls under way: descriptors stay open
+    _Atomic uint32_t holds;                ///< of bindings, and one for all references: memory stays
+    uint32_t fork_generation;              ///< constant
+    bool is_main;                          ///< constant
+    _Atomic bool is_finished;              ///< its thread is ending or has ended: additions are refused
+    _Atomic bool is_torn_down;             ///< … and nothing is in it any more
     int epoll_descriptor, wake_descriptor; ///< constant until the last reference goes
     int timer_descriptor;                  ///< lock; -1 until a timer needs it
 
-    _Atomic uint32_t wake_word;           ///< wake.c
-    _Atomic bool latched_stop;            ///< wake.c
-    _Atomic(const char *) current_mode;   ///< written by thread
-    struct run *run;                      ///< thread: the innermost active run
-    _Atomic bool is_fetching;             ///< a wait may hold pointers to ports (portset.c)
+    _Atomic uint32_t wake_word;         ///< wake.c
+    _Atomic bool latched_stop;          ///< wake.c
+    _Atomic(const char *) current_mode; ///< written by thread
+    struct run *run;                    ///< thread: the innermost active run
+    _Atomic bool is_fetching;           ///< a wait may hold pointers to ports (portset.c)
 
     pthread_mutex_t lock;
-    _Atomic(struct mode *) modes;         ///< append-only
-    _Atomic(struct mode *) *last_mode;    ///< lock
-    struct list common_items;             ///< lock
-    uint64_t common_changes;              ///< lock: counts items that entered or left the common set
-    struct list bindings;                 ///< lock: sources that are in some mode
-    uint64_t serial;                      ///< lock: numbers additions, from 1
+    _Atomic(struct mode *) modes;      ///< append-only
+    _Atomic(struct mode *) *last_mode; ///< lock
+    struct list common_items;          ///< lock
+    uint64_t common_changes;           ///< lock: counts items that entered or left the common set
+    struct list bindings;              ///< lock: sources that are in some mode
+    uint64_t serial;                   ///< lock: numbers additions, from 1
 
     _Atomic(struct binding *) incoming; ///< atomic: signalled, not yet seen by the thread (source.c)
     struct list pending;                ///< lock: seen, not yet performed
@@ -500,13 +501,13 @@ struct run {
     const char *outer_mode;
     int64_t limit_ns, deadline_ns;
     bool returns_after_source;
-    bool serves_main_queue;   ///< fixed for the run
-    bool served_main_queue;   ///< in the previous iteration
+    bool serves_main_queue; ///< fixed for the run
+    bool served_main_queue; ///< in the previous iteration
     bool is_first_iteration;
-    enum choice choice;       ///< what the wait has chosen to serve
-    struct port *port;        ///< pinned, if the choice is a port
+    enum choice choice; ///< what the wait has chosen to serve
+    struct port *port;  ///< pinned, if the choice is a port
     uint64_t port_report;
-    uint32_t chosen_serial;   ///< the loop's number of additions when it was chosen
+    uint32_t chosen_serial; ///< the loop's number of additions when it was chosen
     bool timer_ended_wait;
 };
 

@@ -27,15 +27,9 @@ void runloop__item_release(struct item *item) {
         atomic_fetch_sub_explicit(&item->references, 1, memory_order_acq_rel) != 1)
         return;
     switch (item->kind) {
-    case ITEM_SOURCE:
-        runloop__source_destroy(SOURCE_OF(item));
-        break;
-    case ITEM_TIMER:
-        runloop__timer_destroy((runloop_timer *)(void *)item);
-        break;
-    case ITEM_OBSERVER:
-        runloop__observer_destroy((runloop_observer *)(void *)item);
-        break;
+    case ITEM_SOURCE: runloop__source_destroy(SOURCE_OF(item)); break;
+    case ITEM_TIMER: runloop__timer_destroy((runloop_timer *)(void *)item); break;
+    case ITEM_OBSERVER: runloop__observer_destroy((runloop_observer *)(void *)item); break;
     }
 }
 

@@ -9,7 +9,7 @@ struct list {
     struct list *next, *previous;
 };
 
-#define LIST_ENTRY(node, type, member) ((type *)(void *)((char *)(node) - offsetof(type, member)))
+#define LIST_ENTRY(node, type, member) ((type *)(void *)((char *)(node)-offsetof(type, member)))
 
 #define LIST_EACH(node, sentinel) for (struct list *node = (sentinel)->next; node != (sentinel); node = node->next)
 

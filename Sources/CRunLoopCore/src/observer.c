@@ -60,7 +60,8 @@ static void append(struct observer_array *array, runloop_observer *observer) {
 }
 
 /// A list with `added` in its place and without `removed`. NULL when memory ran out.
-static struct observer_array *copy(struct observer_array *old, runloop_observer *added, const runloop_observer *removed) {
+static struct observer_array *copy(struct observer_array *old, runloop_observer *added,
+                                   const runloop_observer *removed) {
     uint32_t room = (old ? old->count : 0) + 1;
     struct observer_array *array = malloc(sizeof *array + room * sizeof array->items[0]);
     if (!array)

@@ -55,8 +55,8 @@ static int push(runloop *loop, struct post *post) {
     return 0;
 }
 
-int runloop_perform_in_modes(runloop *loop, const char *const *modes, size_t count, runloop_function function, void *info,
-                             runloop_function discard) {
+int runloop_perform_in_modes(runloop *loop, const char *const *modes, size_t count, runloop_function function,
+                             void *info, runloop_function discard) {
     int error = runloop__check(loop);
     if (error)
         return error;

@@ -124,5 +124,6 @@ bool runloop_is_current(runloop *loop) {
     if (!loop || runloop__is_inherited(loop))
         return false;
     // The initial thread may not have asked for its loop yet, which others got from runloop_main.
-    return loop == this_thread.loop || (loop->is_main && !this_thread.loop && !this_thread.has_ended && is_initial_thread());
+    return loop == this_thread.loop ||
+           (loop->is_main && !this_thread.loop && !this_thread.has_ended && is_initial_thread());
 }

@@ -54,11 +54,8 @@ static int decide(struct run *run, bool handled_source) {
 
 static bool serve(struct run *run) {
     switch (run->choice) {
-    case CHOICE_NONE:
-        break;
-    case CHOICE_TIMERS:
-        runloop__timers_fire(run);
-        break;
+    case CHOICE_NONE: break;
+    case CHOICE_TIMERS: runloop__timers_fire(run); break;
     case CHOICE_PORT:
         if (run->port->kind == PORT_MAIN_QUEUE)
             return run->served_main_queue = runloop__main_queue_serve(run);

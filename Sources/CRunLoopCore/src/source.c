@@ -192,7 +192,8 @@ static bool is_due(struct binding *binding, struct mode *mode) {
 }
 
 /// HOLDS: loop. Calls `found` for each signalled source of the mode until it returns false.
-static void each_due(runloop *loop, struct mode *mode, bool (*found)(runloop *, runloop_source *, void *), void *context) {
+static void each_due(runloop *loop, struct mode *mode, bool (*found)(runloop *, runloop_source *, void *),
+                     void *context) {
     take_incoming(loop);
     for (struct list *node = loop->pending.next, *next; node != &loop->pending; node = next) {
         next = node->next;

@@ -199,7 +199,8 @@ static int add_to_common(runloop *loop, runloop_source *source) {
     uint32_t modes = 0;
     for (struct mode *mode = NULL; (mode = runloop__next_common_mode(loop, mode));)
         modes++;
-    if (runloop__memberships_reserve(&binding->modes, modes) || runloop__common_enter(loop, &source->item, &binding->common))
+    if (runloop__memberships_reserve(&binding->modes, modes) ||
+        runloop__common_enter(loop, &source->item, &binding->common))
         return -ENOMEM;
     int error = 0;
     for (struct mode *mode = NULL; !error && (mode = runloop__next_common_mode(loop, mode));) {
