@@ -32,6 +32,13 @@ let package = Package(
             path: "Sources/RunLoopKit",
             swiftSettings: swiftSettings
         ),
+        // The guided tour, `make run`. Clients of the package do not get it.
+        .executableTarget(
+            name: "tour",
+            dependencies: ["RunLoopKit"],
+            path: "Examples/Tour",
+            swiftSettings: swiftSettings
+        ),
         .testTarget(
             name: "RunLoopKitTests",
             dependencies: ["RunLoopKit", "CRunLoopCore"],

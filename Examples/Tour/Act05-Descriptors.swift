@@ -1,0 +1,136 @@
+import RunLoopKit
+
+/// A descriptor source calls whenever its descriptor is ready. Whatever has a descriptor can share a thread that way:
+/// pipes, sockets, terminals, devices. Nothing here blocks, and nothing needs a second thread.
+enum Descriptors: Act {
+    static let title = "Descriptors"
+    static let shows =
+        "This thread reads from a command as it writes, and plays a TCP server and its clients meanwhile."
+
+    static func perform(on stage: Stage) throws {
+        let loop = RunLoop.current
+        let (people, questions) = (4, 25)
+        let countdown = Countdown(from: people + 2) { loop.stop() }
+
+        let listing = try Listing(of: "/usr", stage, countdown)
+        let server = try Server(for: people, stage, countdown)
+        let clients = try (1...people).map { number in
+            try Client(number, asking: questions, at: server.port, stage, countdown)
+        }
+
+        let result = loop.run(mode: .default, for: .seconds(20))
+
+        // A mishap of one of them says more than what follows from it.
+        try stage.close()
+        try stage.check("the command, the server and the clients all came to an end", result, is: .stopped)
+        try stage.check(
+            "not one of the \(listing.lines) lines was lost: the command has counted them too",
+            listing.lines > 0 && listing.count == "\(listing.lines)", "It counted \(listing.count).")
+        try stage.check("it ended well", listing.status, is: 0)
+        try stage.check(
+            "the server had \(people) clients at a time, and answered \(people * questions) questions",
+            [server.mostAtATime, server.answers], is: [people, people * questions])
+        try stage.check(
+            "each client got the answers to its own questions, in order", clients.map(\.answers),
+            is: Array(repeating: questions, count: people))
+        try stage.check("all on the initial thread", stage.notes.allSatisfy { $0.thread == nil })
+    }
+}
+
+/// Counts those for whom the act waits.
+@MainActor final class Countdown {
+    private var remaining: Int
+    private let whenOver: () -> Void
+
+    init(from remaining: Int, whenOver: @escaping () -> Void) {
+        (self.remaining, self.whenOver) = (remaining, whenOver)
+    }
+
+    func oneLess() {
+        remaining -= 1
+        if remaining == 0 { whenOver() }
+    }
+}
+
+/// Reads a descriptor to its end, in the main loop, and then closes it.
+@MainActor final class Reader {
+    private let descriptor: Descriptor
+    private var source: RunLoop.Source?
+
+    /// `whenRead` gets what has come; nothing at all (`[]`) is the end.
+    init(_ descriptor: Descriptor, _ stage: Stage, whenRead: @escaping @MainActor ([UInt8]) -> Void) throws {
+        self.descriptor = descriptor
+        // A source keeps its closure, and we keep the source: with a strong `self` that would be a cycle.
+        let source = try RunLoop.Source(fileDescriptor: descriptor.number) { [weak self] _ in
+            // The main loop calls on the initial thread, and that is the main actor's.
+            MainActor.assumeIsolated {
+                do throws(Mishap) {
+                    // One read per call. If there is more, the loop calls again, after others have had their turn.
+                    guard let bytes = try descriptor.bytes() else { return }
+                    if bytes.isEmpty { self?.close() }
+                    whenRead(bytes)
+                } catch {
+                    self?.close()
+                    stage.report(error)
+                }
+            }
+        }
+        try RunLoop.main.add(source, forMode: .default)
+        self.source = source
+    }
+
+    /// First the source, then the descriptor: its number may belong to somebody else right afterwards.
+    func close() {
+        guard let source else { return }
+        source.invalidate()
+        descriptor.close()
+        self.source = nil
+    }
+}
+
+/// A command that lists a directory on its output, and on its error output says how many lines that took.
+@MainActor final class Listing {
+    private(set) var lines = 0
+    private(set) var count = ""
+    private(set) var status: CInt = -1
+    private let child: Child
+    private let stage: Stage
+    private let countdown: Countdown
+    private var readers: [Reader] = []
+    private var pieces = 0
+    private var linesToTell = 1
+    private var ended = 0
+
+    init(of directory: String, _ stage: Stage, _ countdown: Countdown) throws {
+        (self.stage, self.countdown) = (stage, countdown)
+        let command = "{ find \"$0\" -maxdepth 4 2>/dev/null | tee /dev/fd/3 | wc -l >&2; } 3>&1"
+        child = try Child("sh", "-c", command, directory)
+        stage.tell("find \(directory) has started")
+        readers = try [
+            Reader(child.output, stage) { [unowned self] in takeOutput($0) },
+            Reader(child.errors, stage) { [unowned self] in takeErrorOutput($0) },
+        ]
+    }
+
+    private func takeOutput(_ bytes: [UInt8]) {
+        if bytes.isEmpty { return oneHasEnded() }
+        pieces += 1
+        lines += bytes.count { $0 == UInt8(ascii: "\n") }
+        if lines < linesToTell { return }
+        stage.tell("find: \(lines) lines so far")
+        linesToTell = lines * 2
+    }
+
+    private func takeErrorOutput(_ bytes: [UInt8]) {
+        if bytes.isEmpty { return oneHasEnded() }
+        count += String(decoding: bytes, as: UTF8.self).filter(\.isNumber)
+    }
+
+    private func oneHasEnded() {
+        ended += 1
+        if ended < readers.count { return }
+        status = child.wait()
+        stage.tell("find: the end, after \(lines) lines in \(pieces) pieces")
+        countdown.oneLess()
+    }
+}
