@@ -222,7 +222,9 @@ TEST("R35 a source that signals itself for ever keeps neither the limit nor time
     begin();
     s = add_source("", signal_s, "P");
     runloop_source_signal(s);
+    int64_t start = runloop_now_ns();
     run("P", 20 * MS, false);
+    EXPECT(runloop_now_ns() - start >= 20 * MS);
     EXPECT_TRACE("-> TimedOut");
     EXPECT(count > 0);
     t = add_timer("t", 5 * MS, 0, NULL, "P");

@@ -247,6 +247,18 @@ TEST("R45 a source that an AfterWaiting observer removes and adds again waits fo
     EXPECT_TRACE("E T S W A T S W A d X -> HandledSource");
 }
 
+TEST("R45 of two sources on one descriptor only the one that was put back waits for the next iteration") {
+    begin_in_p();
+    counter = new_counter();
+    add_descriptor("stays", counter, false, NULL, "P");
+    d = add_descriptor("returns", counter, false, NULL, "P");
+    count_up(counter);
+    once("P", RUNLOOP_ACTIVITY_AFTER_WAITING, remove_and_add_d);
+    stop_at_wait("P", 2);
+    run("P", LONG, false);
+    EXPECT_TRACE("E T S W A stays T S W A stays returns X -> Stopped");
+}
+
 static void postpone_t(void) {
     runloop_timer_set_fire_date(t, runloop_now_ns() + LONG);
 }

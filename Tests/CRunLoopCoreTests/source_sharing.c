@@ -399,6 +399,42 @@ TEST("R67 R116 sources that another thread invalidates while they are signalled 
     EXPECT_EQ(cancels, 3 * ROUNDS);
 }
 
+static _Atomic int performed;
+
+static void count_performed(void) {
+    performed++;
+}
+
+/// Signals and wakes many times, then until a signal of its own has been performed for sure.
+static void *signal_often(void *unused) {
+    for (int i = 0; i < 5 * ROUNDS; i++) {
+        runloop_source_signal(s);
+        if (i % 4 == 0)
+            runloop_wake_up(loop);
+    }
+    int before = performed;
+    runloop_source_signal(s);
+    runloop_wake_up(loop);
+    WAIT_UNTIL(performed > before);
+    if (--threads_at_work == 0)
+        runloop_stop_latched(loop);
+    return unused;
+}
+
+TEST("R49 R62 R116 of signals that several threads make at once none is lost") {
+    begin();
+    s = add_source("", count_performed, "P");
+    enum { COUNT = 4 };
+    pthread_t threads[COUNT];
+    threads_at_work = COUNT;
+    for (int i = 0; i < COUNT; i++)
+        REQUIRE(pthread_create(&threads[i], NULL, signal_often, NULL) == 0);
+    EXPECT_EQ(runloop_run_in_mode("P", RUNLOOP_FOREVER, false), RUNLOOP_RESULT_STOPPED);
+    for (int i = 0; i < COUNT; i++)
+        pthread_join(threads[i], NULL);
+    EXPECT(!runloop_source_is_signalled(s));
+}
+
 static void *perform_in_other(void *unused) {
     runloop *mine = runloop_current();
     EXPECT_EQ(runloop_add_source(mine, s, "P"), 0);
