@@ -254,7 +254,8 @@ void runloop__portset_close(runloop *loop);
 enum { RUNLOOP__BATCH = 64 };
 
 /// Own thread, without the lock. Waits until `timeout_ns` from now (0: polls, RUNLOOP_FOREVER: no limit) or until something
-/// is ready, then notes all that is. `timer_expired` tells whether the timer descriptor was among it. How many events came.
+/// is ready, then notes all that is. `timer_expired` tells whether the timer descriptor was among it. How many events came:
+/// 0 if the time is over, less if a signal interrupted the wait.
 int runloop__portset_wait(runloop *loop, int64_t timeout_ns, bool *timer_expired);
 /// HOLDS: loop. Arms the timer descriptor, which is made when first needed. Negative errno.
 int runloop__portset_arm(runloop *loop, int64_t fire_ns);
@@ -487,7 +488,7 @@ void runloop__registry_unlock(void);
 
 int64_t runloop__saturating_add(int64_t instant_ns, int64_t duration_ns);
 const char *runloop__intern(const char *name);
-const char *runloop__interned_if_known(const char *name);
+void runloop__names_after_fork(void);
 
 //===-- one active run (run.c, wait.c) -------------------------------------------------------------------------------===//
 

@@ -11,9 +11,7 @@ struct name {
 static _Atomic(struct name *) first_name;
 static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER;
 
-// The well-known names are compared by pointer most often: programs pass the macros, whose literals differ in every
-// object file, so they are in the table like any other.
-const char *runloop__interned_if_known(const char *name) {
+static const char *find(const char *name) {
     for (struct name *known = atomic_load_explicit(&first_name, memory_order_acquire); known;
          known = atomic_load_explicit(&known->next, memory_order_acquire)) {
         if (known->text == name || strcmp(known->text, name) == 0)
@@ -23,7 +21,7 @@ const char *runloop__interned_if_known(const char *name) {
 }
 
 const char *runloop__intern(const char *name) {
-    const char *known = runloop__interned_if_known(name);
+    const char *known = find(name);
     if (known)
         return known;
     size_t size = strlen(name) + 1;
@@ -33,7 +31,7 @@ const char *runloop__intern(const char *name) {
     memcpy(made->text, name, size);
 
     pthread_mutex_lock(&names_lock);
-    known = runloop__interned_if_known(name);
+    known = find(name);
     if (!known) {
         known = made->text;
         atomic_init(&made->next, atomic_load_explicit(&first_name, memory_order_relaxed));
@@ -43,6 +41,11 @@ const char *runloop__intern(const char *name) {
     pthread_mutex_unlock(&names_lock);
     free(made);
     return known;
+}
+
+void runloop__names_after_fork(void) {
+    // Another thread may have held it; the table itself is consistent at any instant.
+    pthread_mutex_init(&names_lock, NULL);
 }
 
 const char *runloop_mode_name(const char *name) {

@@ -383,8 +383,12 @@ bool runloop__port_serve(struct run *run) {
             collect_sources(run, port, ready);
         list_remove(&port->in_ready);
         port->ready = 0;
-        for (uint32_t i = base; i < loop->collected_count && !counted; i++)
-            counted = SOURCE_OF(loop->collected[i])->is_counter && take_counter(port);
+        for (uint32_t i = base; i < loop->collected_count; i++) {
+            if (SOURCE_OF(loop->collected[i])->is_counter) {
+                counted = take_counter(port);
+                break;
+            }
+        }
         loop->timers_served_last = false;
     }
     runloop__port_unpin(loop, port);

@@ -126,9 +126,8 @@ int runloop__portset_wait(runloop *loop, int64_t timeout_ns, bool *timer_expired
     else
         count = wait_with_timeout(loop->epoll_descriptor, events, timeout_ns);
     if (count <= 0) {
-        // Nothing, or a signal interrupted it: the caller decides whether to go on.
         atomic_store(&loop->is_fetching, false);
-        return 0;
+        return count;
     }
     runloop__lock(loop);
     for (int i = 0; i < count; i++) {

@@ -46,6 +46,7 @@ static void in_forked_child(void) {
     this_thread.has_ended = false;
     atomic_store(&main_loop, NULL);
     pthread_mutex_init(&registry_lock, NULL);
+    runloop__names_after_fork();
     pthread_setspecific(key, NULL);
 }
 
