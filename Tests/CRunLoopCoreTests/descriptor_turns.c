@@ -280,6 +280,27 @@ TEST("R45 as changed: the outer iteration doesn't choose another descriptor inst
     EXPECT_TRACE("T ( T a ) T b T");
 }
 
+static void serve_and_make_ready_again(runloop_observer *observer, runloop_activity activity, void *info) {
+    (void)observer, (void)activity, (void)info;
+    if (calls++)
+        return;
+    trace("(");
+    poll_mode(MODE);
+    bump(descriptors[0]);
+    poll_mode(OTHER_MODE); // Its wait may learn that the descriptor is ready, but not serve it.
+    trace(")");
+}
+
+TEST("R45 as changed: a descriptor that was served and is ready again waits for the next iteration") {
+    make_sources(1, take_and_trace);
+    add_descriptor(OTHER_MODE, make_eventfd(0), RUNLOOP_READABLE, NULL, NULL);
+    add_observer(MODE, RUNLOOP_ACTIVITY_BEFORE_TIMERS, trace_activity, NULL);
+    add_observer(MODE, RUNLOOP_ACTIVITY_AFTER_WAITING, serve_and_make_ready_again, NULL);
+    bump(descriptors[0]);
+    EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_TRACE("T ( T a ) T a T");
+}
+
 TEST("R45 as changed: a run nested in an AfterWaiting observer fires the due timer; the outer one doesn't") {
     keep_mode(MODE);
     add_observer(MODE, RUNLOOP_ACTIVITY_BEFORE_TIMERS, trace_activity, NULL);
