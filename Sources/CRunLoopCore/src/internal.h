@@ -41,8 +41,19 @@ struct memberships {
     uint32_t count, capacity;
 };
 
-struct membership *runloop__membership_at(struct memberships *list, uint32_t index);
-struct membership *runloop__membership_of(struct memberships *list, const struct mode *mode);
+static inline struct membership *runloop__membership_at(struct memberships *list, uint32_t index) {
+    return index == 0 ? &list->first : &list->more[index - 1];
+}
+
+static inline struct membership *runloop__membership_of(struct memberships *list, const struct mode *mode) {
+    for (uint32_t i = 0; i < list->count; i++) {
+        struct membership *membership = runloop__membership_at(list, i);
+        if (membership->mode == mode)
+            return membership;
+    }
+    return NULL;
+}
+
 /// Makes room for `additional` ones: adding that many can't fail afterwards. -ENOMEM.
 int runloop__memberships_reserve(struct memberships *list, uint32_t additional);
 void runloop__memberships_add(struct memberships *list, struct mode *mode, uint32_t position);
@@ -68,9 +79,23 @@ struct item {
 };
 
 void runloop__item_init(struct item *item, enum item_kind kind, int32_t order, const runloop_context *context);
-void runloop__item_retain(struct item *item);
-void runloop__item_release(struct item *item);
-bool runloop__item_is_valid(const struct item *item);
+void runloop__item_destroy(struct item *item);
+
+static inline void runloop__item_retain(struct item *item) {
+    atomic_fetch_add_explicit(&item->references, 1, memory_order_relaxed);
+}
+
+static inline void runloop__item_release(struct item *item) {
+    // A last owner needs no locked instruction: nobody else can be changing the count.
+    if (atomic_load_explicit(&item->references, memory_order_acquire) == 1 ||
+        atomic_fetch_sub_explicit(&item->references, 1, memory_order_acq_rel) == 1)
+        runloop__item_destroy(item);
+}
+
+static inline bool runloop__item_is_valid(const struct item *item) {
+    return atomic_load_explicit(&item->state, memory_order_seq_cst) & ITEM_VALID;
+}
+
 /// Clears the valid bit; true for the one caller who did it.
 bool runloop__item_invalidate(struct item *item);
 /// After the caller of `invalidate` took the item out of its modes: releases the context, unless a call-out still uses it.
@@ -271,6 +296,8 @@ void runloop__wake_accept(runloop *loop);
 bool runloop__wake_announce_sleep(runloop *loop);
 /// After a wait, before another: true if a wake-up or stop has come; otherwise forgets kicks.
 bool runloop__wake_was_woken(runloop *loop);
+/// Has the run been woken or stopped? Without the guarantees of the others: for a look that nothing depends on.
+bool runloop__wake_has_news(runloop *loop);
 /// The wait is over: wake-ups are consumed and no longer accepted.
 void runloop__wake_finish_wait(runloop *loop);
 bool runloop__wake_take_stop(runloop *loop);
@@ -374,6 +401,8 @@ int runloop__source_join_common(runloop *loop, runloop_source *source, struct mo
 /// Own thread.
 void runloop__perform_drain(struct run *run);
 bool runloop__perform_any_pending(runloop *loop, struct mode *mode);
+/// False only if there is no post at all.
+bool runloop__perform_may_have_work(runloop *loop);
 /// Discards what will never run, and refuses what comes later.
 void runloop__perform_close(runloop *loop);
 #define POSTS_CLOSED ((struct post *)(uintptr_t)1)
@@ -433,6 +462,7 @@ struct runloop {
     struct port **buckets; ///< lock: ports by descriptor
     uint32_t bucket_count, port_count;
     struct list ready_ports, narrowed_ports; ///< lock
+    _Atomic bool ports_need_a_look;          ///< set under lock: the lists above or the graveyard may not be empty
     struct mode *narrowed_for;               ///< lock: the mode that the narrowed ports suit
     struct port *graveyard;                  ///< lock: freed when no wait can hold them
     uint32_t zombie_count;                   ///< lock
@@ -464,11 +494,26 @@ int runloop__create(bool is_main, runloop **out);
 void runloop__finish(runloop *loop);
 void runloop__hold(runloop *loop);
 void runloop__unhold(runloop *loop);
-void runloop__lock(runloop *loop);
-void runloop__unlock(runloop *loop);
 /// 0, -EINVAL for NULL, -ECHILD for a loop inherited across fork.
 int runloop__check(runloop *loop);
-bool runloop__is_inherited(const runloop *loop);
+
+/// How often this process is a fork of the one in which the library was loaded. `registry.c`
+extern _Atomic uint32_t runloop__fork_generation;
+
+static inline bool runloop__is_inherited(const runloop *loop) {
+    return loop->fork_generation != atomic_load_explicit(&runloop__fork_generation, memory_order_relaxed);
+}
+
+// An inherited lock may be held by a thread that does not exist in the child, where nobody else can want it.
+static inline void runloop__lock(runloop *loop) {
+    if (!runloop__is_inherited(loop))
+        pthread_mutex_lock(&loop->lock);
+}
+
+static inline void runloop__unlock(runloop *loop) {
+    if (!runloop__is_inherited(loop))
+        pthread_mutex_unlock(&loop->lock);
+}
 
 /// Own thread. Pushes a retained item for a call-out to come; false when memory ran out (it stays for a later turn).
 bool runloop__collect(runloop *loop, struct item *item);
@@ -478,7 +523,6 @@ void runloop__collected_sort(runloop *loop, uint32_t base, bool (*precedes)(cons
 
 //===-- the registry of threads (registry.c), clock (clock.c), names (name.c) ----------------------------------------===//
 
-uint32_t runloop__fork_generation(void);
 runloop *runloop__thread_loop(void);
 /// Why this thread has no loop: a negative errno.
 int runloop__thread_error(void);

@@ -17,24 +17,12 @@ void runloop__item_init(struct item *item, enum item_kind kind, int32_t order, c
         item->context.info = context->retain(context->info);
 }
 
-void runloop__item_retain(struct item *item) {
-    atomic_fetch_add_explicit(&item->references, 1, memory_order_relaxed);
-}
-
-void runloop__item_release(struct item *item) {
-    // A last owner needs no locked instruction: nobody else can be changing the count.
-    if (atomic_load_explicit(&item->references, memory_order_acquire) != 1 &&
-        atomic_fetch_sub_explicit(&item->references, 1, memory_order_acq_rel) != 1)
-        return;
+void runloop__item_destroy(struct item *item) {
     switch (item->kind) {
     case ITEM_SOURCE: runloop__source_destroy(SOURCE_OF(item)); break;
     case ITEM_TIMER: runloop__timer_destroy((runloop_timer *)(void *)item); break;
     case ITEM_OBSERVER: runloop__observer_destroy((runloop_observer *)(void *)item); break;
     }
-}
-
-bool runloop__item_is_valid(const struct item *item) {
-    return atomic_load_explicit(&item->state, memory_order_seq_cst) & ITEM_VALID;
 }
 
 bool runloop__item_is_firing(const struct item *item) {

@@ -22,7 +22,7 @@ int runloop__create(bool is_main, runloop **out) {
     }
     atomic_init(&loop->references, 1);
     atomic_init(&loop->holds, 1);
-    loop->fork_generation = runloop__fork_generation();
+    loop->fork_generation = atomic_load(&runloop__fork_generation);
     loop->is_main = is_main;
     pthread_mutex_init(&loop->lock, NULL);
     loop->last_mode = &loop->modes;
@@ -89,25 +89,10 @@ void runloop_release(runloop *loop) {
 
 //===-- checks and the lock ------------------------------------------------------------------------------------------===//
 
-bool runloop__is_inherited(const runloop *loop) {
-    return loop->fork_generation != runloop__fork_generation();
-}
-
 int runloop__check(runloop *loop) {
     if (!loop)
         return -EINVAL;
     return runloop__is_inherited(loop) ? -ECHILD : 0;
-}
-
-// An inherited lock may be held by a thread that does not exist in the child, where nobody else can want it.
-void runloop__lock(runloop *loop) {
-    if (!runloop__is_inherited(loop))
-        pthread_mutex_lock(&loop->lock);
-}
-
-void runloop__unlock(runloop *loop) {
-    if (!runloop__is_inherited(loop))
-        pthread_mutex_unlock(&loop->lock);
 }
 
 //===-- the owner of a timer or observer -----------------------------------------------------------------------------===//

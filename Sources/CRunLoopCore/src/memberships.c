@@ -2,19 +2,6 @@
 
 #include "internal.h"
 
-struct membership *runloop__membership_at(struct memberships *list, uint32_t index) {
-    return index == 0 ? &list->first : &list->more[index - 1];
-}
-
-struct membership *runloop__membership_of(struct memberships *list, const struct mode *mode) {
-    for (uint32_t i = 0; i < list->count; i++) {
-        struct membership *membership = runloop__membership_at(list, i);
-        if (membership->mode == mode)
-            return membership;
-    }
-    return NULL;
-}
-
 int runloop__memberships_reserve(struct memberships *list, uint32_t additional) {
     uint32_t needed = list->count + additional;
     if (needed <= list->capacity + 1)

@@ -333,7 +333,7 @@ void runloop__observe(struct run *run, runloop_activity activity) {
             tell(observer, activity);
     }
     atomic_store(&loop->observing, outer);
-    if (outer == 0 && atomic_load(&loop->retired))
+    if (outer == 0 && atomic_load_explicit(&loop->retired, memory_order_relaxed))
         runloop__observers_collect(loop);
 }
 

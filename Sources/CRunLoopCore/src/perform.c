@@ -117,6 +117,10 @@ static void take_inbox(runloop *loop) {
     }
 }
 
+bool runloop__perform_may_have_work(runloop *loop) {
+    return atomic_load_explicit(&loop->inbox, memory_order_acquire) || !list_is_empty(&loop->posts);
+}
+
 static bool matches(const struct post *post, const struct mode *mode, bool mode_is_common) {
     if (post->is_common && mode_is_common)
         return true;
@@ -154,6 +158,8 @@ static struct list *first_candidate(runloop *loop, struct mode *mode, bool is_co
 }
 
 bool runloop__perform_any_pending(runloop *loop, struct mode *mode) {
+    if (!runloop__perform_may_have_work(loop))
+        return false;
     take_inbox(loop);
     bool is_common = atomic_load(&mode->is_common);
     for (struct list *node = first_candidate(loop, mode, is_common); node != &loop->posts; node = node->next) {

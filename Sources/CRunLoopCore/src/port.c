@@ -51,6 +51,7 @@ static int watch(runloop *loop, struct port *port, uint32_t mask) {
     if (error == -ENOENT && port->in_set) {
         // The number was closed and stands for another file now.
         loop->epoll_is_stale = true;
+        atomic_store_explicit(&loop->ports_need_a_look, true, memory_order_relaxed);
         error = runloop__portset_watch(loop, port, EPOLL_CTL_ADD, mask);
     }
     if (error)
@@ -146,6 +147,7 @@ static struct port *make(runloop *loop, int descriptor) {
 }
 
 static void bury(runloop *loop, struct port *port) {
+    atomic_store_explicit(&loop->ports_need_a_look, true, memory_order_relaxed);
     port->next = loop->graveyard;
     loop->graveyard = port;
 }
@@ -258,6 +260,7 @@ void runloop__port_report(runloop *loop, struct port *port, uint32_t events) {
     }
     port->ready |= events;
     if (list_is_empty(&port->in_ready)) {
+        atomic_store_explicit(&loop->ports_need_a_look, true, memory_order_relaxed);
         port->reports++;
         list_append(&loop->ready_ports, &port->in_ready);
     }
@@ -278,7 +281,12 @@ void runloop__ports_prepare_wait(struct run *run) {
         rebuild(loop);
     if (loop->graveyard)
         runloop__ports_free_graveyard(loop);
-    if (list_is_empty(&loop->narrowed_ports) || loop->narrowed_for == run->mode)
+    if (list_is_empty(&loop->narrowed_ports)) {
+        bool rest = loop->epoll_is_stale || loop->graveyard || !list_is_empty(&loop->ready_ports);
+        atomic_store_explicit(&loop->ports_need_a_look, rest, memory_order_relaxed);
+        return;
+    }
+    if (loop->narrowed_for == run->mode)
         return;
     for (struct list *node = loop->narrowed_ports.next, *next; node != &loop->narrowed_ports; node = next) {
         next = node->next;
@@ -367,6 +375,7 @@ static bool is_closed(runloop *loop, struct port *port) {
         return false;
     port->in_set = false;
     loop->epoll_is_stale = true;
+    atomic_store_explicit(&loop->ports_need_a_look, true, memory_order_relaxed);
     return true;
 }
 

@@ -119,14 +119,16 @@ int runloop__portset_wait(runloop *loop, int64_t timeout_ns, bool *timer_expired
     struct epoll_event events[RUNLOOP__BATCH];
     // From here on the kernel may hand out pointers to ports: who unregisters one now may not free it (partner: discard in
     // port.c, which unregisters first and looks at this flag then).
-    atomic_store(&loop->is_fetching, true);
+    // The kernel's own lock on the set orders the two: our store comes before the wait that may report the port, his look
+    // after the removal that ends that.
+    atomic_store_explicit(&loop->is_fetching, true, memory_order_release);
     int count;
     if (timeout_ns == 0 || timeout_ns == RUNLOOP_FOREVER)
         count = epoll_wait(loop->epoll_descriptor, events, RUNLOOP__BATCH, timeout_ns == 0 ? 0 : -1);
     else
         count = wait_with_timeout(loop->epoll_descriptor, events, timeout_ns);
     if (count <= 0) {
-        atomic_store(&loop->is_fetching, false);
+        atomic_store_explicit(&loop->is_fetching, false, memory_order_release);
         return count;
     }
     runloop__lock(loop);

@@ -23,7 +23,7 @@ static _Thread_local FAST_TLS struct {
     bool has_ended;
 } this_thread;
 
-static _Atomic uint32_t fork_generation;
+_Atomic uint32_t runloop__fork_generation;
 static _Atomic(runloop *) main_loop;
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t key;
@@ -40,7 +40,7 @@ static void thread_ends(void *loop) {
 
 /// The child has one thread and none of the loops: what it inherited is another process's.
 static void in_forked_child(void) {
-    atomic_fetch_add(&fork_generation, 1);
+    atomic_fetch_add(&runloop__fork_generation, 1);
     this_thread.loop = NULL;
     this_thread.passes = 0;
     this_thread.has_ended = false;
@@ -53,10 +53,6 @@ static void in_forked_child(void) {
 static void set_up(void) {
     pthread_key_create(&key, thread_ends);
     pthread_atfork(NULL, NULL, in_forked_child);
-}
-
-uint32_t runloop__fork_generation(void) {
-    return atomic_load_explicit(&fork_generation, memory_order_relaxed);
 }
 
 runloop *runloop__thread_loop(void) {

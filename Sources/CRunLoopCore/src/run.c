@@ -8,16 +8,16 @@
 static void enter(struct run *run) {
     runloop *loop = run->loop;
     run->outer = loop->run;
-    run->outer_mode = atomic_load(&loop->current_mode);
+    run->outer_mode = atomic_load_explicit(&loop->current_mode, memory_order_relaxed);
     run->outer_word = runloop__wake_enter(loop);
     loop->run = run;
-    atomic_store(&loop->current_mode, run->mode->name);
+    atomic_store_explicit(&loop->current_mode, run->mode->name, memory_order_release);
 }
 
 static void leave(struct run *run) {
     runloop *loop = run->loop;
     runloop__wake_leave(loop, run->outer_word);
-    atomic_store(&loop->current_mode, run->outer_mode);
+    atomic_store_explicit(&loop->current_mode, run->outer_mode, memory_order_release);
     loop->run = run->outer;
 }
 
@@ -136,7 +136,8 @@ int runloop_run_in_mode(const char *name, int64_t limit_ns, bool return_after_so
     runloop *loop = runloop_current();
     if (!loop)
         return runloop__thread_error();
-    struct mode *mode = name && !runloop__is_common_name(name) ? runloop__find_mode(loop, name) : NULL;
+    // The pseudo-mode is never a mode of the loop, so it is not found.
+    struct mode *mode = name ? runloop__find_mode(loop, name) : NULL;
     if (!mode || runloop__mode_is_empty(loop, mode))
         return RUNLOOP_RESULT_FINISHED;
     return run_in_mode(loop, mode, limit_ns, return_after_source_handled);

@@ -205,16 +205,17 @@ static void each_due(runloop *loop, struct mode *mode, bool (*found)(runloop *, 
             unlink_signal(loop, binding);
         }
     }
-    atomic_store(&loop->has_pending, !list_is_empty(&loop->pending));
+    atomic_store_explicit(&loop->has_pending, !list_is_empty(&loop->pending), memory_order_release);
     if (!atomic_load(&loop->rescan) || !atomic_exchange(&loop->rescan, false))
         return;
     LIST_EACH(node, &loop->bindings) {
         struct binding *binding = LIST_ENTRY(node, struct binding, in_loop);
-        bool half_linked = (atomic_load(&binding->signal_state) & SIGNAL_STATES) == SIGNAL_CLAIMED;
-        if (half_linked && is_due(binding, mode) && !found(loop, binding->source, context)) {
-            atomic_store(&loop->rescan, true);
+        if ((atomic_load(&binding->signal_state) & SIGNAL_STATES) != SIGNAL_CLAIMED)
+            continue;
+        // Still half linked: others must look as well, in whatever mode it is due.
+        atomic_store(&loop->rescan, true);
+        if (is_due(binding, mode) && !found(loop, binding->source, context))
             return;
-        }
     }
 }
 

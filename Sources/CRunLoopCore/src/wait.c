@@ -118,24 +118,52 @@ static void sleep_until_something_happens(struct run *run) {
     }
 }
 
-void runloop__wait(struct run *run, bool poll) {
+//===-- the wait of an iteration -------------------------------------------------------------------------------------===//
+
+/// True if there is nothing to choose, found without the lock: no timers, nothing reported, and nothing to be reported.
+static bool nothing_is_ready(struct run *run) {
     runloop *loop = run->loop;
-    run->choice = CHOICE_NONE;
-    run->timer_ended_wait = false;
-    runloop__lock(loop);
-    if (poll) {
+    if (atomic_load_explicit(&run->mode->timer_count, memory_order_relaxed) > 0 ||
+        atomic_load_explicit(&loop->ports_need_a_look, memory_order_relaxed))
+        return false;
+    return !has_descriptors(run) || runloop__portset_wait(loop, 0, &run->timer_ended_wait) <= 0;
+}
+
+static void poll(struct run *run) {
+    runloop *loop = run->loop;
+    bool idle = nothing_is_ready(run);
+    if (!idle) {
+        runloop__lock(loop);
         choose(run, ASKS);
-    } else {
-        loop->sleeping_in = run->mode;
-        bool woken = runloop__wake_announce_sleep(loop);
-        if (woken || has_work(run))
-            choose(run, ASKS);
-        else if (!choose(run, ASKS_IF_TIMERS_ARE_DUE))
-            sleep_until_something_happens(run);
-        loop->sleeping_in = NULL;
+        runloop__unlock(loop);
     }
+    // The poll consumes a wake-up, and later ones are ignored until the next iteration (R48). Where no call-out comes before
+    // that, nobody can tell "later" from "then".
+    if (!idle || runloop__wake_has_news(loop) || runloop__perform_may_have_work(loop))
+        runloop__wake_finish_wait(loop);
+}
+
+static void sleep_or_find_work(struct run *run) {
+    runloop *loop = run->loop;
+    runloop__lock(loop);
+    loop->sleeping_in = run->mode;
+    bool woken = runloop__wake_announce_sleep(loop);
+    if (woken || has_work(run))
+        choose(run, ASKS);
+    else if (!choose(run, ASKS_IF_TIMERS_ARE_DUE))
+        sleep_until_something_happens(run);
+    loop->sleeping_in = NULL;
     runloop__unlock(loop);
     runloop__wake_finish_wait(loop);
+}
+
+void runloop__wait(struct run *run, bool polls) {
+    run->choice = CHOICE_NONE;
+    run->timer_ended_wait = false;
+    if (polls)
+        poll(run);
+    else
+        sleep_or_find_work(run);
 }
 
 bool runloop__wait_choose_main_queue(struct run *run) {

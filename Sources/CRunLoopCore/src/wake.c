@@ -26,11 +26,17 @@ enum {
 };
 
 uint32_t runloop__wake_enter(runloop *loop) {
+    // Nobody else changes a word of 0: without a run there is nothing to accept, to stop or to wake.
+    if (atomic_load_explicit(&loop->wake_word, memory_order_relaxed) == 0) {
+        atomic_store_explicit(&loop->wake_word, WORD_RUNNING | WORD_ACCEPTS, memory_order_release);
+        return 0;
+    }
     return atomic_exchange(&loop->wake_word, WORD_RUNNING | WORD_ACCEPTS);
 }
 
 void runloop__wake_leave(runloop *loop, uint32_t outer) {
-    atomic_exchange(&loop->wake_word, outer);
+    // Whatever the level that ends was told last is forgotten with it.
+    atomic_store_explicit(&loop->wake_word, outer, memory_order_release);
 }
 
 void runloop__wake_accept(runloop *loop) {
@@ -44,6 +50,10 @@ bool runloop__wake_announce_sleep(runloop *loop) {
 
 bool runloop__wake_was_woken(runloop *loop) {
     return atomic_fetch_and(&loop->wake_word, ~(uint32_t)WORD_KICKED) & (WORD_WOKEN | WORD_STOP);
+}
+
+bool runloop__wake_has_news(runloop *loop) {
+    return atomic_load_explicit(&loop->wake_word, memory_order_relaxed) & (WORD_WOKEN | WORD_STOP);
 }
 
 void runloop__wake_finish_wait(runloop *loop) {
