@@ -281,8 +281,7 @@ static bool always_equal(const void *info, const void *other) {
 TEST("R60 an equal source is refused with -EEXIST, of either kind, and nothing of it stays") {
     make_items();
     runloop_source_config config = {.equal = always_equal};
-    runloop_descriptor_config descriptor_config = {
-        .descriptor = -1, .events = RUNLOOP_READABLE, .equal = always_equal};
+    runloop_descriptor_config descriptor_config = {.descriptor = -1, .events = RUNLOOP_READABLE, .equal = always_equal};
     for (int kind = 0; kind < 2; kind++) {
         runloop_source *two[2];
         for (int i = 0; i < 2; i++)

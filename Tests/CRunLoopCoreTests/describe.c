@@ -42,9 +42,8 @@ TEST("R61 the account of a loop names its modes and what their items say of them
     EXPECT(tells(DEFAULT));
     EXPECT(!tells("a mode of mine"));
     add_described_items("a mode of mine");
-    const char *texts[] = {"a mode of mine",       "an actor called sam", "an actor called tim",
-                           "an actor called otto", "4711",                "4712",
-                           "4713"};
+    const char *texts[] = {
+        "a mode of mine", "an actor called sam", "an actor called tim", "an actor called otto", "4711", "4712", "4713"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         EXPECT(tells(texts[i]));
     runloop_remove_source(loop, s, "a mode of mine");

@@ -444,8 +444,10 @@ TEST("R69 as changed: urgent data of a TCP socket is a priority condition") {
 
 TEST("R111 the getters of a descriptor source answer as created, also after invalidation") {
     int descriptor = make_eventfd(0);
-    runloop_descriptor_config config = {
-        .context = {.info = &calls}, .order = -3, .descriptor = descriptor, .events = RUNLOOP_READABLE | RUNLOOP_HANG_UP};
+    runloop_descriptor_config config = {.context = {.info = &calls},
+                                        .order = -3,
+                                        .descriptor = descriptor,
+                                        .events = RUNLOOP_READABLE | RUNLOOP_HANG_UP};
     runloop_source *source = NULL;
     REQUIRE(runloop_descriptor_source_create(&config, &source) == 0);
     for (int i = 0; i < 2; i++) {

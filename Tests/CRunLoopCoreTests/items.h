@@ -224,7 +224,7 @@ static inline int count_descriptors(void) {
 struct worker {
     const char *mode;
     void (*prepare)(void); ///< On the thread, before it runs. May be NULL.
-    runloop *loop; ///< Retained: the thread may end at any moment after a stop.
+    runloop *loop;         ///< Retained: the thread may end at any moment after a stop.
     pthread_t thread;
     bool ready;
     int result;

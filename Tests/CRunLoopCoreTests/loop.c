@@ -363,8 +363,8 @@ TEST("R10 a loop that a client holds stays an object after its thread, on which 
 }
 
 TEST("R11 an item that its creator released goes on working, and is freed when the loop lets it go") {
-    runloop_source_config config = {
-        .context = {.info = "released", .release = trace_release}, .perform = trace_perform};
+    runloop_source_config config = {.context = {.info = "released", .release = trace_release},
+                                    .perform = trace_perform};
     runloop_source *source = NULL;
     REQUIRE(runloop_source_create(&config, &source) == 0);
     REQUIRE(runloop_add_source(runloop_current(), source, MODE) == 0);

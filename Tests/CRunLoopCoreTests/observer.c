@@ -209,8 +209,7 @@ static void observe_kept(runloop_observer *observer, runloop_activity activity, 
     trace(activity_letter(activity));
 }
 
-static runloop_observer *kept_observer(bool repeats,
-                                       void (*observe)(runloop_observer *, runloop_activity, void *)) {
+static runloop_observer *kept_observer(bool repeats, void (*observe)(runloop_observer *, runloop_activity, void *)) {
     runloop_observer_config config = {.context = {.info = &original, .retain = retain_kept, .release = release_kept},
                                       .activities = RUNLOOP_ACTIVITY_ENTRY,
                                       .repeats = repeats,

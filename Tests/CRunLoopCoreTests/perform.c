@@ -408,14 +408,28 @@ TEST("R100 R105 a performed block is copied and runs once, a posted one likewise
     begin_in_p();
     __block int calls = 0;
     const char *word = "block";
-    EXPECT_EQ(runloop_perform_block(loop, "P", ^{ trace(word), calls++; }), 0);
-    EXPECT_EQ(runloop_post_block(loop, "P", ^{ trace("posted"), calls++; }), 0);
+    EXPECT_EQ(runloop_perform_block(loop, "P",
+                                    ^{
+                                      trace(word), calls++;
+                                    }),
+              0);
+    EXPECT_EQ(runloop_post_block(loop, "P",
+                                 ^{
+                                   trace("posted"), calls++;
+                                 }),
+              0);
     run("P", 0, false);
     run("P", 0, false);
     EXPECT_EQ(calls, 2);
     EXPECT_TRACE("E T S block posted X -> TimedOut E T S X -> TimedOut");
     EXPECT_EQ(runloop_perform_block(loop, "P", NULL), -EINVAL);
-    EXPECT_EQ(runloop_perform_block(loop, NULL, ^{}), -EINVAL);
-    EXPECT_EQ(runloop_post_block(NULL, "P", ^{}), -EINVAL);
+    EXPECT_EQ(runloop_perform_block(loop, NULL,
+                                    ^{
+                                    }),
+              -EINVAL);
+    EXPECT_EQ(runloop_post_block(NULL, "P",
+                                 ^{
+                                 }),
+              -EINVAL);
 }
 #endif

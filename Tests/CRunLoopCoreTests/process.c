@@ -44,7 +44,8 @@ static void expect_loop_works(void) {
     runloop_perform(loop, "works", trace_function, "function", NULL);
     EXPECT_EQ(handle_one("works"), RUNLOOP_RESULT_HANDLED_SOURCE);
     runloop_source_invalidate(source);
-    runloop_source *descriptor = add_descriptor("works", make_eventfd(1), RUNLOOP_READABLE, take_and_trace, "descriptor");
+    runloop_source *descriptor =
+        add_descriptor("works", make_eventfd(1), RUNLOOP_READABLE, take_and_trace, "descriptor");
     EXPECT_EQ(handle_one("works"), RUNLOOP_RESULT_HANDLED_SOURCE);
     close(runloop_source_get_descriptor(descriptor));
     runloop_source_invalidate(descriptor);

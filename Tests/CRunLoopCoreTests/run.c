@@ -110,7 +110,7 @@ TEST("R29 a remembered stop ends a run after Entry, a plain one before the other
     run("P", LONG, false); // the latched one
     EXPECT_TRACE("E X -> Stopped E X -> Stopped");
     add_source("q", NULL, "Q");
-    run("Q", 0, false);    // nothing is left but the mode's own
+    run("Q", 0, false); // nothing is left but the mode's own
     run("P", LONG, false);
     run("P", 0, false);
     EXPECT_TRACE("-> TimedOut E X -> Stopped E T S X -> TimedOut");

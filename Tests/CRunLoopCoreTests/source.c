@@ -418,7 +418,7 @@ TEST("R67 invalidation takes the source out of every mode of every loop, once, a
     trace_reset();
     runloop_source_invalidate(s);
     EXPECT(strstr(test_trace_text, "-s@P") && strstr(test_trace_text, "-s@O") &&
-           strstr(test_trace_text, "-s@" DEFAULT)); // In any order, ...
+           strstr(test_trace_text, "-s@" DEFAULT));                      // In any order, ...
     EXPECT_EQ(strlen(test_trace_text), strlen("-s@P -s@O -s@" DEFAULT)); // ... each once.
     trace_reset();
     runloop_source_invalidate(s);

@@ -378,8 +378,8 @@ TEST("R58 R59 R116 under the hands of many threads every schedule is followed by
 
 static void invalidate_in_rounds(void) {
     for (int i = 0; i < ROUNDS; i++) {
-        runloop_source *source = new_source((runloop_source_config){.schedule = count_scheduled,
-                                                                     .cancel = count_cancelled});
+        runloop_source *source =
+            new_source((runloop_source_config){.schedule = count_scheduled, .cancel = count_cancelled});
         runloop_add_source(loop, source, COMMON);
         runloop_source_signal(source);
         runloop_wake_up(loop);

@@ -39,7 +39,8 @@ static unsigned dice(unsigned *seed, unsigned sides) {
 static struct {
     pthread_mutex_t lock;
     runloop *loop; ///< A reference of its own.
-} slots[LOOPS] = {{PTHREAD_MUTEX_INITIALIZER, NULL}, {PTHREAD_MUTEX_INITIALIZER, NULL}, {PTHREAD_MUTEX_INITIALIZER, NULL}};
+} slots[LOOPS] = {
+    {PTHREAD_MUTEX_INITIALIZER, NULL}, {PTHREAD_MUTEX_INITIALIZER, NULL}, {PTHREAD_MUTEX_INITIALIZER, NULL}};
 
 static runloop *take_loop(unsigned number) {
     pthread_mutex_lock(&slots[number].lock);
@@ -268,8 +269,9 @@ static void hammer_loop(runloop *loop, const char *mode, unsigned *seed) {
             free(runloop_copy_description(loop));
         break;
     default:
-        result = dice(seed, 2) ? runloop_post(loop, mode, count_ran, NULL, count_discarded)
-                               : runloop_perform_in_modes(loop, modes, 1 + dice(seed, 4), count_ran, NULL, count_discarded);
+        result = dice(seed, 2)
+                     ? runloop_post(loop, mode, count_ran, NULL, count_discarded)
+                     : runloop_perform_in_modes(loop, modes, 1 + dice(seed, 4), count_ran, NULL, count_discarded);
         EXPECT(result == 0 || result == -ESHUTDOWN);
         count(result == 0 ? &accepted : &refused);
     }

@@ -363,8 +363,8 @@ TEST("R118 as changed: equal, release and describe hold no lock") {
     the_loop = runloop_current();
     runloop_source *two[2];
     for (int i = 0; i < 2; i++) {
-        runloop_source_config config = {
-            .context = {.info = i ? "release" : "first", .release = use_in_release}, .equal = use_in_equal};
+        runloop_source_config config = {.context = {.info = i ? "release" : "first", .release = use_in_release},
+                                        .equal = use_in_equal};
         REQUIRE(runloop_source_create(&config, &two[i]) == 0);
         EXPECT_EQ(runloop_add_source(the_loop, two[i], OTHER_MODE), 0);
     }
@@ -375,8 +375,8 @@ TEST("R118 as changed: equal, release and describe hold no lock") {
     }
     EXPECT_TRACE("first release");
     calls = 0;
-    runloop_timer_config config = {
-        .context = {.info = "timer", .release = use_in_release, .describe = use_in_describe}, .fire_ns = INT64_MAX};
+    runloop_timer_config config = {.context = {.info = "timer", .release = use_in_release, .describe = use_in_describe},
+                                   .fire_ns = INT64_MAX};
     runloop_timer *timer = NULL;
     REQUIRE(runloop_timer_create(&config, &timer) == 0);
     runloop_add_timer(the_loop, timer, OTHER_MODE);

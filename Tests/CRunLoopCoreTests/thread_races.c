@@ -189,7 +189,8 @@ static void *declare_modes(void *loop) {
     return NULL;
 }
 
-TEST("R118 as changed: declaring modes while another thread adds and removes the source keeps schedule and cancel in pairs") {
+TEST("R118 as changed: declaring modes while another thread adds and removes the source keeps schedule and cancel in "
+     "pairs") {
     runloop *loop = runloop_current();
     runloop_source *source = make_undoing_source();
     pthread_t thread;

@@ -174,7 +174,8 @@ TEST("R80 a repeating timer keeps to its grid") {
     }
 }
 
-TEST("R80 as changed: a past date anchors the grid; one callback makes up for all missed ticks and knows their number") {
+TEST(
+    "R80 as changed: a past date anchors the grid; one callback makes up for all missed ticks and knows their number") {
     int64_t first = runloop_now_ns() - 95 * MS;
     runloop_timer *timer = add_timer(MODE, first, 10 * MS, note_fire, NULL);
     int64_t before = runloop_now_ns();

@@ -316,9 +316,10 @@ static runloop_timer *add_tolerant(int64_t fire_ns, int64_t tolerance_ns, const 
 TEST("R91 as changed: a tolerance is kept, never negative, and at most half the interval") {
     struct {
         int64_t interval, tolerance, kept;
-    } rows[] = {{0, 5, 5},   {0, -5, 0},          {0, INT64_MAX, INT64_MAX}, {100, 40, 40},
-                {100, 50, 50}, {100, 80, 50},       {1, 1, 0},                 {100, INT64_MIN, 0},
-                {INT64_MAX, INT64_MAX, INT64_MAX / 2}, {-3, 7, 7}};
+    } rows[] = {{0, 5, 5},     {0, -5, 0},          {0, INT64_MAX, INT64_MAX},
+                {100, 40, 40}, {100, 50, 50},       {100, 80, 50},
+                {1, 1, 0},     {100, INT64_MIN, 0}, {INT64_MAX, INT64_MAX, INT64_MAX / 2},
+                {-3, 7, 7}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         runloop_timer_config config = {.interval_ns = rows[i].interval, .tolerance_ns = rows[i].tolerance};
         runloop_timer *timer = NULL;

@@ -95,8 +95,8 @@ static inline runloop_source *new_source(runloop_source_config config) {
 
 /// A source that traces its name and acts when it performs.
 static inline runloop_source *traced_source(const char *name, int32_t order, action act) {
-    return new_source((runloop_source_config){
-        .context.info = new_actor(name, act), .order = order, .perform = source_acts});
+    return new_source(
+        (runloop_source_config){.context.info = new_actor(name, act), .order = order, .perform = source_acts});
 }
 
 /// One that also traces "+name@mode" and "-name@mode" when it joins and leaves a mode.
