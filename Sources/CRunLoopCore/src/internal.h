@@ -163,8 +163,8 @@ struct mode *runloop__new_mode(const char *name);
 /// HOLDS: loop.
 void runloop__adopt_mode(runloop *loop, struct mode *mode);
 bool runloop__is_common_name(const char *name);
-/// Own thread. Rule R23.
-bool runloop__mode_is_empty(runloop *loop, struct mode *mode);
+/// Own thread. Rule R23, for a mode without sources and timers.
+bool runloop__mode_without_items_is_empty(runloop *loop, struct mode *mode);
 /// HOLDS: loop. Counts a source or timer that joined or left; a sleeper in a mode left empty is told.
 void runloop__mode_joined(struct mode *mode);
 void runloop__mode_left(runloop *loop, struct mode *mode);
@@ -226,7 +226,7 @@ void runloop__source_queue_if_signalled(struct binding *binding);
 void runloop__source_forget_signal(struct binding *binding);
 void runloop__source_forget_all_signals(runloop *loop);
 /// Own thread. Performs what is signalled in the mode: true if any performed.
-bool runloop__source_perform_signalled(struct run *run);
+bool runloop__source_pass(struct run *run);
 /// HOLDS: loop; own thread. Is a source of the mode signalled?
 bool runloop__source_any_signalled(runloop *loop, struct mode *mode);
 void runloop__source_destroy(runloop_source *source);
@@ -370,7 +370,7 @@ void runloop__observers_free(struct mode *mode);
 /// HOLDS: loop, or in a round. NULL where one was removed.
 runloop_observer *runloop__observer_at(struct observer_array *array, uint32_t index);
 /// Own thread. Tells the mode's observers.
-void runloop__observe(struct run *run, runloop_activity activity);
+void runloop__observe_round(struct run *run, runloop_activity activity);
 void runloop__observer_destroy(runloop_observer *observer);
 
 //===-- common items (common.c) --------------------------------------------------------------------------------------===//
@@ -399,10 +399,8 @@ int runloop__source_join_common(runloop *loop, runloop_source *source, struct mo
 //===-- posts (perform.c) --------------------------------------------------------------------------------------------===//
 
 /// Own thread.
-void runloop__perform_drain(struct run *run);
+void runloop__perform_batch(struct run *run);
 bool runloop__perform_any_pending(runloop *loop, struct mode *mode);
-/// False only if there is no post at all.
-bool runloop__perform_may_have_work(runloop *loop);
 /// Discards what will never run, and refuses what comes later.
 void runloop__perform_close(runloop *loop);
 #define POSTS_CLOSED ((struct post *)(uintptr_t)1)
@@ -457,6 +455,7 @@ struct runloop {
     _Atomic(struct binding *) incoming; ///< atomic: signalled, not yet seen by the thread (source.c)
     struct list pending;                ///< lock: seen, not yet performed
     _Atomic bool has_pending;           ///< written under lock
+    _Atomic uint64_t own_signals;       ///< thread: how often it signalled its own sources (source.c)
     _Atomic bool rescan;                ///< atomic: a signal found its binding half linked
 
     struct port **buckets; ///< lock: ports by descriptor
@@ -560,5 +559,37 @@ struct run {
 void runloop__wait(struct run *run, bool poll);
 /// Looks whether the main queue is ready, without waiting; if so, that is the choice.
 bool runloop__wait_choose_main_queue(struct run *run);
+
+//===-- quick looks --------------------------------------------------------------------------------------------------===//
+// Most of an iteration finds nothing to do. These see that without a call, so that what is not used costs nothing.
+
+static inline void runloop__observe(struct run *run, runloop_activity activity) {
+    if (atomic_load_explicit(&run->mode->observed, memory_order_relaxed) & activity)
+        runloop__observe_round(run, activity);
+}
+
+/// False only if there is no post at all.
+static inline bool runloop__perform_may_have_work(runloop *loop) {
+    return atomic_load_explicit(&loop->inbox, memory_order_acquire) || !list_is_empty(&loop->posts);
+}
+
+static inline void runloop__perform_drain(struct run *run) {
+    if (runloop__perform_may_have_work(run->loop))
+        runloop__perform_batch(run);
+}
+
+/// False only if no source is signalled, in whatever mode.
+static inline bool runloop__source_may_be_signalled(runloop *loop) {
+    return atomic_load(&loop->incoming) || atomic_load(&loop->has_pending) || atomic_load(&loop->rescan);
+}
+
+static inline bool runloop__source_perform_signalled(struct run *run) {
+    return runloop__source_may_be_signalled(run->loop) && runloop__source_pass(run);
+}
+
+static inline bool runloop__mode_is_empty(runloop *loop, struct mode *mode) {
+    return atomic_load_explicit(&mode->item_count, memory_order_acquire) == 0 &&
+           runloop__mode_without_items_is_empty(loop, mode);
+}
 
 #endif // RUNLOOP_INTERNAL_H

@@ -37,9 +37,7 @@ struct mode *runloop__make_mode(runloop *loop, const char *name) {
     return mode;
 }
 
-bool runloop__mode_is_empty(runloop *loop, struct mode *mode) {
-    if (atomic_load_explicit(&mode->item_count, memory_order_acquire) > 0)
-        return false;
+bool runloop__mode_without_items_is_empty(runloop *loop, struct mode *mode) {
     if (loop->is_main && atomic_load(&mode->is_common) && runloop__main_queue_is_available(loop))
         return false;
     return !runloop__perform_any_pending(loop, mode);

@@ -320,9 +320,7 @@ static void tell(runloop_observer *observer, runloop_activity activity) {
     runloop__item_end_firing(&observer->item);
 }
 
-void runloop__observe(struct run *run, runloop_activity activity) {
-    if (!(atomic_load_explicit(&run->mode->observed, memory_order_relaxed) & activity))
-        return;
+void runloop__observe_round(struct run *run, runloop_activity activity) {
     runloop *loop = run->loop;
     uint32_t outer = atomic_load_explicit(&loop->observing, memory_order_relaxed);
     atomic_store(&loop->observing, outer + 1);

@@ -117,10 +117,6 @@ static void take_inbox(runloop *loop) {
     }
 }
 
-bool runloop__perform_may_have_work(runloop *loop) {
-    return atomic_load_explicit(&loop->inbox, memory_order_acquire) || !list_is_empty(&loop->posts);
-}
-
 static bool matches(const struct post *post, const struct mode *mode, bool mode_is_common) {
     if (post->is_common && mode_is_common)
         return true;
@@ -178,7 +174,7 @@ static void perform(struct post *post) {
     runloop__IS_CALLING_OUT_TO_A_PERFORMED_FUNCTION(function, info);
 }
 
-void runloop__perform_drain(struct run *run) {
+void runloop__perform_batch(struct run *run) {
     runloop *loop = run->loop;
     if (!runloop__perform_any_pending(loop, run->mode))
         return;

@@ -91,8 +91,35 @@ void runloop__source_destroy(runloop_source *source) {
 
 enum { SIGNAL_IDLE, SIGNAL_CLAIMED, SIGNAL_LINKED, SIGNAL_STATES = 3, SIGNAL_EPOCH = 4 };
 
-// Numbers the signals of all sources, since a pass orders equal sources by their first signal, wherever that was made.
+// Numbers the signals of all sources, since a pass orders equal sources by their first signal, wherever that was made. The upper
+// bits come from a counter that all threads share. A loop's own thread, signalling a source that is in no other loop, need
+// not touch that counter: it takes the counter's value as it stands and tells its own signals apart by the lower bits. A
+// signal that comes after another one, by whatever thread, still has the greater number, where the two are ever compared.
+enum { OWN_SIGNAL_BITS = 20 };
 static _Atomic uint64_t last_signal;
+
+/// Adds one in a way that a signal handler on the same thread can't come between; other threads don't touch the number.
+static uint64_t count_on_this_thread(_Atomic uint64_t *number) {
+#ifdef __x86_64__
+    uint64_t before = 1;
+    __asm__ volatile("xaddq %0, %1" : "+r"(before), "+m"(*number) : : "memory");
+    return before;
+#else
+    return atomic_fetch_add_explicit(number, 1, memory_order_relaxed);
+#endif
+}
+
+static uint64_t number_signal(runloop_source *source) {
+    const uint64_t mask = (UINT64_C(1) << OWN_SIGNAL_BITS) - 1;
+    runloop *loop = runloop__thread_loop();
+    if (loop && atomic_load(&source->first.loop) == loop && !atomic_load(&source->first.next)) {
+        uint64_t shared = atomic_load(&last_signal);
+        uint64_t own = count_on_this_thread(&loop->own_signals) & mask;
+        if (own != 0)
+            return shared << OWN_SIGNAL_BITS | own;
+    }
+    return (atomic_fetch_add(&last_signal, 1) + 1) << OWN_SIGNAL_BITS;
+}
 
 /// HOLDS: loop. The binding has come off the lists; if a signal was made meanwhile it goes back.
 static void unlink_signal(runloop *loop, struct binding *binding) {
@@ -132,9 +159,11 @@ int runloop_source_signal(runloop_source *source) {
         return 0;
     uint64_t unmarked = 0;
     if (atomic_load(&source->signalled) == 0)
-        atomic_compare_exchange_strong(&source->signalled, &unmarked,
-                                       atomic_fetch_add_explicit(&last_signal, 1, memory_order_relaxed) + 1);
-    if (!source->is_descriptor)
+        atomic_compare_exchange_strong(&source->signalled, &unmarked, number_signal(source));
+    if (source->is_descriptor)
+        return 0;
+    // Linked already, and in one loop only: nothing left to do.
+    if (!(atomic_load(&source->first.signal_state) & SIGNAL_LINKED) || atomic_load(&source->first.next))
         runloop__bindings_each(source, link_signal, NULL);
     return 0;
 }
@@ -230,13 +259,9 @@ static bool note(runloop *loop, runloop_source *source, void *any) {
     return false;
 }
 
-static bool has_signals(runloop *loop) {
-    return atomic_load(&loop->incoming) || atomic_load(&loop->has_pending) || atomic_load(&loop->rescan);
-}
-
 bool runloop__source_any_signalled(runloop *loop, struct mode *mode) {
     bool any = false;
-    if (has_signals(loop))
+    if (runloop__source_may_be_signalled(loop))
         each_due(loop, mode, note, &any);
     return any;
 }
@@ -249,10 +274,8 @@ static bool precedes(const void *a, const void *b) {
            atomic_load_explicit(&right->signalled, memory_order_relaxed);
 }
 
-bool runloop__source_perform_signalled(struct run *run) {
+bool runloop__source_pass(struct run *run) {
     runloop *loop = run->loop;
-    if (!has_signals(loop))
-        return false;
     runloop__lock(loop);
     uint32_t base = loop->collected_count;
     each_due(loop, run->mode, collect, NULL);
