@@ -90,6 +90,22 @@ test-swift: ## The Swift tests
 sanitize: ## The C tests under address, undefined-behaviour and thread sanitizers; the Swift tests under address and thread
 	Tests/sanitize
 
+#-- benchmarks --------------------------------------------------------------------------------------------------------
+
+.PHONY: bench bench-deps bench-smoke
+W ?=
+PEERS ?=
+REPS ?= 5
+
+bench: ## Our figures beside every peer's (W=w4 PEERS=raw,ev REPS=7), tables and pictures in bench-results
+	@Benchmarks/bench --workloads "$(W)" --peers "$(PEERS)" --reps $(REPS)
+
+bench-smoke: ## Each benchmark, briefly: that they all still run
+	@Benchmarks/bench --smoke
+
+bench-deps: ## Installs the development packages of the peers (apt-get)
+	apt-get install -y libuv1-dev libev-dev libevent-dev libglib2.0-dev libsystemd-dev pkg-config strace valgrind
+
 #-- house -------------------------------------------------------------------------------------------------------------
 
 C_FILES := $(shell git ls-files '*.c' '*.h' 2>/dev/null)

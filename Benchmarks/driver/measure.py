@@ -1,0 +1,91 @@
+"""Runs the programs: repetitions interleaved over the peers in random order, so that what else the machine does hits all alike."""
+
+import os
+import random
+import statistics
+import subprocess
+import sys
+import time
+
+TIMEOUT_S = 60
+
+
+class Progress:
+    """One line that is rewritten on a terminal; elsewhere a line every ten seconds."""
+
+    def __init__(self, total):
+        self.total, self.done, self.start, self.last = total, 0, time.monotonic(), 0.0
+        self.rewrites = sys.stderr.isatty()
+
+    def step(self, what):
+        now = time.monotonic()
+        left = (now - self.start) / self.done * (self.total - self.done) if self.done else 0
+        text = f"  {self.done}/{self.total} {what}" + (f", about {left:.0f} s left" if self.done > 5 else "")
+        if self.rewrites:
+            print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+        elif now - self.last >= 10:
+            print(text, file=sys.stderr, flush=True)
+            self.last = now
+        self.done += 1
+
+    def finish(self):
+        print(("\r\033[K" if self.rewrites else "") + f"  {self.total} measurements in {time.monotonic() - self.start:.0f} s", file=sys.stderr)
+
+
+def parse(line):
+    return {key: value for key, _, value in (part.partition("=") for part in line.split(" ") if "=" in part)}
+
+
+def once(peer, cell, milliseconds):
+    """The figures of one process, or the reason why there are none."""
+    environment = {**os.environ, **peer.environment, "BENCH_MS": str(milliseconds)}
+    try:
+        result = subprocess.run(peer.command(cell), capture_output=True, text=True, timeout=TIMEOUT_S, env=environment)
+    except subprocess.TimeoutExpired:
+        return f"took more than {TIMEOUT_S} s"
+    if result.returncode:
+        return f"failed: {result.stderr.strip() or result.returncode}"
+    line = result.stdout.strip()
+    if line.startswith("skip="):
+        return line.removeprefix("skip=")
+    return {key: float(value) for key, value in parse(line).items()}
+
+
+def measure(groups, peers, repetitions, milliseconds):
+    """results[cell][peer] is a list with the figures of each repetition; skipped[cell][peer] says why there are none."""
+    cells = [cell.name for group in groups for cell in group.cells]
+    results = {cell: {} for cell in cells}
+    skipped = {cell: {} for cell in cells}
+    progress = Progress(len(cells) * len(peers) * repetitions)
+    for repetition in range(repetitions):
+        for cell in cells:
+            for peer in random.sample(peers, len(peers)):
+                progress.step(f"{cell} {peer.name}, repetition {repetition + 1} of {repetitions}")
+                if peer.name in skipped[cell]:
+                    continue
+                figures = once(peer, cell, milliseconds)
+                if isinstance(figures, str):
+                    skipped[cell][peer.name] = figures
+                    results[cell].pop(peer.name, None)
+                else:
+                    results[cell].setdefault(peer.name, []).append(figures)
+    progress.finish()
+    return results, skipped
+
+
+def median(results, cell, peer, key):
+    values = [figures[key] for figures in results[cell].get(peer, []) if key in figures]
+    return statistics.median(values) if values else None
+
+
+def least(results, cell, peer, key):
+    values = [figures.get(key.replace("_ns", "_min_ns"), figures.get(key)) for figures in results[cell].get(peer, [])]
+    values = [value for value in values if value is not None]
+    return min(values) if values else None
+
+
+def ratio(results, cell, peer, key, to="raw"):
+    """The median of the ratios within each repetition."""
+    pairs = zip(results[cell].get(peer, []), results[cell].get(to, []))
+    values = [a[key] / b[key] for a, b in pairs if a.get(key) and b.get(key)]
+    return statistics.median(values) if values else None

@@ -1,0 +1,147 @@
+"""The peers: how each program is built, and which can be."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent.parent
+ROOT = HERE.parent
+OUT = ROOT / "build" / "bench"
+FLAGS = ["-std=gnu11", "-O2", "-g", "-pthread", "-Wall", "-Wextra", "-Werror"]
+PACKAGES = {"uv": "libuv1-dev", "ev": "libev-dev", "libevent": "libevent-dev", "glib": "libglib2.0-dev", "sdevent": "libsystemd-dev"}
+ORDER = ["raw", "ours", "ours-swift", "cf", "cf-thread", "dispatch", "uv", "ev", "libevent", "glib", "sdevent"]
+
+
+class Absent(Exception):
+    """A peer that can't be built here, and why."""
+
+
+def run(command, **more):
+    return subprocess.run(command, capture_output=True, text=True, **more)
+
+
+def succeed(command, **more):
+    result = run(command, **more)
+    if result.returncode:
+        raise SystemExit(f"{' '.join(map(str, command))}\n{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+def compiler():
+    return os.environ.get("CC") or "cc"
+
+
+def toolchain():
+    """Where the Swift toolchain keeps its libraries: its `usr/lib/swift`."""
+    if not shutil.which("swift"):
+        raise Absent("no Swift toolchain")
+    info = json.loads(succeed(["swift", "-print-target-info"]))
+    return Path(info["paths"]["runtimeResourcePath"])
+
+
+def package(name, *names):
+    """Flags of the first of these pkg-config packages that is there."""
+    for each in names:
+        result = run(["pkg-config", "--cflags", "--libs", each])
+        if result.returncode == 0:
+            return result.stdout.split()
+    raise Absent(f"no {PACKAGES[name]}; `make bench-deps` installs it")
+
+
+def core_library():
+    cc = compiler()
+    succeed(["make", "-s", "lib", f"CC={cc}", "BUILD=build/bench", "SANITIZE="], cwd=ROOT)
+    return OUT / cc.replace("/", "_") / "librunloop.a"
+
+
+def core_flags():
+    return [f"-I{ROOT}/Sources/CRunLoopCore/include", core_library()]
+
+
+def dispatch_flags():
+    libraries = toolchain()
+    linux = libraries / "linux"
+    return [f"-I{libraries}", f"-L{linux}", f"-Wl,-rpath,{linux}", "-Wl,--no-as-needed", "-ldispatch", "-lBlocksRuntime"]
+
+
+def clang():
+    """Blocks need clang; the toolchain's own, or the system's."""
+    beside = toolchain().parent.parent / "bin" / "clang"
+    return str(beside) if beside.exists() else "clang"
+
+
+def recipe(name):
+    """Compiler, main file and flags of a program."""
+    if name == "raw":
+        return compiler(), "raw", []
+    if name == "ours":
+        return compiler(), "ours", core_flags()
+    if name == "ours-main-queue":
+        return compiler(), "ours", ["-DBENCH_DISPATCH", *core_flags(), *dispatch_flags()]
+    if name == "dispatch":
+        return clang(), "dispatch", ["-fblocks", *dispatch_flags()]
+    if name == "cf":
+        return clang(), "cf", ["-fblocks", *dispatch_flags(), "-lFoundation"]
+    if name == "ev":
+        if not Path("/usr/include/ev.h").exists() and not Path("/usr/include/libev/ev.h").exists():
+            raise Absent(f"no {PACKAGES[name]}; `make bench-deps` installs it")
+        return compiler(), "ev", ["-lev", "-lm"]
+    names = {"uv": ["libuv"], "libevent": ["libevent_pthreads", "libevent"], "glib": ["glib-2.0"], "sdevent": ["libsystemd"]}
+    return compiler(), name, package(name, *names[name])
+
+
+def newest(paths):
+    return max(path.stat().st_mtime for path in paths)
+
+
+def build(name):
+    """Builds a peer's program if it is older than its parts."""
+    cc, main, flags = recipe(name)
+    if not (HERE / "peers" / f"{main}.c").exists():
+        raise Absent("not written yet")
+    sources = [HERE / "bench.c", *sorted((HERE / "workloads").glob("*.c")), HERE / "peers" / "absent.c", HERE / "peers" / f"{main}.c"]
+    parts = [*sources, *HERE.glob("*.h"), *(HERE / "peers").glob("*.h"), *[flag for flag in flags if isinstance(flag, Path)], Path(__file__)]
+    program = OUT / name
+    if not program.exists() or program.stat().st_mtime < newest(parts):
+        program.parent.mkdir(parents=True, exist_ok=True)
+        # Libraries come after what needs them.
+        succeed([cc, *FLAGS, "-o", program, *sources, *flags])
+    return program
+
+
+class Peer:
+    """A program, and how it is started: `cf-thread` is `cf` on a thread of its own."""
+
+    def __init__(self, name):
+        self.name = name
+        base = name.removesuffix("-thread")
+        self.environment = {"BENCH_THREAD": "1"} if name.endswith("-thread") else {}
+        self.program = build(base)
+        self.main_queue_program = build("ours-main-queue") if base == "ours" and toolchain_is_there() else self.program
+        self.version = succeed([self.program, "version"]).strip()
+
+    def command(self, cell, *arguments):
+        program = self.main_queue_program if cell.startswith("w10") else self.program
+        return [str(program), cell, *map(str, arguments)]
+
+
+def toolchain_is_there():
+    try:
+        return bool(toolchain())
+    except Absent:
+        return False
+
+
+def present(wanted):
+    """The peers that can be built, in order, and why the others are missing."""
+    peers, missing = [], {}
+    for name in wanted:
+        if name not in ORDER:
+            raise SystemExit(f"no peer is named {name}; there are {', '.join(ORDER)}")
+        try:
+            peers.append(Peer(name))
+        except Absent as reason:
+            missing[name] = str(reason)
+    return peers, missing
