@@ -26,7 +26,8 @@ static void count_round(void *loop) {
 
 static void *run_until_stopped(void *number) {
     keep_mode(MODE);
-    __atomic_store_n(&loops[(intptr_t)number], runloop_current(), __ATOMIC_RELEASE);
+    // The others use the loop until it stops, and a little longer: it needs a reference for them.
+    __atomic_store_n(&loops[(intptr_t)number], runloop_retain(runloop_current()), __ATOMIC_RELEASE);
     EXPECT_EQ(run_for(MODE, RUNLOOP_FOREVER), RUNLOOP_RESULT_STOPPED);
     return NULL;
 }
@@ -41,6 +42,7 @@ TEST("R50 one wait for each wake-up of a sleeping loop") {
         WAIT_UNTIL(__atomic_load_n(&rounds, __ATOMIC_ACQUIRE) == i + 1);
     }
     REQUIRE(pthread_join(thread, NULL) == 0);
+    runloop_release(loops[0]);
 }
 
 //===-- iterations without a sleep -----------------------------------------------------------------------------------===//
@@ -118,4 +120,6 @@ TEST("R104 a round trip between two sleeping loops is two writes and two waits")
     EXPECT_EQ(runloop_post(loops[0], MODE, ping, NULL, NULL), 0);
     for (int i = 0; i < 2; i++)
         REQUIRE(pthread_join(threads[i], NULL) == 0);
+    for (int i = 0; i < 2; i++)
+        runloop_release(loops[i]);
 }
