@@ -70,7 +70,7 @@ static void date_anew(runloop_timer *timer, int64_t due_ns, int64_t start_ns) {
     int64_t end_ns = runloop_now_ns();
     timer->unreported =
         intervals_between(due_ns, end_ns, timer->interval_ns) - intervals_between(due_ns, start_ns, timer->interval_ns);
-    atomic_store(&timer->due_ns, next_on_grid(due_ns, end_ns, timer->interval_ns));
+    atomic_store_explicit(&timer->due_ns, next_on_grid(due_ns, end_ns, timer->interval_ns), memory_order_release);
 }
 
 /// Takes the timer off the list of firing ones and returns with its owner locked. The call-out may have moved it to another loop

@@ -96,10 +96,11 @@ static inline bool runloop__item_is_valid(const struct item *item) {
     return atomic_load_explicit(&item->state, memory_order_seq_cst) & ITEM_VALID;
 }
 
-/// Clears the valid bit; true for the one caller who did it.
-bool runloop__item_invalidate(struct item *item);
-/// After the caller of `invalidate` took the item out of its modes: releases the context, unless a call-out still uses it.
-void runloop__item_release_context_if_idle(struct item *item);
+/// Clears the valid bit. One caller is told that it was he, and takes the item out of its modes.
+enum invalidation { INVALID_ALREADY, INVALIDATED, INVALIDATED_WHILE_FIRING };
+enum invalidation runloop__item_invalidate(struct item *item);
+/// When he has done so: releases the context, unless a call-out still uses it.
+void runloop__item_retire(struct item *item, enum invalidation invalidation);
 /// Brackets a call-out. `begin` is false, and there is to be none, if the item is invalid or firing already. `end` releases
 /// the context if the item was invalidated meanwhile.
 bool runloop__item_begin_firing(struct item *item);
@@ -165,6 +166,11 @@ void runloop__adopt_mode(runloop *loop, struct mode *mode);
 bool runloop__is_common_name(const char *name);
 /// Own thread. Rule R23, for a mode without sources and timers.
 bool runloop__mode_without_items_is_empty(runloop *loop, struct mode *mode);
+/// HOLDS: loop. Only holders of the lock write the count: a plain sum, stored whole for those who read without it.
+static inline void runloop__count(_Atomic uint32_t *count, int change) {
+    uint32_t sum = atomic_load_explicit(count, memory_order_relaxed) + (uint32_t)change;
+    atomic_store_explicit(count, sum, memory_order_release);
+}
 /// HOLDS: loop. Counts a source or timer that joined or left; a sleeper in a mode left empty is told.
 void runloop__mode_joined(struct mode *mode);
 void runloop__mode_left(runloop *loop, struct mode *mode);

@@ -29,8 +29,11 @@ bool runloop__item_is_firing(const struct item *item) {
     return atomic_load_explicit(&item->state, memory_order_acquire) & ITEM_FIRING;
 }
 
-bool runloop__item_invalidate(struct item *item) {
-    return atomic_fetch_and(&item->state, ~(uint32_t)ITEM_VALID) & ITEM_VALID;
+enum invalidation runloop__item_invalidate(struct item *item) {
+    uint32_t before = atomic_fetch_and(&item->state, ~(uint32_t)ITEM_VALID);
+    if (!(before & ITEM_VALID))
+        return INVALID_ALREADY;
+    return before & ITEM_FIRING ? INVALIDATED_WHILE_FIRING : INVALIDATED;
 }
 
 void runloop__item_release_context(struct item *item) {
@@ -38,9 +41,9 @@ void runloop__item_release_context(struct item *item) {
         runloop__IS_CALLING_OUT_TO_A_CONTEXT_RELEASE(item->context.release, item->context.info);
 }
 
-void runloop__item_release_context_if_idle(struct item *item) {
-    uint32_t before = atomic_fetch_or(&item->state, ITEM_RETIRED);
-    if (!(before & ITEM_FIRING))
+void runloop__item_retire(struct item *item, enum invalidation invalidation) {
+    // No call-out was under way and, being invalid, none can have begun since.
+    if (invalidation == INVALIDATED || !(atomic_fetch_or(&item->state, ITEM_RETIRED) & ITEM_FIRING))
         runloop__item_release_context(item);
 }
 

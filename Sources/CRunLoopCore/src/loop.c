@@ -139,7 +139,7 @@ runloop *runloop__lock_owner(owner_word *owner) {
 
 void runloop__unlock_owner(owner_word *owner, runloop *loop) {
     if (!loop) {
-        atomic_store(owner, NULL);
+        atomic_store_explicit(owner, NULL, memory_order_release);
         return;
     }
     runloop__unlock(loop);

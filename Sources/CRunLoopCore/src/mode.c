@@ -43,17 +43,12 @@ bool runloop__mode_without_items_is_empty(runloop *loop, struct mode *mode) {
     return !runloop__perform_any_pending(loop, mode);
 }
 
-static void add(_Atomic uint32_t *count, uint32_t change) {
-    // Only holders of the loop's lock write: a plain sum, stored whole for those who read without it.
-    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + change, memory_order_release);
-}
-
 void runloop__mode_joined(struct mode *mode) {
-    add(&mode->item_count, 1);
+    runloop__count(&mode->item_count, 1);
 }
 
 void runloop__mode_left(runloop *loop, struct mode *mode) {
-    add(&mode->item_count, (uint32_t)-1);
+    runloop__count(&mode->item_count, -1);
     if (loop->sleeping_in == mode && atomic_load_explicit(&mode->item_count, memory_order_relaxed) == 0)
         runloop__wake_kick(loop);
 }

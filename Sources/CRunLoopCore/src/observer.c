@@ -141,7 +141,7 @@ int runloop__observer_insert(runloop *loop, runloop_observer *observer, struct m
 /// HOLDS: loop. An observer in no mode and no common set has no owner.
 static void leave_owner_if_alone(runloop_observer *observer) {
     if (observer->modes.count == 0 && !observer->common)
-        atomic_store(&observer->owner, NULL);
+        atomic_store_explicit(&observer->owner, NULL, memory_order_release);
 }
 
 void runloop__observer_extract(runloop *loop, runloop_observer *observer, struct mode *mode) {
@@ -280,10 +280,11 @@ bool runloop_contains_observer(runloop *loop, runloop_observer *observer, const 
 }
 
 void runloop_observer_invalidate(runloop_observer *observer) {
-    if (!observer || !runloop__item_invalidate(&observer->item))
+    enum invalidation invalidation = observer ? runloop__item_invalidate(&observer->item) : INVALID_ALREADY;
+    if (invalidation == INVALID_ALREADY)
         return;
-    runloop__item_retain(&observer->item);
-    uint32_t references = 1;
+    // The references of its modes, released last, keep the observer until then, if the caller has none.
+    uint32_t references = 0;
     runloop *loop = runloop__lock_owner(&observer->owner);
     runloop *collects = NULL;
     if (loop && !runloop__is_inherited(loop)) {
@@ -300,7 +301,7 @@ void runloop_observer_invalidate(runloop_observer *observer) {
         runloop__observers_collect(collects);
         runloop_release(collects);
     }
-    runloop__item_release_context_if_idle(&observer->item);
+    runloop__item_retire(&observer->item, invalidation);
     release_references(observer, references);
 }
 

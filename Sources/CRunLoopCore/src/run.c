@@ -23,7 +23,7 @@ static void leave(struct run *run) {
 
 //===-- deciding (R29, R36) ------------------------------------------------------------------------------------------===//
 
-static bool take(_Atomic bool *request) {
+static inline bool take(_Atomic bool *request) {
     return atomic_load_explicit(request, memory_order_relaxed) && atomic_exchange(request, false);
 }
 

@@ -24,7 +24,7 @@ static int insert(runloop *loop, struct binding *binding, struct mode *mode) {
             runloop__memberships_remove(&binding->modes, mode);
             return error;
         }
-        atomic_fetch_add(&mode->descriptor_count, 1);
+        runloop__count(&mode->descriptor_count, 1);
     }
     if (binding->modes.count == 1)
         list_append(&loop->bindings, &binding->in_loop);
@@ -41,7 +41,7 @@ static void extract(runloop *loop, struct binding *binding, struct mode *mode) {
     if (binding->modes.count == 0)
         list_remove(&binding->in_loop);
     if (binding->port) {
-        atomic_fetch_sub(&mode->descriptor_count, 1);
+        runloop__count(&mode->descriptor_count, -1);
         if (binding->modes.count == 0)
             runloop__port_leave(binding);
         else
@@ -360,7 +360,7 @@ static void leave_loop(struct binding *binding, void *unused) {
 
 void runloop_source_invalidate(runloop_source *source) {
     // The bit goes first: an addition under way looks at it after it has published its binding.
-    if (!source || !runloop__item_invalidate(&source->item))
+    if (!source || runloop__item_invalidate(&source->item) == INVALID_ALREADY)
         return;
     runloop__item_retain(&source->item);
     atomic_store(&source->signalled, 0);

@@ -108,7 +108,7 @@ void runloop__timer_insert(runloop *loop, runloop_timer *timer, struct mode *mod
     if (timer->modes.count == 0 && !timer->common)
         timer->serial = ++loop->serial;
     runloop__memberships_add(&timer->modes, mode, HEAP_NOWHERE);
-    atomic_fetch_add_explicit(&mode->timer_count, 1, memory_order_relaxed);
+    runloop__count(&mode->timer_count, 1);
     runloop__mode_joined(mode);
     runloop__item_retain(&timer->item);
     if (!runloop__item_is_firing(&timer->item))
@@ -118,7 +118,7 @@ void runloop__timer_insert(runloop *loop, runloop_timer *timer, struct mode *mod
 /// HOLDS: loop. An item in no mode and no common set has no owner.
 static void leave_owner_if_alone(runloop_timer *timer) {
     if (timer->modes.count == 0 && !timer->common)
-        atomic_store(&timer->owner, NULL);
+        atomic_store_explicit(&timer->owner, NULL, memory_order_release);
 }
 
 void runloop__timer_extract(runloop *loop, runloop_timer *timer, struct mode *mode) {
@@ -126,7 +126,7 @@ void runloop__timer_extract(runloop *loop, runloop_timer *timer, struct mode *mo
     if (membership->position != HEAP_NOWHERE)
         leave_heap(timer, membership);
     runloop__memberships_remove(&timer->modes, mode);
-    atomic_fetch_sub_explicit(&mode->timer_count, 1, memory_order_relaxed);
+    runloop__count(&mode->timer_count, -1);
     runloop__mode_left(loop, mode);
     leave_owner_if_alone(timer);
 }
@@ -255,10 +255,11 @@ bool runloop_contains_timer(runloop *loop, runloop_timer *timer, const char *nam
 //===-- invalidating -------------------------------------------------------------------------------------------------===//
 
 void runloop_timer_invalidate(runloop_timer *timer) {
-    if (!timer || !runloop__item_invalidate(&timer->item))
+    enum invalidation invalidation = timer ? runloop__item_invalidate(&timer->item) : INVALID_ALREADY;
+    if (invalidation == INVALID_ALREADY)
         return;
-    runloop__item_retain(&timer->item);
-    uint32_t references = 1;
+    // The references of its modes, released last, keep the timer until then, if the caller has none.
+    uint32_t references = 0;
     runloop *loop = runloop__lock_owner(&timer->owner);
     if (loop && !runloop__is_inherited(loop)) {
         references += timer->common != NULL;
@@ -269,7 +270,7 @@ void runloop_timer_invalidate(runloop_timer *timer) {
         leave_owner_if_alone(timer);
     }
     runloop__unlock_owner(&timer->owner, loop);
-    runloop__item_release_context_if_idle(&timer->item);
+    runloop__item_retire(&timer->item, invalidation);
     release_references(timer, references);
 }
 
@@ -289,7 +290,7 @@ int runloop_timer_set_fire_date(runloop_timer *timer, int64_t fire_ns) {
     } else if (!runloop__item_is_valid(&timer->item)) {
         error = -EINVAL;
     } else {
-        atomic_store(&timer->due_ns, fire_ns);
+        atomic_store_explicit(&timer->due_ns, fire_ns, memory_order_release);
         timer->unreported = 0;
         timer->redated = runloop__item_is_firing(&timer->item);
         for (uint32_t i = 0; i < timer->modes.count; i++) {
