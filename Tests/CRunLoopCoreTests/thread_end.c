@@ -265,3 +265,30 @@ TEST("R120 a hundred threads with loops leave no descriptor behind") {
         on_new_thread(use_loop_shortly, NULL);
     EXPECT_EQ(count_descriptors(), before);
 }
+
+static runloop_timer *stranded_timer;
+static runloop_observer *stranded_observer;
+
+static void *strand_common_items(void *unused) {
+    (void)unused;
+    runloop *loop = runloop_current();
+    EXPECT_EQ(runloop_add_timer(loop, stranded_timer, RUNLOOP_COMMON_MODES), 0);
+    EXPECT_EQ(runloop_add_observer(loop, stranded_observer, RUNLOOP_COMMON_MODES), 0);
+    EXPECT_EQ(runloop_remove_timer(loop, stranded_timer, RUNLOOP_DEFAULT_MODE), 0);
+    EXPECT_EQ(runloop_remove_observer(loop, stranded_observer, RUNLOOP_DEFAULT_MODE), 0);
+    return NULL;
+}
+
+TEST("R9 R20 common items that were in no mode when their loop's thread ended are free for another loop") {
+    stranded_timer = make_timer(runloop_now_ns(), 0, NULL, NULL);
+    runloop_observer_config config = {.activities = RUNLOOP_ACTIVITY_ALL, .repeats = true};
+    REQUIRE(runloop_observer_create(&config, &stranded_observer) == 0);
+    on_new_thread(strand_common_items, NULL);
+    EXPECT_EQ(runloop_add_timer(runloop_current(), stranded_timer, MODE), 0);
+    EXPECT_EQ(runloop_add_observer(runloop_current(), stranded_observer, MODE), 0);
+    EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT(!runloop_timer_is_valid(stranded_timer));
+    runloop_timer_release(stranded_timer);
+    runloop_observer_invalidate(stranded_observer);
+    runloop_observer_release(stranded_observer);
+}

@@ -45,6 +45,10 @@ void runloop__common_clear(runloop *loop) {
         if (first != &loop->common_items) {
             item = LIST_ENTRY(first, struct common_item, in_set)->item;
             runloop__common_leave(place_of(loop, item));
+            if (item->kind == ITEM_TIMER)
+                runloop__timer_leave_owner((runloop_timer *)(void *)item);
+            else if (item->kind == ITEM_OBSERVER)
+                runloop__observer_leave_owner((runloop_observer *)(void *)item);
         }
         runloop__unlock(loop);
         if (!item)

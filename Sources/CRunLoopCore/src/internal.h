@@ -343,6 +343,9 @@ bool runloop__timer_precedes(const runloop_timer *a, const runloop_timer *b);
 int runloop__timer_prepare(runloop_timer *timer, struct mode *mode, uint32_t modes, uint32_t timers);
 void runloop__timer_insert(runloop *loop, runloop_timer *timer, struct mode *mode);
 void runloop__timer_extract(runloop *loop, runloop_timer *timer, struct mode *mode);
+/// HOLDS: loop. After extractions, as the last thing that is done to the timer: in no mode and no common set it has no owner, and
+/// another loop may have it at once.
+void runloop__timer_leave_owner(runloop_timer *timer);
 /// HOLDS: loop. A firing timer stands outside its modes' heaps.
 void runloop__timer_enter_heaps(runloop *loop, runloop_timer *timer);
 void runloop__timer_leave_heaps(runloop_timer *timer);
@@ -371,6 +374,7 @@ struct runloop_observer {
 /// calls `collect`, which frees the lists that were replaced and that nobody walks any more.
 int runloop__observer_insert(runloop *loop, runloop_observer *observer, struct mode *mode);
 void runloop__observer_extract(runloop *loop, runloop_observer *observer, struct mode *mode);
+void runloop__observer_leave_owner(runloop_observer *observer);
 void runloop__observers_collect(runloop *loop);
 void runloop__observers_free(struct mode *mode);
 /// HOLDS: loop, or in a round. NULL where one was removed.

@@ -184,8 +184,10 @@ static void detach_timers(runloop *loop, struct mode *mode) {
     for (;;) {
         runloop__lock(loop);
         runloop_timer *timer = mode->timers.count ? mode->timers.entries[0].timer : NULL;
-        if (timer)
+        if (timer) {
             runloop__timer_extract(loop, timer, mode);
+            runloop__timer_leave_owner(timer);
+        }
         runloop__unlock(loop);
         if (!timer)
             return;
@@ -198,15 +200,20 @@ static void detach_observers(runloop *loop, struct mode *mode) {
         runloop__lock(loop);
         struct observer_array *array = atomic_load(&mode->observers);
         runloop_observer *observer = NULL;
+        bool releases_context = false;
         for (uint32_t i = 0; array && !observer && i < array->count; i++)
             observer = runloop__observer_at(array, i);
-        if (observer)
+        if (observer) {
             runloop__observer_extract(loop, observer, mode);
+            // If the thread ended inside this observer's call-out, the call-out is over.
+            releases_context = runloop__item_clear_firing(&observer->item);
+            runloop__observer_leave_owner(observer);
+        }
         runloop__unlock(loop);
         if (!observer)
             return;
-        // If the thread ended inside this observer's call-out, the call-out is over.
-        runloop__item_end_firing(&observer->item);
+        if (releases_context)
+            runloop__item_release_context(&observer->item);
         runloop__item_release(&observer->item);
     }
 }

@@ -138,8 +138,7 @@ int runloop__observer_insert(runloop *loop, runloop_observer *observer, struct m
     return 0;
 }
 
-/// HOLDS: loop. An observer in no mode and no common set has no owner.
-static void leave_owner_if_alone(runloop_observer *observer) {
+void runloop__observer_leave_owner(runloop_observer *observer) {
     if (observer->modes.count == 0 && !observer->common)
         atomic_store_explicit(&observer->owner, NULL, memory_order_release);
 }
@@ -147,7 +146,6 @@ static void leave_owner_if_alone(runloop_observer *observer) {
 void runloop__observer_extract(runloop *loop, runloop_observer *observer, struct mode *mode) {
     struct observer_array *old = list_of(mode), *array = NULL;
     runloop__memberships_remove(&observer->modes, mode);
-    leave_owner_if_alone(observer);
     if (old->count > 1 && !(array = copy(old, NULL, observer))) {
         // Removal must not fail. Marked in place it is passed over, and goes when the list is next replaced.
         for (uint32_t i = 0; i < old->count; i++) {
@@ -212,7 +210,7 @@ int runloop_add_observer(runloop *loop, runloop_observer *observer, const char *
             error = -EINVAL;
         else
             error = runloop__is_common_name(name) ? add_to_common(loop, observer) : add_to_mode(loop, observer, name);
-        leave_owner_if_alone(observer);
+        runloop__observer_leave_owner(observer);
     }
     runloop__unlock(loop);
     runloop__observers_collect(loop);
@@ -236,7 +234,7 @@ static uint32_t leave_common(runloop *loop, runloop_observer *observer) {
             references++;
         }
     }
-    leave_owner_if_alone(observer);
+    runloop__observer_leave_owner(observer);
     return references;
 }
 
@@ -254,6 +252,7 @@ int runloop_remove_observer(runloop *loop, runloop_observer *observer, const cha
             references = leave_common(loop, observer);
         } else if (mode && runloop__membership_of(&observer->modes, mode)) {
             runloop__observer_extract(loop, observer, mode);
+            runloop__observer_leave_owner(observer);
             references = 1;
         }
     }
@@ -293,7 +292,7 @@ void runloop_observer_invalidate(runloop_observer *observer) {
             runloop__common_leave(&observer->common);
         for (; observer->modes.count > 0; references++)
             runloop__observer_extract(loop, observer, runloop__membership_at(&observer->modes, 0)->mode);
-        leave_owner_if_alone(observer);
+        runloop__observer_leave_owner(observer);
         collects = runloop_retain(loop);
     }
     runloop__unlock_owner(&observer->owner, loop);

@@ -115,8 +115,7 @@ void runloop__timer_insert(runloop *loop, runloop_timer *timer, struct mode *mod
         enter_heap(loop, timer, mode);
 }
 
-/// HOLDS: loop. An item in no mode and no common set has no owner.
-static void leave_owner_if_alone(runloop_timer *timer) {
+void runloop__timer_leave_owner(runloop_timer *timer) {
     if (timer->modes.count == 0 && !timer->common)
         atomic_store_explicit(&timer->owner, NULL, memory_order_release);
 }
@@ -128,7 +127,6 @@ void runloop__timer_extract(runloop *loop, runloop_timer *timer, struct mode *mo
     runloop__memberships_remove(&timer->modes, mode);
     runloop__count(&mode->timer_count, -1);
     runloop__mode_left(loop, mode);
-    leave_owner_if_alone(timer);
 }
 
 /// HOLDS: loop. A mode that is found or made; all that can fail is done before anything changes.
@@ -187,7 +185,7 @@ int runloop_add_timer(runloop *loop, runloop_timer *timer, const char *name) {
             error = -EINVAL;
         else
             error = runloop__is_common_name(name) ? add_to_common(loop, timer) : add_to_mode(loop, timer, name);
-        leave_owner_if_alone(timer);
+        runloop__timer_leave_owner(timer);
     }
     runloop__unlock(loop);
     return error;
@@ -210,7 +208,7 @@ static uint32_t leave_common(runloop *loop, runloop_timer *timer) {
             references++;
         }
     }
-    leave_owner_if_alone(timer);
+    runloop__timer_leave_owner(timer);
     return references;
 }
 
@@ -228,6 +226,7 @@ int runloop_remove_timer(runloop *loop, runloop_timer *timer, const char *name) 
             references = leave_common(loop, timer);
         } else if (mode && runloop__membership_of(&timer->modes, mode)) {
             runloop__timer_extract(loop, timer, mode);
+            runloop__timer_leave_owner(timer);
             references = 1;
         }
     }
@@ -267,7 +266,7 @@ void runloop_timer_invalidate(runloop_timer *timer) {
             runloop__common_leave(&timer->common);
         for (; timer->modes.count > 0; references++)
             runloop__timer_extract(loop, timer, runloop__membership_at(&timer->modes, 0)->mode);
-        leave_owner_if_alone(timer);
+        runloop__timer_leave_owner(timer);
     }
     runloop__unlock_owner(&timer->owner, loop);
     runloop__item_retire(&timer->item, invalidation);
