@@ -99,11 +99,14 @@ static void report_batches(double *cpu_ns, double *wall_ns, unsigned batches, ui
     bench_report("count", (double)count);
 }
 
-void bench_measure_rounds(bench_run run, void *state, uint64_t count, unsigned rounds) {
+void bench_measure_rounds(void (*prepare)(uint64_t count), bench_run run, void *state, uint64_t count,
+                          unsigned rounds) {
     double cpu_ns[BATCHES], wall_ns[BATCHES];
     int64_t end_ns = bench_now_ns() + 4 * bench_budget_ns;
     unsigned batch = 0;
     do {
+        if (prepare)
+            prepare(count);
         struct times times = timed(run, state, count);
         cpu_ns[batch] = (double)times.cpu_ns / (double)count;
         wall_ns[batch] = (double)times.wall_ns / (double)count;
@@ -122,8 +125,10 @@ void bench_measure(bench_run run, void *state, uint64_t granule) {
         return;
     }
     const int64_t batch_ns = bench_budget_ns / BATCHES;
-    const uint64_t growth_at_most = 10;
+    const uint64_t growth_at_most = 10, warm_up_at_most = 10000;
     uint64_t count = granule;
+    if (granule <= warm_up_at_most)
+        run(state, granule); // some register and allocate in their first iteration
     for (;;) {
         int64_t taken_ns = timed(run, state, count).wall_ns;
         if (taken_ns >= batch_ns / 2)
@@ -131,7 +136,7 @@ void bench_measure(bench_run run, void *state, uint64_t granule) {
         uint64_t factor = taken_ns > 0 ? (uint64_t)(batch_ns / taken_ns) : growth_at_most;
         count = multiple(count * (factor > growth_at_most ? growth_at_most : factor < 2 ? 2 : factor), granule);
     }
-    bench_measure_rounds(run, state, count, BATCHES);
+    bench_measure_rounds(NULL, run, state, count, BATCHES);
 }
 
 struct job {

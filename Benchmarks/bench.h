@@ -31,8 +31,9 @@ typedef void (*bench_run)(void *state, uint64_t count);
 /// Counts are multiples of `granule`.
 void bench_measure(bench_run run, void *state, uint64_t granule);
 
-/// The same in a fixed number of batches of `count`, for work whose length is fixed.
-void bench_measure_rounds(bench_run run, void *state, uint64_t count, unsigned rounds);
+/// The same in a fixed number of batches of `count`, for work whose length is fixed; before each `prepare(count)`, unless NULL, which
+/// isn't measured.
+void bench_measure_rounds(void (*prepare)(uint64_t count), bench_run run, void *state, uint64_t count, unsigned rounds);
 
 /// Prints one figure.
 void bench_report(const char *key, double value);
@@ -47,7 +48,7 @@ void bench_check(bool good, const char *what);
 double bench_percentile(double *samples, size_t count, double percent);
 void bench_sort(double *samples, size_t count);
 
-/// Descriptors as many as the workload needs.
+/// Allows so many descriptors.
 void bench_allow_descriptors(uint64_t count);
 
 static inline int64_t bench_clock_ns(clockid_t clock) {

@@ -70,6 +70,13 @@ void peer_wake_send(struct peer_wake *wake);
 struct peer_signal *peer_signal_create(struct peer_loop *loop, void *info);
 void peer_signal_send(struct peer_signal *signal);
 
+/// Before a loop is used by other threads, and before peer_submit: for peers that have to prepare.
+void peer_prepare_threads(void);
+void peer_accept_submissions(struct peer_loop *loop);
+
+/// Frees what a cancelled timer left for the loop to free.
+void peer_reap(struct peer_loop *loop);
+
 /// Any thread: the loop calls function(info) once.
 void peer_submit(struct peer_loop *loop, void (*function)(void *info), void *info);
 
@@ -80,6 +87,9 @@ struct peer_watch *peer_watch_add(struct peer_loop *loop, int descriptor, void *
 struct peer_timer *peer_timer_start(struct peer_loop *loop, int64_t delay_ns, void *info);
 void peer_timer_move(struct peer_timer *timer, int64_t delay_ns);
 void peer_timer_cancel(struct peer_timer *timer);
+
+/// Any thread: what the initial thread's loop serves of the main dispatch queue (PEER_MAIN_QUEUE).
+void peer_main_queue_async(void (*function)(void *info), void *info);
 
 /// What only run loops have (PEER_MODES).
 void peer_observe_all(struct peer_loop *loop, void (*observe)(void));

@@ -10,6 +10,10 @@ class Cell:
     ratio: float | None = None  # goal: at most so many times raw
     ns: float | None = None  # goal: at most so many of the unit, on the machine that the goals were set on
     than: str = "raw"  # the peer that the ratio is to
+    instructions: float | None = None  # goal: at most so many per operation
+    system_calls: float | None = None  # goal: at most so many per operation
+    counted: bool = False  # instructions, system calls and allocations are counted too
+    seldom: bool = False  # takes long: half the repetitions
 
 
 @dataclass(frozen=True)
@@ -21,14 +25,12 @@ class Group:
     cells: list[Cell]
     scale: float = 1  # figures are divided by this
     extras: list[tuple[str, str]] = field(default_factory=list)  # further figures: key, heading
-    logarithmic: bool = True  # in the picture
-    counts: bool = False  # instructions and system calls are counted too
+    once: bool = False  # the same in each repetition
 
 
-def sizes(workload, numbers, ratios=(), **more):
+def sizes(workload, numbers, ratios):
     named = {1000: "1k", 10000: "10k", 100000: "100k", 1000000: "1M"}
-    ratios = list(ratios) + [None] * len(numbers)
-    return [Cell(f"{workload},{n}", named[n], ratio=r, **more) for n, r in zip(numbers, ratios)]
+    return [Cell(f"{workload},{n}", named[n], ratio=r, counted=n == 1000, seldom=n == 1000000) for n, r in zip(numbers, ratios)]
 
 
 SIZES = [1000, 10000, 100000, 1000000]
@@ -36,44 +38,68 @@ SIZES = [1000, 10000, 100000, 1000000]
 GROUPS = [
     Group(
         "w1", "W1 wake-up between two threads, round trip", "wall_ns", "µs",
-        [Cell("w1,s", "same core", ratio=0.95), Cell("w1,x", "two cores", ratio=1.05)],
-        scale=1000, extras=[("p50_ns", "p50"), ("p99_ns", "p99")], counts=True,
+        [Cell("w1,s", "same core", ratio=0.95), Cell("w1,x", "two cores", ratio=1.05, counted=True)],
+        scale=1000, extras=[("p50_ns", "p50"), ("p99_ns", "p99")]
     ),
     Group(
         "w2", "W2 a source that signals itself, per event", "cpu_ns", "ns CPU",
         [
-            Cell("w2,plain", "plain", ns=15), Cell("w2,timer", "idle timer", ns=45),
-            Cell("w2,limit", "finite limit", ns=40), Cell("w2,descriptor", "idle descriptor", ratio=1.10),
-        ],
-        counts=True,
+            Cell("w2,plain", "plain", ns=15, counted=True), Cell("w2,timer", "idle timer", ns=45),
+            Cell("w2,limit", "finite limit", ns=40), Cell("w2,descriptor", "idle descriptor", ratio=1.10, counted=True),
+        ]
     ),
     Group(
         "w3", "W3 submitting functions from other threads, per function", "wall_ns", "ns",
-        [Cell("w3,1", "1 thread", ratio=0.50), Cell("w3,4", "4 threads", ratio=1.0)], counts=True,
+        [Cell("w3,1", "1 thread", ratio=0.50, counted=True), Cell("w3,4", "4 threads", ratio=1.0)]
     ),
     Group(
         "w4", "W4 descriptor readiness, per event", "cpu_ns", "ns CPU",
         [
-            Cell(f"w4,{n},{k}", f"{k} of {n}", ratio=1.05)
-            for n, k in [(1, 1), (100, 1), (100, 10), (1000, 1), (1000, 100), (10000, 1), (10000, 1000)]
-        ],
-        counts=True,
+            Cell("w4,1,1", "1 of 1", ratio=1.05, counted=True, instructions=230),
+            Cell("w4,100,1", "1 of 100", ratio=1.05),
+            Cell("w4,100,10", "10 of 100", ratio=1.05),
+            Cell("w4,1000,1", "1 of 1000", ratio=1.05),
+            Cell("w4,1000,100", "100 of 1000", ratio=1.05, counted=True, instructions=220),
+            Cell("w4,10000,1", "1 of 10000", ratio=1.05),
+            Cell("w4,10000,1000", "1000 of 10000", ratio=1.05),
+        ]
     ),
     Group(
         "w5", "W5 timers: make, start, stop, free, per timer", "cpu_ns", "ns CPU",
-        sizes("w5", SIZES, [1.05] * 4), counts=True,
+        sizes("w5", SIZES, [1.05] * 4)
     ),
     Group(
         "w5r", "W5r timers: move one of many", "cpu_ns", "ns CPU",
-        sizes("w5r", SIZES, [1.15, 1.15, 1.30, 1.30]), counts=True,
+        sizes("w5r", SIZES, [1.15, 1.15, 1.30, 1.30])
     ),
     Group(
         "w5p", "W5p timers: replace one of many, a poll every 16", "cpu_ns", "ns CPU",
-        sizes("w5p", SIZES, [1.15] * 4), counts=True,
+        sizes("w5p", SIZES, [1.15] * 4)
+    ),
+    Group(
+        "w5b", "W5b 10,000 timers that fire within 200 ms, per callback", "cpu_ns", "ns CPU",
+        [Cell("w5b,10000,0", "exact", ratio=1.0), Cell("w5b,10000,1", "1 ms tolerance", ratio=1.1)],
+    ),
+    Group(
+        "w5c", "W5c a timer of 1 ms on an idle loop: lateness; distance of intervals from 1 ms", "p50_ns", "µs",
+        [Cell("w5c,chain", "one-shots p50", ratio=1.1, counted=True, system_calls=2), Cell("w5c,periodic", "periodic p50")],
+        scale=1000, extras=[("p99_ns", "p99"), ("drift_ns", "drift"), ("cpu_ns", "CPU")],
     ),
     Group(
         "w6", "W6 an iteration with nothing to do, not waiting", "cpu_ns", "ns CPU",
-        [Cell("w6,descriptor", "idle descriptor", ratio=1.06), Cell("w6,none", "no descriptor", ns=15)], counts=True,
+        [Cell("w6,descriptor", "idle descriptor", ratio=1.06, counted=True), Cell("w6,none", "no descriptor", ns=15, counted=True)]
+    ),
+    Group(
+        "w7", "W7 heap per object", "size", "bytes; descriptors",
+        [
+            Cell("w7,timers", "timer", ns=112), Cell("w7,descriptors", "descriptor source", ns=104),
+            Cell("w7,loops", "loop", ns=3072), Cell("w7,open", "descriptors per loop"),
+        ],
+        once=True,
+    ),
+    Group(
+        "w8", "W8 start-up: a process that fires one timer", "wall_ns", "µs",
+        [Cell("w8", "start to end", counted=True, instructions=170000)], scale=1000, extras=[("cpu_ns", "CPU")],
     ),
     Group(
         "w9", "W9 what only run loops have", "cpu_ns", "ns CPU",
@@ -82,5 +108,9 @@ GROUPS = [
             Cell("w9,modes", "same, 100 modes"), Cell("w9,nested", "nested run", ns=30),
             Cell("w9,common", "common add+remove"),
         ],
+    ),
+    Group(
+        "w10", "W10 the main dispatch queue, from submission to execution", "wall_ns", "ns",
+        [Cell("w10,chain", "submitting itself", ratio=0.5, than="cf"), Cell("w10,thread", "from a thread", ratio=0.5, than="cf")],
     ),
 ]

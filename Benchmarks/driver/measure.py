@@ -53,12 +53,12 @@ def once(peer, cell, milliseconds):
 
 def measure(groups, peers, repetitions, milliseconds):
     """results[cell][peer] is a list with the figures of each repetition; skipped[cell][peer] says why there are none."""
-    cells = [cell.name for group in groups for cell in group.cells]
-    results = {cell: {} for cell in cells}
-    skipped = {cell: {} for cell in cells}
-    progress = Progress(len(cells) * len(peers) * repetitions)
+    times = {cell.name: 1 if group.once else max(1, repetitions // 2) if cell.seldom else repetitions for group in groups for cell in group.cells}
+    results = {cell: {} for cell in times}
+    skipped = {cell: {} for cell in times}
+    progress = Progress(sum(times.values()) * len(peers))
     for repetition in range(repetitions):
-        for cell in cells:
+        for cell in [cell for cell, most in times.items() if repetition < most]:
             for peer in random.sample(peers, len(peers)):
                 progress.step(f"{cell} {peer.name}, repetition {repetition + 1} of {repetitions}")
                 if peer.name in skipped[cell]:

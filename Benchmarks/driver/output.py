@@ -54,24 +54,53 @@ def group_table(group, results, peers):
     return f"{group.title} [{group.unit}; ratio to raw in brackets]\n{table(rows)}\n"
 
 
-def goal_lines(groups, results, peer="ours"):
+def count_tables(groups, counts, peers):
+    cells = [(group, cell) for group in groups for cell in group.cells if counts.get(cell.name)]
+    text = ""
+    for key, title in [("instructions", "User instructions"), ("system_calls", "System calls"), ("allocations", "Allocations")]:
+        rows = [[""] + [f"{group.key} {cell.label}" for group, cell in cells]]
+        for peer in peers:
+            values = [counts[cell.name].get(peer, {}).get(key) for _, cell in cells]
+            if any(value is not None for value in values):
+                rows.append([peer] + ["-" if value is None else f"{value:,.0f}" if key == "instructions" else f"{value:.2f}" for value in values])
+        if len(rows) > 1:
+            text += f"{title} per operation\n{table(rows)}\n\n"
+    return text
+
+
+def time_goal(group, cell, results, peer):
+    """A row for a goal about time or size, or none."""
+    value = median(results, cell.name, peer, group.metric)
+    if value is None or (cell.ratio is None and cell.ns is None):
+        return []
+    times = ratio(results, cell.name, peer, group.metric, cell.than)
+    best = least(results, cell.name, peer, group.metric)
+    if cell.ratio is not None:
+        goal, met = f"{cell.ratio:.2f} x {cell.than}", times is not None and times <= cell.ratio
+    else:
+        goal, met = f"{cell.ns:g} {group.unit.split()[0].rstrip(';')}", value / group.scale <= cell.ns
+    shown = f"{times:.3f}" if times is not None else "-"
+    return [[f"{group.key} {cell.label}", number(value, group.scale), number(best, group.scale), shown, goal, "" if met else "missed"]]
+
+
+def count_goals(group, cell, counts, peer):
+    rows = []
+    for key, limit in [("instructions", cell.instructions), ("system_calls", cell.system_calls)]:
+        value = counts.get(cell.name, {}).get(peer, {}).get(key)
+        if value is not None and limit is not None:
+            # A handful of calls at the start and at the end of a run don't cancel out exactly.
+            met = value <= limit * 1.01
+            goal = f"{limit:,g} {key.replace('_', ' ')}"
+            rows.append([f"{group.key} {cell.label}", number(value), "", "", goal, "" if met else "missed"])
+    return rows
+
+
+def goal_lines(groups, results, counts, peer="ours"):
     """What we ask of ourselves. Goals in ns are those of one machine; elsewhere they tell little."""
-    rows = [["", "median", "best", "to raw", "goal", ""]]
+    rows = [["", "median", "best", "ratio", "goal", ""]]
     for group in groups:
         for cell in group.cells:
-            value = median(results, cell.name, peer, group.metric)
-            if value is None or (cell.ratio is None and cell.ns is None):
-                continue
-            times = ratio(results, cell.name, peer, group.metric, cell.than)
-            best = least(results, cell.name, peer, group.metric)
-            if cell.ratio is not None:
-                goal, met = f"{cell.ratio:.2f} x {cell.than}", times is not None and times <= cell.ratio
-            else:
-                goal, met = f"{cell.ns:g}", value / group.scale <= cell.ns
-            rows.append([
-                f"{group.key} {cell.label}", number(value, group.scale), number(best, group.scale),
-                f"{times:.3f}" if times is not None else "-", goal, "" if met else "missed",
-            ])
+            rows += time_goal(group, cell, results, peer) + count_goals(group, cell, counts, peer)
     return "Goals\n" + table(rows) + "\n" if len(rows) > 1 else ""
 
 

@@ -1,5 +1,6 @@
 """The peers: how each program is built, and which can be."""
 
+import functools
 import json
 import os
 import shutil
@@ -8,7 +9,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent.parent
 ROOT = HERE.parent
-OUT = ROOT / "build" / "bench"
+OUT = ROOT / os.environ.get("BUILD", "build") / "bench"
 FLAGS = ["-std=gnu11", "-O2", "-g", "-pthread", "-Wall", "-Wextra", "-Werror"]
 PACKAGES = {"uv": "libuv1-dev", "ev": "libev-dev", "libevent": "libevent-dev", "glib": "libglib2.0-dev", "sdevent": "libsystemd-dev"}
 ORDER = ["raw", "ours", "ours-swift", "cf", "cf-thread", "dispatch", "uv", "ev", "libevent", "glib", "sdevent"]
@@ -33,18 +34,26 @@ def compiler():
     return os.environ.get("CC") or "cc"
 
 
-def toolchain():
-    """Where the Swift toolchain keeps its libraries: its `usr/lib/swift`."""
+@functools.cache
+def target_info():
     if not shutil.which("swift"):
         raise Absent("no Swift toolchain")
-    info = json.loads(succeed(["swift", "-print-target-info"]))
-    return Path(info["paths"]["runtimeResourcePath"])
+    return json.loads(succeed(["swift", "-print-target-info"]))
+
+
+def toolchain():
+    """Where the Swift toolchain keeps its libraries: its `usr/lib/swift`."""
+    return Path(target_info()["paths"]["runtimeResourcePath"])
+
+
+def toolchain_version():
+    return f'-DPEER_VERSION="{target_info()["compilerVersion"].split(" (")[0]}"'
 
 
 def package(name, *names):
     """Flags of the first of these pkg-config packages that is there."""
     for each in names:
-        result = run(["pkg-config", "--cflags", "--libs", each])
+        result = run(["pkg-config", "--cflags", "--libs", *each.split()])
         if result.returncode == 0:
             return result.stdout.split()
     raise Absent(f"no {PACKAGES[name]}; `make bench-deps` installs it")
@@ -52,7 +61,7 @@ def package(name, *names):
 
 def core_library():
     cc = compiler()
-    succeed(["make", "-s", "lib", f"CC={cc}", "BUILD=build/bench", "SANITIZE="], cwd=ROOT)
+    succeed(["make", "-s", "lib", f"CC={cc}", f"BUILD={OUT}", "SANITIZE="], cwd=ROOT)
     return OUT / cc.replace("/", "_") / "librunloop.a"
 
 
@@ -63,7 +72,7 @@ def core_flags():
 def dispatch_flags():
     libraries = toolchain()
     linux = libraries / "linux"
-    return [f"-I{libraries}", f"-L{linux}", f"-Wl,-rpath,{linux}", "-Wl,--no-as-needed", "-ldispatch", "-lBlocksRuntime"]
+    return ["-isystem", str(libraries), f"-L{linux}", f"-Wl,-rpath,{linux}", "-Wl,--no-as-needed", "-ldispatch", "-lBlocksRuntime"]
 
 
 def clang():
@@ -79,17 +88,20 @@ def recipe(name):
     if name == "ours":
         return compiler(), "ours", core_flags()
     if name == "ours-main-queue":
-        return compiler(), "ours", ["-DBENCH_DISPATCH", *core_flags(), *dispatch_flags()]
+        return clang(), "ours", ["-DBENCH_DISPATCH", "-fblocks", *core_flags(), *dispatch_flags()]
     if name == "dispatch":
-        return clang(), "dispatch", ["-fblocks", *dispatch_flags()]
+        return clang(), "dispatch", ["-fblocks", toolchain_version(), *dispatch_flags()]
     if name == "cf":
-        return clang(), "cf", ["-fblocks", *dispatch_flags(), "-lFoundation"]
+        return clang(), "cf", ["-fblocks", toolchain_version(), *dispatch_flags(), "-lFoundation"]
+    if name == "ours-swift":
+        raise Absent("not written yet")
     if name == "ev":
         if not Path("/usr/include/ev.h").exists() and not Path("/usr/include/libev/ev.h").exists():
             raise Absent(f"no {PACKAGES[name]}; `make bench-deps` installs it")
         return compiler(), "ev", ["-lev", "-lm"]
-    names = {"uv": ["libuv"], "libevent": ["libevent_pthreads", "libevent"], "glib": ["glib-2.0"], "sdevent": ["libsystemd"]}
-    return compiler(), name, package(name, *names[name])
+    names = {"uv": ["libuv"], "libevent": ["libevent_pthreads libevent", "libevent"], "glib": ["glib-2.0"], "sdevent": ["libsystemd"]}
+    version = run(["pkg-config", "--modversion", names[name][-1]]).stdout.strip()
+    return compiler(), name, [f'-DPEER_VERSION="{version}"', *package(name, *names[name])]
 
 
 def newest(paths):

@@ -1,8 +1,18 @@
-// absent.c — stands for what a peer doesn't offer; its traits say so, and nobody calls it.
+// absent.c — stands for what a peer doesn't offer, which nobody calls because its traits say so, and for what it needn't do.
 
 #include "../bench.h"
 
 #define ABSENT __attribute__((weak))
+
+ABSENT void peer_prepare_threads(void) {}
+
+ABSENT void peer_accept_submissions(struct peer_loop *loop) {
+    (void)loop;
+}
+
+ABSENT void peer_reap(struct peer_loop *loop) {
+    (void)loop;
+}
 
 ABSENT void peer_poll(struct peer_loop *loop) {
     (void)loop;
@@ -26,5 +36,10 @@ ABSENT void peer_add_remove_common(struct peer_loop *loop) {
 
 ABSENT void peer_run_inner(struct peer_loop *loop) {
     (void)loop;
+    abort();
+}
+
+ABSENT void peer_main_queue_async(void (*function)(void *info), void *info) {
+    (void)function, (void)info;
     abort();
 }

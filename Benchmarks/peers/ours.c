@@ -3,6 +3,9 @@
 #include <runloop.h>
 
 #include "../bench.h"
+#ifdef BENCH_DISPATCH
+#include "main_queue.h"
+#endif
 
 static const char *version(void) {
     return "working tree";

@@ -43,7 +43,9 @@ void submit_measure(const struct bench_cell *cell) {
     unsigned producers = (unsigned)cell->numbers[0];
     if (producers < 1 || producers > PRODUCERS_AT_MOST)
         bench_skip("needs a number of threads");
+    peer_prepare_threads();
     loop = peer_open();
+    peer_accept_submissions(loop);
     // A loop that is empty would end before the first function arrives.
     peer_calls.on_wake = item;
     peer_wake_create(loop, NULL);

@@ -48,6 +48,7 @@ static void fill_and_empty(void *state, uint64_t count) {
         fill();
         for (uint64_t i = 0; i < timer_count; i++)
             peer_timer_cancel(timers[order[i]]);
+        peer_reap(loop);
     }
 }
 

@@ -98,6 +98,7 @@ void wakeup_measure(const struct bench_cell *cell) {
     first.is_first = true;
     first.other = &second;
     second.other = &first;
+    peer_prepare_threads();
     first.loop = peer_open();
     first.wake = peer_wake_create(first.loop, &first);
     pthread_t thread;
