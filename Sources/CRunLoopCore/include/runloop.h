@@ -139,6 +139,10 @@ RUNLOOP_EXPORT size_t runloop_get_modes(runloop *loop, const char **names, size_
 RUNLOOP_EXPORT int runloop_add_common_mode(runloop *loop, const char *mode);
 RUNLOOP_EXPORT bool runloop_mode_is_common(runloop *loop, const char *mode);
 
+/// Would a run in `mode` finish at once (R23)? Also true for a mode that does not exist, and the pseudo-mode. On another
+/// thread than the loop's, sources and timers alone count. O(functions queued since the last question).
+RUNLOOP_EXPORT bool runloop_mode_is_empty(runloop *loop, const char *mode);
+
 /// The earliest fire date in a mode, a timer firing right now included (R90). RUNLOOP_NEVER when it has no
 /// timer, is unknown, or is the pseudo-mode. O(1) plus the timers that are firing.
 RUNLOOP_EXPORT int64_t runloop_next_fire_date(runloop *loop, const char *mode);

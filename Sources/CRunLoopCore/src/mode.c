@@ -43,6 +43,16 @@ bool runloop__mode_without_items_is_empty(runloop *loop, struct mode *mode) {
     return !runloop__perform_any_pending(loop, mode);
 }
 
+bool runloop_mode_is_empty(runloop *loop, const char *name) {
+    struct mode *mode = runloop__check(loop) || !name ? NULL : runloop__find_mode(loop, name);
+    if (!mode)
+        return true;
+    if (runloop_is_current(loop))
+        return runloop__mode_is_empty(loop, mode);
+    // The queue of performed functions is for its own thread to look at.
+    return atomic_load_explicit(&mode->item_count, memory_order_acquire) == 0;
+}
+
 void runloop__mode_joined(struct mode *mode) {
     runloop__count(&mode->item_count, 1);
 }
