@@ -66,6 +66,46 @@ uninstall: ## What install put there
 	    $(DESTDIR)$(LIBDIR)/librunloop.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/librunloop.so.$(VERSION) \
 	    $(DESTDIR)$(LIBDIR)/pkgconfig/runloop.pc
 
+#-- CoreFoundation's interface ----------------------------------------------------------------------------------------
+
+CF := Sources/RunLoopCF
+CF_OBJECTS := $(patsubst $(CF)/src/%.c,$(OUT)/cf/%.o,$(wildcard $(CF)/src/*.c))
+CF_CFLAGS := $(subst -DRUNLOOP_BUILDING_CORE,-DRUNLOOP_CF_BUILDING,$(CORE_CFLAGS)) -I$(CF)/include
+CF_HEADERS := $(DESTDIR)$(INCLUDEDIR)/runloop-cf
+
+.PHONY: install-cf uninstall-cf
+lib: $(OUT)/librunloop-cf.a $(OUT)/librunloop-cf.so.$(VERSION)
+install: install-cf
+uninstall: uninstall-cf
+
+$(OUT)/cf/%.o: $(CF)/src/%.c $(CF)/src/internal.h $(wildcard $(CF)/include/CoreFoundation/*.h) $(CORE)/include/runloop.h
+	@mkdir -p $(@D)
+	@echo "  CC   $<"
+	@$(CC) $(CPPFLAGS) $(CF_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -c $< -o $@
+
+$(OUT)/librunloop-cf.a: $(CF_OBJECTS)
+	@rm -f $@
+	@echo "  AR   $@"
+	@$(AR) rcs $@ $^
+
+$(OUT)/librunloop-cf.so.$(VERSION): $(CF_OBJECTS) $(OUT)/librunloop.so.$(VERSION)
+	@echo "  LINK $@"
+	@$(CC) -shared -pthread $(LDFLAGS) $(SANITIZE_FLAGS) -Wl,-soname,librunloop-cf.so.$(SOVERSION) -o $@ $^
+
+install-cf: lib
+	install -d $(CF_HEADERS)/CoreFoundation $(DESTDIR)$(LIBDIR)/pkgconfig
+	install -m 644 $(CF)/include/CoreFoundation/*.h $(CF_HEADERS)/CoreFoundation
+	install -m 644 $(OUT)/librunloop-cf.a $(DESTDIR)$(LIBDIR)/librunloop-cf.a
+	install -m 755 $(OUT)/librunloop-cf.so.$(VERSION) $(DESTDIR)$(LIBDIR)/librunloop-cf.so.$(VERSION)
+	ln -sf librunloop-cf.so.$(VERSION) $(DESTDIR)$(LIBDIR)/librunloop-cf.so.$(SOVERSION)
+	ln -sf librunloop-cf.so.$(VERSION) $(DESTDIR)$(LIBDIR)/librunloop-cf.so
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \
+	    runloop-cf.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/runloop-cf.pc
+
+uninstall-cf:
+	rm -rf $(CF_HEADERS)
+	rm -f $(DESTDIR)$(LIBDIR)/librunloop-cf.* $(DESTDIR)$(LIBDIR)/pkgconfig/runloop-cf.pc
+
 #-- the tour ----------------------------------------------------------------------------------------------------------
 
 run: ## The guided tour: ten acts on real input (ACT=5: only that one)

@@ -1,0 +1,55 @@
+//===----------------------------------------------------------------------===//
+// CFFileDescriptor.h — one call-out when a descriptor becomes readable or writable, then silence until it is asked for again.
+//===----------------------------------------------------------------------===//
+#ifndef RUNLOOP_CF_CFFILEDESCRIPTOR_H
+#define RUNLOOP_CF_CFFILEDESCRIPTOR_H
+
+#include <CoreFoundation/CFBase.h>
+#include <CoreFoundation/CFRunLoop.h>
+
+CF_EXTERN_C_BEGIN
+
+typedef int CFFileDescriptorNativeDescriptor;
+typedef struct __CFFileDescriptor *CFFileDescriptorRef;
+
+enum {
+    kCFFileDescriptorReadCallBack = 1UL << 0,
+    kCFFileDescriptorWriteCallBack = 1UL << 1,
+};
+
+typedef void (*CFFileDescriptorCallBack)(CFFileDescriptorRef f, CFOptionFlags callBackTypes, void *info);
+
+typedef struct {
+    CFIndex version;
+    void *info;
+    void *(*retain)(void *info);
+    void (*release)(void *info);
+    CFStringRef (*copyDescription)(void *info);
+} CFFileDescriptorContext;
+
+CF_EXPORT CFTypeID CFFileDescriptorGetTypeID(void);
+
+/// The descriptor should be non-blocking. With `closeOnInvalidate` it is closed by CFFileDescriptorInvalidate, or with the
+/// last reference.
+CF_EXPORT CFFileDescriptorRef CFFileDescriptorCreate(CFAllocatorRef allocator, CFFileDescriptorNativeDescriptor fd,
+                                                     Boolean closeOnInvalidate, CFFileDescriptorCallBack callout,
+                                                     const CFFileDescriptorContext *context);
+/// -1 when invalid.
+CF_EXPORT CFFileDescriptorNativeDescriptor CFFileDescriptorGetNativeDescriptor(CFFileDescriptorRef f);
+CF_EXPORT void CFFileDescriptorGetContext(CFFileDescriptorRef f, CFFileDescriptorContext *context);
+
+/// Nothing is enabled at first, and each kind of callback is disabled when it is called: one enabling, one call.
+CF_EXPORT void CFFileDescriptorEnableCallBacks(CFFileDescriptorRef f, CFOptionFlags callBackTypes);
+CF_EXPORT void CFFileDescriptorDisableCallBacks(CFFileDescriptorRef f, CFOptionFlags callBackTypes);
+
+/// Invalidates its source too. Idempotent, allowed in the callback.
+CF_EXPORT void CFFileDescriptorInvalidate(CFFileDescriptorRef f);
+CF_EXPORT Boolean CFFileDescriptorIsValid(CFFileDescriptorRef f);
+
+/// The same source, retained, as long as it is valid; it keeps the descriptor object. NULL when invalid.
+CF_EXPORT CFRunLoopSourceRef CFFileDescriptorCreateRunLoopSource(CFAllocatorRef allocator, CFFileDescriptorRef f,
+                                                                 CFIndex order);
+
+CF_EXTERN_C_END
+
+#endif // RUNLOOP_CF_CFFILEDESCRIPTOR_H

@@ -1,0 +1,3 @@
+#ifndef RUNLOOP_CF_CFMISSING_H
+#define RUNLOOP_CF_CFMISSING_H
+#endif

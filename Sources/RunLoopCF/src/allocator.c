@@ -1,0 +1,68 @@
+// allocator.c — allocators, of which there is one in fact: malloc. And the one null object.
+
+#include "internal.h"
+
+struct __CFAllocator {
+    struct cf_object object;
+};
+
+const struct cf_class cf__allocator_class = {.type = CF_TYPE_ALLOCATOR, .name = "CFAllocator"};
+
+static struct __CFAllocator allocator_system = {{&cf__allocator_class, CF_UNCOUNTED}};
+static struct __CFAllocator allocator_malloc = {{&cf__allocator_class, CF_UNCOUNTED}};
+static struct __CFAllocator allocator_null = {{&cf__allocator_class, CF_UNCOUNTED}};
+static struct __CFAllocator allocator_context = {{&cf__allocator_class, CF_UNCOUNTED}};
+
+const CFAllocatorRef kCFAllocatorDefault = NULL;
+const CFAllocatorRef kCFAllocatorSystemDefault = &allocator_system;
+const CFAllocatorRef kCFAllocatorMalloc = &allocator_malloc;
+const CFAllocatorRef kCFAllocatorMallocZone = &allocator_malloc;
+const CFAllocatorRef kCFAllocatorNull = &allocator_null;
+const CFAllocatorRef kCFAllocatorUseContext = &allocator_context;
+
+CFTypeID CFAllocatorGetTypeID(void) {
+    return CF_TYPE_ALLOCATOR;
+}
+
+CFAllocatorRef CFAllocatorGetDefault(void) {
+    return kCFAllocatorSystemDefault;
+}
+
+void *CFAllocatorAllocate(CFAllocatorRef allocator, CFIndex size, CFOptionFlags hint) {
+    (void)hint;
+    return allocator == kCFAllocatorNull || size <= 0 ? NULL : malloc((size_t)size);
+}
+
+void *CFAllocatorReallocate(CFAllocatorRef allocator, void *ptr, CFIndex newsize, CFOptionFlags hint) {
+    if (!ptr || allocator == kCFAllocatorNull)
+        return CFAllocatorAllocate(allocator, newsize, hint);
+    if (newsize > 0)
+        return realloc(ptr, (size_t)newsize);
+    free(ptr);
+    return NULL;
+}
+
+void CFAllocatorDeallocate(CFAllocatorRef allocator, void *ptr) {
+    if (allocator != kCFAllocatorNull)
+        free(ptr);
+}
+
+CFIndex CFAllocatorGetPreferredSizeForSize(CFAllocatorRef allocator, CFIndex size, CFOptionFlags hint) {
+    (void)allocator, (void)hint;
+    return size;
+}
+
+//===-- null ---------------------------------------------------------------------------------------------------------===//
+
+struct __CFNull {
+    struct cf_object object;
+};
+
+const struct cf_class cf__null_class = {.type = CF_TYPE_NULL, .name = "CFNull"};
+
+static struct __CFNull null_object = {{&cf__null_class, CF_UNCOUNTED}};
+const CFNullRef kCFNull = &null_object;
+
+CFTypeID CFNullGetTypeID(void) {
+    return CF_TYPE_NULL;
+}

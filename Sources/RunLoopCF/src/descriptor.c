@@ -1,0 +1,297 @@
+// descriptor.c — CFFileDescriptor: a descriptor watched by the loop itself, one call-out for each time that one is asked for.
+//
+// Its run loop source is an ordinary signalled source, whose `schedule` and `cancel` tell in which modes of which loops it is. In these
+// modes there is, as long as callbacks are enabled, a core source for the descriptor, which is made anew when what is enabled
+// changes: the `watch`. A regular file, which can't be watched and is always ready, is signalled instead.
+
+#include "internal.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+enum { BOTH = kCFFileDescriptorReadCallBack | kCFFileDescriptorWriteCallBack };
+
+struct place {
+    struct place *next;
+    CFRunLoopRef loop; ///< lives at least until `cancel`
+    CFStringRef mode;
+};
+
+struct __CFFileDescriptor {
+    struct cf_object object;
+    CFFileDescriptorCallBack callout;
+    CFFileDescriptorContext context;
+    bool closes;
+    pthread_mutex_t lock; ///< guards all below; never held while user code runs
+    int descriptor;       ///< -1 when invalid
+    CFOptionFlags enabled;
+    struct place *places;
+    runloop_source *watch; ///< for what is enabled, in all places
+    bool is_always_ready;
+    int callouts;              ///< that are running
+    bool context_is_released;  ///< or will be, by the last of them
+    CFRunLoopSourceRef source; ///< while it lives; it holds a reference to this object
+};
+
+CFTypeID CFFileDescriptorGetTypeID(void) {
+    return CF_TYPE_DESCRIPTOR;
+}
+
+//===-- the watch ----------------------------------------------------------------------------------------------------===//
+
+static void ready(runloop_source *core, runloop_readiness events, void *object);
+
+static void release_object(void *object) {
+    CFRelease(object);
+}
+
+static runloop_source *make_watch(CFFileDescriptorRef f) {
+    struct runloop_descriptor_config config = {
+        .context = {.info = f, .release = release_object}, .descriptor = f->descriptor, .ready = ready};
+    if (f->enabled & kCFFileDescriptorReadCallBack)
+        config.events |= RUNLOOP_READABLE;
+    if (f->enabled & kCFFileDescriptorWriteCallBack)
+        config.events |= RUNLOOP_WRITABLE;
+    config.order = (int32_t)CFRunLoopSourceGetOrder(f->source);
+    runloop_source *watch = NULL;
+    if (runloop_descriptor_source_create(&config, &watch) == 0)
+        CFRetain(f);
+    return watch;
+}
+
+/// HOLDS: lock.
+static void watch_in(CFFileDescriptorRef f, const struct place *place) {
+    if (f->watch && runloop_add_source(cf__core_of_loop(place->loop), f->watch, cf__mode_name(place->mode)) == -EPERM)
+        f->is_always_ready = true;
+    if (f->watch && f->is_always_ready) {
+        CFRunLoopSourceSignal(f->source);
+        CFRunLoopWakeUp(place->loop);
+    }
+}
+
+/// HOLDS: lock. After what is enabled has changed; the caller retires the old watch without the lock.
+static runloop_source *renew_watch(CFFileDescriptorRef f) {
+    runloop_source *old = f->watch;
+    f->watch = f->enabled && f->places && f->descriptor >= 0 ? make_watch(f) : NULL;
+    // The old one goes first, so that the loop does not watch for both.
+    runloop_source_invalidate(old);
+    for (const struct place *place = f->places; place; place = place->next)
+        watch_in(f, place);
+    return old;
+}
+
+static void change_enabled(CFFileDescriptorRef f, CFOptionFlags set, CFOptionFlags cleared) {
+    pthread_mutex_lock(&f->lock);
+    CFOptionFlags enabled = (f->enabled | (set & BOTH)) & ~cleared;
+    runloop_source *old = NULL;
+    if (f->descriptor >= 0 && enabled != f->enabled) {
+        f->enabled = enabled;
+        old = renew_watch(f);
+    }
+    pthread_mutex_unlock(&f->lock);
+    runloop_source_release(old);
+}
+
+//===-- calling out --------------------------------------------------------------------------------------------------===//
+
+static void release_info(CFFileDescriptorRef f) {
+    if (f->context.release)
+        f->context.release(f->context.info);
+}
+
+/// Tells those of `types` that are enabled, which they then no longer are.
+static void call_out(CFFileDescriptorRef f, runloop_source *watch, CFOptionFlags types) {
+    CFRetain(f);
+    pthread_mutex_lock(&f->lock);
+    runloop_source *old = NULL;
+    types &= watch && watch != f->watch ? 0 : f->enabled;
+    if (types) {
+        f->enabled &= ~types;
+        f->callouts++;
+        old = renew_watch(f);
+    }
+    pthread_mutex_unlock(&f->lock);
+    runloop_source_release(old);
+    if (types) {
+        if (f->callout)
+            f->callout(f, types, f->context.info);
+        pthread_mutex_lock(&f->lock);
+        bool releases = --f->callouts == 0 && f->context_is_released;
+        pthread_mutex_unlock(&f->lock);
+        if (releases)
+            release_info(f);
+    }
+    CFRelease(f);
+}
+
+static void ready(runloop_source *core, runloop_readiness events, void *object) {
+    CFOptionFlags types = 0;
+    if (events & ~(runloop_readiness)RUNLOOP_WRITABLE)
+        types |= kCFFileDescriptorReadCallBack;
+    if (events & ~(runloop_readiness)(RUNLOOP_READABLE | RUNLOOP_PRIORITY))
+        types |= kCFFileDescriptorWriteCallBack;
+    call_out(object, core, types);
+}
+
+static void perform(void *info) {
+    call_out(info, NULL, BOTH);
+}
+
+//===-- the source ---------------------------------------------------------------------------------------------------===//
+
+static void schedule(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
+    CFFileDescriptorRef f = info;
+    struct place *place = malloc(sizeof *place);
+    if (!place)
+        return;
+    *place = (struct place){.loop = loop, .mode = CFRetain(mode)};
+    pthread_mutex_lock(&f->lock);
+    place->next = f->places;
+    f->places = place;
+    runloop_source *old = NULL;
+    if (f->watch)
+        watch_in(f, place);
+    else if (f->enabled)
+        old = renew_watch(f);
+    pthread_mutex_unlock(&f->lock);
+    runloop_source_release(old);
+}
+
+static void cancel(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
+    CFFileDescriptorRef f = info;
+    runloop_source *old = NULL;
+    pthread_mutex_lock(&f->lock);
+    struct place **link = &f->places;
+    while (*link && ((*link)->loop != loop || !CFEqual((*link)->mode, mode)))
+        link = &(*link)->next;
+    struct place *place = *link;
+    if (place) {
+        *link = place->next;
+        if (f->places && f->watch)
+            runloop_remove_source(cf__core_of_loop(loop), f->watch, cf__mode_text(mode));
+        else
+            old = renew_watch(f);
+    }
+    pthread_mutex_unlock(&f->lock);
+    runloop_source_release(old);
+    if (place)
+        CFRelease(place->mode);
+    free(place);
+}
+
+/// The source is being freed.
+static void forget_source(const void *info) {
+    CFFileDescriptorRef f = (CFFileDescriptorRef)(uintptr_t)info;
+    pthread_mutex_lock(&f->lock);
+    f->source = NULL;
+    pthread_mutex_unlock(&f->lock);
+    CFRelease(f);
+}
+
+CFRunLoopSourceRef CFFileDescriptorCreateRunLoopSource(CFAllocatorRef allocator, CFFileDescriptorRef f, CFIndex order) {
+    if (!CF_IS(f, CF_TYPE_DESCRIPTOR))
+        return NULL;
+    CFRunLoopSourceContext context = {
+        .info = f, .retain = CFRetain, .release = forget_source, .schedule = schedule, .cancel = cancel};
+    context.perform = perform;
+    CFRunLoopSourceRef source = NULL;
+    pthread_mutex_lock(&f->lock);
+    if (f->source && cf__item_retain_if_kept((struct cf_item *)f->source))
+        source = f->source;
+    else if (f->descriptor >= 0)
+        source = f->source = CFRunLoopSourceCreate(allocator, order, &context);
+    pthread_mutex_unlock(&f->lock);
+    return source;
+}
+
+//===-- life ---------------------------------------------------------------------------------------------------------===//
+
+static void finalize(CFTypeRef object) {
+    CFFileDescriptorRef f = (CFFileDescriptorRef)(uintptr_t)object;
+    CFFileDescriptorInvalidate(f);
+    pthread_mutex_destroy(&f->lock);
+    free(f);
+}
+
+const struct cf_class cf__descriptor_class = {
+    .type = CF_TYPE_DESCRIPTOR, .name = "CFFileDescriptor", .finalize = finalize};
+
+CFFileDescriptorRef CFFileDescriptorCreate(CFAllocatorRef allocator, CFFileDescriptorNativeDescriptor fd,
+                                           Boolean closeOnInvalidate, CFFileDescriptorCallBack callout,
+                                           const CFFileDescriptorContext *context) {
+    (void)allocator;
+    CFFileDescriptorRef f = fd < 0 ? NULL : cf__new(&cf__descriptor_class, sizeof *f);
+    if (!f)
+        return NULL;
+    pthread_mutex_init(&f->lock, NULL);
+    f->descriptor = fd;
+    f->closes = closeOnInvalidate;
+    f->callout = callout;
+    if (context) {
+        f->context = *context;
+        if (context->retain)
+            f->context.info = context->retain(context->info);
+    }
+    return f;
+}
+
+void CFFileDescriptorInvalidate(CFFileDescriptorRef f) {
+    if (!CF_IS(f, CF_TYPE_DESCRIPTOR))
+        return;
+    pthread_mutex_lock(&f->lock);
+    int descriptor = f->descriptor;
+    if (descriptor < 0) {
+        pthread_mutex_unlock(&f->lock);
+        return;
+    }
+    f->descriptor = -1;
+    f->enabled = 0;
+    runloop_source *old = renew_watch(f);
+    CFRunLoopSourceRef source = f->source && cf__item_retain_if_kept((struct cf_item *)f->source) ? f->source : NULL;
+    f->context_is_released = true;
+    bool releases = f->callouts == 0;
+    pthread_mutex_unlock(&f->lock);
+    runloop_source_release(old);
+    if (source)
+        CFRunLoopSourceInvalidate(source);
+    CFRelease(source);
+    if (f->closes)
+        close(descriptor);
+    if (releases)
+        release_info(f);
+}
+
+Boolean CFFileDescriptorIsValid(CFFileDescriptorRef f) {
+    return CFFileDescriptorGetNativeDescriptor(f) >= 0;
+}
+
+//===-- callbacks and getters ----------------------------------------------------------------------------------------===//
+
+void CFFileDescriptorEnableCallBacks(CFFileDescriptorRef f, CFOptionFlags callBackTypes) {
+    if (CF_IS(f, CF_TYPE_DESCRIPTOR))
+        change_enabled(f, callBackTypes, 0);
+}
+
+void CFFileDescriptorDisableCallBacks(CFFileDescriptorRef f, CFOptionFlags callBackTypes) {
+    if (CF_IS(f, CF_TYPE_DESCRIPTOR))
+        change_enabled(f, 0, callBackTypes);
+}
+
+CFFileDescriptorNativeDescriptor CFFileDescriptorGetNativeDescriptor(CFFileDescriptorRef f) {
+    if (!CF_IS(f, CF_TYPE_DESCRIPTOR))
+        return -1;
+    pthread_mutex_lock(&f->lock);
+    int descriptor = f->descriptor;
+    pthread_mutex_unlock(&f->lock);
+    return descriptor;
+}
+
+void CFFileDescriptorGetContext(CFFileDescriptorRef f, CFFileDescriptorContext *context) {
+    if (!CF_IS(f, CF_TYPE_DESCRIPTOR) || !context)
+        return;
+    *context = f->context;
+    pthread_mutex_lock(&f->lock);
+    if (f->context_is_released)
+        context->info = NULL;
+    pthread_mutex_unlock(&f->lock);
+}

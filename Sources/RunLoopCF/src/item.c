@@ -1,0 +1,39 @@
+// item.c — what sources, observers and timers share: who keeps the object, and how its parts are told to the core.
+
+#include "internal.h"
+
+void cf__item_init(struct cf_item *item) {
+    atomic_init(&item->keepers, 1);
+}
+
+void cf__item_keep(struct cf_item *item) {
+    atomic_fetch_add_explicit(&item->keepers, 1, memory_order_relaxed);
+}
+
+bool cf__item_leave(struct cf_item *item) {
+    return atomic_fetch_sub_explicit(&item->keepers, 1, memory_order_acq_rel) == 1;
+}
+
+int32_t cf__order(CFIndex order) {
+    return order > INT32_MAX ? INT32_MAX : order < INT32_MIN ? INT32_MIN : (int32_t)order;
+}
+
+char *cf__copy_info_description(CFStringRef (*describe)(const void *info), const void *info) {
+    CFStringRef description = describe ? describe(info) : NULL;
+    char *text = description ? cf__string_copy_utf8(description) : NULL;
+    CFRelease(description);
+    return text;
+}
+
+bool cf__item_retain_if_kept(struct cf_item *item) {
+    int32_t keepers = atomic_load(&item->keepers);
+    while (keepers > 0) {
+        if (!atomic_compare_exchange_weak(&item->keepers, &keepers, keepers + 1))
+            continue;
+        // Kept now, so that it may be referenced again.
+        CFRetain(item);
+        atomic_fetch_sub(&item->keepers, 1);
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,242 @@
+// loop.c — loops as objects: one for each loop of the core, the same as long as its thread lives; running, stopping, waking.
+//
+// Who keeps a loop's object: its thread does, through a function posted for no mode, which the core discards when the thread ends,
+// after the `cancel` of every source. The table does not; it serves to find the object again.
+
+#include "internal.h"
+
+struct __CFRunLoop {
+    struct cf_object object;
+    runloop *core;            ///< constant; one reference
+    struct __CFRunLoop *next; ///< table_lock
+    bool has_thread;          ///< table_lock: kept by its thread until that ends
+    _Atomic bool thread_ended;
+};
+
+enum { BUCKETS = 64 };
+
+#if defined(__GNUC__) && !defined(RUNLOOP_DYNAMIC_TLS)
+#define FAST_TLS __attribute__((tls_model("initial-exec")))
+#else
+#define FAST_TLS
+#endif
+
+static struct __CFRunLoop *buckets[BUCKETS];
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t ended_key;
+static _Thread_local FAST_TLS CFRunLoopRef current;
+static _Atomic(CFRunLoopRef) main_object; ///< keeps a reference for ever
+
+CFTypeID CFRunLoopGetTypeID(void) {
+    return CF_TYPE_LOOP;
+}
+
+//===-- life ---------------------------------------------------------------------------------------------------------===//
+
+static struct __CFRunLoop **bucket_of(const runloop *core) {
+    return &buckets[((uintptr_t)core >> 6) % BUCKETS];
+}
+
+static void finalize(CFTypeRef object) {
+    struct __CFRunLoop *loop = (struct __CFRunLoop *)(uintptr_t)object;
+    if (loop->has_thread && !atomic_load(&loop->thread_ended))
+        cf__misuse("CFRelease", "a run loop was released more often than retained while its thread lives.");
+    pthread_mutex_lock(&table_lock);
+    struct __CFRunLoop **link = bucket_of(loop->core);
+    while (*link != loop)
+        link = &(*link)->next;
+    *link = loop->next;
+    pthread_mutex_unlock(&table_lock);
+    runloop_release(loop->core);
+    free(loop);
+}
+
+static CFStringRef describe(CFTypeRef object) {
+    char *text = runloop_copy_description(((CFRunLoopRef)(uintptr_t)object)->core);
+    CFStringRef description = text ? cf__string_from_utf8(text) : NULL;
+    free(text);
+    return description;
+}
+
+const struct cf_class cf__loop_class = {
+    .type = CF_TYPE_LOOP, .name = "CFRunLoop", .finalize = finalize, .describe = describe};
+
+static void never(void *loop) {
+    (void)loop;
+}
+
+static void let_thread_go(void *object) {
+    if (current == object)
+        current = NULL;
+    CFRelease(object);
+}
+
+/// The thread is ending, in a destructor of the core's. The object stays until a destructor of ours, so that blocks that are discarded
+/// meanwhile still find it current.
+static void thread_ends(void *object) {
+    atomic_store(&((CFRunLoopRef)object)->thread_ended, true);
+    if (pthread_setspecific(ended_key, object))
+        let_thread_go(object);
+}
+
+static void after_fork(void) {
+    pthread_mutex_init(&table_lock, NULL);
+    cf__modes_after_fork();
+    cf__constants_after_fork();
+}
+
+static void set_up(void) {
+    pthread_key_create(&ended_key, let_thread_go);
+    pthread_atfork(NULL, NULL, after_fork);
+}
+
+static bool retain_if_alive(struct __CFRunLoop *loop) {
+    int32_t references = atomic_load(&loop->object.references);
+    while (references > 0) {
+        if (atomic_compare_exchange_weak(&loop->object.references, &references, references + 1))
+            return true;
+    }
+    return false;
+}
+
+/// HOLDS: table_lock.
+static struct __CFRunLoop *make(runloop *core) {
+    struct __CFRunLoop *loop = cf__new(&cf__loop_class, sizeof *loop);
+    if (!loop)
+        return NULL;
+    loop->core = runloop_retain(core);
+    CFRetain(loop);
+    loop->has_thread = runloop_perform_in_modes(core, NULL, 0, never, loop, thread_ends) == 0;
+    if (!loop->has_thread)
+        atomic_fetch_sub(&loop->object.references, 1);
+    loop->next = *bucket_of(core);
+    *bucket_of(core) = loop;
+    return loop;
+}
+
+CFRunLoopRef cf__copy_loop(runloop *core) {
+    pthread_once(&once, set_up);
+    pthread_mutex_lock(&table_lock);
+    struct __CFRunLoop *loop = *bucket_of(core);
+    while (loop && (loop->core != core || !retain_if_alive(loop)))
+        loop = loop->next;
+    if (!loop)
+        loop = make(core);
+    pthread_mutex_unlock(&table_lock);
+    return loop;
+}
+
+runloop *cf__core_of_loop(CFRunLoopRef loop) {
+    return CF_IS(loop, CF_TYPE_LOOP) ? loop->core : NULL;
+}
+
+CFRunLoopRef CFRunLoopGetCurrent(void) {
+    runloop *core = runloop_current();
+    if (current && current->core == core)
+        return current;
+    CFRunLoopRef loop = core ? cf__copy_loop(core) : NULL;
+    if (!loop)
+        return NULL;
+    // Lent: its thread keeps it. Without that, memory had run out, or the thread is at its end.
+    bool has_thread = loop->has_thread;
+    CFRelease(loop);
+    return current = has_thread ? loop : NULL;
+}
+
+CFRunLoopRef CFRunLoopGetMain(void) {
+    runloop *core = runloop_main();
+    CFRunLoopRef known = atomic_load_explicit(&main_object, memory_order_acquire);
+    if (!core || (known && known->core == core))
+        return core ? known : NULL;
+    CFRunLoopRef loop = cf__copy_loop(core);
+    if (loop && !atomic_compare_exchange_strong(&main_object, &known, loop))
+        CFRelease(loop); // another thread was first, with the same object
+    return loop;
+}
+
+//===-- modes --------------------------------------------------------------------------------------------------------===//
+
+CFRunLoopMode CFRunLoopCopyCurrentMode(CFRunLoopRef rl) {
+    runloop *core = cf__core_of_loop(rl);
+    CFStringRef mode = core ? cf__mode_string(runloop_current_mode(core)) : NULL;
+    return mode ? CFRetain(mode) : NULL;
+}
+
+CFArrayRef CFRunLoopCopyAllModes(CFRunLoopRef rl) {
+    runloop *core = cf__core_of_loop(rl);
+    if (!core)
+        return NULL;
+    // Modes may be added between the two calls; they are never taken away.
+    size_t capacity = runloop_get_modes(core, NULL, 0) + 8;
+    const char **names = malloc(capacity * sizeof *names);
+    size_t count = names ? runloop_get_modes(core, names, capacity) : 0;
+    CFMutableArrayRef modes = CFArrayCreateMutable(NULL, 0, &kCFTypeArrayCallBacks);
+    for (size_t i = 0; modes && i < count && i < capacity; i++) {
+        CFStringRef mode = cf__mode_string(names[i]);
+        if (mode)
+            CFArrayAppendValue(modes, mode);
+    }
+    free(names);
+    return modes;
+}
+
+void CFRunLoopAddCommonMode(CFRunLoopRef rl, CFRunLoopMode mode) {
+    runloop *core = cf__core_of_loop(rl);
+    if (core)
+        runloop_add_common_mode(core, cf__mode_name(mode));
+}
+
+CFAbsoluteTime CFRunLoopGetNextTimerFireDate(CFRunLoopRef rl, CFRunLoopMode mode) {
+    runloop *core = cf__core_of_loop(rl);
+    int64_t instant_ns = core ? runloop_next_fire_date(core, cf__mode_text(mode)) : RUNLOOP_NEVER;
+    return instant_ns == RUNLOOP_NEVER ? 0 : cf__date_of_instant(instant_ns);
+}
+
+//===-- running ------------------------------------------------------------------------------------------------------===//
+
+static int64_t limit_of(CFTimeInterval seconds) {
+    // NaN, which is not at most anything, is no limit either.
+    return seconds <= CF_GREATEST_DELAY ? cf__nanoseconds(seconds) : RUNLOOP_FOREVER;
+}
+
+void CFRunLoopRun(void) {
+    runloop_run();
+}
+
+CFRunLoopRunResult CFRunLoopRunInMode(CFRunLoopMode mode, CFTimeInterval seconds, Boolean returnAfterSourceHandled) {
+    int result = runloop_run_in_mode(cf__mode_text(mode), limit_of(seconds), returnAfterSourceHandled);
+    return result > 0 ? result : kCFRunLoopRunFinished;
+}
+
+SInt32 CFRunLoopRunSpecific(CFRunLoopRef rl, CFStringRef modeName, CFTimeInterval seconds,
+                            Boolean returnAfterSourceHandled) {
+    return _CFRunLoopIsCurrent(rl) ? CFRunLoopRunInMode(modeName, seconds, returnAfterSourceHandled)
+                                   : kCFRunLoopRunFinished;
+}
+
+Boolean CFRunLoopIsWaiting(CFRunLoopRef rl) {
+    return runloop_is_waiting(cf__core_of_loop(rl));
+}
+
+void CFRunLoopWakeUp(CFRunLoopRef rl) {
+    runloop_wake_up(cf__core_of_loop(rl));
+}
+
+void CFRunLoopStop(CFRunLoopRef rl) {
+    runloop_stop(cf__core_of_loop(rl));
+}
+
+void _CFRunLoopStopMode(CFRunLoopRef rl, CFStringRef modeName) {
+    runloop *core = cf__core_of_loop(rl);
+    if (core)
+        runloop_stop_mode(core, cf__mode_name(modeName));
+}
+
+Boolean _CFRunLoopIsCurrent(CFRunLoopRef rl) {
+    return runloop_is_current(cf__core_of_loop(rl));
+}
+
+Boolean _CFRunLoopFinished(CFRunLoopRef rl, CFStringRef mode) {
+    return runloop_mode_is_empty(cf__core_of_loop(rl), cf__mode_text(mode));
+}

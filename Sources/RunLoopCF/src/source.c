@@ -1,0 +1,316 @@
+// source.c — sources of both versions: created, added, signalled, invalidated.
+//
+// A source of version 1 learns its descriptor from `getPort` when it is added. A core source has its descriptor from birth, so it is made
+// then, and made anew if `getPort` answers another one later; until then a core source without a descriptor stands for it.
+
+#include "internal.h"
+
+struct __CFRunLoopSource {
+    struct cf_item item;
+    _Atomic(runloop_source *) core; ///< changes only in version 1, under lock; one reference, as for all items
+    pthread_mutex_t lock;
+    bool was_invalidated; ///< lock
+    CFIndex order;
+    union {
+        CFRunLoopSourceContext v0;
+        CFRunLoopSourceContext1 v1;
+    } context; ///< the first seven fields are the same in both
+};
+
+CFTypeID CFRunLoopSourceGetTypeID(void) {
+    return CF_TYPE_SOURCE;
+}
+
+//===-- life ---------------------------------------------------------------------------------------------------------===//
+
+static void leave(struct __CFRunLoopSource *source) {
+    if (!cf__item_leave(&source->item))
+        return;
+    if (source->context.v0.release)
+        source->context.v0.release(source->context.v0.info);
+    pthread_mutex_destroy(&source->lock);
+    free(source);
+}
+
+static void finalize(CFTypeRef object) {
+    struct __CFRunLoopSource *source = (struct __CFRunLoopSource *)(uintptr_t)object;
+    runloop_source_release(source->core);
+    leave(source);
+}
+
+static void revive(CFTypeRef object) {
+    struct __CFRunLoopSource *source = (struct __CFRunLoopSource *)(uintptr_t)object;
+    cf__item_keep(&source->item);
+    runloop_source_retain(source->core);
+}
+
+static bool is_port(const struct __CFRunLoopSource *source) {
+    return source->context.v0.version != 0;
+}
+
+/// What two sources must have in common besides what their `equal` says; `perform` is in the same place only within a version.
+static bool are_alike(CFRunLoopSourceRef source, CFRunLoopSourceRef other) {
+    const CFRunLoopSourceContext *left = &source->context.v0, *right = &other->context.v0;
+    if (left->version != right->version || source->order != other->order || left->hash != right->hash ||
+        left->equal != right->equal)
+        return false;
+    return is_port(source) ? source->context.v1.perform == other->context.v1.perform : left->perform == right->perform;
+}
+
+static Boolean equal(CFTypeRef object, CFTypeRef other) {
+    CFRunLoopSourceRef left = (CFRunLoopSourceRef)(uintptr_t)object, right = (CFRunLoopSourceRef)(uintptr_t)other;
+    if (!are_alike(left, right) || CFRunLoopSourceIsValid(left) != CFRunLoopSourceIsValid(right))
+        return false;
+    void *info = left->context.v0.info, *other_info = right->context.v0.info;
+    return left->context.v0.equal ? left->context.v0.equal(info, other_info) : info == other_info;
+}
+
+static CFHashCode hash(CFTypeRef object) {
+    const CFRunLoopSourceContext *context = &((CFRunLoopSourceRef)(uintptr_t)object)->context.v0;
+    return context->hash ? context->hash(context->info) : (CFHashCode)(uintptr_t)context->info;
+}
+
+const struct cf_class cf__source_class = {.type = CF_TYPE_SOURCE,
+                                          .name = "CFRunLoopSource",
+                                          .finalize = finalize,
+                                          .revive = revive,
+                                          .equal = equal,
+                                          .hash = hash};
+
+//===-- what the core calls ------------------------------------------------------------------------------------------===//
+
+static void perform(runloop_source *core, void *object) {
+    (void)core;
+    const CFRunLoopSourceContext *context = &((CFRunLoopSourceRef)object)->context.v0;
+    if (context->perform)
+        context->perform(context->info);
+}
+
+static void ready(runloop_source *core, runloop_readiness events, void *object) {
+    (void)core, (void)events;
+    const CFRunLoopSourceContext1 *context = &((CFRunLoopSourceRef)object)->context.v1;
+    if (context->perform)
+        context->perform(context->info);
+}
+
+typedef void (*loop_callback)(void *info, CFRunLoopRef rl, CFRunLoopMode mode);
+
+static void tell(loop_callback callback, runloop *core, const char *mode, void *info) {
+    CFRunLoopRef loop = cf__copy_loop(core);
+    CFStringRef name = cf__mode_string(mode);
+    if (loop && name)
+        callback(info, loop, name);
+    CFRelease(loop);
+}
+
+static void schedule(runloop_source *core, runloop *loop, const char *mode, void *object) {
+    (void)core;
+    CFRunLoopSourceRef source = object;
+    tell(source->context.v0.schedule, loop, mode, source->context.v0.info);
+}
+
+static void cancel(runloop_source *core, runloop *loop, const char *mode, void *object) {
+    (void)core;
+    CFRunLoopSourceRef source = object;
+    tell(source->context.v0.cancel, loop, mode, source->context.v0.info);
+}
+
+/// Asked by the core for any two sources that have an `equal`, whichever it is.
+static bool are_equal(const void *object, const void *other) {
+    CFRunLoopSourceRef left = (CFRunLoopSourceRef)(uintptr_t)object, right = (CFRunLoopSourceRef)(uintptr_t)other;
+    return are_alike(left, right) && left->context.v0.equal(left->context.v0.info, right->context.v0.info);
+}
+
+static void release_context(void *object) {
+    leave(object);
+}
+
+static char *describe_info(void *object) {
+    const CFRunLoopSourceContext *context = &((CFRunLoopSourceRef)object)->context.v0;
+    return cf__copy_info_description(context->copyDescription, context->info);
+}
+
+//===-- creating -----------------------------------------------------------------------------------------------------===//
+
+static runloop_context core_context(struct __CFRunLoopSource *source) {
+    return (runloop_context){.info = source,
+                             .release = release_context,
+                             .describe = source->context.v0.copyDescription ? describe_info : NULL};
+}
+
+static runloop_source *make_signalled(struct __CFRunLoopSource *source) {
+    const CFRunLoopSourceContext *context = &source->context.v0;
+    struct runloop_source_config config = {.context = core_context(source),
+                                           .order = cf__order(source->order),
+                                           .perform = perform,
+                                           .schedule = context->schedule ? schedule : NULL,
+                                           .cancel = context->cancel ? cancel : NULL,
+                                           .equal = context->equal ? are_equal : NULL};
+    runloop_source *core = NULL;
+    return runloop_source_create(&config, &core) ? NULL : core;
+}
+
+/// Counter semantics where the descriptor allows them, plain readiness elsewhere.
+static runloop_source *make_port(struct __CFRunLoopSource *source, int port) {
+    struct runloop_descriptor_config config = {.context = core_context(source),
+                                               .order = cf__order(source->order),
+                                               .descriptor = port < 0 ? -1 : port,
+                                               .events = RUNLOOP_READABLE,
+                                               .counter = port >= 0,
+                                               .ready = ready,
+                                               .equal = source->context.v1.equal ? are_equal : NULL};
+    runloop_source *core = NULL;
+    if (port >= 0 && runloop_descriptor_source_create(&config, &core) == 0)
+        return core;
+    config.counter = false;
+    return runloop_descriptor_source_create(&config, &core) ? NULL : core;
+}
+
+CFRunLoopSourceRef CFRunLoopSourceCreate(CFAllocatorRef allocator, CFIndex order, CFRunLoopSourceContext *context) {
+    (void)allocator;
+    if (!context)
+        cf__misuse(__func__, "a source needs a context.");
+    struct __CFRunLoopSource *source = cf__new(&cf__source_class, sizeof *source);
+    if (!source)
+        return NULL;
+    cf__item_init(&source->item);
+    pthread_mutex_init(&source->lock, NULL);
+    source->order = order;
+    // Versions that do not exist are accepted and never called.
+    if (context->version == 0)
+        source->context.v0 = *context;
+    else if (context->version == 1)
+        memcpy(&source->context.v1, context, sizeof source->context.v1);
+    else
+        memcpy(&source->context.v1, context, offsetof(CFRunLoopSourceContext1, getPort));
+    source->core = is_port(source) ? make_port(source, -1) : make_signalled(source);
+    if (!source->core) {
+        pthread_mutex_destroy(&source->lock);
+        free(source);
+        return NULL;
+    }
+    cf__item_keep(&source->item);
+    if (context->retain)
+        source->context.v0.info = (void *)(uintptr_t)context->retain(context->info);
+    return source;
+}
+
+//===-- in loops -----------------------------------------------------------------------------------------------------===//
+
+/// The core source, retained, since a descriptor source's may be replaced meanwhile.
+static runloop_source *copy_core(CFRunLoopSourceRef source) {
+    if (!is_port(source))
+        return runloop_source_retain(source->core);
+    pthread_mutex_lock(&source->lock);
+    runloop_source *core = runloop_source_retain(source->core);
+    pthread_mutex_unlock(&source->lock);
+    return core;
+}
+
+/// Asks for the descriptor, as each addition does, and takes a new core source if it is another one than before.
+static void refresh_port(CFRunLoopSourceRef source) {
+    const CFRunLoopSourceContext1 *context = &source->context.v1;
+    int port = context->getPort ? context->getPort(context->info) : -1;
+    runloop_source *old = NULL;
+    pthread_mutex_lock(&source->lock);
+    if (!source->was_invalidated && runloop_source_get_descriptor(source->core) != (port < 0 ? -1 : port)) {
+        runloop_source *core = make_port(source, port);
+        if (core) {
+            cf__item_keep(&source->item);
+            old = source->core;
+            source->core = core;
+        }
+    }
+    pthread_mutex_unlock(&source->lock);
+    runloop_source_invalidate(old);
+    runloop_source_release(old);
+}
+
+void CFRunLoopAddSource(CFRunLoopRef rl, CFRunLoopSourceRef source, CFRunLoopMode mode) {
+    runloop *loop = cf__core_of_loop(rl);
+    if (!loop || !CF_IS(source, CF_TYPE_SOURCE))
+        return;
+    CFRetain(source);
+    if (is_port(source))
+        refresh_port(source);
+    runloop_source *core = copy_core(source);
+    runloop_add_source(loop, core, cf__mode_name(mode));
+    runloop_source_release(core);
+    CFRelease(source);
+}
+
+void CFRunLoopRemoveSource(CFRunLoopRef rl, CFRunLoopSourceRef source, CFRunLoopMode mode) {
+    runloop *loop = cf__core_of_loop(rl);
+    if (!loop || !CF_IS(source, CF_TYPE_SOURCE))
+        return;
+    runloop_source *core = copy_core(source);
+    runloop_remove_source(loop, core, cf__mode_text(mode));
+    runloop_source_release(core);
+}
+
+Boolean CFRunLoopContainsSource(CFRunLoopRef rl, CFRunLoopSourceRef source, CFRunLoopMode mode) {
+    runloop *loop = cf__core_of_loop(rl);
+    if (!loop || !CF_IS(source, CF_TYPE_SOURCE))
+        return false;
+    runloop_source *core = copy_core(source);
+    bool contains = runloop_contains_source(loop, core, cf__mode_text(mode));
+    runloop_source_release(core);
+    return contains;
+}
+
+void CFRunLoopSourceSignal(CFRunLoopSourceRef source) {
+    if (!CF_IS(source, CF_TYPE_SOURCE))
+        return;
+    // Allowed in a signal handler, for the version that can be signalled.
+    if (!is_port(source)) {
+        runloop_source_signal(source->core);
+        return;
+    }
+    runloop_source *core = copy_core(source);
+    runloop_source_signal(core);
+    runloop_source_release(core);
+}
+
+Boolean CFRunLoopSourceIsSignalled(CFRunLoopSourceRef source) {
+    if (!CF_IS(source, CF_TYPE_SOURCE))
+        return false;
+    runloop_source *core = copy_core(source);
+    bool is_signalled = runloop_source_is_signalled(core);
+    runloop_source_release(core);
+    return is_signalled;
+}
+
+void CFRunLoopSourceInvalidate(CFRunLoopSourceRef source) {
+    if (!CF_IS(source, CF_TYPE_SOURCE))
+        return;
+    pthread_mutex_lock(&source->lock);
+    source->was_invalidated = true;
+    runloop_source *core = runloop_source_retain(source->core);
+    pthread_mutex_unlock(&source->lock);
+    runloop_source_invalidate(core);
+    runloop_source_release(core);
+}
+
+Boolean CFRunLoopSourceIsValid(CFRunLoopSourceRef source) {
+    if (!CF_IS(source, CF_TYPE_SOURCE))
+        return false;
+    runloop_source *core = copy_core(source);
+    bool is_valid = runloop_source_is_valid(core);
+    runloop_source_release(core);
+    return is_valid;
+}
+
+//===-- getters ------------------------------------------------------------------------------------------------------===//
+
+CFIndex CFRunLoopSourceGetOrder(CFRunLoopSourceRef source) {
+    return CF_IS(source, CF_TYPE_SOURCE) ? source->order : 0;
+}
+
+void CFRunLoopSourceGetContext(CFRunLoopSourceRef source, CFRunLoopSourceContext *context) {
+    if (!CF_IS(source, CF_TYPE_SOURCE) || !context)
+        return;
+    if (context->version == 1)
+        memcpy(context, &source->context, sizeof(CFRunLoopSourceContext1));
+    else
+        memcpy(context, &source->context, sizeof(CFRunLoopSourceContext));
+}
