@@ -65,6 +65,10 @@ TEST("R115 as changed: calls about a loop refuse NULL") {
     ROW(-EINVAL, runloop_add_common_mode(loop, NULL));
     ROW(false, runloop_mode_is_common(NULL, RUNLOOP_DEFAULT_MODE));
     ROW(false, runloop_mode_is_common(loop, NULL));
+    ROW(true, runloop_mode_is_empty(NULL, RUNLOOP_DEFAULT_MODE));
+    ROW(true, runloop_mode_is_empty(loop, NULL));
+    ROW(true, runloop_mode_is_empty(loop, RUNLOOP_COMMON_MODES));
+    ROW(true, runloop_mode_is_empty(loop, "unknown"));
     ROW(RUNLOOP_NEVER, runloop_next_fire_date(NULL, RUNLOOP_DEFAULT_MODE));
     ROW(RUNLOOP_NEVER, runloop_next_fire_date(loop, NULL));
     ROW(0, runloop_mode_name(NULL) != NULL);

@@ -21,6 +21,26 @@ TEST("R23 observers alone do not keep a mode from being empty") {
     EXPECT_TRACE("-> Finished");
 }
 
+static void *ask_from_another_thread(void *unused) {
+    (void)unused;
+    EXPECT(!runloop_mode_is_empty(loop, "P"));
+    EXPECT(runloop_mode_is_empty(loop, "Q"));
+    return NULL;
+}
+
+TEST("R23 whether a run would finish at once can be asked, from other threads for sources and timers alone") {
+    begin();
+    watch("Q");
+    EXPECT(runloop_mode_is_empty(loop, "P"));
+    s = add_source("s", NULL, "P");
+    EXPECT(!runloop_mode_is_empty(loop, "P"));
+    perform("q", NULL, "Q");
+    EXPECT(!runloop_mode_is_empty(loop, "Q"));
+    on_new_thread(ask_from_another_thread, NULL);
+    runloop_source_invalidate(s);
+    EXPECT(runloop_mode_is_empty(loop, "P"));
+}
+
 TEST("R23 a source keeps its mode from being empty until it is removed or invalidated") {
     begin();
     s = add_source("s", NULL, "P");
