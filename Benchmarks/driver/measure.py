@@ -38,6 +38,8 @@ def parse(line):
 
 def once(peer, cell, milliseconds):
     """The figures of one process, or the reason why there are none."""
+    if not peer.takes_part(cell):
+        return "not offered"
     environment = {**os.environ, **peer.environment, "BENCH_MS": str(milliseconds)}
     try:
         result = subprocess.run(peer.command(cell), capture_output=True, text=True, timeout=TIMEOUT_S, env=environment)
@@ -89,3 +91,12 @@ def ratio(results, cell, peer, key, to="raw"):
     pairs = zip(results[cell].get(peer, []), results[cell].get(to, []))
     values = [a[key] / b[key] for a, b in pairs if a.get(key) and b.get(key)]
     return statistics.median(values) if values else None
+
+
+def number(value, scale=1):
+    if value is None:
+        return "-"
+    value /= scale
+    if abs(value) < 10:
+        return f"{value:.2f}"
+    return f"{value:.1f}" if abs(value) < 1000 else f"{value:,.0f}"

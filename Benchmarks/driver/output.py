@@ -5,16 +5,8 @@ import os
 import platform
 import time
 
-from driver.measure import least, median, ratio
-
-
-def number(value, scale=1):
-    if value is None:
-        return "-"
-    value /= scale
-    if abs(value) < 10:
-        return f"{value:.2f}"
-    return f"{value:.1f}" if abs(value) < 1000 else f"{value:,.0f}"
+from driver.measure import least, median, number, ratio
+from driver.picture import draw
 
 
 def table(rows):
@@ -124,7 +116,7 @@ def machine():
 
 
 def save(directory, groups, results, skipped, counts, peers, settings):
-    """One file per group, so that a later run of one workload leaves the others' as they are."""
+    """One file and one picture per group, so that a later run of one workload leaves the others' as they are."""
     directory.mkdir(parents=True, exist_ok=True)
     about = {"machine": machine(), "peers": {peer.name: peer.version for peer in peers}, **settings}
     for group in groups:
@@ -146,3 +138,7 @@ def save(directory, groups, results, skipped, counts, peers, settings):
             }
         content = {"title": group.title, "metric": group.metric, **about, "cells": cells}
         (directory / f"{group.key}.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        short = f"{about['machine']['processor']}, Linux {about['machine']['kernel'].split('-')[0]}"
+        picture = draw(group, results, [peer.name for peer in peers], short)
+        if picture:
+            (directory / f"{group.key}.svg").write_text(picture, encoding="utf-8")
