@@ -1,0 +1,2 @@
+// CFAttributedString.h — not here; see docs/COREFOUNDATION.md.
+#error "runloop-cf has no attributed strings."

@@ -1,0 +1,2 @@
+// CFBundle.h — not here; see docs/COREFOUNDATION.md.
+#error "runloop-cf has no bundles."

@@ -1,0 +1,2 @@
+// CFCalendar.h — not here; see docs/COREFOUNDATION.md.
+#error "runloop-cf has no calendars."

@@ -1,0 +1,2 @@
+// CFCharacterSet.h — not here; see docs/COREFOUNDATION.md.
+#error "runloop-cf has no character sets."

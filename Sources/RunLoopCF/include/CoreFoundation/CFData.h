@@ -1,0 +1,2 @@
+// CFData.h — not here; see docs/COREFOUNDATION.md.
+#error "runloop-cf has no data objects."

@@ -1,0 +1,2 @@
+// CFDateFormatter.h — not here; see docs/COREFOUNDATION.md.
+#error "runloop-cf has no formatters."

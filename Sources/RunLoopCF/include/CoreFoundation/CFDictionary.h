@@ -1,0 +1,2 @@
+// CFDictionary.h — not here; see docs/COREFOUNDATION.md.
+#error "runloop-cf has no dictionaries."

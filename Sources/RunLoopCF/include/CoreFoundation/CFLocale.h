@@ -1,0 +1,2 @@
+// CFLocale.h — not here; see docs/COREFOUNDATION.md.
+#error "runloop-cf has no locales."

@@ -1,0 +1,2 @@
+// CFMessagePort.h — not here; see docs/COREFOUNDATION.md.
+#error "runloop-cf has no message ports: use CFFileDescriptor."

@@ -1,0 +1,2 @@
+// CFNumber.h — not here; see docs/COREFOUNDATION.md.
+#error "runloop-cf has no numbers."

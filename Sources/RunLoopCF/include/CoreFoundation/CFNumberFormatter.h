@@ -1,0 +1,2 @@
+// CFNumberFormatter.h — not here; see docs/COREFOUNDATION.md.
+#error "runloop-cf has no formatters."

@@ -1,0 +1,2 @@
+// CFPlugIn.h — not here; see docs/COREFOUNDATION.md.
+#error "runloop-cf has no plug-ins."

@@ -1,0 +1,2 @@
+// CFPreferences.h — not here; see docs/COREFOUNDATION.md.
+#error "runloop-cf has no preferences."

@@ -1,0 +1,2 @@
+// CFPropertyList.h — not here; see docs/COREFOUNDATION.md.
+#error "runloop-cf has no property lists."

@@ -1,0 +1,2 @@
+// CFSocket.h — not here; see docs/COREFOUNDATION.md.
+#error "runloop-cf has no CFSocket: use CFFileDescriptor."

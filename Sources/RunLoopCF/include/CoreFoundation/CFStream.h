@@ -1,0 +1,2 @@
+// CFStream.h — not here; see docs/COREFOUNDATION.md.
+#error "runloop-cf has no streams: use CFFileDescriptor."

@@ -1,0 +1,2 @@
+// CFStringTokenizer.h — not here; see docs/COREFOUNDATION.md.
+#error "runloop-cf has no tokenizer."

@@ -1,0 +1,2 @@
+// CFTimeZone.h — not here; see docs/COREFOUNDATION.md.
+#error "runloop-cf has no time zones."

@@ -1,0 +1,2 @@
+// CFURL.h — not here; see docs/COREFOUNDATION.md.
+#error "runloop-cf has no URLs."

@@ -1,0 +1,2 @@
+// CFUUID.h — not here; see docs/COREFOUNDATION.md.
+#error "runloop-cf has no UUIDs."

@@ -1,0 +1,2 @@
+// CFUserNotification.h — not here; see docs/COREFOUNDATION.md.
+#error "runloop-cf has no user notifications."
