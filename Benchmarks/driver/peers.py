@@ -15,7 +15,10 @@ FLAGS = ["-std=gnu11", "-O2", "-gdwarf-4", "-pthread", "-Wall", "-Wextra", "-Wer
 PACKAGES = {
     "uv": "libuv1-dev", "ev": "libev-dev", "libevent": "libevent-dev", "glib": "libglib2.0-dev", "sdevent": "libsystemd-dev",
 }
-ORDER = ["raw", "ours", "ours-swift", "cf", "cf-thread", "dispatch", "uv", "ev", "libevent", "libevent-precise", "glib", "sdevent"]
+ORDER = [
+    "raw", "ours", "ours-main", "ours-swift", "ours-swift-thread", "cf", "cf-thread", "dispatch", "uv", "ev", "libevent", "libevent-precise",
+    "glib", "sdevent",
+]
 VARIANTS = {"-thread": "BENCH_THREAD", "-precise": "BENCH_PRECISE"}
 
 
@@ -79,6 +82,30 @@ def dispatch_flags():
     return ["-isystem", str(libraries), f"-L{linux}", f"-Wl,-rpath,{linux}", "-Wl,--no-as-needed", "-ldispatch", "-lBlocksRuntime"]
 
 
+SWIFT = ["-O", "-wmo", "-parse-as-library", "-enable-upcoming-feature", "InternalImportsByDefault",
+         "-enable-upcoming-feature", "MemberImportVisibility", f"-I{ROOT}/Sources/CRunLoopCore/include"]
+
+
+def is_older(made, sources):
+    return not made.exists() or made.stat().st_mtime < newest(sources)
+
+
+def overlay_flags():
+    """The overlay and the peer on it as objects, compiled like a release build of the package."""
+    linux = toolchain() / "linux"
+    sources = sorted((ROOT / "Sources" / "RunLoopKit").rglob("*.swift"))
+    overlay, peer, main = OUT / "RunLoopKit.o", OUT / "ours_swift_peer.o", HERE / "peers" / "ours.swift"
+    OUT.mkdir(parents=True, exist_ok=True)
+    if is_older(overlay, [*sources, Path(__file__)]):
+        succeed(["swiftc", *SWIFT, "-swift-version", "6", "-module-name", "RunLoopKit", "-emit-module", "-emit-module-path",
+                 OUT / "RunLoopKit.swiftmodule", "-emit-object", "-o", overlay, *sources])
+    if is_older(peer, [overlay, main, HERE / "peer.h"]):
+        succeed(["swiftc", *SWIFT, "-swift-version", "5", "-module-name", "OursSwift", f"-I{OUT}", f"-I{HERE}/peers",
+                 "-emit-object", "-o", peer, main])
+    libraries = ["-lswiftCore", "-lswift_Concurrency", "-lswiftGlibc", "-lswiftSynchronization"]
+    return [next(linux.glob("*/swiftrt.o")), peer, overlay, *core_flags(), f"-L{linux}", f"-Wl,-rpath,{linux}", *libraries]
+
+
 def clang():
     """Blocks need clang; the toolchain's own, or the system's."""
     beside = toolchain().parent.parent / "bin" / "clang"
@@ -91,14 +118,14 @@ def recipe(name):
         return compiler(), "raw", []
     if name == "ours":
         return compiler(), "ours", core_flags()
-    if name == "ours-main-queue":
+    if name == "ours-main":
         return clang(), "ours", ["-DBENCH_DISPATCH", "-fblocks", *core_flags(), *dispatch_flags()]
     if name == "dispatch":
         return clang(), "dispatch", ["-fblocks", toolchain_version(), *dispatch_flags()]
     if name == "cf":
         return clang(), "cf", ["-fblocks", toolchain_version(), *dispatch_flags(), "-lFoundation"]
     if name == "ours-swift":
-        raise Absent("not written yet")
+        return compiler(), "ours_swift", overlay_flags()
     if name == "ev":
         if not Path("/usr/include/ev.h").exists() and not Path("/usr/include/libev/ev.h").exists():
             raise Absent(f"no {PACKAGES[name]}; `make bench-deps` installs it")
@@ -120,7 +147,7 @@ def build(name):
     sources = [HERE / "bench.c", *sorted((HERE / "workloads").glob("*.c")), HERE / "peers" / "absent.c", HERE / "peers" / f"{main}.c"]
     parts = [*sources, *HERE.glob("*.h"), *(HERE / "peers").glob("*.h"), *[flag for flag in flags if isinstance(flag, Path)], Path(__file__)]
     program = OUT / name
-    if not program.exists() or program.stat().st_mtime < newest(parts):
+    if is_older(program, parts):
         program.parent.mkdir(parents=True, exist_ok=True)
         # Libraries come after what needs them.
         succeed([cc, *FLAGS, "-o", program, *sources, *flags])
@@ -128,7 +155,7 @@ def build(name):
 
 
 class Peer:
-    """A program, and how it is started: `cf-thread` is `cf` on a thread of its own, `libevent-precise` has precise timers."""
+    """A program, and how it is started: `cf-thread` is `cf` on a thread of its own, where it doesn't serve the main queue."""
 
     def __init__(self, name):
         self.name = name
@@ -137,22 +164,13 @@ class Peer:
             if name.endswith(suffix):
                 base, self.environment = name.removesuffix(suffix), {variable: "1"}
         self.program = build(base)
-        self.main_queue_program = build("ours-main-queue") if base == "ours" and toolchain_is_there() else self.program
         self.version = succeed([self.program, "version"]).strip()
 
     def takes_part(self, cell):
         return not self.name.endswith("-precise") or cell.startswith(("w5b", "w5c"))
 
     def command(self, cell, *arguments):
-        program = self.main_queue_program if cell.startswith("w10") else self.program
-        return [str(program), cell, *map(str, arguments)]
-
-
-def toolchain_is_there():
-    try:
-        return bool(toolchain())
-    except Absent:
-        return False
+        return [str(self.program), cell, *map(str, arguments)]
 
 
 def present(wanted):

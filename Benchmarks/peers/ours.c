@@ -1,10 +1,16 @@
-// ours.c — RunLoopKit's C core.
+// ours.c — RunLoopKit's C core. `ours` is linked with nothing but libc; `ours-main` with libdispatch, whose main queue its main loop
+// serves.
 
 #include <runloop.h>
 
 #include "../bench.h"
 #ifdef BENCH_DISPATCH
 #include "main_queue.h"
+#define NAME "ours-main"
+#define SERVES PEER_MAIN_QUEUE
+#else
+#define NAME "ours"
+#define SERVES 0
 #endif
 
 static const char *version(void) {
@@ -12,10 +18,10 @@ static const char *version(void) {
 }
 
 const struct peer_traits peer_traits = {
-    .name = "ours",
+    .name = NAME,
     .version = version,
     .has = PEER_WAKES | PEER_SIGNALS | PEER_SUBMITS | PEER_WATCHES | PEER_TIMERS | PEER_POLLS | PEER_LIMITS |
-           PEER_TOLERATES | PEER_REPEATS | PEER_MODES | PEER_MAIN_QUEUE,
+           PEER_TOLERATES | PEER_REPEATS | PEER_MODES | SERVES,
 };
 
 /// The default mode by its interned name, as a client that cares asks for it.

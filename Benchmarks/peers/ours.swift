@@ -1,0 +1,140 @@
+// ours.swift — the C core through the Swift overlay. Each handle is an object of the overlay, kept by one reference; each call-out goes
+// through a closure.
+
+import BenchmarkPeer
+import RunLoopKit
+
+typealias Info = UnsafeMutableRawPointer?
+
+private func made(_ object: AnyObject) -> OpaquePointer {
+    OpaquePointer(Unmanaged.passRetained(object).toOpaque())
+}
+
+private func object<Object: AnyObject>(_ handle: OpaquePointer, _ type: Object.Type = Object.self) -> Object {
+    Unmanaged<Object>.fromOpaque(UnsafeRawPointer(handle)).takeUnretainedValue()
+}
+
+private func loop(_ handle: OpaquePointer) -> RunLoop { object(handle) }
+
+@_cdecl("peer_open") func peerOpen() -> OpaquePointer { made(RunLoop.current) }
+
+@_cdecl("peer_close") func peerClose(_ handle: OpaquePointer) {}
+
+@_cdecl("peer_run") func peerRun(_ handle: OpaquePointer, _ limit: Int64) {
+    if limit == .max {
+        loop(handle).run(mode: .default)
+    } else {
+        loop(handle).run(mode: .default, for: .nanoseconds(limit))
+    }
+}
+
+@_cdecl("peer_stop") func peerStop(_ handle: OpaquePointer) { loop(handle).stop() }
+
+@_cdecl("peer_poll") func peerPoll(_ handle: OpaquePointer) { loop(handle).run(mode: .default, for: .zero) }
+
+// MARK: Sources
+
+private final class Wake {
+    let loop: RunLoop
+    let source: RunLoop.Source
+
+    init(loop: RunLoop, source: RunLoop.Source) {
+        self.loop = loop
+        self.source = source
+    }
+}
+
+private func added(_ source: RunLoop.Source, to loop: RunLoop) -> RunLoop.Source {
+    do { try loop.add(source, forMode: .default) } catch { fatalError("\(error)") }
+    return source
+}
+
+@_cdecl("peer_wake_create") func peerWakeCreate(_ handle: OpaquePointer, _ info: Info) -> OpaquePointer {
+    nonisolated(unsafe) let info = info
+    let source = RunLoop.Source { peer_calls.on_wake(info) }
+    return made(Wake(loop: loop(handle), source: added(source, to: loop(handle))))
+}
+
+@_cdecl("peer_wake_send") func peerWakeSend(_ handle: OpaquePointer) {
+    let wake = object(handle, Wake.self)
+    wake.source.signal()
+    wake.loop.wakeUp()
+}
+
+@_cdecl("peer_signal_create") func peerSignalCreate(_ handle: OpaquePointer, _ info: Info) -> OpaquePointer {
+    nonisolated(unsafe) let info = info
+    return made(added(RunLoop.Source { peer_calls.on_signal(info) }, to: loop(handle)))
+}
+
+@_cdecl("peer_signal_send") func peerSignalSend(_ handle: OpaquePointer) {
+    object(handle, RunLoop.Source.self).signal()
+}
+
+@_cdecl("peer_submit")
+func peerSubmit(_ handle: OpaquePointer, _ function: @escaping @convention(c) (Info) -> Void, _ info: Info) {
+    loop(handle).perform { function(info) }
+}
+
+@_cdecl("peer_watch_add") func peerWatchAdd(_ handle: OpaquePointer, _ descriptor: CInt, _ info: Info) -> OpaquePointer
+{
+    nonisolated(unsafe) let info = info
+    guard
+        let source = try? RunLoop.Source(
+            fileDescriptor: descriptor, events: .read, perform: { _ in peer_calls.on_ready(info) })
+    else { fatalError("no source for descriptor \(descriptor)") }
+    return made(added(source, to: loop(handle)))
+}
+
+// MARK: Timers
+
+@_cdecl("peer_timer_start") func peerTimerStart(_ handle: OpaquePointer, _ delay: Int64, _ info: Info) -> OpaquePointer
+{
+    let timer = RunLoop.Timer(
+        at: .now + .nanoseconds(delay), every: peer_calls.interval_ns > 0 ? .nanoseconds(peer_calls.interval_ns) : nil,
+        tolerance: .nanoseconds(peer_calls.tolerance_ns)
+    ) { _ in peer_calls.on_timer(info) }
+    loop(handle).add(timer, forMode: .default)
+    return made(timer)
+}
+
+@_cdecl("peer_timer_move") func peerTimerMove(_ handle: OpaquePointer, _ delay: Int64) {
+    object(handle, RunLoop.Timer.self).nextFireDate = .now + .nanoseconds(delay)
+}
+
+@_cdecl("peer_timer_cancel") func peerTimerCancel(_ handle: OpaquePointer) {
+    let timer = Unmanaged<RunLoop.Timer>.fromOpaque(UnsafeRawPointer(handle)).takeRetainedValue()
+    timer.invalidate()
+}
+
+// MARK: Modes
+
+@_cdecl("peer_observe_all") func peerObserveAll(_ handle: OpaquePointer, _ observe: @escaping @convention(c) () -> Void)
+{
+    loop(handle).add(RunLoop.Observer(.all) { _, _ in observe() }, forMode: .default)
+}
+
+@_cdecl("peer_add_modes") func peerAddModes(_ handle: OpaquePointer, _ count: CUnsignedInt, _ areCommon: Bool) {
+    for number in 0..<count {
+        let mode = RunLoop.Mode(rawValue: "mode \(number)")
+        do { try loop(handle).add(RunLoop.Source {}, forMode: mode) } catch { fatalError("\(error)") }
+        if areCommon { loop(handle).addCommonMode(mode) }
+    }
+}
+
+private nonisolated(unsafe) let common = RunLoop.Source {}
+
+@_cdecl("peer_add_remove_common") func peerAddRemoveCommon(_ handle: OpaquePointer) {
+    try? loop(handle).add(common, forMode: .common)
+    loop(handle).remove(common, forMode: .common)
+}
+
+private let inner: RunLoop.Mode = "mode 0"
+private nonisolated(unsafe) var innerIsMade = false
+
+@_cdecl("peer_run_inner") func peerRunInner(_ handle: OpaquePointer) {
+    if !innerIsMade {
+        innerIsMade = true
+        peerAddModes(handle, 1, false)
+    }
+    loop(handle).run(mode: inner, for: .zero)
+}
