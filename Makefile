@@ -136,9 +136,10 @@ sanitize: ## The C tests under address, undefined-behaviour and thread sanitizer
 W ?=
 PEERS ?=
 REPS ?= 5
+COUNTS ?= 1
 
 bench: ## Our figures beside every peer's (W=w4 PEERS=raw,ev REPS=7), tables and pictures in bench-results
-	@Benchmarks/bench --workloads "$(W)" --peers "$(PEERS)" --reps $(REPS)
+	@Benchmarks/bench --workloads "$(W)" --peers "$(PEERS)" --reps $(REPS) $(if $(filter 0,$(COUNTS)),--no-counts)
 
 bench-smoke: ## Each benchmark, briefly: that they all still run
 	@Benchmarks/bench --smoke
