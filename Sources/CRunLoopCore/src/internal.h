@@ -286,7 +286,7 @@ enum { RUNLOOP__BATCH = 64 };
 
 /// Own thread, without the lock. Waits until `timeout_ns` from now (0: polls, RUNLOOP_FOREVER: no limit) or until something
 /// is ready, then notes all that is. `timer_expired` tells whether the timer descriptor was among it. How many events came:
-/// 0 if the time is over, less if a signal interrupted the wait.
+/// 0 if the time is over, less if a signal interrupted the wait. If any came, returns with the loop locked.
 int runloop__portset_wait(runloop *loop, int64_t timeout_ns, bool *timer_expired);
 /// HOLDS: loop. Arms the timer descriptor, which is made when first needed. Negative errno.
 int runloop__portset_arm(runloop *loop, int64_t fire_ns);

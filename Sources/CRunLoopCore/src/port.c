@@ -301,6 +301,8 @@ void runloop__ports_prepare_wait(struct run *run) {
 
 void runloop__ports_narrow(struct run *run) {
     runloop *loop = run->loop;
+    if (list_is_empty(&loop->ready_ports))
+        return;
     LIST_EACH(node, &loop->ready_ports) {
         struct port *port = LIST_ENTRY(node, struct port, in_ready);
         if (port->kind == PORT_DESCRIPTOR && port->in_set && !wanted_and_ready(port, run->mode)) {

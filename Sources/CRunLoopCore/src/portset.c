@@ -141,8 +141,8 @@ int runloop__portset_wait(runloop *loop, int64_t timeout_ns, bool *timer_expired
             runloop__port_report(loop, tag, events[i].events);
         }
     }
-    atomic_store(&loop->is_fetching, false);
-    runloop__ports_free_graveyard(loop);
-    runloop__unlock(loop);
+    atomic_store_explicit(&loop->is_fetching, false, memory_order_release);
+    if (loop->graveyard)
+        runloop__ports_free_graveyard(loop);
     return count;
 }

@@ -33,7 +33,8 @@ static void poll_kernel(struct run *run) {
         runloop__ports_prepare_wait(run);
         runloop__unlock(loop);
         count = runloop__portset_wait(loop, 0, &run->timer_ended_wait);
-        runloop__lock(loop);
+        if (count <= 0)
+            runloop__lock(loop);
         // A full batch of descriptors that only other modes want would hide the rest.
         if (count == RUNLOOP__BATCH && !runloop__port_first_ready(run))
             runloop__ports_narrow(run);
@@ -109,7 +110,8 @@ static void sleep_until_something_happens(struct run *run) {
         run->timer_ended_wait = false;
         runloop__unlock(loop);
         int count = runloop__portset_wait(loop, timeout_ns, &run->timer_ended_wait);
-        runloop__lock(loop);
+        if (count <= 0)
+            runloop__lock(loop);
         run->timer_ended_wait |= count == 0 && timeout_ns != RUNLOOP_FOREVER;
         bool woken = runloop__wake_was_woken(loop);
         if (choose(run, ASKS_NOT) || woken || stop_is_remembered(run) || limit_has_passed(run) ||
@@ -120,21 +122,24 @@ static void sleep_until_something_happens(struct run *run) {
 
 //===-- the wait of an iteration -------------------------------------------------------------------------------------===//
 
-/// True if there is nothing to choose, found without the lock: no timers, nothing reported, and nothing to be reported.
-static bool nothing_is_ready(struct run *run) {
-    runloop *loop = run->loop;
-    if (atomic_load_explicit(&run->mode->timer_count, memory_order_relaxed) > 0 ||
-        atomic_load_explicit(&loop->ports_need_a_look, memory_order_relaxed))
-        return false;
-    return !has_descriptors(run) || runloop__portset_wait(loop, 0, &run->timer_ended_wait) <= 0;
+/// Whether there may be something to choose that is known without asking the kernel. Needs no lock.
+static bool may_know_something(struct run *run) {
+    return atomic_load_explicit(&run->mode->timer_count, memory_order_relaxed) > 0 ||
+           atomic_load_explicit(&run->loop->ports_need_a_look, memory_order_relaxed);
 }
 
 static void poll(struct run *run) {
     runloop *loop = run->loop;
-    bool idle = nothing_is_ready(run);
-    if (!idle) {
+    bool knows = may_know_something(run);
+    int count = 0;
+    if (knows)
         runloop__lock(loop);
-        choose(run, ASKS);
+    else if (has_descriptors(run))
+        count = runloop__portset_wait(loop, 0, &run->timer_ended_wait);
+    bool idle = !knows && count <= 0;
+    if (!idle) {
+        // A full batch may be all of other modes' descriptors.
+        choose(run, knows || count == RUNLOOP__BATCH ? ASKS : ASKS_NOT);
         runloop__unlock(loop);
     }
     // The poll consumes a wake-up, and later ones are ignored until the next iteration (R48). Where no call-out comes before
