@@ -11,6 +11,12 @@
 
 enum { BOTH = kCFFileDescriptorReadCallBack | kCFFileDescriptorWriteCallBack };
 
+/// What a source knows of its descriptor; the source frees it.
+struct link {
+    CFFileDescriptorRef f; ///< retained
+    CFRunLoopSourceRef source;
+};
+
 struct place {
     struct place *next;
     CFRunLoopRef loop; ///< lives at least until `cancel`
@@ -28,9 +34,9 @@ struct __CFFileDescriptor {
     struct place *places;
     runloop_source *watch; ///< for what is enabled, in all places
     bool is_always_ready;
-    int callouts;              ///< that are running
-    bool context_is_released;  ///< or will be, by the last of them
-    CFRunLoopSourceRef source; ///< while it lives; it holds a reference to this object
+    int callouts;             ///< that are running
+    bool context_is_released; ///< or will be, by the last of them
+    struct link *link;        ///< of the source, while that lives
 };
 
 CFTypeID CFFileDescriptorGetTypeID(void) {
@@ -52,19 +58,19 @@ static runloop_source *make_watch(CFFileDescriptorRef f) {
         config.events |= RUNLOOP_READABLE;
     if (f->enabled & kCFFileDescriptorWriteCallBack)
         config.events |= RUNLOOP_WRITABLE;
-    config.order = (int32_t)CFRunLoopSourceGetOrder(f->source);
+    config.order = cf__order(CFRunLoopSourceGetOrder(f->link->source));
     runloop_source *watch = NULL;
     if (runloop_descriptor_source_create(&config, &watch) == 0)
         CFRetain(f);
     return watch;
 }
 
-/// HOLDS: lock.
+/// HOLDS: lock. Where there are places there is a source, which lives until it has been cancelled in all of them.
 static void watch_in(CFFileDescriptorRef f, const struct place *place) {
     if (f->watch && runloop_add_source(cf__core_of_loop(place->loop), f->watch, cf__mode_name(place->mode)) == -EPERM)
         f->is_always_ready = true;
     if (f->watch && f->is_always_ready) {
-        CFRunLoopSourceSignal(f->source);
+        CFRunLoopSourceSignal(f->link->source);
         CFRunLoopWakeUp(place->loop);
     }
 }
@@ -134,13 +140,13 @@ static void ready(runloop_source *core, runloop_readiness events, void *object) 
 }
 
 static void perform(void *info) {
-    call_out(info, NULL, BOTH);
+    call_out(((struct link *)info)->f, NULL, BOTH);
 }
 
 //===-- the source ---------------------------------------------------------------------------------------------------===//
 
 static void schedule(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
-    CFFileDescriptorRef f = info;
+    CFFileDescriptorRef f = ((struct link *)info)->f;
     struct place *place = malloc(sizeof *place);
     if (!place)
         return;
@@ -158,7 +164,7 @@ static void schedule(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
 }
 
 static void cancel(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
-    CFFileDescriptorRef f = info;
+    CFFileDescriptorRef f = ((struct link *)info)->f;
     runloop_source *old = NULL;
     pthread_mutex_lock(&f->lock);
     struct place **link = &f->places;
@@ -180,26 +186,53 @@ static void cancel(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
 }
 
 /// The source is being freed.
-static void forget_source(const void *info) {
-    CFFileDescriptorRef f = (CFFileDescriptorRef)(uintptr_t)info;
-    pthread_mutex_lock(&f->lock);
-    f->source = NULL;
-    pthread_mutex_unlock(&f->lock);
-    CFRelease(f);
+static void free_link(const void *info) {
+    struct link *link = (struct link *)(uintptr_t)info;
+    pthread_mutex_lock(&link->f->lock);
+    if (link->f->link == link)
+        link->f->link = NULL;
+    pthread_mutex_unlock(&link->f->lock);
+    CFRelease(link->f);
+    free(link);
+}
+
+/// HOLDS: lock. The source, retained, unless it is about to be freed: somebody references it, or a loop keeps it.
+static CFRunLoopSourceRef copy_source(CFFileDescriptorRef f) {
+    CFRunLoopSourceRef source = f->link ? f->link->source : NULL;
+    if (!source || cf__retain_if_referenced(source))
+        return source;
+    return f->places ? (CFRunLoopSourceRef)(uintptr_t)CFRetain(source) : NULL;
+}
+
+/// HOLDS: lock.
+static CFRunLoopSourceRef make_source(CFAllocatorRef allocator, CFFileDescriptorRef f, CFIndex order) {
+    struct link *link = malloc(sizeof *link);
+    if (!link)
+        return NULL;
+    CFRunLoopSourceContext context = {.info = link, .release = free_link};
+    context.schedule = schedule;
+    context.cancel = cancel;
+    context.perform = perform;
+    *link = (struct link){.f = f, .source = CFRunLoopSourceCreate(allocator, order, &context)};
+    if (!link->source) {
+        free(link);
+        return NULL;
+    }
+    CFRetain(f);
+    f->link = link;
+    return link->source;
 }
 
 CFRunLoopSourceRef CFFileDescriptorCreateRunLoopSource(CFAllocatorRef allocator, CFFileDescriptorRef f, CFIndex order) {
     if (!CF_IS(f, CF_TYPE_DESCRIPTOR))
         return NULL;
-    CFRunLoopSourceContext context = {
-        .info = f, .retain = CFRetain, .release = forget_source, .schedule = schedule, .cancel = cancel};
-    context.perform = perform;
     CFRunLoopSourceRef source = NULL;
     pthread_mutex_lock(&f->lock);
-    if (f->source && cf__item_retain_if_kept((struct cf_item *)f->source))
-        source = f->source;
-    else if (f->descriptor >= 0)
-        source = f->source = CFRunLoopSourceCreate(allocator, order, &context);
+    if (f->descriptor >= 0) {
+        source = copy_source(f);
+        if (!source)
+            source = make_source(allocator, f, order);
+    }
     pthread_mutex_unlock(&f->lock);
     return source;
 }
@@ -247,7 +280,7 @@ void CFFileDescriptorInvalidate(CFFileDescriptorRef f) {
     f->descriptor = -1;
     f->enabled = 0;
     runloop_source *old = renew_watch(f);
-    CFRunLoopSourceRef source = f->source && cf__item_retain_if_kept((struct cf_item *)f->source) ? f->source : NULL;
+    CFRunLoopSourceRef source = copy_source(f);
     f->context_is_released = true;
     bool releases = f->callouts == 0;
     pthread_mutex_unlock(&f->lock);

@@ -61,6 +61,8 @@ struct cf_object {
 /// An object of `size` bytes, zeroed, with one reference. NULL when memory ran out.
 void *cf__new(const struct cf_class *class, size_t size);
 const struct cf_class *cf__class_of(CFTypeRef object);
+/// For those who know an object without keeping it: takes a reference, if there is one still.
+bool cf__retain_if_referenced(CFTypeRef object);
 /// False for NULL. An object of another type ends the program, with the name of the caller.
 bool cf__is(CFTypeRef object, enum cf_type type, const char *caller);
 #define CF_IS(object, type) cf__is(object, type, __func__)
@@ -135,11 +137,13 @@ void cf__item_init(struct cf_item *item);
 void cf__item_keep(struct cf_item *item);
 /// True for the last one, who frees.
 bool cf__item_leave(struct cf_item *item);
-/// For those who know an item without keeping it: takes a reference, unless the item is being freed.
-bool cf__item_retain_if_kept(struct cf_item *item);
 int32_t cf__order(CFIndex order);
 /// For runloop_context.describe.
 char *cf__copy_info_description(CFStringRef (*describe)(const void *info), const void *info);
+
+/// The date of an instant at which some timer is due, as that timer was given it (timer.c).
+CFAbsoluteTime cf__timer_date_of_instant(int64_t instant_ns);
+void cf__timers_after_fork(void);
 
 /// Blocks, whichever compiler built this: the runtime is asked for weakly (block.c).
 const void *cf__block_copy(const void *block);

@@ -24,16 +24,3 @@ char *cf__copy_info_description(CFStringRef (*describe)(const void *info), const
     CFRelease(description);
     return text;
 }
-
-bool cf__item_retain_if_kept(struct cf_item *item) {
-    int32_t keepers = atomic_load(&item->keepers);
-    while (keepers > 0) {
-        if (!atomic_compare_exchange_weak(&item->keepers, &keepers, keepers + 1))
-            continue;
-        // Kept now, so that it may be referenced again.
-        CFRetain(item);
-        atomic_fetch_sub(&item->keepers, 1);
-        return true;
-    }
-    return false;
-}

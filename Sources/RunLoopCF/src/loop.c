@@ -82,6 +82,7 @@ static void thread_ends(void *object) {
 
 static void after_fork(void) {
     pthread_mutex_init(&table_lock, NULL);
+    cf__timers_after_fork();
     cf__modes_after_fork();
     cf__constants_after_fork();
 }
@@ -89,15 +90,6 @@ static void after_fork(void) {
 static void set_up(void) {
     pthread_key_create(&ended_key, let_thread_go);
     pthread_atfork(NULL, NULL, after_fork);
-}
-
-static bool retain_if_alive(struct __CFRunLoop *loop) {
-    int32_t references = atomic_load(&loop->object.references);
-    while (references > 0) {
-        if (atomic_compare_exchange_weak(&loop->object.references, &references, references + 1))
-            return true;
-    }
-    return false;
 }
 
 /// HOLDS: table_lock.
@@ -119,7 +111,7 @@ CFRunLoopRef cf__copy_loop(runloop *core) {
     pthread_once(&once, set_up);
     pthread_mutex_lock(&table_lock);
     struct __CFRunLoop *loop = *bucket_of(core);
-    while (loop && (loop->core != core || !retain_if_alive(loop)))
+    while (loop && (loop->core != core || !cf__retain_if_referenced(loop)))
         loop = loop->next;
     if (!loop)
         loop = make(core);
@@ -190,7 +182,7 @@ void CFRunLoopAddCommonMode(CFRunLoopRef rl, CFRunLoopMode mode) {
 CFAbsoluteTime CFRunLoopGetNextTimerFireDate(CFRunLoopRef rl, CFRunLoopMode mode) {
     runloop *core = cf__core_of_loop(rl);
     int64_t instant_ns = core ? runloop_next_fire_date(core, cf__mode_text(mode)) : RUNLOOP_NEVER;
-    return instant_ns == RUNLOOP_NEVER ? 0 : cf__date_of_instant(instant_ns);
+    return instant_ns == RUNLOOP_NEVER ? 0 : cf__timer_date_of_instant(instant_ns);
 }
 
 //===-- running ------------------------------------------------------------------------------------------------------===//

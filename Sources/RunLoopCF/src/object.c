@@ -82,6 +82,16 @@ void CFRelease(CFTypeRef cf) {
         object->class->finalize(cf);
 }
 
+bool cf__retain_if_referenced(CFTypeRef cf) {
+    struct cf_object *object = (struct cf_object *)(uintptr_t)cf;
+    int32_t references = atomic_load(&object->references);
+    while (references > 0) {
+        if (atomic_compare_exchange_weak(&object->references, &references, references + 1))
+            return true;
+    }
+    return false;
+}
+
 CFIndex CFGetRetainCount(CFTypeRef cf) {
     struct cf_object *object = counted(cf);
     if (!cf)

@@ -16,7 +16,15 @@ struct __CFRunLoopTimer {
     CFAbsoluteTime given;    ///< the date as it was set …
     int64_t set_ns;          ///< … and the instant that it became …
     CFAbsoluteTime set_date; ///< … whose date this is: `given`, or the time at which it was past already
+    struct __CFRunLoopTimer *next_past, **link_past; ///< past_lock: in the list of those whose date was past
+    _Atomic(const void *) bracket; ///< the thread in whose callback a reference of the bracket is held
+    _Atomic bool info_is_released;
 };
+
+/// Timers that were given a date in the past: only they know what the next date of their mode was given as.
+static struct __CFRunLoopTimer *past_timers;
+static pthread_mutex_t past_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local char this_thread;
 
 CFTypeID CFRunLoopTimerGetTypeID(void) {
     return CF_TYPE_TIMER;
@@ -24,9 +32,46 @@ CFTypeID CFRunLoopTimerGetTypeID(void) {
 
 //===-- life ---------------------------------------------------------------------------------------------------------===//
 
+/// HOLDS: past_lock.
+static void leave_past(struct __CFRunLoopTimer *timer) {
+    if (!timer->link_past)
+        return;
+    *timer->link_past = timer->next_past;
+    if (timer->next_past)
+        timer->next_past->link_past = timer->link_past;
+    timer->link_past = NULL;
+}
+
+/// HOLDS: past_lock.
+static void join_past(struct __CFRunLoopTimer *timer) {
+    timer->next_past = past_timers;
+    timer->link_past = &past_timers;
+    if (past_timers)
+        past_timers->link_past = &timer->next_past;
+    past_timers = timer;
+}
+
+CFAbsoluteTime cf__timer_date_of_instant(int64_t instant_ns) {
+    CFAbsoluteTime date = cf__date_of_instant(instant_ns);
+    pthread_mutex_lock(&past_lock);
+    for (const struct __CFRunLoopTimer *timer = past_timers; timer; timer = timer->next_past) {
+        if (timer->set_ns == instant_ns)
+            date = timer->given;
+    }
+    pthread_mutex_unlock(&past_lock);
+    return date;
+}
+
+void cf__timers_after_fork(void) {
+    pthread_mutex_init(&past_lock, NULL);
+}
+
 static void leave(struct __CFRunLoopTimer *timer) {
     if (!cf__item_leave(&timer->item))
         return;
+    pthread_mutex_lock(&past_lock);
+    leave_past(timer);
+    pthread_mutex_unlock(&past_lock);
     pthread_mutex_destroy(&timer->lock);
     free(timer);
 }
@@ -47,24 +92,30 @@ const struct cf_class cf__timer_class = {
     .type = CF_TYPE_TIMER, .name = "CFRunLoopTimer", .finalize = finalize, .revive = revive};
 
 static void release_info(CFRunLoopTimerRef timer) {
-    if (timer->context.release)
+    if (!atomic_exchange(&timer->info_is_released, true) && timer->context.release)
         timer->context.release(timer->context.info);
 }
 
-/// With a `retain`, each callback stands between it and a `release`, which comes after a timer that does not repeat has become
-/// invalid (R89).
+/// With a `retain`, each callback gets what it answers, which is released afterwards (R89). So there the timer's own reference needs
+/// not outlast the callback: it goes as soon as the callback invalidates the timer, or when one that fires once has fired.
 static void fire(runloop_timer *core, void *object) {
+    (void)core;
     CFRunLoopTimerRef timer = object;
-    bool is_bracketed = timer->context.retain != NULL;
-    if (is_bracketed)
-        timer->context.retain(timer->context.info);
-    if (timer->callout)
-        timer->callout(timer, timer->context.info);
-    if (!is_bracketed)
+    void *info = timer->context.info;
+    if (!timer->context.retain) {
+        if (timer->callout)
+            timer->callout(timer, info);
         return;
+    }
+    info = (void *)(uintptr_t)timer->context.retain(info);
+    atomic_store(&timer->bracket, &this_thread);
+    if (timer->callout)
+        timer->callout(timer, info);
     if (timer->interval == 0)
-        runloop_timer_invalidate(core);
-    release_info(timer);
+        CFRunLoopTimerInvalidate(timer);
+    atomic_store(&timer->bracket, NULL);
+    if (timer->context.release)
+        timer->context.release(info);
 }
 
 static void release_context(void *object) {
@@ -79,13 +130,19 @@ static char *describe_info(void *object) {
 
 /// HOLDS: lock, or the timer is new.
 static void take_date(struct __CFRunLoopTimer *timer, CFAbsoluteTime date) {
-    timer->given = timer->set_date = date <= CF_GREATEST_DATE ? date : CF_GREATEST_DATE; // NaN too
-    timer->set_ns = cf__instant_of_date(timer->given);
-    int64_t now_ns = runloop_now_ns();
-    if (timer->set_ns <= now_ns) {
-        timer->set_ns = now_ns;
-        timer->set_date = cf__date_of_instant(now_ns);
-    }
+    CFAbsoluteTime given = date <= CF_GREATEST_DATE ? date : CF_GREATEST_DATE; // NaN too
+    int64_t due_ns = cf__instant_of_date(given), now_ns = runloop_now_ns();
+    bool is_past = due_ns <= now_ns, is_listed = is_past || timer->link_past;
+    if (is_listed)
+        pthread_mutex_lock(&past_lock);
+    leave_past(timer);
+    timer->given = given;
+    timer->set_ns = is_past ? now_ns : due_ns;
+    timer->set_date = is_past ? cf__date_of_instant(now_ns) : given;
+    if (is_past)
+        join_past(timer);
+    if (is_listed)
+        pthread_mutex_unlock(&past_lock);
 }
 
 CFRunLoopTimerRef CFRunLoopTimerCreate(CFAllocatorRef allocator, CFAbsoluteTime fireDate, CFTimeInterval interval,
@@ -103,10 +160,8 @@ CFRunLoopTimerRef CFRunLoopTimerCreate(CFAllocatorRef allocator, CFAbsoluteTime 
                                           .fire_ns = timer->set_ns,
                                           .fire = fire,
                                           .context = {.info = timer, .release = release_context}};
-    config.interval_ns = cf__nanoseconds(interval <= CF_GREATEST_DELAY ? interval : CF_GREATEST_DELAY);
+    config.interval_ns = cf__nanoseconds(timer->interval < CF_GREATEST_DELAY ? timer->interval : CF_GREATEST_DELAY);
     config.context.describe = context && context->copyDescription ? describe_info : NULL;
-    if (interval != interval)
-        config.interval_ns = 0;
     if (runloop_timer_create(&config, &timer->core)) {
         leave(timer);
         return NULL;
@@ -142,8 +197,11 @@ Boolean CFRunLoopContainsTimer(CFRunLoopRef rl, CFRunLoopTimerRef timer, CFRunLo
 }
 
 void CFRunLoopTimerInvalidate(CFRunLoopTimerRef timer) {
-    if (CF_IS(timer, CF_TYPE_TIMER))
-        runloop_timer_invalidate(timer->core);
+    if (!CF_IS(timer, CF_TYPE_TIMER))
+        return;
+    runloop_timer_invalidate(timer->core);
+    if (atomic_load(&timer->bracket) == &this_thread)
+        release_info(timer);
 }
 
 Boolean CFRunLoopTimerIsValid(CFRunLoopTimerRef timer) {
