@@ -2,6 +2,7 @@
 #include <CoreFoundation/CoreFoundation.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <unistd.h>
 
 typedef struct {
     const char *name;
@@ -51,14 +52,15 @@ static void *run(void *unused) {
     CFRunLoopTimerRef timer = CFRunLoopTimerCreate(NULL, 0, 0, 0, 0, fire, &timer_context);
     CFRunLoopAddTimer(loop, timer, kCFRunLoopDefaultMode);
     CFRelease(timer);
-    CFRunLoopRunInMode(kCFRunLoopDefaultMode, 0.001, false);
+    usleep(2000);
+    CFRunLoopRunInMode(kCFRunLoopDefaultMode, 0, false);
 
     printf("a source, invalidated\n");
     CFRunLoopSourceContext source_context = {0, &sourced, retain, release, describe, NULL, NULL, NULL, NULL, perform};
     CFRunLoopSourceRef source = CFRunLoopSourceCreate(NULL, 0, &source_context);
     CFRunLoopAddSource(loop, source, kCFRunLoopDefaultMode);
     CFRunLoopSourceSignal(source);
-    printf("  result %d\n", (int)CFRunLoopRunInMode(kCFRunLoopDefaultMode, 1, true));
+    printf("  result %d\n", (int)CFRunLoopRunInMode(kCFRunLoopDefaultMode, 1e10, true));
     CFRunLoopSourceInvalidate(source);
     printf("  invalid, not yet released\n");
     CFRelease(source);

@@ -152,7 +152,7 @@ typedef const struct __CFNull *CFNullRef;
 CF_EXPORT double kCFCoreFoundationVersionNumber;
 
 /// Objects are counted: what a Create or Copy function answers is yours to release, what a Get function answers is lent.
-/// NULL is ignored by all of these; releasing more often than retaining ends the program with a sentence.
+/// NULL is ignored by all of these. Releasing more often than retaining ends the program with a sentence, where it shows.
 CF_EXPORT CFTypeID CFGetTypeID(CFTypeRef cf);
 CF_EXPORT CFStringRef CFCopyTypeIDDescription(CFTypeID type_id);
 CF_EXPORT CFTypeRef CFRetain(CFTypeRef cf);
