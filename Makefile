@@ -70,7 +70,7 @@ uninstall: ## What install put there
 
 CF := Sources/RunLoopCF
 CF_OBJECTS := $(patsubst $(CF)/src/%.c,$(OUT)/cf/%.o,$(wildcard $(CF)/src/*.c))
-CF_CFLAGS := $(subst -DRUNLOOP_BUILDING_CORE,-DRUNLOOP_CF_BUILDING,$(CORE_CFLAGS)) -I$(CF)/include
+CF_CFLAGS := $(filter-out -DRUNLOOP_BUILDING_CORE,$(CORE_CFLAGS)) -I$(CF)/include
 CF_HEADERS := $(DESTDIR)$(INCLUDEDIR)/runloop-cf
 
 .PHONY: install-cf uninstall-cf

@@ -5,6 +5,9 @@
 #ifndef RUNLOOP_CF_INTERNAL_H
 #define RUNLOOP_CF_INTERNAL_H
 
+/// Calls that take blocks are defined here with plain pointers, whichever compiler builds them (block.c).
+#define RUNLOOP_CF_BUILDING
+
 #include <CoreFoundation/CFArray.h>
 #include <CoreFoundation/CFBase.h>
 #include <CoreFoundation/CFDate.h>
