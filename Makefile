@@ -135,7 +135,7 @@ sanitize: ## The C tests under address, undefined-behaviour and thread sanitizer
 .PHONY: bench bench-deps bench-smoke
 W ?=
 PEERS ?=
-REPS ?= 5
+REPS ?= 3
 COUNTS ?= 1
 
 bench: ## Our figures beside every peer's (W=w4 PEERS=raw,ev REPS=7), tables and pictures in bench-results

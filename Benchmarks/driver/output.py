@@ -50,7 +50,7 @@ def count_tables(groups, counts, peers):
     cells = [(group, cell) for group in groups for cell in group.cells if counts.get(cell.name)]
     text = ""
     for key, title in [("instructions", "User instructions"), ("system_calls", "System calls"), ("allocations", "Allocations")]:
-        rows = [[""] + [f"{group.key} {cell.label}" for group, cell in cells]]
+        rows = [[""] + [cell.name for _, cell in cells]]
         for peer in peers:
             values = [counts[cell.name].get(peer, {}).get(key) for _, cell in cells]
             if any(value is not None for value in values):
@@ -73,7 +73,7 @@ def time_goal(group, cell, results, peer):
     else:
         goal, met = f"{cell.ns:g} {group.unit.split()[0].rstrip(';')}", value / group.scale <= cell.ns
     shown = f"{times:.3f}" if times is not None else "-"
-    return [[f"{group.key} {cell.label}", number(value, group.scale), number(best, group.scale), shown, goal, "" if met else "missed"]]
+    return [[f"{group.key} {cell.label}", number(value, group.scale), number(best, group.scale), shown, goal, "met" if met else "missed"]]
 
 
 def count_goals(group, cell, counts, peer):
@@ -84,7 +84,7 @@ def count_goals(group, cell, counts, peer):
             # A handful of calls at the start and at the end of a run don't cancel out exactly.
             met = value <= limit * 1.01
             goal = f"{limit:,g} {key.replace('_', ' ')}"
-            rows.append([f"{group.key} {cell.label}", number(value), "", "", goal, "" if met else "missed"])
+            rows.append([f"{group.key} {cell.label}", number(value), "", "", goal, "met" if met else "missed"])
     return rows
 
 
