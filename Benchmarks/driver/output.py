@@ -68,8 +68,10 @@ def time_goal(group, cell, results, peer):
         return []
     times = ratio(results, cell.name, peer, group.metric, cell.than)
     best = least(results, cell.name, peer, group.metric)
+    if cell.ratio is not None and times is None:
+        return []  # the peer that it is compared with isn't there
     if cell.ratio is not None:
-        goal, met = f"{cell.ratio:.2f} x {cell.than}", times is not None and times <= cell.ratio
+        goal, met = f"{cell.ratio:.2f} x {cell.than}", times <= cell.ratio
     else:
         goal, met = f"{cell.ns:g} {group.unit.split()[0].rstrip(';')}", value / group.scale <= cell.ns
     shown = f"{times:.3f}" if times is not None else "-"
