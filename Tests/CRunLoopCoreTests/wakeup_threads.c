@@ -51,12 +51,11 @@ TEST("R46 R53 R54 a stop of any kind from another thread ends the sleep and the 
 
 static void stop_q(void) {
     runloop_stop_mode(loop, "Q");
-    runloop_wake_up(loop);
     WAIT_UNTIL(trace_is("E T S W A T S W") && loop_is_asleep());
     stop_loop();
 }
 
-TEST("R53 a stop of another mode does not end the running one") {
+TEST("R53 R54 a stop of another mode wakes the running one, which goes round once and does not end") {
     begin_in_p();
     add_source("quiet", NULL, "P");
     run_and_do(stop_q);

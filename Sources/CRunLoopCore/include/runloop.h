@@ -187,7 +187,8 @@ RUNLOOP_EXPORT int runloop_stop(runloop *loop);
 RUNLOOP_EXPORT int runloop_stop_latched(runloop *loop);
 
 /// Ends the next end of an iteration in `mode`, now or whenever that mode runs; remembered (R53). Makes the mode
-/// if needed. -ENOMEM; -EINVAL for the pseudo-mode. Not for signal handlers. O(modes).
+/// if needed, and wakes the loop, whatever mode it runs. -ENOMEM; -EINVAL for the pseudo-mode. Not for signal handlers.
+/// O(modes).
 RUNLOOP_EXPORT int runloop_stop_mode(runloop *loop, const char *mode);
 
 /// Ends one sleep, or spares the next if the loop is on its way to it; ignored, without trace, when no run is

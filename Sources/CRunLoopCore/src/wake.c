@@ -122,7 +122,8 @@ int runloop_stop_mode(runloop *loop, const char *name) {
     if (!mode)
         return -ENOMEM;
     atomic_store(&mode->stop_requested, true);
-    runloop__wake_kick(loop);
+    // A wake-up like any other: a run of another mode is not stopped, but goes round once (R53, R54).
+    set_and_wake(loop, WORD_ACCEPTS, WORD_WOKEN);
     return 0;
 }
 
