@@ -6,7 +6,7 @@ from xml.sax.saxutils import escape
 
 from driver.measure import median, number
 
-ROW, PANEL, LABELS, VALUES, TOP, PER_LINE = 19, 220, 88, 62, 74, 3
+ROW, PANEL, LABELS, VALUES, TOP, PER_LINE = 19, 220, 126, 62, 74, 3
 STYLE = """
   text { font: 12px system-ui, sans-serif; fill: #24292f }
   .title { font-size: 15px; font-weight: 600 } .small { font-size: 11px; fill: #6e7781 }
@@ -60,7 +60,7 @@ def draw(group, results, peers, about):
     lines = math.ceil(len(group.cells) / PER_LINE)
     height = TOP + lines * (len(shown) * ROW + 34)
     width = LABELS + min(PER_LINE, len(group.cells)) * (PANEL + VALUES) + 8
-    width = max(width, 560)
+    width = max(width, 560, 9 * len(group.title))
     parts = [
         f'<text class="title" x="8" y="22">{escape(group.title)}</text>',
         f'<text class="small" x="8" y="40">{escape(group.unit)}, median; logarithmic, left is better; {escape(about)}</text>',
