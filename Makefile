@@ -73,7 +73,7 @@ CF_OBJECTS := $(patsubst $(CF)/src/%.c,$(OUT)/cf/%.o,$(wildcard $(CF)/src/*.c))
 CF_CFLAGS := $(filter-out -DRUNLOOP_BUILDING_CORE,$(CORE_CFLAGS)) -I$(CF)/include
 CF_HEADERS := $(DESTDIR)$(INCLUDEDIR)/runloop-cf
 
-.PHONY: install-cf uninstall-cf
+.PHONY: install-cf uninstall-cf test-cf
 lib: $(OUT)/librunloop-cf.a $(OUT)/librunloop-cf.so.$(VERSION)
 install: install-cf
 uninstall: uninstall-cf
@@ -91,6 +91,9 @@ $(OUT)/librunloop-cf.a: $(CF_OBJECTS)
 $(OUT)/librunloop-cf.so.$(VERSION): $(CF_OBJECTS) $(OUT)/librunloop.so.$(VERSION)
 	@echo "  LINK $@"
 	@$(CC) -shared -pthread $(LDFLAGS) $(SANITIZE_FLAGS) -Wl,-soname,librunloop-cf.so.$(SOVERSION) -o $@ $^
+
+test-cf: ## Programs written for CFRunLoop, on ours and on the real one
+	@Tests/cf-programs
 
 install-cf: lib
 	install -d $(CF_HEADERS)/CoreFoundation $(DESTDIR)$(LIBDIR)/pkgconfig
@@ -129,6 +132,12 @@ test-swift: ## The Swift tests
 
 sanitize: ## The C tests under address, undefined-behaviour and thread sanitizers; the Swift tests under address and thread
 	Tests/sanitize
+
+#-- the differential suite --------------------------------------------------------------------------------------------
+
+.PHONY: conformance
+conformance: ## The same programs on CoreFoundation and on ours, compared (SEEDS=5000, SANITIZE=address|thread)
+	@Tests/conformance
 
 #-- benchmarks --------------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 #include "internal.h"
 
-enum { BUCKETS = 64, MAGIC_SIZE = 8 };
+enum { BUCKETS = 64 };
 
 struct constant {
     struct constant *next;
@@ -66,7 +66,7 @@ CFStringRef __CFStringMakeConstantString(const char *cStr) {
 }
 
 CFStringRef cf__constant_of_literal(CFTypeRef literal) {
-    return __CFStringMakeConstantString((const char *)literal + MAGIC_SIZE);
+    return __CFStringMakeConstantString((const char *)literal + CF_LITERAL_MAGIC_SIZE);
 }
 
 void cf__constants_after_fork(void) {

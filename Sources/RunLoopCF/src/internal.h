@@ -63,16 +63,33 @@ struct cf_object {
 
 /// An object of `size` bytes, zeroed, with one reference. NULL when memory ran out.
 void *cf__new(const struct cf_class *class, size_t size);
-const struct cf_class *cf__class_of(CFTypeRef object);
 /// For those who know an object without keeping it: takes a reference, if there is one still.
 bool cf__retain_if_referenced(CFTypeRef object);
-/// False for NULL. An object of another type ends the program, with the name of the caller.
-bool cf__is(CFTypeRef object, enum cf_type type, const char *caller);
-#define CF_IS(object, type) cf__is(object, type, __func__)
 _Noreturn void cf__misuse(const char *caller, const char *sentence);
+_Noreturn void cf__wrong_type(CFTypeRef object, enum cf_type type, const char *caller);
 
 extern const struct cf_class cf__null_class, cf__allocator_class, cf__string_class, cf__array_class, cf__set_class,
     cf__date_class, cf__loop_class, cf__source_class, cf__observer_class, cf__timer_class, cf__descriptor_class;
+
+/// A string literal that stands for a constant string (CFSTR) begins with these letters instead of a class.
+#define CF_LITERAL_MAGIC "\377\376CFSTR\377"
+enum { CF_LITERAL_MAGIC_SIZE = sizeof CF_LITERAL_MAGIC - 1 };
+
+static inline bool cf__is_literal(CFTypeRef object) {
+    return memcmp(object, CF_LITERAL_MAGIC, CF_LITERAL_MAGIC_SIZE) == 0;
+}
+
+static inline const struct cf_class *cf__class_of(CFTypeRef object) {
+    return cf__is_literal(object) ? &cf__string_class : ((const struct cf_object *)object)->class;
+}
+
+/// False for NULL. An object of another type ends the program, with the name of the caller.
+static inline bool cf__is(CFTypeRef object, enum cf_type type, const char *caller) {
+    if (object && cf__class_of(object)->type != type)
+        cf__wrong_type(object, type, caller);
+    return object;
+}
+#define CF_IS(object, type) cf__is(object, type, __func__)
 
 //===-- strings (string.c, encoding.c, constant.c, format.c) ---------------------------------------------------------===//
 
@@ -90,7 +107,6 @@ CFStringRef cf__string_create(const struct cf_text *text);
 CFStringRef cf__string_from_utf8(const char *utf8);
 /// malloc'ed; NULL when memory ran out.
 char *cf__string_copy_utf8(CFStringRef string);
-bool cf__is_literal(CFTypeRef object);
 /// The object that stands for a string literal with the magic letters, or NULL when memory ran out.
 CFStringRef cf__constant_of_literal(CFTypeRef literal);
 void cf__constants_after_fork(void);

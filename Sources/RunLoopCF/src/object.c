@@ -34,18 +34,9 @@ void *cf__new(const struct cf_class *class, size_t size) {
     return object;
 }
 
-const struct cf_class *cf__class_of(CFTypeRef object) {
-    return cf__is_literal(object) ? &cf__string_class : ((const struct cf_object *)object)->class;
-}
-
-bool cf__is(CFTypeRef object, enum cf_type type, const char *caller) {
-    if (!object)
-        return false;
-    const struct cf_class *class = cf__class_of(object);
-    if (class->type == type)
-        return true;
+void cf__wrong_type(CFTypeRef object, enum cf_type type, const char *caller) {
     char sentence[160];
-    snprintf(sentence, sizeof sentence, "the argument is a %s where a %s is expected.", class->name,
+    snprintf(sentence, sizeof sentence, "the argument is a %s where a %s is expected.", cf__class_of(object)->name,
              classes[type]->name);
     cf__misuse(caller, sentence);
 }

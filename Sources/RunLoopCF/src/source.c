@@ -115,10 +115,12 @@ static void cancel(runloop_source *core, runloop *loop, const char *mode, void *
     tell(source->context.v0.cancel, loop, mode, source->context.v0.info);
 }
 
-/// Asked by the core for any two sources that have an `equal`, whichever it is.
+/// Asked by the core for any two sources that have an `equal`, whichever it is. As in any set, equal is only what hashes equally;
+/// without a `hash` that is the same info.
 static bool are_equal(const void *object, const void *other) {
     CFRunLoopSourceRef left = (CFRunLoopSourceRef)(uintptr_t)object, right = (CFRunLoopSourceRef)(uintptr_t)other;
-    return are_alike(left, right) && left->context.v0.equal(left->context.v0.info, right->context.v0.info);
+    return are_alike(left, right) && hash(left) == hash(right) &&
+           left->context.v0.equal(left->context.v0.info, right->context.v0.info);
 }
 
 static void release_context(void *object) {

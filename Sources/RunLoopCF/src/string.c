@@ -72,13 +72,6 @@ CFTypeID CFStringGetTypeID(void) {
 
 //===-- what a string is made of -------------------------------------------------------------------------------------===//
 
-static const char magic[] = "\377\376CFSTR\377";
-enum { MAGIC_SIZE = sizeof magic - 1 };
-
-bool cf__is_literal(CFTypeRef object) {
-    return memcmp(object, magic, MAGIC_SIZE) == 0;
-}
-
 /// The length of a literal if it is all ASCII, otherwise -1.
 static CFIndex ascii_length(const char *text) {
     CFIndex length = 0;
@@ -91,7 +84,7 @@ static CFIndex ascii_length(const char *text) {
 
 struct cf_text cf__text(CFStringRef string) {
     if (cf__is_literal(string)) {
-        const char *letters = (const char *)string + MAGIC_SIZE;
+        const char *letters = (const char *)string + CF_LITERAL_MAGIC_SIZE;
         CFIndex length = ascii_length(letters);
         if (length >= 0)
             return (struct cf_text){letters, length, false};
