@@ -30,6 +30,8 @@ extension RunLoop {
         public static let invalid = Error(errorNumber: ErrorNumber.invalid)
         /// The loop's thread has ended (ESHUTDOWN).
         public static let loopFinished = Error(errorNumber: ErrorNumber.loopFinished)
+        /// The system or the user has no threads left (EAGAIN).
+        public static let tooManyThreads = Error(errorNumber: ErrorNumber.tooManyThreads)
         /// The loop was made before a fork, and this is the child (ECHILD).
         public static let inheritedAcrossFork = Error(errorNumber: ErrorNumber.inheritedAcrossFork)
     }
@@ -47,6 +49,7 @@ extension RunLoop.Error: CustomStringConvertible {
         case .inAnotherLoop: "The item is in another run loop; remove it from there first."
         case .invalid: "The item was invalidated, or its descriptor and conditions do not make sense."
         case .loopFinished: "The thread of the run loop has ended, so nothing will ever run there."
+        case .tooManyThreads: "The system has no room for another thread."
         case .inheritedAcrossFork: "The run loop was made before a fork and belongs to the parent process."
         default: "The system refused with error number \(errorNumber)."
         }

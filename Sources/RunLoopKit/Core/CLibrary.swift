@@ -8,7 +8,7 @@
     #error("RunLoopKit needs a C library for Linux.")
 #endif
 
-// The only file that needs the C library.
+// Besides PosixThread.swift the only file that needs the C library.
 
 /// The numbers of the errors that the core answers with.
 enum ErrorNumber {
@@ -21,6 +21,7 @@ enum ErrorNumber {
     static let tooManyDescriptors = EMFILE
     static let tooManyWatches = ENOSPC
     static let loopFinished = ESHUTDOWN
+    static let tooManyThreads = EAGAIN
 }
 
 /// Makes a string of a malloc'ed text and frees the text.
@@ -57,5 +58,44 @@ final class Guarded<Value>: @unchecked Sendable {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
         return body(&value)
+    }
+}
+
+/// A value that one thread leaves for others, once. Who asks earlier waits, and blocks its thread.
+final class Handover<Value: Sendable>: @unchecked Sendable {
+    private var value: Value?
+    private let lock: UnsafeMutablePointer<pthread_mutex_t>
+    private let arrival: UnsafeMutablePointer<pthread_cond_t>
+
+    init() {
+        lock = .allocate(capacity: 1)
+        lock.initialize(to: pthread_mutex_t())
+        pthread_mutex_init(lock, nil)
+        arrival = .allocate(capacity: 1)
+        arrival.initialize(to: pthread_cond_t())
+        pthread_cond_init(arrival, nil)
+    }
+
+    deinit {
+        pthread_cond_destroy(arrival)
+        arrival.deallocate()
+        pthread_mutex_destroy(lock)
+        lock.deallocate()
+    }
+
+    func put(_ value: Value) {
+        pthread_mutex_lock(lock)
+        defer { pthread_mutex_unlock(lock) }
+        self.value = value
+        pthread_cond_broadcast(arrival)
+    }
+
+    func wait() -> Value {
+        pthread_mutex_lock(lock)
+        defer { pthread_mutex_unlock(lock) }
+        while true {
+            if let value { return value }
+            pthread_cond_wait(arrival, lock)
+        }
     }
 }

@@ -14,6 +14,12 @@ struct LoopCore: Hashable, @unchecked Sendable {
     static var current: LoopCore? { LoopCore(runloop_current()) }
     static var main: LoopCore? { LoopCore(runloop_main()) }
 
+    /// The calling thread's loop, or the reason why there is none.
+    static func makeCurrent() -> Result<LoopCore, RunLoop.Error> {
+        if let core = current { return .success(core) }
+        return .failure(RunLoop.Error(result: runloop_run_in_mode(RUNLOOP_DEFAULT_MODE, 0, false)))
+    }
+
     func retain() { runloop_retain(pointer) }
     func release() { runloop_release(pointer) }
 
@@ -60,11 +66,13 @@ struct LoopCore: Hashable, @unchecked Sendable {
 
     // Performing.
 
-    func post(_ modes: Set<RunLoop.Mode>, _ box: PerformBox) -> Int32 {
+    /// What was accepted and cannot run any more because the loop's thread ends: `discard` tells what becomes of it.
+    func post(_ modes: Set<RunLoop.Mode>, _ box: PerformBox, atEnd discard: DiscardOfPost = .free) -> Int32 {
         let info = lendBox(box)
+        let discarded: runloop_function = discard == .free ? returnBox : performCallOut
         let result = withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: modes.count) { names in
             for (index, mode) in modes.enumerated() { names[index] = mode.name.text }
-            return runloop_post_in_modes(pointer, names.baseAddress, modes.count, performCallOut, info, returnBox)
+            return runloop_post_in_modes(pointer, names.baseAddress, modes.count, performCallOut, info, discarded)
         }
         if result < 0 { returnBox(info) }
         return result
@@ -104,6 +112,14 @@ struct LoopCore: Hashable, @unchecked Sendable {
     func hasAnywhere(_ observer: ObserverCore) -> Bool {
         contains(observer, .common) || modes.contains { contains(observer, $0) }
     }
+}
+
+/// What becomes of a posted closure when the loop's thread ends before it could run.
+enum DiscardOfPost {
+    /// It is freed unused.
+    case free
+    /// It runs on the ending thread.
+    case perform
 }
 
 /// The box is released after its closure ran, whatever the closure did.

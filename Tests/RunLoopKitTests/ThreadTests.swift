@@ -1,0 +1,241 @@
+import Dispatch
+import Glibc
+import RunLoopKit
+import Testing
+
+@Suite struct ThreadTests {
+    @Test("A thread hands out its loop when the loop runs")
+    func loopRuns() async throws {
+        try await withRunLoopThread {
+            for _ in 0..<50 {
+                let thread = try RunLoop.Thread()
+                #expect(thread.loop.currentMode == .default)
+                #expect(!thread.loop.isCurrent)
+            }
+        }
+    }
+
+    @Test("A thread has its name, cut at 15 bytes but in no character, and its stack")
+    func nameAndStack() async throws {
+        try await withRunLoopThread {
+            let named = try RunLoop.Thread(name: "fourteen bytesé", stackSize: 8 << 20)
+            #expect(named.performAndWait { nameOfThread() } == "fourteen bytes")
+            #expect(named.performAndWait { useStack(6 << 20) } == 6 << 20)
+            let tiny = try RunLoop.Thread(stackSize: 1)
+            #expect(tiny.performAndWait { 1 } == 1)
+        }
+    }
+
+    @Test("R102 A thread runs what it is given, in order, on itself")
+    func performsInOrder() async throws {
+        try await withRunLoopThread {
+            let thread = try RunLoop.Thread()
+            let trace = Trace()
+            let loop = thread.loop
+            for number in 0..<100 {
+                thread.perform { trace.note("\(number) \(loop.isCurrent)") }
+            }
+            thread.performAndWait {}
+            #expect(trace.all == (0..<100).map { "\($0) true" })
+        }
+    }
+
+    @Test("A waited call returns its value, and throws its error, typed or not")
+    func valuesAndErrors() async throws {
+        try await withRunLoopThread {
+            let thread = try RunLoop.Thread()
+            #expect(thread.performAndWait { 42 } == 42)
+            do throws(RunLoop.Error) {
+                try thread.performAndWait { () throws(RunLoop.Error) in throw .badDescriptor }
+                Issue.record("Nothing was thrown.")
+            } catch {
+                #expect(error == .badDescriptor)
+            }
+            #expect(throws: Refusal.self) { try thread.performAndWait { throw Refusal() } }
+        }
+    }
+
+    @Test("A waited call on the thread itself is made at once")
+    func reentrant() async throws {
+        try await withRunLoopThread {
+            let thread = try RunLoop.Thread()
+            let inner = thread.performAndWait { [thread] in
+                thread.performAndWait { thread.loop.isCurrent }
+            }
+            #expect(inner)
+        }
+    }
+
+    @Test("A waited call may use what its caller has on the stack")
+    func usesCallersState() async throws {
+        try await withRunLoopThread {
+            let thread = try RunLoop.Thread()
+            var list = [1, 2]
+            list = thread.performAndWait { [list] in list + [3] }
+            #expect(list == [1, 2, 3])
+        }
+    }
+
+    @Test("A stop that comes at once, and twice, is not lost")
+    func earlyStop() async throws {
+        try await withRunLoopThread {
+            for _ in 0..<100 {
+                let thread = try RunLoop.Thread()
+                thread.stop()
+                thread.stop()
+                thread.join()
+                #expect(!thread.perform {})
+            }
+        }
+    }
+
+    @Test("Stops of the loop do not end the thread")
+    func stopsOfLoop() async throws {
+        try await withRunLoopThread {
+            let thread = try RunLoop.Thread()
+            thread.loop.stop()
+            thread.loop.stopCurrentOrNextRun()
+            #expect(thread.performAndWait { 1 } == 1)
+            thread.loop.stop()
+            #expect(thread.performAndWait { 2 } == 2)
+        }
+    }
+
+    @Test("A stop ends the runs that are nested in common modes, and the thread")
+    func stopsNestedRuns() async throws {
+        try await withRunLoopThread {
+            let thread = try RunLoop.Thread()
+            let inside = Handed<Bool>()
+            thread.perform {
+                let loop = RunLoop.current
+                loop.perform {
+                    loop.perform(inModes: ["private"]) { inside.put(true) }
+                    try? loop.add(RunLoop.Source {}, forMode: "private")
+                    loop.run(mode: "private")
+                }
+                loop.run()
+            }
+            #expect(inside.take() == true)
+            thread.stop()
+            thread.join()
+        }
+    }
+
+    @Test("What was accepted before the stop runs, though the thread ends first")
+    func acceptedIsNotDropped() async throws {
+        try await withRunLoopThread {
+            for _ in 0..<50 {
+                let thread = try RunLoop.Thread()
+                let ran = Count()
+                let gate = DispatchSemaphore(value: 0)
+                thread.perform { gate.wait() }
+                for _ in 0..<10 { thread.perform(inModes: ["never run"]) { ran.increment() } }
+                for _ in 0..<10 { thread.perform { ran.increment() } }
+                thread.stop()
+                gate.signal()
+                thread.join()
+                #expect(ran.value == 20)
+            }
+        }
+    }
+
+    @Test("A waited call that the thread accepted before it ends is made")
+    func waitedCallAtEnd() async throws {
+        try await withRunLoopThread {
+            let thread = try RunLoop.Thread()
+            let gate = DispatchSemaphore(value: 0)
+            let mode = RunLoop.Mode("never run")
+            let answer = Handed<Int>()
+            let caller = TestThread { answer.put(thread.performAndWait(inModes: [mode]) { 7 }) }
+            // The mode is made by the call, and so tells that the call was accepted, or is about to be.
+            #expect(waitUntil { thread.loop.allModes.contains(mode) })
+            thread.perform { gate.wait() }
+            usleep(20_000)
+            thread.stop()
+            gate.signal()
+            #expect(answer.take() == 7)
+            caller.join()
+            thread.join()
+        }
+    }
+
+    @Test("Dropping the last reference stops the thread, from anywhere")
+    func droppingStops() async throws {
+        try await withRunLoopThread {
+            let ended = Count()
+            var thread: RunLoop.Thread? = try RunLoop.Thread()
+            let token = Token(ended)
+            thread?.perform(inModes: ["never run"]) { token.touch() }
+            weak let loop = thread?.loop
+            thread = nil
+            #expect(waitUntil { loop == nil })
+
+            // Here the last reference goes on the thread itself.
+            thread = try RunLoop.Thread()
+            weak let other = thread?.loop
+            let gate = DispatchSemaphore(value: 0)
+            thread?.perform { [thread] in
+                gate.wait()
+                withExtendedLifetime(thread) {}
+            }
+            thread = nil
+            gate.signal()
+            #expect(waitUntil { other == nil })
+        }
+    }
+
+    @Test("Several may wait for the end of a thread")
+    func severalJoin() async throws {
+        try await withRunLoopThread {
+            let thread = try RunLoop.Thread()
+            let joined = Count()
+            let waiters = (0..<4).map { _ in
+                TestThread {
+                    thread.join()
+                    joined.increment()
+                }
+            }
+            #expect(joined.value == 0)
+            thread.stop()
+            for waiter in waiters { waiter.join() }
+            #expect(joined.value == 4)
+        }
+    }
+
+    @Test("Threads are started, used and stopped by many at once")
+    func manyAtOnce() async throws {
+        try await withRunLoopThread {
+            let ran = Count()
+            let workers = (0..<4).map { _ in
+                TestThread {
+                    for _ in 0..<25 {
+                        guard let thread = try? RunLoop.Thread() else { return }
+                        thread.perform { ran.increment() }
+                        thread.performAndWait { ran.increment() }
+                        thread.perform { ran.increment() }
+                    }
+                }
+            }
+            for worker in workers { worker.join() }
+            #expect(waitUntil { ran.value == 300 })
+        }
+    }
+}
+
+private struct Refusal: Error {}
+
+private func nameOfThread() -> String {
+    let file = open("/proc/thread-self/comm", O_RDONLY)
+    defer { close(file) }
+    var name = [UInt8](repeating: 0, count: 16)
+    let count = read(file, &name, name.count)
+    return String(decoding: name.prefix(max(0, count - 1)), as: UTF8.self)
+}
+
+/// Touches that many bytes of stack, and returns how many those were.
+private func useStack(_ size: Int) -> Int {
+    withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 16) { page in
+        page[0] = 1
+        return size <= 4096 ? size : 4096 + useStack(size - 4096)
+    }
+}
