@@ -221,9 +221,8 @@ void CFRunLoopStop(CFRunLoopRef rl) {
 
 void _CFRunLoopStopMode(CFRunLoopRef rl, CFStringRef modeName) {
     runloop *core = cf__core_of_loop(rl);
-    // Wakes the loop in whichever mode it sleeps, where the core wakes it only for the mode that is stopped (R53).
-    if (core && runloop_stop_mode(core, cf__mode_name(modeName)) == 0)
-        runloop_wake_up(core);
+    if (core)
+        runloop_stop_mode(core, cf__mode_name(modeName));
 }
 
 Boolean _CFRunLoopIsCurrent(CFRunLoopRef rl) {
