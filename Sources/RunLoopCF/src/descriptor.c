@@ -34,10 +34,14 @@ struct __CFFileDescriptor {
     struct place *places;
     runloop_source *watch; ///< for what is enabled, in all places
     bool is_always_ready;
-    int callouts;             ///< that are running
+    int callouts;             ///< that are running …
+    const void *caller;       ///< … all on this thread; NULL: on several
+    int closing;              ///< what the last of them has to close, or -1
     bool context_is_released; ///< or will be, by the last of them
     struct link *link;        ///< of the source, while that lives
 };
+
+static _Thread_local char this_thread;
 
 CFTypeID CFFileDescriptorGetTypeID(void) {
     return CF_TYPE_DESCRIPTOR;
@@ -105,6 +109,24 @@ static void release_info(CFFileDescriptorRef f) {
         f->context.release(f->context.info);
 }
 
+/// HOLDS: lock.
+static void begin_callout(CFFileDescriptorRef f) {
+    f->caller = f->callouts == 0 || f->caller == &this_thread ? &this_thread : NULL;
+    f->callouts++;
+}
+
+/// What an invalidation meanwhile has left to the last call-out.
+static void end_callout(CFFileDescriptorRef f) {
+    pthread_mutex_lock(&f->lock);
+    bool releases = --f->callouts == 0 && f->context_is_released;
+    int descriptor = releases ? f->closing : -1;
+    pthread_mutex_unlock(&f->lock);
+    if (descriptor >= 0)
+        close(descriptor);
+    if (releases)
+        release_info(f);
+}
+
 /// Tells those of `types` that are enabled, which they then no longer are.
 static void call_out(CFFileDescriptorRef f, runloop_source *watch, CFOptionFlags types) {
     CFRetain(f);
@@ -113,7 +135,7 @@ static void call_out(CFFileDescriptorRef f, runloop_source *watch, CFOptionFlags
     types &= watch && watch != f->watch ? 0 : f->enabled;
     if (types) {
         f->enabled &= ~types;
-        f->callouts++;
+        begin_callout(f);
         old = renew_watch(f);
     }
     pthread_mutex_unlock(&f->lock);
@@ -121,11 +143,7 @@ static void call_out(CFFileDescriptorRef f, runloop_source *watch, CFOptionFlags
     if (types) {
         if (f->callout)
             f->callout(f, types, f->context.info);
-        pthread_mutex_lock(&f->lock);
-        bool releases = --f->callouts == 0 && f->context_is_released;
-        pthread_mutex_unlock(&f->lock);
-        if (releases)
-            release_info(f);
+        end_callout(f);
     }
     CFRelease(f);
 }
@@ -268,6 +286,7 @@ CFFileDescriptorRef CFFileDescriptorCreate(CFAllocatorRef allocator, CFFileDescr
     return f;
 }
 
+/// Closed at once, unless another thread's callback may be using the descriptor: then right after it.
 void CFFileDescriptorInvalidate(CFFileDescriptorRef f) {
     if (!CF_IS(f, CF_TYPE_DESCRIPTOR))
         return;
@@ -282,15 +301,16 @@ void CFFileDescriptorInvalidate(CFFileDescriptorRef f) {
     runloop_source *old = renew_watch(f);
     CFRunLoopSourceRef source = copy_source(f);
     f->context_is_released = true;
-    bool releases = f->callouts == 0;
+    bool is_idle = f->callouts == 0, closes = f->closes && (is_idle || f->caller == &this_thread);
+    f->closing = f->closes && !closes ? descriptor : -1;
     pthread_mutex_unlock(&f->lock);
     runloop_source_release(old);
     if (source)
         CFRunLoopSourceInvalidate(source);
     CFRelease(source);
-    if (f->closes)
+    if (closes)
         close(descriptor);
-    if (releases)
+    if (is_idle)
         release_info(f);
 }
 
