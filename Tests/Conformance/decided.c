@@ -1,0 +1,367 @@
+// Where ours differs because a decision says so. How exactly each of these differs is in Differences/, by decision.
+#include "dsl.h"
+
+#include <unistd.h>
+
+//-- 0007: no run falls asleep over work that its mode could do ---------------------------------------------------------
+
+SCENARIO(only_a_function, "G13 R25", "a mode that had only a function is finished after it") {
+    watch(DEFAULT);
+    block("f", DEFAULT, NULL);
+    timed_run(DEFAULT, .03, GO_ON);
+}
+
+SCENARIO(function_queues_function, "G14 R104", "a function queued by a function is performed without a sleep") {
+    watch(P);
+    quiet(P);
+    block("b1", P, ^{
+      block("b2", P, NULL);
+    });
+    run(P, .03, GO_ON);
+}
+
+SCENARIO(function_before_waiting, "R104", "so is one queued by a BeforeWaiting observer") {
+    watch(P);
+    quiet(P);
+    observer_once("o", "W", 0, P, ^{
+      block("f", P, NULL);
+    });
+    run(P, .03, GO_ON);
+}
+
+SCENARIO(signal_before_waiting, "R25", "a source that a BeforeWaiting observer signals performs without a sleep") {
+    watch(P);
+    source("a", 0, P, NULL);
+    observer_once("o", "W", 0, P, ^{
+      signal_source("a");
+    });
+    run(P, .03, GO_ON);
+}
+
+SCENARIO(emptied_before_waiting, "R25", "a mode that a BeforeTimers observer empties finishes without a sleep") {
+    watch(P);
+    source("a", 0, P, NULL);
+    observer_once("o", "T", 0, P, ^{
+      invalidate("a");
+    });
+    timed_run(P, .03, GO_ON);
+}
+
+SCENARIO(emptied_and_refilled, "R25", "unless an AfterWaiting observer puts something in") {
+    watch(P);
+    source("a", 0, P, NULL);
+    observer_once("o", "T", 0, P, ^{
+      take_out("a", P);
+    });
+    observer_once("p", "A", 0, P, ^{
+      add("a", P);
+    });
+    run(P, .03, GO_ON);
+}
+
+SCENARIO(function_queues_itself, "R104", "a function that queues itself again, three times") {
+    __block int count = 0;
+    __block action again = NULL;
+    watch(P);
+    quiet(P);
+    again = Block_copy(^{
+      if (++count < 3)
+          block("f", P, again);
+    });
+    block("f", P, again);
+    run(P, .03, GO_ON);
+}
+
+//-- 0008: a sleeper whose mode is emptied from outside wakes -----------------------------------------------------------
+
+SCENARIO(emptied_asleep, "R25 R54", "another thread takes the last item out") {
+    watch(P);
+    source("a", 0, P, NULL);
+    when_asleep(^{
+      take_out("a", P);
+    });
+    timed_run(P, .05, GO_ON);
+}
+
+SCENARIO(invalidated_asleep, "R25 R54", "another thread invalidates the last item") {
+    watch(P);
+    source("a", 0, P, NULL);
+    when_asleep(^{
+      invalidate("a");
+    });
+    timed_run(P, .05, GO_ON);
+}
+
+//-- 0009: no iteration for a stale expiry ------------------------------------------------------------------------------
+
+SCENARIO(stale_expiry, "R41", "the date of a timer that is gone passes unnoticed") {
+    watch(P);
+    quiet(P);
+    timer("t", 10, 0, P, NULL);
+    invalidate("t");
+    run(P, .04, GO_ON);
+}
+
+//-- 0010: a wake-up is a state of one run, not a port ------------------------------------------------------------------
+
+SCENARIO(wake_and_timer, "R50 R43", "one iteration takes the wake-up and serves the timers") {
+    watch(P);
+    quiet(P);
+    timer("far", FAR, 0, P, NULL);
+    observer_once("o", "S", 0, P, ^{
+      wake();
+      nap(1);
+      timer("t", PAST, 0, P, NULL);
+    });
+    run(P, .03, GO_ON);
+}
+
+SCENARIO(wake_and_timer_polled, "R50 R43", "a polling run too") {
+    quiet(P);
+    timer("far", FAR, 0, P, NULL);
+    observer_once("o", "S", 0, P, ^{
+      wake();
+      nap(1);
+      timer("t", PAST, 0, P, NULL);
+    });
+    run(P, 0, GO_ON);
+    run(P, 0, GO_ON);
+}
+
+SCENARIO(stop_and_counter, "R50", "a stop before the wait doesn't keep a ready counter waiting") {
+    watch(P);
+    counter("c", P, NULL);
+    observer_once("o", "S", 0, P, ^{
+      stop();
+      nap(1);
+      ready("c");
+    });
+    run(P, 5, GO_ON);
+    run(P, .02, GO_ON);
+}
+
+SCENARIO(wake_of_outer_run, "R48 R51", "a nested run neither sees nor takes the outer one's wake-up") {
+    watch(P);
+    watch(Q);
+    quiet(P);
+    quiet(Q);
+    observer_once("o", "T", 0, P, ^{
+      wake();
+      run(Q, .02, GO_ON);
+    });
+    run(P, .06, GO_ON);
+}
+
+//-- 0011: a limit belongs to the wait ----------------------------------------------------------------------------------
+
+SCENARIO(nested_outlives_limit, "R34", "an outer limit that passes in a nested run holds all the same") {
+    watch(P);
+    watch(Q);
+    quiet(Q);
+    source("a", 0, P, ^{
+      timer("t", PAST, 0, P, ^{
+        run(Q, .03, GO_ON);
+      });
+    });
+    timer("rescue", 120, 0, P, ^{
+      stop();
+    });
+    signal_source("a");
+    run(P, .015, GO_ON);
+}
+
+SCENARIO(date_beyond_sixteen_years, "R77", "a date is answered as it was given") {
+    timer("t", 1e15, 0, P, NULL);
+    fire_date("t");
+}
+
+//-- 0012: timers and descriptors take turns ----------------------------------------------------------------------------
+
+SCENARIO(timer_before_counter, "R43 R76", "due timers go before a counter that was ready earlier") {
+    watch(P);
+    counter("c", P, NULL);
+    timer("far", FAR, 0, P, NULL);
+    ready("c");
+    nap(1);
+    timer("t", PAST, 0, P, NULL);
+    run(P, .02, GO_ON);
+}
+
+//-- 0014: chosen before AfterWaiting, taken when served ----------------------------------------------------------------
+
+SCENARIO(nested_after_waiting, "R45", "a run nested in an AfterWaiting observer serves the chosen port") {
+    counter("c", P, NULL);
+    watch(P);
+    observer_once("o", "A", 0, P, ^{
+      run(P, 0, GO_ON);
+    });
+    ready("c");
+    run(P, .02, GO_ON);
+}
+
+SCENARIO(nested_timer_after_waiting, "R45", "so does one whose chosen port is the timers") {
+    quiet(P);
+    timer("t", PAST, 0, P, NULL);
+    timer("far", FAR, 0, P, NULL);
+    watch(P);
+    observer_once("o", "A", 0, P, ^{
+      run(P, 0, GO_ON);
+    });
+    run(P, .02, GO_ON);
+}
+
+SCENARIO(removed_after_waiting, "R45", "a source that an AfterWaiting observer removes loses no event") {
+    quiet(P);
+    counter("c", P, NULL);
+    observer_once("o", "A", 0, P, ^{
+      take_out("c", P);
+    });
+    ready("c");
+    run(P, .02, GO_ON);
+    add("c", P);
+    run(P, .02, GO_ON);
+}
+
+//-- 0015: the pass reports whether any performed -----------------------------------------------------------------------
+
+SCENARIO(last_invalidated_return, "R44", "a run that is to return does so though the last source did not perform") {
+    __block bool nested = false;
+    watch(P);
+    source("a", 0, P, ^{
+      if (!nested) {
+          nested = true;
+          run(P, 0, GO_ON);
+      }
+    });
+    source("b", 1, P, NULL);
+    signal_source("a");
+    signal_source("b");
+    run(P, .02, GO_ON);
+}
+
+//-- 0020: descriptor sources are level-triggered and leave the bytes alone ---------------------------------------------
+
+SCENARIO(two_on_one_descriptor, "R73", "two sources on one descriptor, one removed") {
+    quiet(P);
+    counter("c", P, NULL);
+    counter_of("d", "c", P, NULL);
+    ready("c");
+    run(P, .01, RETURN);
+    take_out("d", P);
+    ready("c");
+    run(P, .01, RETURN);
+}
+
+SCENARIO(pipe_level, "R69 R73", "a pipe that its owner doesn't read stays ready") {
+    __block int count = 0;
+    pipe_source("p", P, ^{
+      if (++count == 3)
+          stop();
+    });
+    ready("p");
+    run(P, .02, GO_ON);
+}
+
+SCENARIO(pipe_eats_nothing, "R69", "the loop reads nothing from a pipe") {
+    pipe_source("p", P, NULL);
+    for (int i = 0; i < 20; i++)
+        ready("p");
+    run(P, .02, RETURN);
+    say("%d bytes left", bytes_left("p"));
+}
+
+//-- 0022: tolerance ----------------------------------------------------------------------------------------------------
+
+SCENARIO(tolerance_getter, "R91", "the tolerance that was set is answered, at most half the interval") {
+    timer("t", FAR, 10000, P, NULL);
+    CFRunLoopTimerRef timer = (CFRunLoopTimerRef)object("t");
+    CFRunLoopTimerSetTolerance(timer, 2);
+    say("%g", CFRunLoopTimerGetTolerance(timer));
+    CFRunLoopTimerSetTolerance(timer, 20);
+    say("%g", CFRunLoopTimerGetTolerance(timer));
+    CFRunLoopTimerSetTolerance(timer, -1);
+    say("%g", CFRunLoopTimerGetTolerance(timer));
+}
+
+//-- 0027: a context outlives the call-out that uses it -----------------------------------------------------------------
+
+SCENARIO(context_of_running_observer, "R98", "an observer that invalidates itself is released after its callback") {
+    quiet(P);
+    count_references();
+    observer("o", "T", 0, P, ^{
+      invalidate("o");
+      say("goes on");
+    });
+    run(P, 0, GO_ON);
+}
+
+SCENARIO(context_of_running_timer, "R88 R89", "so is a timer that does") {
+    quiet(P);
+    count_references();
+    timer("t", PAST, 1e6, P, ^{
+      invalidate("t");
+      say("goes on");
+    });
+    run(P, 0, GO_ON);
+}
+
+//-- 0028: a refused addition leaves nothing behind ---------------------------------------------------------------------
+
+SCENARIO(refused_additions, "R14 R58 R86 R97", "refused additions make no mode") {
+    source("a", 0, P, NULL);
+    invalidate("a");
+    add("a", "x");
+    timer("t", FAR, 0, P, NULL);
+    invalidate("t");
+    add("t", "y");
+    observer("o", "T", 0, P, NULL);
+    invalidate("o");
+    add("o", "z");
+    all_modes();
+}
+
+SCENARIO(additions_to_a_finished_thread, "R10", "a kept loop of a finished thread takes nothing") {
+    __block CFRunLoopRef other;
+    loud();
+    source("a", 0, NULL, NULL);
+    elsewhere(^{
+      other = (CFRunLoopRef)CFRetain(CFRunLoopGetCurrent());
+    });
+    CFRunLoopAddSource(other, (CFRunLoopSourceRef)object("a"), mode_string(P));
+    say("%s",
+        CFRunLoopContainsSource(other, (CFRunLoopSourceRef)object("a"), mode_string(P)) ? "contained" : "refused");
+    CFRunLoopRemoveSource(other, (CFRunLoopSourceRef)object("a"), mode_string(P));
+    CFRelease(other);
+}
+
+//-- 0029: the pseudo-mode is recognised by value and never becomes a mode ----------------------------------------------
+
+SCENARIO(common_by_value, "R21", "an equal string is the pseudo-mode too") {
+    loud();
+    source("a", 0, "=kCFRunLoopCommonModes", NULL);
+    contains("a", DEFAULT);
+    contains("a", COMMON);
+    all_modes();
+}
+
+SCENARIO(common_function_makes_no_mode, "R100", "a function of the pseudo-mode makes no mode") {
+    block("f", COMMON, NULL);
+    all_modes();
+}
+
+SCENARIO(declared_mode_exists, "R16", "a mode that is declared common exists") {
+    make_common(P);
+    all_modes();
+    run(P, .01, GO_ON);
+}
+
+SCENARIO(declared_pseudo_mode, "R17", "declaring the pseudo-mode common is ignored") {
+    make_common(COMMON);
+    all_modes();
+    run(COMMON, .01, GO_ON);
+}
+
+MAIN_SCENARIO(declared_mode_on_main, "R16 R24", "on the main thread a run in a declared mode waits") {
+    make_common(P);
+    timed_run(P, .02, GO_ON);
+}
