@@ -21,6 +21,7 @@ public final class RunLoop: Sendable {
 
     let core: LoopCore
     let keeper = ItemKeeper()
+    let executors: LoopExecutors
 
     /// The calling thread's loop, made at the first call. The same object each time (R1, R4).
     ///
@@ -51,6 +52,7 @@ public final class RunLoop: Sendable {
     init(retaining core: LoopCore) {
         core.retain()
         self.core = core
+        executors = LoopExecutors(core)
     }
 
     deinit {

@@ -68,11 +68,18 @@ struct LoopCore: Hashable, @unchecked Sendable {
 
     /// What was accepted and cannot run any more because the loop's thread ends: `discard` tells what becomes of it.
     func post(_ modes: Set<RunLoop.Mode>, _ box: PerformBox, atEnd discard: DiscardOfPost = .free) -> Int32 {
+        post(modes, box, performCallOut, atEnd: discard == .free ? returnBox : performCallOut)
+    }
+
+    /// Both functions take the box back.
+    func post(
+        _ modes: Set<RunLoop.Mode>, _ box: AnyObject, _ function: @escaping runloop_function,
+        atEnd discard: @escaping runloop_function
+    ) -> Int32 {
         let info = lendBox(box)
-        let discarded: runloop_function = discard == .free ? returnBox : performCallOut
         let result = withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: modes.count) { names in
             for (index, mode) in modes.enumerated() { names[index] = mode.name.text }
-            return runloop_post_in_modes(pointer, names.baseAddress, modes.count, performCallOut, info, discarded)
+            return runloop_post_in_modes(pointer, names.baseAddress, modes.count, function, info, discard)
         }
         if result < 0 { returnBox(info) }
         return result

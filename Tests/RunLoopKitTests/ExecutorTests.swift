@@ -1,0 +1,247 @@
+import Dispatch
+import Glibc
+import RunLoopKit
+import Testing
+
+@Suite struct ExecutorTests {
+    @Test("An actor on a loop runs on the loop's thread, and comes back to it after an await")
+    func actorRunsOnThread() async throws {
+        let thread = try RunLoop.Thread()
+        let counter = Counter(thread.loop)
+        #expect(await counter.add(1) == 1)
+        #expect(await counter.addAfterAwait(2) == 3)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<200 { group.addTask { _ = await counter.add(1) } }
+        }
+        #expect(await counter.add(0) == 203)
+        #expect(await counter.alwaysOnThread)
+    }
+
+    @Test("Jobs run in the order in which they were added")
+    func jobsInOrder() async throws {
+        let thread = try RunLoop.Thread()
+        let counter = Counter(thread.loop)
+        let gate = DispatchSemaphore(value: 0)
+        let trace = Trace()
+        thread.perform { gate.wait() }
+        var tasks: [Task<Void, Never>] = []
+        for number in 0..<20 {
+            // An immediate task adds its job before it returns here.
+            tasks.append(Task.immediateDetached { await counter.note("\(number)", in: trace) })
+        }
+        gate.signal()
+        for task in tasks { await task.value }
+        #expect(trace.all == (0..<20).map(String.init))
+    }
+
+    @Test("Every call-out of the loop is isolated to its actors, and no other thread is")
+    func isolationInCallOuts() async throws {
+        let thread = try RunLoop.Thread()
+        let loop = thread.loop
+        let counter = Counter(loop)
+        let trace = Trace()
+        let (reader, writer) = try makePipe()
+        let done = Handed<Bool>()
+        let source = RunLoop.Source { counter.check("source", trace) }
+        let descriptor = try RunLoop.Source(fileDescriptor: reader) { _ in
+            readByte(reader)
+            counter.check("descriptor", trace)
+            done.put(true)
+        }
+        try loop.add(source, forMode: .default)
+        try loop.add(descriptor, forMode: .default)
+        loop.add(
+            RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in counter.check("observer", trace) },
+            forMode: .default
+        )
+        loop.add(
+            RunLoop.Timer(after: .zero) { _ in
+                counter.check("timer", trace)
+                writeByte(writer)
+            }, forMode: .default)
+        source.signal()
+        loop.perform { counter.check("performed", trace) }
+        let arrived = try await withRunLoopThread { done.take() }
+        #expect(arrived == true)
+        #expect(Set(trace.all) == ["source", "descriptor", "observer", "timer", "performed"])
+        #expect(loop.executor.isIsolatingCurrentContext() == false)
+        source.invalidate()
+        descriptor.invalidate()
+        close(reader)
+        close(writer)
+    }
+
+    @Test("An actor's method on another thread is refused as not isolated")
+    func refusesOtherThread() async throws {
+        let thread = try RunLoop.Thread()
+        #expect(thread.loop.executor.isIsolatingCurrentContext() == false)
+        let inside = await Counter(thread.loop).isIsolated
+        #expect(inside == true)
+    }
+
+    @Test("A loop has one executor for actors and one for tasks")
+    func oneEach() async throws {
+        let thread = try RunLoop.Thread()
+        #expect(thread.loop.executor === thread.loop.executor)
+        #expect(thread.loop.taskExecutor === thread.loop.taskExecutor)
+        #expect(thread.loop.makeExecutor(inModes: [.common]) !== thread.loop.executor)
+    }
+
+    @Test("A task that prefers a loop runs on its thread, and is back there after every await")
+    func taskPreference() async throws {
+        let thread = try RunLoop.Thread()
+        let loop = thread.loop
+        let places = await Task(executorPreference: loop.taskExecutor) {
+            var places = [loop.isCurrent]
+            await Task.yield()
+            places.append(loop.isCurrent)
+            try? await Task.sleep(for: .milliseconds(1))
+            places.append(loop.isCurrent)
+            return places
+        }.value
+        #expect(places == [true, true, true])
+        let nested = await withTaskExecutorPreference(loop.taskExecutor) {
+            await Task.yield()
+            return isCurrent(loop)
+        }
+        #expect(nested)
+        #expect(!loop.isCurrent)
+    }
+
+    @Test("R101 Jobs of an executor for some modes wait for those modes")
+    func chosenModes() async throws {
+        let thread = try RunLoop.Thread()
+        let loop = thread.loop
+        let executor = loop.makeExecutor(inModes: ["private"])
+        let counter = Counter(loop, executor)
+        let trace = Trace()
+        let task = Task.immediateDetached { await counter.note("job", in: trace) }
+        try await withRunLoopThread { thread.performAndWait { trace.note("default") } }
+        thread.perform {
+            trace.note("entering private")
+            try? loop.add(RunLoop.Source {}, forMode: "private")
+            while trace.all.last != "job" { loop.run(mode: "private", for: .milliseconds(10)) }
+        }
+        await task.value
+        #expect(trace.all == ["default", "entering private", "job"])
+    }
+
+    @Test("R105 A run nested in a job or in a performed closure runs the other jobs")
+    func nestedRuns() async throws {
+        let thread = try RunLoop.Thread()
+        let loop = thread.loop
+        let counter = Counter(loop)
+        let gate = DispatchSemaphore(value: 0)
+        let trace = Trace()
+        thread.perform { gate.wait() }
+        // Both jobs are there when the first one begins.
+        let first = Task.immediateDetached { await counter.runNested(until: "second", in: trace) }
+        let second = Task.immediateDetached { await counter.note("second", in: trace) }
+        gate.signal()
+        await first.value
+        await second.value
+        #expect(trace.all == ["nested run begins", "second", "nested run ends"])
+
+        let other = Handed<Bool>()
+        thread.perform { gate.wait() }
+        thread.perform {
+            while !trace.all.contains("third") { loop.run(mode: .default, for: .milliseconds(10)) }
+            other.put(true)
+        }
+        let third = Task.immediateDetached { await counter.note("third", in: trace) }
+        gate.signal()
+        await third.value
+        let arrived = try await withRunLoopThread { other.take() }
+        #expect(arrived == true)
+    }
+
+    @Test("No job is dropped when the thread ends, nor what those jobs add")
+    func jobsAtEnd() async throws {
+        for _ in 0..<20 {
+            let thread = try RunLoop.Thread()
+            let never = Counter(thread.loop, thread.loop.makeExecutor(inModes: ["never run"]))
+            let other = Counter(thread.loop)
+            let trace = Trace()
+            let gate = DispatchSemaphore(value: 0)
+            thread.perform { gate.wait() }
+            let tasks = (0..<10).map { number in
+                Task.immediateDetached { await never.note("a\(number)", in: trace, hoppingTo: other) }
+            }
+            thread.stop()
+            gate.signal()
+            for task in tasks { #expect(await task.value) }
+            #expect(trace.all.count == 10)
+            try await withRunLoopThread { thread.join() }
+            #expect(trace.all == (0..<10).map { "a\($0)" })
+        }
+    }
+
+    @Test("A job for a thread that is gone stops the program with a sentence")
+    func jobAfterEnd() async throws {
+        await #expect(processExitsWith: .failure) {
+            let thread = try RunLoop.Thread()
+            let counter = Counter(thread.loop)
+            thread.stop()
+            TestThread { thread.join() }.join()
+            _ = await counter.add(1)
+        }
+    }
+}
+
+private func isCurrent(_ loop: RunLoop) -> Bool { loop.isCurrent }
+
+/// An actor on a loop.
+private actor Counter {
+    private let loop: RunLoop
+    private let executor: RunLoop.ActorExecutor
+    private var count = 0
+    private(set) var alwaysOnThread = true
+
+    init(_ loop: RunLoop, _ executor: RunLoop.ActorExecutor? = nil) {
+        self.loop = loop
+        self.executor = executor ?? loop.executor
+    }
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    var isIsolated: Bool? { executor.isIsolatingCurrentContext() }
+
+    func add(_ number: Int) -> Int {
+        if !loop.isCurrent { alwaysOnThread = false }
+        count += number
+        return count
+    }
+
+    func addAfterAwait(_ number: Int) async -> Int {
+        await Task.detached {}.value
+        return add(number)
+    }
+
+    func note(_ line: String, in trace: Trace, hoppingTo other: Counter) async -> Bool {
+        trace.note(line)
+        _ = await other.add(1)
+        return loop.isCurrent
+    }
+
+    func note(_ line: String, in trace: Trace) {
+        trace.note(line)
+    }
+
+    nonisolated func check(_ line: String, _ trace: Trace) {
+        assumeIsolated { counter in
+            counter.preconditionIsolated()
+            _ = counter.add(1)
+            trace.note(line)
+        }
+    }
+
+    func runNested(until line: String, in trace: Trace) {
+        trace.note("nested run begins")
+        while !trace.all.contains(line) { runOnce() }
+        trace.note("nested run ends")
+    }
+
+    private func runOnce() {
+        loop.run(mode: .default, for: .milliseconds(10))
+    }
+}
