@@ -93,6 +93,13 @@ extension RunLoop {
         /// when invalid; without effect on a descriptor source (R72). Any thread. O(loops it is in).
         public func signal() { core.signal() }
 
+        /// Marks the source as `signal()` does, and wakes a loop for it. Any thread. O(loops it is in), one system call if the
+        /// loop sleeps.
+        public func signal(waking loop: RunLoop) {
+            signal()
+            loop.wakeUp()
+        }
+
         /// Is it marked? `false` when invalid (R111). O(1).
         public var isSignalled: Bool { core.isSignalled }
 

@@ -1,0 +1,65 @@
+import RunLoopKit
+import Testing
+
+@Suite struct RunUntilConditionTests {
+    @Test("A run ends when its condition holds, and says so")
+    func holds() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            try loop.add(RunLoop.Source {}, forMode: .default)
+            let count = Count()
+            #expect(loop.run(until: .now + generous) { true })
+            loop.add(RunLoop.Timer(every: .milliseconds(1)) { _ in count.increment() }, forMode: .default)
+            #expect(loop.run(until: .now + generous) { count.value == 3 })
+            #expect(count.value <= 4)
+            #expect(!loop.run(until: .now + .milliseconds(5)) { false })
+            #expect(!loop.run(mode: "empty", until: .now + generous) { false })
+            #expect(!loop.run(mode: .common, until: .now + generous) { false })
+        }
+    }
+
+    @Test("A condition that another thread makes true is seen when that thread wakes the loop")
+    func wokenFromOutside() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            try loop.add(RunLoop.Source {}, forMode: .default)
+            let count = Count()
+            let other = TestThread {
+                _ = waitUntil { loop.isWaiting }
+                count.increment()
+                loop.wakeUp()
+            }
+            #expect(loop.run(until: .now + generous) { count.value == 1 })
+            other.join()
+        }
+    }
+
+    @Test("R46 A condition ends its own run, and no nested one")
+    func nestedRuns() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            try loop.add(RunLoop.Source {}, forMode: .default)
+            let trace = Trace()
+            loop.perform {
+                trace.note("inner begins")
+                loop.perform { trace.note("outer's condition holds") }
+                let result = loop.run(mode: .default, for: .milliseconds(10))
+                trace.note("inner \(result)")
+            }
+            #expect(loop.run(until: .now + generous) { trace.all.contains("outer's condition holds") })
+            #expect(trace.all == ["inner begins", "outer's condition holds", "inner timedOut"])
+            // Nothing is left of it: no stop, and no observer.
+            #expect(loop.run(mode: .default, for: .milliseconds(1)) == .timedOut)
+        }
+    }
+
+    @Test("R46 A stop ends such a run like any other")
+    func stopped() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            try loop.add(RunLoop.Source {}, forMode: .default)
+            loop.perform { RunLoop.current.stop() }
+            #expect(!loop.run(until: .now + generous) { false })
+        }
+    }
+}
