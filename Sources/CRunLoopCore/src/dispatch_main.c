@@ -1,10 +1,13 @@
 // dispatch_main.c — the main dispatch queue, served by the main loop in the common modes (R106–R110). libdispatch is asked for
 // weakly: a program without it has no main queue, and needs no library for it.
 //
-// Its descriptor is an eventfd that belongs to libdispatch, which may close it for good (then it answers -1). So the number is asked for
-// at the start of each run and never read, removed or closed here. It is watched for edges: every queued block writes it.
+// Its descriptor is an eventfd that belongs to libdispatch, which may close it for good (then it answers -1): so the number is never
+// remembered, but asked for whenever it is used. Every queued block writes the eventfd. It is watched for edges, so that a run that
+// doesn't serve the queue is not kept awake by it, and its counter is read when the queue is served or looked at, so that a look
+// needs no wait for everything else.
 
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #include "internal.h"
 
@@ -36,6 +39,28 @@ bool runloop__main_queue_watch(runloop *loop) {
     return watched;
 }
 
+/// Reads the counter: true if anything was queued since the last time.
+static bool take_signal(void) {
+    uint64_t count;
+    int handle = descriptor();
+    return handle >= 0 && read(handle, &count, sizeof count) == (ssize_t)sizeof count;
+}
+
+bool runloop__main_queue_look(struct run *run) {
+    runloop *loop = run->loop;
+    struct port *port = &loop->main_queue_port;
+    // What a wait has reported is taken when it is served; what the look takes is as good as reported.
+    if (list_is_empty(&port->in_ready)) {
+        if (!take_signal())
+            return false;
+        loop->main_queue_is_taken = true;
+        runloop__lock(loop);
+        runloop__port_report(loop, port, EPOLLIN);
+        runloop__unlock(loop);
+    }
+    return true;
+}
+
 bool runloop__main_queue_serve(struct run *run) {
     runloop *loop = run->loop;
     struct port *port = &loop->main_queue_port;
@@ -44,8 +69,12 @@ bool runloop__main_queue_serve(struct run *run) {
     list_remove(&port->in_ready);
     port->ready = 0;
     runloop__unlock(loop);
+    bool is_taken = loop->main_queue_is_taken;
+    loop->main_queue_is_taken = false;
     if (!ready)
         return false;
+    if (!is_taken)
+        take_signal();
     loop->timers_served_last = false;
     loop->main_queue_depth++;
     runloop__IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(_dispatch_main_queue_callback_4CF);

@@ -433,6 +433,8 @@ void runloop__IS_CALLING_OUT_TO_A_CONTEXT_RELEASE(void (*release)(void *), void 
 bool runloop__main_queue_is_available(runloop *loop);
 /// Own thread. Registers the queue's descriptor if that is new: true if runs can serve it.
 bool runloop__main_queue_watch(runloop *loop);
+/// Own thread. Is it ready? Asks libdispatch's eventfd alone.
+bool runloop__main_queue_look(struct run *run);
 /// Own thread. True if it was ready and has been served.
 bool runloop__main_queue_serve(struct run *run);
 
@@ -478,6 +480,7 @@ struct runloop {
     bool epoll_is_stale;                     ///< lock: the set holds registrations that nobody can remove
     struct port main_queue_port;             ///< lock
     unsigned main_queue_depth;               ///< thread: inside so many main-queue batches
+    bool main_queue_is_taken;                ///< thread: its counter was read, and is yet to be served
 
     struct mode *sleeping_in; ///< lock: the mode it sleeps in
     int64_t armed_ns;         ///< lock: when the timer descriptor will expire
@@ -558,8 +561,9 @@ struct run {
     bool serves_main_queue; ///< fixed for the run
     bool served_main_queue; ///< in the previous iteration
     bool is_first_iteration;
-    enum choice choice; ///< what the wait has chosen to serve
-    struct port *port;  ///< pinned, if the choice is a port
+    bool looked_at_main_queue; ///< in this iteration, and found it not ready
+    enum choice choice;        ///< what the wait has chosen to serve
+    struct port *port;         ///< pinned, if the choice is a port
     uint64_t port_report;
     uint32_t chosen_serial; ///< the loop's number of additions when it was chosen
     bool timer_ended_wait;

@@ -86,7 +86,7 @@ static int iterate(struct run *run) {
 
     // The main queue is looked at before the wait, but not twice running, so that neither it nor the rest starves (R108).
     bool looks_at_main_queue = run->serves_main_queue && !run->served_main_queue && !run->is_first_iteration;
-    run->is_first_iteration = run->served_main_queue = false;
+    run->is_first_iteration = run->served_main_queue = run->looked_at_main_queue = false;
     run->choice = CHOICE_NONE;
     if (!(looks_at_main_queue && runloop__wait_choose_main_queue(run)))
         wait(run, handled_source || run->limit_ns <= 0);

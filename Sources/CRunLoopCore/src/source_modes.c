@@ -70,6 +70,9 @@ static bool comparable(const runloop_source *a, const runloop_source *b) {
 
 /// HOLDS: loop. The comparable sources of the mode (NULL: of the common set), retained, into `found` (NULL: counts only).
 static uint32_t comparable_sources(runloop *loop, runloop_source *source, struct mode *mode, runloop_source **found) {
+    // By identity alone: nobody else can be equal, and nothing need be searched.
+    if (!source->equal)
+        return 0;
     uint32_t count = 0;
     struct list *list = mode ? &loop->bindings : &loop->common_items;
     LIST_EACH(node, list) {

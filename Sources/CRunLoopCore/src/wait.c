@@ -21,8 +21,10 @@ static bool timers_are_due(struct run *run) {
     return run->mode->timers.count > 0 && runloop__timers_are_due(run->mode, runloop_now_ns());
 }
 
+/// Whether the kernel may know of something that is ready. A look at the main queue in the same iteration is as good as a poll.
 static bool has_descriptors(struct run *run) {
-    return run->serves_main_queue || atomic_load_explicit(&run->mode->descriptor_count, memory_order_relaxed) > 0;
+    return (run->serves_main_queue && !run->looked_at_main_queue) ||
+           atomic_load_explicit(&run->mode->descriptor_count, memory_order_relaxed) > 0;
 }
 
 /// HOLDS: loop, but lets go of it to ask the kernel.
@@ -172,14 +174,11 @@ void runloop__wait(struct run *run, bool polls) {
 }
 
 bool runloop__wait_choose_main_queue(struct run *run) {
-    runloop *loop = run->loop;
-    struct port *port = &loop->main_queue_port;
-    runloop__lock(loop);
-    if (list_is_empty(&port->in_ready))
-        poll_kernel(run);
-    bool ready = !list_is_empty(&port->in_ready);
-    if (ready)
-        choose_port(run, port);
-    runloop__unlock(loop);
-    return ready;
+    run->looked_at_main_queue = true;
+    if (!runloop__main_queue_look(run))
+        return false;
+    runloop__lock(run->loop);
+    choose_port(run, &run->loop->main_queue_port);
+    runloop__unlock(run->loop);
+    return true;
 }
