@@ -19,7 +19,7 @@ import Testing
         let performed = Handed<Bool>()
         let source = RunLoop.Source { performed.put(true) }
         try thread.loop.add(source, forMode: .default)
-        #expect(waitUntil { thread.loop.isWaiting })
+        #expect(try await withRunLoopThread { waitUntil { thread.loop.isWaiting } })
         source.signal(waking: thread.loop)
         #expect(try await withRunLoopThread { performed.take() } == true)
         source.invalidate()

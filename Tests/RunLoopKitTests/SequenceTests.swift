@@ -1,0 +1,142 @@
+import Glibc
+import RunLoopKit
+import Testing
+
+@Suite struct SequenceTests {
+    @Test("Ticks are on the grid, and end with the iteration")
+    func ticks() async throws {
+        let thread = try RunLoop.Thread()
+        let loop = thread.loop
+        var last: RunLoop.Instant?
+        var count = 0
+        for await tick in loop.ticks(every: .milliseconds(2)) {
+            #expect(tick <= .now)
+            if let last {
+                #expect(tick > last)
+                #expect((tick - last) / .milliseconds(2) >= 1)
+            }
+            last = tick
+            count += 1
+            if count == 4 { break }
+        }
+        #expect(count == 4)
+        #expect(try await eventually { loop.nextFireDate(inMode: .default) == nil })
+    }
+
+    @Test("Who is slow gets the newest tick, and no more")
+    func newestTick() async throws {
+        let thread = try RunLoop.Thread()
+        var iterator = thread.loop.ticks(every: .milliseconds(1)).makeAsyncIterator()
+        _ = await iterator.next(isolation: nil)
+        usleep(20_000)
+        let old = try #require(await iterator.next(isolation: nil))
+        let now = RunLoop.Instant.now
+        let next = try #require(await iterator.next(isolation: nil))
+        #expect(next > old)
+        #expect(next + .milliseconds(1) > now)
+    }
+
+    @Test("Each iteration of ticks has a timer of its own, and a cancelled task ends its own")
+    func ticksAreCancelled() async throws {
+        let thread = try RunLoop.Thread()
+        let loop = thread.loop
+        let sequence = loop.ticks(every: .seconds(1000))
+        #expect(loop.nextFireDate(inMode: .default) == nil)
+        let tasks = (0..<2).map { _ in Task { for await _ in sequence { Issue.record("It ticked.") } } }
+        #expect(try await eventually { loop.nextFireDate(inMode: .default) != nil })
+        for task in tasks { task.cancel() }
+        for task in tasks { await task.value }
+        #expect(try await eventually { loop.nextFireDate(inMode: .default) == nil })
+    }
+
+    @Test("Sequences end when the loop's thread ends, and at once when it has ended")
+    func endOfThread() async throws {
+        let thread = try RunLoop.Thread()
+        let loop = thread.loop
+        let (reader, writer) = try makePipe()
+        let ticking = Task { for await _ in loop.ticks(every: .seconds(1000)) {} }
+        let watching = Task { for await _ in loop.activities(.entry) {} }
+        let reading = Task { for try await _ in loop.readiness(of: reader) {} }
+        #expect(try await eventually { loop.nextFireDate(inMode: .default) != nil })
+        thread.stop()
+        await ticking.value
+        await watching.value
+        // It may be between two questions, and ask a loop that is gone.
+        if case .failure(let error) = await reading.result { #expect(error as? RunLoop.Error == .loopFinished) }
+        for await _ in loop.ticks(every: .seconds(1)) {}
+        for try await _ in loop.readiness(of: reader) {}
+        close(reader)
+        close(writer)
+    }
+
+    @Test("Activities arrive, the newest one")
+    func activities() async throws {
+        let thread = try RunLoop.Thread()
+        let loop = thread.loop
+        let waker = Task {
+            while !Task.isCancelled {
+                loop.wakeUp()
+                await Task.yield()
+            }
+        }
+        for await activity in loop.activities([.beforeWaiting, .afterWaiting]) {
+            #expect(activity == .beforeWaiting || activity == .afterWaiting)
+            break
+        }
+        waker.cancel()
+    }
+
+    @Test("R72 A descriptor's state is told again for as long as it holds, each time it is asked for")
+    func readiness() async throws {
+        let thread = try RunLoop.Thread()
+        let loop = thread.loop
+        let (reader, writer) = try makePipe()
+        for _ in 0..<3 { writeByte(writer) }
+        var count = 0
+        for try await state in loop.readiness(of: reader) {
+            if count < 3 {
+                #expect(state.contains(.read))
+                #expect(readByte(reader))
+                count += 1
+                if count == 3 { close(writer) }
+            } else {
+                #expect(state.contains(.hangUp))
+                break
+            }
+        }
+        #expect(count == 3)
+        close(reader)
+    }
+
+    @Test("Nothing is told while nobody asks, so that the loop can sleep")
+    func readinessIsQuiet() async throws {
+        let thread = try RunLoop.Thread()
+        let (reader, writer) = try makePipe()
+        writeByte(writer)
+        var iterator = thread.loop.readiness(of: reader).makeAsyncIterator()
+        _ = try await iterator.next(isolation: nil)
+        #expect(try await eventually { thread.loop.isWaiting })
+        let woken = Count()
+        thread.loop.add(RunLoop.Observer(.afterWaiting) { _, _ in woken.increment() }, forMode: .default)
+        usleep(20_000)
+        #expect(woken.value <= 1)
+        #expect(try await iterator.next(isolation: nil) == .read)
+        close(reader)
+        close(writer)
+    }
+
+    @Test("A descriptor that cannot be waited for is an error, and the end")
+    func readinessErrors() async throws {
+        let thread = try RunLoop.Thread()
+        var closed = thread.loop.readiness(of: 9999).makeAsyncIterator()
+        await #expect(throws: RunLoop.Error.badDescriptor) { _ = try await closed.next(isolation: nil) }
+        #expect(try await closed.next(isolation: nil) == nil)
+        var nothing = thread.loop.readiness(of: 0, for: []).makeAsyncIterator()
+        await #expect(throws: RunLoop.Error.invalid) { _ = try await nothing.next(isolation: nil) }
+    }
+}
+
+/// Waits for a condition on a thread of its own, because the tasks' threads are few.
+private func eventually(_ condition: @escaping @Sendable () -> Bool) async throws -> Bool {
+    try await withRunLoopThread { waitUntil(condition) }
+}
