@@ -12,6 +12,7 @@ let package = Package(
     name: "RunLoopKit",
     products: [
         .library(name: "RunLoopKit", targets: ["RunLoopKit"]),
+        .library(name: "RunLoopKitAsyncMain", targets: ["RunLoopKitAsyncMain"]),
         .library(name: "CRunLoopCore", targets: ["CRunLoopCore"]),
     ],
     targets: [
@@ -32,6 +33,19 @@ let package = Package(
             path: "Sources/RunLoopKit",
             swiftSettings: swiftSettings
         ),
+        // Opt-in: the main loop serves the initial thread of a program whose main is async.
+        .target(
+            name: "CRunLoopAsyncMain",
+            path: "Sources/CRunLoopAsyncMain",
+            sources: ["src"],
+            publicHeadersPath: "include"
+        ),
+        .target(
+            name: "RunLoopKitAsyncMain",
+            dependencies: ["RunLoopKit", "CRunLoopAsyncMain"],
+            path: "Sources/RunLoopKitAsyncMain",
+            swiftSettings: swiftSettings
+        ),
         // The guided tour, `make run`. Clients of the package do not get it.
         .executableTarget(
             name: "tour",
@@ -39,9 +53,16 @@ let package = Package(
             path: "Examples/Tour",
             swiftSettings: swiftSettings
         ),
+        // Run by a test: an async main needs a process of its own.
+        .executableTarget(
+            name: "async-main-program",
+            dependencies: ["RunLoopKit", "RunLoopKitAsyncMain"],
+            path: "Tests/AsyncMainProgram",
+            swiftSettings: swiftSettings
+        ),
         .testTarget(
             name: "RunLoopKitTests",
-            dependencies: ["RunLoopKit", "CRunLoopCore"],
+            dependencies: ["RunLoopKit", "CRunLoopCore", "async-main-program"],
             path: "Tests/RunLoopKitTests",
             swiftSettings: swiftSettings
         ),

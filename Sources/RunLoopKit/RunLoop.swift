@@ -9,7 +9,8 @@
 ///
 /// On Linux an `async` `main` gives the initial thread away to the dispatch library. A program that wants to run
 /// `RunLoop.main` has a synchronous `main`; inside `RunLoop.main.run()` the main dispatch queue and the main actor are
-/// served.
+/// served. Or it keeps its `async` `main`, and begins it with `RunLoop.takeOverAsyncMain()` of the product
+/// RunLoopKitAsyncMain.
 ///
 /// "Rule" numbers (R1, R36, …) refer to docs/RULES.md.
 public final class RunLoop: Sendable {

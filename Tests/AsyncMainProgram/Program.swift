@@ -1,0 +1,44 @@
+import Dispatch
+import Glibc
+import RunLoopKit
+import RunLoopKitAsyncMain
+
+/// Prints a line for each thing that must happen on the initial thread; RunLoopKitTests runs it and reads that.
+@main struct Program {
+    static func main() async {
+        let taken = RunLoop.takeOverAsyncMain()
+        print("taken over: \(taken)")
+        print("main before await: \(isOnInitialThread())")
+        try? await Task.sleep(for: .milliseconds(1))
+        print("main after await: \(isOnInitialThread())")
+        await MainActor.run { print("main actor: \(isOnInitialThread())") }
+        await withCheckedContinuation { continuation in
+            DispatchQueue.main.async {
+                print("main queue: \(isOnInitialThread())")
+                continuation.resume()
+            }
+        }
+        await withCheckedContinuation { continuation in
+            let timer = RunLoop.Timer(after: .milliseconds(1)) { _ in
+                print("timer of the main loop: \(isOnInitialThread())")
+                RunLoop.main.stop()
+                continuation.resume()
+            }
+            RunLoop.main.add(timer, forMode: .common)
+        }
+        await Task.detached { print("pool: \(isOnInitialThread())") }.value
+        for await _ in RunLoop.main.ticks(every: .milliseconds(1)) { break }
+        print("after a stop and a sequence: \(isOnInitialThread())")
+    }
+}
+
+/// Asked of the kernel, and not of the loop.
+private func isOnInitialThread() -> Bool {
+    // The number of a thread is that of its process only on the initial one.
+    let link = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
+        let length = readlink("/proc/thread-self", buffer.baseAddress!, 63)
+        buffer[max(0, length)] = 0
+        return String(cString: buffer.baseAddress!)
+    }
+    return link == "\(getpid())/task/\(getpid())"
+}
