@@ -11,7 +11,7 @@ extension RunLoop {
     /// which never sleeps, unless the condition holds already. A stop, and a mode in which nothing can happen, end it as
     /// they end any run; `.common` is no mode and finishes at once. O(observers) once, and the condition twice an iteration.
     ///
-    /// - Returns: does the condition hold now?
+    /// - Returns: did the condition hold when it was last asked? Once it has held, it is not asked again.
     @available(
         *, noasync,
         message: "Running a loop blocks its thread: call this from synchronous code on a thread of your own."
@@ -39,6 +39,7 @@ private final class WatchedCondition: @unchecked Sendable {
     private var condition: (() -> Bool)?
     /// How many runs in the mode there are, the watched one included.
     private var depth = 0
+    private var hasHeld = false
 
     init(_ condition: @escaping () -> Bool) {
         self.condition = condition
@@ -48,13 +49,18 @@ private final class WatchedCondition: @unchecked Sendable {
         switch activity {
         case .entry: depth += 1
         case .exit: depth -= 1
-        default: return depth == 1 && condition?() == true
+        default: return depth == 1 && ask()
         }
         return false
     }
 
     func askLast() -> Bool {
         defer { condition = nil }
-        return condition?() ?? false
+        return ask()
+    }
+
+    private func ask() -> Bool {
+        if !hasHeld { hasHeld = condition?() ?? false }
+        return hasHeld
     }
 }
