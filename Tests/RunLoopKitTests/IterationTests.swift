@@ -1,0 +1,155 @@
+import RunLoopKit
+import Testing
+
+@Suite struct IterationTests {
+    @Test("Work is marked any number of times and done once, in order, before the loop sleeps")
+    func coalesced() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            try loop.add(RunLoop.Source {}, forMode: .default)
+            let trace = Trace()
+            let second = RunLoop.CoalescedWork(on: loop, order: 2) { trace.note("second") }
+            let first = RunLoop.CoalescedWork(on: loop, order: 1) { trace.note("first") }
+            loop.perform {
+                for _ in 0..<3 {
+                    second.setNeeded()
+                    first.setNeeded()
+                }
+                trace.note("marked")
+            }
+            #expect(loop.run(mode: .default, for: .milliseconds(5)) == .timedOut)
+            #expect(trace.all == ["marked", "first", "second"])
+            #expect(!first.isNeeded)
+        }
+    }
+
+    @Test("Work that is marked by work of the same round is done before the loop sleeps")
+    func markedByWork() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            try loop.add(RunLoop.Source {}, forMode: .default)
+            let trace = Trace()
+            let first = RunLoop.CoalescedWork(on: loop, order: 1) { trace.note("first") }
+            let second = RunLoop.CoalescedWork(on: loop, order: 2) {
+                trace.note("second")
+                if trace.all.count < 4 { first.setNeeded() }
+            }
+            let third = RunLoop.CoalescedWork(on: loop, order: 3) {
+                trace.note("third")
+                second.setNeeded()
+                // The mark is not lost to the wait of this run, which knows nothing of the work.
+                try? loop.add(RunLoop.Source {}, forMode: "private")
+                loop.run(mode: "private", for: .milliseconds(1))
+            }
+            third.setNeeded()
+            #expect(loop.run(until: .now + generous) { trace.all.count == 3 })
+            #expect(trace.all == ["third", "second", "first"])
+        }
+    }
+
+    @Test("Work that another thread marks wakes the loop")
+    func markedFromOutside() async throws {
+        try await withRunLoopThread {
+            let thread = try RunLoop.Thread()
+            let done = Handed<Bool>()
+            let loop = thread.loop
+            let work = RunLoop.CoalescedWork(on: loop) { done.put(loop.isCurrent) }
+            for _ in 0..<200 {
+                work.setNeeded()
+                #expect(done.take() == true)
+            }
+        }
+    }
+
+    @Test("Work that is marked when a run ends, or in a run that never sleeps, is done at its end")
+    func doneAtExit() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            try loop.add(RunLoop.Source {}, forMode: .default)
+            let done = Count()
+            let work = RunLoop.CoalescedWork(on: loop) { done.increment() }
+            work.setNeeded()
+            #expect(loop.run(mode: .default, for: .zero) == .timedOut)
+            #expect(done.value == 1)
+        }
+    }
+
+    @Test("R98 Work that was called off is not done, and its closure is freed")
+    func invalidated() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            try loop.add(RunLoop.Source {}, forMode: .default)
+            let freed = Count()
+            let token = Token(freed)
+            let done = Count()
+            let work = RunLoop.CoalescedWork(on: loop) { [token] in
+                token.touch()
+                done.increment()
+            }
+            work.setNeeded()
+            work.invalidate()
+            work.setNeeded()
+            loop.run(mode: .default, for: .zero)
+            #expect(done.value == 0)
+
+            // What was marked before it was dropped is still done.
+            RunLoop.CoalescedWork(on: loop) { done.increment() }.setNeeded()
+            loop.run(mode: .default, for: .zero)
+            #expect(done.value == 1)
+            loop.run(mode: .default, for: .zero)
+            #expect(done.value == 1)
+        }
+    }
+
+    @Test("R99 A scope surrounds what happens between two sleeps, in nested runs too")
+    func scopes() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            try loop.add(RunLoop.Source {}, forMode: .default)
+            let trace = Trace()
+            let count = Count()
+            let registration = loop.addIterationScope {
+                count.increment()
+                trace.note("open \(count.value)")
+                return count.value
+            } close: {
+                trace.note("close \($0)")
+            }
+            loop.perform {
+                trace.note("outer")
+                loop.perform { trace.note("inner") }
+                loop.run(mode: .default, for: .zero)
+            }
+            loop.run(mode: .default, for: .zero)
+            #expect(trace.all == ["open 1", "outer", "open 2", "inner", "close 2", "close 1"])
+            loop.run(mode: .default, for: .milliseconds(1))
+            #expect(trace.all.suffix(4) == ["open 3", "close 3", "open 4", "close 4"])
+            loop.perform {
+                registration.cancel()
+                trace.note("cancelled")
+                registration.cancel()
+            }
+            loop.run(mode: .default, for: .zero)
+            #expect(trace.all.suffix(3) == ["open 5", "close 5", "cancelled"])
+        }
+    }
+
+    @Test("Scopes that are cancelled from another thread are closed on the loop's")
+    func scopesCancelledElsewhere() async throws {
+        try await withRunLoopThread {
+            let thread = try RunLoop.Thread()
+            let loop = thread.loop
+            let opened = Handed<Bool>()
+            let closed = Handed<Bool>()
+            let registration = loop.addIterationScope {
+                opened.put(true)
+            } close: {
+                closed.put(loop.isCurrent)
+            }
+            loop.wakeUp()
+            #expect(opened.take() == true)
+            registration.cancel()
+            #expect(closed.take() == true)
+        }
+    }
+}
