@@ -86,7 +86,7 @@ import Testing
         waker.cancel()
     }
 
-    @Test("R72 A descriptor's state is told again for as long as it holds, each time it is asked for")
+    @Test("A descriptor's state is told again for as long as it holds, each time it is asked for")
     func readiness() async throws {
         let thread = try RunLoop.Thread()
         let loop = thread.loop
