@@ -132,17 +132,16 @@ static char *describe_info(void *object) {
 static void take_date(struct __CFRunLoopTimer *timer, CFAbsoluteTime date) {
     CFAbsoluteTime given = date <= CF_GREATEST_DATE ? date : CF_GREATEST_DATE; // NaN too
     int64_t due_ns = cf__instant_of_date(given), now_ns = runloop_now_ns();
-    bool is_past = due_ns <= now_ns, is_listed = is_past || timer->link_past;
-    if (is_listed)
-        pthread_mutex_lock(&past_lock);
+    bool is_past = due_ns <= now_ns;
+    // Taken even for a date to come: whether the timer is on the list is its neighbours' to change.
+    pthread_mutex_lock(&past_lock);
     leave_past(timer);
     timer->given = given;
     timer->set_ns = is_past ? now_ns : due_ns;
     timer->set_date = is_past ? cf__date_of_instant(now_ns) : given;
     if (is_past)
         join_past(timer);
-    if (is_listed)
-        pthread_mutex_unlock(&past_lock);
+    pthread_mutex_unlock(&past_lock);
 }
 
 CFRunLoopTimerRef CFRunLoopTimerCreate(CFAllocatorRef allocator, CFAbsoluteTime fireDate, CFTimeInterval interval,
