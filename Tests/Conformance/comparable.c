@@ -10,7 +10,8 @@
 //   0014  what touches ports, and nested runs, in AfterWaiting observers
 //   0015  taking the rest of a pass over sources away from it: invalidation, or nested runs that perform it
 //   0011  runs that sleep inside a run with a short limit
-//   0009  timers in a mode without another timer (R), whose stale expiry would make an iteration
+//   0009  timers in a mode without another timer (R), whose stale expiry would make an iteration, and nested runs in a mode
+//         of a timer that is firing in another mode, whose expiry is stale there
 //   0025  a timer that in its own call-out joins a mode, or is in several and is given a date (the reference arms one)
 //   0029  a mode becoming common while several observers or counters are common items (the reference has no order there)
 // Put in on one side:
@@ -104,7 +105,7 @@ static bool block_matches(struct play *play, const struct thing *block, const ch
     if (!block->queued || block_in_hand(play, block))
         return false;
     if (common(block->modes))
-        return play->common[mode[0] - 'P'];
+        return play->common[*mode - *mode_names[0]];
     return strstr(block->modes, mode) != NULL;
 }
 
@@ -128,7 +129,7 @@ static bool has_work(struct play *play, const char *mode) {
         if (thing->kind == A_SOURCE && thing->signalled && thing_in_mode(play, thing, mode))
             return true;
     }
-    return mode_is_empty(play, mode);
+    return play->stopped[*mode - *mode_names[0]] || mode_is_empty(play, mode);
 }
 
 //-- left out ----------------------------------------------------------------------------------------------------------
@@ -199,6 +200,18 @@ static bool becoming_common_is_comparable(struct play *play, const char *mode) {
     return !same(mode, "R") && observers < 2 && ports == 0;
 }
 
+// Does a run in that mode leave the passes over sources alone that are under way?
+static bool pass_is_left_alone(struct play *play, const char *mode) {
+    bool in_pass = false;
+    for (int i = 0; i < play->depth; i++)
+        in_pass = in_pass || play->levels[i].performing > 0;
+    for (int i = 0; i < play->thing_count && in_pass; i++)
+        if (play->things[i].kind == A_SOURCE && play->things[i].signalled &&
+            thing_in_mode(play, &play->things[i], mode))
+            return false;
+    return true;
+}
+
 static bool nested_run_is_comparable(struct play *play, const struct step *step, const struct level *level) {
     if (play->depth >= 4 || any_wake_pending(play) || level->phase == 'A')
         return false;
@@ -206,14 +219,12 @@ static bool nested_run_is_comparable(struct play *play, const struct step *step,
         return false;
     if (any_short_limit(play) && !same(step->words[0], "0"))
         return false;
-    bool in_pass = false;
-    for (int i = 0; i < play->depth; i++)
-        in_pass = in_pass || play->levels[i].performing > 0;
-    for (int i = 0; i < play->thing_count && in_pass; i++)
-        if (play->things[i].kind == A_SOURCE && play->things[i].signalled &&
-            thing_in_mode(play, &play->things[i], step->mode))
+    for (int i = 0; i < play->thing_count; i++) {
+        struct thing *thing = &play->things[i];
+        if (thing->firing && !same(thing->firing, step->mode) && thing_in_mode(play, thing, step->mode))
             return false;
-    return true;
+    }
+    return pass_is_left_alone(play, step->mode);
 }
 
 static bool run_is_comparable(struct play *play, const struct step *step) {

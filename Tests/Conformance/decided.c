@@ -20,7 +20,8 @@ SCENARIO(function_queues_function, "G14 R104", "a function queued by a function 
     run(P, .03, GO_ON);
 }
 
-SCENARIO(function_before_waiting, "R104", "so is one queued by a BeforeWaiting observer") {
+SCENARIO(function_before_waiting, "R104",
+         "a function that a BeforeWaiting observer queues is performed without a sleep") {
     watch(P);
     quiet(P);
     observer_once("o", "W", 0, P, ^{
@@ -70,6 +71,7 @@ SCENARIO(function_queues_itself, "R104", "a function that queues itself again, t
     });
     block("f", P, again);
     run(P, .03, GO_ON);
+    Block_release(again);
 }
 
 //-- 0008: a sleeper whose mode is emptied from outside wakes -----------------------------------------------------------
@@ -199,7 +201,7 @@ SCENARIO(nested_after_waiting, "R45", "a run nested in an AfterWaiting observer 
     run(P, .02, GO_ON);
 }
 
-SCENARIO(nested_timer_after_waiting, "R45", "so does one whose chosen port is the timers") {
+SCENARIO(nested_timer_after_waiting, "R45", "a nested run serves the timers, if they are the chosen port") {
     quiet(P);
     timer("t", PAST, 0, P, NULL);
     timer("far", FAR, 0, P, NULL);

@@ -190,6 +190,21 @@ static void fill_callouts(struct generator *generator, char letter, int count, i
     }
 }
 
+// Blocks are called once. Some queue another one and run the loop, in which the rest of their batch must not be seen.
+static void fill_blocks(struct generator *generator) {
+    for (int i = 0, count = generator->blocks; i < count; i++) {
+        char name[12];
+        snprintf(name, sizeof name, "b%d", i);
+        while (chance(generator, 35))
+            random_step(generator, name, 1);
+        if (!generator->with_nesting || !chance(generator, 25))
+            continue;
+        if (chance(generator, 50))
+            make_block(generator, name, 1);
+        make_run(generator, name, 1);
+    }
+}
+
 void program_generate(struct program *program, unsigned long seed) {
     struct generator generator = {.program = program, .state = seed * 0xD1342543DE82EF95u + 1};
     program->count = 0;
@@ -210,13 +225,15 @@ void program_generate(struct program *program, unsigned long seed) {
     for (unsigned rounds = 1 + pick(&generator, 4); rounds > 0; rounds--) {
         for (unsigned n = pick(&generator, 5); n > 0; n--)
             random_step(&generator, "start", 0);
+        for (unsigned n = chance(&generator, 25) ? 2 + pick(&generator, 2) : 0; n > 0; n--)
+            make_block(&generator, "start", 0);
         make_run(&generator, "start", 0);
     }
     fill_callouts(&generator, 's', generator.sources, 3, 45);
     fill_callouts(&generator, 't', generator.timers, 2, 50);
     fill_callouts(&generator, 'c', generator.counters, 3, 45);
     fill_callouts(&generator, 'o', generator.observers, 9, 12);
-    fill_callouts(&generator, 'b', generator.blocks, 1, 35);
+    fill_blocks(&generator);
     for (unsigned n = pick(&generator, 8); n > 0; n--)
         random_step(&generator, "asleep", 0);
 }

@@ -103,6 +103,7 @@ MAIN_SCENARIO(main_requeues_itself, "R108", "a block that queues itself again do
     });
     to_main("block", again);
     run(DEFAULT, 5, GO_ON);
+    Block_release(again);
 }
 
 MAIN_SCENARIO(main_requeues_itself_counter, "R108 R43", "nor a counter") {
@@ -119,6 +120,7 @@ MAIN_SCENARIO(main_requeues_itself_counter, "R108 R43", "nor a counter") {
     });
     to_main("block", again);
     run(DEFAULT, 5, GO_ON);
+    Block_release(again);
 }
 
 MAIN_SCENARIO(main_nested_in_block, "R109", "a run nested in a block neither serves nor counts the queue") {
@@ -131,7 +133,8 @@ MAIN_SCENARIO(main_nested_in_block, "R109", "a run nested in a block neither ser
     run(DEFAULT, .01, GO_ON);
 }
 
-MAIN_SCENARIO(main_nested_in_block_with_item, "R109", "and sleeps to its limit though blocks are queued") {
+MAIN_SCENARIO(main_nested_in_block_with_item, "R109",
+              "a run nested in a block sleeps to its limit though blocks are queued") {
     watch(DEFAULT);
     quiet(DEFAULT);
     to_main("f", ^{

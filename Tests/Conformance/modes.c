@@ -146,6 +146,25 @@ SCENARIO(add_common_item_twice, "R18", "adding twice to the pseudo-mode is addin
     add("a", COMMON);
 }
 
+SCENARIO(add_common_item_again, "R18 R20",
+         "adding a common item again puts it back into the modes it was taken out of") {
+    loud();
+    quiet(P);
+    make_common(P);
+    source("a", 0, COMMON, NULL);
+    observer("o", "T", 0, COMMON, NULL);
+    timer("t", FAR, 0, COMMON, NULL);
+    take_out("a", P);
+    take_out("o", P);
+    take_out("t", P);
+    add("a", COMMON);
+    add("o", COMMON);
+    add("t", COMMON);
+    contains("a", P);
+    contains("o", P);
+    contains("t", P);
+}
+
 SCENARIO(common_contains, "R20", "the pseudo-mode contains common items only") {
     source("a", 0, DEFAULT, NULL);
     contains("a", COMMON);

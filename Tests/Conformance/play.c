@@ -34,12 +34,18 @@ void play_run(struct play *play, const char *mode, const char *limit, bool retur
     play->trace.depth--;
     play->depth--;
     trace_line(&play->trace, "-> %s", result_name(result));
+    if (result == kCFRunLoopRunStopped && !level->stopped)
+        play->stopped[*mode - *mode_names[0]] = false;
     after_run(level);
 }
 
 // A wake-up or a stop may have been taken.
 static void note_wake(struct play *play, const struct step *step) {
     struct level *level = innermost(play);
+    if (level != NULL && step->verb == STOP && level->phase != 'X')
+        level->stopped = true;
+    if (step->verb == STOP_MODE)
+        play->stopped[*step->mode - *mode_names[0]] = true;
     if (level != NULL && level->takes_wakes && (step->verb == STOP || step->verb == STOP_MODE || step->verb == WAKE))
         level->wake_pending = true;
 }

@@ -60,11 +60,11 @@ struct thing {
     CFTypeRef object;
     int calls;
     int descriptor;
-    bool signalled; // a source
-    bool pending;   // a counter that was written to and not served
-    bool due;       // a timer whose date is past and that has not fired since
-    bool soon;      // a timer that comes due while the program runs
-    bool firing;
+    bool signalled;     // a source
+    bool pending;       // a counter that was written to and not served
+    bool due;           // a timer whose date is past and that has not fired since
+    bool soon;          // a timer that comes due while the program runs
+    const char *firing; // the mode in which a timer's call-out is running, or NULL
     bool repeats;
     bool made_common;
     bool queued; // a block
@@ -79,6 +79,7 @@ struct level {
     char phase;        // the last activity that was told: E T S W A X
     bool takes_wakes;  // or may
     bool wake_pending; // one was taken, and no wait has been seen since
+    bool stopped;      // a plain stop was requested
     int performing;    // call-outs of sources under way
     int batch;         // of the drain under way, 0 for none
     int naps;
@@ -101,6 +102,7 @@ struct play {
     int batches;
     bool helping; // the helper acts
     bool common[MODES];
+    bool stopped[MODES];   // a stop of the mode is remembered
     const char *last_mode; // of the last run
     CFTypeRef furniture[4 * MODES + 1];
     int furniture_count;

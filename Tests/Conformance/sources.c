@@ -111,7 +111,7 @@ SCENARIO(signal_a_later_one, "R64", "one signalled by another during the pass wa
     run(P, 5, GO_ON);
 }
 
-SCENARIO(signal_an_earlier_one, "R64", "so does one of lower order") {
+SCENARIO(signal_an_earlier_one, "R64", "one of lower order that is signalled during the pass waits too") {
     watch(P);
     source("a", 0, P, ^{
       signal_source("b");

@@ -86,11 +86,11 @@ static void timer_fires(CFRunLoopTimerRef timer, void *info) {
     (void)timer;
     struct thing *thing = info;
     thing->due = thing->soon = false;
-    thing->firing = true;
+    thing->firing = innermost(thing->play)->mode;
     begin_callout(thing, "");
     innermost(thing->play)->takes_wakes = false;
     steps_of(thing);
-    thing->firing = false;
+    thing->firing = NULL;
     thing->due = thing->due && thing->repeats;
 }
 
@@ -380,7 +380,7 @@ void step_perform(struct play *play, struct step *step) {
     case STOP_MODE: _CFRunLoopStopMode(play->loop, program_mode(step->mode)); break;
     case WAKE: CFRunLoopWakeUp(play->loop); break;
     case MAKE_COMMON:
-        play->common[step->mode[0] - 'P'] = true;
+        play->common[*step->mode - *mode_names[0]] = true;
         CFRunLoopAddCommonMode(play->loop, program_mode(step->mode));
         break;
     case ASK: ask(play, thing); break;
