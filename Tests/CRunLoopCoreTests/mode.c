@@ -302,3 +302,23 @@ TEST("R22 a run in the pseudo-mode or in none finishes at once, unobserved") {
     run(NULL, LONG, false);
     EXPECT_TRACE("-> Finished -> Finished");
 }
+
+TEST("R18 R20 a common item that is added to the common modes again comes back into those it was removed from") {
+    begin();
+    runloop_add_common_mode(loop, "C");
+    runloop_source *source = scheduled_source("s", NULL);
+    runloop_timer *timer = traced_timer("t", LONG, 0, NULL);
+    runloop_observer *observer = traced_observer("o", RUNLOOP_ACTIVITY_ALL, 0, true, NULL);
+    for (int i = 0; i < 2; i++) {
+        EXPECT_EQ(runloop_add_source(loop, source, COMMON), 0);
+        EXPECT_EQ(runloop_add_timer(loop, timer, COMMON), 0);
+        EXPECT_EQ(runloop_add_observer(loop, observer, COMMON), 0);
+        EXPECT(runloop_contains_source(loop, source, "C"));
+        EXPECT(runloop_contains_timer(loop, timer, "C"));
+        EXPECT(runloop_contains_observer(loop, observer, "C"));
+        runloop_remove_source(loop, source, "C");
+        runloop_remove_timer(loop, timer, "C");
+        runloop_remove_observer(loop, observer, "C");
+    }
+    EXPECT_TRACE("+s@" DEFAULT " +s@C -s@C +s@C -s@C");
+}

@@ -171,28 +171,31 @@ static int add_to_mode(runloop *loop, runloop_observer *observer, const char *na
     return error;
 }
 
+/// HOLDS: loop. Again for an item that is common already: it comes back into the modes that it was removed from.
 static int add_to_common(runloop *loop, runloop_observer *observer) {
-    if (observer->common)
-        return 0;
-    if (runloop__common_enter(loop, &observer->item, &observer->common))
+    bool enters = !observer->common;
+    if (enters && runloop__common_enter(loop, &observer->item, &observer->common))
         return -ENOMEM;
-    for (struct mode *mode = NULL; (mode = runloop__next_common_mode(loop, mode));) {
-        bool joins = !runloop__membership_of(&observer->modes, mode);
-        observer->joined_with_mode = NULL;
-        if (!joins || !runloop__observer_insert(loop, observer, mode))
-            continue;
-        // Out of memory half-way: leave what was joined in this call, which is what comes before this mode.
-        for (struct mode *undo = NULL; (undo = runloop__next_common_mode(loop, undo)) != mode;) {
-            if (runloop__membership_of(&observer->modes, undo)) {
-                runloop__observer_extract(loop, observer, undo);
-                runloop__item_release(&observer->item); // not the last: the caller has one
-            }
-        }
+    uint32_t before = observer->modes.count;
+    int error = 0;
+    for (struct mode *mode = NULL; !error && (mode = runloop__next_common_mode(loop, mode));) {
+        if (!runloop__membership_of(&observer->modes, mode))
+            error = runloop__observer_insert(loop, observer, mode);
+    }
+    if (!error)
+        return 0;
+    // Out of memory half-way: what was joined in this call are the last memberships. None of the references that go is the last
+    // one: the caller has one.
+    while (observer->modes.count > before) {
+        struct membership *last = runloop__membership_at(&observer->modes, observer->modes.count - 1);
+        runloop__observer_extract(loop, observer, last->mode);
+        runloop__item_release(&observer->item);
+    }
+    if (enters) {
         runloop__common_leave(&observer->common);
         runloop__item_release(&observer->item);
-        return -ENOMEM;
     }
-    return 0;
+    return error;
 }
 
 int runloop_add_observer(runloop *loop, runloop_observer *observer, const char *name) {

@@ -192,18 +192,18 @@ int runloop__source_join_common(runloop *loop, runloop_source *source, struct mo
 
 static int leave_common(runloop *loop, runloop_source *stored, runloop_source *named);
 
+/// HOLDS: loop. Again for an item that is common already: it comes back into the modes that it was removed from.
 static int add_to_common(runloop *loop, runloop_source *source) {
     struct binding *binding = runloop__binding_make(source, loop);
     if (!binding)
         return -ENOMEM;
-    if (binding->common)
-        return 0;
+    bool enters = !binding->common;
     // A first mode that refuses the descriptor refuses all; room for the others is made beforehand.
     uint32_t modes = 0;
     for (struct mode *mode = NULL; (mode = runloop__next_common_mode(loop, mode));)
         modes++;
     if (runloop__memberships_reserve(&binding->modes, modes) ||
-        runloop__common_enter(loop, &source->item, &binding->common))
+        (enters && runloop__common_enter(loop, &source->item, &binding->common)))
         return -ENOMEM;
     int error = 0;
     for (struct mode *mode = NULL; !error && (mode = runloop__next_common_mode(loop, mode));) {
@@ -214,7 +214,7 @@ static int add_to_common(runloop *loop, runloop_source *source) {
         if (!is_common(loop, source))
             return 0;
     }
-    if (error) {
+    if (error && enters) {
         runloop__unlock(loop);
         leave_common(loop, source, source);
         runloop__lock(loop);

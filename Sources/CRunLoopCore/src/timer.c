@@ -148,9 +148,8 @@ static int add_to_mode(runloop *loop, runloop_timer *timer, const char *name) {
     return 0;
 }
 
+/// HOLDS: loop. Again for an item that is common already: it comes back into the modes that it was removed from.
 static int add_to_common(runloop *loop, runloop_timer *timer) {
-    if (timer->common)
-        return 0;
     uint32_t modes = 0;
     for (struct mode *mode = NULL; (mode = runloop__next_common_mode(loop, mode));)
         modes++;
@@ -158,11 +157,12 @@ static int add_to_common(runloop *loop, runloop_timer *timer) {
         if (runloop__timer_prepare(timer, mode, modes, 1))
             return -ENOMEM;
     }
-    bool was_alone = timer->modes.count == 0;
-    if (runloop__common_enter(loop, &timer->item, &timer->common))
-        return -ENOMEM;
-    if (was_alone)
-        timer->serial = ++loop->serial;
+    if (!timer->common) {
+        if (runloop__common_enter(loop, &timer->item, &timer->common))
+            return -ENOMEM;
+        if (timer->modes.count == 0)
+            timer->serial = ++loop->serial;
+    }
     for (struct mode *mode = NULL; (mode = runloop__next_common_mode(loop, mode));) {
         if (!runloop__membership_of(&timer->modes, mode))
             runloop__timer_insert(loop, timer, mode);
