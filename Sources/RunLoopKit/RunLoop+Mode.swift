@@ -63,6 +63,11 @@ extension RunLoop {
 
     /// Was the mode declared common? `.default` always is (R4), `.common` itself never. O(1).
     public func isCommon(_ mode: Mode) -> Bool { core.isCommon(mode.name) }
+
+    /// Would a run in the mode finish at once, because nothing can ever happen in it (R23)? Also true of a mode that does not
+    /// exist, and of `.common`. On another thread than the loop's, sources and timers alone count. O(closures performed since the
+    /// last question).
+    public func isEmpty(_ mode: Mode) -> Bool { core.isEmpty(mode.name) }
 }
 
 extension RunLoop.Mode: CustomStringConvertible {

@@ -66,6 +66,12 @@ public final class RunLoop: Sendable {
     /// Is the loop asleep, or about to fall asleep (R52)? An answer about another thread may be old when it arrives. O(1).
     public var isWaiting: Bool { core.isWaiting }
 
+    /// Would the innermost active run sleep, if it came to its wait now (R148)? For observers of `beforeWaiting` that have work
+    /// which can wait until there is nothing else to do: they are told also when the look before the sleep will find something.
+    /// `false` outside runs, in a run that polls, and on another thread. O(1) plus closures performed since the last question,
+    /// and a system call in a mode with descriptors.
+    public var isIdle: Bool { core.isIdle }
+
     /// The mode of the innermost active run, `nil` when no run is active (R5). O(1).
     public var currentMode: Mode? { core.currentMode.map(Mode.init(name:)) }
 

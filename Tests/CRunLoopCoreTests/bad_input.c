@@ -59,6 +59,7 @@ TEST("R115 as changed: calls about a loop refuse NULL") {
     runloop_release(NULL);
     ROW(false, runloop_is_current(NULL));
     ROW(false, runloop_is_waiting(NULL));
+    ROW(false, runloop_is_idle(NULL));
     ROW(0, runloop_current_mode(NULL) != NULL);
     ROW(0, runloop_get_modes(NULL, NULL, 0));
     ROW(-EINVAL, runloop_add_common_mode(NULL, MODE));

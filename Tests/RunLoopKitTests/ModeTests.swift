@@ -88,4 +88,23 @@ import Testing
             #expect(timer.isValid)
         }
     }
+
+    @Test("R23 A mode is empty unless something can happen in it")
+    func emptyModes() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            #expect(loop.isEmpty(.default))
+            #expect(loop.isEmpty(.common))
+            #expect(loop.isEmpty("unknown to the loop"))
+            loop.perform(inModes: ["one function"]) {}
+            #expect(!loop.isEmpty("one function"))
+            loop.run(mode: "one function")
+            #expect(loop.isEmpty("one function"))
+            let source = RunLoop.Source {}
+            try loop.add(source, forMode: .common)
+            #expect(!loop.isEmpty(.default))
+            source.invalidate()
+            #expect(loop.isEmpty(.default))
+        }
+    }
 }

@@ -130,4 +130,24 @@ import Testing
             #expect(loop.nextFireDate(inMode: .default) == nil)
         }
     }
+
+    @Test("R148 A run is idle when it is about to sleep, and not while there is something to do")
+    func idle() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let answers = Trace()
+            try loop.add(RunLoop.Source {}, forMode: .default)
+            let work = RunLoop.Source { answers.note("work") }
+            try loop.add(work, forMode: .default)
+            loop.add(RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in work.signal() }, forMode: .default)
+            let asker = RunLoop.Observer(.beforeWaiting, order: .max) { _, _ in
+                answers.note(loop.isIdle ? "idle" : "busy")
+                if loop.isIdle { loop.stop() }
+            }
+            loop.add(asker, forMode: .default)
+            #expect(loop.run(mode: .default, for: generous) == .stopped)
+            #expect(answers.all == ["busy", "work", "idle"])
+            #expect(!loop.isIdle)
+        }
+    }
 }

@@ -125,6 +125,12 @@ RUNLOOP_EXPORT void runloop_release(runloop *loop);
 RUNLOOP_EXPORT bool runloop_is_current(runloop *loop);
 RUNLOOP_EXPORT bool runloop_is_waiting(runloop *loop);
 
+/// Would the innermost active run sleep, if it came to its wait now (R148)? For observers of BeforeWaiting that have work which
+/// can wait until there is nothing else to do: they are told also when the look before the sleep will find something. False
+/// outside runs, in a run that polls, and on another thread. O(1) plus functions queued since the last question, and a system
+/// call in a mode with descriptors.
+RUNLOOP_EXPORT bool runloop_is_idle(runloop *loop);
+
 /// The mode of the innermost active run, NULL when no run is active (R5). O(1).
 RUNLOOP_EXPORT const char *runloop_current_mode(runloop *loop);
 

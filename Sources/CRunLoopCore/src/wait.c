@@ -83,6 +83,24 @@ static bool has_work(struct run *run) {
            runloop__mode_is_empty(run->loop, run->mode);
 }
 
+/// HOLDS: loop, but may let go of it to ask the kernel. What is reported stays so for the wait, which serves it first.
+static bool would_sleep(struct run *run) {
+    if (run->limit_ns <= 0 || runloop__wake_has_news(run->loop) || has_work(run) || timers_are_due(run))
+        return false;
+    if (!runloop__port_first_ready(run) && has_descriptors(run))
+        poll_kernel(run);
+    return !runloop__port_first_ready(run);
+}
+
+bool runloop_is_idle(runloop *loop) {
+    if (!loop || !runloop_is_current(loop) || !loop->run)
+        return false;
+    runloop__lock(loop);
+    bool idle = would_sleep(loop->run);
+    runloop__unlock(loop);
+    return idle;
+}
+
 /// HOLDS: loop. How long the kernel may take, with the timer descriptor armed for the timers. A limit is part of the wait itself; so
 /// are the timers where a timer descriptor can't be had.
 static int64_t arm(struct run *run) {

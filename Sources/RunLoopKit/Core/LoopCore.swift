@@ -27,6 +27,7 @@ struct LoopCore: Hashable, @unchecked Sendable {
 
     var isCurrent: Bool { runloop_is_current(pointer) }
     var isWaiting: Bool { runloop_is_waiting(pointer) }
+    var isIdle: Bool { runloop_is_idle(pointer) }
     var currentMode: ModeName? { runloop_current_mode(pointer).map { ModeName(text: runloop_mode_name($0)) } }
     var wakeUpsSaved: UInt64 { runloop_wakeups_saved(pointer) }
     var copiedDescription: String? { takeString(runloop_copy_description(pointer)) }
@@ -48,6 +49,7 @@ struct LoopCore: Hashable, @unchecked Sendable {
 
     func addCommonMode(_ mode: ModeName) -> Int32 { runloop_add_common_mode(pointer, mode.text) }
     func isCommon(_ mode: ModeName) -> Bool { runloop_mode_is_common(pointer, mode.text) }
+    func isEmpty(_ mode: ModeName) -> Bool { runloop_mode_is_empty(pointer, mode.text) }
 
     // Running: the loop of the calling thread, which is why these are static.
 
