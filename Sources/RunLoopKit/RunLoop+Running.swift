@@ -70,6 +70,20 @@ extension RunLoop {
             mode.name, limit: Nanoseconds.of(limit), returnAfterSourceHandled: returnAfterSourceHandled)
     }
 
+    /// Would a run in the mode find something to do now, so that it would not sleep (R25)? A remembered stop, a signalled
+    /// source, a performed closure, a due timer, a ready descriptor, and on the initial thread the main dispatch queue and
+    /// the main actor.
+    ///
+    /// Takes nothing away and calls nothing. On the loop's own thread only: anything else is a precondition failure. Inside
+    /// closures of the loop too, where it speaks of a run that would be nested; a `stop()` or `wakeUp()` of the run under way
+    /// does not count. `false` for `.common` and an unknown mode. O(signalled sources + matching closures), at most one
+    /// system call unless very many descriptors are ready.
+    @available(*, noasync, message: "Ask on the loop's own thread, from synchronous code.")
+    public func hasWork(inMode mode: Mode = .default) -> Bool {
+        checkThread()
+        return LoopCore.hasWork(mode.name)
+    }
+
     private func checkThread() {
         // Asks for the thread's loop, which makes it: the initial thread may run `main` without ever asking for `current`.
         precondition(LoopCore.current == core, "A run loop is run by its own thread; perform a closure on it instead.")

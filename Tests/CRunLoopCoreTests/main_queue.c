@@ -201,6 +201,18 @@ static void run_nested(void *info) {
     trace(")");
 }
 
+TEST("R25 R106 there is work while blocks are queued, in common modes") {
+    keep_mode(MODE);
+    EXPECT(!runloop_has_work(RUNLOOP_DEFAULT_MODE));
+    enqueue(trace_function, "work");
+    EXPECT(runloop_has_work(RUNLOOP_DEFAULT_MODE));
+    EXPECT(runloop_has_work(RUNLOOP_DEFAULT_MODE));
+    EXPECT(!runloop_has_work(MODE));
+    EXPECT_EQ(handle_one(RUNLOOP_DEFAULT_MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_TRACE("work");
+    EXPECT(!runloop_has_work(RUNLOOP_DEFAULT_MODE));
+}
+
 TEST("R109 R24 a run nested in main-queue work neither serves the queue nor counts it as an item") {
     enqueue(run_nested, "outer");
     enqueue(trace_function, "next");

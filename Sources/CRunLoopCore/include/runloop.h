@@ -149,6 +149,13 @@ RUNLOOP_EXPORT bool runloop_mode_is_common(runloop *loop, const char *mode);
 /// thread than the loop's, sources and timers alone count. O(functions queued since the last question).
 RUNLOOP_EXPORT bool runloop_mode_is_empty(runloop *loop, const char *mode);
 
+/// Would a run of the calling thread's loop in `mode` find something to do, so that it would not sleep (R25)? A remembered stop,
+/// a signalled source, a matching function, a due timer, a ready descriptor, the main queue. Takes nothing away, calls nothing out.
+/// Own thread by construction, inside call-outs too; a stop or wake-up of the run under way does not count. false without a loop,
+/// and for NULL, the pseudo-mode and unknown modes. O(signalled sources + matching functions), at most one system call unless
+/// very many descriptors are ready.
+RUNLOOP_EXPORT bool runloop_has_work(const char *mode);
+
 /// The earliest fire date in a mode, a timer firing right now included (R90). RUNLOOP_NEVER when it has no
 /// timer, is unknown, or is the pseudo-mode. O(1) plus the timers that are firing.
 RUNLOOP_EXPORT int64_t runloop_next_fire_date(runloop *loop, const char *mode);

@@ -200,3 +200,29 @@ bool runloop__wait_choose_main_queue(struct run *run) {
     runloop__unlock(run->loop);
     return true;
 }
+
+//===-- the look without a wait --------------------------------------------------------------------------------------===//
+
+/// HOLDS: loop.
+static bool knows_of_work(struct run *run) {
+    return stop_is_remembered(run) || runloop__source_any_signalled(run->loop, run->mode) ||
+           runloop__perform_any_pending(run->loop, run->mode) || timers_are_due(run) || runloop__port_first_ready(run);
+}
+
+bool runloop_has_work(const char *name) {
+    runloop *loop = runloop_current();
+    struct mode *mode = loop && name ? runloop__find_mode(loop, name) : NULL;
+    if (!mode)
+        return false;
+    struct run look = {.loop = loop, .mode = mode, .deadline_ns = RUNLOOP_NEVER};
+    look.serves_main_queue = loop->is_main && atomic_load(&mode->is_common) && runloop__main_queue_watch(loop);
+    runloop__lock(loop);
+    bool found = knows_of_work(&look);
+    if (!found && has_descriptors(&look)) {
+        // What the kernel reports stays noted for the run that will serve it.
+        poll_kernel(&look);
+        found = runloop__port_first_ready(&look);
+    }
+    runloop__unlock(loop);
+    return found;
+}

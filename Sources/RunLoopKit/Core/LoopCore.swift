@@ -61,6 +61,8 @@ struct LoopCore: Hashable, @unchecked Sendable {
         return RunLoop.RunResult(rawValue: result) ?? .finished
     }
 
+    static func hasWork(_ mode: ModeName) -> Bool { runloop_has_work(mode.text) }
+
     func stop() { runloop_stop(pointer) }
     func stopLatched() { runloop_stop_latched(pointer) }
     func stop(_ mode: ModeName) -> Int32 { runloop_stop_mode(pointer, mode.text) }
