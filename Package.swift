@@ -13,6 +13,7 @@ let package = Package(
     products: [
         .library(name: "RunLoopKit", targets: ["RunLoopKit"]),
         .library(name: "RunLoopKitAsyncMain", targets: ["RunLoopKitAsyncMain"]),
+        .library(name: "RunLoopKitTesting", targets: ["RunLoopKitTesting"]),
         .library(name: "CRunLoopCore", targets: ["CRunLoopCore"]),
     ],
     targets: [
@@ -46,6 +47,13 @@ let package = Package(
             path: "Sources/RunLoopKitAsyncMain",
             swiftSettings: swiftSettings
         ),
+        // For tests of code that uses run loops: under XCTest, Swift Testing, or neither.
+        .target(
+            name: "RunLoopKitTesting",
+            dependencies: ["RunLoopKit"],
+            path: "Sources/RunLoopKitTesting",
+            swiftSettings: swiftSettings
+        ),
         // The guided tour, `make run`. Clients of the package do not get it.
         .executableTarget(
             name: "tour",
@@ -62,14 +70,14 @@ let package = Package(
         ),
         .testTarget(
             name: "RunLoopKitTests",
-            dependencies: ["RunLoopKit", "CRunLoopCore", "async-main-program"],
+            dependencies: ["RunLoopKit", "RunLoopKitTesting", "CRunLoopCore", "async-main-program"],
             path: "Tests/RunLoopKitTests",
             swiftSettings: swiftSettings
         ),
         // What must run on the initial thread: Swift Testing cannot, synchronous XCTest methods do.
         .testTarget(
             name: "MainThreadTests",
-            dependencies: ["RunLoopKit"],
+            dependencies: ["RunLoopKit", "RunLoopKitTesting"],
             path: "Tests/MainThreadTests",
             swiftSettings: swiftSettings
         ),

@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import RunLoopKit
+import RunLoopKitTesting
 import XCTest
 
 import class RunLoopKit.RunLoop
@@ -48,20 +49,20 @@ final class MainThreadTests: XCTestCase {
         try RunLoop.main.add(source, forMode: "private")
         XCTAssertEqual(RunLoop.main.run(mode: "private", for: .milliseconds(5)), .timedOut)
         XCTAssertEqual(seen.threads, [])
-        runUntil { seen.threads.count == 1 }
+        try RunLoop.main.runUntil { seen.threads.count == 1 }
         source.invalidate()
     }
 
     // A task on the main actor runs inside a run of the main loop
-    func testMainActorTask() {
+    func testMainActorTask() throws {
         let seen = Seen()
         Task { @MainActor in seen.note() }
-        runUntil { seen.threads.count == 1 }
+        try RunLoop.main.runUntil { seen.threads.count == 1 }
         XCTAssertEqual(seen.threads, [pthread_self()])
     }
 
     // A task on the main actor that slept goes on on the initial thread
-    func testSleepingMainActorTask() {
+    func testSleepingMainActorTask() throws {
         let seen = Seen()
         let start = RunLoop.Instant.now
         Task { @MainActor in
@@ -69,25 +70,25 @@ final class MainThreadTests: XCTestCase {
             try? await Task.sleep(for: .milliseconds(10))
             seen.note()
         }
-        runUntil { seen.threads.count == 2 }
+        try RunLoop.main.runUntil { seen.threads.count == 2 }
         XCTAssertEqual(seen.threads, [pthread_self(), pthread_self()])
         XCTAssertGreaterThanOrEqual(RunLoop.Instant.now - start, .milliseconds(10))
     }
 
     // A task elsewhere reaches the main actor
-    func testTaskReachesMainActor() {
+    func testTaskReachesMainActor() throws {
         let seen = Seen()
         Task.detached { await MainActor.run { seen.note() } }
-        runUntil { seen.threads.count == 1 }
+        try RunLoop.main.runUntil { seen.threads.count == 1 }
         XCTAssertEqual(seen.threads, [pthread_self()])
     }
 
     // The action of a timer of the main loop is on the main actor
-    func testTimerIsOnMainActor() {
+    func testTimerIsOnMainActor() throws {
         let seen = Seen()
         let timer = RunLoop.Timer(after: .zero) { _ in MainActor.assumeIsolated { seen.note() } }
         RunLoop.main.add(timer, forMode: .common)
-        runUntil { seen.threads.count == 1 }
+        try RunLoop.main.runUntil { seen.threads.count == 1 }
         XCTAssertEqual(seen.threads, [pthread_self()])
     }
 
@@ -99,7 +100,8 @@ final class MainThreadTests: XCTestCase {
             let result = RunLoop.main.run(mode: .default, for: .milliseconds(5))
             order.note("nested \(result)")
         }
-        runUntil { order.lines.count == 2 }
+        // Nothing else is in the mode, so the nested run has nothing to wait for.
+        XCTAssertTrue(RunLoop.main.run(until: .now + .seconds(20)) { order.lines.count == 2 })
         XCTAssertEqual(order.lines, ["nested finished", "second block"])
     }
 
@@ -107,16 +109,6 @@ final class MainThreadTests: XCTestCase {
     func testStopFromBlock() {
         DispatchQueue.main.async { RunLoop.main.stop() }
         RunLoop.main.run()
-    }
-
-    /// Runs the main loop until a condition holds, for a long time at most.
-    private func runUntil(_ condition: () -> Bool, line: UInt = #line) {
-        let deadline = RunLoop.Instant.now + .seconds(20)
-        while !condition() {
-            RunLoop.main.run(
-                mode: .default, until: min(deadline, .now + .milliseconds(100)), returnAfterSourceHandled: true)
-            if .now > deadline { return XCTFail("The condition did not come about.", line: line) }
-        }
     }
 }
 

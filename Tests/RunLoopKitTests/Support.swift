@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import RunLoopKit
+import RunLoopKitTesting
 import Synchronization
 import Testing
 
@@ -9,9 +10,7 @@ let generous = Duration.seconds(20)
 
 /// Runs `body` on a thread of its own, and so with a loop of its own: a loop that blocks must not block the tasks' pool.
 func withRunLoopThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-        TestThread { continuation.resume(with: Result { try body() }) }.detach()
-    }
+    try await withRunLoop { _ in try body() }
 }
 
 /// A thread, to be joined or detached.

@@ -7,11 +7,11 @@
 #endif
 
 /// A thread of the operating system, to be joined or detached once.
-struct PosixThread: @unchecked Sendable {
+package struct PosixThread: @unchecked Sendable {
     private let thread: pthread_t
 
     /// Starts a thread that calls `body`.
-    init(name: String?, stackSize: Int?, _ body: @escaping @Sendable () -> Void) throws(RunLoop.Error) {
+    package init(name: String?, stackSize: Int?, _ body: @escaping @Sendable () -> Void) throws(RunLoop.Error) {
         var attributes = pthread_attr_t()
         guard pthread_attr_init(&attributes) == 0 else { throw .outOfMemory }
         defer { pthread_attr_destroy(&attributes) }
@@ -39,8 +39,8 @@ struct PosixThread: @unchecked Sendable {
         #endif
     }
 
-    func join() { pthread_join(thread, nil) }
-    func detach() { pthread_detach(thread) }
+    package func join() { pthread_join(thread, nil) }
+    package func detach() { pthread_detach(thread) }
 
     /// Whole pages, and not less than a thread needs to begin.
     private static func usableStackSize(_ size: Int) -> Int {

@@ -1,0 +1,110 @@
+public import RunLoopKit
+
+/// Calls `body` on a new thread with that thread's loop, and returns or throws what it returned or threw.
+///
+///     @Test func receives() async throws {
+///         try await withRunLoop { loop in
+///             …
+///             try loop.runUntil("a message has come") { !messages.isEmpty }
+///         }
+///     }
+///
+/// The loop is fresh: nothing is in it, and it does not run until `body` runs it. The thread ends after `body`, and its loop is
+/// torn down, before this returns. The tasks' pool is never blocked, so any number of such tests run at a time. Cancellation
+/// is not looked at: `body` is synchronous, and always ends by itself.
+///
+/// - Parameter name: what debuggers show for the thread; Linux keeps 15 bytes.
+/// - Throws: what `body` throws. That no thread can be started is a precondition failure: a test can't go on without.
+public func withRunLoop<Value, Failure: Error>(
+    name: String = "run loop test", _ body: sending @escaping (RunLoop) throws(Failure) -> sending Value
+) async throws(Failure) -> sending Value {
+    let call = CallOnThread(body)
+    await withCheckedContinuation { continuation in
+        // One thread waits for the other to end, so that the loop is gone when the caller goes on.
+        startThread(name: "awaits a test") {
+            startThread(name: name) { call.run() }.join()
+            continuation.resume()
+        }.detach()
+    }
+    return try call.result()
+}
+
+/// Calls the asynchronous `body` with the loop of a new thread, which runs while `body` does.
+///
+/// The loop runs in the default mode, and `body` where its isolation belongs, on other threads: for tests of what actors,
+/// tasks and other threads do to a running loop. When `body` has ended, the thread is stopped and waited for; what it had
+/// accepted until then runs. The tasks' pool is never blocked.
+///
+/// - Throws: what `body` throws. That no thread can be started is a precondition failure.
+public func withRunningLoop<Value, Failure: Error>(
+    name: String = "run loop test", isolation: isolated (any Actor)? = #isolation,
+    _ body: (RunLoop.Thread) async throws(Failure) -> sending Value
+) async throws(Failure) -> sending Value {
+    let thread = await startedThread(name)
+    let result: Result<Value, Failure>
+    do throws(Failure) {
+        result = .success(try await body(thread))
+    } catch {
+        result = .failure(error)
+    }
+    await end(thread)
+    return try result.get()
+}
+
+//===-- threads ------------------------------------------------------------------------------------------------------===//
+
+/// A call that another thread makes and somebody awaits. One of them at a time touches it.
+private final class CallOnThread<Value, Failure: Error>: @unchecked Sendable {
+    private let body: (RunLoop) throws(Failure) -> Value
+    private var outcome: Result<Value, Failure>?
+
+    init(_ body: sending @escaping (RunLoop) throws(Failure) -> Value) {
+        self.body = body
+    }
+
+    func run() {
+        do throws(Failure) {
+            outcome = .success(try body(RunLoop.current))
+        } catch {
+            outcome = .failure(error)
+        }
+    }
+
+    func result() throws(Failure) -> sending Value {
+        guard let outcome else { preconditionFailure("A test was over before its thread was.") }
+        self.outcome = nil
+        nonisolated(unsafe) let value = try outcome.get()
+        return value
+    }
+}
+
+private func startThread(name: String, _ body: @escaping @Sendable () -> Void) -> PosixThread {
+    do throws(RunLoop.Error) {
+        return try PosixThread(name: name, stackSize: nil, body)
+    } catch {
+        preconditionFailure("A test needs a thread. \(error)")
+    }
+}
+
+/// Starting one waits for it, so that is done elsewhere.
+private func startedThread(_ name: String) async -> RunLoop.Thread {
+    await withCheckedContinuation { continuation in
+        startThread(name: "starts a test") {
+            do throws(RunLoop.Error) {
+                continuation.resume(returning: try RunLoop.Thread(name: name))
+            } catch {
+                preconditionFailure("A test needs a thread with a loop. \(error)")
+            }
+        }.detach()
+    }
+}
+
+private func end(_ thread: RunLoop.Thread) async {
+    await withCheckedContinuation { continuation in
+        startThread(name: "awaits a test") {
+            thread.stop()
+            thread.join()
+            continuation.resume()
+        }.detach()
+    }
+}
