@@ -151,9 +151,9 @@ RUNLOOP_EXPORT bool runloop_mode_is_empty(runloop *loop, const char *mode);
 
 /// Would a run of the calling thread's loop in `mode` find something to do, so that it would not sleep (R25)? A remembered stop,
 /// a signalled source, a matching function, a due timer, a ready descriptor, the main queue. Takes nothing away, calls nothing out.
-/// Own thread by construction, inside call-outs too; a stop or wake-up of the run under way does not count. false without a loop,
-/// and for NULL, the pseudo-mode and unknown modes. O(signalled sources + matching functions), at most one system call unless
-/// very many descriptors are ready.
+/// Own thread by construction, inside call-outs too; a stop or wake-up of the run under way does not count: of that run
+/// runloop_is_idle tells. false without a loop, and for NULL, the pseudo-mode and unknown modes. O(signalled sources + matching
+/// functions), at most one system call unless very many descriptors are ready.
 RUNLOOP_EXPORT bool runloop_has_work(const char *mode);
 
 /// The earliest fire date in a mode, a timer firing right now included (R90). RUNLOOP_NEVER when it has no
