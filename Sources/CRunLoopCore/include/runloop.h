@@ -80,9 +80,9 @@ enum {
     RUNLOOP_HANG_UP = 0x010 ///< Told to every source; asking for it adds "the peer has shut down its half".
 };
 
-/// The instant that never comes, and the limit that never ends.
-#define RUNLOOP_NEVER INT64_MAX
-#define RUNLOOP_FOREVER INT64_MAX
+/// The instant that never comes, and the limit that never ends: INT64_MAX, in a form that Swift sees too.
+#define RUNLOOP_NEVER ((int64_t)0x7fffffffffffffff)
+#define RUNLOOP_FOREVER ((int64_t)0x7fffffffffffffff)
 
 /// Names of modes. RUNLOOP_COMMON_MODES is not a mode but stands for all that were declared common.
 #define RUNLOOP_DEFAULT_MODE "kCFRunLoopDefaultMode"
