@@ -141,7 +141,7 @@ conformance: ## The same programs on CoreFoundation and on ours, compared (SEEDS
 
 #-- benchmarks --------------------------------------------------------------------------------------------------------
 
-.PHONY: bench bench-deps bench-smoke
+.PHONY: bench bench-deps bench-smoke size
 W ?=
 PEERS ?=
 REPS ?= 3
@@ -152,6 +152,9 @@ bench: ## Our figures beside every peer's (W=w4 PEERS=raw,ev REPS=7), tables and
 
 bench-smoke: ## Each benchmark, briefly: that they all still run
 	@Benchmarks/bench --smoke
+
+size: ## Size and start of one small program: C, Swift with RunLoopKit, Swift with Foundation
+	@Benchmarks/size/measure
 
 bench-deps: ## Installs the development packages of the peers (apt-get)
 	apt-get install -y libuv1-dev libev-dev libevent-dev libglib2.0-dev libsystemd-dev pkg-config strace valgrind

@@ -1,0 +1,7 @@
+// The whole program: a timer of one millisecond, and the end. There is no public way to stop Foundation's loop, so the timer leaves the
+// program.
+import Foundation
+
+let timer = Timer(fire: Date(timeIntervalSinceNow: 0.001), interval: 0, repeats: false) { _ in exit(0) }
+RunLoop.main.add(timer, forMode: .default)
+RunLoop.main.run()

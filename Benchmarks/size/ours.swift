@@ -1,0 +1,6 @@
+// The whole program: a timer of one millisecond, and the end.
+import RunLoopKit
+
+let timer = RunLoop.Timer(after: .milliseconds(1)) { _ in RunLoop.main.stop() }
+RunLoop.main.add(timer, forMode: .default)
+RunLoop.main.run()
