@@ -1,6 +1,6 @@
 extension RunLoop {
-    /// Something that happens outside the loop, and for which the loop calls a closure: signalled by hand, or by the state
-    /// of a file descriptor.
+    /// Something that happens outside the loop, and for which the loop calls a closure: signalled by hand, by the state of a
+    /// file descriptor, or by a signal of the process.
     ///
     /// A source can be in several modes of several loops; each loop calls it on its own thread, hence the `@Sendable`
     /// closures. A loop keeps the sources it has. The closures are freed with the source, not when it becomes invalid
@@ -29,6 +29,7 @@ extension RunLoop {
         }
 
         let core: SourceCore
+        private let caughtSignal: CaughtSignal?
 
         /// Makes a source that is signalled by hand, in no loop yet (R56).
         ///
@@ -45,6 +46,7 @@ extension RunLoop {
         ) {
             let box = SignalBox(perform: perform, onSchedule: onSchedule, onCancel: onCancel)
             core = SourceCore(order: Int32(clamping: order), box: box)
+            caughtSignal = nil
         }
 
         /// Makes a source that is driven by a descriptor, in no loop yet. Whether the descriptor can be waited for shows
@@ -69,6 +71,7 @@ extension RunLoop {
             core = try SourceCore(
                 descriptor: fileDescriptor, events: events.rawValue, counter: false, order: Int32(clamping: order),
                 box: DescriptorBox(perform))
+            caughtSignal = nil
         }
 
         /// Makes a source that is driven by a counter, in no loop yet: a non-blocking eventfd, timerfd or alike, whose eight
@@ -82,6 +85,34 @@ extension RunLoop {
             core = try SourceCore(
                 descriptor: fileDescriptor, events: Readiness.read.rawValue, counter: true,
                 order: Int32(clamping: order), box: DescriptorBox { _ in perform() })
+            caughtSignal = nil
+        }
+
+        /// Makes a source that catches a signal of the process, SIGTERM for instance, in no loop yet. What the signal would do
+        /// otherwise does not happen any more, from this call until the source is invalidated or freed; when the last source
+        /// for the signal is, the handling is again what it was before the first.
+        ///
+        /// Called on the loop's thread, in its modes, for the arrivals since the last call: several are one, and one that
+        /// comes before the source is in a loop, or while the loop runs another mode, waits. Which thread the signal
+        /// interrupts makes no difference, as long as some thread does not block it. Several sources for a signal are all called; one source in several loops is
+        /// called by one of them. A program that this process starts does not inherit any of it; in a forked child the signal
+        /// is caught, and nothing called.
+        ///
+        /// - Parameters:
+        ///   - signal: its number.
+        ///   - order: as for a descriptor.
+        ///   - perform: called on the loop's thread; may make any call.
+        /// - Throws: `invalid` for a number that is no signal, for SIGKILL and SIGSTOP, and for the faults of a thread
+        ///   (SIGSEGV and its like), to which nobody can return; `tooManyDescriptors`. A source needs two descriptors, which
+        ///   are kept for later sources and never closed.
+        public init(
+            signal: CInt, order: Int = 0, perform: @escaping @Sendable () -> Void
+        ) throws(RunLoop.Error) {
+            let caught = try CaughtSignal(signal)
+            core = try SourceCore(
+                descriptor: caught.descriptor, events: Readiness.read.rawValue, counter: false,
+                order: Int32(clamping: order), box: DescriptorBox { _ in if caught.take() { perform() } })
+            caughtSignal = caught
         }
 
         deinit {
@@ -118,7 +149,10 @@ extension RunLoop {
         /// Removes the source from every mode of every loop, running `onCancel` for each, for ever (R67). Twice is once.
         /// Allowed in its own closure, which goes on. Any thread; does not wait for a closure that runs on another thread
         /// (R119). The descriptor may be closed afterwards. O(modes it is in).
-        public func invalidate() { withExtendedLifetime(self) { core.invalidate() } }
+        public func invalidate() {
+            withExtendedLifetime(self) { core.invalidate() }
+            caughtSignal?.end()
+        }
     }
 
     /// Adds a source to a mode, or to all common modes, now and later (R18). Any thread. Makes the mode if needed. Twice is

@@ -8,7 +8,7 @@
     #error("RunLoopKit needs a C library for Linux.")
 #endif
 
-// Besides PosixThread.swift the only file that needs the C library.
+// Besides PosixThread.swift and CaughtSignal.swift the only file that needs the C library.
 
 /// The numbers of the errors that the core answers with.
 enum ErrorNumber {
