@@ -111,4 +111,13 @@ extension RunLoop {
     /// run is active or the loop is past its wait: what was set up before the wake-up is seen in any case. Any number of
     /// wake-ups before the sleep are one. Any thread. O(1), one system call if the loop sleeps, none otherwise.
     public func wakeUp() { core.wakeUp() }
+
+    /// Are notes to the developer written to standard error? Each is about use that is allowed but hardly meant, and is written
+    /// once per process. There is one: work for the main dispatch queue or the main actor waits longer than 250 ms because
+    /// `RunLoop.main` runs inside such work, where it cannot serve it (R109). On unless the environment has `RUNLOOP_NOTES=0`.
+    /// Any thread. O(1).
+    public static var writesNotes: Bool {
+        get { LoopCore.notesAreEnabled }
+        set { LoopCore.setNotesEnabled(newValue) }
+    }
 }

@@ -1,6 +1,8 @@
 // main_queue.c — the main dispatch queue, served by the main thread's runs (R24, R106–R110). Linked with libdispatch.
 #include "items.h"
 
+#include <poll.h>
+
 // What the tests need of libdispatch, whose headers want a compiler with blocks.
 typedef struct dispatch_queue_s *dispatch_queue;
 extern struct dispatch_queue_s _dispatch_main_q;
@@ -242,6 +244,118 @@ static void *queue_when_asleep(void *synchronously) {
                                                              i < 2 ? trace_function : stop_here);
     }
     return NULL;
+}
+
+//===-- the note about work that a nested run leaves waiting ---------------------------------------------------------===//
+
+static int note_reader;
+
+/// How often "250 ms" was written to standard error while `work` was served.
+static int notes_during(void (*work)(void *)) {
+    int ends[2], saved = dup(STDERR_FILENO);
+    make_pipe(ends);
+    note_reader = ends[0];
+    REQUIRE(dup2(ends[1], STDERR_FILENO) >= 0);
+    enqueue(work, NULL);
+    EXPECT_EQ(handle_one(RUNLOOP_DEFAULT_MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
+    REQUIRE(dup2(saved, STDERR_FILENO) >= 0);
+    static char text[65536];
+    ssize_t length = read(ends[0], text, sizeof text - 1);
+    int count = 0;
+    text[length > 0 ? length : 0] = 0;
+    for (const char *note = text; (note = strstr(note, "has been waiting for 250 ms")); note++)
+        count++;
+    return count;
+}
+
+static void no_work(void *unused) {
+    (void)unused;
+}
+
+static void sleep_over_work(void *unused) {
+    (void)unused;
+    keep_mode(MODE);
+    enqueue(no_work, NULL);
+    EXPECT_EQ(run_for(MODE, 400 * MS), RUNLOOP_RESULT_TIMED_OUT);
+}
+
+static void sleep_over_nothing(void *unused) {
+    (void)unused;
+    keep_mode(MODE);
+    EXPECT_EQ(run_for(MODE, 400 * MS), RUNLOOP_RESULT_TIMED_OUT);
+}
+
+static void poll_over_work(void *unused) {
+    (void)unused;
+    keep_mode(MODE);
+    enqueue(no_work, NULL);
+    for (int64_t end = runloop_now_ns() + 400 * MS; runloop_now_ns() < end; usleep(10000))
+        poll_mode(MODE);
+}
+
+static void *enqueue_when_asleep(void *unused) {
+    WAIT_UNTIL(runloop_is_waiting(runloop_main()));
+    enqueue(no_work, NULL);
+    return unused;
+}
+
+static void *stop_when_noted(void *unused) {
+    struct pollfd note = {.fd = note_reader, .events = POLLIN};
+    EXPECT_EQ(poll(&note, 1, 30000), 1);
+    runloop_stop(runloop_main());
+    return unused;
+}
+
+static void sleep_while_work_comes(void *unused) {
+    (void)unused;
+    pthread_t enqueuer, stopper;
+    keep_mode(MODE);
+    REQUIRE(pthread_create(&enqueuer, NULL, enqueue_when_asleep, NULL) == 0);
+    REQUIRE(pthread_create(&stopper, NULL, stop_when_noted, NULL) == 0);
+    trace_activities(MODE);
+    EXPECT_EQ(run_for(MODE, RUNLOOP_FOREVER), RUNLOOP_RESULT_STOPPED);
+    EXPECT_TRACE("Entry T S W A Exit");
+    pthread_join(enqueuer, NULL);
+    pthread_join(stopper, NULL);
+}
+
+static void run_inside_timer(runloop_timer *timer, void *info) {
+    (void)timer, (void)info;
+    sleep_over_work(NULL);
+}
+
+TEST("R109 work that waits for a nested run to end is worth a note, once") {
+    EXPECT_EQ(notes_during(sleep_over_work), 1);
+    EXPECT_EQ(notes_during(sleep_over_work), 0);
+}
+
+TEST("R109 the note comes while the run sleeps, and no observer notices anything") {
+    EXPECT_EQ(notes_during(sleep_while_work_comes), 1);
+}
+
+TEST("R109 the note counts from the first of several short runs") {
+    EXPECT_EQ(notes_during(poll_over_work), 1);
+}
+
+TEST("R109 no work that waits, no note; nor for a run nested in anything else") {
+    EXPECT_EQ(notes_during(sleep_over_nothing), 0);
+    add_timer(RUNLOOP_DEFAULT_MODE, runloop_now_ns(), 0, run_inside_timer, NULL);
+    EXPECT_EQ(notes_during(no_work), 0);
+}
+
+TEST("R109 notes can be switched off, by a call and by the environment") {
+    EXPECT(runloop_notes_are_enabled());
+    runloop_set_notes_enabled(false);
+    EXPECT(!runloop_notes_are_enabled());
+    EXPECT_EQ(notes_during(sleep_over_work), 0);
+    runloop_set_notes_enabled(true);
+    EXPECT_EQ(notes_during(sleep_over_work), 1);
+}
+
+TEST("R109 notes are off where the environment says so") {
+    setenv("RUNLOOP_NOTES", "0", 1);
+    EXPECT(!runloop_notes_are_enabled());
+    EXPECT_EQ(notes_during(sleep_over_work), 0);
 }
 
 TEST("R110 work queued by another thread wakes the sleeping main loop") {

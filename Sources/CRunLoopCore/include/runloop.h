@@ -170,6 +170,12 @@ RUNLOOP_EXPORT const char *runloop_mode_name(const char *name);
 /// How many sleeps and wakes tolerance has spared this loop so far. O(1).
 RUNLOOP_EXPORT uint64_t runloop_wakeups_saved(runloop *loop);
 
+/// Notes to the developer on standard error, about use that is allowed but hardly meant; each is written once per process, by the
+/// thread that notices. There is one: work for the main dispatch queue or the main actor waits longer than 250 ms because the main
+/// loop runs inside such work (R109). On unless the environment has RUNLOOP_NOTES=0. Costs nothing but in such runs. O(1).
+RUNLOOP_EXPORT void runloop_set_notes_enabled(bool enabled);
+RUNLOOP_EXPORT bool runloop_notes_are_enabled(void);
+
 /// A readable account of a loop: modes, items, order, validity, fire dates, signals. malloc'ed: free() it.
 /// NULL when memory ran out. O(items). For people and logs; its form may change.
 RUNLOOP_EXPORT char *runloop_copy_description(runloop *loop);

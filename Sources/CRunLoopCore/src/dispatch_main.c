@@ -6,6 +6,7 @@
 // doesn't serve the queue is not kept awake by it, and its counter is read when the queue is served or looked at, so that a look
 // needs no wait for everything else.
 
+#include <poll.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -79,5 +80,35 @@ bool runloop__main_queue_serve(struct run *run) {
     loop->main_queue_depth++;
     runloop__IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(_dispatch_main_queue_callback_4CF);
     loop->main_queue_depth--;
+    loop->main_queue_left_ns = 0;
     return true;
+}
+
+//===-- work that waits for a nested run to end (R109) ---------------------------------------------------------------===//
+
+/// Longer than anything on the initial thread should take.
+#define PATIENCE_NS INT64_C(250000000)
+
+static bool work_waits(void) {
+    struct pollfd queue = {.fd = descriptor(), .events = POLLIN};
+    return queue.fd >= 0 && poll(&queue, 1, 0) == 1;
+}
+
+bool runloop__main_queue_is_left(runloop *loop) {
+    return loop->main_queue_depth > 0 && runloop__note_is_due(NOTE_MAIN_QUEUE_WAITS);
+}
+
+int64_t runloop__main_queue_limit_wait(struct run *run, int64_t timeout_ns) {
+    runloop *loop = run->loop;
+    // Kept over several short runs: the work waits until the batch that they are nested in has ended.
+    if (loop->main_queue_left_ns == 0 && work_waits())
+        loop->main_queue_left_ns = runloop_now_ns();
+    if (loop->main_queue_left_ns == 0)
+        return timeout_ns;
+    int64_t left_ns = loop->main_queue_left_ns + PATIENCE_NS - runloop_now_ns();
+    if (left_ns > 0)
+        return left_ns < timeout_ns ? left_ns : timeout_ns;
+    runloop__note(NOTE_MAIN_QUEUE_WAITS);
+    run->leaves_main_queue = false;
+    return timeout_ns;
 }

@@ -437,6 +437,20 @@ bool runloop__main_queue_watch(runloop *loop);
 bool runloop__main_queue_look(struct run *run);
 /// Own thread. True if it was ready and has been served.
 bool runloop__main_queue_serve(struct run *run);
+/// Own thread. Is a run that starts now nested in the queue's work, and is there still a note to write about what that leaves
+/// waiting?
+bool runloop__main_queue_is_left(runloop *loop);
+/// In such a run, before and after waits: writes the note if it is time to. For how long to wait, so as not to miss that time.
+int64_t runloop__main_queue_limit_wait(struct run *run, int64_t timeout_ns);
+
+//===-- notes to the developer (note.c) ------------------------------------------------------------------------------===//
+
+enum note { NOTE_MAIN_QUEUE_WAITS };
+
+/// Is it enabled, and not yet written?
+bool runloop__note_is_due(enum note note);
+/// Writes it to standard error, unless that was done before or notes are off.
+void runloop__note(enum note note);
 
 //===-- the loop (loop.c) --------------------------------------------------------------------------------------------===//
 
@@ -481,6 +495,7 @@ struct runloop {
     struct port main_queue_port;             ///< lock
     unsigned main_queue_depth;               ///< thread: inside so many main-queue batches
     bool main_queue_is_taken;                ///< thread: its counter was read, and is yet to be served
+    int64_t main_queue_left_ns;              ///< thread: since when work waits for a nested run; 0: none is known to
 
     struct mode *sleeping_in; ///< lock: the mode it sleeps in
     int64_t armed_ns;         ///< lock: when the timer descriptor will expire
@@ -559,6 +574,7 @@ struct run {
     int64_t limit_ns, deadline_ns;
     bool returns_after_source;
     bool serves_main_queue; ///< fixed for the run
+    bool leaves_main_queue; ///< it is nested in main-queue work, and what waits meanwhile is worth a note
     bool served_main_queue; ///< in the previous iteration
     bool is_first_iteration;
     bool looked_at_main_queue; ///< in this iteration, and found it not ready

@@ -124,6 +124,7 @@ static int run_in_mode(runloop *loop, struct mode *mode, int64_t limit_ns, bool 
         .is_first_iteration = true,
     };
     run.serves_main_queue = loop->is_main && atomic_load(&mode->is_common) && runloop__main_queue_watch(loop);
+    run.leaves_main_queue = loop->main_queue_depth > 0 && runloop__main_queue_is_left(loop);
     enter(&run);
     int result = run_entered(&run);
     if (result != -ECHILD)

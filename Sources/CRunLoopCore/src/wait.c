@@ -129,10 +129,11 @@ static void sleep_until_something_happens(struct run *run) {
         int64_t timeout_ns = arm(run);
         run->timer_ended_wait = false;
         runloop__unlock(loop);
-        int count = runloop__portset_wait(loop, timeout_ns, &run->timer_ended_wait);
+        int64_t wait_ns = run->leaves_main_queue ? runloop__main_queue_limit_wait(run, timeout_ns) : timeout_ns;
+        int count = runloop__portset_wait(loop, wait_ns, &run->timer_ended_wait);
         if (count <= 0)
             runloop__lock(loop);
-        run->timer_ended_wait |= count == 0 && timeout_ns != RUNLOOP_FOREVER;
+        run->timer_ended_wait |= count == 0 && wait_ns == timeout_ns && timeout_ns != RUNLOOP_FOREVER;
         bool woken = runloop__wake_was_woken(loop);
         if (choose(run, ASKS_NOT) || woken || stop_is_remembered(run) || limit_has_passed(run) ||
             runloop__mode_is_empty(loop, run->mode))
@@ -189,6 +190,8 @@ void runloop__wait(struct run *run, bool polls) {
         poll(run);
     else
         sleep_or_find_work(run);
+    if (run->leaves_main_queue)
+        runloop__main_queue_limit_wait(run, 0);
 }
 
 bool runloop__wait_choose_main_queue(struct run *run) {

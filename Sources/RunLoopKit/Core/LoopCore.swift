@@ -61,6 +61,9 @@ struct LoopCore: Hashable, @unchecked Sendable {
         return RunLoop.RunResult(rawValue: result) ?? .finished
     }
 
+    static var notesAreEnabled: Bool { runloop_notes_are_enabled() }
+    static func setNotesEnabled(_ enabled: Bool) { runloop_set_notes_enabled(enabled) }
+
     static func hasWork(_ mode: ModeName) -> Bool { runloop_has_work(mode.text) }
 
     func stop() { runloop_stop(pointer) }
