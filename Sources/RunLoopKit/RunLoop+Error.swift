@@ -14,9 +14,9 @@ extension RunLoop {
             errorNumber = 0 &- result
         }
 
-        /// A regular file or a directory, for which there is nothing to wait (EPERM).
+        /// A regular file, a directory or a device like /dev/null, for which there is nothing to wait (EPERM).
         public static let permissionDenied = Error(errorNumber: ErrorNumber.permissionDenied)
-        /// Not an open descriptor (EBADF).
+        /// Not an open descriptor, or not open for reading (EBADF).
         public static let badDescriptor = Error(errorNumber: ErrorNumber.badDescriptor)
         /// Memory ran out (ENOMEM).
         public static let outOfMemory = Error(errorNumber: ErrorNumber.outOfMemory)
@@ -34,6 +34,8 @@ extension RunLoop {
         public static let tooManyThreads = Error(errorNumber: ErrorNumber.tooManyThreads)
         /// The loop was made before a fork, and this is the child (ECHILD).
         public static let inheritedAcrossFork = Error(errorNumber: ErrorNumber.inheritedAcrossFork)
+        /// A line of input is longer than it may be (EMSGSIZE).
+        public static let lineTooLong = Error(errorNumber: ErrorNumber.lineTooLong)
     }
 }
 
@@ -41,8 +43,9 @@ extension RunLoop.Error: CustomStringConvertible {
     /// The reason, as a sentence.
     public var description: String {
         switch self {
-        case .permissionDenied: "The descriptor is a regular file or a directory, for which a run loop cannot wait."
-        case .badDescriptor: "The descriptor is not open."
+        case .permissionDenied:
+            "The descriptor is a regular file, a directory or a device for which a run loop cannot wait."
+        case .badDescriptor: "The descriptor is not open, or not for what was asked of it."
         case .outOfMemory: "Memory ran out."
         case .tooManyDescriptors: "The process has no file descriptors left."
         case .tooManyWatches: "The limit of watched descriptors per user (fs.epoll.max_user_watches) is reached."
@@ -51,6 +54,7 @@ extension RunLoop.Error: CustomStringConvertible {
         case .loopFinished: "The thread of the run loop has ended, so nothing will ever run there."
         case .tooManyThreads: "The system has no room for another thread."
         case .inheritedAcrossFork: "The run loop was made before a fork and belongs to the parent process."
+        case .lineTooLong: "A line of input is longer than the limit that was set for it."
         default: "The system refused with error number \(errorNumber)."
         }
     }

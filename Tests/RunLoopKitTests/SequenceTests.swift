@@ -135,8 +135,3 @@ import Testing
         await #expect(throws: RunLoop.Error.invalid) { _ = try await nothing.next(isolation: nil) }
     }
 }
-
-/// Waits for a condition on a thread of its own, because the tasks' threads are few.
-private func eventually(_ condition: @escaping @Sendable () -> Bool) async throws -> Bool {
-    try await withRunLoopThread { waitUntil(condition) }
-}

@@ -120,6 +120,11 @@ func waitUntil(_ condition: () -> Bool) -> Bool {
     return true
 }
 
+/// Waits for a condition on a thread of its own, because the tasks' threads are few.
+func eventually(_ condition: @escaping @Sendable () -> Bool) async throws -> Bool {
+    try await withRunLoopThread { waitUntil(condition) }
+}
+
 /// A pipe, closed at the end.
 @discardableResult
 func withPipe<Value>(_ body: (_ reader: CInt, _ writer: CInt) throws -> Value) throws -> Value {

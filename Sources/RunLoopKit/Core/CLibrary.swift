@@ -8,7 +8,7 @@
     #error("RunLoopKit needs a C library for Linux.")
 #endif
 
-// Besides PosixThread.swift and CaughtSignal.swift the only file that needs the C library.
+// Besides CaughtSignal.swift, DescriptorInput.swift and PosixThread.swift the only file that needs the C library.
 
 /// The numbers of the errors that the core answers with.
 enum ErrorNumber {
@@ -22,6 +22,7 @@ enum ErrorNumber {
     static let tooManyWatches = ENOSPC
     static let loopFinished = ESHUTDOWN
     static let tooManyThreads = EAGAIN
+    static let lineTooLong = EMSGSIZE
 }
 
 /// Makes a string of a malloc'ed text and frees the text.
