@@ -7,6 +7,7 @@ import RunLoopKitAsyncMain
 @main struct Program {
     static func main() async {
         let taken = RunLoop.takeOverAsyncMain()
+        if CommandLine.arguments.contains("nested") { return await nestRun() }
         print("taken over: \(taken)")
         print("main before await: \(isOnInitialThread())")
         try? await Task.sleep(for: .milliseconds(1))
@@ -31,6 +32,18 @@ import RunLoopKitAsyncMain
         print("after a stop and a sequence: \(isOnInitialThread())")
     }
 }
+
+/// A run that is nested in a job of the main actor, while another job waits.
+@MainActor private func nestRun() async {
+    await Task.yield()
+    let waiting = Task { @MainActor in print("the job that waited") }
+    RunLoop.main.add(RunLoop.Timer(every: .seconds(3600)) { _ in }, forMode: .default)
+    runMainLoop(for: .milliseconds(400))
+    print("the nested run has ended")
+    await waiting.value
+}
+
+private func runMainLoop(for limit: Duration) { RunLoop.main.run(mode: .default, for: limit) }
 
 /// Asked of the kernel, and not of the loop.
 private func isOnInitialThread() -> Bool {

@@ -20,6 +20,18 @@ import Testing
 
                 """)
     }
+
+    @Test("R109 A run nested in a job of the main actor leaves the others waiting, and a note says so")
+    func noteAboutNestedRun() async throws {
+        let program = try #require(pathOfProgram())
+        let (status, output) = try await withRunLoopThread { try run(program, "nested 2>&1") }
+        #expect(status == 0)
+        #expect(
+            output.hasPrefix("runloop: Work for the main dispatch queue or the main actor has been waiting for 250 ms"))
+        #expect(output.hasSuffix("the nested run has ended\nthe job that waited\n"))
+        let quiet = try await withRunLoopThread { try run(program, "nested 2>&1", environment: "RUNLOOP_NOTES=0") }
+        #expect(quiet.output == "the nested run has ended\nthe job that waited\n")
+    }
 }
 
 /// The program is built into the directory of the tests, which is that of one of the process's arguments.
@@ -35,10 +47,12 @@ private func pathOfProgram() -> String? {
     return nil
 }
 
-/// What a program prints, and its exit status.
-private func run(_ program: String) throws -> (status: CInt, output: String) {
+/// What a program prints, and its exit status. The rest of the command line is the shell's.
+private func run(
+    _ program: String, _ arguments: String = "", environment: String = ""
+) throws -> (status: CInt, output: String) {
     let quoted = "'" + program.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
-    let stream = try #require(popen("timeout 60 " + quoted, "r"))
+    let stream = try #require(popen("\(environment) timeout 60 \(quoted) \(arguments)", "r"))
     var output = ""
     var line = [CChar](repeating: 0, count: 256)
     while fgets(&line, CInt(line.count), stream) != nil {

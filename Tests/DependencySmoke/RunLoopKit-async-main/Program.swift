@@ -1,0 +1,26 @@
+import Dispatch
+import RunLoopKit
+
+/// An async main that nobody has taken over is what it is without this package, whatever was done to the main loop before.
+@main struct Program {
+    static func main() async throws {
+        precondition(currentLoopIsMain(), "Before the first await this is the initial thread.")
+        RunLoop.main.add(RunLoop.Timer(every: .milliseconds(1)) { _ in }, forMode: .common)
+        pollOnce()
+        try await Task.sleep(for: .milliseconds(1))
+        await MainActor.run { MainActor.preconditionIsolated() }
+        await withCheckedContinuation { continuation in
+            DispatchQueue.main.async { continuation.resume() }
+        }
+        await Task { @MainActor in await Task.yield() }.value
+        let thread = try RunLoop.Thread()
+        await withCheckedContinuation { continuation in
+            thread.perform { continuation.resume() }
+        }
+        // A run of the main loop that is asked for on another thread is refused; being asked about it is not.
+        precondition(!RunLoop.main.isWaiting, "Nobody runs the main loop.")
+    }
+}
+
+private func currentLoopIsMain() -> Bool { RunLoop.current === RunLoop.main }
+private func pollOnce() { RunLoop.main.run(mode: .default, for: .zero) }
