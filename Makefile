@@ -115,15 +115,32 @@ run: ## The guided tour: ten acts on real input (ACT=5: only that one)
 	swift build -c debug --product tour
 	@$$(swift build -c debug --show-bin-path)/tour $(ACT)
 
+#-- example servers ---------------------------------------------------------------------------------------------------
+
+.PHONY: servers
+SERVER := Examples/Servers
+
+servers: $(OUT)/server ## An echo server and an HTTP server in C: Examples/Servers
+
+$(OUT)/server: $(wildcard $(SERVER)/*.c $(SERVER)/*.h) $(OUT)/librunloop.a
+	@echo "  CC   $@"
+	@$(CC) -std=c11 -pthread $(WARNINGS) -I$(CORE)/include $(CFLAGS) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ \
+	    $(wildcard $(SERVER)/*.c) $(OUT)/librunloop.a
+
 #-- tests -------------------------------------------------------------------------------------------------------------
 
-test: test-c test-swift ## The proof: rules, C tests, Swift tests
-	@Tests/count $(BUILD)/test-c.log $(BUILD)/test-swift.log
+test: test-c test-servers test-swift ## The proof: rules, C tests, servers, Swift tests
+	@Tests/count $(BUILD)/test-c.log $(BUILD)/test-servers.log $(BUILD)/test-swift.log
 
 test-c: ## The C tests, a process for each, and the table of rules
 	@mkdir -p $(BUILD)
 	@set -o pipefail; Tests/c-tests 2>&1 | tee $(BUILD)/test-c.log
 	@scripts/check-rules
+
+.PHONY: test-servers
+test-servers: ## The example servers, with real clients
+	@mkdir -p $(BUILD)
+	@set -o pipefail; Tests/servers 2>&1 | tee $(BUILD)/test-servers.log
 
 test-swift: ## The Swift tests
 	@mkdir -p $(BUILD)
@@ -157,7 +174,7 @@ size: ## Size and start of one small program: C, Swift with RunLoopKit, Swift wi
 	@Benchmarks/size/measure
 
 bench-deps: ## Installs the development packages of the peers (apt-get)
-	apt-get install -y libuv1-dev libev-dev libevent-dev libglib2.0-dev libsystemd-dev pkg-config strace valgrind
+	apt-get install -y libuv1-dev libev-dev libevent-dev libglib2.0-dev libsystemd-dev pkg-config strace valgrind wrk
 
 #-- house -------------------------------------------------------------------------------------------------------------
 
