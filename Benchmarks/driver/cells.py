@@ -26,6 +26,7 @@ class Group:
     scale: float = 1  # figures are divided by this
     extras: list[tuple[str, str]] = field(default_factory=list)  # further figures: key, heading
     once: bool = False  # the same in each repetition
+    more_is_better: bool = False
 
 
 def sizes(workload, numbers, ratios):
@@ -113,6 +114,11 @@ GROUPS = [
         "w10", "W10 the main dispatch queue, from submission to execution", "wall_ns", "ns",
         [Cell("w10,chain", "submitting itself", ratio=0.5, than="cf"), Cell("w10,thread", "from a thread", ratio=0.5, than="cf")],
     ),
+    Group(
+        "w11", "W11 servers: requests per second of the server's CPU time", "per_cpu_second", "thousand",
+        [Cell(f"w11,{protocol},{n}", f"{protocol}, {n}") for protocol in ("echo", "http") for n in (1, 50, 500)],
+        scale=1000, extras=[("per_second", "per s")], more_is_better=True,
+    ),
 ]
 
 
@@ -125,5 +131,7 @@ def smoke():
         for cell in group.cells:
             name = ",".join(small.get(part, part) for part in cell.name.split(","))
             names.setdefault(name, replace(cell, name=name, counted=False))
+        if group.key == "w11":
+            names = {name: cell for name, cell in names.items() if name.endswith(",50")}
         groups.append(replace(group, cells=list(names.values())))
     return groups

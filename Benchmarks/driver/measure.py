@@ -7,6 +7,8 @@ import subprocess
 import sys
 import time
 
+from driver import servers
+
 TIMEOUT_S = 60
 
 
@@ -38,6 +40,8 @@ def parse(line):
 
 def once(peer, cell, milliseconds):
     """The figures of one process, or the reason why there are none."""
+    if cell.startswith("w11,"):
+        return servers.once(peer, cell, milliseconds)
     if not peer.takes_part(cell):
         return "not offered"
     environment = {**os.environ, **peer.environment, "BENCH_MS": str(milliseconds)}
@@ -80,10 +84,11 @@ def median(results, cell, peer, key):
     return statistics.median(values) if values else None
 
 
-def least(results, cell, peer, key):
+def best(results, cell, peer, group):
+    key = group.metric
     values = [figures.get(key.replace("_ns", "_min_ns"), figures.get(key)) for figures in results[cell].get(peer, [])]
     values = [value for value in values if value is not None]
-    return min(values) if values else None
+    return (max if group.more_is_better else min)(values) if values else None
 
 
 def ratio(results, cell, peer, key, to="raw"):

@@ -5,7 +5,7 @@ import os
 import platform
 import time
 
-from driver.measure import least, median, number, ratio
+from driver.measure import best, median, number, ratio
 from driver.picture import draw
 
 
@@ -67,7 +67,7 @@ def time_goal(group, cell, results, peer):
     if value is None or (cell.ratio is None and cell.ns is None):
         return []
     times = ratio(results, cell.name, peer, group.metric, cell.than)
-    best = least(results, cell.name, peer, group.metric)
+    least = best(results, cell.name, peer, group)
     if cell.ratio is not None and times is None:
         return []  # the peer that it is compared with isn't there
     if cell.ratio is not None:
@@ -75,7 +75,7 @@ def time_goal(group, cell, results, peer):
     else:
         goal, met = f"{cell.ns:g} {group.unit.split()[0].rstrip(';')}", value / group.scale <= cell.ns
     shown = f"{times:.3f}" if times is not None else "-"
-    return [[f"{group.key} {cell.label}", number(value, group.scale), number(best, group.scale), shown, goal, "met" if met else "missed"]]
+    return [[f"{group.key} {cell.label}", number(value, group.scale), number(least, group.scale), shown, goal, "met" if met else "missed"]]
 
 
 def count_goals(group, cell, counts, peer):
@@ -130,7 +130,7 @@ def save(directory, groups, results, skipped, counts, peers, settings):
                 "peers": {
                     peer: {
                         "median": median(results, cell.name, peer, group.metric),
-                        "least": least(results, cell.name, peer, group.metric),
+                        "best": best(results, cell.name, peer, group),
                         "ratio_to_raw": ratio(results, cell.name, peer, group.metric),
                         "repetitions": figures,
                     }

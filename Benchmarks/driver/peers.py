@@ -90,18 +90,17 @@ def is_older(made, sources):
     return not made.exists() or made.stat().st_mtime < newest(sources)
 
 
-def overlay_flags():
-    """The overlay and the peer on it as objects, compiled like a release build of the package."""
+def overlay_flags(name, main, header):
+    """The overlay and a Swift file on it as objects, compiled like a release build of the package. `header`: what the file implements."""
     linux = toolchain() / "linux"
     sources = sorted((ROOT / "Sources" / "RunLoopKit").rglob("*.swift"))
-    overlay, peer, main = OUT / "RunLoopKit.o", OUT / "ours_swift_peer.o", HERE / "peers" / "ours.swift"
+    overlay, peer = OUT / "RunLoopKit.o", OUT / f"{name}.o"
     OUT.mkdir(parents=True, exist_ok=True)
     if is_older(overlay, [*sources, Path(__file__)]):
         succeed(["swiftc", *SWIFT, "-swift-version", "6", "-module-name", "RunLoopKit", "-emit-module", "-emit-module-path",
                  OUT / "RunLoopKit.swiftmodule", "-emit-object", "-o", overlay, *sources])
-    if is_older(peer, [overlay, main, HERE / "peer.h"]):
-        succeed(["swiftc", *SWIFT, "-swift-version", "5", "-module-name", "OursSwift", f"-I{OUT}", f"-I{HERE}/peers",
-                 "-emit-object", "-o", peer, main])
+    if is_older(peer, [overlay, main, header]):
+        succeed(["swiftc", *SWIFT, "-swift-version", "5", "-module-name", name, f"-I{OUT}", f"-I{main.parent}", "-emit-object", "-o", peer, main])
     libraries = ["-lswiftCore", "-lswift_Concurrency", "-lswiftGlibc", "-lswiftSynchronization"]
     return [next(linux.glob("*/swiftrt.o")), peer, overlay, *core_flags(), f"-L{linux}", f"-Wl,-rpath,{linux}", *libraries]
 
@@ -125,7 +124,7 @@ def recipe(name):
     if name == "cf":
         return clang(), "cf", ["-fblocks", toolchain_version(), *dispatch_flags(), "-lFoundation"]
     if name == "ours-swift":
-        return compiler(), "ours_swift", overlay_flags()
+        return compiler(), "ours_swift", overlay_flags("ours_swift_peer", HERE / "peers" / "ours.swift", HERE / "peer.h")
     if name == "ev":
         if not Path("/usr/include/ev.h").exists() and not Path("/usr/include/libev/ev.h").exists():
             raise Absent(f"no {PACKAGES[name]}; `make bench-deps` installs it")

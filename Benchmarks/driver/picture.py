@@ -61,9 +61,10 @@ def draw(group, results, peers, about):
     height = TOP + lines * (len(shown) * ROW + 34)
     width = LABELS + min(PER_LINE, len(group.cells)) * (PANEL + VALUES) + 8
     width = max(width, 560, 9 * len(group.title))
+    better = "right" if group.more_is_better else "left"
     parts = [
         f'<text class="title" x="8" y="22">{escape(group.title)}</text>',
-        f'<text class="small" x="8" y="40">{escape(group.unit)}, median; logarithmic, left is better; {escape(about)}</text>',
+        f'<text class="small" x="8" y="40">{escape(group.unit)}, median; logarithmic, {better} is better; {escape(about)}</text>',
     ]
     for index, cell in enumerate(group.cells):
         line, column = divmod(index, PER_LINE)
