@@ -25,7 +25,7 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prot
 CFLAGS ?= -O2 -g
 CORE_CFLAGS := -std=c11 -D_GNU_SOURCE -DRUNLOOP_BUILDING_CORE -fPIC -fvisibility=hidden -pthread $(WARNINGS) -I$(CORE)/include
 
-.PHONY: all lib run test test-c test-swift sanitize lint format install uninstall clean help
+.PHONY: all lib run test test-c test-swift test-examples sanitize lint format install uninstall clean help
 all: lib
 
 help: ## This list
@@ -129,8 +129,8 @@ $(OUT)/server: $(wildcard $(SERVER)/*.c $(SERVER)/*.h) $(OUT)/librunloop.a
 
 #-- tests -------------------------------------------------------------------------------------------------------------
 
-test: test-c test-servers test-swift ## The proof: rules, C tests, servers, Swift tests
-	@Tests/count $(BUILD)/test-c.log $(BUILD)/test-servers.log $(BUILD)/test-swift.log
+test: test-c test-servers test-swift test-examples ## The proof: rules, C tests, servers, Swift tests, examples
+	@Tests/count $(BUILD)/test-c.log $(BUILD)/test-servers.log $(BUILD)/test-swift.log $(BUILD)/test-examples.log
 
 test-c: ## The C tests, a process for each, and the table of rules
 	@mkdir -p $(BUILD)
@@ -146,6 +146,10 @@ test-swift: ## The Swift tests
 	@mkdir -p $(BUILD)
 	@set -o pipefail; swift test --parallel --disable-xctest 2>&1 | tee $(BUILD)/test-swift.log
 	@set -o pipefail; swift test --disable-swift-testing 2>&1 | tee -a $(BUILD)/test-swift.log
+
+test-examples: ## The example programs, driven as their users would
+	@mkdir -p $(BUILD)
+	@set -o pipefail; Tests/examples 2>&1 | tee $(BUILD)/test-examples.log
 
 sanitize: ## The C tests under address, undefined-behaviour and thread sanitizers; the Swift tests under address and thread
 	Tests/sanitize

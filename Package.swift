@@ -61,6 +61,13 @@ let package = Package(
             path: "Examples/Tour",
             swiftSettings: swiftSettings
         ),
+        // Programs to learn from, and to copy. Tests/examples drives them. Clients of the package do not get them.
+        .executableTarget(
+            name: "chat",
+            dependencies: ["RunLoopKit"],
+            path: "Examples/Chat",
+            swiftSettings: swiftSettings
+        ),
         // Run by a test: an async main needs a process of its own.
         .executableTarget(
             name: "async-main-program",

@@ -94,9 +94,9 @@ extension RunLoop {
         ///
         /// Called on the loop's thread, in its modes, for the arrivals since the last call: several are one, and one that
         /// comes before the source is in a loop, or while the loop runs another mode, waits. Which thread the signal
-        /// interrupts makes no difference, as long as some thread does not block it. Several sources for a signal are all called; one source in several loops is
-        /// called by one of them. A program that this process starts does not inherit any of it; in a forked child the signal
-        /// is caught, and nothing called.
+        /// interrupts makes no difference, as long as some thread does not block it. Several sources for a signal are all
+        /// called; one source in several loops is called by one of them. A program that this process starts does not inherit
+        /// any of it; in a forked child the signal is caught, and nothing called.
         ///
         /// - Parameters:
         ///   - signal: its number.

@@ -79,7 +79,8 @@ private struct SignalPipe: ~Copyable {
     }
 }
 
-/// The newest pipe, from which the handler finds all others. Pointers are not Sendable; what they point to is atomic or constant.
+/// The newest pipe, from which the handler finds all others. Pointers are not Sendable; what they point to is atomic or
+/// constant.
 private nonisolated(unsafe) let newestPipe = Atomic<UnsafeMutablePointer<SignalPipe>?>(nil)
 
 /// Which signals are caught, for how many sources.

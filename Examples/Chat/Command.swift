@@ -1,0 +1,64 @@
+/// What a line asks for.
+enum Command: Equatable {
+    case nothing
+    case say(String)
+    case act(String)
+    case rename(String)
+    case whisper(to: String, String)
+    case who
+    case help
+    case quit(String)
+    case unknown(String)
+
+    static let list = [
+        "* /nick NAME        change your name",
+        "* /who              who is here",
+        "* /me DOES          say what you do",
+        "* /msg NAME TEXT    say something to one of them only",
+        "* /quit [TEXT]      leave",
+    ]
+
+    init(_ line: String) {
+        let line = line.trimmed
+        if !line.hasPrefix("/") {
+            self = line.isEmpty ? .nothing : .say(line)
+            return
+        }
+        let (word, rest) = line.firstWord
+        switch word {
+        case "/nick": self = .rename(rest)
+        case "/who": self = .who
+        case "/me": self = rest.isEmpty ? .nothing : .act(rest)
+        case "/msg":
+            let (name, text) = rest.firstWord
+            self = .whisper(to: name, text)
+        case "/quit": self = .quit(rest)
+        case "/help": self = .help
+        default: self = .unknown(word)
+        }
+    }
+
+    /// Why a name cannot be had, `nil` if it can: it is compared by eye, so it is short and plain.
+    static func objection(to name: String) -> String? {
+        if name.isEmpty { return "A name has at least one letter: /nick NAME" }
+        if name.count > 20 { return "A name has at most 20 letters." }
+        let isPlain = name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "-" }
+        return isPlain ? nil : "A name is made of letters and digits."
+    }
+}
+
+extension String {
+    fileprivate var trimmed: String {
+        guard let start = firstIndex(where: { !$0.isWhitespace }), let last = lastIndex(where: { !$0.isWhitespace })
+        else {
+            return ""
+        }
+        return String(self[start...last])
+    }
+
+    /// The word at the begin, and what follows.
+    fileprivate var firstWord: (String, String) {
+        let end = firstIndex(where: \.isWhitespace) ?? endIndex
+        return (String(self[..<end]), String(self[end...]).trimmed)
+    }
+}

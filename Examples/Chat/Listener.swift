@@ -1,0 +1,86 @@
+import RunLoopKit
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Takes connections, and hands each one on.
+@MainActor final class Listener {
+    let port: UInt16
+    private let socket: Socket
+    private let loop: RunLoop
+    private let whenConnected: @MainActor (Socket) -> Void
+    private var source: RunLoop.Source?
+    private var pause: RunLoop.Registration?
+    /// Closed when no other descriptor is left, so that a connection can be taken and turned away.
+    private var spare = Listener.makeSpare()
+
+    init(
+        port: UInt16, everywhere: Bool, on loop: RunLoop, whenConnected: @escaping @MainActor (Socket) -> Void
+    ) throws {
+        socket = try Socket.listening(on: port, everywhere: everywhere)
+        self.port = try socket.port()
+        self.loop = loop
+        self.whenConnected = whenConnected
+        // A listening socket can be read when a connection waits.
+        source = try RunLoop.Source(fileDescriptor: socket.descriptor) { [weak self] _ in
+            MainActor.assumeIsolated { self?.take() }
+        }
+        try resume()
+    }
+
+    /// First the source, then the descriptor: its number may belong to somebody else right afterwards.
+    func close() {
+        pause?.cancel()
+        source?.invalidate()
+        source = nil
+        socket.close()
+        if spare >= 0 { closeDescriptor(spare) }
+    }
+
+    /// One connection per call. If more of them wait, the loop calls again, after those who are connected had their turn.
+    private func take() {
+        do throws(SystemError) {
+            if let client = try socket.accept() { whenConnected(client) }
+        } catch {
+            if error.number == EMFILE || error.number == ENFILE { turnAway() } else { rest(because: error) }
+        }
+    }
+
+    /// Without a descriptor for it a connection stays in the queue, and the socket stays ready: the loop would call for ever.
+    private func turnAway() {
+        if spare >= 0 { closeDescriptor(spare) }
+        defer { spare = Self.makeSpare() }
+        do throws(SystemError) {
+            guard let client = try socket.accept() else { return }
+            _ = try? client.writeAll("* The server is full. Please try again later.\n")
+            client.close()
+            Log.complain("chat: out of descriptors; a client was turned away")
+        } catch {
+            rest(because: error)
+        }
+    }
+
+    /// Nothing helps but time: memory ran out, or somebody else took the descriptor.
+    private func rest(because error: SystemError) {
+        Log.complain("chat: \(error); takes no clients for a second")
+        guard let source else { return }
+        loop.remove(source, forMode: .default)
+        pause = loop.perform(after: .seconds(1), tolerance: .milliseconds(500)) { [weak self] in
+            MainActor.assumeIsolated {
+                do { try self?.resume() } catch { Log.complain("chat: takes no more clients: \(error)") }
+            }
+        }
+    }
+
+    private func resume() throws {
+        if let source { try loop.add(source, forMode: .default) }
+    }
+
+    private static func makeSpare() -> CInt { open("/dev/null", O_RDONLY | O_CLOEXEC) }
+}
+
+/// Here, because the method has the name of the function.
+private func closeDescriptor(_ descriptor: CInt) { _ = close(descriptor) }

@@ -1,0 +1,154 @@
+import RunLoopKit
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+extension RunLoop.Mode {
+    /// In which the server says goodbye: nothing is in it but the sockets of those who still have something to get.
+    static let farewell: RunLoop.Mode = "chat.farewell"
+}
+
+/// Who is there, and what they say to each other. Everything happens in the main loop, one thing at a time.
+@MainActor final class Server {
+    /// In which waiting output is sent.
+    static let modes: [RunLoop.Mode] = [.default, .farewell]
+
+    let options: Options
+    let loop = RunLoop.main
+    private var listener: Listener?
+    /// In the order in which they came; those who are leaving too, until their connection is closed.
+    private var clients: [Client] = []
+    private var clientsSoFar = 0
+    private var linesSoFar = 0
+    private var unflushed: [Client] = []
+    private var departures: [(name: String, reason: String)] = []
+    private var endOfIteration: RunLoop.CoalescedWork?
+    private var status: RunLoop.Timer?
+
+    init(_ options: Options) throws {
+        self.options = options
+        listener = try Listener(port: options.port, everywhere: options.everywhere, on: loop) { [unowned self] socket in
+            welcome(socket)
+        }
+        // However many lines one read brings, each client is sent them in one piece.
+        endOfIteration = RunLoop.CoalescedWork(on: loop, inMode: .default) { [weak self] in
+            MainActor.assumeIsolated { self?.finishIteration() }
+        }
+        let status = RunLoop.Timer(every: options.statusInterval, tolerance: options.statusInterval / 10) {
+            [weak self] _ in
+            MainActor.assumeIsolated { self?.printStatus() }
+        }
+        loop.add(status, forMode: .default)
+        self.status = status
+    }
+
+    var port: UInt16 { listener?.port ?? 0 }
+
+    /// Serves until SIGINT or SIGTERM, and says goodbye.
+    func run() throws {
+        let loop = loop
+        let signals = try [SIGINT, SIGTERM].map { number in try RunLoop.Source(signal: number) { loop.stop() } }
+        for source in signals { try loop.add(source, forMode: .default) }
+        loop.run(mode: .default)
+        // From here on a second signal ends the program, as it always does.
+        for source in signals { source.invalidate() }
+        sayGoodbye()
+    }
+
+    /// In its mode there are no listener, no timers and no readers: only the sources of clients whose output waits, each of
+    /// which goes when its client has everything. So the mode becomes empty, and the run is finished.
+    private func sayGoodbye() {
+        listener?.close()
+        status?.invalidate()
+        Log.print("chat: says goodbye to \(clients.count)")
+        for client in clients { client.leave("goodbye", saying: "* The server shuts down. Goodbye.") }
+        let result = loop.run(mode: .farewell, for: options.farewell)
+        if result == .timedOut { Log.print("chat: \(clients.count) did not take it") }
+        for client in clients { client.close() }
+    }
+
+    private func welcome(_ socket: Socket) {
+        clientsSoFar += 1
+        let client = Client(socket, number: clientsSoFar, server: self)
+        tellAll("* \(client.name) has come.")
+        clients.append(client)
+        do { try client.begin() } catch { return client.close(because: "\(error)") }
+        client.send("* Welcome, \(client.name). /help tells what you can do here.")
+    }
+
+    /// A line that a client has sent.
+    func take(_ line: LineBuffer.Line, from client: Client) {
+        linesSoFar += 1
+        guard case .text(let text) = line else {
+            return client.send("* That line was longer than \(options.lineLimit) bytes. Nobody got it.")
+        }
+        switch Command(text) {
+        case .nothing: break
+        case .say(let text): tellAll("<\(client.name)> \(text)", but: client)
+        case .act(let text): tellAll("* \(client.name) \(text)", but: client)
+        case .rename(let name): rename(client, to: name)
+        case .whisper(let name, let text): whisper(text, from: client, to: name)
+        case .who: client.send("* Here: " + clients.filter(\.isTalking).map(\.name).joined(separator: ", "))
+        case .help: for line in Command.list { client.send(line) }
+        case .quit(let text): client.leave(text.isEmpty ? "has left" : text, saying: "* Goodbye, \(client.name).")
+        case .unknown(let word): client.send("* There is no \(word). /help tells what there is.")
+        }
+    }
+
+    private func rename(_ client: Client, to name: String) {
+        if let objection = Command.objection(to: name) { return client.send("* " + objection) }
+        if name == client.name { return }
+        if find(name) != nil { return client.send("* \(name) is somebody else's name.") }
+        tellAll("* \(client.name) is now \(name).")
+        client.name = name
+    }
+
+    private func whisper(_ text: String, from client: Client, to name: String) {
+        guard let other = find(name) else { return client.send("* Nobody here is called \(name).") }
+        if !text.isEmpty { other.send("<\(client.name), to you> \(text)") }
+    }
+
+    private func find(_ name: String) -> Client? { clients.first { $0.isTalking && $0.name == name } }
+
+    private func tellAll(_ line: String, but speaker: Client? = nil) {
+        for client in clients where client !== speaker { client.send(line) }
+    }
+
+    /// The client's output is to be sent before the loop sleeps. Twice is once.
+    func setNeedsFlush(_ client: Client) {
+        unflushed.append(client)
+        endOfIteration?.setNeeded()
+    }
+
+    /// Others are told at the end of the iteration: this may be in the middle of telling them something.
+    func hasLeft(_ client: Client, because reason: String) {
+        departures.append((client.name, reason))
+        endOfIteration?.setNeeded()
+    }
+
+    /// The connection is closed.
+    func isGone(_ client: Client) { clients.removeAll { $0 === client } }
+
+    private func finishIteration() {
+        // Who cannot take the news of one departure may be the next to depart.
+        var index = 0
+        while index < departures.count {
+            let (name, reason) = departures[index]
+            Log.print("chat: \(name) has gone: \(reason)")
+            tellAll("* \(name) has gone: \(reason)")
+            index += 1
+        }
+        departures = []
+        let flushed = unflushed
+        unflushed = []
+        for client in flushed { client.flush() }
+    }
+
+    private func printStatus() {
+        let waiting = clients.reduce(0) { $0 + $1.backlog }
+        Log.print("chat: \(clients.count) clients, \(linesSoFar) lines so far, \(waiting) bytes waiting")
+    }
+}
