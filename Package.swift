@@ -14,6 +14,10 @@ let package = Package(
         .library(name: "RunLoopKit", targets: ["RunLoopKit"]),
         .library(name: "RunLoopKitAsyncMain", targets: ["RunLoopKitAsyncMain"]),
         .library(name: "RunLoopKitTesting", targets: ["RunLoopKitTesting"]),
+        // Experimental: they use an interface of the Swift runtime that is not public yet.
+        .library(name: "RunLoopKitMainExecutor", targets: ["RunLoopKitMainExecutor"]),
+        .library(
+            name: "RunLoopKitMainExecutorAtLoad", targets: ["RunLoopKitMainExecutor", "CRunLoopMainExecutorAtLoad"]),
         .library(name: "CRunLoopCore", targets: ["CRunLoopCore"]),
     ],
     targets: [
@@ -46,6 +50,20 @@ let package = Package(
             dependencies: ["RunLoopKit", "CRunLoopAsyncMain"],
             path: "Sources/RunLoopKitAsyncMain",
             swiftSettings: swiftSettings
+        ),
+        // Experimental: the main actor's jobs on the main loop itself. Nothing else depends on these two.
+        .target(
+            name: "RunLoopKitMainExecutor",
+            dependencies: ["RunLoopKit"],
+            path: "Sources/RunLoopKitMainExecutor",
+            swiftSettings: swiftSettings
+        ),
+        .target(
+            name: "CRunLoopMainExecutorAtLoad",
+            dependencies: ["RunLoopKitMainExecutor"],
+            path: "Sources/CRunLoopMainExecutorAtLoad",
+            sources: ["src"],
+            publicHeadersPath: "include"
         ),
         // For tests of code that uses run loops: under XCTest, Swift Testing, or neither.
         .target(

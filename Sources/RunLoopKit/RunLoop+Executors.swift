@@ -22,9 +22,12 @@ extension RunLoop {
     public final class ActorExecutor: SerialExecutor {
         let jobs: JobQueue
         static var callOuts: JobCallOuts { .ofActors }
+        /// The executor whose jobs these are, if another one passes them on.
+        private let principal: (@Sendable () -> UnownedSerialExecutor)?
 
-        init(_ core: LoopCore, modes: Set<Mode>) {
+        init(_ core: LoopCore, modes: Set<Mode>, principal: (@Sendable () -> UnownedSerialExecutor)? = nil) {
             jobs = JobQueue(core, modes: modes)
+            self.principal = principal
         }
 
         /// Has the job run on the loop's thread, when the loop runs. The runtime calls this, from any thread.
@@ -33,7 +36,7 @@ extension RunLoop {
         }
 
         func run(_ job: UnownedJob) {
-            job.runSynchronously(on: asUnownedSerialExecutor())
+            job.runSynchronously(on: principal?() ?? asUnownedSerialExecutor())
         }
 
         /// Is this the loop's thread? Any thread. O(1).
@@ -81,6 +84,11 @@ extension RunLoop {
     /// A new one each time, to be kept by the actors that share it. Actors with different executors of a loop are isolated by
     /// the same thread, so `assumeIsolated` passes, but a call between them goes through the loop. Any thread. O(1).
     public func makeExecutor(inModes modes: Set<Mode>) -> ActorExecutor { ActorExecutor(core, modes: modes) }
+
+    /// Makes an executor that runs, in all common modes, the jobs which another one passes on: to the runtime they run on that one.
+    package func makeExecutor(for principal: @escaping @Sendable () -> UnownedSerialExecutor) -> ActorExecutor {
+        ActorExecutor(core, modes: [.common], principal: principal)
+    }
 
     /// Makes an executor for tasks which run only when the loop runs in one of `modes`. As `makeExecutor(inModes:)`.
     public func makeTaskExecutor(inModes modes: Set<Mode>) -> PreferredExecutor {
