@@ -80,7 +80,7 @@ private final class ReadinessWatch: Sendable {
     private let loop: RunLoop
     private let mode: RunLoop.Mode
     private let source = Guarded<RunLoop.Source?>(nil)
-    private let endOfLoop: RunLoop.Registration
+    private weak let endOfLoop: RunLoop.Observer?
 
     init(
         _ sequence: ReadinessSequence, _ continuation: AsyncStream<RunLoop.Source.Readiness>.Continuation
@@ -90,7 +90,7 @@ private final class ReadinessWatch: Sendable {
         // A loop keeps its observers until its thread ends, while a source is kept by who made it, too.
         let end = EndOfSequence(continuation)
         let observer = RunLoop.Observer(.exit) { _, _ in withExtendedLifetime(end) {} }
-        endOfLoop = RunLoop.Registration { [weak observer] in observer?.invalidate() }
+        endOfLoop = observer
         loop.add(observer, forMode: mode)
         let source = try RunLoop.Source(fileDescriptor: sequence.descriptor, events: sequence.events) {
             [weak self] state in
@@ -121,6 +121,6 @@ private final class ReadinessWatch: Sendable {
             return source
         }
         source?.invalidate()
-        endOfLoop.cancel()
+        endOfLoop?.invalidate()
     }
 }

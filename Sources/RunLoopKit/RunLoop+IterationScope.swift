@@ -16,14 +16,16 @@ extension RunLoop {
         inMode mode: Mode = .common, open: sending @escaping () -> Scope, close: sending @escaping (Scope) -> Void
     ) -> Registration {
         let scopes = Scopes(open: open, close: close)
-        let opener = Observer(.entry, order: .min) { _, _ in scopes.enter() }
+        let end = EndOfRegistration(Fate())
+        let fate = end.fate
+        let opener = Observer(.entry, order: .min) { _, _ in withExtendedLifetime(end) { scopes.enter() } }
         let closer = Observer([.beforeWaiting, .exit], order: .max) { _, activity in
             if activity == .exit { scopes.leave() } else { scopes.renew() }
         }
         add(opener, forMode: mode)
         add(closer, forMode: mode)
-        return Registration { [core] in
-            if !opener.isValid { return }
+        return Registration(fate) { [core, weak opener, weak closer, weak scopes] in
+            guard let opener, let closer, let scopes else { return }
             opener.invalidate()
             closer.invalidate()
             if core.isCurrent { return scopes.leaveAll() }

@@ -14,20 +14,4 @@ extension RunLoop {
         if case .outOfMemory = Error(result: result) { outOfMemory() }
         return false
     }
-
-    /// Calls `body` once on the loop's thread, not before `delay` has passed, when the loop runs in one of `modes`.
-    ///
-    /// A timer that fires once: due in the past if `delay` is negative, up to `tolerance` later to share a wake-up. Any
-    /// thread. The closure is freed after it ran, when it is cancelled, or when the loop's thread ends. O(log timers).
-    ///
-    /// - Returns: the registration, to cancel it. Not needed for anything else: dropping it does not cancel.
-    @discardableResult
-    public func perform(
-        after delay: Duration, tolerance: Duration = .zero, inModes modes: Set<Mode> = [.default],
-        _ body: sending @escaping () -> Void
-    ) -> Registration {
-        let timer = Timer(after: delay, tolerance: tolerance) { _ in body() }
-        for mode in modes { add(timer, forMode: mode) }
-        return Registration { timer.invalidate() }
-    }
 }

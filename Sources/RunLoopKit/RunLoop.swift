@@ -22,6 +22,7 @@ public final class RunLoop: Sendable {
 
     let core: LoopCore
     let keeper = ItemKeeper()
+    let keyed = KeyedRegistrations()
     let executors: LoopExecutors
 
     /// The calling thread's loop, made at the first call. The same object each time (R1, R4).
