@@ -61,23 +61,23 @@ typedef enum RUNLOOP_CLOSED runloop_result {
 /// What a loop tells its observers. The values are those of CFRunLoopActivity.
 typedef uint32_t runloop_activity;
 enum {
-    RUNLOOP_ACTIVITY_ENTRY = 1U << 0,
-    RUNLOOP_ACTIVITY_BEFORE_TIMERS = 1U << 1,
-    RUNLOOP_ACTIVITY_BEFORE_SOURCES = 1U << 2,
-    RUNLOOP_ACTIVITY_BEFORE_WAITING = 1U << 5,
-    RUNLOOP_ACTIVITY_AFTER_WAITING = 1U << 6,
-    RUNLOOP_ACTIVITY_EXIT = 1U << 7,
-    RUNLOOP_ACTIVITY_ALL = 0x0FFFFFFF
+    RUNLOOP_ACTIVITY_ENTRY = 1U << 0,          ///< A run begins, a nested one too.
+    RUNLOOP_ACTIVITY_BEFORE_TIMERS = 1U << 1,  ///< An iteration begins; due timers will be served in it.
+    RUNLOOP_ACTIVITY_BEFORE_SOURCES = 1U << 2, ///< Signalled sources are served next.
+    RUNLOOP_ACTIVITY_BEFORE_WAITING = 1U << 5, ///< The loop is about to sleep, if it has nothing to do.
+    RUNLOOP_ACTIVITY_AFTER_WAITING = 1U << 6,  ///< It has slept, and has not served yet what woke it.
+    RUNLOOP_ACTIVITY_EXIT = 1U << 7,           ///< A run ends, a nested one too.
+    RUNLOOP_ACTIVITY_ALL = 0x0FFFFFFF          ///< All of them, future ones included.
 };
 
 /// Conditions of a descriptor. The values are those of EPOLLIN, EPOLLPRI, …
 typedef uint32_t runloop_readiness;
 enum {
-    RUNLOOP_READABLE = 0x001,
-    RUNLOOP_PRIORITY = 0x002,
-    RUNLOOP_WRITABLE = 0x004,
-    RUNLOOP_ERROR = 0x008,  ///< Told to every source of the descriptor, asked for or not.
-    RUNLOOP_HANG_UP = 0x010 ///< Told to every source; asking for it adds "the peer has shut down its half".
+    RUNLOOP_READABLE = 0x001, ///< Something can be read or accepted, or the end has been reached.
+    RUNLOOP_PRIORITY = 0x002, ///< Something urgent can be read.
+    RUNLOOP_WRITABLE = 0x004, ///< Something can be written.
+    RUNLOOP_ERROR = 0x008,    ///< Told to every source of the descriptor, asked for or not.
+    RUNLOOP_HANG_UP = 0x010   ///< Told to every source; asking for it adds "the peer has shut down its half".
 };
 
 /// The instant that never comes, and the limit that never ends: INT64_MAX, in a form that Swift sees too.
@@ -96,10 +96,10 @@ enum {
 /// never while a callback of that item runs (rules R56, R57, R88, R98). `describe` (may be NULL) returns
 /// a malloc'ed text for runloop_copy_description, which frees it.
 typedef struct runloop_context {
-    void *info;
-    void *(*RUNLOOP_SENDABLE retain)(void *info);
-    void (*RUNLOOP_SENDABLE release)(void *info);
-    char *(*RUNLOOP_SENDABLE describe)(void *info);
+    void *info;                                     ///< Yours; what `retain` returned, if there is one.
+    void *(*RUNLOOP_SENDABLE retain)(void *info);   ///< Once, at the creation. May be NULL.
+    void (*RUNLOOP_SENDABLE release)(void *info);   ///< Once, at the end. May be NULL.
+    char *(*RUNLOOP_SENDABLE describe)(void *info); ///< A malloc'ed text. May be NULL.
 } runloop_context;
 
 //===----------------------------------------------------------------------===//
@@ -219,6 +219,7 @@ RUNLOOP_EXPORT int runloop_wake_up(runloop *loop);
 // Performed functions ("blocks")
 //===----------------------------------------------------------------------===//
 
+/// A function to be performed, and one that is called instead if that can never happen.
 typedef void (*RUNLOOP_SENDABLE runloop_function)(void *info);
 
 /// Calls `function(info)` once, in order, on the loop's thread, when it runs in `mode` (R100–R105). If that can never
@@ -267,9 +268,9 @@ typedef struct runloop_source_config {
 /// never closes. `descriptor` -1: a member of its modes that is never called (R68).
 typedef struct runloop_descriptor_config {
     runloop_context context;
-    int32_t order; ///< Among the sources of one descriptor.
-    int descriptor;
-    runloop_readiness events;
+    int32_t order;            ///< Among the sources of one descriptor.
+    int descriptor;           ///< Stays yours.
+    runloop_readiness events; ///< At least one; errors and hang-ups are told in any case.
     /// `counter`: the descriptor is a non-blocking eventfd, timerfd or alike, and the loop reads its 8 bytes before it
     /// calls (R69). Checked: -EINVAL otherwise, so that no byte of a pipe or a socket is ever eaten.
     bool counter;
@@ -316,6 +317,7 @@ RUNLOOP_EXPORT bool runloop_contains_source(runloop *loop, runloop_source *sourc
 // Timers
 //===----------------------------------------------------------------------===//
 
+/// What a timer is made from; copied, so it may go when the timer is made.
 typedef struct runloop_timer_config {
     runloop_context context;
     int32_t order;        ///< Among timers due at the same instant; then in the order in which they joined the loop.
@@ -367,11 +369,12 @@ RUNLOOP_EXPORT bool runloop_contains_timer(runloop *loop, runloop_timer *timer, 
 // Observers
 //===----------------------------------------------------------------------===//
 
+/// What an observer is made from; copied.
 typedef struct runloop_observer_config {
     runloop_context context;
     int32_t order; ///< Lower is told first, for every activity; equal ones in the order of their addition (R93).
-    runloop_activity activities;
-    bool repeats; ///< false: told once in all, then invalid (R95).
+    runloop_activity activities; ///< What it is told; others pass unnoticed.
+    bool repeats;                ///< false: told once in all, then invalid (R95).
     /// May be NULL. On the loop's thread; told nothing of the runs nested in it (R96).
     void (*RUNLOOP_SENDABLE observe)(runloop_observer *observer, runloop_activity activity, void *info);
 } runloop_observer_config;
