@@ -25,7 +25,7 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prot
 CFLAGS ?= -O2 -g
 CORE_CFLAGS := -std=c11 -D_GNU_SOURCE -DRUNLOOP_BUILDING_CORE -fPIC -fvisibility=hidden -pthread $(WARNINGS) -I$(CORE)/include
 
-.PHONY: all lib run test test-c test-swift test-examples sanitize lint format install uninstall clean help
+.PHONY: all lib run test test-c test-swift test-examples sanitize lint format docs install uninstall clean help
 all: lib
 
 help: ## This list
@@ -190,6 +190,10 @@ lint: ## Formats, headers, warnings as errors, what the library exports
 format: ## Formats all C and Swift files in place
 	clang-format -i $(C_FILES)
 	swift-format format --in-place --recursive Package.swift Sources Tests Examples
+
+docs: ## The documentation of every product in build/docs; each public symbol has a comment, each piece of code compiles
+	@scripts/docs
+	@scripts/check-examples
 
 clean: ## Removes what was built
 	rm -rf $(BUILD) .build
