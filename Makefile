@@ -25,7 +25,7 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prot
 CFLAGS ?= -O2 -g
 CORE_CFLAGS := -std=c11 -D_GNU_SOURCE -DRUNLOOP_BUILDING_CORE -fPIC -fvisibility=hidden -pthread $(WARNINGS) -I$(CORE)/include
 
-.PHONY: all lib run test test-c test-swift test-examples sanitize lint format docs install uninstall clean help
+.PHONY: all lib run test test-c test-swift test-examples test-foundation sanitize lint format docs install uninstall clean help
 all: lib
 
 help: ## This list
@@ -129,8 +129,9 @@ $(OUT)/server: $(wildcard $(SERVER)/*.c $(SERVER)/*.h) $(OUT)/librunloop.a
 
 #-- tests -------------------------------------------------------------------------------------------------------------
 
-test: test-c test-servers test-swift test-examples ## The proof: rules, C tests, servers, Swift tests, examples
-	@Tests/count $(BUILD)/test-c.log $(BUILD)/test-servers.log $(BUILD)/test-swift.log $(BUILD)/test-examples.log
+test: test-c test-servers test-swift test-examples test-foundation ## The proof: rules, C, servers, Swift, examples, Foundation
+	@Tests/count $(BUILD)/test-c.log $(BUILD)/test-servers.log $(BUILD)/test-swift.log $(BUILD)/test-examples.log \
+	    $(BUILD)/test-foundation.log
 
 test-c: ## The C tests, a process for each, and the table of rules
 	@mkdir -p $(BUILD)
@@ -150,6 +151,11 @@ test-swift: ## The Swift tests
 test-examples: ## The example programs, driven as their users would
 	@mkdir -p $(BUILD)
 	@set -o pipefail; Tests/examples 2>&1 | tee $(BUILD)/test-examples.log
+
+test-foundation: ## Programs written for Foundation, on ours and on the real one, and one of them linked statically
+	@mkdir -p $(BUILD)
+	@set -o pipefail; Tests/foundation-programs 2>&1 | tee $(BUILD)/test-foundation.log
+	@set -o pipefail; STATIC=1 Tests/foundation-programs timer_once 2>&1 | tee -a $(BUILD)/test-foundation.log
 
 sanitize: ## The C tests under address, undefined-behaviour and thread sanitizers; the Swift tests under address and thread
 	Tests/sanitize

@@ -18,6 +18,7 @@ let package = Package(
         .library(name: "RunLoopKitMainExecutor", targets: ["RunLoopKitMainExecutor"]),
         .library(
             name: "RunLoopKitMainExecutorAtLoad", targets: ["RunLoopKitMainExecutor", "CRunLoopMainExecutorAtLoad"]),
+        .library(name: "RunLoopKitFoundationCompat", targets: ["RunLoopKitFoundationCompat"]),
         .library(name: "CRunLoopCore", targets: ["CRunLoopCore"]),
     ],
     targets: [
@@ -70,6 +71,13 @@ let package = Package(
             name: "RunLoopKitTesting",
             dependencies: ["RunLoopKit"],
             path: "Sources/RunLoopKitTesting",
+            swiftSettings: swiftSettings
+        ),
+        // Foundation's run loop by name and signature: programs are ported by changing the import.
+        .target(
+            name: "RunLoopKitFoundationCompat",
+            dependencies: ["RunLoopKit"],
+            path: "Sources/RunLoopKitFoundationCompat",
             swiftSettings: swiftSettings
         ),
         // The guided tour, `make run`. Clients of the package do not get it.

@@ -38,11 +38,11 @@ func outOfMemory() -> Never {
 }
 
 /// A value behind a lock. A lock of the C library, because the thread sanitizer knows what it does.
-final class Guarded<Value>: @unchecked Sendable {
+package final class Guarded<Value>: @unchecked Sendable {
     private var value: Value
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
 
-    init(_ value: sending Value) {
+    package init(_ value: sending Value) {
         self.value = value
         lock = .allocate(capacity: 1)
         lock.initialize(to: pthread_mutex_t())
@@ -55,7 +55,7 @@ final class Guarded<Value>: @unchecked Sendable {
     }
 
     /// What `body` returns is best freed outside: that may run code of the user, and the lock is not recursive.
-    func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
+    package func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
         return body(&value)

@@ -1,0 +1,48 @@
+internal import RunLoopKit
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Android)
+    internal import Android
+#endif
+
+/// The object of the calling thread, kept by the thread itself.
+enum CurrentThread {
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        let result = pthread_key_create(&key) { object in
+            // Optional with some C libraries, and never null.
+            let object: UnsafeMutableRawPointer? = object
+            if let object { Unmanaged<AnyObject>.fromOpaque(object).release() }
+        }
+        precondition(result == 0, "The system has no room for another thread-specific value.")
+        return key
+    }()
+
+    private static let initial = Unguarded(Thread(adopted: nil))
+
+    /// The initial thread's.
+    static var main: Thread { initial.object }
+
+    static var object: Thread {
+        if let object = pthread_getspecific(key) { return Unmanaged<Thread>.fromOpaque(object).takeUnretainedValue() }
+        let thread = isInitial ? main : Thread(adopted: nil)
+        begin(thread)
+        return thread
+    }
+
+    static func begin(_ thread: Thread) {
+        pthread_setspecific(key, Unmanaged.passRetained(thread).toOpaque())
+    }
+
+    /// Linux names the calling thread "process/task/thread"; the initial one has the number of its process.
+    private static var isInitial: Bool {
+        let name = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { text in
+            let count = readlink("/proc/thread-self", text.baseAddress!, text.count)
+            return String(decoding: text.prefix(max(count, 0)).map(UInt8.init(bitPattern:)), as: UTF8.self)
+        }
+        return name.split(separator: "/").last.map(String.init) == String(getpid())
+    }
+}

@@ -1,0 +1,89 @@
+internal import FoundationEssentials
+internal import RunLoopKit
+
+/// What the queues of one thread have to post, in one order, and the observer that posts it. Used on the loop's thread only.
+final class NotificationPoster: @unchecked Sendable {
+    /// A queue, told apart from others also when it is gone.
+    final class QueueIdentity {}
+
+    struct Entry {
+        let notification: Notification
+        let style: NotificationQueue.PostingStyle
+        let modes: Set<RunLoop.Mode>
+        let center: NotificationCenter
+        let queue: QueueIdentity
+    }
+
+    private let loop: RunLoopKit.RunLoop
+    private var entries: [Entry] = []
+    private var observer: RunLoopKit.RunLoop.Observer?
+
+    init(_ loop: RunLoopKit.RunLoop) {
+        self.loop = loop
+    }
+
+    private(set) lazy var defaultQueue = NotificationQueue(NotificationCenter.default, self)
+
+    func add(_ entry: Entry) {
+        checkThread()
+        if entry.style == .now {
+            if loop.currentMode == nil || mayPost(entry) { entry.center.post(entry.notification) }
+            return
+        }
+        entries.append(entry)
+        let observer = observer ?? makeObserver()
+        for mode in entry.modes { loop.add(observer, forMode: mode.native) }
+    }
+
+    func remove(where isMeant: (Entry) -> Bool) {
+        checkThread()
+        entries.removeAll(where: isMeant)
+    }
+
+    /// The thread ends: what is left is never posted.
+    func end() {
+        entries = []
+        observer?.invalidate()
+    }
+
+    private func checkThread() {
+        precondition(loop.isCurrent, "A notification queue is used by the thread that made it.")
+    }
+
+    /// Told last, so that what other observers do comes first and is seen by the question whether the loop is idle.
+    private func makeObserver() -> RunLoopKit.RunLoop.Observer {
+        let observer = RunLoopKit.RunLoop.Observer([.beforeWaiting, .exit], order: .max) { [weak self] _, activity in
+            self?.arrive(at: activity)
+        }
+        self.observer = observer
+        return observer
+    }
+
+    private func arrive(at activity: RunLoopKit.RunLoop.Observer.Activities) {
+        post(.asap) { true }
+        if activity == .exit { return }
+        post(.whenIdle) { !has(.asap) && loop.isIdle }
+        // What the blocks have enqueued is for the next round, which must not come after a sleep.
+        if has(.asap) || (has(.whenIdle) && loop.isIdle) { loop.wakeUp() }
+    }
+
+    /// Posts what there is now of a style, in order, as long as the condition holds.
+    private func post(_ style: NotificationQueue.PostingStyle, while isTime: () -> Bool) {
+        var round = entries.lazy.filter { $0.style == style && self.mayPost($0) }.count
+        while round > 0, let index = entries.firstIndex(where: { $0.style == style && mayPost($0) }), isTime() {
+            let entry = entries.remove(at: index)
+            entry.center.post(entry.notification)
+            round -= 1
+        }
+    }
+
+    private func has(_ style: NotificationQueue.PostingStyle) -> Bool {
+        entries.contains { $0.style == style && mayPost($0) }
+    }
+
+    private func mayPost(_ entry: Entry) -> Bool {
+        guard let mode = loop.currentMode else { return false }
+        return entry.modes.contains(RunLoop.Mode(native: mode))
+            || (entry.modes.contains(.common) && loop.isCommon(mode))
+    }
+}

@@ -1,0 +1,96 @@
+public import FoundationEssentials
+internal import RunLoopKit
+
+/// Foundation's notification queue: posts notifications later, when the loop of its thread has time, and merges those that say
+/// the same.
+///
+/// A queue belongs to the thread that made it, whose loop posts what is in it; using it on another thread is a precondition
+/// failure. What was enqueued is posted even if nobody keeps the queue, as long as the thread lives. Notifications are posted in
+/// the order in which they were enqueued, over all queues of the thread.
+open class NotificationQueue {
+    /// When to post.
+    public enum PostingStyle: UInt, Sendable {
+        /// When the loop has nothing else to do and is about to sleep (R143, R148). Not before.
+        case whenIdle = 1
+        /// Before the loop sleeps, or looks whether it need sleep, and when its run ends (R142).
+        case asap = 2
+        /// At once, after merging.
+        case now = 3
+    }
+
+    /// Which notifications are merged: those of the same name, of the same sender, or of both.
+    public struct NotificationCoalescing: OptionSet, Sendable {
+        /// The bits.
+        public let rawValue: UInt
+
+        /// Any bits; unknown ones mean nothing.
+        public init(rawValue: UInt) {
+            self.rawValue = rawValue
+        }
+
+        /// None.
+        public static let none: NotificationCoalescing = []
+        /// Those of the same name.
+        public static let onName = NotificationCoalescing(rawValue: 1)
+        /// Those of the same sender: objects by identity, values by equality, none is the same as none.
+        public static let onSender = NotificationCoalescing(rawValue: 2)
+    }
+
+    private let center: NotificationCenter
+    private let poster: NotificationPoster
+    private let identity = NotificationPoster.QueueIdentity()
+
+    /// The calling thread's queue for the default center; the same object each time (R141).
+    open class var `default`: NotificationQueue { RunLoops.object(of: .current).notifications.defaultQueue }
+
+    /// Makes another queue of the calling thread, for a center (R141).
+    public convenience init(notificationCenter: NotificationCenter) {
+        self.init(notificationCenter, RunLoops.object(of: .current).notifications)
+    }
+
+    init(_ center: NotificationCenter, _ poster: NotificationPoster) {
+        self.center = center
+        self.poster = poster
+    }
+
+    /// Enqueues a notification for the default mode, in place of those of the same name and sender.
+    open func enqueue(_ notification: Notification, postingStyle: PostingStyle) {
+        enqueue(notification, postingStyle: postingStyle, coalesceMask: [.onName, .onSender], forModes: nil)
+    }
+
+    /// Enqueues a notification, in place of those that are the same by `coalesceMask`: they are removed, and this one goes to
+    /// the end (R144). May be called while notifications are posted.
+    ///
+    /// - Parameters:
+    ///   - postingStyle: when it is posted. With `.now` that is at once if no run is active or the active one is in one of the
+    ///     modes; otherwise never.
+    ///   - modes: in which modes of the loop it may be posted; `.common` is all common ones (R145). `nil`: the default mode.
+    open func enqueue(
+        _ notification: Notification, postingStyle: PostingStyle, coalesceMask: NotificationCoalescing,
+        forModes modes: [RunLoop.Mode]?
+    ) {
+        dequeueNotifications(matching: notification, coalesceMask: coalesceMask)
+        let entry = NotificationPoster.Entry(
+            notification: notification, style: postingStyle, modes: Set(modes ?? [.default]), center: center,
+            queue: identity)
+        poster.add(entry)
+    }
+
+    /// Removes what was enqueued here and is the same as `notification` by `coalesceMask`. Without criteria nothing is.
+    open func dequeueNotifications(matching notification: Notification, coalesceMask: NotificationCoalescing) {
+        poster.remove { [identity] entry in
+            entry.queue === identity && Self.isSameByMask(entry.notification, notification, coalesceMask)
+        }
+    }
+
+    private static func isSameByMask(
+        _ a: Notification, _ b: Notification, _ mask: NotificationCoalescing
+    ) -> Bool {
+        if mask.isDisjoint(with: [.onName, .onSender]) { return false }
+        return (!mask.contains(.onName) || a.name == b.name)
+            && (!mask.contains(.onSender) || isSame(a.object, b.object))
+    }
+}
+
+@available(*, unavailable)
+extension NotificationQueue: @unchecked Sendable {}

@@ -1,0 +1,159 @@
+public import FoundationEssentials
+internal import RunLoopKit
+
+/// Foundation's thread: the part of it that programs with run loops use.
+///
+/// A thread has no loop running; its block runs `RunLoop.current` if it wants to. A thread that was started keeps its object
+/// until it ends. The type is not Sendable, as in Foundation, though its methods may be called from any thread.
+open class Thread {
+    private struct State: Sendable {
+        var name: String?
+        var stackSize = 8 << 20
+        var phase = Phase.new
+        var isCancelled = false
+    }
+
+    private enum Phase { case new, executing, finished }
+
+    private let state = Guarded(State())
+    private let block: (@Sendable () -> Void)?
+
+    /// What the thread's own code keeps with it. For that thread only.
+    public let threadDictionary = ThreadDictionary()
+
+    /// Makes a thread that will call `main()`, for subclasses that override it. It is not started.
+    public init() {
+        block = nil
+    }
+
+    /// Makes a thread that will call `block`. It is not started.
+    public init(block: @escaping @Sendable () -> Void) {
+        self.block = block
+    }
+
+    /// The object of a thread that somebody else has started.
+    init(adopted name: String?) {
+        block = nil
+        state.withLock {
+            $0.name = name
+            $0.phase = .executing
+        }
+    }
+
+    /// The calling thread: the object that started it, or one that is made for it.
+    open class var current: Thread { CurrentThread.object }
+
+    /// The initial thread of the process.
+    open class var mainThread: Thread { CurrentThread.main }
+
+    /// Is the calling thread the initial one?
+    open class var isMainThread: Bool { current.isMainThread }
+
+    /// Starts a thread that calls `block`.
+    open class func detachNewThread(_ block: @escaping @Sendable () -> Void) {
+        Thread(block: block).start()
+    }
+
+    /// Blocks the calling thread until a date, which becomes an instant now.
+    open class func sleep(until date: Date) {
+        guard let end = FireDate(date).instant else { while true { pause() } }
+        while true {
+            let rest = end - Instant.now
+            if rest <= .zero { return }
+            let (seconds, attoseconds) = rest.components
+            var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+            nanosleep(&time, nil)
+        }
+    }
+
+    /// Blocks the calling thread for that many seconds; not at all for zero or less.
+    open class func sleep(forTimeInterval interval: TimeInterval) {
+        sleep(until: Date() + interval)
+    }
+
+    /// Starts the thread. A second call is a precondition failure, and so is a system without room for another thread.
+    open func start() {
+        let (name, stackSize) = state.withLock { state in
+            precondition(state.phase == .new, "A thread is started once.")
+            state.phase = .executing
+            return (state.name, state.stackSize)
+        }
+        let thread = Unguarded(self)
+        do throws(RunLoopKit.RunLoop.Error) {
+            try PosixThread(name: name, stackSize: stackSize) { thread.object.begin() }.detach()
+        } catch {
+            preconditionFailure(error.description)
+        }
+    }
+
+    /// What the thread does: calls the block that it was made with. Not to be called, only overridden.
+    open func main() {
+        block?()
+    }
+
+    /// Asks the thread to end. It has to look at `isCancelled` for that.
+    open func cancel() {
+        state.withLock { $0.isCancelled = true }
+    }
+
+    /// Was it asked to end?
+    open var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+    /// Was it started, and has not ended?
+    open var isExecuting: Bool { state.withLock { $0.phase == .executing } }
+
+    /// Has it ended?
+    open var isFinished: Bool { state.withLock { $0.phase == .finished } }
+
+    /// Is it the initial thread?
+    open var isMainThread: Bool { self === CurrentThread.main }
+
+    /// A name for people. What debuggers show is the name at the start, of which Linux keeps 15 bytes.
+    open var name: String? {
+        get { state.withLock { $0.name } }
+        set { state.withLock { $0.name = newValue } }
+    }
+
+    /// The size of its stack in bytes, if set before the start. Rounded up to whole pages.
+    open var stackSize: Int {
+        get { state.withLock { $0.stackSize } }
+        set { state.withLock { $0.stackSize = newValue } }
+    }
+
+    private func begin() {
+        CurrentThread.begin(self)
+        main()
+        state.withLock { $0.phase = .finished }
+    }
+}
+
+extension Thread: NSObjectProtocol, Hashable {
+    /// Are these the same thread? O(1).
+    public static func == (a: Thread, b: Thread) -> Bool { a === b }
+
+    /// Hashes the thread's identity. O(1).
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+@available(*, unavailable)
+extension Thread: @unchecked Sendable {}
+
+/// What a thread keeps under names: the part of NSMutableDictionary that is used for it.
+public final class ThreadDictionary {
+    private var values: [AnyHashable: Any] = [:]
+
+    /// The value of a key. Setting `nil` removes it.
+    public subscript(key: AnyHashable) -> Any? {
+        get { values[key] }
+        set { values[key] = newValue }
+    }
+
+    /// How many there are.
+    public var count: Int { values.count }
+
+    /// Removes the value of a key.
+    public func removeObject(forKey key: AnyHashable) { values[key] = nil }
+
+    /// Removes all.
+    public func removeAllObjects() { values = [:] }
+}

@@ -1,0 +1,72 @@
+internal import FoundationEssentials
+internal import RunLoopKit
+
+/// The dates of a timer, as they were handed in.
+final class TimerPlan: Sendable {
+    /// In seconds, 0 if it fires once.
+    let interval: TimeInterval
+    private let dates: Guarded<(planned: FireDate, fired: Date?)>
+
+    init(_ first: FireDate, interval: TimeInterval) {
+        self.interval = interval
+        dates = Guarded((first, nil))
+    }
+
+    /// Returns the instant to move the native timer to.
+    func move(to date: Date) -> Instant? {
+        let date = FireDate(date)
+        dates.withLock { $0.planned = date }
+        return date.instant
+    }
+
+    func date(of instant: Instant?) -> Date { dates.withLock { $0.planned.date(of: instant) } }
+
+    func fires(at date: Date) { dates.withLock { $0.fired = date } }
+
+    /// When it last fired, or was to fire if it never did.
+    var lastDate: Date { dates.withLock { $0.fired ?? $0.planned.given } }
+}
+
+/// The call of a timer's block. RunLoopKit's timer owns it and frees it when it becomes invalid, after the call if one is
+/// running: that end takes the timer out of its loop's keeper. The timer itself is referred to weakly, and owned by whoever
+/// uses it and by the keeper, so that one that was never added goes when its last user does.
+final class TimerCall: @unchecked Sendable {
+    let block: @Sendable (Timer) -> Void
+    private let plan: TimerPlan
+    // Written once, before anybody else knows this object.
+    private weak var timer: Timer?
+    private var key: ObjectIdentifier?
+    private let keeper = Guarded<TimerKeeper?>(nil)
+
+    init(_ plan: TimerPlan, _ block: @escaping @Sendable (Timer) -> Void) {
+        self.plan = plan
+        self.block = block
+    }
+
+    deinit {
+        if let key { keeper.withLock { $0 }?.letGo(key) }
+    }
+
+    func belongs(to timer: Timer) {
+        self.timer = timer
+        key = ObjectIdentifier(timer.native)
+    }
+
+    func fire(_ native: RunLoopKit.RunLoop.Timer) {
+        guard let timer else { return }
+        plan.fires(at: plan.date(of: native.nextFireDate))
+        block(timer)
+    }
+
+    /// A timer is in one loop, until the thread of that ends.
+    func join(_ keeper: TimerKeeper) -> Bool {
+        self.keeper.withLock { current in
+            if current == nil { current = keeper }
+            return current === keeper
+        }
+    }
+
+    func leave(_ keeper: TimerKeeper) {
+        self.keeper.withLock { if $0 === keeper { $0 = nil } }
+    }
+}
