@@ -129,8 +129,8 @@ $(OUT)/server: $(wildcard $(SERVER)/*.c $(SERVER)/*.h) $(OUT)/librunloop.a
 
 #-- tests -------------------------------------------------------------------------------------------------------------
 
-test: test-c test-servers test-swift test-examples test-foundation ## The proof: rules, C, servers, Swift, examples, Foundation
-	@Tests/count $(BUILD)/test-c.log $(BUILD)/test-servers.log $(BUILD)/test-swift.log $(BUILD)/test-examples.log \
+test: test-c test-servers test-growth test-swift test-examples test-foundation ## The proof: rules, C, servers, growth, Swift, examples, Foundation
+	@Tests/count $(BUILD)/test-c.log $(BUILD)/test-servers.log $(BUILD)/test-growth.log $(BUILD)/test-swift.log $(BUILD)/test-examples.log \
 	    $(BUILD)/test-foundation.log
 
 test-c: ## The C tests, a process for each, and the table of rules
@@ -142,6 +142,11 @@ test-c: ## The C tests, a process for each, and the table of rules
 test-servers: ## The example servers, with real clients
 	@mkdir -p $(BUILD)
 	@set -o pipefail; Tests/servers 2>&1 | tee $(BUILD)/test-servers.log
+
+.PHONY: test-growth
+test-growth: ## Does each operation grow with the number of items as promised? (needs valgrind)
+	@mkdir -p $(BUILD)
+	@set -o pipefail; Tests/growth 2>&1 | tee $(BUILD)/test-growth.log
 
 test-swift: ## The Swift tests
 	@mkdir -p $(BUILD)
@@ -176,6 +181,10 @@ COUNTS ?= 1
 
 bench: ## Our figures beside every peer's (W=w4 PEERS=raw,ev REPS=7), tables and pictures in bench-results
 	@Benchmarks/bench --workloads "$(W)" --peers "$(PEERS)" --reps $(REPS) $(if $(filter 0,$(COUNTS)),--no-counts)
+
+.PHONY: growth
+growth: ## How the cost of each operation grows from 1 to 1,000,000 items: instructions and time
+	@Benchmarks/bench --workloads growth
 
 bench-smoke: ## Each benchmark, briefly: that they all still run
 	@Benchmarks/bench --smoke

@@ -118,6 +118,11 @@ def machine():
     }
 
 
+def short(about):
+    """The machine, in a picture's line."""
+    return f"{about['processor']}, {about['cores']} cores, Linux {about['kernel'].split('-')[0]}, {about['time'][:10]}"
+
+
 def save(directory, groups, results, skipped, counts, peers, settings):
     """One file and one picture per group, so that a later run of one workload leaves the others' as they are."""
     directory.mkdir(parents=True, exist_ok=True)
@@ -141,7 +146,6 @@ def save(directory, groups, results, skipped, counts, peers, settings):
             }
         content = {"title": group.title, "metric": group.metric, **about, "cells": cells}
         (directory / f"{group.key}.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-        short = f"{about['machine']['processor']}, Linux {about['machine']['kernel'].split('-')[0]}"
-        picture = draw(group, results, [peer.name for peer in peers], short)
+        picture = draw(group, results, [peer.name for peer in peers], short(about["machine"]))
         if picture:
             (directory / f"{group.key}.svg").write_text(picture, encoding="utf-8")

@@ -9,11 +9,11 @@ from driver.measure import median, number
 ROW, PANEL, LABELS, VALUES, TOP, PER_LINE = 19, 220, 126, 62, 74, 3
 STYLE = """
   text { font: 12px system-ui, sans-serif; fill: #24292f }
-  .title { font-size: 15px; font-weight: 600 } .small { font-size: 11px; fill: #6e7781 }
+  .title { font-size: 15px; font-weight: 600 } .small { font-size: 11px; fill: #6e7781 } .ground { fill: #ffffff }
   .line { stroke: #d0d7de } .dot { fill: #8c959f }
   .ours text, text.ours { font-weight: 600 } .ours .dot { fill: #cf4a22 } .raw .dot { fill: none; stroke: #8c959f; stroke-width: 2 }
   @media (prefers-color-scheme: dark) {
-    text { fill: #e6edf3 } .small { fill: #8d96a0 } .line { stroke: #3d444d } .dot { fill: #8d96a0 } .ours .dot { fill: #ff7b54 }
+    text { fill: #e6edf3 } .small { fill: #8d96a0 } .ground { fill: #0d1117 } .line { stroke: #3d444d } .dot { fill: #8d96a0 } .ours .dot { fill: #ff7b54 }
   }
 """
 
@@ -76,5 +76,5 @@ def draw(group, results, peers, about):
     body = "\n".join(parts)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
-        f'role="img" aria-label="{escape(group.title)}">\n<style>{STYLE}</style>\n{body}\n</svg>\n'
+        f'role="img" aria-label="{escape(group.title)}">\n<style>{STYLE}</style>\n<rect class="ground" width="{width}" height="{height}"/>\n{body}\n</svg>\n'
     )

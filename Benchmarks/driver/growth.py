@@ -1,0 +1,241 @@
+"""How the cost of each operation grows with the number of items beside it: instructions, which are exact, and time. The programs are in
+Benchmarks/growth; what is promised is in ARCHITECTURE.md, and Tests/growth holds us to it."""
+
+import json
+import math
+import os
+import resource
+import shutil
+import subprocess
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+from driver import peers
+from driver.counts import totals_of_callgrind
+from driver.measure import Progress
+
+SIZES = [1, 10, 100, 1000, 10000, 100000, 1000000]
+NAMES = ["1", "10", "100", "1k", "10k", "100k", "1M"]
+ROUNDS, SPARE_DESCRIPTORS, TIMEOUT_S = 200, 128, 120
+
+
+@dataclass(frozen=True)
+class Operation:
+    name: str
+    items: str  # what there are N of
+    grows: str  # flat, log, linear: what ARCHITECTURE.md promises
+    most: int = 1000000  # more takes minutes to prepare, since each addition is linear
+    tested: tuple[int, int] = (1000, 100000)
+
+
+LINEAR = {"grows": "linear", "most": 10000, "tested": (100, 10000)}
+OPERATIONS = [
+    Operation("timer add", "timers", "log"),
+    Operation("timer remove", "timers", "log"),
+    Operation("timer move", "timers", "log"),
+    Operation("timer invalidate", "timers", "log"),
+    Operation("timer fire", "timers", "log"),
+    Operation("timer next date", "timers", "flat"),
+    Operation("timers idle", "timers", "flat"),
+    Operation("source add", "sources", "flat"),
+    Operation("source remove", "sources", "flat"),
+    Operation("source invalidate", "sources", "flat"),
+    Operation("source contains", "sources", "flat"),
+    Operation("source signal", "sources", "flat"),
+    Operation("source perform", "sources", "flat"),
+    Operation("sources idle", "sources", "flat"),
+    Operation("wake-up", "sources", "flat"),
+    Operation("common item add", "items in 4 common modes", "flat"),
+    Operation("common item remove", "items in 4 common modes", "flat"),
+    Operation("descriptor add", "descriptors", "flat", tested=(100, 10000)),
+    Operation("descriptor remove", "descriptors", "flat", tested=(100, 10000)),
+    Operation("descriptor ready", "descriptors", "flat", tested=(100, 10000)),
+    Operation("descriptors idle", "descriptors", "flat", tested=(100, 10000)),
+    Operation("post", "functions of another mode", "flat"),
+    Operation("perform", "functions of another mode", "flat"),
+    Operation("observer add", "observers", **LINEAR),
+    Operation("observer remove", "observers", **LINEAR),
+    Operation("observers told", "observers", **LINEAR),
+    Operation("observers elsewhere", "observers of another mode", "flat", most=10000, tested=(100, 10000)),
+    Operation("modes unused", "modes", "flat", most=1000, tested=(10, 1000)),
+    Operation("mode find", "modes", "linear", most=1000, tested=(10, 1000)),
+]
+
+
+def build(library=None):
+    """The program, on this library or that of the working tree."""
+    program = library.with_name("growth") if library else peers.OUT / "growth"
+    library = library or peers.core_library()
+    folder = peers.HERE / "growth"
+    sources = sorted(folder.glob("*.c"))
+    if peers.is_older(program, [*sources, *folder.glob("*.h"), library]):
+        include = f"-I{peers.ROOT}/Sources/CRunLoopCore/include"
+        peers.succeed([peers.compiler(), *peers.FLAGS, include, "-o", program, *sources, library])
+    return program
+
+
+def is_possible(operation, size):
+    """Within what takes seconds, and what the process may open."""
+    descriptors = size + SPARE_DESCRIPTORS if operation.items == "descriptors" else 0
+    return size <= operation.most and descriptors <= resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+
+
+def allow_descriptors():
+    """All that we may; valgrind has to know it from the start."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def execute(command):
+    result = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, preexec_fn=allow_descriptors)
+    if result.returncode:
+        raise SystemExit(f"{' '.join(map(str, command))}\n{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+def time_ns(program, name, size):
+    return float(execute([program, name, str(size)]).removeprefix("ns="))
+
+
+def instructions(program, name, size):
+    """Of one operation, and of what measuring it takes."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "counts"
+        execute(["valgrind", "-q", "--tool=callgrind", "--instr-atstart=no", "--collect-atstart=no", f"--callgrind-out-file={path}",
+                 program, name, str(size), str(ROUNDS)])
+        return totals_of_callgrind(path)["instructions"] / ROUNDS
+
+
+def count(program, wanted):
+    """Instructions for (name, size) pairs. Several at a time: what else runs doesn't change a count."""
+    nothing = instructions(program, "nothing", 1)
+    progress = Progress(len(wanted))
+
+    def one(pair):
+        progress.step(f"counting {pair[0]} beside {pair[1]}")
+        return pair, instructions(program, *pair) - nothing
+
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        counts = dict(pool.map(one, wanted))
+    progress.finish()
+    return counts
+
+
+def measure(program):
+    """results[name][size] has `instructions`, if there is valgrind, and `ns`."""
+    pairs = [(operation.name, size) for operation in OPERATIONS for size in SIZES if is_possible(operation, size)]
+    counts = count(program, pairs) if shutil.which("valgrind") else {}
+    nothing_ns = time_ns(program, "nothing", 1)
+    results, progress = {}, Progress(len(pairs))
+    for name, size in pairs:
+        progress.step(f"measuring {name} beside {size}")
+        figures = {"ns": max(0, time_ns(program, name, size) - nothing_ns)}
+        if (name, size) in counts:
+            figures["instructions"] = counts[name, size]
+        results.setdefault(name, {})[size] = figures
+    progress.finish()
+    return results
+
+
+def limit(operation, small, count_small, large):
+    """What an operation may take beside `large` items, by what it takes beside `small`. A few instructions more are of no account:
+    a branch that is taken more often."""
+    if operation.grows == "flat":
+        return count_small * 1.02 + 10
+    if operation.grows == "log":
+        return count_small * math.log(large) / math.log(small) + 10
+    return count_small * large / small * 1.1
+
+
+def check(program):
+    """Each operation beside few and beside many items: does it grow as promised? Lines about it, and how many fail."""
+    tested = {op: [size for size in op.tested if is_possible(op, size)] for op in OPERATIONS}
+    tested = {op: sizes for op, sizes in tested.items() if len(sizes) == 2}
+    counts = count(program, [(op.name, size) for op, sizes in tested.items() for size in sizes])
+    lines, failures = [], 0
+    for op, (small, large) in tested.items():
+        few, many = counts[op.name, small], counts[op.name, large]
+        most = limit(op, small, few, large)
+        good = many <= most
+        failures += not good
+        lines.append(f"{'ok  ' if good else 'FAIL'} {op.name}, {op.grows}: {few:.0f} instructions beside {small} {op.items}, "
+                     f"{many:.0f} beside {large}{'' if good else f', at most {most:.0f} expected'}")
+    return lines, len(tested) - failures, failures
+
+
+#-- showing it ---------------------------------------------------------------------------------------------------------
+
+
+def rows(results, key):
+    yield ["", *NAMES, "grows"]
+    for operation in OPERATIONS:
+        figures = [results[operation.name].get(size, {}).get(key) for size in SIZES]
+        if any(figure is not None for figure in figures):
+            yield [operation.name, *["-" if f is None else f"{f:,.0f}" for f in figures], operation.grows]
+
+
+COLUMNS, WIDTH, HEIGHT, LEFT, TOP, GAP_X, GAP_Y = 5, 150, 62, 14, 84, 40, 44
+STYLE = """
+  text { font: 12px system-ui, sans-serif; fill: #24292f }
+  .title { font-size: 15px; font-weight: 600 } .small { font-size: 10.5px; fill: #6e7781 } .ground { fill: #ffffff }
+  .frame { stroke: #d0d7de; fill: none } path { fill: none; stroke-width: 2 }
+  .count { stroke: #cf4a22 } .time { stroke: #8c959f; stroke-dasharray: 4 3 } text.count { stroke: none; fill: #cf4a22 }
+  @media (prefers-color-scheme: dark) {
+    text { fill: #e6edf3 } .small { fill: #8d96a0 } .ground { fill: #0d1117 } .frame { stroke: #3d444d } .count { stroke: #ff7b54 } .time { stroke: #8d96a0 }
+    text.count { fill: #ff7b54 }
+  }
+"""
+DECADES = 6  # of figures: 10 to 10,000,000
+
+
+def path(figures, key, left, top):
+    points = []
+    for index, size in enumerate(SIZES):
+        value = figures.get(size, {}).get(key)
+        if value is not None:
+            x = left + index / (len(SIZES) - 1) * WIDTH
+            y = top + HEIGHT - (math.log10(max(value, 10)) - 1) / DECADES * HEIGHT
+            points.append(f"{x:.1f} {y:.1f}")
+    return f'<path class="{"count" if key == "instructions" else "time"}" d="M{" L".join(points)}"/>' if points else ""
+
+
+def panel(operation, figures, left, top):
+    measured = [size for size in SIZES if "instructions" in figures.get(size, {})]
+    ends = [f'{figures[size]["instructions"]:,.0f}' for size in (measured[0], measured[-1])] if measured else ["", ""]
+    last = left + (SIZES.index(measured[-1]) / (len(SIZES) - 1) * WIDTH if measured else 0)
+    return [
+        f'<text x="{left}" y="{top - 18}">{escape(operation.name)}</text>',
+        f'<text class="small" x="{left}" y="{top - 6}">beside {escape(operation.items)}</text>',
+        f'<rect class="frame" x="{left}" y="{top}" width="{WIDTH}" height="{HEIGHT}"/>',
+        path(figures, "ns", left, top),
+        path(figures, "instructions", left, top),
+        f'<text class="small count" x="{left + 2}" y="{top + 12}">{ends[0]}</text>',
+        f'<text class="small count" x="{last:.0f}" y="{top + 12}" text-anchor="end">{ends[1]}</text>',
+    ]
+
+
+def draw(results, about):
+    shown = [operation for operation in OPERATIONS if operation.name in results]
+    lines = math.ceil(len(shown) / COLUMNS)
+    width, height = LEFT + COLUMNS * (WIDTH + GAP_X), TOP + lines * (HEIGHT + GAP_Y)
+    parts = [
+        '<text class="title" x="14" y="22">What an operation costs beside 1 to 1,000,000 items</text>',
+        '<text class="small" x="14" y="38">Solid: instructions, with the first and the last figure. Dashed: ns. Both axes are logarithmic, '
+        f'10 to 10,000,000 upwards. {escape(about)}</text>',
+    ]
+    for index, operation in enumerate(shown):
+        line, column = divmod(index, COLUMNS)
+        parts += panel(operation, results[operation.name], LEFT + column * (WIDTH + GAP_X), TOP + line * (HEIGHT + GAP_Y))
+    body = "\n".join(part for part in parts if part)
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" '
+            f'aria-label="How costs grow">\n<style>{STYLE}</style>\n<rect class="ground" width="{width}" height="{height}"/>\n{body}\n</svg>\n')
+
+
+def save(directory, results, machine, about):
+    directory.mkdir(parents=True, exist_ok=True)
+    content = {"machine": machine, "operations": results}
+    (directory / "growth.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    (directory / "growth.svg").write_text(draw(results, about), encoding="utf-8")
