@@ -18,7 +18,7 @@ extension RunLoop {
     /// every source. A job that is added later has no thread to run on, which is a precondition failure: end the tasks before
     /// the thread. In a forked child nothing runs for the parent's loop: there too.
     ///
-    /// A job costs one allocation (of the post), two locks and, if the loop sleeps, one system call.
+    /// A job costs two locks and, if the loop sleeps, one system call; no allocation, once the queue has been as long before.
     public final class ActorExecutor: SerialExecutor {
         let jobs: JobQueue
         static var callOuts: JobCallOuts { .ofActors }

@@ -1,5 +1,6 @@
 import Glibc
 import RunLoopKit
+import RunLoopKitTesting
 import Testing
 
 /// Delivering an event allocates nothing: no box, no closure context, no array.
@@ -69,6 +70,19 @@ import Testing
         #expect(!usesMemory)
     }
 
+    @Test("A job of an actor, and a call between two executors of a loop, allocate nothing")
+    func jobs() async throws {
+        let usesMemory = try await withRunningLoop { thread in
+            let here = Caller(thread.loop.executor)
+            let there = Caller(thread.loop.makeExecutor(inModes: [.common]))
+            let usesMemory = try await here.call(there)
+            // Each call is two jobs: there and back.
+            #expect(await there.calls == 100 + Self.deliveries)
+            return usesMemory
+        }
+        #expect(!usesMemory)
+    }
+
     @Test("An allocation would be noticed, freed or not")
     func canariesWork() async throws {
         let (nothing, freed, kept) = try await withRunLoopThread {
@@ -99,6 +113,29 @@ private func deliver(_ prepare: () -> Void = {}) throws -> Bool {
         loop.run(mode: .default, for: .zero)
     }
     return canaries.areDisturbed()
+}
+
+/// An actor whose calls of another one are jobs of the same thread.
+private actor Caller {
+    private let executor: RunLoop.ActorExecutor
+    private(set) var calls = 0
+
+    init(_ executor: RunLoop.ActorExecutor) {
+        self.executor = executor
+    }
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    func call(_ other: Caller) async throws -> Bool {
+        let canaries = try #require(Canaries())
+        for call in 0..<(100 + AllocationTests.deliveries) {
+            if call == 100 { canaries.plant() }
+            await other.answer()
+        }
+        return canaries.areDisturbed()
+    }
+
+    private func answer() { calls += 1 }
 }
 
 /// Tells whether a thread has allocated anything meanwhile, be it freed again or not.

@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import RunLoopKit
+import RunLoopKitTesting
 import Testing
 
 @Suite struct ExecutorTests {
@@ -155,6 +156,73 @@ import Testing
         #expect(arrived == true)
     }
 
+    @Test("R105 A nested run in a mode that was declared common runs jobs, one in another mode does not")
+    func nestedModes() async throws {
+        let thread = try RunLoop.Thread()
+        let loop = thread.loop
+        let counter = Counter(loop)
+        let trace = Trace()
+        let gate = DispatchSemaphore(value: 0)
+        let keep = RunLoop.Source {}
+        for mode: RunLoop.Mode in ["dialog", "private"] { try loop.add(keep, forMode: mode) }
+        loop.addCommonMode("dialog")
+        thread.perform {
+            gate.wait()
+            loop.run(mode: "private", for: .milliseconds(20))
+            trace.note("private ends")
+            loop.run(mode: "dialog", until: .now + generous) { trace.all.contains("second") }
+            trace.note("dialog ends")
+        }
+        // One job is there before the nested runs begin, the other one comes while a run sleeps.
+        let first = Task.immediateDetached { await counter.note("first", in: trace) }
+        gate.signal()
+        let isInDialog = try await withRunLoopThread { waitUntil { loop.currentMode == "dialog" && loop.isWaiting } }
+        #expect(isInDialog)
+        let second = Task.immediateDetached { await counter.note("second", in: trace) }
+        await first.value
+        await second.value
+        try await withRunLoopThread { thread.performAndWait {} }
+        #expect(trace.all == ["private ends", "first", "second", "dialog ends"])
+        keep.invalidate()
+    }
+
+    @Test("Calls between actors of one executor are not enqueued, those between two executors are")
+    func callsWithoutSwitch() async throws {
+        let thread = try RunLoop.Thread()
+        let trace = Trace()
+        let counter = Counter(thread.loop)
+        let sibling = Counter(thread.loop)
+        let other = Counter(thread.loop, thread.loop.makeExecutor(inModes: [.common]))
+        await counter.call(sibling, "sibling", in: trace)
+        await counter.call(other, "other", in: trace)
+        try await withRunLoopThread { thread.performAndWait {} }
+        #expect(trace.all == ["sibling", "the loop goes round", "the loop goes round", "other"])
+    }
+
+    @Test("Call-outs in custom modes are isolated, too, and so is what comes and goes with a source")
+    func isolationInCustomModes() async throws {
+        let trace = Trace()
+        try await withRunLoop { loop in
+            let counter = Counter(loop, loop.makeExecutor(inModes: ["private"]))
+            let source = RunLoop.Source(
+                onSchedule: { _, _ in counter.check("scheduled", trace) },
+                onCancel: { _, _ in counter.check("cancelled", trace) },
+                perform: { counter.check("source", trace) })
+            try loop.add(source, forMode: "private")
+            loop.add(RunLoop.Timer(after: .zero) { _ in counter.check("timer", trace) }, forMode: "private")
+            loop.add(RunLoop.Observer(.entry) { _, _ in counter.check("observer", trace) }, forMode: "private")
+            loop.perform(inModes: ["private"]) { counter.check("performed", trace) }
+            source.signal()
+            loop.run(mode: "private", for: .zero)
+            source.invalidate()
+            counter.check("outside a run", trace)
+        }
+        #expect(
+            trace.all == [
+                "scheduled", "observer", "performed", "source", "timer", "cancelled", "outside a run",
+            ])
+    }
+
     @Test("No job is dropped when the thread ends, nor what those jobs add")
     func jobsAtEnd() async throws {
         for _ in 0..<20 {
@@ -233,6 +301,11 @@ private actor Counter {
             _ = counter.add(1)
             trace.note(line)
         }
+    }
+
+    func call(_ other: Counter, _ line: String, in trace: Trace) async {
+        loop.perform { trace.note("the loop goes round") }
+        await other.note(line, in: trace)
     }
 
     func runNested(until line: String, in trace: Trace) {

@@ -20,6 +20,26 @@ struct post {
     struct mode *modes[];
 };
 
+//===-- memory -------------------------------------------------------------------------------------------------------===//
+
+// One post for at most one mode is kept for the next that needs it, so that threads which take turns allocate nothing. It is taken and
+// put back whole, by exchanges: no thread ever looks into it while another may have it.
+
+static struct post *new_post(runloop *loop, size_t mode_count) {
+    struct post *spare = NULL;
+    if (mode_count <= 1 && atomic_load_explicit(&loop->spare_post, memory_order_relaxed))
+        spare = atomic_exchange_explicit(&loop->spare_post, NULL, memory_order_acquire);
+    size_t room = mode_count > 0 ? mode_count : 1;
+    return spare ? spare : malloc(sizeof *spare + room * sizeof(struct mode *));
+}
+
+static void free_post(runloop *loop, struct post *post) {
+    struct post *none = NULL;
+    if (post->mode_count > 1 || !atomic_compare_exchange_strong_explicit(&loop->spare_post, &none, post,
+                                                                         memory_order_release, memory_order_relaxed))
+        free(post);
+}
+
 //===-- posting ------------------------------------------------------------------------------------------------------===//
 
 static int find_modes(runloop *loop, struct post *post, const char *const *names, size_t count) {
@@ -64,7 +84,7 @@ int runloop_perform_in_modes(runloop *loop, const char *const *modes, size_t cou
         return -EINVAL;
     if (atomic_load(&loop->is_finished))
         return -ESHUTDOWN;
-    struct post *post = malloc(sizeof *post + count * sizeof(struct mode *));
+    struct post *post = new_post(loop, count);
     if (!post)
         return -ENOMEM;
     *post = (struct post){.function = function, .discard = discard, .info = info};
@@ -72,7 +92,7 @@ int runloop_perform_in_modes(runloop *loop, const char *const *modes, size_t cou
     if (!error)
         error = push(loop, post);
     if (error)
-        free(post);
+        free_post(loop, post);
     return error;
 }
 
@@ -166,11 +186,11 @@ bool runloop__perform_any_pending(runloop *loop, struct mode *mode) {
     return false;
 }
 
-static void perform(struct post *post) {
+static void perform(runloop *loop, struct post *post) {
     list_remove(&post->link.in_posts);
     runloop_function function = post->function;
     void *info = post->info;
-    free(post);
+    free_post(loop, post);
     runloop__IS_CALLING_OUT_TO_A_PERFORMED_FUNCTION(function, info);
 }
 
@@ -187,7 +207,7 @@ void runloop__perform_batch(struct run *run) {
         struct list *next = node->next;
         bool is_last = next == &loop->posts || post_at(next)->number > last;
         if (matches(post_at(node), run->mode, is_common))
-            perform(post_at(node));
+            perform(loop, post_at(node));
         if (is_last || runloop__is_inherited(loop))
             break;
         node = next;
@@ -215,4 +235,9 @@ void runloop__perform_close(runloop *loop) {
         free(late);
         late = next;
     }
+}
+
+void runloop__perform_free(runloop *loop) {
+    runloop__perform_close(loop);
+    free(atomic_load(&loop->spare_post));
 }

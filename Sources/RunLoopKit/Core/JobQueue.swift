@@ -33,9 +33,9 @@ private func withPosted<Executor: AnyObject>(
 
 /// The jobs that an executor was given and has not begun, in order.
 ///
-/// Each job is posted, and a post runs all the jobs that it finds, hence later ones may find none. A run that is nested in a
-/// job or a performed closure does not see what was posted before that one's round began (R105), so when a run begins and
-/// there are jobs, there is a post for them again.
+/// A post runs all the jobs that it finds, so there is one for as many jobs as come before it, and a later one may find none. A
+/// run that is nested in a job or a performed closure does not see what was posted before that one's round began (R105), so
+/// when a run begins and there are jobs, there is a post for them again.
 final class JobQueue: Sendable {
     let core: LoopCore
     private let modes: Set<RunLoop.Mode>
@@ -43,6 +43,8 @@ final class JobQueue: Sendable {
 
     private struct State {
         var jobs = Fifo()
+        /// A post is on its way that will find the jobs there are; only while there are some.
+        var isPosted = false
         var nestedRuns: RunLoop.Observer?
         /// The thread is ending and runs what is left: it will run whatever is added, too.
         var isRunningRest = false
@@ -60,11 +62,13 @@ final class JobQueue: Sendable {
     }
 
     func add<Executor: JobExecutor>(_ job: UnownedJob, for executor: Executor) {
-        let isFirst = state.withLock { state in
+        let (isFirst, isPosted) = state.withLock { state in
             state.jobs.append(job)
-            return state.nestedRuns == nil
+            defer { state.isPosted = true }
+            return (state.nestedRuns == nil, state.isPosted)
         }
         if isFirst { watchNestedRuns(for: executor) }
+        if isPosted { return }
         let result = post(executor)
         if result == 0 { return }
         let error = RunLoop.Error(result: result)
@@ -77,8 +81,12 @@ final class JobQueue: Sendable {
 
     private func watchNestedRuns<Executor: JobExecutor>(for executor: Executor) {
         let observer = RunLoop.Observer(.entry) { [weak executor] _, _ in
-            guard let executor, executor.jobs.state.withLock({ $0.jobs.count }) > 0 else { return }
-            _ = executor.jobs.post(executor)
+            guard let executor else { return }
+            let isNeeded = executor.jobs.state.withLock { state in
+                if state.jobs.count > 0 { state.isPosted = true }
+                return state.jobs.count > 0
+            }
+            if isNeeded { _ = executor.jobs.post(executor) }
         }
         let isMine = state.withLock { state in
             if state.nestedRuns != nil { return false }
@@ -95,7 +103,10 @@ final class JobQueue: Sendable {
 
     /// Runs the jobs there are now.
     fileprivate func runBatch<Executor: JobExecutor>(for executor: Executor) {
-        var left = state.withLock { $0.jobs.count }
+        var left = state.withLock { state in
+            state.isPosted = false
+            return state.jobs.count
+        }
         while left > 0, let job = state.withLock({ $0.jobs.takeFirst() }) {
             left -= 1
             executor.run(job)
@@ -116,7 +127,10 @@ final class JobQueue: Sendable {
     private func takeRest() -> UnownedJob? {
         state.withLock { state in
             let job = state.jobs.takeFirst()
-            if job == nil { state.isRunningRest = false }
+            if job == nil {
+                state.isRunningRest = false
+                state.isPosted = false
+            }
             return job
         }
     }
