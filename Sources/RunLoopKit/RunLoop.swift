@@ -14,10 +14,7 @@
 ///
 /// "Rule" numbers (R1, R36, …) refer to docs/RULES.md.
 public final class RunLoop: Sendable {
-    /// The clock of every instant here: it stands still while the machine is suspended (CLOCK_MONOTONIC).
-    public typealias Clock = SuspendingClock
-
-    /// An instant of the loop's clock.
+    /// An instant, of a clock that stands still while the machine is suspended (CLOCK_MONOTONIC).
     public typealias Instant = Clock.Instant
 
     let core: LoopCore

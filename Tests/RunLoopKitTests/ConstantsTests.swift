@@ -70,7 +70,7 @@ import Testing
         // Each pair brackets the other clock's reading: equal clocks never leave the bracket.
         for _ in 0..<1000 {
             let before = runloop_now_ns()
-            let now = RunLoop.Clock().systemEpoch.duration(to: .now)
+            let now = SuspendingClock().systemEpoch.duration(to: .now)
             let after = runloop_now_ns()
             #expect(now >= .nanoseconds(before) && now <= .nanoseconds(after))
         }

@@ -14,7 +14,7 @@ enum Nanoseconds {
     }
 
     static func of(_ instant: RunLoop.Instant) -> Int64 {
-        of(RunLoop.Clock().systemEpoch.duration(to: instant))
+        of(SuspendingClock().systemEpoch.duration(to: instant))
     }
 
     static func fromNow(_ duration: Duration) -> Int64 {
