@@ -82,7 +82,7 @@ def dispatch_flags():
     return ["-isystem", str(libraries), f"-L{linux}", f"-Wl,-rpath,{linux}", "-Wl,--no-as-needed", "-ldispatch", "-lBlocksRuntime"]
 
 
-SWIFT = ["-O", "-wmo", "-parse-as-library", "-enable-upcoming-feature", "InternalImportsByDefault",
+SWIFT = ["-O", "-wmo", "-package-name", "RunLoopKit", "-parse-as-library", "-enable-upcoming-feature", "InternalImportsByDefault",
          "-enable-upcoming-feature", "MemberImportVisibility", f"-I{ROOT}/Sources/CRunLoopCore/include"]
 
 
