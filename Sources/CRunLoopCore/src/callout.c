@@ -9,25 +9,25 @@
 
 CALLOUT void runloop__IS_CALLING_OUT_TO_AN_OBSERVER(runloop_observer *observer, runloop_activity activity) {
     if (observer->observe)
-        observer->observe(observer, activity, observer->item.context.info);
+        observer->observe(observer, activity, observer->item.info);
     STAY_ON_THE_STACK();
 }
 
 CALLOUT void runloop__IS_CALLING_OUT_TO_A_TIMER(runloop_timer *timer) {
     if (timer->fire)
-        timer->fire(timer, timer->item.context.info);
+        timer->fire(timer, timer->item.info);
     STAY_ON_THE_STACK();
 }
 
 CALLOUT void runloop__IS_CALLING_OUT_TO_A_SIGNALLED_SOURCE(runloop_source *source) {
     if (source->call.perform)
-        source->call.perform(source, source->item.context.info);
+        source->call.perform(source, source->item.info);
     STAY_ON_THE_STACK();
 }
 
 CALLOUT void runloop__IS_CALLING_OUT_TO_A_DESCRIPTOR_SOURCE(runloop_source *source, runloop_readiness events) {
     if (source->call.ready)
-        source->call.ready(source, events, source->item.context.info);
+        source->call.ready(source, events, source->item.info);
     STAY_ON_THE_STACK();
 }
 
@@ -42,12 +42,12 @@ CALLOUT void runloop__IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(void (*drain)(void *)
 }
 
 CALLOUT void runloop__IS_CALLING_OUT_TO_A_SOURCE_SCHEDULE(runloop_source *source, runloop *loop, const char *mode) {
-    source->schedule(source, loop, mode, source->item.context.info);
+    source->schedule(source, loop, mode, source->item.info);
     STAY_ON_THE_STACK();
 }
 
 CALLOUT void runloop__IS_CALLING_OUT_TO_A_SOURCE_CANCEL(runloop_source *source, runloop *loop, const char *mode) {
-    source->cancel(source, loop, mode, source->item.context.info);
+    source->cancel(source, loop, mode, source->item.info);
     STAY_ON_THE_STACK();
 }
 

@@ -27,14 +27,13 @@ struct mode *runloop__next_common_mode(runloop *loop, struct mode *mode) {
     return mode;
 }
 
-/// HOLDS: loop. The common items' entry fields live in the items: where this one's is.
-static struct common_item **place_of(runloop *loop, struct item *item) {
+struct common_item **runloop__common_place(runloop *loop, struct item *item) {
     switch (item->kind) {
     case ITEM_SOURCE: return &runloop__binding_find(SOURCE_OF(item), loop)->common;
-    case ITEM_TIMER: return &((runloop_timer *)(void *)item)->common;
-    case ITEM_OBSERVER: break;
+    case ITEM_OBSERVER: return &((runloop_observer *)(void *)item)->common;
     }
-    return &((runloop_observer *)(void *)item)->common;
+    struct further_modes *further = runloop__timer_further((runloop_timer *)(void *)item);
+    return further ? &further->common : NULL;
 }
 
 void runloop__common_clear(runloop *loop) {
@@ -44,7 +43,7 @@ void runloop__common_clear(runloop *loop) {
         struct item *item = NULL;
         if (first != &loop->common_items) {
             item = LIST_ENTRY(first, struct common_item, in_set)->item;
-            runloop__common_leave(place_of(loop, item));
+            runloop__common_leave(runloop__common_place(loop, item));
             if (item->kind == ITEM_TIMER)
                 runloop__timer_leave_owner((runloop_timer *)(void *)item);
             else if (item->kind == ITEM_OBSERVER)
@@ -59,16 +58,24 @@ void runloop__common_clear(runloop *loop) {
 
 // A common item that was removed from each of its modes one by one is in no mode but still in the set (R20). It may be added to
 // another loop then (R86, R97), and gives up its place in the set for that.
-void runloop__common_leave_if_stranded(struct item *item, owner_word *owner, struct memberships *modes,
-                                       struct common_item **common, runloop *destination) {
+static bool is_in_a_mode(const struct item *item) {
+    return item->kind == ITEM_TIMER ? ((const runloop_timer *)(const void *)item)->mode != NULL
+                                    : ((const runloop_observer *)(const void *)item)->modes.count > 0;
+}
+
+void runloop__common_leave_if_stranded(struct item *item, owner_word *owner, runloop *destination) {
     runloop *loop = atomic_load(owner);
     if (!loop || loop == destination)
         return;
     loop = runloop__lock_owner(owner);
-    bool stranded = loop && loop != destination && *common && modes->count == 0 && !runloop__is_inherited(loop);
-    if (stranded) {
-        runloop__common_leave(common);
-        atomic_store(owner, NULL);
+    bool stranded = false;
+    if (loop && loop != destination && !runloop__is_inherited(loop)) {
+        struct common_item **place = runloop__common_place(loop, item);
+        stranded = place && *place && !is_in_a_mode(item);
+        if (stranded) {
+            runloop__common_leave(place);
+            atomic_store(owner, NULL);
+        }
     }
     runloop__unlock_owner(owner, loop);
     if (stranded)
@@ -95,7 +102,7 @@ static void join_timers(runloop *loop, struct mode *mode) {
     LIST_EACH(node, &loop->common_items) {
         struct item *item = LIST_ENTRY(node, struct common_item, in_set)->item;
         runloop_timer *timer = (runloop_timer *)(void *)item;
-        if (item->kind == ITEM_TIMER && !runloop__membership_of(&timer->modes, mode))
+        if (item->kind == ITEM_TIMER && !runloop__timer_position(timer, mode))
             runloop__timer_insert(loop, timer, mode);
     }
 }

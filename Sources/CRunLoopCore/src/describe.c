@@ -10,7 +10,8 @@ static const char *yes_or_no(bool value) {
 }
 
 static void print_context(FILE *text, struct item *item) {
-    char *description = item->context.describe ? item->context.describe(item->context.info) : NULL;
+    char *(*describe)(void *info) = runloop__item_config(item)->describe;
+    char *description = describe ? describe(item->info) : NULL;
     if (description)
         fprintf(text, ", %s", description);
     free(description);
@@ -18,8 +19,8 @@ static void print_context(FILE *text, struct item *item) {
 }
 
 static void print_item_head(FILE *text, const char *kind, const struct item *item) {
-    fprintf(text, "        %s %p: order %" PRId32 ", valid %s", kind, (const void *)item, item->order,
-            yes_or_no(runloop__item_is_valid(item)));
+    fprintf(text, "        %s %p: order %" PRId32 ", valid %s", kind, (const void *)item,
+            runloop__item_config(item)->order, yes_or_no(runloop__item_is_valid(item)));
 }
 
 static void print_source(FILE *text, runloop_source *source) {
@@ -38,8 +39,8 @@ static void print_timer(FILE *text, runloop_timer *timer) {
         fprintf(text, ", fires never");
     else
         fprintf(text, ", fires in %.6f s", (double)runloop__saturating_add(due_ns, -runloop_now_ns()) / 1e9);
-    fprintf(text, ", interval %" PRId64 " ns, tolerance %" PRId64 " ns%s", timer->interval_ns,
-            atomic_load(&timer->tolerance_ns), runloop__item_is_firing(&timer->item) ? ", firing" : "");
+    fprintf(text, ", interval %" PRId64 " ns, tolerance %" PRId64 " ns%s", runloop__timer_interval(timer),
+            runloop__timer_tolerance(timer), runloop__item_is_firing(&timer->item) ? ", firing" : "");
 }
 
 static void print_observer(FILE *text, runloop_observer *observer) {
@@ -74,9 +75,9 @@ static size_t items_of(runloop *loop, struct mode *mode, struct item **items) {
     }
     for (uint32_t i = 0; i < mode->timers.count; i++)
         TAKE(&mode->timers.entries[i].timer->item);
-    LIST_EACH(node, &loop->firing) {
-        runloop_timer *timer = LIST_ENTRY(node, runloop_timer, firing);
-        if (atomic_load(&timer->owner) == loop && runloop__membership_of(&timer->modes, mode))
+    for (uint32_t i = 0; i < loop->firing_count; i++) {
+        runloop_timer *timer = loop->firing[i];
+        if (atomic_load(&timer->owner) == loop && runloop__timer_position(timer, mode))
             TAKE(&timer->item);
     }
     struct observer_array *observers = atomic_load(&mode->observers);

@@ -20,6 +20,13 @@ static int64_t due_of(const runloop_timer *timer) {
     return atomic_load_explicit(&timer->due_ns, memory_order_relaxed);
 }
 
+/// HOLDS: loop; again when it returns. What the last reference keeps may be user code's.
+static void drop_unlocked(runloop *loop, uint32_t index) {
+    runloop__unlock(loop);
+    runloop__collected_drop(loop, index);
+    runloop__lock(loop);
+}
+
 static bool precedes(const void *a, const void *b) {
     const runloop_timer *left = a, *right = b;
     int64_t left_ns = due_of(left), right_ns = due_of(right);
@@ -39,97 +46,119 @@ static int64_t next_on_grid(int64_t due_ns, int64_t now_ns, int64_t interval_ns)
     return runloop__saturating_add(now_ns, interval_ns - (int64_t)into);
 }
 
-/// Looks again at a collected timer and takes it out of its heaps for the call-out. False: not (any more) to be fired.
-static bool begin(struct run *run, runloop_timer *timer, int64_t pass_ns, int64_t *due_ns, int64_t *start_ns) {
-    runloop *loop = run->loop;
-    runloop__lock(loop);
-    *due_ns = due_of(timer);
-    *start_ns = pass_ns;
+//===-- one call-out -------------------------------------------------------------------------------------------------===//
+
+struct firing {
+    runloop_timer *timer;
+    int64_t due_ns, start_ns;
+};
+
+/// HOLDS: loop. Looks again at a collected timer and takes it out of its heaps for the call-out. False: not (any more) to be fired.
+static bool begin(runloop *loop, struct firing *firing, int64_t pass_ns) {
+    runloop_timer *timer = firing->timer;
+    struct timer_extras *extras = runloop__timer_extras(timer);
+    bool repeats = extras && extras->interval_ns > 0;
+    firing->due_ns = due_of(timer);
+    firing->start_ns = pass_ns;
     // Reading the clock is only worth it where it can decide: which instants were missed, or a date moved during the pass.
-    if (timer->interval_ns > 0 || *due_ns > pass_ns)
-        *start_ns = runloop_now_ns();
-    bool fires = !runloop__is_inherited(loop) && atomic_load(&timer->owner) == loop && *due_ns <= *start_ns &&
-                 runloop__item_begin_firing(&timer->item);
-    if (fires) {
-        runloop__timer_leave_heaps(timer);
-        list_append(&loop->firing, &timer->firing);
-        timer->redated = false;
-        if (timer->interval_ns > 0) {
-            uint64_t missed = timer->unreported + intervals_between(*due_ns, *start_ns, timer->interval_ns);
-            atomic_store_explicit(&timer->missed, missed, memory_order_relaxed);
-        }
+    if (repeats || firing->due_ns > pass_ns)
+        firing->start_ns = runloop_now_ns();
+    if (runloop__is_inherited(loop) || atomic_load_explicit(&timer->owner, memory_order_acquire) != loop ||
+        firing->due_ns > firing->start_ns || !runloop__timer_begin_firing(loop, timer))
+        return false;
+    if (repeats) {
+        uint64_t missed = extras->unreported + intervals_between(firing->due_ns, firing->start_ns, extras->interval_ns);
+        atomic_store_explicit(&extras->missed, missed, memory_order_relaxed);
     }
-    runloop__unlock(loop);
-    return fires;
+    return true;
 }
 
-/// HOLDS: the owner. The next date of a timer that repeats.
-static void date_anew(runloop_timer *timer, int64_t due_ns, int64_t start_ns) {
-    if (timer->redated)
+/// HOLDS: the owner, or its word. The next date of a timer that repeats.
+static void date_anew(const struct firing *firing, struct timer_extras *extras) {
+    runloop_timer *timer = firing->timer;
+    if (atomic_load_explicit(&timer->item.state, memory_order_relaxed) & ITEM_REDATED)
         return; // its own date wins (R82)
-    int64_t end_ns = runloop_now_ns();
-    timer->unreported =
-        intervals_between(due_ns, end_ns, timer->interval_ns) - intervals_between(due_ns, start_ns, timer->interval_ns);
-    atomic_store_explicit(&timer->due_ns, next_on_grid(due_ns, end_ns, timer->interval_ns), memory_order_release);
+    int64_t end_ns = runloop_now_ns(), interval_ns = extras->interval_ns;
+    extras->unreported = intervals_between(firing->due_ns, end_ns, interval_ns) -
+                         intervals_between(firing->due_ns, firing->start_ns, interval_ns);
+    atomic_store_explicit(&timer->due_ns, next_on_grid(firing->due_ns, end_ns, interval_ns), memory_order_release);
 }
 
-/// Takes the timer off the list of firing ones and returns with its owner locked. The call-out may have moved it to another loop
-/// (R86), which may fire it as soon as it is no longer firing here: so the list comes first.
-static runloop *stop_firing(runloop *loop, runloop_timer *timer) {
-    runloop *owner = runloop__lock_owner(&timer->owner);
-    if (owner != loop) {
-        runloop__unlock_owner(&timer->owner, owner);
-        runloop__lock(loop);
-        list_remove(&timer->firing);
-        runloop__unlock(loop);
-        return runloop__lock_owner(&timer->owner);
+/// HOLDS: the owner, or its word. A timer that fires once is buried while it still counts as firing: so it goes into no heap again.
+static struct timer_remains end(runloop *owner, const struct firing *firing) {
+    struct timer_extras *extras = runloop__timer_extras(firing->timer);
+    struct timer_remains remains = {0};
+    if (!extras || extras->interval_ns == 0)
+        remains = runloop__timer_bury(owner, firing->timer);
+    else if (runloop__item_is_valid(&firing->timer->item))
+        date_anew(firing, extras);
+    remains.context = runloop__timer_end_firing(owner, firing->timer);
+    return remains;
+}
+
+/// The call-out may have moved the timer to another loop (R86), which may fire it as soon as it is no longer firing here: so this
+/// loop's record of it goes first.
+static void end_elsewhere(runloop *loop, const struct firing *firing) {
+    runloop__unlock(loop);
+    runloop *owner = runloop__lock_owner(&firing->timer->owner);
+    struct timer_remains remains = end(owner, firing);
+    runloop__unlock_owner(&firing->timer->owner, owner);
+    runloop__timer_release_remains(firing->timer, remains);
+    runloop__lock(loop);
+}
+
+/// HOLDS: loop; again when it returns. Lets go of what the call-out left, and of the collection's reference.
+static void finish(runloop *loop, const struct firing *firing, uint32_t index) {
+    runloop_timer *timer = firing->timer;
+    loop->firing_count--;
+    if (atomic_load_explicit(&timer->owner, memory_order_acquire) != loop) {
+        end_elsewhere(loop, firing);
+        drop_unlocked(loop, index);
+        return;
     }
-    list_remove(&timer->firing);
-    return owner;
+    struct timer_remains remains = end(loop, firing);
+    // No user code can run where nothing is to be released but memory: a timer without a context, or one that its mode still holds.
+    bool is_quiet = !runloop__item_config(&timer->item)->release || (!remains.context && timer->mode);
+    if (!is_quiet)
+        runloop__unlock(loop);
+    runloop__timer_release_remains(timer, remains);
+    runloop__collected_drop(loop, index);
+    if (!is_quiet)
+        runloop__lock(loop);
 }
 
-static void end(struct run *run, runloop_timer *timer, int64_t due_ns, int64_t start_ns) {
-    if (timer->interval_ns == 0)
-        runloop_timer_invalidate(timer);
-    runloop *owner = stop_firing(run->loop, timer);
-    if (runloop__item_is_valid(&timer->item) && timer->interval_ns > 0)
-        date_anew(timer, due_ns, start_ns);
-    bool releases = runloop__item_clear_firing(&timer->item);
-    if (owner)
-        runloop__timer_enter_heaps(owner, timer);
-    runloop__unlock_owner(&timer->owner, owner);
-    if (releases)
-        runloop__item_release_context(&timer->item);
-}
+//===-- the pass -----------------------------------------------------------------------------------------------------===//
 
 bool runloop__timers_fire(struct run *run) {
     runloop *loop = run->loop;
     uint32_t base = loop->collected_count;
-    int64_t pass_ns = runloop_now_ns();
+    int64_t pass_ns = runloop_now_ns(), last_ns = 0;
+    bool any = false;
+    uint64_t instants = 0;
     runloop__lock(loop);
     collect_due(loop, &run->mode->timers, 0, pass_ns);
     runloop__collected_sort(loop, base, precedes);
-    runloop__unlock(loop);
-
-    bool any = false;
-    uint64_t instants = 0;
-    int64_t last_ns = 0;
     for (uint32_t i = base; i < loop->collected_count; i++) {
-        runloop_timer *timer = (runloop_timer *)(void *)loop->collected[i];
-        int64_t due_ns, start_ns;
-        if (begin(run, timer, pass_ns, &due_ns, &start_ns)) {
-            instants += !any || due_ns != last_ns;
-            last_ns = due_ns;
-            any = true;
-            runloop__IS_CALLING_OUT_TO_A_TIMER(timer);
-            end(run, timer, due_ns, start_ns);
+        struct firing firing = {.timer = (runloop_timer *)(void *)loop->collected[i]};
+        if (!begin(loop, &firing, pass_ns)) {
+            drop_unlocked(loop, i);
+            continue;
         }
-        runloop__collected_drop(loop, i);
+        instants += !any || firing.due_ns != last_ns;
+        last_ns = firing.due_ns;
+        any = true;
+        runloop__unlock(loop);
+        runloop__IS_CALLING_OUT_TO_A_TIMER(firing.timer);
+        runloop__lock(loop);
+        finish(loop, &firing, i);
     }
+    runloop__unlock(loop);
     loop->collected_count = base;
     if (any) {
         loop->timers_served_last = true;
-        atomic_fetch_add_explicit(&loop->wakeups_saved, instants - 1 + !run->timer_ended_wait, memory_order_relaxed);
+        uint64_t saved = atomic_load_explicit(&loop->wakeups_saved, memory_order_relaxed);
+        atomic_store_explicit(&loop->wakeups_saved, saved + instants - 1 + !run->timer_ended_wait,
+                              memory_order_relaxed);
     }
     return any;
 }

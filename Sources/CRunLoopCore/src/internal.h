@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "list.h"
+#include "lock.h"
 #include "runloop.h"
 
 struct mode;
@@ -25,6 +26,35 @@ struct port;
 struct run;
 struct post;
 struct binding;
+
+#if defined(__GNUC__) && !defined(RUNLOOP_DYNAMIC_TLS)
+#define FAST_TLS __attribute__((tls_model("initial-exec")))
+#else
+#define FAST_TLS
+#endif
+
+/// Rarely needed, and so not to make its caller larger.
+#define RUNLOOP__COLD __attribute__((noinline, cold))
+
+//===-- blocks: recycled memory for what comes and goes by the million (block.c) -------------------------------------===//
+
+#if defined(__has_feature)
+#define RUNLOOP__HAS_SANITIZER (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define RUNLOOP__HAS_SANITIZER 1
+#else
+#define RUNLOOP__HAS_SANITIZER 0
+#endif
+#if RUNLOOP__HAS_SANITIZER && !defined(RUNLOOP_BLOCKS_ARE_RECYCLED) && !defined(RUNLOOP_BLOCKS_ARE_ALLOCATIONS)
+#define RUNLOOP_BLOCKS_ARE_ALLOCATIONS
+#endif
+
+enum { RUNLOOP__BLOCK_SIZE = 64 };
+
+/// Any thread. A cache line of its own, uninitialised; NULL when memory ran out.
+void *runloop__block_new(void);
+/// Any thread, also another than the one that took it.
+void runloop__block_free(void *block);
 
 //===-- memberships: the modes that an item is in (memberships.c) ----------------------------------------------------===//
 
@@ -68,17 +98,35 @@ enum {
     ITEM_VALID = 1,
     ITEM_FIRING = 2,  ///< Its call-out runs (timers, observers): the context is kept until it returns.
     ITEM_RETIRED = 4, ///< Invalidated and taken out of its modes: the context goes as soon as no call-out uses it.
+    ITEM_REDATED = 8, ///< Timers: a date was set while it fired.
 };
 
 struct item {
     _Atomic uint32_t references;
-    _Atomic uint32_t state; ///< ITEM_ bits
-    int32_t order;          ///< constant
-    enum item_kind kind;    ///< constant
-    runloop_context context;
+    _Atomic uint8_t state; ///< ITEM_ bits
+    uint8_t kind;          ///< constant: an item_kind
+    uint16_t serial_high;  ///< timers: the upper part of their serial; here, because here is room
+    void *info;            ///< constant: the context's
 };
 
-void runloop__item_init(struct item *item, enum item_kind kind, int32_t order, const runloop_context *context);
+/// What else there is of a context, and the order.
+struct item_config {
+    void (*release)(void *info);
+    char *(*describe)(void *info);
+    int32_t order;
+};
+
+/// References 1, valid; retains the context. `runloop__config_of` tells what of a context and an order is kept.
+static inline void runloop__item_init(struct item *item, enum item_kind kind, const runloop_context *context) {
+    atomic_init(&item->references, 1);
+    atomic_init(&item->state, ITEM_VALID);
+    item->kind = (uint8_t)kind;
+    item->serial_high = 0;
+    item->info = context->retain ? context->retain(context->info) : context->info;
+}
+struct item_config runloop__config_of(const runloop_context *context, int32_t order);
+/// An item's own, or one of nothing.
+const struct item_config *runloop__item_config(const struct item *item);
 void runloop__item_destroy(struct item *item);
 
 static inline void runloop__item_retain(struct item *item) {
@@ -105,18 +153,26 @@ void runloop__item_retire(struct item *item, enum invalidation invalidation);
 /// the context if the item was invalidated meanwhile.
 bool runloop__item_begin_firing(struct item *item);
 void runloop__item_end_firing(struct item *item);
-/// The two halves of `end`, for those who hold a lock in the first: true if the second is due.
+/// The first half of `end`, for those who hold a lock meanwhile: true if the context is to be released.
 bool runloop__item_clear_firing(struct item *item);
 void runloop__item_release_context(struct item *item);
-bool runloop__item_is_firing(const struct item *item);
+static inline bool runloop__item_is_firing(const struct item *item) {
+    return atomic_load_explicit(&item->state, memory_order_acquire) & ITEM_FIRING;
+}
 
 /// For timers and observers, which are in one loop at a time: locks that loop, or, when the item is in none, the item's
 /// owner word itself. Returns the loop or NULL. Safe against the loop's thread ending meanwhile. `loop.c`
 typedef _Atomic(runloop *) owner_word;
-runloop *runloop__lock_owner(owner_word *owner);
-void runloop__unlock_owner(owner_word *owner, runloop *loop);
+runloop *runloop__lock_foreign_owner(owner_word *owner);
+void runloop__unlock_foreign_owner(owner_word *owner, runloop *loop);
 /// HOLDS: loop. Makes `loop` the owner: 0, or -EBUSY if another loop is.
-int runloop__take_ownership(owner_word *owner, runloop *loop);
+int runloop__contend_for_ownership(owner_word *owner, runloop *loop);
+static inline int runloop__take_ownership(owner_word *owner, runloop *loop) {
+    runloop *expected = NULL;
+    return atomic_compare_exchange_strong(owner, &expected, loop) || expected == loop
+               ? 0
+               : runloop__contend_for_ownership(owner, loop);
+}
 
 //===-- modes (mode.c) -----------------------------------------------------------------------------------------------===//
 
@@ -156,7 +212,7 @@ struct mode {
     bool posts_scanned_as_common; ///< thread: … if the mode was (not) common then
 };
 
-struct mode *runloop__find_mode(runloop *loop, const char *name);
+struct mode *runloop__find_other_mode(runloop *loop, const char *name);
 /// HOLDS: loop. Finds or makes; NULL when memory ran out. Never called for the pseudo-mode.
 struct mode *runloop__make_mode(runloop *loop, const char *name);
 /// A mode that is made but not yet the loop's: `adopt` it, or free() it. NULL when memory ran out.
@@ -172,8 +228,9 @@ static inline void runloop__count(_Atomic uint32_t *count, int change) {
     atomic_store_explicit(count, sum, memory_order_release);
 }
 /// HOLDS: loop. Counts a source or timer that joined or left; a sleeper in a mode left empty is told.
-void runloop__mode_joined(struct mode *mode);
-void runloop__mode_left(runloop *loop, struct mode *mode);
+static inline void runloop__mode_joined(struct mode *mode) {
+    runloop__count(&mode->item_count, 1);
+}
 
 //===-- sources (source.c, binding.c) and ports (port.c) -------------------------------------------------------------===//
 
@@ -196,6 +253,7 @@ struct binding {
 
 struct runloop_source {
     struct item item;
+    struct item_config config;  ///< constant
     _Atomic uint64_t signalled; ///< 0, or the number of its first signal since it last performed
     union {
         void (*perform)(runloop_source *source, void *info);
@@ -311,30 +369,62 @@ bool runloop__wake_stop_is_requested(runloop *loop);
 /// Makes a sleeper look again; no wake-up that anybody is told of.
 void runloop__wake_kick(runloop *loop);
 
-//===-- timers (timer.c, fire.c, heap.c) -----------------------------------------------------------------------------===//
+//===-- timers (timer.c, fire.c, heap.h) -----------------------------------------------------------------------------===//
 
+/// One cache line, for it is mostly alone that a timer is touched in a heap of many. All else is in `extras`.
 struct runloop_timer {
-    struct item item;
+    struct item item; ///< its state is written with the owner locked
     void (*fire)(runloop_timer *timer, void *info);
     owner_word owner;
-    _Atomic int64_t due_ns;       ///< written with the owner locked
+    _Atomic int64_t due_ns;                ///< written with the owner locked
+    _Atomic(struct timer_extras *) extras; ///< or NULL; set once, with the owner locked
+    struct mode *mode;                     ///< owner: the first of its modes, or NULL
+    uint32_t position;                     ///< owner: its place in that mode's heap, or HEAP_NOWHERE while firing
+    uint32_t serial_low;                   ///< owner: with item.serial_high, when it joined its loop
+};
+_Static_assert(sizeof(struct runloop_timer) <= RUNLOOP__BLOCK_SIZE, "A timer is one block.");
+
+/// What many timers do without.
+struct timer_extras {
+    struct item_config config;
     int64_t interval_ns;          ///< constant
     _Atomic int64_t tolerance_ns; ///< written with the owner locked
     _Atomic uint64_t missed;
-    uint64_t unreported;        ///< owner: instants that passed during its last call-out
-    uint64_t serial;            ///< owner: when it joined its loop
-    struct memberships modes;   ///< owner
-    struct common_item *common; ///< owner: its place in the common set, or NULL
-    bool redated;               ///< owner: a date was set while it fired
-    struct list firing;         ///< lock of the loop that fires it: loop->firing
+    uint64_t unreported;           ///< owner: instants that passed during its last call-out
+    struct further_modes *further; ///< owner
+};
+_Static_assert(sizeof(struct timer_extras) <= RUNLOOP__BLOCK_SIZE, "What else there is of a timer is one block, too.");
+
+/// Of a timer that is in more than one mode, or in the common set.
+struct further_modes {
+    struct common_item *common; ///< its place in the common set, or NULL
+    uint32_t count, capacity;
+    struct membership modes[];
 };
 
-int runloop__heap_reserve(struct heap *heap, uint32_t additional);
-void runloop__heap_push(struct heap *heap, struct mode *mode, runloop_timer *timer);
-void runloop__heap_remove(struct heap *heap, struct mode *mode, uint32_t position);
-void runloop__heap_moved(struct heap *heap, struct mode *mode, uint32_t position);
-/// The instant by which the earliest of the heap's timers must fire at the latest, tolerances included.
-int64_t runloop__heap_latest(const struct heap *heap, bool tolerant);
+static inline struct timer_extras *runloop__timer_extras(const runloop_timer *timer) {
+    return atomic_load_explicit(&timer->extras, memory_order_acquire);
+}
+
+static inline int64_t runloop__timer_interval(const runloop_timer *timer) {
+    struct timer_extras *extras = runloop__timer_extras(timer);
+    return extras ? extras->interval_ns : 0;
+}
+
+static inline int64_t runloop__timer_tolerance(const runloop_timer *timer) {
+    struct timer_extras *extras = runloop__timer_extras(timer);
+    return extras ? atomic_load_explicit(&extras->tolerance_ns, memory_order_relaxed) : 0;
+}
+
+static inline uint64_t runloop__timer_serial(const runloop_timer *timer) {
+    return (uint64_t)timer->item.serial_high << 32 | timer->serial_low;
+}
+
+static inline struct further_modes *runloop__timer_further(const runloop_timer *timer) {
+    struct timer_extras *extras = runloop__timer_extras(timer);
+    return extras ? extras->further : NULL;
+}
+
 /// The order in which timers fire (R74 and ties).
 bool runloop__timer_precedes(const runloop_timer *a, const runloop_timer *b);
 
@@ -346,9 +436,37 @@ void runloop__timer_extract(runloop *loop, runloop_timer *timer, struct mode *mo
 /// HOLDS: loop. After extractions, as the last thing that is done to the timer: in no mode and no common set it has no owner, and
 /// another loop may have it at once.
 void runloop__timer_leave_owner(runloop_timer *timer);
-/// HOLDS: loop. A firing timer stands outside its modes' heaps.
-void runloop__timer_enter_heaps(runloop *loop, runloop_timer *timer);
-void runloop__timer_leave_heaps(runloop_timer *timer);
+/// HOLDS: owner. Its place in the mode's heap, or NULL if it is not in the mode.
+static inline uint32_t *runloop__timer_position(runloop_timer *timer, const struct mode *mode) {
+    if (timer->mode == mode)
+        return &timer->position;
+    struct further_modes *further = runloop__timer_further(timer);
+    for (uint32_t i = 0; further && i < further->count; i++) {
+        if (further->modes[i].mode == mode)
+            return &further->modes[i].position;
+    }
+    return NULL;
+}
+/// HOLDS: owner. The modes it is in, one by one: `index` from 0, NULL at the end.
+struct mode *runloop__timer_mode(const runloop_timer *timer, uint32_t index);
+/// HOLDS: owner.
+static inline struct common_item *runloop__timer_common(const runloop_timer *timer) {
+    struct further_modes *further = runloop__timer_further(timer);
+    return further ? further->common : NULL;
+}
+
+/// HOLDS: loop. A firing timer stands outside its modes' heaps. `begin` is false if it is not to fire.
+bool runloop__timer_begin_firing(runloop *loop, runloop_timer *timer);
+/// HOLDS: the owner, or its word. Back into the heaps; true if the context is to be released.
+bool runloop__timer_end_firing(runloop *owner, runloop_timer *timer);
+/// HOLDS: the owner, or its word. Ends the timer's validity; the caller releases the references, and the context if it is told so,
+/// unlocked. None if it was invalid.
+struct timer_remains {
+    uint32_t references;
+    bool context;
+};
+struct timer_remains runloop__timer_bury(runloop *owner, runloop_timer *timer);
+void runloop__timer_release_remains(runloop_timer *timer, struct timer_remains remains);
 /// HOLDS: loop; own thread. Is a timer of the mode due, at `now_ns`?
 bool runloop__timers_are_due(struct mode *mode, int64_t now_ns);
 /// HOLDS: loop. When a sleeper in the mode must wake for its timers.
@@ -361,6 +479,7 @@ void runloop__timer_destroy(runloop_timer *timer);
 
 struct runloop_observer {
     struct item item;
+    struct item_config config; ///< constant
     void (*observe)(runloop_observer *observer, runloop_activity activity, void *info);
     owner_word owner;
     runloop_activity activities;   ///< constant
@@ -395,9 +514,10 @@ struct common_item {
 int runloop__common_enter(runloop *loop, struct item *item, struct common_item **place);
 /// HOLDS: loop. The caller releases the set's reference afterwards, unlocked.
 void runloop__common_leave(struct common_item **place);
-/// Without any lock. Before an item is added to another loop.
-void runloop__common_leave_if_stranded(struct item *item, owner_word *owner, struct memberships *modes,
-                                       struct common_item **common, runloop *destination);
+/// HOLDS: loop. Where an item keeps its place in the set: NULL if it keeps none.
+struct common_item **runloop__common_place(runloop *loop, struct item *item);
+/// Without any lock. Before a timer or an observer is added to another loop.
+void runloop__common_leave_if_stranded(struct item *item, owner_word *owner, runloop *destination);
 /// Without the lock, at teardown: empties the set.
 void runloop__common_clear(runloop *loop);
 /// HOLDS: loop. The next common mode after `mode` (NULL: the first).
@@ -472,7 +592,7 @@ struct runloop {
     struct run *run;                    ///< thread: the innermost active run
     _Atomic bool is_fetching;           ///< a wait may hold pointers to ports (portset.c)
 
-    pthread_mutex_t lock;
+    struct lock lock;
     _Atomic(struct mode *) modes;      ///< append-only
     _Atomic(struct mode *) *last_mode; ///< lock
     struct list common_items;          ///< lock
@@ -501,8 +621,9 @@ struct runloop {
 
     struct mode *sleeping_in; ///< lock: the mode it sleeps in
     int64_t armed_ns;         ///< lock: when the timer descriptor will expire
-    struct list firing;       ///< lock: timers whose call-outs run
-    bool timers_served_last;  ///< thread
+    runloop_timer **firing;   ///< lock: timers whose call-outs run, the innermost last
+    uint32_t firing_count, firing_capacity;
+    bool timers_served_last; ///< thread
     _Atomic uint64_t wakeups_saved;
 
     _Atomic uint32_t observing;               ///< atomic: rounds under way (observer.c)
@@ -524,8 +645,6 @@ int runloop__create(bool is_main, runloop **out);
 void runloop__finish(runloop *loop);
 void runloop__hold(runloop *loop);
 void runloop__unhold(runloop *loop);
-/// 0, -EINVAL for NULL, -ECHILD for a loop inherited across fork.
-int runloop__check(runloop *loop);
 
 /// How often this process is a fork of the one in which the library was loaded. `registry.c`
 extern _Atomic uint32_t runloop__fork_generation;
@@ -534,15 +653,58 @@ static inline bool runloop__is_inherited(const runloop *loop) {
     return loop->fork_generation != atomic_load_explicit(&runloop__fork_generation, memory_order_relaxed);
 }
 
+struct this_thread {
+    runloop *loop;
+    unsigned passes; ///< of its destructors
+    int error;       ///< why there is no loop
+    bool has_ended;
+};
+extern _Thread_local FAST_TLS struct this_thread runloop__this_thread;
+static inline runloop *runloop__thread_loop(void) {
+    return runloop__this_thread.loop;
+}
+
+/// 0, -EINVAL for NULL, -ECHILD for a loop inherited across fork.
+static inline int runloop__check(runloop *loop) {
+    if (!loop)
+        return -EINVAL;
+    return runloop__is_inherited(loop) ? -ECHILD : 0;
+}
+
 // An inherited lock may be held by a thread that does not exist in the child, where nobody else can want it.
 static inline void runloop__lock(runloop *loop) {
     if (!runloop__is_inherited(loop))
-        pthread_mutex_lock(&loop->lock);
+        lock_take(&loop->lock);
 }
 
 static inline void runloop__unlock(runloop *loop) {
     if (!runloop__is_inherited(loop))
-        pthread_mutex_unlock(&loop->lock);
+        lock_give(&loop->lock);
+}
+
+/// The owner is mostly the caller's own loop, which nobody else can end.
+static inline runloop *runloop__lock_owner(owner_word *owner) {
+    runloop *loop = atomic_load_explicit(owner, memory_order_relaxed);
+    if (loop && loop == runloop__this_thread.loop) {
+        lock_take(&loop->lock);
+        if (atomic_load_explicit(owner, memory_order_relaxed) == loop)
+            return loop;
+        lock_give(&loop->lock);
+    }
+    return runloop__lock_foreign_owner(owner);
+}
+
+static inline void runloop__unlock_owner(owner_word *owner, runloop *loop) {
+    if (loop && loop == runloop__this_thread.loop)
+        lock_give(&loop->lock);
+    else
+        runloop__unlock_foreign_owner(owner, loop);
+}
+
+static inline void runloop__mode_left(runloop *loop, struct mode *mode) {
+    runloop__count(&mode->item_count, -1);
+    if (loop->sleeping_in == mode && atomic_load_explicit(&mode->item_count, memory_order_relaxed) == 0)
+        runloop__wake_kick(loop);
 }
 
 /// Own thread. Pushes a retained item for a call-out to come; false when memory ran out (it stays for a later turn).
@@ -553,7 +715,6 @@ void runloop__collected_sort(runloop *loop, uint32_t base, bool (*precedes)(cons
 
 //===-- the registry of threads (registry.c), clock (clock.c), names (name.c) ----------------------------------------===//
 
-runloop *runloop__thread_loop(void);
 /// Why this thread has no loop: a negative errno.
 int runloop__thread_error(void);
 /// Nobody who looked up an item's owner under the registry's lock is still on the way to referencing it.
@@ -595,6 +756,12 @@ bool runloop__wait_choose_main_queue(struct run *run);
 
 //===-- quick looks --------------------------------------------------------------------------------------------------===//
 // Most of an iteration finds nothing to do. These see that without a call, so that what is not used costs nothing.
+
+/// Most lookups are of the default mode, by its interned name.
+static inline struct mode *runloop__find_mode(runloop *loop, const char *name) {
+    struct mode *first = atomic_load_explicit(&loop->modes, memory_order_acquire);
+    return first && first->name == name ? first : runloop__find_other_mode(loop, name);
+}
 
 static inline void runloop__observe(struct run *run, runloop_activity activity) {
     if (atomic_load_explicit(&run->mode->observed, memory_order_relaxed) & activity)

@@ -1,20 +1,25 @@
 // item.c — what sources, timers and observers have in common: references, validity, the context's life.
 //
-// Who releases the context of a timer or observer (exactly once, never during a call-out): `state` is one atomic word. The
+// Who releases the context of an observer (exactly once, never during a call-out): `state` is one atomic word. The
 // thread that invalidated the item sets the retired bit when it has taken the item out of its modes, and releases the
 // context if the firing bit was not set then; otherwise the thread that clears the firing bit does, since it sees the
-// retired bit. Both are read-modify-writes of the same word, so exactly one of the two sees the other.
+// retired bit. Both are read-modify-writes of the same word, so exactly one of the two sees the other. A timer's state is
+// written with its owner locked only (timer.c), a source's context is released with its last reference.
 
 #include "internal.h"
 
-void runloop__item_init(struct item *item, enum item_kind kind, int32_t order, const runloop_context *context) {
-    atomic_init(&item->references, 1);
-    atomic_init(&item->state, ITEM_VALID);
-    item->kind = kind;
-    item->order = order;
-    item->context = *context;
-    if (context->retain)
-        item->context.info = context->retain(context->info);
+struct item_config runloop__config_of(const runloop_context *context, int32_t order) {
+    return (struct item_config){.release = context->release, .describe = context->describe, .order = order};
+}
+
+const struct item_config *runloop__item_config(const struct item *item) {
+    static const struct item_config none;
+    switch (item->kind) {
+    case ITEM_SOURCE: return &((const runloop_source *)(const void *)item)->config;
+    case ITEM_OBSERVER: return &((const runloop_observer *)(const void *)item)->config;
+    }
+    const struct timer_extras *extras = runloop__timer_extras((const runloop_timer *)(const void *)item);
+    return extras ? &extras->config : &none;
 }
 
 void runloop__item_destroy(struct item *item) {
@@ -25,20 +30,17 @@ void runloop__item_destroy(struct item *item) {
     }
 }
 
-bool runloop__item_is_firing(const struct item *item) {
-    return atomic_load_explicit(&item->state, memory_order_acquire) & ITEM_FIRING;
-}
-
 enum invalidation runloop__item_invalidate(struct item *item) {
-    uint32_t before = atomic_fetch_and(&item->state, ~(uint32_t)ITEM_VALID);
+    uint8_t before = atomic_fetch_and(&item->state, (uint8_t)~ITEM_VALID);
     if (!(before & ITEM_VALID))
         return INVALID_ALREADY;
     return before & ITEM_FIRING ? INVALIDATED_WHILE_FIRING : INVALIDATED;
 }
 
 void runloop__item_release_context(struct item *item) {
-    if (item->context.release)
-        runloop__IS_CALLING_OUT_TO_A_CONTEXT_RELEASE(item->context.release, item->context.info);
+    void (*release)(void *info) = runloop__item_config(item)->release;
+    if (release)
+        runloop__IS_CALLING_OUT_TO_A_CONTEXT_RELEASE(release, item->info);
 }
 
 void runloop__item_retire(struct item *item, enum invalidation invalidation) {
@@ -49,7 +51,7 @@ void runloop__item_retire(struct item *item, enum invalidation invalidation) {
 
 // One step, so that an invalidation comes either before it (no call-out) or after it (the context waits for the end).
 bool runloop__item_begin_firing(struct item *item) {
-    uint32_t state = atomic_load_explicit(&item->state, memory_order_relaxed);
+    uint8_t state = atomic_load_explicit(&item->state, memory_order_relaxed);
     do {
         if (!(state & ITEM_VALID) || (state & ITEM_FIRING))
             return false;
@@ -58,7 +60,7 @@ bool runloop__item_begin_firing(struct item *item) {
 }
 
 bool runloop__item_clear_firing(struct item *item) {
-    uint32_t before = atomic_fetch_and(&item->state, ~(uint32_t)ITEM_FIRING);
+    uint8_t before = atomic_fetch_and(&item->state, (uint8_t)~ITEM_FIRING);
     return (before & ITEM_FIRING) && (before & ITEM_RETIRED);
 }
 

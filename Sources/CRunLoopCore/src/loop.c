@@ -24,14 +24,12 @@ int runloop__create(bool is_main, runloop **out) {
     atomic_init(&loop->holds, 1);
     loop->fork_generation = atomic_load(&runloop__fork_generation);
     loop->is_main = is_main;
-    pthread_mutex_init(&loop->lock, NULL);
     loop->last_mode = &loop->modes;
     list_init(&loop->common_items);
     list_init(&loop->bindings);
     list_init(&loop->pending);
     list_init(&loop->ready_ports);
     list_init(&loop->narrowed_ports);
-    list_init(&loop->firing);
     list_init(&loop->posts);
     loop->main_queue_port.kind = PORT_MAIN_QUEUE;
     loop->main_queue_port.descriptor = -1;
@@ -63,7 +61,6 @@ void runloop__unhold(runloop *loop) {
         free(mode->timers.entries);
         free(mode);
     }
-    pthread_mutex_destroy(&loop->lock);
     free(loop);
 }
 
@@ -84,15 +81,8 @@ void runloop_release(runloop *loop) {
     runloop__ports_free(loop);
     runloop__portset_close(loop);
     free(loop->collected);
+    free(loop->firing);
     runloop__unhold(loop);
-}
-
-//===-- checks and the lock ------------------------------------------------------------------------------------------===//
-
-int runloop__check(runloop *loop) {
-    if (!loop)
-        return -EINVAL;
-    return runloop__is_inherited(loop) ? -ECHILD : 0;
 }
 
 //===-- the owner of a timer or observer -----------------------------------------------------------------------------===//
@@ -113,7 +103,7 @@ static runloop *reference_owner(owner_word *owner) {
     return loop;
 }
 
-runloop *runloop__lock_owner(owner_word *owner) {
+runloop *runloop__lock_foreign_owner(owner_word *owner) {
     for (;;) {
         runloop *loop = atomic_load(owner), *expected = NULL;
         if (!loop) {
@@ -137,7 +127,7 @@ runloop *runloop__lock_owner(owner_word *owner) {
     }
 }
 
-void runloop__unlock_owner(owner_word *owner, runloop *loop) {
+void runloop__unlock_foreign_owner(owner_word *owner, runloop *loop) {
     if (!loop) {
         atomic_store_explicit(owner, NULL, memory_order_release);
         return;
@@ -147,7 +137,7 @@ void runloop__unlock_owner(owner_word *owner, runloop *loop) {
         runloop_release(loop);
 }
 
-int runloop__take_ownership(owner_word *owner, runloop *loop) {
+int runloop__contend_for_ownership(owner_word *owner, runloop *loop) {
     for (;;) {
         runloop *expected = NULL;
         if (atomic_compare_exchange_weak(owner, &expected, loop) || expected == loop)
@@ -224,16 +214,14 @@ static void abandon_callouts(runloop *loop) {
     loop->run = NULL;
     atomic_store(&loop->current_mode, NULL);
     runloop__wake_leave(loop, 0);
-    for (;;) {
+    while (loop->firing_count > 0) {
         runloop__lock(loop);
-        struct list *node = list_take_first(&loop->firing);
-        runloop_timer *timer = node ? LIST_ENTRY(node, runloop_timer, firing) : NULL;
-        if (timer && atomic_load(&timer->owner) == loop)
-            runloop__timer_enter_heaps(loop, timer);
+        runloop_timer *timer = loop->firing[--loop->firing_count];
         runloop__unlock(loop);
-        if (!timer)
-            break;
-        runloop__item_end_firing(&timer->item);
+        runloop *owner = runloop__lock_owner(&timer->owner);
+        struct timer_remains remains = {.context = runloop__timer_end_firing(owner, timer)};
+        runloop__unlock_owner(&timer->owner, owner);
+        runloop__timer_release_remains(timer, remains);
     }
     for (uint32_t i = 0; i < loop->collected_count; i++)
         runloop__collected_drop(loop, i);

@@ -6,8 +6,7 @@ bool runloop__is_common_name(const char *name) {
     return strcmp(name, RUNLOOP_COMMON_MODES) == 0;
 }
 
-// Most lookups pass the same few names, the default mode first; comparing pointers before text makes an interned one free.
-struct mode *runloop__find_mode(runloop *loop, const char *name) {
+struct mode *runloop__find_other_mode(runloop *loop, const char *name) {
     for (struct mode *mode = atomic_load_explicit(&loop->modes, memory_order_acquire); mode;
          mode = atomic_load_explicit(&mode->next, memory_order_acquire)) {
         // The first letter rules most of them out without a call.
@@ -53,16 +52,6 @@ bool runloop_mode_is_empty(runloop *loop, const char *name) {
     return atomic_load_explicit(&mode->item_count, memory_order_acquire) == 0;
 }
 
-void runloop__mode_joined(struct mode *mode) {
-    runloop__count(&mode->item_count, 1);
-}
-
-void runloop__mode_left(runloop *loop, struct mode *mode) {
-    runloop__count(&mode->item_count, -1);
-    if (loop->sleeping_in == mode && atomic_load_explicit(&mode->item_count, memory_order_relaxed) == 0)
-        runloop__wake_kick(loop);
-}
-
 size_t runloop_get_modes(runloop *loop, const char **names, size_t capacity) {
     if (runloop__check(loop) || (!names && capacity))
         return 0;
@@ -90,10 +79,10 @@ int64_t runloop_next_fire_date(runloop *loop, const char *name) {
     runloop__lock(loop);
     int64_t earliest_ns = mode->timers.count ? mode->timers.entries[0].key : RUNLOOP_NEVER;
     // Firing timers stand outside the heap but still have their date (R81, R90).
-    LIST_EACH(node, &loop->firing) {
-        runloop_timer *timer = LIST_ENTRY(node, runloop_timer, firing);
+    for (uint32_t i = 0; i < loop->firing_count; i++) {
+        runloop_timer *timer = loop->firing[i];
         int64_t due_ns = atomic_load(&timer->due_ns);
-        if (atomic_load(&timer->owner) == loop && due_ns < earliest_ns && runloop__membership_of(&timer->modes, mode))
+        if (atomic_load(&timer->owner) == loop && due_ns < earliest_ns && runloop__timer_position(timer, mode))
             earliest_ns = due_ns;
     }
     runloop__unlock(loop);

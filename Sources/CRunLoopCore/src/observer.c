@@ -15,7 +15,8 @@ int runloop_observer_create(const runloop_observer_config *config, runloop_obser
     runloop_observer *observer = calloc(1, sizeof *observer);
     if (!observer)
         return -ENOMEM;
-    runloop__item_init(&observer->item, ITEM_OBSERVER, config->order, &config->context);
+    observer->config = runloop__config_of(&config->context, config->order);
+    runloop__item_init(&observer->item, ITEM_OBSERVER, &config->context);
     observer->observe = config->observe;
     observer->activities = config->activities;
     observer->repeats = config->repeats;
@@ -71,7 +72,7 @@ static struct observer_array *copy(struct observer_array *old, runloop_observer 
         runloop_observer *observer = runloop__observer_at(old, i);
         if (!observer || observer == removed)
             continue;
-        if (added && observer->item.order > added->item.order) {
+        if (added && observer->config.order > added->config.order) {
             append(array, added);
             added = NULL;
         }
@@ -204,7 +205,7 @@ int runloop_add_observer(runloop *loop, runloop_observer *observer, const char *
         return error;
     if (!observer || !name)
         return -EINVAL;
-    runloop__common_leave_if_stranded(&observer->item, &observer->owner, &observer->modes, &observer->common, loop);
+    runloop__common_leave_if_stranded(&observer->item, &observer->owner, loop);
     runloop__lock(loop);
     error = atomic_load(&loop->is_finished) ? -ESHUTDOWN : runloop__take_ownership(&observer->owner, loop);
     if (!error) {
@@ -345,7 +346,7 @@ runloop_activity runloop_observer_get_activities(runloop_observer *observer) {
 }
 
 int32_t runloop_observer_get_order(runloop_observer *observer) {
-    return observer ? observer->item.order : 0;
+    return observer ? observer->config.order : 0;
 }
 
 bool runloop_observer_repeats(runloop_observer *observer) {
@@ -353,5 +354,5 @@ bool runloop_observer_repeats(runloop_observer *observer) {
 }
 
 void *runloop_observer_get_info(runloop_observer *observer) {
-    return runloop_observer_is_valid(observer) ? observer->item.context.info : NULL;
+    return runloop_observer_is_valid(observer) ? observer->item.info : NULL;
 }

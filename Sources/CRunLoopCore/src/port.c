@@ -316,7 +316,7 @@ void runloop__ports_narrow(struct run *run) {
 
 static bool precedes(const void *a, const void *b) {
     const runloop_source *left = a, *right = b;
-    return left->item.order < right->item.order;
+    return left->config.order < right->config.order;
 }
 
 /// HOLDS: loop. Collects the mode's sources that asked for what is ready, in the order in which they are called.

@@ -10,18 +10,7 @@
 
 enum { PASS_OF_TEARDOWN = 3 };
 
-#if defined(__GNUC__) && !defined(RUNLOOP_DYNAMIC_TLS)
-#define FAST_TLS __attribute__((tls_model("initial-exec")))
-#else
-#define FAST_TLS
-#endif
-
-static _Thread_local FAST_TLS struct {
-    runloop *loop;
-    unsigned passes;
-    int error; ///< why there is no loop
-    bool has_ended;
-} this_thread;
+_Thread_local FAST_TLS struct this_thread runloop__this_thread;
 
 _Atomic uint32_t runloop__fork_generation;
 static _Atomic(runloop *) main_loop;
@@ -30,20 +19,20 @@ static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void thread_ends(void *loop) {
-    if (++this_thread.passes < PASS_OF_TEARDOWN && pthread_setspecific(key, loop) == 0)
+    if (++runloop__this_thread.passes < PASS_OF_TEARDOWN && pthread_setspecific(key, loop) == 0)
         return;
     runloop__finish(loop);
-    this_thread.loop = NULL;
-    this_thread.has_ended = true;
+    runloop__this_thread.loop = NULL;
+    runloop__this_thread.has_ended = true;
     runloop_release(loop);
 }
 
 /// The child has one thread and none of the loops: what it inherited is another process's.
 static void in_forked_child(void) {
     atomic_fetch_add(&runloop__fork_generation, 1);
-    this_thread.loop = NULL;
-    this_thread.passes = 0;
-    this_thread.has_ended = false;
+    runloop__this_thread.loop = NULL;
+    runloop__this_thread.passes = 0;
+    runloop__this_thread.has_ended = false;
     atomic_store(&main_loop, NULL);
     pthread_mutex_init(&registry_lock, NULL);
     runloop__names_after_fork();
@@ -55,12 +44,8 @@ static void set_up(void) {
     pthread_atfork(NULL, NULL, in_forked_child);
 }
 
-runloop *runloop__thread_loop(void) {
-    return this_thread.loop;
-}
-
 int runloop__thread_error(void) {
-    return this_thread.has_ended ? -ESHUTDOWN : this_thread.error;
+    return runloop__this_thread.has_ended ? -ESHUTDOWN : runloop__this_thread.error;
 }
 
 void runloop__registry_lock(void) {
@@ -80,7 +65,7 @@ runloop *runloop_main(void) {
     loop = atomic_load_explicit(&main_loop, memory_order_relaxed);
     if (!loop) {
         // Its first reference stays with this table: the main loop is never freed, so no pointer to it can dangle.
-        this_thread.error = runloop__create(true, &loop);
+        runloop__this_thread.error = runloop__create(true, &loop);
         atomic_store_explicit(&main_loop, loop, memory_order_release);
     }
     pthread_mutex_unlock(&registry_lock);
@@ -93,27 +78,27 @@ static bool is_initial_thread(void) {
 
 /// The first question of this thread.
 static runloop *make_current(void) {
-    if (this_thread.has_ended)
+    if (runloop__this_thread.has_ended)
         return NULL;
     pthread_once(&once, set_up);
     runloop *loop = NULL;
     if (is_initial_thread())
         loop = runloop_retain(runloop_main());
     else
-        this_thread.error = runloop__create(false, &loop);
+        runloop__this_thread.error = runloop__create(false, &loop);
     if (!loop)
         return NULL;
     if (pthread_setspecific(key, loop)) {
-        this_thread.error = -ENOMEM;
+        runloop__this_thread.error = -ENOMEM;
         runloop_release(loop);
         return NULL;
     }
-    this_thread.loop = loop;
+    runloop__this_thread.loop = loop;
     return loop;
 }
 
 runloop *runloop_current(void) {
-    runloop *loop = this_thread.loop;
+    runloop *loop = runloop__this_thread.loop;
     return loop ? loop : make_current();
 }
 
@@ -121,6 +106,6 @@ bool runloop_is_current(runloop *loop) {
     if (!loop || runloop__is_inherited(loop))
         return false;
     // The initial thread may not have asked for its loop yet, which others got from runloop_main.
-    return loop == this_thread.loop ||
-           (loop->is_main && !this_thread.loop && !this_thread.has_ended && is_initial_thread());
+    return loop == runloop__this_thread.loop ||
+           (loop->is_main && !runloop__this_thread.loop && !runloop__this_thread.has_ended && is_initial_thread());
 }

@@ -24,7 +24,8 @@ static runloop_source *create(const runloop_context *context, int32_t order) {
         return NULL;
     atomic_flag_clear(&source->chain_busy);
     runloop__bindings_init(source);
-    runloop__item_init(&source->item, ITEM_SOURCE, order, context);
+    source->config = runloop__config_of(context, order);
+    runloop__item_init(&source->item, ITEM_SOURCE, context);
     source->descriptor = -1;
     return source;
 }
@@ -82,8 +83,7 @@ void runloop_source_release(runloop_source *source) {
 
 void runloop__source_destroy(runloop_source *source) {
     runloop__bindings_free(source);
-    if (source->item.context.release)
-        runloop__IS_CALLING_OUT_TO_A_CONTEXT_RELEASE(source->item.context.release, source->item.context.info);
+    runloop__item_release_context(&source->item);
     free(source);
 }
 
@@ -268,8 +268,8 @@ bool runloop__source_any_signalled(runloop *loop, struct mode *mode) {
 
 static bool precedes(const void *a, const void *b) {
     const runloop_source *left = a, *right = b;
-    if (left->item.order != right->item.order)
-        return left->item.order < right->item.order;
+    if (left->config.order != right->config.order)
+        return left->config.order < right->config.order;
     return atomic_load_explicit(&left->signalled, memory_order_relaxed) <
            atomic_load_explicit(&right->signalled, memory_order_relaxed);
 }
@@ -304,11 +304,11 @@ bool runloop_source_is_valid(runloop_source *source) {
 }
 
 int32_t runloop_source_get_order(runloop_source *source) {
-    return source ? source->item.order : 0;
+    return source ? source->config.order : 0;
 }
 
 void *runloop_source_get_info(runloop_source *source) {
-    return source ? source->item.context.info : NULL;
+    return source ? source->item.info : NULL;
 }
 
 int runloop_source_get_descriptor(runloop_source *source) {

@@ -64,8 +64,9 @@ static void cancel(runloop_source *source, runloop *loop, struct mode *mode) {
 //===-- equality (R60) -----------------------------------------------------------------------------------------------===//
 
 static bool comparable(const runloop_source *a, const runloop_source *b) {
-    return a->equal && a->equal == b->equal && a->item.order == b->item.order && a->call.perform == b->call.perform &&
-           a->is_descriptor == b->is_descriptor && runloop__item_is_valid(&a->item) == runloop__item_is_valid(&b->item);
+    return a->equal && a->equal == b->equal && a->config.order == b->config.order &&
+           a->call.perform == b->call.perform && a->is_descriptor == b->is_descriptor &&
+           runloop__item_is_valid(&a->item) == runloop__item_is_valid(&b->item);
 }
 
 /// HOLDS: loop. The comparable sources of the mode (NULL: of the common set), retained, into `found` (NULL: counts only).
@@ -118,7 +119,7 @@ static int lock_and_compare(runloop *loop, runloop_source *source, const char *m
             return -ENOMEM;
         runloop_source *equal = NULL;
         for (uint32_t i = 0; i < count; i++) {
-            if (!equal && source->equal(source->item.context.info, candidates[i]->item.context.info))
+            if (!equal && source->equal(source->item.info, candidates[i]->item.info))
                 equal = candidates[i];
             else
                 runloop__item_release(&candidates[i]->item);

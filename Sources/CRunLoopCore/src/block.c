@@ -1,0 +1,222 @@
+// block.c — blocks of one cache line, recycled: timers and posts come and go by the million, most of them with one thread.
+//
+// Blocks stand in pages. The first line of a page is its head, with a bit for each block that nobody has; so taking a block touches
+// neither it nor its neighbours, and what is taken at a time stands together. All pages are in the store, which all threads
+// share. A thread takes a batch of blocks from it at a time, and keeps what it frees until that is a batch, to use it first: so it
+// seldom needs the store's lock, and what one thread takes and another frees (posts) goes round in batches. A burst goes
+// back: pages come in chunks, and a chunk whose blocks are all back is freed.
+//
+// Sanitizers see each block as an allocation of its own.
+
+#include "internal.h"
+
+#ifdef RUNLOOP_BLOCKS_ARE_ALLOCATIONS
+
+void *runloop__block_new(void) {
+    return malloc(RUNLOOP__BLOCK_SIZE);
+}
+
+void runloop__block_free(void *block) {
+    free(block);
+}
+
+#else
+
+enum {
+    PAGE = 4096,
+    BLOCKS_PER_PAGE = PAGE / RUNLOOP__BLOCK_SIZE - 1,
+    PAGES_AT_MOST = 32, ///< of a chunk; the first has one, so that a small program has little
+    FIRST_BATCH = 4,
+    BATCH = BLOCKS_PER_PAGE,
+};
+
+struct block {
+    struct block *next;
+};
+
+struct chunk {
+    uint32_t pages, pages_in_use;
+};
+
+union page {
+    char bytes[PAGE];
+    struct {
+        uint64_t free;        ///< a bit for each block of the page; that of the head itself is never set
+        struct list in_store; ///< while a bit is set
+        union page *first;    ///< of its chunk
+        struct chunk chunk;   ///< in the first page
+    } head;
+};
+
+#define ALL_FREE (~(uint64_t)1)
+
+//===-- the store: guarded by its lock, which is taken last and not held to allocate ---------------------------------===//
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct list store = {&store, &store};
+static uint32_t next_pages = 1;
+static uint32_t unused_chunks; ///< in the store; one is kept
+
+static union page *page_of(const void *block) {
+    return (union page *)((uintptr_t)block & ~(uintptr_t)(PAGE - 1));
+}
+
+/// At most `count` of the page's free blocks, as bits.
+static uint64_t take_from(union page *page, uint32_t count) {
+    uint64_t free = page->head.free, left = free;
+    if (free == ALL_FREE && page->head.first->head.chunk.pages_in_use++ == 0)
+        unused_chunks--;
+    for (; left && count > 0; count--)
+        left &= left - 1;
+    page->head.free = left;
+    if (!left)
+        list_remove(&page->head.in_store);
+    return free & ~left;
+}
+
+/// A chunk that nobody uses any more and that need not be kept goes to `unused`, by its first page.
+static void give_to(union page *page, uint64_t blocks, struct list *unused) {
+    if (!page->head.free)
+        list_append(&store, &page->head.in_store);
+    page->head.free |= blocks;
+    union page *first = page->head.first;
+    if (page->head.free != ALL_FREE || --first->head.chunk.pages_in_use > 0)
+        return;
+    if (unused_chunks == 0) {
+        unused_chunks = 1;
+        return;
+    }
+    for (uint32_t i = 0; i < first->head.chunk.pages; i++)
+        list_remove(&first[i].head.in_store);
+    list_append(unused, &first->head.in_store);
+}
+
+/// With the lock held, which it lets go of to allocate. False when memory ran out.
+static bool restock(void) {
+    uint32_t pages = next_pages;
+    pthread_mutex_unlock(&lock);
+    union page *first = aligned_alloc(PAGE, pages * sizeof *first);
+    for (uint32_t i = 0; first && i < pages; i++) {
+        first[i].head.free = ALL_FREE;
+        first[i].head.first = first;
+        first[i].head.chunk = (struct chunk){.pages = pages};
+    }
+    pthread_mutex_lock(&lock);
+    for (uint32_t i = 0; first && i < pages; i++)
+        list_append(&store, &first[i].head.in_store);
+    unused_chunks += first != NULL;
+    next_pages = first && pages < PAGES_AT_MOST ? 2 * pages : pages;
+    return !list_is_empty(&store);
+}
+
+//===-- what a thread keeps ------------------------------------------------------------------------------------------===//
+
+static _Thread_local FAST_TLS struct {
+    struct block *freed; ///< used first, being warm
+    uint32_t freed_count;
+    uint32_t batch;   ///< grows with what the thread takes, so that one that needs a few takes a few
+    union page *page; ///< blocks of this page …
+    uint64_t in_page; ///< … which it took and hasn't used
+    bool is_set_up, has_ended;
+} kept;
+
+static RUNLOOP__COLD void give_back(void) {
+    struct list unused;
+    list_init(&unused);
+    struct block *block = kept.freed;
+    kept.freed = NULL;
+    kept.freed_count = 0;
+    pthread_mutex_lock(&lock);
+    while (block) {
+        struct block *next = block->next;
+        union page *page = page_of(block);
+        give_to(page, (uint64_t)1 << ((char *)block - page->bytes) / RUNLOOP__BLOCK_SIZE, &unused);
+        block = next;
+    }
+    pthread_mutex_unlock(&lock);
+    for (struct list *node; (node = list_take_first(&unused));)
+        free(LIST_ENTRY(node, union page, head.in_store));
+}
+
+static void *next_in_page(void) {
+    unsigned index = (unsigned)__builtin_ctzll(kept.in_page);
+    kept.in_page &= kept.in_page - 1;
+    return &kept.page->bytes[index * RUNLOOP__BLOCK_SIZE];
+}
+
+static void thread_ends(void *unused) {
+    (void)unused;
+    kept.has_ended = true;
+    while (kept.in_page)
+        runloop__block_free(next_in_page());
+    give_back();
+}
+
+//===-- fork: the child gets the store as it is between two changes --------------------------------------------------===//
+
+static void before_fork(void) {
+    pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void) {
+    pthread_mutex_unlock(&lock);
+}
+
+static void after_fork_in_child(void) {
+    pthread_mutex_init(&lock, NULL);
+}
+
+static pthread_key_t key;
+
+static void set_up(void) {
+    pthread_key_create(&key, thread_ends);
+    pthread_atfork(before_fork, after_fork, after_fork_in_child);
+}
+
+/// Whoever keeps blocks has to be told when the thread ends; one that can't be told keeps none.
+static void set_up_thread(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, set_up);
+    kept.is_set_up = true;
+    kept.batch = FIRST_BATCH;
+    kept.has_ended = pthread_setspecific(key, &kept) != 0;
+}
+
+//===-- blocks -------------------------------------------------------------------------------------------------------===//
+
+static RUNLOOP__COLD void *take_batch(void) {
+    if (!kept.is_set_up)
+        set_up_thread();
+    pthread_mutex_lock(&lock);
+    bool any = !list_is_empty(&store) || restock();
+    if (any) {
+        kept.page = LIST_ENTRY(store.next, union page, head.in_store);
+        kept.in_page = take_from(kept.page, kept.has_ended ? 1 : kept.batch);
+    }
+    pthread_mutex_unlock(&lock);
+    kept.batch = 2 * kept.batch < BATCH ? 2 * kept.batch : BATCH;
+    return any ? next_in_page() : NULL;
+}
+
+void *runloop__block_new(void) {
+    struct block *block = kept.freed;
+    if (!block)
+        return kept.in_page ? next_in_page() : take_batch();
+    kept.freed = block->next;
+    kept.freed_count--;
+    return block;
+}
+
+void runloop__block_free(void *pointer) {
+    struct block *block = pointer;
+    block->next = kept.freed;
+    kept.freed = block;
+    if (++kept.freed_count >= BATCH || !kept.is_set_up || kept.has_ended) {
+        if (!kept.is_set_up)
+            set_up_thread();
+        if (kept.freed_count >= BATCH || kept.has_ended)
+            give_back();
+    }
+}
+
+#endif

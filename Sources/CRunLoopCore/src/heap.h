@@ -1,0 +1,142 @@
+// heap.h — the timers of a mode: a 4-ary min-heap by due instant. The key stands beside the pointer, so that sifting
+// rarely touches a timer; a timer remembers its place, so that removal needs no search. All of it is guarded by the loop's lock.
+#ifndef RUNLOOP_HEAP_H
+#define RUNLOOP_HEAP_H
+
+#include "internal.h"
+
+/// Room for `needed` in all: -ENOMEM.
+static RUNLOOP__COLD int heap_grow(struct heap *heap, uint32_t needed) {
+    uint32_t capacity = heap->capacity + heap->capacity / 2 + 8;
+    if (capacity < needed)
+        capacity = needed;
+    struct heap_entry *entries = realloc(heap->entries, capacity * sizeof *entries);
+    if (!entries)
+        return -ENOMEM;
+    heap->entries = entries;
+    heap->capacity = capacity;
+    return 0;
+}
+
+/// Room for so many more: -ENOMEM.
+static inline int heap_reserve(struct heap *heap, uint32_t additional) {
+    uint32_t needed = heap->count + additional;
+    return needed <= heap->capacity ? 0 : heap_grow(heap, needed);
+}
+
+static inline bool heap_entry_precedes(const struct heap_entry *a, const struct heap_entry *b) {
+    return a->key != b->key ? a->key < b->key : runloop__timer_precedes(a->timer, b->timer);
+}
+
+static inline void heap_place(struct heap *heap, struct mode *mode, uint32_t position, struct heap_entry entry) {
+    heap->entries[position] = entry;
+    *runloop__timer_position(entry.timer, mode) = position;
+}
+
+static inline void heap_sift_up(struct heap *heap, struct mode *mode, uint32_t position, struct heap_entry entry) {
+    while (position > 0) {
+        uint32_t parent = (position - 1) / 4;
+        if (!heap_entry_precedes(&entry, &heap->entries[parent]))
+            break;
+        heap_place(heap, mode, position, heap->entries[parent]);
+        position = parent;
+    }
+    heap_place(heap, mode, position, entry);
+}
+
+static inline void heap_sift_down(struct heap *heap, struct mode *mode, uint32_t position, struct heap_entry entry) {
+    for (;;) {
+        uint32_t child = position * 4 + 1;
+        if (child >= heap->count)
+            break;
+        uint32_t end = child + 4 < heap->count ? child + 4 : heap->count, least = child;
+        while (++child < end) {
+            if (heap_entry_precedes(&heap->entries[child], &heap->entries[least]))
+                least = child;
+        }
+        if (!heap_entry_precedes(&heap->entries[least], &entry))
+            break;
+        heap_place(heap, mode, position, heap->entries[least]);
+        position = least;
+    }
+    heap_place(heap, mode, position, entry);
+}
+
+static inline void heap_settle(struct heap *heap, struct mode *mode, uint32_t position, struct heap_entry entry) {
+    if (position > 0 && heap_entry_precedes(&entry, &heap->entries[(position - 1) / 4]))
+        heap_sift_up(heap, mode, position, entry);
+    else
+        heap_sift_down(heap, mode, position, entry);
+}
+
+static inline void heap_push(struct heap *heap, struct mode *mode, runloop_timer *timer) {
+    int64_t due_ns = atomic_load_explicit(&timer->due_ns, memory_order_relaxed);
+    heap_sift_up(heap, mode, heap->count++, (struct heap_entry){.key = due_ns, .timer = timer});
+}
+
+/// A burst of timers gives its memory back; half is kept, so that a few timers coming and going cost nothing.
+static RUNLOOP__COLD void heap_shrink(struct heap *heap) {
+    struct heap_entry *entries = realloc(heap->entries, heap->capacity / 2 * sizeof *entries);
+    if (entries) {
+        heap->entries = entries;
+        heap->capacity /= 2;
+    }
+}
+
+static inline void heap_remove(struct heap *heap, struct mode *mode, uint32_t position) {
+    struct heap_entry last = heap->entries[--heap->count];
+    if (position < heap->count)
+        heap_settle(heap, mode, position, last);
+    if (heap->capacity > 1024 && heap->count < heap->capacity / 4)
+        heap_shrink(heap);
+    // The next removal will move the last one now.
+    if (heap->count > 0)
+        __builtin_prefetch(heap->entries[heap->count - 1].timer, 1);
+}
+
+static inline void heap_moved(struct heap *heap, struct mode *mode, uint32_t position) {
+    struct heap_entry entry = heap->entries[position];
+    entry.key = atomic_load_explicit(&entry.timer->due_ns, memory_order_relaxed);
+    heap_settle(heap, mode, position, entry);
+}
+
+// With tolerances the earliest latest date is not at the root, but every timer's latest date is at least its due date, so
+// subtrees that are due after the best found can't improve it. When the search has visited its share, it answers with the
+// earliest due date it did not look behind: never too late, at worst one wake-up not spared.
+enum { HEAP_LATEST_VISITS = 64 };
+
+struct heap_search {
+    const struct heap *heap;
+    int64_t best_ns;
+    unsigned visits;
+};
+
+static void heap_search_latest(struct heap_search *search, uint32_t position) {
+    if (position >= search->heap->count)
+        return;
+    const struct heap_entry *entry = &search->heap->entries[position];
+    if (entry->key >= search->best_ns)
+        return;
+    if (search->visits++ >= HEAP_LATEST_VISITS) {
+        search->best_ns = entry->key;
+        return;
+    }
+    int64_t tolerance_ns = runloop__timer_tolerance(entry->timer);
+    int64_t latest_ns = runloop__saturating_add(entry->key, tolerance_ns);
+    if (latest_ns < search->best_ns)
+        search->best_ns = latest_ns;
+    for (uint32_t child = position * 4 + 1; child <= position * 4 + 4; child++)
+        heap_search_latest(search, child);
+}
+
+static inline int64_t heap_latest(const struct heap *heap, bool tolerant) {
+    if (heap->count == 0)
+        return RUNLOOP_NEVER;
+    if (!tolerant)
+        return heap->entries[0].key;
+    struct heap_search search = {.heap = heap, .best_ns = RUNLOOP_NEVER};
+    heap_search_latest(&search, 0);
+    return search.best_ns;
+}
+
+#endif // RUNLOOP_HEAP_H
