@@ -26,6 +26,7 @@ enum {
     PAGE = 4096,
     BLOCKS_PER_PAGE = PAGE / RUNLOOP__BLOCK_SIZE - 1,
     PAGES_AT_MOST = 32, ///< of a chunk; the first has one, so that a small program has little
+    UNUSED_AT_MOST = 8, ///< chunks, a megabyte in all: less, and a queue that is now long, now short asks the kernel all the time
     FIRST_BATCH = 4,
     BATCH = BLOCKS_PER_PAGE,
 };
@@ -55,7 +56,7 @@ union page {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct list store = {&store, &store};
 static uint32_t next_pages = 1;
-static uint32_t unused_chunks; ///< in the store; one is kept
+static uint32_t unused_chunks; ///< in the store
 
 static union page *page_of(const void *block) {
     return (union page *)((uintptr_t)block & ~(uintptr_t)(PAGE - 1));
@@ -82,8 +83,8 @@ static void give_to(union page *page, uint64_t blocks, struct list *unused) {
     union page *first = page->head.first;
     if (page->head.free != ALL_FREE || --first->head.chunk.pages_in_use > 0)
         return;
-    if (unused_chunks == 0) {
-        unused_chunks = 1;
+    if (unused_chunks < UNUSED_AT_MOST) {
+        unused_chunks++;
         return;
     }
     for (uint32_t i = 0; i < first->head.chunk.pages; i++)

@@ -533,8 +533,6 @@ void runloop__perform_batch(struct run *run);
 bool runloop__perform_any_pending(runloop *loop, struct mode *mode);
 /// Discards what will never run, and refuses what comes later.
 void runloop__perform_close(runloop *loop);
-/// With the last reference.
-void runloop__perform_free(runloop *loop);
 #define POSTS_CLOSED ((struct post *)(uintptr_t)1)
 
 //===-- call-outs (callout.c): the only place that calls user code on the loop's behalf ------------------------------===//
@@ -633,7 +631,6 @@ struct runloop {
     struct list posts;            ///< thread: in order
     uint64_t post_serial;         ///< thread
     uint64_t post_floor;          ///< thread: posts up to this number belong to an outer drain
-    _Atomic(struct post *) spare_post;
 
     struct item **collected; ///< thread: retained items that call-outs are about to reach, a stack over nested runs
     uint32_t collected_count, collected_capacity;

@@ -76,7 +76,7 @@ void runloop_release(runloop *loop) {
         return;
     if (atomic_fetch_sub_explicit(&loop->references, 1, memory_order_acq_rel) != 1)
         return;
-    runloop__perform_free(loop);
+    runloop__perform_close(loop);
     runloop__observers_collect(loop);
     runloop__ports_free(loop);
     runloop__portset_close(loop);

@@ -15,53 +15,69 @@ struct post {
     uint64_t number;
     runloop_function function, discard;
     void *info;
-    bool is_common;
     uint32_t mode_count;
-    struct mode *modes[];
+    bool is_common;
+    union {
+        struct mode *one;
+        struct mode **many; ///< if there are several
+    } modes;
 };
+_Static_assert(sizeof(struct post) <= RUNLOOP__BLOCK_SIZE, "A post is one block.");
 
-//===-- memory -------------------------------------------------------------------------------------------------------===//
-
-// One post for at most one mode is kept for the next that needs it, so that threads which take turns allocate nothing. It is taken and
-// put back whole, by exchanges: no thread ever looks into it while another may have it.
-
-static struct post *new_post(runloop *loop, size_t mode_count) {
-    struct post *spare = NULL;
-    if (mode_count <= 1 && atomic_load_explicit(&loop->spare_post, memory_order_relaxed))
-        spare = atomic_exchange_explicit(&loop->spare_post, NULL, memory_order_acquire);
-    size_t room = mode_count > 0 ? mode_count : 1;
-    return spare ? spare : malloc(sizeof *spare + room * sizeof(struct mode *));
-}
-
-static void free_post(runloop *loop, struct post *post) {
-    struct post *none = NULL;
-    if (post->mode_count > 1 || !atomic_compare_exchange_strong_explicit(&loop->spare_post, &none, post,
-                                                                         memory_order_release, memory_order_relaxed))
-        free(post);
+static void free_post(struct post *post) {
+    if (post->mode_count > 1)
+        free(post->modes.many);
+    runloop__block_free(post);
 }
 
 //===-- posting ------------------------------------------------------------------------------------------------------===//
+
+/// The mode, made if it is new; NULL when memory ran out.
+static struct mode *mode_named(runloop *loop, const char *name) {
+    struct mode *mode = runloop__find_mode(loop, name);
+    if (!mode) {
+        runloop__lock(loop);
+        mode = runloop__make_mode(loop, name);
+        runloop__unlock(loop);
+    }
+    return mode;
+}
+
+static int find_mode(runloop *loop, struct post *post, const char *name) {
+    post->modes.one = runloop__find_mode(loop, name);
+    post->is_common = !post->modes.one && runloop__is_common_name(name);
+    if (!post->is_common && !post->modes.one && !(post->modes.one = mode_named(loop, name)))
+        return -ENOMEM;
+    post->mode_count = !post->is_common;
+    return 0;
+}
 
 static int find_modes(runloop *loop, struct post *post, const char *const *names, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (!names[i])
             return -EINVAL;
     }
+    if (count == 1)
+        return find_mode(loop, post, names[0]);
+    struct mode **modes = calloc(count, sizeof(struct mode *));
+    if (!modes)
+        return -ENOMEM;
+    uint32_t found = 0;
     for (size_t i = 0; i < count; i++) {
         if (runloop__is_common_name(names[i])) {
             post->is_common = true;
-            continue;
-        }
-        struct mode *mode = runloop__find_mode(loop, names[i]);
-        if (!mode) {
-            runloop__lock(loop);
-            mode = runloop__make_mode(loop, names[i]);
-            runloop__unlock(loop);
-        }
-        if (!mode)
+        } else if (!(modes[found++] = mode_named(loop, names[i]))) {
+            free(modes);
             return -ENOMEM;
-        post->modes[post->mode_count++] = mode;
+        }
     }
+    post->mode_count = found;
+    if (found > 1) {
+        post->modes.many = modes;
+        return 0;
+    }
+    post->modes.one = modes[0];
+    free(modes);
     return 0;
 }
 
@@ -84,7 +100,7 @@ int runloop_perform_in_modes(runloop *loop, const char *const *modes, size_t cou
         return -EINVAL;
     if (atomic_load(&loop->is_finished))
         return -ESHUTDOWN;
-    struct post *post = new_post(loop, count);
+    struct post *post = runloop__block_new();
     if (!post)
         return -ENOMEM;
     *post = (struct post){.function = function, .discard = discard, .info = info};
@@ -92,7 +108,7 @@ int runloop_perform_in_modes(runloop *loop, const char *const *modes, size_t cou
     if (!error)
         error = push(loop, post);
     if (error)
-        free_post(loop, post);
+        free_post(post);
     return error;
 }
 
@@ -140,8 +156,10 @@ static void take_inbox(runloop *loop) {
 static bool matches(const struct post *post, const struct mode *mode, bool mode_is_common) {
     if (post->is_common && mode_is_common)
         return true;
+    if (post->mode_count <= 1)
+        return post->mode_count == 1 && post->modes.one == mode;
     for (uint32_t i = 0; i < post->mode_count; i++) {
-        if (post->modes[i] == mode)
+        if (post->modes.many[i] == mode)
             return true;
     }
     return false;
@@ -186,11 +204,11 @@ bool runloop__perform_any_pending(runloop *loop, struct mode *mode) {
     return false;
 }
 
-static void perform(runloop *loop, struct post *post) {
+static void perform(struct post *post) {
     list_remove(&post->link.in_posts);
     runloop_function function = post->function;
     void *info = post->info;
-    free_post(loop, post);
+    free_post(post);
     runloop__IS_CALLING_OUT_TO_A_PERFORMED_FUNCTION(function, info);
 }
 
@@ -207,7 +225,7 @@ void runloop__perform_batch(struct run *run) {
         struct list *next = node->next;
         bool is_last = next == &loop->posts || post_at(next)->number > last;
         if (matches(post_at(node), run->mode, is_common))
-            perform(loop, post_at(node));
+            perform(post_at(node));
         if (is_last || runloop__is_inherited(loop))
             break;
         node = next;
@@ -226,18 +244,13 @@ void runloop__perform_close(runloop *loop) {
         struct post *post = post_at(node);
         if (post->discard)
             runloop__IS_CALLING_OUT_TO_A_PERFORMED_FUNCTION(post->discard, post->info);
-        free(post);
+        free_post(post);
     }
     while (late && late != POSTS_CLOSED) {
         struct post *next = late->link.next_in_inbox;
         if (late->discard)
             runloop__IS_CALLING_OUT_TO_A_PERFORMED_FUNCTION(late->discard, late->info);
-        free(late);
+        free_post(late);
         late = next;
     }
-}
-
-void runloop__perform_free(runloop *loop) {
-    runloop__perform_close(loop);
-    free(atomic_load(&loop->spare_post));
 }
