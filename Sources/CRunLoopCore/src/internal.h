@@ -369,7 +369,7 @@ bool runloop__wake_stop_is_requested(runloop *loop);
 /// Makes a sleeper look again; no wake-up that anybody is told of.
 void runloop__wake_kick(runloop *loop);
 
-//===-- timers (timer.c, fire.c, heap.h) -----------------------------------------------------------------------------===//
+//===-- timers (timer.c, timer_modes.c, fire.c) -----------------------------------------------------------------------------===//
 
 /// One cache line, for it is mostly alone that a timer is touched in a heap of many. All else is in `extras`.
 struct runloop_timer {
@@ -454,6 +454,19 @@ static inline struct common_item *runloop__timer_common(const runloop_timer *tim
     struct further_modes *further = runloop__timer_further(timer);
     return further ? further->common : NULL;
 }
+
+/// HOLDS: owner, or its word.
+static inline unsigned runloop__timer_state(const runloop_timer *timer) {
+    return atomic_load_explicit(&timer->item.state, memory_order_relaxed);
+}
+static inline void runloop__timer_set_state(runloop_timer *timer, unsigned state) {
+    atomic_store_explicit(&timer->item.state, (uint8_t)state, memory_order_release);
+}
+/// HOLDS: the owner, or its word. -ENOMEM.
+int runloop__timer_ensure_extras(runloop_timer *timer);
+/// HOLDS: owner. Its date has changed, or whether it has a tolerance (by 1, 0 or -1); it is not firing.
+void runloop__timer_moved(runloop *loop, runloop_timer *timer);
+void runloop__timer_became_tolerant(runloop *loop, runloop_timer *timer, int change);
 
 /// HOLDS: loop. A firing timer stands outside its modes' heaps. `begin` is false if it is not to fire.
 bool runloop__timer_begin_firing(runloop *loop, runloop_timer *timer);

@@ -57,8 +57,8 @@ static int find_modes(runloop *loop, struct post *post, const char *const *names
         if (!names[i])
             return -EINVAL;
     }
-    if (count == 1)
-        return find_mode(loop, post, names[0]);
+    if (count <= 1)
+        return count == 1 ? find_mode(loop, post, names[0]) : 0;
     struct mode **modes = calloc(count, sizeof(struct mode *));
     if (!modes)
         return -ENOMEM;

@@ -1,10 +1,7 @@
-// timer.c — timers: created, added to modes, moved, removed, invalidated. Firing is fire.c's.
-//
-// A timer is in one loop at a time, its owner, whose lock guards it; in no loop its owner word does (loop.c). Its state, too, is
-// written by nobody else, so it needs no read-modify-write. In each of its modes it has a place in the mode's heap, except while
-// it fires. Most timers are in one mode and fire once: they are one block, and only others have extras.
+// timer.c — timers: what they are, and their dates. Most are in one mode and fire once: these are one block, and only others have
+// extras. How they come into modes and leave them is timer_modes.c's, firing fire.c's.
 
-#include "heap.h"
+#include "internal.h"
 
 //===-- life ---------------------------------------------------------------------------------------------------------===//
 
@@ -73,8 +70,7 @@ void runloop__timer_destroy(runloop_timer *timer) {
     runloop__block_free(timer);
 }
 
-/// HOLDS: the owner, or its word. -ENOMEM.
-static RUNLOOP__COLD int ensure_extras(runloop_timer *timer) {
+int runloop__timer_ensure_extras(runloop_timer *timer) {
     if (runloop__timer_extras(timer))
         return 0;
     static const runloop_timer_config nothing;
@@ -90,369 +86,6 @@ static int32_t order_of(const runloop_timer *timer) {
 bool runloop__timer_precedes(const runloop_timer *a, const runloop_timer *b) {
     int32_t order_a = order_of(a), order_b = order_of(b);
     return order_a != order_b ? order_a < order_b : runloop__timer_serial(a) < runloop__timer_serial(b);
-}
-
-//===-- its modes: the first in the timer, further ones beside it ----------------------------------------------------===//
-
-struct mode *runloop__timer_mode(const runloop_timer *timer, uint32_t index) {
-    if (index == 0)
-        return timer->mode;
-    struct further_modes *further = runloop__timer_further(timer);
-    return further && index <= further->count ? further->modes[index - 1].mode : NULL;
-}
-
-/// HOLDS: loop. Room for so many modes beside the first.
-static RUNLOOP__COLD int reserve_further(runloop_timer *timer, uint32_t needed) {
-    int error = ensure_extras(timer);
-    if (error)
-        return error;
-    struct timer_extras *extras = runloop__timer_extras(timer);
-    struct further_modes *further = extras->further;
-    if (further && needed <= further->capacity)
-        return 0;
-    uint32_t capacity = needed + needed / 2;
-    further = realloc(further, sizeof *further + capacity * sizeof further->modes[0]);
-    if (!further)
-        return -ENOMEM;
-    if (!extras->further)
-        *further = (struct further_modes){0};
-    further->capacity = capacity;
-    extras->further = further;
-    return 0;
-}
-
-int runloop__timer_prepare(runloop_timer *timer, struct mode *mode, uint32_t modes, uint32_t timers) {
-    struct further_modes *further = runloop__timer_further(timer);
-    uint32_t beside = (further ? further->count : 0) + modes - !timer->mode;
-    int error = beside > 0 ? reserve_further(timer, beside) : 0;
-    // Firing timers are members without a place in the heap, to which they must be able to return.
-    uint32_t outside = atomic_load_explicit(&mode->timer_count, memory_order_relaxed) - mode->timers.count;
-    return error ? error : heap_reserve(&mode->timers, outside + timers);
-}
-
-static inline void join(runloop_timer *timer, struct mode *mode) {
-    if (!timer->mode) {
-        timer->mode = mode;
-        timer->position = HEAP_NOWHERE;
-    } else {
-        struct further_modes *further = runloop__timer_further(timer);
-        further->modes[further->count++] = (struct membership){.mode = mode, .position = HEAP_NOWHERE};
-    }
-}
-
-static inline void part(runloop_timer *timer, struct mode *mode) {
-    struct further_modes *further = runloop__timer_further(timer);
-    if (!further || further->count == 0) {
-        timer->mode = NULL;
-        return;
-    }
-    // The last one takes its place.
-    uint32_t *position = runloop__timer_position(timer, mode);
-    struct membership last = further->modes[--further->count];
-    if (position == &timer->position) {
-        timer->mode = last.mode;
-        timer->position = last.position;
-    } else {
-        *LIST_ENTRY(position, struct membership, position) = last;
-    }
-}
-
-/// HOLDS: loop. In no mode and no common set.
-static inline bool is_homeless(const runloop_timer *timer) {
-    return !timer->mode && !runloop__timer_common(timer);
-}
-
-//===-- heaps --------------------------------------------------------------------------------------------------------===//
-
-int64_t runloop__timers_latest(struct mode *mode) {
-    return heap_latest(&mode->timers, mode->tolerant_count > 0);
-}
-
-/// A sleeper in the mode wakes by the timer descriptor, which anybody may bring forward; where that fails, it looks itself.
-static inline void rearm_sleeper(runloop *loop, struct mode *mode) {
-    if (loop->sleeping_in != mode)
-        return;
-    int64_t latest_ns = runloop__timers_latest(mode);
-    if (latest_ns < loop->armed_ns && runloop__portset_arm(loop, latest_ns))
-        runloop__wake_kick(loop);
-}
-
-static bool is_tolerant(runloop_timer *timer) {
-    return runloop__timer_tolerance(timer) > 0;
-}
-
-static inline void enter_heap(runloop *loop, runloop_timer *timer, struct mode *mode) {
-    // Room was made when the timer joined the mode, and stays while it fires: see the count of timers in `prepare`.
-    heap_push(&mode->timers, mode, timer);
-    mode->tolerant_count += is_tolerant(timer);
-    rearm_sleeper(loop, mode);
-}
-
-static inline void leave_heap(runloop_timer *timer, struct mode *mode, uint32_t *place) {
-    uint32_t position = *place;
-    *place = HEAP_NOWHERE;
-    heap_remove(&mode->timers, mode, position);
-    mode->tolerant_count -= is_tolerant(timer);
-}
-
-//===-- into and out of modes ----------------------------------------------------------------------------------------===//
-
-static bool is_firing(const runloop_timer *timer) {
-    return runloop__item_is_firing(&timer->item);
-}
-
-/// HOLDS: loop.
-static void number(runloop *loop, runloop_timer *timer) {
-    uint64_t serial = ++loop->serial;
-    timer->serial_low = (uint32_t)serial;
-    timer->item.serial_high = (uint16_t)(serial >> 32);
-}
-
-static inline void insert(runloop *loop, runloop_timer *timer, struct mode *mode) {
-    if (is_homeless(timer))
-        number(loop, timer);
-    join(timer, mode);
-    runloop__count(&mode->timer_count, 1);
-    runloop__mode_joined(mode);
-    runloop__item_retain(&timer->item);
-    if (!is_firing(timer))
-        enter_heap(loop, timer, mode);
-}
-
-static inline void leave_owner(runloop_timer *timer) {
-    if (is_homeless(timer))
-        atomic_store_explicit(&timer->owner, NULL, memory_order_release);
-}
-
-static inline void extract(runloop *loop, runloop_timer *timer, struct mode *mode) {
-    uint32_t *position = runloop__timer_position(timer, mode);
-    if (*position != HEAP_NOWHERE)
-        leave_heap(timer, mode, position);
-    part(timer, mode);
-    runloop__count(&mode->timer_count, -1);
-    runloop__mode_left(loop, mode);
-}
-
-void runloop__timer_insert(runloop *loop, runloop_timer *timer, struct mode *mode) {
-    insert(loop, timer, mode);
-}
-
-void runloop__timer_leave_owner(runloop_timer *timer) {
-    leave_owner(timer);
-}
-
-void runloop__timer_extract(runloop *loop, runloop_timer *timer, struct mode *mode) {
-    extract(loop, timer, mode);
-}
-
-/// HOLDS: loop. A mode that is found (or NULL) or made; all that can fail is done before anything changes.
-static int add_to_mode(runloop *loop, runloop_timer *timer, struct mode *mode, const char *name) {
-    struct mode *made = NULL;
-    if (mode && runloop__timer_position(timer, mode))
-        return 0;
-    if (!mode && !(mode = made = runloop__new_mode(name)))
-        return -ENOMEM;
-    int error = runloop__timer_prepare(timer, mode, 1, 1);
-    if (error) {
-        free(mode == made ? made->timers.entries : NULL);
-        free(made);
-        return error;
-    }
-    if (made)
-        runloop__adopt_mode(loop, made);
-    insert(loop, timer, mode);
-    return 0;
-}
-
-/// HOLDS: loop. Again for an item that is common already: it comes back into the modes that it was removed from.
-static RUNLOOP__COLD int add_to_common(runloop *loop, runloop_timer *timer) {
-    uint32_t modes = 0;
-    for (struct mode *mode = NULL; (mode = runloop__next_common_mode(loop, mode));)
-        modes++;
-    for (struct mode *mode = NULL; (mode = runloop__next_common_mode(loop, mode));) {
-        if (runloop__timer_prepare(timer, mode, modes, 1))
-            return -ENOMEM;
-    }
-    if (!runloop__timer_common(timer)) {
-        bool was_homeless = is_homeless(timer);
-        if (reserve_further(timer, 0) ||
-            runloop__common_enter(loop, &timer->item, &runloop__timer_further(timer)->common))
-            return -ENOMEM;
-        if (was_homeless)
-            number(loop, timer);
-    }
-    for (struct mode *mode = NULL; (mode = runloop__next_common_mode(loop, mode));) {
-        if (!runloop__timer_position(timer, mode))
-            insert(loop, timer, mode);
-    }
-    return 0;
-}
-
-int runloop_add_timer(runloop *loop, runloop_timer *timer, const char *name) {
-    int error = runloop__check(loop);
-    if (error)
-        return error;
-    if (!timer || !name)
-        return -EINVAL;
-    if (atomic_load(&timer->owner))
-        runloop__common_leave_if_stranded(&timer->item, &timer->owner, loop);
-    runloop__lock(loop);
-    error = atomic_load(&loop->is_finished) ? -ESHUTDOWN : runloop__take_ownership(&timer->owner, loop);
-    if (!error) {
-        // The pseudo-mode is never found.
-        struct mode *mode = runloop__find_mode(loop, name);
-        if (!runloop__item_is_valid(&timer->item))
-            error = -EINVAL;
-        else if (!mode && runloop__is_common_name(name))
-            error = add_to_common(loop, timer);
-        else
-            error = add_to_mode(loop, timer, mode, name);
-        leave_owner(timer);
-    }
-    runloop__unlock(loop);
-    return error;
-}
-
-static inline void release_references(runloop_timer *timer, uint32_t count) {
-    while (count-- > 0)
-        runloop__item_release(&timer->item);
-}
-
-/// HOLDS: loop. How many references the caller has to release.
-static uint32_t leave_common(runloop *loop, runloop_timer *timer) {
-    if (!runloop__timer_common(timer))
-        return 0;
-    uint32_t references = 1;
-    runloop__common_leave(&runloop__timer_further(timer)->common);
-    for (struct mode *mode = NULL; (mode = runloop__next_common_mode(loop, mode));) {
-        if (runloop__timer_position(timer, mode)) {
-            extract(loop, timer, mode);
-            references++;
-        }
-    }
-    leave_owner(timer);
-    return references;
-}
-
-int runloop_remove_timer(runloop *loop, runloop_timer *timer, const char *name) {
-    int error = runloop__check(loop);
-    if (error)
-        return error;
-    if (!timer || !name)
-        return -EINVAL;
-    uint32_t references = 0;
-    runloop__lock(loop);
-    if (atomic_load(&timer->owner) == loop) {
-        struct mode *mode = runloop__find_mode(loop, name);
-        if (runloop__is_common_name(name)) {
-            references = leave_common(loop, timer);
-        } else if (mode && runloop__timer_position(timer, mode)) {
-            extract(loop, timer, mode);
-            leave_owner(timer);
-            references = 1;
-        }
-    }
-    runloop__unlock(loop);
-    release_references(timer, references);
-    return 0;
-}
-
-bool runloop_contains_timer(runloop *loop, runloop_timer *timer, const char *name) {
-    if (runloop__check(loop) || !timer || !name)
-        return false;
-    runloop__lock(loop);
-    bool contains = false;
-    if (atomic_load(&timer->owner) == loop) {
-        struct mode *mode = runloop__find_mode(loop, name);
-        if (runloop__is_common_name(name))
-            contains = runloop__timer_common(timer) && timer->mode;
-        else
-            contains = mode && runloop__timer_position(timer, mode);
-    }
-    runloop__unlock(loop);
-    return contains;
-}
-
-//===-- invalidating -------------------------------------------------------------------------------------------------===//
-
-static uint8_t state_of(const runloop_timer *timer) {
-    return atomic_load_explicit(&timer->item.state, memory_order_relaxed);
-}
-
-/// HOLDS: the owner, or its word.
-static void set_state(runloop_timer *timer, unsigned state) {
-    atomic_store_explicit(&timer->item.state, (uint8_t)state, memory_order_release);
-}
-
-struct timer_remains runloop__timer_bury(runloop *owner, runloop_timer *timer) {
-    struct timer_remains remains = {0};
-    unsigned state = state_of(timer);
-    if (!(state & ITEM_VALID))
-        return remains;
-    // While its call-out runs the context stays; who ends that sees the bit.
-    set_state(timer, (state & ~(unsigned)ITEM_VALID) | (state & ITEM_FIRING ? ITEM_RETIRED : 0));
-    remains.context = !(state & ITEM_FIRING);
-    if (!owner || runloop__is_inherited(owner))
-        return remains;
-    if (runloop__timer_common(timer)) {
-        runloop__common_leave(&runloop__timer_further(timer)->common);
-        remains.references++;
-    }
-    for (; timer->mode; remains.references++)
-        extract(owner, timer, timer->mode);
-    leave_owner(timer);
-    return remains;
-}
-
-void runloop__timer_release_remains(runloop_timer *timer, struct timer_remains remains) {
-    // The references of its modes, released last, keep the timer until then, if the caller has none.
-    if (remains.context)
-        runloop__item_release_context(&timer->item);
-    release_references(timer, remains.references);
-}
-
-void runloop_timer_invalidate(runloop_timer *timer) {
-    if (!timer || !runloop__item_is_valid(&timer->item))
-        return;
-    runloop *loop = runloop__lock_owner(&timer->owner);
-    struct timer_remains remains = runloop__timer_bury(loop, timer);
-    runloop__unlock_owner(&timer->owner, loop);
-    runloop__timer_release_remains(timer, remains);
-}
-
-//===-- firing -------------------------------------------------------------------------------------------------------===//
-
-static bool reserve_firing(runloop *loop) {
-    if (loop->firing_count < loop->firing_capacity)
-        return true;
-    uint32_t capacity = 2 * loop->firing_capacity + 4;
-    runloop_timer **firing = realloc(loop->firing, capacity * sizeof(runloop_timer *));
-    if (!firing)
-        return false;
-    loop->firing = firing;
-    loop->firing_capacity = capacity;
-    return true;
-}
-
-bool runloop__timer_begin_firing(runloop *loop, runloop_timer *timer) {
-    unsigned state = state_of(timer);
-    if (!(state & ITEM_VALID) || (state & ITEM_FIRING) || !reserve_firing(loop))
-        return false;
-    set_state(timer, (state | ITEM_FIRING) & ~(unsigned)ITEM_REDATED);
-    loop->firing[loop->firing_count++] = timer;
-    struct mode *mode;
-    for (uint32_t i = 0; (mode = runloop__timer_mode(timer, i)); i++)
-        leave_heap(timer, mode, runloop__timer_position(timer, mode));
-    return true;
-}
-
-bool runloop__timer_end_firing(runloop *owner, runloop_timer *timer) {
-    unsigned state = state_of(timer);
-    set_state(timer, state & ~(unsigned)(ITEM_FIRING | ITEM_RETIRED));
-    struct mode *mode;
-    for (uint32_t i = 0; owner && (mode = runloop__timer_mode(timer, i)); i++)
-        enter_heap(owner, timer, mode);
-    return state & ITEM_RETIRED;
 }
 
 bool runloop_timer_is_valid(runloop_timer *timer) {
@@ -474,15 +107,10 @@ int runloop_timer_set_fire_date(runloop_timer *timer, int64_t fire_ns) {
         atomic_store_explicit(&timer->due_ns, fire_ns, memory_order_release);
         if (runloop__timer_extras(timer))
             runloop__timer_extras(timer)->unreported = 0;
-        if (is_firing(timer)) {
-            set_state(timer, state_of(timer) | ITEM_REDATED);
-        } else {
-            struct mode *mode;
-            for (uint32_t i = 0; (mode = runloop__timer_mode(timer, i)); i++) {
-                heap_moved(&mode->timers, mode, *runloop__timer_position(timer, mode));
-                rearm_sleeper(loop, mode);
-            }
-        }
+        if (runloop__item_is_firing(&timer->item))
+            runloop__timer_set_state(timer, runloop__timer_state(timer) | ITEM_REDATED);
+        else
+            runloop__timer_moved(loop, timer);
     }
     runloop__unlock_owner(&timer->owner, loop);
     return error;
@@ -490,19 +118,17 @@ int runloop_timer_set_fire_date(runloop_timer *timer, int64_t fire_ns) {
 
 /// HOLDS: the owner, or its word.
 static int change_tolerance(runloop *owner, runloop_timer *timer, int64_t tolerance_ns) {
-    bool was_tolerant = is_tolerant(timer);
+    bool was_tolerant = runloop__timer_tolerance(timer) > 0;
     if (tolerance_ns <= 0 && !was_tolerant)
         return 0;
-    int error = ensure_extras(timer);
+    int error = runloop__timer_ensure_extras(timer);
     if (error)
         return error;
     struct timer_extras *extras = runloop__timer_extras(timer);
-    atomic_store(&extras->tolerance_ns, capped_tolerance(tolerance_ns, extras->interval_ns));
-    struct mode *mode;
-    for (uint32_t i = 0; !is_firing(timer) && (mode = runloop__timer_mode(timer, i)); i++) {
-        mode->tolerant_count += is_tolerant(timer) - was_tolerant;
-        rearm_sleeper(owner, mode);
-    }
+    int64_t capped_ns = capped_tolerance(tolerance_ns, extras->interval_ns);
+    atomic_store(&extras->tolerance_ns, capped_ns);
+    if (!runloop__item_is_firing(&timer->item))
+        runloop__timer_became_tolerant(owner, timer, (capped_ns > 0) - was_tolerant);
     return 0;
 }
 
