@@ -176,6 +176,27 @@ RUNLOOP_EXPORT uint64_t runloop_wakeups_saved(runloop *loop);
 RUNLOOP_EXPORT void runloop_set_notes_enabled(bool enabled);
 RUNLOOP_EXPORT bool runloop_notes_are_enabled(void);
 
+/// An object of a language binding that belongs to a loop, so that the same loop is always the same object there. `key` is an address
+/// that only its owner uses: each key has one object. The object becomes the loop's, with one reference, which `release` takes back
+/// on the ending thread, after everything else of the loop's end; a main loop whose thread does not end keeps it. `retain` returns
+/// the object with one more reference, on the thread that asked; it makes no call of this library. There is no way to
+/// replace or to remove it. -EEXIST: the key has one already; -EINVAL for NULL anywhere, -ESHUTDOWN, -ENOMEM: the object stays
+/// the caller's. O(keys).
+RUNLOOP_EXPORT int runloop_set_associated(runloop *loop, const void *key, void *object,
+                                          void *(*RUNLOOP_SENDABLE retain)(void *object),
+                                          void (*RUNLOOP_SENDABLE release)(void *object));
+
+/// The object of the calling thread's loop, borrowed: valid on this thread until its loop ends. NULL if there is no loop (none is
+/// made), no such key, or the loop has ended. A few loads; O(keys).
+RUNLOOP_EXPORT void *runloop_current_associated(const void *key);
+
+/// The object of any loop, retained. NULL if there is no such key, or the loop's thread has ended. Any thread. O(keys).
+RUNLOOP_EXPORT void *runloop_copy_associated(runloop *loop, const void *key);
+
+/// How many forks lie between this process and the one that loaded the library, 0 for that one itself. What was made under
+/// another number belongs to another process. Any thread. O(1).
+RUNLOOP_EXPORT uint32_t runloop_fork_generation(void);
+
 /// A readable account of a loop: modes, items, order, validity, fire dates, signals. malloc'ed: free() it.
 /// NULL when memory ran out. O(items). For people and logs; its form may change.
 RUNLOOP_EXPORT char *runloop_copy_description(runloop *loop);

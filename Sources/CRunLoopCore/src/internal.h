@@ -585,6 +585,14 @@ bool runloop__note_is_due(enum note note);
 /// Writes it to standard error, unless that was done before or notes are off.
 void runloop__note(enum note note);
 
+//===-- objects of language bindings (associated.c) ------------------------------------------------------------------===//
+
+struct association;
+/// Own thread, as the last thing of its end. Releases the objects.
+void runloop__associated_end(runloop *loop);
+/// With the loop's memory.
+void runloop__associated_free(runloop *loop);
+
 //===-- the loop (loop.c) --------------------------------------------------------------------------------------------===//
 
 struct runloop {
@@ -644,6 +652,9 @@ struct runloop {
     struct list posts;            ///< thread: in order
     uint64_t post_serial;         ///< thread
     uint64_t post_floor;          ///< thread: posts up to this number belong to an outer drain
+
+    _Atomic(struct association *) associations; ///< pushed under lock (associated.c)
+    _Atomic uint32_t association_readers;       ///< atomic: other threads that are about to retain an object
 
     struct item **collected; ///< thread: retained items that call-outs are about to reach, a stack over nested runs
     uint32_t collected_count, collected_capacity;

@@ -61,6 +61,7 @@ void runloop__unhold(runloop *loop) {
         free(mode->timers.entries);
         free(mode);
     }
+    runloop__associated_free(loop);
     free(loop);
 }
 
@@ -244,6 +245,7 @@ void runloop__finish(runloop *loop) {
     // See `reference_owner`.
     runloop__registry_lock();
     runloop__registry_unlock();
+    runloop__associated_end(loop);
 }
 
 //===-- modes of the loop --------------------------------------------------------------------------------------------===//

@@ -44,6 +44,10 @@ static void set_up(void) {
     pthread_atfork(NULL, NULL, in_forked_child);
 }
 
+uint32_t runloop_fork_generation(void) {
+    return atomic_load_explicit(&runloop__fork_generation, memory_order_relaxed);
+}
+
 int runloop__thread_error(void) {
     return runloop__this_thread.has_ended ? -ESHUTDOWN : runloop__this_thread.error;
 }
