@@ -107,6 +107,12 @@ let package = Package(
             path: "Tests/RunLoopKitTests",
             swiftSettings: swiftSettings
         ),
+        .testTarget(
+            name: "FoundationCompatTests",
+            dependencies: ["RunLoopKitFoundationCompat", "RunLoopKit"],
+            path: "Tests/FoundationCompatTests",
+            swiftSettings: swiftSettings
+        ),
         // What must run on the initial thread: Swift Testing cannot, synchronous XCTest methods do.
         .testTarget(
             name: "MainThreadTests",

@@ -42,7 +42,10 @@ public final class RunLoop {
     ///
     /// The loop keeps the timer until that is invalid.
     public func add(_ timer: Timer, forMode mode: Mode) {
-        if timer.join(timers) && !native.add(timer.native, forMode: mode.native) { timers.letGo(timer) }
+        if timer.join(timers) && !native.add(timer.native, forMode: mode.native) {
+            timers.letGo(timer)
+            timer.leave(timers)
+        }
     }
 
     /// Performs a block once on the loop's thread, when the loop next runs in the default mode, and wakes it for that (R131).

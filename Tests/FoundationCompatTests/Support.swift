@@ -1,0 +1,91 @@
+import RunLoopKit
+import RunLoopKitFoundationCompat
+import Testing
+
+import class RunLoopKitFoundationCompat.RunLoop
+
+/// Longer than anything here takes on a machine that works; no test passes or fails by a time shorter than this.
+let generous: TimeInterval = 20
+
+/// Runs `body` on a thread of its own, and so with a loop of its own.
+func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
+    }
+}
+
+/// What happened, in order, on any thread.
+final class Trace: @unchecked Sendable {
+    private let lock = DispatchQueue(label: "trace")
+    private var lines: [String] = []
+
+    var all: [String] { lock.sync { lines } }
+    func note(_ line: String) { lock.sync { lines.append(line) } }
+}
+
+/// Notes its own end: captured by a block, it tells when the block is freed.
+final class Token: Sendable {
+    private let trace: Trace
+    private let name: String
+
+    init(_ name: String, _ trace: Trace) {
+        self.name = name
+        self.trace = trace
+    }
+
+    func touch() {}
+    deinit { trace.note("\(name) freed") }
+}
+
+/// Runs the default mode until a condition holds.
+func run(until condition: () -> Bool) -> Bool {
+    let deadline = Date() + generous
+    while !condition() {
+        if Date() > deadline { return false }
+        RunLoop.current.run(mode: .default, before: Date() + 0.02)
+    }
+    return true
+}
+
+/// Waits for what another thread brings about.
+func wait(until condition: () -> Bool) -> Bool {
+    let deadline = Date() + generous
+    while !condition() {
+        if Date() > deadline { return false }
+        Thread.sleep(forTimeInterval: 0.0005)
+    }
+    return true
+}
+
+/// A pipe, closed at the end.
+func withPipe(_ body: (_ reader: CInt, _ writer: CInt) throws -> Void) throws {
+    var ends: [CInt] = [-1, -1]
+    let result = pipe(&ends)
+    try #require(result == 0)
+    for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
+    defer { for end in ends { close(end) } }
+    try body(ends[0], ends[1])
+}
+
+func writeByte(_ descriptor: CInt) {
+    var byte: UInt8 = 1
+    _ = write(descriptor, &byte, 1)
+}
+
+@discardableResult
+func readByte(_ descriptor: CInt) -> Bool {
+    var byte: UInt8 = 0
+    return read(descriptor, &byte, 1) == 1
+}
+
+/// Keeps a mode of the current loop from being empty.
+func keep(_ mode: RunLoop.Mode) {
+    RunLoop.current.add(Port(), forMode: mode)
+}
+
+extension Unguarded: @unchecked Sendable {}
+
+/// Something that is not Sendable, on its way to a thread that may have it.
+struct Unguarded<Object> {
+    let object: Object
+}
