@@ -94,6 +94,12 @@ let package = Package(
             path: "Examples/Chat",
             swiftSettings: swiftSettings
         ),
+        .executableTarget(
+            name: "follow",
+            dependencies: ["RunLoopKit"],
+            path: "Examples/Follow",
+            swiftSettings: swiftSettings
+        ),
         // Run by a test: an async main needs a process of its own.
         .executableTarget(
             name: "async-main-program",

@@ -1,6 +1,6 @@
 """What the tests of the example programs have in common: programs, clients, and waiting for conditions.
 
-A wait has a limit so long that only something that never happens exceeds it. No test sleeps to find something out.
+A wait has a limit (LIMIT, in seconds) so long that only something that never happens exceeds it. No test sleeps to find something out.
 """
 
 import os
@@ -13,7 +13,7 @@ import threading
 import time
 import traceback
 
-LIMIT = 60.0
+LIMIT = float(os.environ.get("LIMIT", 60))
 BINARIES = os.environ["EXAMPLES"]
 
 
@@ -75,12 +75,12 @@ class Stream:
 class Program:
     """One of the examples, running."""
 
-    def __init__(self, name, *arguments, limits=None, folder=None, stdin=subprocess.DEVNULL):
+    def __init__(self, name, *arguments, limits=None, folder=None, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE):
         environment = {key: value for key, value in os.environ.items() if key != "EXAMPLES"}
         self.process = subprocess.Popen(
             [os.path.join(BINARIES, name), *map(str, arguments)],
-            stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=limits, cwd=folder, env=environment)
-        self.out = Stream(self.process.stdout)
+            stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, preexec_fn=limits, cwd=folder, env=environment)
+        self.out = Stream(self.process.stdout or open(os.devnull))
         self.errors = Stream(self.process.stderr)
 
     def __enter__(self):

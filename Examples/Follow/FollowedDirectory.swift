@@ -1,0 +1,81 @@
+/// A directory, all files in which are followed. They may change their names as they like: each is printed once.
+@MainActor final class FollowedDirectory: Followed {
+    private struct Member {
+        let tail: Tail
+        var path: String
+    }
+
+    private let path: String
+    private let follower: Follower
+    private var watch: Watch?
+    private var members: [Identity: Member] = [:]
+    /// Where to begin in the files that are there now. Later ones are new, and printed as a whole.
+    private var start: Tail.Start
+    private var refused: Set<Identity> = []
+
+    init(_ path: String, from start: Tail.Start, _ follower: Follower) {
+        self.path = path
+        self.start = start
+        self.follower = follower
+    }
+
+    func look() {
+        do throws(SystemError) {
+            // Again each time: another directory may have the path by now.
+            watch = try follower.watches.watch(path, .directory) { [weak self] in self?.setNeedsLook() }
+            let present = try find(File.names(inDirectory: path))
+            start = .beginning
+            printMembers(present)
+        } catch {
+            // Not a directory any more. What was written into its files before is printed all the same.
+            printMembers([])
+            if !members.isEmpty { return }
+            Message.print("\(path): \(error)")
+            follower.replace(self, withFile: path)
+        }
+    }
+
+    /// Takes in the files that are new, under the names that all of them have now.
+    private func find(_ names: [String]) throws(SystemError) -> Set<Identity> {
+        var present: Set<Identity> = []
+        for name in names {
+            let path = self.path.hasSuffix("/") ? self.path + name : self.path + "/" + name
+            guard let status = Status(path: path), status.kind == .file else { continue }
+            present.insert(status.identity)
+            if members[status.identity] != nil { members[status.identity]?.path = path } else { takeIn(path) }
+        }
+        refused.formIntersection(present)
+        return present
+    }
+
+    private func takeIn(_ path: String) {
+        do throws(SystemError) {
+            let file = try File(path: path)
+            do throws(SystemError) {
+                let tail = try Tail(file, from: start, follower.watches) { [weak self] in self?.setNeedsLook() }
+                members[tail.identity] = Member(tail: tail, path: path)
+            } catch {
+                file.close()
+                throw error
+            }
+        } catch {
+            guard let identity = Status(path: path)?.identity, refused.insert(identity).inserted else { return }
+            Message.print("\(path): \(error)")
+        }
+    }
+
+    /// Each a piece; who has more has another turn. Who is not here any more is let go of after its last piece.
+    private func printMembers(_ present: Set<Identity>) {
+        for (identity, member) in members.sorted(by: { $0.value.path < $1.value.path }) {
+            if follower.output.isFull { return setNeedsLook() }
+            if member.tail.printOn(follower.output, as: member.path) {
+                setNeedsLook()
+            } else if !present.contains(identity) {
+                member.tail.close()
+                members[identity] = nil
+            }
+        }
+    }
+
+    private func setNeedsLook() { follower.setNeedsLook(self) }
+}

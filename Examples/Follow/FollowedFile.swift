@@ -1,0 +1,102 @@
+import RunLoopKit
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Something that is followed, and looked at when something may have happened to it.
+@MainActor protocol Followed: AnyObject {
+    /// Finds out what has changed, and does what is to be done. Any number of times, for no reason too.
+    func look()
+}
+
+/// A path, and the file that has it now, if there is one.
+@MainActor final class FollowedFile: Followed {
+    private let path: String
+    private let follower: Follower
+    private let place: Place
+    private var start: Tail.Start
+    private var tail: Tail?
+    /// The file that had the path before. Who writes a log goes on writing to it until he is told of the new one.
+    private var former: Tail?
+    private var endOfFormer: RunLoop.Registration?
+    /// What was said last about the path, so that it is said once.
+    private var lastWords = ""
+
+    /// - Parameter start: where to begin in the file that is there now. Later ones are new, and printed as a whole.
+    init(_ path: String, from start: Tail.Start, _ follower: Follower) {
+        self.path = path
+        self.start = start
+        self.follower = follower
+        place = Place(of: path, follower.watches)
+    }
+
+    func look() {
+        // First the watch, then the look: what comes in between is noticed twice, and not never.
+        place.watch { [weak self] in self?.setNeedsLook() }
+        let found = Status(path: path)
+        if let former, former.printOn(follower.output, as: path) { setNeedsLook() }
+        if let tail {
+            // What was written before somebody moved the file away belongs to it.
+            if tail.printOn(follower.output, as: path) { return setNeedsLook() }
+            if found?.identity == tail.identity { return say("") }
+            // A renamed file is still written to until its writer knows; one that was deleted only takes up room.
+            if found == nil && !tail.isDeleted { return say("file was moved away") }
+            self.tail = nil
+            forgetFormer()
+            if tail.isDeleted { tail.close() } else { keepForAWhile(tail) }
+            say(found == nil ? "file was deleted" : "file was replaced, following the new one")
+        }
+        guard let found else {
+            start = .beginning
+            return say("waiting for it to appear", unlessSaid: ["file was deleted", "file was moved away"])
+        }
+        begin(found.kind)
+    }
+
+    private func begin(_ kind: Status.Kind) {
+        if kind == .directory { return follower.replace(self, withDirectory: path) }
+        if kind == .other {
+            start = .beginning
+            return say("neither a file nor a directory; waiting for another one")
+        }
+        do throws(SystemError) {
+            let file = try File(path: path)
+            do throws(SystemError) {
+                tail = try Tail(file, from: start, follower.watches) { [weak self] in self?.setNeedsLook() }
+            } catch {
+                file.close()
+                throw error
+            }
+        } catch {
+            return say("\(error)")
+        }
+        if !["", "file was replaced, following the new one"].contains(lastWords) { say("file has appeared") }
+        lastWords = ""
+        start = .beginning
+        setNeedsLook()
+    }
+
+    private func keepForAWhile(_ tail: Tail) {
+        former = tail
+        endOfFormer = RunLoop.main.perform(after: .seconds(10), tolerance: .seconds(5)) { [weak self] in
+            MainActor.assumeIsolated { self?.forgetFormer() }
+        }
+    }
+
+    private func forgetFormer() {
+        endOfFormer?.cancel()
+        former?.close()
+        former = nil
+    }
+
+    private func setNeedsLook() { follower.setNeedsLook(self) }
+
+    private func say(_ words: String, unlessSaid former: [String] = []) {
+        if words == lastWords || former.contains(lastWords) { return }
+        lastWords = words
+        if !words.isEmpty { Message.print("\(path): \(words)") }
+    }
+}

@@ -1,0 +1,84 @@
+import RunLoopKit
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// All that is followed. A notice marks what is to be looked at; before the loop sleeps, everything marked is looked at once.
+@MainActor final class Follower {
+    let watches: Watches
+    let output: Output
+    private let loop = RunLoop.main
+    private let patience: Duration
+    private var followed: [any Followed] = []
+    private var marked: [any Followed] = []
+    private var work: RunLoop.CoalescedWork?
+
+    init(_ options: Options) throws {
+        let loop = loop
+        patience = options.patience
+        watches = try Watches(on: loop)
+        let isSeveral = options.paths.count > 1 || Status(path: options.paths[0])?.kind == .directory
+        output = try Output(on: loop, showsNames: isSeveral) { loop.stop() }
+        work = RunLoop.CoalescedWork(on: loop, inMode: .default) { [weak self] in
+            MainActor.assumeIsolated { self?.lookAtMarked() }
+        }
+        output.whenRoom = { [weak self] in self?.work?.setNeeded() }
+        for path in options.paths {
+            let start = Tail.Start.lastLines(options.lines)
+            let isDirectory = Status(path: path)?.kind == .directory
+            add(isDirectory ? FollowedDirectory(path, from: start, self) : FollowedFile(path, from: start, self))
+        }
+    }
+
+    /// Follows until SIGINT or SIGTERM, or until nobody reads the output.
+    func run() throws {
+        let loop = loop
+        let signals = try [SIGINT, SIGTERM].map { number in try RunLoop.Source(signal: number) { loop.stop() } }
+        for source in signals { try loop.add(source, forMode: .default) }
+        loop.run(mode: .default)
+        for source in signals { source.invalidate() }
+        output.finish(for: patience)
+    }
+
+    /// Has it looked at before the loop sleeps. However often it is marked until then, it is looked at once.
+    func setNeedsLook(_ item: any Followed) {
+        if !marked.contains(where: { $0 === item }) { marked.append(item) }
+        work?.setNeeded()
+    }
+
+    /// What was to be a file is a directory, or becomes one later: then all files in it are new.
+    func replace(_ file: FollowedFile, withDirectory path: String) {
+        forget(file)
+        add(FollowedDirectory(path, from: .beginning, self))
+    }
+
+    /// The directory is gone. Whatever appears in its place is followed.
+    func replace(_ directory: FollowedDirectory, withFile path: String) {
+        forget(directory)
+        add(FollowedFile(path, from: .beginning, self))
+    }
+
+    private func add(_ item: any Followed) {
+        followed.append(item)
+        setNeedsLook(item)
+    }
+
+    private func forget(_ item: any Followed) {
+        followed.removeAll { $0 === item }
+        marked.removeAll { $0 === item }
+    }
+
+    private func lookAtMarked() {
+        var round = marked[...]
+        marked = []
+        // What does not fit into the output is not read yet. It stays marked, and there is a call when there is room.
+        while !output.isFull, let item = round.popFirst() { item.look() }
+        // Who has more to print has marked itself, and has its next turn after signals and everything else.
+        marked = round + marked
+        output.flush()
+        if !marked.isEmpty && !output.isFull { work?.setNeeded() }
+    }
+}

@@ -1,0 +1,48 @@
+/// An open file, and how much of it has been printed. It is the file that is followed, not its name.
+@MainActor final class Tail {
+    enum Start {
+        case lastLines(Int)
+        case beginning
+    }
+
+    let identity: Identity
+    private let file: File
+    private let watch: Watch
+    private var offset: Int
+
+    /// - Parameter whenChanged: called when there may be something to print.
+    init(
+        _ file: File, from start: Start, _ watches: Watches, whenChanged: @escaping Watches.Action
+    ) throws(SystemError) {
+        self.file = file
+        identity = try file.status().identity
+        switch start {
+        case .beginning: offset = 0
+        case .lastLines(let count): offset = try file.offset(ofLast: count)
+        }
+        // By its descriptor: its name may be another file's by now.
+        watch = try watches.watch("/proc/self/fd/\(file.descriptor)", .file, whenChanged)
+    }
+
+    /// The end of the last name: nothing more is to be expected.
+    var isDeleted: Bool { (try? file.status().isDeleted) ?? true }
+
+    /// Prints what has been appended, a piece of bounded size. Returns whether there may be more.
+    func printOn(_ output: Output, as name: String) -> Bool {
+        do throws(SystemError) {
+            if try file.status().size < offset {
+                Message.print("\(name): file truncated")
+                offset = 0
+            }
+            let bytes = try file.bytes(at: offset)
+            offset += bytes.count
+            output.print(bytes, from: name)
+            return !bytes.isEmpty
+        } catch {
+            Message.print("\(name): \(error)")
+            return false
+        }
+    }
+
+    func close() { file.close() }
+}
