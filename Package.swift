@@ -100,6 +100,12 @@ let package = Package(
             path: "Examples/Follow",
             swiftSettings: swiftSettings
         ),
+        .executableTarget(
+            name: "sensors",
+            dependencies: ["RunLoopKit"],
+            path: "Examples/Sensors",
+            swiftSettings: swiftSettings
+        ),
         // Run by a test: an async main needs a process of its own.
         .executableTarget(
             name: "async-main-program",

@@ -1,0 +1,79 @@
+import RunLoopKit
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// The user's side, on the initial thread: prints what happens, and takes commands.
+@MainActor final class Console {
+    private(set) var readings = 0
+    private let station: Station
+    private var isEnding = false
+
+    init(_ station: Station) {
+        self.station = station
+    }
+
+    /// Measures until SIGINT, SIGTERM or "quit".
+    func run(sensors: [Sensor], fifo: Fifo?) throws {
+        let signals = try [SIGINT, SIGTERM].map { number in
+            try RunLoop.Source(signal: number) { [weak self] in MainActor.assumeIsolated { self?.end() } }
+        }
+        for source in signals { try RunLoop.main.add(source, forMode: .default) }
+        defer { for source in signals { source.invalidate() } }
+
+        // Tasks of the main actor run in the main loop, between everything else that it does.
+        let commands = Task { await takeCommands() }
+        Task {
+            await station.measure(sensors)
+            if let fifo { await station.measure(fifo) }
+            for await event in station.events { tell(event) }
+            RunLoop.main.stop()
+        }
+        RunLoop.main.run()
+        commands.cancel()
+    }
+
+    private func takeCommands() async {
+        do throws(RunLoop.Error) {
+            for try await line in RunLoop.main.lines(of: STDIN_FILENO, limit: 1000) { await obey(line) }
+        } catch {
+            // A file, or a closed one: then there are no commands. So it is at the end of the input.
+        }
+    }
+
+    private func obey(_ command: String) async {
+        switch command {
+        case "pause": await station.pause()
+        case "resume": await station.resume()
+        case "summary":
+            for (sensor, summary) in await station.summaries() { Terminal.print("summary of \(sensor): \(summary)") }
+            Terminal.print("end of summary")
+        case "quit": end()
+        case "": break
+        default: Terminal.complain("sensors: \"\(command)\" is none of pause, resume, summary, quit")
+        }
+    }
+
+    /// The last events are still printed: the sequence ends after them, and then the main loop is stopped.
+    private func end() {
+        if isEnding { return }
+        isEnding = true
+        Task { await station.close() }
+    }
+
+    private func tell(_ event: Event) {
+        switch event {
+        case .reading(let sensor, let value, let unit, let summary):
+            readings += 1
+            Terminal.print("\(sensor) \(value.rounded2)\(unit.isEmpty ? "" : " " + unit) (\(summary))")
+        case .alarm(let alarm, let value):
+            Terminal.print("\(alarm.isRinging ? "ALARM" : "all clear") \(alarm), it is \(value.rounded2)")
+        case .problem(let sensor, let problem): Terminal.complain("sensors: \(sensor): \(problem)")
+        case .paused: Terminal.print("paused")
+        case .resumed: Terminal.print("resumed")
+        }
+    }
+}

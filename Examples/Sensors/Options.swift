@@ -1,0 +1,64 @@
+/// What the command line asks for.
+struct Options {
+    var fifo: String?
+    var files: [Sensor] = []
+    var alarms: [Alarm] = []
+    /// How many readings of a sensor are summed up.
+    var window = 10
+    /// Ask all sensors so often.
+    var interval: Duration?
+
+    static let usage = """
+        usage: sensors [OPTION VALUE] ...
+
+          --fifo PATH          take readings from a FIFO, a number on each line
+          --file NAME=PATH     ask for the number at the begin of a file, too
+          --alarm NAME>VALUE   tell when a sensor exceeds a value (or NAME<VALUE: falls below)
+          --window COUNT       how many readings are summed up (10)
+          --every SECONDS      ask each sensor so often
+
+        Commands on the standard input: pause, resume, summary, quit.
+        """
+
+    /// - Throws: `Refusal`, with a sentence.
+    init(_ arguments: some Sequence<String>) throws(Refusal) {
+        var rest = Array(arguments)[...]
+        while let option = rest.popFirst() {
+            guard let value = rest.popFirst() else { throw Refusal("\(option) needs a value.") }
+            switch option {
+            case "--fifo": fifo = value
+            case "--file": files.append(try Self.file(value))
+            case "--alarm":
+                guard let alarm = Alarm(value) else { throw Refusal("\"\(value)\" is no alarm; load>2 would be one.") }
+                alarms.append(alarm)
+            case "--window":
+                guard let count = Int(value), count > 0 else { throw Refusal("\"\(value)\" is no number of readings.") }
+                window = count
+            case "--every":
+                guard let seconds = Double(value), seconds > 0, seconds < 1e9 else {
+                    throw Refusal("\"\(value)\" is no number of seconds.")
+                }
+                interval = .seconds(seconds)
+            default: throw Refusal("There is no option \(option).")
+            }
+        }
+    }
+
+    func sensors() -> [Sensor] {
+        var sensors = [.load, .memory, .temperature].compactMap { $0 } + files
+        if let interval { for index in sensors.indices { sensors[index].interval = interval } }
+        return sensors
+    }
+
+    private static func file(_ text: String) throws(Refusal) -> Sensor {
+        let parts = text.split(separator: "=", maxSplits: 1)
+        if parts.count < 2 { throw Refusal("\"\(text)\" is no sensor; fan=/sys/…/fan1_input would be one.") }
+        return .file(String(parts[1]), name: String(parts[0]))
+    }
+}
+
+/// Why a command line makes no sense.
+struct Refusal: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,81 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Something that can be measured, by asking.
+struct Sensor: Sendable {
+    let name: String
+    let unit: String
+    /// How often to ask. It may be a tenth later, so that several are asked at one wake-up.
+    var interval: Duration
+    let measure: @Sendable () throws -> Double
+
+    /// How many processes want to run, on average over a minute.
+    static let load = Sensor(name: "load", unit: "", interval: .seconds(5)) {
+        try number(atStartOf: TextFile.read("/proc/loadavg"), from: "/proc/loadavg")
+    }
+
+    /// How much of the memory is in use.
+    static let memory = Sensor(name: "memory", unit: "%", interval: .seconds(2)) {
+        let text = try TextFile.read("/proc/meminfo")
+        func field(_ name: String) throws -> Double {
+            guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name + ":") }) else {
+                throw Unreadable(path: "/proc/meminfo", text: text)
+            }
+            return try number(atStartOf: line.drop { !$0.isNumber }, from: "/proc/meminfo")
+        }
+        return try 100 * (1 - field("MemAvailable") / field("MemTotal"))
+    }
+
+    /// How warm the machine is, where it can tell.
+    static var temperature: Sensor? {
+        let path = "/sys/class/thermal/thermal_zone0/temp"
+        if access(path, R_OK) != 0 { return nil }
+        return Sensor(name: "temperature", unit: "°C", interval: .seconds(3)) {
+            try number(atStartOf: TextFile.read(path), from: path) / 1000
+        }
+    }
+
+    /// The number at the begin of a file.
+    static func file(_ path: String, name: String) -> Sensor {
+        Sensor(name: name, unit: "", interval: .seconds(1)) { try number(atStartOf: TextFile.read(path), from: path) }
+    }
+
+    private static func number(atStartOf text: some StringProtocol, from path: String) throws -> Double {
+        guard let number = Double(text.prefix { !$0.isWhitespace }), number.isFinite else {
+            throw Unreadable(path: path, text: String(text))
+        }
+        return number
+    }
+}
+
+/// A file that is there, and says something else than a number.
+struct Unreadable: Error, CustomStringConvertible {
+    let path: String
+    let text: String
+
+    var description: String { "\(path) begins with \"\(text.prefix(20).prefix { !$0.isNewline })\"" }
+}
+
+enum TextFile {
+    /// Reads a short file as a whole. Those of /proc and /sys are made when they are read, so that this does not block.
+    static func read(_ path: String) throws(SystemError) -> String {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        if descriptor < 0 { throw SystemError("open \(path)") }
+        defer { close(descriptor) }
+        var count = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: 16_384) { buffer, initialized in
+            count = systemRead(descriptor, buffer.baseAddress, buffer.count)
+            initialized = max(0, count)
+        }
+        if count < 0 { throw SystemError("read \(path)") }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// Here, because the method has the name of the function.
+private func systemRead(_ descriptor: CInt, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+    read(descriptor, buffer, count)
+}

@@ -1,0 +1,151 @@
+import RunLoopKit
+
+extension RunLoop.Mode {
+    /// In which nothing is measured: it has no timer and no input.
+    static let paused: RunLoop.Mode = "sensors.paused"
+}
+
+/// What the station has to tell.
+enum Event: Sendable {
+    case reading(sensor: String, value: Double, unit: String, Summary)
+    case alarm(Alarm, value: Double)
+    case problem(sensor: String, String)
+    case paused
+    case resumed
+}
+
+/// Measures, and sums up what was measured. Everything in it happens on the loop's thread.
+///
+/// Its executor is the loop's, so a timer of that loop, which calls on the same thread, is inside the actor already:
+/// `assumeIsolated` instead of `await`, no task, no switch.
+actor Station {
+    /// What happens, for one consumer. It ends with `close()`.
+    nonisolated let events: AsyncStream<Event>
+    private nonisolated let continuation: AsyncStream<Event>.Continuation
+    private nonisolated let thread: RunLoop.Thread
+    private nonisolated let executor: RunLoop.ActorExecutor
+    private let windowSize: Int
+    private var windows: [String: Window] = [:]
+    private var alarms: [Alarm]
+    private var timers: [RunLoop.Timer] = []
+    private var reader: Task<Void, Never>?
+    private var failing: Set<String> = []
+    private var isPauseWanted = false
+    private var isPausing = false
+
+    init(on thread: RunLoop.Thread, window: Int, alarms: [Alarm]) {
+        self.thread = thread
+        // In the paused mode as well, or nobody could ask for a summary then.
+        executor = thread.loop.makeExecutor(inModes: [.common, .paused])
+        windowSize = window
+        self.alarms = alarms
+        // A consumer that is slow misses the oldest: memory is bounded, and the news is what matters.
+        (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(10_000))
+    }
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    /// Asks each sensor now and at its intervals. All timers tolerate a delay, so that those which are due at about the same
+    /// time share a wake-up.
+    func measure(_ sensors: [Sensor]) {
+        for sensor in sensors {
+            let timer = RunLoop.Timer(at: .now, every: sensor.interval, tolerance: sensor.interval / 10) {
+                [weak self] _ in
+                self?.assumeIsolated { $0.ask(sensor) }
+            }
+            thread.loop.add(timer, forMode: .default)
+            timers.append(timer)
+        }
+    }
+
+    /// Takes readings from a FIFO, until `close()`. In the default mode: what is written during a pause waits in the FIFO.
+    func measure(_ fifo: Fifo) {
+        reader = Task { [loop = thread.loop] in
+            while !Task.isCancelled {
+                do throws(RunLoop.Error) {
+                    for try await line in loop.lines(of: fifo.descriptor, limit: 200, inMode: .default) { take(line) }
+                } catch .lineTooLong {
+                    report("a line is too long", from: "fifo")
+                } catch {
+                    return report("\(error)", from: "fifo")
+                }
+            }
+        }
+    }
+
+    /// Has the loop run in another mode, from inside its default one: until `resume()`, nothing is measured. Twice is once.
+    func pause() {
+        isPauseWanted = true
+        if isPausing { return }
+        isPausing = true
+        // Not here: whoever called would wait until the end of the pause.
+        thread.perform { [self] in
+            continuation.yield(.paused)
+            do { try waitForEndOfPause() } catch { continuation.yield(.problem(sensor: "pause", "\(error)")) }
+            continuation.yield(.resumed)
+            assumeIsolated { $0.isPausing = false }
+        }
+    }
+
+    private nonisolated func waitForEndOfPause() throws {
+        // A mode that has nothing in it is finished at once. This source never performs.
+        let keepAlive = RunLoop.Source {}
+        defer { keepAlive.invalidate() }
+        try thread.loop.add(keepAlive, forMode: .paused)
+        // Jobs of the actor run meanwhile, `resume()` among them, and the condition is asked after them. Once it holds, the
+        // run ends with that iteration; in the rest of it there may be another `pause()`.
+        while assumeIsolated({ $0.isPauseWanted }) {
+            thread.loop.run(mode: .paused, until: .now + .seconds(3600)) { assumeIsolated { !$0.isPauseWanted } }
+        }
+    }
+
+    /// Ends the pause, also one that was asked for and has not begun.
+    func resume() {
+        isPauseWanted = false
+    }
+
+    /// What was measured so far, by the names of sensors.
+    func summaries() -> [(sensor: String, summary: Summary)] {
+        windows.compactMap { sensor, window in window.summary.map { (sensor, $0) } }.sorted { $0.sensor < $1.sensor }
+    }
+
+    /// Measures nothing more, and ends the events.
+    func close() async {
+        resume()
+        for timer in timers { timer.invalidate() }
+        reader?.cancel()
+        await reader?.value
+        continuation.finish()
+    }
+
+    private func ask(_ sensor: Sensor) {
+        do {
+            take(try sensor.measure(), from: sensor.name, unit: sensor.unit)
+            failing.remove(sensor.name)
+        } catch {
+            // Told once, until it works again.
+            if failing.insert(sensor.name).inserted { report("\(error)", from: sensor.name) }
+        }
+    }
+
+    private func take(_ line: String) {
+        guard let value = Double(line.filter { !$0.isWhitespace }), value.isFinite else {
+            return report("\"\(line.prefix(20))\" is no reading", from: "fifo")
+        }
+        take(value, from: "fifo", unit: "")
+    }
+
+    private func take(_ value: Double, from sensor: String, unit: String) {
+        windows[sensor, default: Window(size: windowSize)].add(value)
+        if let summary = windows[sensor]?.summary {
+            continuation.yield(.reading(sensor: sensor, value: value, unit: unit, summary))
+        }
+        for index in alarms.indices where alarms[index].sensor == sensor {
+            if alarms[index].hasChanged(with: value) { continuation.yield(.alarm(alarms[index], value: value)) }
+        }
+    }
+
+    private func report(_ problem: String, from sensor: String) {
+        continuation.yield(.problem(sensor: sensor, problem))
+    }
+}
