@@ -89,7 +89,7 @@ extension RunLoop {
     @discardableResult
     public func add(_ observer: Observer, forMode mode: Mode) -> Bool {
         let key = ItemKey(observer.core.pointer)
-        observer.home.enter(core)
+        observer.home.enter(keeper)
         keeper.keep(observer, key)
         let result = core.add(observer.core, mode.name)
         if result < 0 && !core.hasAnywhere(observer.core) { keeper.letGo(key) }

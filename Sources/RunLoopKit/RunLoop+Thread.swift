@@ -14,6 +14,7 @@ extension RunLoop {
         private let thread: PosixThread
         private let request: StopRequest
         private let isJoined = Guarded(false)
+        private let process = ForkGeneration()
 
         /// Starts a thread, and returns when its loop runs. Waits for that, for about as long as starting a thread takes.
         ///
@@ -38,7 +39,7 @@ extension RunLoop {
         deinit {
             stop()
             // Under the lock for the reader's sake only: nobody else can be here any more.
-            if !isJoined.withLock({ $0 }) { thread.detach() }
+            if !process.isOver && !isJoined.withLock({ $0 }) { thread.detach() }
         }
 
         /// Calls `body` once on the thread, and does not wait for it. As `RunLoop.perform`, but for this: what was accepted
@@ -95,6 +96,7 @@ extension RunLoop {
         @available(*, noasync, message: "This blocks the calling thread until another thread ends.")
         public func join() {
             precondition(!loop.isCurrent, "A thread cannot wait for its own end.")
+            precondition(!process.isOver, "The thread is one of the process before the fork.")
             isJoined.withLock { isJoined in
                 if !isJoined { thread.join() }
                 isJoined = true

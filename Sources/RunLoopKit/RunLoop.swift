@@ -29,6 +29,7 @@ public final class RunLoop: Sendable {
     /// have one: that is a precondition failure. O(1).
     @available(*, noasync, message: "A task may continue on another thread, whose loop is another one.")
     public static var current: RunLoop {
+        if let loop = LoopRegistry.currentObject() { return loop }
         guard let core = LoopCore.current else {
             preconditionFailure("This thread has no run loop: descriptors or memory ran out, or the thread is ending.")
         }

@@ -110,7 +110,7 @@ extension RunLoop {
     @discardableResult
     public func add(_ timer: Timer, forMode mode: Mode) -> Bool {
         let key = ItemKey(timer.core.pointer)
-        timer.home.enter(core)
+        timer.home.enter(keeper)
         keeper.keep(timer, key)
         let result = core.add(timer.core, mode.name)
         if result < 0 && !core.hasAnywhere(timer.core) { keeper.letGo(key) }

@@ -17,6 +17,7 @@ enum ErrorNumber {
     static let inheritedAcrossFork = ECHILD
     static let outOfMemory = ENOMEM
     static let inAnotherLoop = EBUSY
+    static let alreadyThere = EEXIST
     static let invalid = EINVAL
     static let tooManyDescriptors = EMFILE
     static let tooManyWatches = ENOSPC

@@ -40,6 +40,7 @@ final class JobQueue: Sendable {
     let core: LoopCore
     private let modes: Set<RunLoop.Mode>
     private let state = Guarded(State())
+    private let process = ForkGeneration()
 
     private struct State {
         var jobs = Fifo()
@@ -57,11 +58,12 @@ final class JobQueue: Sendable {
     }
 
     deinit {
-        state.withLock { $0.nestedRuns }?.invalidate()
+        if !process.isOver { state.withLock { $0.nestedRuns }?.invalidate() }
         core.release()
     }
 
     func add<Executor: JobExecutor>(_ job: UnownedJob, for executor: Executor) {
+        precondition(!process.isOver, "A task needs an executor of the process before the fork.")
         let (isFirst, isPosted) = state.withLock { state in
             state.jobs.append(job)
             defer { state.isPosted = true }

@@ -92,9 +92,23 @@ struct LoopCore: Hashable, @unchecked Sendable {
         return result
     }
 
-    /// Calls `discard(info)` once, on the loop's thread, when that thread ends: a function for no mode waits for ever.
-    func atEnd(_ info: UnsafeMutableRawPointer, _ discard: @escaping runloop_function) -> Bool {
-        runloop_perform_in_modes(pointer, nil, 0, performCallOut, info, discard) == 0
+    // The Swift object of a loop.
+
+    /// What tells it from other bindings' objects: an address that nothing else is at.
+    private static var associationKey: UnsafeRawPointer { unsafeBitCast(RunLoop.self, to: UnsafeRawPointer.self) }
+
+    /// That of the calling thread's loop, borrowed.
+    static var currentAssociated: UnsafeMutableRawPointer? { runloop_current_associated(associationKey) }
+
+    /// That of this loop, retained.
+    func copyAssociated() -> UnsafeMutableRawPointer? { runloop_copy_associated(pointer, Self.associationKey) }
+
+    func setAssociated(
+        _ object: UnsafeMutableRawPointer,
+        retain: @escaping @Sendable @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?,
+        release: @escaping runloop_function
+    ) -> Int32 {
+        runloop_set_associated(pointer, Self.associationKey, object, retain, release)
     }
 
     // Membership.
@@ -141,4 +155,11 @@ enum DiscardOfPost {
 private func performCallOut(_ info: UnsafeMutableRawPointer?) {
     guard let info else { return }
     Unmanaged<PerformBox>.fromOpaque(info).takeRetainedValue().body()
+}
+
+/// The process in which something was made: over in the children that fork off it.
+struct ForkGeneration: Sendable {
+    private let number = runloop_fork_generation()
+
+    var isOver: Bool { runloop_fork_generation() != number }
 }

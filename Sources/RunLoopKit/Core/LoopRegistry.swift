@@ -1,41 +1,39 @@
 /// One `RunLoop` per C loop, for as long as the loop's thread lives.
 ///
-/// The registry owns the object, and gives it up when the thread ends: the core then calls the function registered with
-/// `atEnd`, after every source was cancelled, so no call-out needs the object any more. Who still holds it then has a
-/// loop on which nothing ever runs.
+/// The C loop has the object, and lets go of it as the last thing when its thread ends. Who still holds it then has a loop on
+/// which nothing ever runs. No lock and no table: the thread finds its object by a few loads, and a fork at any moment does no harm.
 enum LoopRegistry {
-    private static let loops = Guarded<[UInt: RunLoop]>([:])
+    /// The object of the calling thread's loop.
+    @inline(__always)
+    static func currentObject() -> RunLoop? {
+        LoopCore.currentAssociated.map { Unmanaged<RunLoop>.fromOpaque($0).takeUnretainedValue() }
+    }
 
-    /// The object of a loop that the caller knows to be alive.
+    /// The object of a loop that the caller knows to be alive, from any thread.
     static func object(of core: LoopCore) -> RunLoop {
-        loops.withLock { loops in
-            if let loop = loops[core.address] { return loop }
+        while true {
+            if let known = core.copyAssociated() { return Unmanaged<RunLoop>.fromOpaque(known).takeRetainedValue() }
             let loop = RunLoop(retaining: core)
             let info = lendBox(loop)
-            if core.atEnd(info, endCallOut) {
-                loops[core.address] = loop
-            } else {
-                // The thread is ending, or the loop is another process's: an object for this call only.
-                returnBox(info)
-            }
-            return loop
+            let result = core.setAssociated(info, retain: retainCallOut, release: endCallOut)
+            if result == 0 { return loop }
+            returnBox(info)
+            if result == -ErrorNumber.outOfMemory { outOfMemory() }
+            // The thread is ending, or the loop is another process's: an object for this call only. Otherwise another thread
+            // was faster.
+            if result != -ErrorNumber.alreadyThere { return loop }
         }
     }
+}
 
-    /// The object of a loop, if there is such a loop.
-    static func object(at address: UInt) -> RunLoop? {
-        loops.withLock { $0[address] }
-    }
-
-    fileprivate static func end(_ loop: RunLoop) {
-        // The caller still holds `loop`: nothing is freed under the lock.
-        _ = loops.withLock { $0.removeValue(forKey: loop.core.address) }
-        loop.keeper.letGoOfAll()
-    }
+@Sendable
+private func retainCallOut(_ info: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let info else { return nil }
+    return Unmanaged<RunLoop>.fromOpaque(info).retain().toOpaque()
 }
 
 @Sendable
 private func endCallOut(_ info: UnsafeMutableRawPointer?) {
     guard let info else { return }
-    LoopRegistry.end(Unmanaged<RunLoop>.fromOpaque(info).takeRetainedValue())
+    Unmanaged<RunLoop>.fromOpaque(info).takeRetainedValue().keeper.letGoOfAll()
 }

@@ -1,0 +1,153 @@
+import Glibc
+import RunLoopKit
+import RunLoopKitTesting
+import Synchronization
+import Testing
+
+/// Each test forks in a process of its own: what is forked there has no threads of other tests in the middle of something.
+@Suite struct ForkTests {
+    @Test("R123 A forked child has a new loop that works, and the inherited one refuses")
+    func childHasNewLoop() async {
+        await #expect(processExitsWith: .success) {
+            try await withRunLoop { inherited in
+                let fired = Count()
+                let timer = RunLoop.Timer(every: .milliseconds(1)) { _ in fired.increment() }
+                let observer = RunLoop.Observer(.all) { _, _ in }
+                let source = RunLoop.Source {}
+                inherited.add(timer, forMode: .default)
+                inherited.add(observer, forMode: .default)
+                try inherited.add(source, forMode: .common)
+                let status = statusOfChild {
+                    useInherited(inherited, timer, source)
+                    observer.invalidate()
+                    useNewLoop(not: inherited)
+                }
+                precondition(status == 0, "The child ended with status \(status).")
+                // The parent's loop has noticed nothing.
+                precondition(RunLoop.current === inherited && RunLoop.main !== inherited)
+                precondition(timer.isValid && observer.isValid && source.isValid)
+                try inherited.runUntil("the parent's timer fires") { fired.value >= 3 }
+                precondition(inherited.perform {} && inherited.turn() == 1)
+            }
+        }
+    }
+
+    @Test("R123 A child of the main loop's closures has a new main loop, and one of a child has its own")
+    func childOfChild() async {
+        await #expect(processExitsWith: .success) {
+            await withRunLoop { loop in
+                let status = Handed<CInt>()
+                loop.perform {
+                    status.put(
+                        statusOfChild {
+                            useNewLoop(not: loop)
+                            let child = RunLoop.current
+                            let grandchild = statusOfChild {
+                                precondition(!child.perform {} && !loop.perform {})
+                                useNewLoop(not: child)
+                            }
+                            precondition(grandchild == 0, "The child's child ended with status \(grandchild).")
+                            useNewLoop(not: loop)
+                        })
+                }
+                loop.turn()
+                precondition(status.take() == 0)
+                precondition(loop.perform {} && loop.turn() == 1)
+            }
+        }
+    }
+
+    @Test("R123 A fork while other threads use loops catches no lock that the child needs")
+    func forkAmongThreads() async {
+        await #expect(processExitsWith: .success) {
+            await withRunLoop { loop in
+                let isOver = Count()
+                let shared = RunLoop.Timer(every: .seconds(3600)) { _ in }
+                loop.add(shared, forMode: .default)
+                let threads = (0..<3).map { _ in TestThread { useLoops(loop, until: isOver) } }
+                for _ in 0..<100 {
+                    let status = statusOfChild {
+                        // Its keeper's lock may be another thread's, which does not exist here.
+                        shared.invalidate()
+                        loop.add(RunLoop.Timer(after: .zero) { _ in }, forMode: .default)
+                        useNewLoop(not: loop)
+                    }
+                    precondition(status == 0, "A child ended with status \(status).")
+                }
+                isOver.increment()
+                for thread in threads { thread.join() }
+                precondition(shared.isValid)
+            }
+        }
+    }
+}
+
+/// What the Glibc module hides: a child of one thread must not touch what others were in the middle of. Here it does not.
+@_silgen_name("fork")
+private func forkProcess() -> pid_t
+
+/// Calls `body` in a forked child, which is ended by a signal if it hangs. The status of `waitpid`: 0 if all is well.
+private func statusOfChild(_ body: () -> Void) -> CInt {
+    let child = forkProcess()
+    if child == 0 {
+        // The thread may have its signals blocked, as those of the tasks' pool have.
+        var none = sigset_t()
+        sigemptyset(&none)
+        sigprocmask(SIG_SETMASK, &none, nil)
+        alarm(60)
+        body()
+        _exit(0)
+    }
+    var status: CInt = -1
+    precondition(child > 0 && waitpid(child, &status, 0) == child)
+    return status
+}
+
+private func useInherited(_ loop: RunLoop, _ timer: RunLoop.Timer, _ source: RunLoop.Source) {
+    precondition(!loop.isCurrent && !loop.isWaiting && loop.currentMode == nil)
+    precondition(!loop.perform {})
+    precondition(!loop.add(RunLoop.Timer(after: .zero) { _ in }, forMode: .default))
+    precondition(!loop.add(RunLoop.Observer(.all) { _, _ in }, forMode: .default))
+    loop.stop()
+    loop.wakeUp()
+    source.signal(waking: loop)
+    loop.remove(timer, forMode: .default)
+    do {
+        try loop.add(RunLoop.Source {}, forMode: .default)
+        preconditionFailure("A source was added to an inherited loop.")
+    } catch {
+        precondition(error == .inheritedAcrossFork)
+    }
+}
+
+/// The calling thread's loop is another one than before, is the main loop, and works.
+private func useNewLoop(not inherited: RunLoop) {
+    let loop = RunLoop.current
+    precondition(loop !== inherited && loop != inherited)
+    precondition(loop === RunLoop.current && loop === RunLoop.main && loop.isCurrent)
+    let served = Count()
+    let source = RunLoop.Source { served.increment() }
+    guard (try? loop.add(source, forMode: "child")) != nil else { preconditionFailure("The new loop takes no source.") }
+    source.signal()
+    loop.add(RunLoop.Timer(after: .milliseconds(1)) { _ in served.increment() }, forMode: "child")
+    loop.perform(inModes: ["child"]) { served.increment() }
+    precondition(loop.run(mode: "child", until: .now + generous) { served.value == 3 })
+    source.invalidate()
+}
+
+/// Makes, finds, fills and ends loops.
+private func useLoops(_ shared: RunLoop, until isOver: Count) {
+    while isOver.value == 0 {
+        TestThread {
+            let loop = RunLoop.current
+            for _ in 0..<20 {
+                let timer = RunLoop.Timer(every: .seconds(3600)) { _ in }
+                precondition(RunLoop.main !== loop)
+                loop.add(timer, forMode: .default)
+                loop.remove(timer, forMode: .default)
+                shared.add(timer, forMode: .default)
+                timer.invalidate()
+            }
+        }.join()
+    }
+}
