@@ -182,7 +182,10 @@ COUNTS ?= 1
 bench: ## Our figures beside every peer's (W=w4 PEERS=raw,ev REPS=7), tables and pictures in bench-results
 	@Benchmarks/bench --workloads "$(W)" --peers "$(PEERS)" --reps $(REPS) $(if $(filter 0,$(COUNTS)),--no-counts)
 
-.PHONY: growth
+.PHONY: growth bench-pictures
+bench-pictures: ## The results of make bench and make growth as pictures in docs/bench, and Benchmarks/GOALS.md
+	@Benchmarks/bench --pictures
+
 growth: ## How the cost of each operation grows from 1 to 1,000,000 items: instructions and time
 	@Benchmarks/bench --workloads growth
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-from driver import servers
+from driver import peers, servers
 
 TIMEOUT_S = 60
 
@@ -42,6 +42,8 @@ def once(peer, cell, milliseconds):
     """The figures of one process, or the reason why there are none."""
     if cell.startswith("w11,"):
         return servers.once(peer, cell, milliseconds)
+    if cell == "w7,library":
+        return {"size": peers.library_size()} if peer.name == "ours" else "not offered"
     if not peer.takes_part(cell):
         return "not offered"
     environment = {**os.environ, **peer.environment, "BENCH_MS": str(milliseconds)}
@@ -57,15 +59,15 @@ def once(peer, cell, milliseconds):
     return {key: float(value) for key, value in parse(line).items()}
 
 
-def measure(groups, peers, repetitions, milliseconds):
+def measure(groups, found, repetitions, milliseconds):
     """results[cell][peer] is a list with the figures of each repetition; skipped[cell][peer] says why there are none."""
     times = {cell.name: 1 if group.once else max(1, repetitions // 2) if cell.seldom else repetitions for group in groups for cell in group.cells}
     results = {cell: {} for cell in times}
     skipped = {cell: {} for cell in times}
-    progress = Progress(sum(times.values()) * len(peers))
+    progress = Progress(sum(times.values()) * len(found))
     for repetition in range(repetitions):
         for cell in [cell for cell, most in times.items() if repetition < most]:
-            for peer in random.sample(peers, len(peers)):
+            for peer in random.sample(found, len(found)):
                 progress.step(f"{cell} {peer.name}, repetition {repetition + 1} of {repetitions}")
                 if peer.name in skipped[cell]:
                     continue
@@ -95,6 +97,19 @@ def ratio(results, cell, peer, key, to="raw"):
     """The median of the ratios within each repetition."""
     pairs = zip(results[cell].get(peer, []), results[cell].get(to, []))
     values = [a[key] / b[key] for a, b in pairs if a.get(key) and b.get(key)]
+    return statistics.median(values) if values else None
+
+
+def best_peer_ratio(results, cell, peer, key):
+    """The same, to whichever other library was best in the repetition."""
+    values = []
+    for index, figures in enumerate(results[cell].get(peer, [])):
+        others = [
+            repetitions[index][key] for name, repetitions in results[cell].items()
+            if name != "raw" and not name.startswith("ours") and index < len(repetitions) and repetitions[index].get(key)
+        ]
+        if others and figures.get(key):
+            values.append(figures[key] / min(others))
     return statistics.median(values) if values else None
 
 

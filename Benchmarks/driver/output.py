@@ -1,10 +1,8 @@
 """The tables on the terminal, and the JSON."""
 
 import json
-import os
-import platform
-import time
 
+from driver import goals, machine
 from driver.measure import best, median, number, ratio
 from driver.picture import draw
 
@@ -17,6 +15,14 @@ def table(rows):
         if index == 0:
             lines.append("  " + "-" * (sum(widths) + 2 * len(widths) - 2))
     return "\n".join(lines)
+
+
+def goal_table(groups, results, counts):
+    rows = goals.summary(groups, results, counts)
+    if len(rows) == 1:
+        return ""
+    missed = sum(row[-1] != "met" for row in rows[1:])
+    return f"Goals: {len(rows) - 1 - missed} met, {missed} missed\n{table(rows)}\n"
 
 
 def heading(group):
@@ -34,7 +40,7 @@ def entry(group, results, cell, peer):
     return number(value, group.scale) + (f" ({times:.2f})" if times is not None else "")
 
 
-def group_table(group, results, peers):
+def group_table(group, results, counts, peers):
     rows = [heading(group)]
     for peer in peers:
         row = [peer]
@@ -43,6 +49,7 @@ def group_table(group, results, peers):
             row += [number(median(results, cell.name, peer, key), group.scale) for key, _ in group.extras]
         if any(text != "-" for text in row[1:]):
             rows.append(row)
+    rows += goals.rows(group, results, counts)
     return f"{group.title} [{group.unit}; ratio to raw in brackets]\n{table(rows)}\n"
 
 
@@ -60,73 +67,10 @@ def count_tables(groups, counts, peers):
     return text
 
 
-def time_goal(group, cell, results, peer):
-    """A row for a goal about time or size, or none."""
-    peer = "ours-main" if group.key == "w10" else peer
-    value = median(results, cell.name, peer, group.metric)
-    if value is None or (cell.ratio is None and cell.ns is None):
-        return []
-    times = ratio(results, cell.name, peer, group.metric, cell.than)
-    least = best(results, cell.name, peer, group)
-    if cell.ratio is not None and times is None:
-        return []  # the peer that it is compared with isn't there
-    if cell.ratio is not None:
-        goal, met = f"{cell.ratio:.2f} x {cell.than}", times <= cell.ratio
-    else:
-        goal, met = f"{cell.ns:g} {group.unit.split()[0].rstrip(';')}", value / group.scale <= cell.ns
-    shown = f"{times:.3f}" if times is not None else "-"
-    return [[f"{group.key} {cell.label}", number(value, group.scale), number(least, group.scale), shown, goal, "met" if met else "missed"]]
-
-
-def count_goals(group, cell, counts, peer):
-    rows = []
-    for key, limit in [("instructions", cell.instructions), ("system_calls", cell.system_calls)]:
-        value = counts.get(cell.name, {}).get(peer, {}).get(key)
-        if value is not None and limit is not None:
-            # A handful of calls at the start and at the end of a run don't cancel out exactly.
-            met = value <= limit * 1.01
-            goal = f"{limit:,g} {key.replace('_', ' ')}"
-            rows.append([f"{group.key} {cell.label}", number(value), "", "", goal, "met" if met else "missed"])
-    return rows
-
-
-def goal_lines(groups, results, counts, peer="ours"):
-    """What we ask of ourselves. Goals in ns are those of one machine; elsewhere they tell little."""
-    rows = [["", "median", "best", "ratio", "goal", ""]]
-    for group in groups:
-        for cell in group.cells:
-            rows += time_goal(group, cell, results, peer) + count_goals(group, cell, counts, peer)
-    return "Goals\n" + table(rows) + "\n" if len(rows) > 1 else ""
-
-
-def processor():
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as lines:
-            return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
-    except OSError:
-        return platform.machine()
-
-
-def machine():
-    return {
-        "processor": processor(),
-        "cores": len(os.sched_getaffinity(0)),
-        "kernel": platform.release(),
-        "c_library": " ".join(platform.libc_ver()),
-        "load": os.getloadavg()[0],
-        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-    }
-
-
-def short(about):
-    """The machine, in a picture's line."""
-    return f"{about['processor']}, {about['cores']} cores, Linux {about['kernel'].split('-')[0]}, {about['time'][:10]}"
-
-
 def save(directory, groups, results, skipped, counts, peers, settings):
     """One file and one picture per group, so that a later run of one workload leaves the others' as they are."""
     directory.mkdir(parents=True, exist_ok=True)
-    about = {"machine": machine(), "peers": {peer.name: peer.version for peer in peers}, **settings}
+    about = {"machine": machine.about(), "peers": {peer.name: peer.version for peer in peers}, **settings}
     for group in groups:
         cells = {}
         for cell in group.cells:
@@ -146,6 +90,6 @@ def save(directory, groups, results, skipped, counts, peers, settings):
             }
         content = {"title": group.title, "metric": group.metric, **about, "cells": cells}
         (directory / f"{group.key}.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-        picture = draw(group, results, [peer.name for peer in peers], short(about["machine"]))
+        picture = draw(group, results, about["peers"], machine.short(about["machine"]))
         if picture:
             (directory / f"{group.key}.svg").write_text(picture, encoding="utf-8")

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent.parent
@@ -70,6 +71,15 @@ def core_library():
     cc = compiler()
     succeed(["make", "-s", "lib", f"CC={cc}", f"BUILD={OUT}", "SANITIZE="], cwd=ROOT)
     return OUT / cc.replace("/", "_") / "librunloop.a"
+
+
+def library_size():
+    """Of the shared library as it is shipped: without what debuggers need."""
+    library = next(core_library().parent.glob("librunloop.so.*"))
+    with tempfile.TemporaryDirectory() as directory:
+        stripped = Path(directory) / "stripped"
+        succeed(["strip", "--strip-unneeded", "-o", stripped, library])
+        return stripped.stat().st_size
 
 
 def core_flags():

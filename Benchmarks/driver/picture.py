@@ -4,9 +4,10 @@ and dark."""
 import math
 from xml.sax.saxutils import escape
 
+from driver import machine
 from driver.measure import median, number
 
-ROW, PANEL, LABELS, VALUES, TOP, PER_LINE = 19, 220, 126, 62, 74, 3
+ROW, PANEL, LABELS, VALUES, TOP, PER_LINE = 19, 220, 126, 62, 90, 3
 STYLE = """
   text { font: 12px system-ui, sans-serif; fill: #24292f }
   .title { font-size: 15px; font-weight: 600 } .small { font-size: 11px; fill: #6e7781 } .ground { fill: #ffffff }
@@ -53,7 +54,7 @@ def panel(group, cell, results, peers, left, top):
 
 
 def draw(group, results, peers, about):
-    """The SVG, or None if there is nothing to show."""
+    """The SVG, or None if there is nothing to show. `peers`: their names and versions."""
     shown = [peer for peer in peers if any(median(results, cell.name, peer, group.metric) for cell in group.cells)]
     if not shown:
         return None
@@ -65,6 +66,7 @@ def draw(group, results, peers, about):
     parts = [
         f'<text class="title" x="8" y="22">{escape(group.title)}</text>',
         f'<text class="small" x="8" y="40">{escape(group.unit)}, median; logarithmic, {better} is better; {escape(about)}</text>',
+        f'<text class="small" x="8" y="55">{escape(machine.versions({peer: peers[peer] for peer in shown}))}</text>',
     ]
     for index, cell in enumerate(group.cells):
         line, column = divmod(index, PER_LINE)

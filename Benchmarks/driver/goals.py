@@ -1,0 +1,117 @@
+"""What we ask of ourselves, beside what was measured: in the tables, and in Benchmarks/GOALS.md."""
+
+import re
+from dataclasses import dataclass
+
+from driver.measure import best_peer_ratio, median, number, ratio
+
+UNWRITTEN = "Nothing is written about it yet."
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A goal and what came of it."""
+
+    key: str  # names it, in GOALS.md too
+    text: str
+    measured: str
+    is_met: bool
+
+
+def figure(goal, group, cell, results, counts):
+    """The goal's figure, or None if it wasn't measured: a peer is missing, or nothing was counted."""
+    if goal.of == "ratio" and goal.than == "best peer":
+        return best_peer_ratio(results, cell.name, goal.peer, group.metric)
+    if goal.of == "ratio":
+        return ratio(results, cell.name, goal.peer, group.metric, goal.than)
+    if goal.of == "value":
+        found = median(results, cell.name, goal.peer, group.metric)
+        return None if found is None else found / group.scale
+    found = counts.get(cell.name, {}).get(goal.peer, {}).get(goal.of)
+    if found is None or not goal.beside:
+        return found
+    other = counts.get(goal.beside, {}).get(goal.peer, {}).get(goal.of)
+    return None if other is None else max(0, found - other)
+
+
+def text_of(goal, group):
+    """`1.05 x raw`, `15 ns CPU`, `Swift 1.3 x ours`."""
+    whose = "Swift " if goal.peer.startswith("ours-swift") else ""
+    if goal.of == "ratio":
+        return f"{whose}{goal.limit:g} x {goal.than}"
+    unit = (goal.unit or group.unit) if goal.of == "value" else goal.of.replace("_", " ")
+    return f"{whose}{goal.limit:,g} {unit}" + (f" more than {goal.beside}" if goal.beside else "")
+
+
+def judge(goal, group, cell, results, counts):
+    found = figure(goal, group, cell, results, counts)
+    if found is None:
+        return None
+    # A handful of calls at the start and at the end of a run don't cancel out exactly.
+    slack = 0 if goal.of in ("ratio", "value") else goal.limit * 0.01 + 0.005
+    text = text_of(goal, group)
+    measured = f"{found:.3f}" if goal.of == "ratio" else number(found)
+    return Judged(f"{cell.name}: {text}", text, measured, found <= goal.limit + slack)
+
+
+def judged(group, cell, results, counts):
+    all_of_them = [judge(goal, group, cell, results, counts) for goal in cell.goals]
+    return [one for one in all_of_them if one]
+
+
+def rows(group, results, counts):
+    """Below a group's table: a row per goal of its cells, each in its cell's column."""
+    columns = [[f"{one.text}: {'met' if one.is_met else 'MISSED'}" for one in judged(group, cell, results, counts)] for cell in group.cells]
+    for line in range(max(map(len, columns), default=0)):
+        row = ["at most"]
+        for column in columns:
+            row += [column[line] if line < len(column) else ""] + [""] * len(group.extras)
+        yield row
+
+
+def summary(groups, results, counts):
+    """All goals, a row each."""
+    table = [["", "measured", "at most", ""]]
+    for group in groups:
+        for cell in group.cells:
+            for one in judged(group, cell, results, counts):
+                table.append([f"{group.key} {cell.label}", one.measured, one.text, "met" if one.is_met else "MISSED"])
+    return table
+
+
+#-- Benchmarks/GOALS.md ------------------------------------------------------------------------------------------------
+
+
+def written(path):
+    """What people wrote about single goals: the text below each heading."""
+    if not path.exists():
+        return {}
+    parts = re.split(r"^### `(.+)`$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    texts = {key: re.split(r"^## ", text, flags=re.MULTILINE)[0].strip() for key, text in zip(parts[1::2], parts[2::2])}
+    return {key: text for key, text in texts.items() if text and text != UNWRITTEN}
+
+
+def document(path, groups, results, counts, about):
+    """GOALS.md: the table anew, and below it, kept, what was written about the goals that are missed."""
+    texts = written(path)
+    entries = [(cell, one) for group in groups for cell in group.cells for one in judged(group, cell, results, counts)]
+    missed = [one for _, one in entries if not one.is_met]
+    lines = [
+        "# Goals", "",
+        "What we ask of the core and of the overlay, and what the last published run measured. `make bench-pictures` writes this file anew",
+        "from the results of `make bench`; what is written below a heading by hand stays.", "",
+        f"{about}. {len(entries) - len(missed)} of {len(entries)} are met.", "",
+        "Ratios are the medians of the ratios within each repetition. Goals in ns are those of the machine on which they were set, 2 cores",
+        "of a Zen 4 server.", "",
+        "| Cell | | Measured | At most | |", "|---|---|---|---|---|",
+    ]
+    lines += [f"| {cell.name} | {cell.label} | {one.measured} | {one.text} | {'met' if one.is_met else '**missed**'} |" for cell, one in entries]
+    lines += ["", "## What is missed, and what was measured about it"]
+    for one in missed:
+        lines += ["", f"### `{one.key}`", "", texts.pop(one.key, UNWRITTEN)]
+    if texts:
+        lines += ["", "## What was written about goals that are met now"]
+        for key, text in texts.items():
+            lines += ["", f"### `{key}`", "", text]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+

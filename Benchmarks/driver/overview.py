@@ -1,0 +1,119 @@
+"""One picture of everything that has a counterpart in the hand-written loop: for each cell the ratio to raw of ours, of CoreFoundation's
+and of the other libraries, with the goal. Plain SVG, light and dark."""
+
+import math
+from xml.sax.saxutils import escape
+
+from driver.measure import ratio
+
+CELLS = [
+    "w1,s", "w1,x", "w2,plain", "w2,descriptor", "w3,1", "w3,4", "w4,1,1", "w4,1000,1", "w4,1000,100", "w5,1000", "w5,100000", "w5r,1000",
+    "w5p,1000", "w5b,10000,0", "w5b,10000,1", "w5c,chain", "w6,descriptor", "w7,timers", "w7,descriptors", "w8", "w11,echo,1", "w11,echo,50",
+    "w11,http,1", "w11,http,50",
+]
+PEERS = {"ours": "ours", "cf-thread": "cf", "cf": "cf"}  # CFRunLoop on a thread as ours is; where it wasn't measured, on the initial one
+LEFT, PLOT, VALUES, TOP, ROW = 306, 430, 60, 96, 21
+LOW, HIGH = -1.5, 2.0  # powers of ten; what is beyond stands at the edge
+TICKS = [0.1, 0.5, 1, 2, 10, 100]
+STYLE = """
+  text { font: 12px system-ui, sans-serif; fill: #24292f }
+  .title { font-size: 15px; font-weight: 600 } .small { font-size: 11px; fill: #6e7781 } .ground { fill: #ffffff }
+  .line { stroke: #d0d7de } .raw { stroke: #57606a; stroke-width: 1.5 } .peer { fill: #8c959f; fill-opacity: 0.7 }
+  .cf { fill: #0969da } .ours { fill: #cf4a22 } text.ours { font-weight: 600 } .goal { stroke: #1a7f37; stroke-width: 2.5 }
+  @media (prefers-color-scheme: dark) {
+    text { fill: #e6edf3 } .small { fill: #8d96a0 } .ground { fill: #0d1117 } .line { stroke: #3d444d } .raw { stroke: #9198a1 }
+    .peer { fill: #8d96a0 } .cf { fill: #4493f8 } .ours { fill: #ff7b54 } .goal { stroke: #3fb950 }
+  }
+"""
+
+
+def at(value):
+    return LEFT + (min(max(math.log10(value), LOW), HIGH) - LOW) / (HIGH - LOW) * PLOT
+
+
+def cost_ratio(group, cell, results, peer):
+    """Less is better, also where more is."""
+    return ratio(results, cell.name, peer, "cpu_ns" if group.more_is_better else group.metric)
+
+
+def ratios(group, cell, results):
+    """By class of the dot; of several in a class, only the peers keep all."""
+    found = {"peer": []}
+    for name in results[cell.name]:
+        value = cost_ratio(group, cell, results, name)
+        if value is None or name == "raw" or (name.startswith("ours") and name != "ours"):
+            continue
+        kind = PEERS.get(name, "peer")
+        if kind == "peer":
+            found["peer"].append(value)
+        elif kind != "cf" or name == "cf-thread" or "cf" not in found:
+            found[kind] = value
+    return found
+
+
+def row(group, cell, found, y):
+    goal = next((goal.limit for goal in cell.goals if goal.of == "ratio" and goal.than == "raw"), None)
+    parts = [
+        f'<text class="small" x="10" y="{y + 4}">{escape(group.title.split(" ", 1)[0])}</text>',
+        f'<text x="44" y="{y + 4}">{escape(NAMES.get(cell.name, cell.label))}</text>',
+        f'<line class="line" x1="{LEFT}" y1="{y}" x2="{LEFT + PLOT}" y2="{y}"/>',
+    ]
+    if goal:
+        parts.append(f'<line class="goal" x1="{at(goal):.1f}" y1="{y - 7}" x2="{at(goal):.1f}" y2="{y + 7}"/>')
+    parts += [f'<circle class="peer" cx="{at(value):.1f}" cy="{y}" r="3.5"/>' for value in found["peer"]]
+    if "cf" in found:
+        parts.append(f'<circle class="cf" cx="{at(found["cf"]):.1f}" cy="{y}" r="4.5"/>')
+    if "ours" in found:
+        parts.append(f'<circle class="ours" cx="{at(found["ours"]):.1f}" cy="{y}" r="5.5"/>')
+        parts.append(f'<text class="ours" x="{LEFT + PLOT + VALUES - 8}" y="{y + 4}" text-anchor="end">{found["ours"]:.2f}</text>')
+    return parts
+
+
+NAMES = {
+    "w1,s": "wake-up and back, one core", "w1,x": "wake-up and back, two cores", "w2,plain": "source that signals itself",
+    "w2,descriptor": "the same, beside a descriptor", "w3,1": "function from another thread", "w3,4": "functions from four threads",
+    "w4,1,1": "descriptor, the only one", "w4,1000,1": "descriptor, one of 1,000", "w4,1000,100": "descriptors, 100 of 1,000",
+    "w5,1000": "timer made and stopped, of 1,000", "w5,100000": "timer made and stopped, of 100,000", "w5r,1000": "timer moved, of 1,000",
+    "w5p,1000": "timer replaced, of 1,000", "w5b,10000,0": "timer fired, of 10,000", "w5b,10000,1": "timer fired, with tolerance",
+    "w5c,chain": "lateness of a timer", "w6,descriptor": "an iteration with nothing to do", "w7,timers": "memory of a timer",
+    "w7,descriptors": "memory of a descriptor source", "w8": "start of a process", "w11,echo,1": "echo server, 1 connection",
+    "w11,echo,50": "echo server, 50 connections", "w11,http,1": "HTTP server, 1 connection", "w11,http,50": "HTTP server, 50 connections",
+}
+
+
+def frame(height):
+    parts = []
+    for tick in TICKS:
+        kind = "raw" if tick == 1 else "line"
+        parts.append(f'<line class="{kind}" x1="{at(tick):.1f}" y1="{TOP - 12}" x2="{at(tick):.1f}" y2="{height - 32}"/>')
+        label = "raw" if tick == 1 else f"{tick:g} x"
+        parts.append(f'<text class="small" x="{at(tick):.1f}" y="{TOP - 18}" text-anchor="middle">{label}</text>')
+    return parts
+
+
+def legend():
+    entries = [("ours", "ours"), ("cf", "CFRunLoop"), ("peer", "libdispatch, libuv, libev, libevent, GLib, sd-event")]
+    x, parts = 14, []
+    for kind, text in entries:
+        parts.append(f'<circle class="{kind}" cx="{x}" cy="54" r="4.5"/><text x="{x + 10}" y="58">{escape(text)}</text>')
+        x += 34 + 7 * len(text)
+    parts.append(f'<line class="goal" x1="{x}" y1="47" x2="{x}" y2="61"/><text x="{x + 8}" y="58">our goal</text>')
+    return parts
+
+
+def draw(groups, results, about, versions):
+    rows = [(group, cell) for group in groups for cell in group.cells if cell.name in CELLS and results.get(cell.name)]
+    rows.sort(key=lambda each: CELLS.index(each[1].name))
+    width, height = LEFT + PLOT + VALUES, TOP + len(rows) * ROW + 30
+    parts = [
+        '<text class="title" x="10" y="22">What our loop costs, beside a loop written by hand for the one purpose</text>',
+        f'<text class="small" x="10" y="38">Time, CPU time or memory as a multiple of raw: left is better; logarithmic. {escape(about)}</text>',
+        *legend(), *frame(height),
+    ]
+    for index, (group, cell) in enumerate(rows):
+        parts += row(group, cell, ratios(group, cell, results), TOP + index * ROW + ROW // 2 - 4)
+    parts.append(f'<text class="small" x="10" y="{height - 12}">{escape(versions)}</text>')
+    body = "\n".join(parts)
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" '
+            f'aria-label="Ratios to the hand-written loop">\n<style>{STYLE}</style>\n<rect class="ground" width="{width}" height="{height}"/>\n'
+            f'{body}\n</svg>\n')
