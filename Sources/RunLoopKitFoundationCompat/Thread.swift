@@ -60,9 +60,8 @@ open class Thread {
         while true {
             let rest = end - Instant.now
             if rest <= .zero { return }
-            let (seconds, attoseconds) = rest.components
-            var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
-            nanosleep(&time, nil)
+            // Rounded up, or the last part of a millisecond would be spent looking at the clock.
+            _ = poll(nil, 0, Int32(min((rest / .milliseconds(1)).rounded(.up), 1e9)))
         }
     }
 
