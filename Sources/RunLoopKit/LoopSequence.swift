@@ -80,18 +80,15 @@ private final class ReadinessWatch: Sendable {
     private let loop: RunLoop
     private let mode: RunLoop.Mode
     private let source = Guarded<RunLoop.Source?>(nil)
-    private weak let endOfLoop: RunLoop.Observer?
+    /// Keeps the mode from being empty while the source is out, and tells of the end of the loop's thread.
+    private let presence: RunLoop.Source
 
     init(
         _ sequence: ReadinessSequence, _ continuation: AsyncStream<RunLoop.Source.Readiness>.Continuation
     ) throws(RunLoop.Error) {
         loop = sequence.loop
         mode = sequence.mode
-        // A loop keeps its observers until its thread ends, while a source is kept by who made it, too.
-        let end = EndOfSequence(continuation)
-        let observer = RunLoop.Observer(.exit) { _, _ in withExtendedLifetime(end) {} }
-        endOfLoop = observer
-        loop.add(observer, forMode: mode)
+        presence = RunLoop.Source(onCancel: { _, _ in continuation.finish() }, perform: {})
         let source = try RunLoop.Source(fileDescriptor: sequence.descriptor, events: sequence.events) {
             [weak self] state in
             self?.disarm()
@@ -99,6 +96,12 @@ private final class ReadinessWatch: Sendable {
         }
         self.source.withLock { $0 = source }
         continuation.onTermination = { [weak self] _ in self?.end() }
+        do throws(RunLoop.Error) {
+            try loop.add(presence, forMode: mode)
+        } catch {
+            if error != .loopFinished { throw error }
+            continuation.finish()
+        }
     }
 
     deinit {
@@ -121,6 +124,6 @@ private final class ReadinessWatch: Sendable {
             return source
         }
         source?.invalidate()
-        endOfLoop?.invalidate()
+        presence.invalidate()
     }
 }

@@ -39,7 +39,8 @@ extension RunLoop {
     /// was asked for, so that who reads a little at a time is told again, and nobody is told while he reads.
     ///
     /// Each iteration has a source of its own, which is in the loop only while an element is waited for. It is gone when the
-    /// iteration ends, as for `ticks`; the descriptor may be closed then. The sequence ends when the loop's thread ends.
+    /// iteration ends, as for `ticks`; the descriptor may be closed then. From the first question to the end of the iteration
+    /// the mode is not empty (R23). The sequence ends when the loop's thread ends.
     /// Any thread, any task. O(1) per mode and element, and two system calls.
     ///
     /// - Parameters:

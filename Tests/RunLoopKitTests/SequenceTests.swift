@@ -125,6 +125,32 @@ import Testing
         close(writer)
     }
 
+    @Test("R23 The mode is not empty while the state of a descriptor is worked on, and is when the iteration is over")
+    func readinessKeepsMode() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let mode = RunLoop.Mode("readiness")
+            let (reader, writer) = try makePipe()
+            writeByte(writer)
+            let (told, goOn) = (Count(), Count())
+            Task {
+                for try await _ in loop.readiness(of: reader, inMode: mode) {
+                    told.increment()
+                    loop.wakeUp()
+                    while goOn.value == 0 { await Task.yield() }
+                    break
+                }
+            }
+            #expect(waitUntil { loop.allModes.contains(mode) })
+            #expect(loop.run(mode: mode, until: .now + generous) { told.value == 1 })
+            #expect(loop.run(mode: mode, for: .milliseconds(1)) == .timedOut)
+            goOn.increment()
+            #expect(loop.run(mode: mode, for: generous) == .finished)
+            close(reader)
+            close(writer)
+        }
+    }
+
     @Test("A descriptor that cannot be waited for is an error, and the end")
     func readinessErrors() async throws {
         let thread = try RunLoop.Thread()
