@@ -12,10 +12,13 @@ final class NotificationPoster: @unchecked Sendable {
         let modes: Set<RunLoop.Mode>
         let center: NotificationCenter
         let queue: QueueIdentity
+        /// Greater than those of all that were enqueued before.
+        fileprivate(set) var serial = 0
     }
 
     private let loop: RunLoopKit.RunLoop
     private var entries: [Entry] = []
+    private var lastSerial = 0
     private var observer: RunLoopKit.RunLoop.Observer?
 
     init(_ loop: RunLoopKit.RunLoop) {
@@ -30,7 +33,9 @@ final class NotificationPoster: @unchecked Sendable {
             if loop.currentMode == nil || mayPost(entry) { entry.center.post(entry.notification) }
             return
         }
+        lastSerial += 1
         entries.append(entry)
+        entries[entries.count - 1].serial = lastSerial
         let observer = observer ?? makeObserver()
         for mode in entry.modes { loop.add(observer, forMode: mode.native) }
     }
@@ -69,11 +74,13 @@ final class NotificationPoster: @unchecked Sendable {
 
     /// Posts what there is now of a style, in order, as long as the condition holds.
     private func post(_ style: NotificationQueue.PostingStyle, while isTime: () -> Bool) {
-        var round = entries.lazy.filter { $0.style == style && self.mayPost($0) }.count
-        while round > 0, let index = entries.firstIndex(where: { $0.style == style && mayPost($0) }), isTime() {
+        let newest = lastSerial
+        func next() -> Int? {
+            entries.firstIndex { $0.style == style && $0.serial <= newest && mayPost($0) }
+        }
+        while let index = next(), isTime() {
             let entry = entries.remove(at: index)
             entry.center.post(entry.notification)
-            round -= 1
         }
     }
 

@@ -6,7 +6,8 @@ internal import RunLoopKit
 ///
 /// A queue belongs to the thread that made it, whose loop posts what is in it; using it on another thread is a precondition
 /// failure. What was enqueued is posted even if nobody keeps the queue, as long as the thread lives. Notifications are posted in
-/// the order in which they were enqueued, over all queues of the thread.
+/// the order in which they were enqueued, over all queues of the thread. Runs that an observer nests while it is told of one post
+/// no others.
 open class NotificationQueue {
     /// When to post.
     public enum PostingStyle: UInt, Sendable {
