@@ -20,12 +20,19 @@ final class NotificationPoster: @unchecked Sendable {
     private var entries: [Entry] = []
     private var lastSerial = 0
     private var observer: RunLoopKit.RunLoop.Observer?
+    private var keptQueue: NotificationQueue?
 
     init(_ loop: RunLoopKit.RunLoop) {
         self.loop = loop
     }
 
-    private(set) lazy var defaultQueue = NotificationQueue(NotificationCenter.default, self)
+    /// Kept from its first use to the end of the thread; it keeps this object in turn.
+    var defaultQueue: NotificationQueue {
+        if let keptQueue { return keptQueue }
+        let queue = NotificationQueue(NotificationCenter.default, self)
+        keptQueue = queue
+        return queue
+    }
 
     func add(_ entry: Entry) {
         checkThread()
@@ -48,6 +55,7 @@ final class NotificationPoster: @unchecked Sendable {
     /// The thread ends: what is left is never posted.
     func end() {
         entries = []
+        keptQueue = nil
         observer?.invalidate()
     }
 

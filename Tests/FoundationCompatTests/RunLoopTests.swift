@@ -44,6 +44,19 @@ import class RunLoopKitFoundationCompat.RunLoop
         }
     }
 
+    @Test("R124 R141 The default queue of notifications goes with its thread")
+    func queueFreedAfterThread() async throws {
+        try await onThread {
+            nonisolated(unsafe) weak var queue: NotificationQueue?
+            let worker = Thread {
+                queue = NotificationQueue.default
+                NotificationQueue.default.enqueue(Notification(name: .init("never")), postingStyle: .asap)
+            }
+            worker.start()
+            #expect(wait { worker.isFinished && queue == nil })
+        }
+    }
+
     @Test("R125 A run says whether there was anything to run, and nothing else")
     func runSaysWhether() async throws {
         try await onThread {
