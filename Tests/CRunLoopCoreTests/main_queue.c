@@ -289,7 +289,8 @@ static void poll_over_work(void *unused) {
     (void)unused;
     keep_mode(MODE);
     enqueue(no_work, NULL);
-    for (int64_t end = runloop_now_ns() + 400 * MS; runloop_now_ns() < end; usleep(10000))
+    struct pollfd note = {.fd = note_reader, .events = POLLIN};
+    for (int64_t end = runloop_now_ns() + 30000 * MS; poll(&note, 1, 10) == 0 && runloop_now_ns() < end;)
         poll_mode(MODE);
 }
 

@@ -15,19 +15,8 @@ static bool reserve(runloop *loop, uint32_t needed) {
     return true;
 }
 
-bool runloop__collect(runloop *loop, struct item *item) {
-    if (!reserve(loop, loop->collected_count + 1))
-        return false;
-    runloop__item_retain(item);
-    loop->collected[loop->collected_count++] = item;
-    return true;
-}
-
-void runloop__collected_drop(runloop *loop, uint32_t index) {
-    struct item *item = loop->collected[index];
-    loop->collected[index] = NULL;
-    if (item)
-        runloop__item_release(item);
+bool runloop__collected_grow(runloop *loop) {
+    return reserve(loop, loop->collected_count + 1);
 }
 
 static void insertion_sort(struct item **items, uint32_t count, bool (*precedes)(const void *, const void *)) {

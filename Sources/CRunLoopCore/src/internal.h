@@ -320,15 +320,19 @@ void runloop__port_leave(struct binding *binding);
 int runloop__port_update(runloop *loop, struct port *port);
 /// HOLDS: loop. Notes what a wait reported.
 void runloop__port_report(runloop *loop, struct port *port, uint32_t events);
-/// HOLDS: loop. The first reported port that the run can serve, or NULL.
-struct port *runloop__port_first_ready(struct run *run);
+/// HOLDS: loop. The first reported port that the run can serve and what it is ready for, or NULL.
+struct port *runloop__port_first_ready(struct run *run, uint32_t *ready);
+/// HOLDS: loop. Acknowledges that port and collects the mode's sources on it, for `port_call`.
+void runloop__port_collect(struct run *run, struct port *port, uint32_t ready);
 /// HOLDS: loop. Before any wait: all that this mode wants must be able to end it.
 void runloop__ports_prepare_wait(struct run *run);
 /// HOLDS: loop. Before a wait that may sleep: nothing that this mode does not want may end it.
 void runloop__ports_narrow(struct run *run);
 void runloop__port_unpin(runloop *loop, struct port *port);
-/// Own thread. Calls the mode's sources on the port the run has chosen: true if any was called.
-bool runloop__port_serve(struct run *run);
+/// Own thread. Collects from the port the run has chosen, unless that was served meanwhile.
+void runloop__port_serve(struct run *run);
+/// Own thread. Calls what was collected: true if any was called.
+bool runloop__port_call(struct run *run);
 void runloop__ports_free_graveyard(runloop *loop);
 void runloop__ports_free(runloop *loop);
 
@@ -353,19 +357,10 @@ void runloop__portset_write_wake(runloop *loop);
 
 //===-- the wake word (wake.c) ---------------------------------------------------------------------------------------===//
 
-uint32_t runloop__wake_enter(runloop *loop);
-void runloop__wake_leave(runloop *loop, uint32_t outer);
-void runloop__wake_accept(runloop *loop);
 /// Announces that the loop is about to sleep: true if it must not, because a wake-up or stop came before.
 bool runloop__wake_announce_sleep(runloop *loop);
 /// After a wait, before another: true if a wake-up or stop has come; otherwise forgets kicks.
 bool runloop__wake_was_woken(runloop *loop);
-/// Has the run been woken or stopped? Without the guarantees of the others: for a look that nothing depends on.
-bool runloop__wake_has_news(runloop *loop);
-/// The wait is over: wake-ups are consumed and no longer accepted.
-void runloop__wake_finish_wait(runloop *loop);
-bool runloop__wake_take_stop(runloop *loop);
-bool runloop__wake_stop_is_requested(runloop *loop);
 /// Makes a sleeper look again; no wake-up that anybody is told of.
 void runloop__wake_kick(runloop *loop);
 
@@ -606,6 +601,7 @@ struct runloop {
     int timer_descriptor;                  ///< lock; -1 until a timer needs it
 
     _Atomic uint32_t wake_word;         ///< wake.c
+    _Atomic bool accepts_wakeups;       ///< written by thread (wake.c)
     _Atomic bool latched_stop;          ///< wake.c
     _Atomic(const char *) current_mode; ///< written by thread
     struct run *run;                    ///< thread: the innermost active run
@@ -728,9 +724,22 @@ static inline void runloop__mode_left(runloop *loop, struct mode *mode) {
         runloop__wake_kick(loop);
 }
 
+/// False when memory ran out.
+bool runloop__collected_grow(runloop *loop);
 /// Own thread. Pushes a retained item for a call-out to come; false when memory ran out (it stays for a later turn).
-bool runloop__collect(runloop *loop, struct item *item);
-void runloop__collected_drop(runloop *loop, uint32_t index);
+static inline bool runloop__collect(runloop *loop, struct item *item) {
+    if (loop->collected_count == loop->collected_capacity && !runloop__collected_grow(loop))
+        return false;
+    runloop__item_retain(item);
+    loop->collected[loop->collected_count++] = item;
+    return true;
+}
+static inline void runloop__collected_drop(runloop *loop, uint32_t index) {
+    struct item *item = loop->collected[index];
+    loop->collected[index] = NULL;
+    if (item)
+        runloop__item_release(item);
+}
 /// Sorts those from `base` on; stable.
 void runloop__collected_sort(runloop *loop, uint32_t base, bool (*precedes)(const void *, const void *));
 
@@ -748,13 +757,19 @@ void runloop__names_after_fork(void);
 
 //===-- one active run (run.c, wait.c) -------------------------------------------------------------------------------===//
 
-enum choice { CHOICE_NONE, CHOICE_TIMERS, CHOICE_PORT };
+enum choice {
+    CHOICE_NONE,
+    CHOICE_TIMERS,
+    CHOICE_PORT,    ///< in hand: chosen, and acknowledged when it is served (R45)
+    CHOICE_SOURCES, ///< a port's, collected: nobody is told anything between the choice and the calls
+};
 
 struct run {
     runloop *loop;
     struct mode *mode;
     struct run *outer;
     uint32_t outer_word;
+    bool outer_accepts;
     const char *outer_mode;
     int64_t limit_ns, deadline_ns;
     bool returns_after_source;
@@ -766,7 +781,11 @@ struct run {
     enum choice choice;        ///< what the wait has chosen to serve
     struct port *port;         ///< pinned, if the choice is a port
     uint64_t port_report;
-    uint32_t chosen_serial; ///< the loop's number of additions when it was chosen
+    uint32_t chosen_serial;  ///< the loop's number of additions when it was chosen
+    uint32_t collected_base; ///< the sources, if they are the choice, begin here
+    uint32_t ready;          ///< … and this is what their port was reported for
+    bool needs_counter;      ///< … and one of them has counter semantics
+    bool counted;            ///< … whose counter was read
     bool timer_ended_wait;
 };
 

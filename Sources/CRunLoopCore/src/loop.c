@@ -6,7 +6,7 @@
 
 #include <sched.h>
 
-#include "internal.h"
+#include "wake.h"
 
 //===-- making and freeing -------------------------------------------------------------------------------------------===//
 
@@ -214,7 +214,7 @@ static void abandon_callouts(runloop *loop) {
     atomic_store(&loop->observing, 0);
     loop->run = NULL;
     atomic_store(&loop->current_mode, NULL);
-    runloop__wake_leave(loop, 0);
+    wake_leave(loop, 0, false);
     while (loop->firing_count > 0) {
         runloop__lock(loop);
         runloop_timer *timer = loop->firing[--loop->firing_count];

@@ -19,7 +19,7 @@ enum { ZOMBIES_BEFORE_REBUILD = 64 };
 
 //===-- what a port's sources want -----------------------------------------------------------------------------------===//
 
-static uint32_t epoll_mask(const runloop_source *source) {
+static inline uint32_t epoll_mask(const runloop_source *source) {
     return source->events | (source->events & RUNLOOP_HANG_UP ? (uint32_t)EPOLLRDHUP : 0);
 }
 
@@ -37,11 +37,27 @@ static uint32_t wanted(struct port *port, const struct mode *mode, bool *any) {
     return mask;
 }
 
-/// The part of what was reported that the mode wants; hang-up and error concern every source.
-static uint32_t wanted_and_ready(struct port *port, const struct mode *mode) {
+/// Hang-up and error concern every source, asked for or not.
+enum { UNASKED = EPOLLERR | EPOLLHUP };
+
+/// The source of a port that has one, as most do, or NULL.
+static inline struct binding *only_source(struct port *port) {
+    struct list *first = port->sources.next;
+    return first->next == &port->sources && first != &port->sources ? LIST_ENTRY(first, struct binding, on_port) : NULL;
+}
+
+static RUNLOOP__COLD uint32_t ready_of_many(struct port *port, const struct mode *mode) {
     bool any;
     uint32_t mask = wanted(port, mode, &any);
-    return any ? port->ready & (mask | EPOLLERR | EPOLLHUP) : 0;
+    return any ? port->ready & (mask | UNASKED) : 0;
+}
+
+/// The part of what was reported that the mode wants.
+static inline uint32_t wanted_and_ready(struct port *port, const struct mode *mode) {
+    struct binding *only = only_source(port);
+    if (!only)
+        return ready_of_many(port, mode);
+    return runloop__membership_of(&only->modes, mode) ? port->ready & (epoll_mask(only->source) | UNASKED) : 0;
 }
 
 //===-- registration -------------------------------------------------------------------------------------------------===//
@@ -266,10 +282,11 @@ void runloop__port_report(runloop *loop, struct port *port, uint32_t events) {
     }
 }
 
-struct port *runloop__port_first_ready(struct run *run) {
+struct port *runloop__port_first_ready(struct run *run, uint32_t *ready) {
     LIST_EACH(node, &run->loop->ready_ports) {
         struct port *port = LIST_ENTRY(node, struct port, in_ready);
-        if (port->kind == PORT_MAIN_QUEUE ? run->serves_main_queue : wanted_and_ready(port, run->mode) != 0)
+        *ready = port->kind == PORT_DESCRIPTOR ? wanted_and_ready(port, run->mode) : run->serves_main_queue;
+        if (*ready)
             return port;
     }
     return NULL;
@@ -319,19 +336,19 @@ static bool precedes(const void *a, const void *b) {
     return left->config.order < right->config.order;
 }
 
-/// HOLDS: loop. Collects the mode's sources that asked for what is ready, in the order in which they are called.
-static void collect_sources(struct run *run, struct port *port, uint32_t ready) {
+/// HOLDS: loop. Collects the mode's sources that asked for what is ready, in the order in which they are called. Those that joined
+/// the mode after `serial` wait for the next report: they were not there when the wait chose this port.
+static void collect_sources(struct run *run, struct port *port, uint32_t serial) {
     runloop *loop = run->loop;
-    uint32_t base = loop->collected_count;
     LIST_EACH(node, &port->sources) {
         struct binding *binding = LIST_ENTRY(node, struct binding, on_port);
         struct membership *membership = runloop__membership_of(&binding->modes, run->mode);
-        // One that was taken out and put back after the wait chose this port waits for the next report.
-        if (membership && (int32_t)(run->chosen_serial - membership->position) >= 0 &&
-            (ready & (epoll_mask(binding->source) | EPOLLERR | EPOLLHUP)))
-            runloop__collect(loop, &binding->source->item);
+        if (membership && (int32_t)(serial - membership->position) >= 0 &&
+            (run->ready & (epoll_mask(binding->source) | UNASKED)) && runloop__collect(loop, &binding->source->item))
+            run->needs_counter |= binding->source->is_counter;
     }
-    runloop__collected_sort(loop, base, precedes);
+    if (loop->collected_count - run->collected_base > 1)
+        runloop__collected_sort(loop, run->collected_base, precedes);
 }
 
 /// The 8-byte counter of a descriptor with counter semantics: false if somebody else has taken it.
@@ -348,25 +365,6 @@ static bool still_there(struct run *run, runloop_source *source) {
     return there && runloop__item_is_valid(&source->item);
 }
 
-static bool call_sources(struct run *run, uint32_t base, uint32_t ready, bool counted) {
-    runloop *loop = run->loop;
-    bool called = false;
-    for (uint32_t i = base; i < loop->collected_count; i++) {
-        runloop_source *source = SOURCE_OF(loop->collected[i]);
-        bool callable = (!source->is_counter || counted) && !runloop__is_inherited(loop);
-        if (callable && (i == base || still_there(run, source))) {
-            runloop_readiness events = ready & (epoll_mask(source) | EPOLLERR | EPOLLHUP);
-            if (events & EPOLLRDHUP)
-                events = (events & ~(uint32_t)EPOLLRDHUP) | RUNLOOP_HANG_UP;
-            runloop__IS_CALLING_OUT_TO_A_DESCRIPTOR_SOURCE(source, events);
-            called = true;
-        }
-        runloop__collected_drop(loop, i);
-    }
-    loop->collected_count = base;
-    return called;
-}
-
 // A descriptor that was closed without removing its source is reported as long as a duplicate of it is open. To ask the kernel about
 // the number at each event would cost every program a system call for the sake of a broken one; asking now and then ends it.
 enum { REPORTS_BETWEEN_CHECKS = 64 };
@@ -381,28 +379,54 @@ static bool is_closed(runloop *loop, struct port *port) {
     return true;
 }
 
-bool runloop__port_serve(struct run *run) {
-    runloop *loop = run->loop;
+/// HOLDS: loop.
+static void acknowledge(struct run *run, struct port *port, uint32_t serial) {
+    if (!is_closed(run->loop, port))
+        collect_sources(run, port, serial);
+    list_remove(&port->in_ready);
+    port->ready = 0;
+    run->counted = run->needs_counter && take_counter(port);
+    run->loop->timers_served_last = false;
+}
+
+static inline void begin_collecting(struct run *run, uint32_t ready) {
+    run->collected_base = run->loop->collected_count;
+    run->ready = ready;
+    run->needs_counter = run->counted = false;
+}
+
+void runloop__port_collect(struct run *run, struct port *port, uint32_t ready) {
+    begin_collecting(run, ready);
+    acknowledge(run, port, (uint32_t)run->loop->serial);
+}
+
+void runloop__port_serve(struct run *run) {
     struct port *port = run->port;
-    runloop__lock(loop);
-    uint32_t base = loop->collected_count, ready = 0;
-    bool counted = false;
+    runloop__lock(run->loop);
+    begin_collecting(run, wanted_and_ready(port, run->mode));
     // Served by a nested run, or all its sources gone, since it was chosen: nothing to do.
-    if (port->reports == run->port_report && !list_is_empty(&port->in_ready)) {
-        ready = wanted_and_ready(port, run->mode);
-        if (!is_closed(loop, port))
-            collect_sources(run, port, ready);
-        list_remove(&port->in_ready);
-        port->ready = 0;
-        for (uint32_t i = base; i < loop->collected_count; i++) {
-            if (SOURCE_OF(loop->collected[i])->is_counter) {
-                counted = take_counter(port);
-                break;
-            }
+    if (port->reports == run->port_report && !list_is_empty(&port->in_ready))
+        acknowledge(run, port, run->chosen_serial);
+    runloop__port_unpin(run->loop, port);
+    runloop__unlock(run->loop);
+}
+
+bool runloop__port_call(struct run *run) {
+    runloop *loop = run->loop;
+    uint32_t base = run->collected_base;
+    bool called = false;
+    for (uint32_t i = base; i < loop->collected_count; i++) {
+        runloop_source *source = SOURCE_OF(loop->collected[i]);
+        bool callable = (!source->is_counter || run->counted) && !runloop__is_inherited(loop);
+        if (callable && (i == base || still_there(run, source))) {
+            runloop_readiness events = run->ready & (epoll_mask(source) | UNASKED);
+            if (events & EPOLLRDHUP)
+                events = (events & ~(uint32_t)EPOLLRDHUP) | RUNLOOP_HANG_UP;
+            runloop__IS_CALLING_OUT_TO_A_DESCRIPTOR_SOURCE(source, events);
+            called = true;
         }
-        loop->timers_served_last = false;
+        runloop__collected_drop(loop, i);
     }
-    runloop__port_unpin(loop, port);
-    runloop__unlock(loop);
-    return call_sources(run, base, ready, counted);
+    loop->collected_count = base;
+    return called;
 }

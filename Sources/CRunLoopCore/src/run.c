@@ -1,7 +1,7 @@
 // run.c — the run function: a do-while loop whose body is the picture in ARCHITECTURE.md. Nobody but this file decides whether to
 // go round again.
 
-#include "internal.h"
+#include "wake.h"
 
 //===-- entering and leaving (R28) -----------------------------------------------------------------------------------===//
 
@@ -9,14 +9,14 @@ static void enter(struct run *run) {
     runloop *loop = run->loop;
     run->outer = loop->run;
     run->outer_mode = atomic_load_explicit(&loop->current_mode, memory_order_relaxed);
-    run->outer_word = runloop__wake_enter(loop);
+    run->outer_word = wake_enter(loop, &run->outer_accepts);
     loop->run = run;
     atomic_store_explicit(&loop->current_mode, run->mode->name, memory_order_release);
 }
 
 static void leave(struct run *run) {
     runloop *loop = run->loop;
-    runloop__wake_leave(loop, run->outer_word);
+    wake_leave(loop, run->outer_word, run->outer_accepts);
     atomic_store_explicit(&loop->current_mode, run->outer_mode, memory_order_release);
     loop->run = run->outer;
 }
@@ -27,11 +27,11 @@ static inline bool take(_Atomic bool *request) {
     return atomic_load_explicit(request, memory_order_relaxed) && atomic_exchange(request, false);
 }
 
-static bool take_any_stop(struct run *run) {
-    return runloop__wake_take_stop(run->loop) || take(&run->loop->latched_stop) || take(&run->mode->stop_requested);
+static inline bool take_any_stop(struct run *run) {
+    return wake_take_stop(run->loop) || take(&run->loop->latched_stop) || take(&run->mode->stop_requested);
 }
 
-static bool limit_has_passed(const struct run *run) {
+static inline bool limit_has_passed(const struct run *run) {
     if (run->deadline_ns == RUNLOOP_NEVER)
         return run->limit_ns <= 0;
     return runloop_now_ns() >= run->deadline_ns;
@@ -59,7 +59,9 @@ static bool serve(struct run *run) {
     case CHOICE_PORT:
         if (run->port->kind == PORT_MAIN_QUEUE)
             return run->served_main_queue = runloop__main_queue_serve(run);
-        return runloop__port_serve(run);
+        runloop__port_serve(run);
+        return runloop__port_call(run);
+    case CHOICE_SOURCES: return runloop__port_call(run);
     }
     return false;
 }
@@ -75,7 +77,7 @@ static void wait(struct run *run, bool poll) {
 }
 
 static int iterate(struct run *run) {
-    runloop__wake_accept(run->loop);
+    wake_accept(run->loop);
     runloop__observe(run, RUNLOOP_ACTIVITY_BEFORE_TIMERS);
     runloop__observe(run, RUNLOOP_ACTIVITY_BEFORE_SOURCES);
     runloop__perform_drain(run);
@@ -123,7 +125,8 @@ static int run_in_mode(runloop *loop, struct mode *mode, int64_t limit_ns, bool 
         .returns_after_source = returns_after_source,
         .is_first_iteration = true,
     };
-    run.serves_main_queue = loop->is_main && atomic_load(&mode->is_common) && runloop__main_queue_watch(loop);
+    if (loop->is_main)
+        run.serves_main_queue = atomic_load(&mode->is_common) && runloop__main_queue_watch(loop);
     run.leaves_main_queue = loop->main_queue_depth > 0 && runloop__main_queue_is_left(loop);
     enter(&run);
     int result = run_entered(&run);
@@ -134,8 +137,8 @@ static int run_in_mode(runloop *loop, struct mode *mode, int64_t limit_ns, bool 
 }
 
 int runloop_run_in_mode(const char *name, int64_t limit_ns, bool return_after_source_handled) {
-    runloop *loop = runloop_current();
-    if (!loop)
+    runloop *loop = runloop__thread_loop();
+    if (!loop && !(loop = runloop_current()))
         return runloop__thread_error();
     // The pseudo-mode is never a mode of the loop, so it is not found.
     struct mode *mode = name ? runloop__find_mode(loop, name) : NULL;

@@ -7,9 +7,15 @@
 // The race to sleep: the sleep is announced first (the wake word, `sleeping_in`), then the loop looks for work and computes its
 // deadline, all under the lock. So who adds work before the look is seen by it, and who adds it later sees the announcement.
 
-#include "internal.h"
+#include "wake.h"
 
-static void choose_port(struct run *run, struct port *port) {
+static void choose_port(struct run *run, struct port *port, uint32_t ready) {
+    bool told_first = atomic_load_explicit(&run->mode->observed, memory_order_relaxed) & RUNLOOP_ACTIVITY_AFTER_WAITING;
+    if (port->kind == PORT_DESCRIPTOR && !told_first) {
+        run->choice = CHOICE_SOURCES;
+        runloop__port_collect(run, port, ready);
+        return;
+    }
     run->choice = CHOICE_PORT;
     run->port = port;
     run->port_report = port->reports;
@@ -27,6 +33,12 @@ static bool has_descriptors(struct run *run) {
            atomic_load_explicit(&run->mode->descriptor_count, memory_order_relaxed) > 0;
 }
 
+/// HOLDS: loop. Has something been reported that the run can serve?
+static bool knows_ready_port(struct run *run) {
+    uint32_t ready;
+    return runloop__port_first_ready(run, &ready) != NULL;
+}
+
 /// HOLDS: loop, but lets go of it to ask the kernel.
 static void poll_kernel(struct run *run) {
     runloop *loop = run->loop;
@@ -38,28 +50,40 @@ static void poll_kernel(struct run *run) {
         if (count <= 0)
             runloop__lock(loop);
         // A full batch of descriptors that only other modes want would hide the rest.
-        if (count == RUNLOOP__BATCH && !runloop__port_first_ready(run))
+        if (count == RUNLOOP__BATCH && !knows_ready_port(run))
             runloop__ports_narrow(run);
-    } while (count == RUNLOOP__BATCH && !runloop__port_first_ready(run));
+    } while (count == RUNLOOP__BATCH && !knows_ready_port(run));
 }
 
 enum asks { ASKS_NOT, ASKS_IF_TIMERS_ARE_DUE, ASKS };
 
-/// HOLDS: loop. Chooses without sleeping; `asks` tells whether the kernel is asked when nothing is known to be ready.
-static bool choose(struct run *run, enum asks asks) {
-    bool due = timers_are_due(run);
-    if (due && !run->loop->timers_served_last) {
+/// HOLDS: loop.
+static inline bool choose_ready_port(struct run *run) {
+    uint32_t ready;
+    struct port *port = runloop__port_first_ready(run, &ready);
+    if (port)
+        choose_port(run, port, ready);
+    return port;
+}
+
+/// HOLDS: loop. Chooses what is known to be ready, if it is its turn.
+static inline bool choose_known(struct run *run, bool timers_are_due) {
+    if (timers_are_due && !run->loop->timers_served_last) {
         run->choice = CHOICE_TIMERS;
         return true;
     }
-    struct port *port = runloop__port_first_ready(run);
-    if (!port && (asks == ASKS || (due && asks == ASKS_IF_TIMERS_ARE_DUE)) && has_descriptors(run)) {
-        poll_kernel(run);
-        port = runloop__port_first_ready(run);
-    }
-    if (port) {
-        choose_port(run, port);
+    return choose_ready_port(run);
+}
+
+/// HOLDS: loop. Chooses without sleeping; `asks` tells whether the kernel is asked when nothing is known to be ready.
+static bool choose(struct run *run, enum asks asks) {
+    bool due = timers_are_due(run);
+    if (choose_known(run, due))
         return true;
+    if ((asks == ASKS || (due && asks == ASKS_IF_TIMERS_ARE_DUE)) && has_descriptors(run)) {
+        poll_kernel(run);
+        if (choose_ready_port(run))
+            return true;
     }
     if (due)
         run->choice = CHOICE_TIMERS;
@@ -85,11 +109,11 @@ static bool has_work(struct run *run) {
 
 /// HOLDS: loop, but may let go of it to ask the kernel. What is reported stays so for the wait, which serves it first.
 static bool would_sleep(struct run *run) {
-    if (run->limit_ns <= 0 || runloop__wake_has_news(run->loop) || has_work(run) || timers_are_due(run))
+    if (run->limit_ns <= 0 || wake_has_news(run->loop) || has_work(run) || timers_are_due(run))
         return false;
-    if (!runloop__port_first_ready(run) && has_descriptors(run))
+    if (!knows_ready_port(run) && has_descriptors(run))
         poll_kernel(run);
-    return !runloop__port_first_ready(run);
+    return !knows_ready_port(run);
 }
 
 bool runloop_is_idle(runloop *loop) {
@@ -165,22 +189,25 @@ static void poll(struct run *run) {
     }
     // The poll consumes a wake-up, and later ones are ignored until the next iteration (R48). Where no call-out comes before
     // that, nobody can tell "later" from "then".
-    if (!idle || runloop__wake_has_news(loop) || runloop__perform_may_have_work(loop))
-        runloop__wake_finish_wait(loop);
+    if (!idle || wake_has_news(loop) || runloop__perform_may_have_work(loop))
+        wake_finish_wait(loop);
 }
 
 static void sleep_or_find_work(struct run *run) {
     runloop *loop = run->loop;
     runloop__lock(loop);
-    loop->sleeping_in = run->mode;
-    bool woken = runloop__wake_announce_sleep(loop);
-    if (woken || has_work(run))
-        choose(run, ASKS);
-    else if (!choose(run, ASKS_IF_TIMERS_ARE_DUE))
-        sleep_until_something_happens(run);
-    loop->sleeping_in = NULL;
+    // What is known already is chosen whatever else there is, and needs no announcement.
+    if (!may_know_something(run) || !choose_known(run, timers_are_due(run))) {
+        loop->sleeping_in = run->mode;
+        bool woken = runloop__wake_announce_sleep(loop);
+        if (woken || has_work(run))
+            choose(run, ASKS);
+        else if (!choose(run, ASKS_IF_TIMERS_ARE_DUE))
+            sleep_until_something_happens(run);
+        loop->sleeping_in = NULL;
+    }
     runloop__unlock(loop);
-    runloop__wake_finish_wait(loop);
+    wake_finish_wait(loop);
 }
 
 void runloop__wait(struct run *run, bool polls) {
@@ -199,7 +226,7 @@ bool runloop__wait_choose_main_queue(struct run *run) {
     if (!runloop__main_queue_look(run))
         return false;
     runloop__lock(run->loop);
-    choose_port(run, &run->loop->main_queue_port);
+    choose_port(run, &run->loop->main_queue_port, true);
     runloop__unlock(run->loop);
     return true;
 }
@@ -209,7 +236,7 @@ bool runloop__wait_choose_main_queue(struct run *run) {
 /// HOLDS: loop.
 static bool knows_of_work(struct run *run) {
     return stop_is_remembered(run) || runloop__source_any_signalled(run->loop, run->mode) ||
-           runloop__perform_any_pending(run->loop, run->mode) || timers_are_due(run) || runloop__port_first_ready(run);
+           runloop__perform_any_pending(run->loop, run->mode) || timers_are_due(run) || knows_ready_port(run);
 }
 
 bool runloop_has_work(const char *name) {
@@ -224,7 +251,7 @@ bool runloop_has_work(const char *name) {
     if (!found && has_descriptors(&look)) {
         // What the kernel reports stays noted for the run that will serve it.
         poll_kernel(&look);
-        found = runloop__port_first_ready(&look);
+        found = knows_ready_port(&look);
     }
     runloop__unlock(loop);
     return found;
