@@ -137,7 +137,8 @@ bool runloop__timers_fire(struct run *run) {
     uint64_t instants = 0;
     runloop__lock(loop);
     collect_due(loop, &run->mode->timers, 0, pass_ns);
-    runloop__collected_sort(loop, base, precedes);
+    if (loop->collected_count - base > 1)
+        runloop__collected_sort(loop, base, precedes);
     for (uint32_t i = base; i < loop->collected_count; i++) {
         struct firing firing = {.timer = (runloop_timer *)(void *)loop->collected[i]};
         if (!begin(loop, &firing, pass_ns)) {

@@ -182,15 +182,16 @@ void runloop__source_queue_if_signalled(struct binding *binding) {
 static void take_incoming(runloop *loop) {
     if (!atomic_load(&loop->incoming))
         return;
-    // Announced before the stack is emptied: a pass that looks without the lock finds one or the other.
-    atomic_store(&loop->has_pending, true);
+    // Announced before the stack is emptied: a pass that looks without the lock finds one or the other, for the exchange publishes
+    // what comes before it to whoever finds the stack empty.
+    atomic_store_explicit(&loop->has_pending, true, memory_order_release);
     struct binding *binding = atomic_exchange(&loop->incoming, NULL);
     struct list *end = &loop->pending;
     while (binding) {
         // Read before the state changes: from then on a signaller may link it again.
         struct binding *next = binding->next_incoming;
         uint32_t epoch = atomic_load(&binding->signal_state) & ~(uint32_t)SIGNAL_STATES;
-        atomic_store(&binding->signal_state, epoch | SIGNAL_LINKED);
+        atomic_store_explicit(&binding->signal_state, epoch | SIGNAL_LINKED, memory_order_release);
         list_insert_before(end, &binding->pending);
         end = &binding->pending;
         binding = next;
@@ -220,9 +221,10 @@ static bool is_due(struct binding *binding, struct mode *mode) {
            runloop__membership_of(&binding->modes, mode);
 }
 
-/// HOLDS: loop. Calls `found` for each signalled source of the mode until it returns false.
-static void each_due(runloop *loop, struct mode *mode, bool (*found)(runloop *, runloop_source *, void *),
-                     void *context) {
+/// HOLDS: loop. Calls `found` for each signalled source of the mode until it returns false. Part of its two callers.
+static inline __attribute__((always_inline)) void each_due(runloop *loop, struct mode *mode,
+                                                           bool (*found)(runloop *, runloop_source *, void *),
+                                                           void *context) {
     take_incoming(loop);
     for (struct list *node = loop->pending.next, *next; node != &loop->pending; node = next) {
         next = node->next;
@@ -280,7 +282,8 @@ bool runloop__source_pass(struct run *run) {
     uint32_t base = loop->collected_count;
     each_due(loop, run->mode, collect, NULL);
     runloop__unlock(loop);
-    runloop__collected_sort(loop, base, precedes);
+    if (loop->collected_count - base > 1)
+        runloop__collected_sort(loop, base, precedes);
 
     bool performed = false;
     for (uint32_t i = base; i < loop->collected_count; i++) {
