@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape
 from driver import machine
 from driver.measure import median, number
 
-ROW, PANEL, LABELS, VALUES, TOP, PER_LINE = 19, 220, 126, 62, 90, 3
+ROW, PANEL, LABELS, VALUES, TOP, PER_LINE = 19, 220, 134, 70, 90, 3
 STYLE = """
   text { font: 12px system-ui, sans-serif; fill: #24292f }
   .title { font-size: 15px; font-weight: 600 } .small { font-size: 11px; fill: #6e7781 } .ground { fill: #ffffff }
