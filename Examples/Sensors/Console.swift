@@ -10,7 +10,7 @@ import RunLoopKit
 @MainActor final class Console {
     private(set) var readings = 0
     private let station: Station
-    private var isEnding = false
+    private var closing: Task<Void, Never>?
 
     init(_ station: Station) {
         self.station = station
@@ -30,10 +30,13 @@ import RunLoopKit
             await station.measure(sensors)
             if let fifo { await station.measure(fifo) }
             for await event in station.events { tell(event) }
+            // Nobody runs the main loop afterwards, so the other tasks have to come to their ends before.
+            commands.cancel()
+            await commands.value
+            await closing?.value
             RunLoop.main.stop()
         }
         RunLoop.main.run()
-        commands.cancel()
     }
 
     private func takeCommands() async {
@@ -59,9 +62,7 @@ import RunLoopKit
 
     /// The last events are still printed: the sequence ends after them, and then the main loop is stopped.
     private func end() {
-        if isEnding { return }
-        isEnding = true
-        Task { await station.close() }
+        if closing == nil { closing = Task { await station.close() } }
     }
 
     private func tell(_ event: Event) {
