@@ -140,27 +140,55 @@ def odd_bytes():
         check(server.end() == 0)
 
 
-@test
-def slow_reader():
-    """who does not read is disconnected with a reason, and stops nobody"""
+def never_reads(length):
+    """Somebody who does not read, while lines of this length are said."""
     with Server("--output", 20_000) as server, Client(server, "ann") as ann, Client(server, "bob") as bob:
         with Client(server, "slow", receive_buffer=2048) as slow:
-            gone, lines = "* slow has gone: too slow\n", 0
-            text = "z" * 1000
+            gone, lines, text = "* slow has gone: too slow\n", 0, "z" * length
             while True:
-                lines += 1
-                check(lines < 100_000, "the slow one is never disconnected")
-                ann.say(f"{text} {lines}")
+                check(lines * length < 100_000_000, "the slow one is never disconnected")
+                block = range(lines + 1, lines + 1 + 10_000 // (length + 10))
+                ann.send(b"".join(f"{text} {number}\n".encode() for number in block))
+                lines = block[-1]
                 # Bob hears each line although nobody reads the slow one's.
                 if gone in bob.expect(f" {lines}\n") + bob.text:
                     break
             said = slow.expect_end()
             check(said.endswith("\n* You read too slowly. Goodbye.\n"), lambda: said[-200:])
             whole = [line for line in said.split("\n") if line.startswith("<ann>")]
-            check(all(len(line.split(" ")[1]) == 1000 for line in whole), "a line was cut in two")
+            check(all(len(line.split(" ")[1]) == length for line in whole), "a line was cut in two")
             numbers = [int(line.rsplit(" ")[-1]) for line in whole]
             check(numbers == list(range(1, len(numbers) + 1)), "lines are missing, or in another order")
         ann.expect(gone)
+        check(server.end() == 0)
+
+
+@test
+def slow_reader():
+    """who does not read is disconnected with a reason, and stops nobody"""
+    never_reads(1000)
+
+
+@test
+def slow_reader_of_short_lines():
+    """the reason is a line of its own, even when there is no room for it"""
+    never_reads(3)
+
+
+@test
+def broken():
+    """a connection that breaks while much waits for it is closed, and nothing else happens"""
+    with Server("--output", 50_000_000) as server, Client(server, "ann") as ann:
+        before = descriptors(server)
+        with Client(server, "slow", receive_buffer=2048) as slow:
+            fill(ann)
+            # With its half closed already, a reset is an EPIPE for the server, and might be a SIGPIPE.
+            slow.socket.shutdown(socket.SHUT_WR)
+            ann.expect("* slow has gone: has left\n")
+            slow.reset()
+        wait_until(lambda: descriptors(server) == before, "as many descriptors as before")
+        ann.say("/who")
+        ann.expect("* Here: ann\n")
         check(server.end() == 0)
 
 
@@ -276,7 +304,7 @@ def goodbye_interrupt():
     goodbye_by(signal.SIGINT)
 
 
-def fill(server, ann, slow_ones):
+def fill(ann):
     """Has so much wait for those who do not read that the kernel takes no more."""
     for number in range(1, 3000):
         ann.say("z" * 1000 + f" {number}")
@@ -289,7 +317,7 @@ def goodbye_drains():
     """at the goodbye what waits is still sent, all of it, to who begins to read"""
     with Server("--output", 50_000_000, "--farewell", LIMIT) as server:
         with Client(server, "ann") as ann, Client(server, "slow", receive_buffer=2048) as slow:
-            fill(server, ann, [slow])
+            fill(ann)
             server.kill(signal.SIGTERM)
             server.out.expect("says goodbye to 2\n")
             ann.expect_end()
@@ -305,7 +333,7 @@ def goodbye_deadline():
     """the goodbye waits only so long for who does not read, and the exit status is 0"""
     with Server("--output", 50_000_000, "--farewell", "0.2") as server:
         with Client(server, "ann") as ann, Client(server, "slow", receive_buffer=2048) as slow:
-            fill(server, ann, [slow])
+            fill(ann)
             check(server.end() == 0)
             check("chat: 1 did not take it\n" in server.out.text, lambda: server.out.text)
             ann.expect_end()
@@ -316,7 +344,7 @@ def goodbye_twice():
     """a second signal ends a goodbye that takes long"""
     with Server("--output", 50_000_000, "--farewell", "1000") as server:
         with Client(server, "ann") as ann, Client(server, "slow", receive_buffer=2048) as slow:
-            fill(server, ann, [slow])
+            fill(ann)
             server.kill(signal.SIGINT)
             server.out.expect("says goodbye to 2\n")
             check(server.end(signal.SIGINT) == -signal.SIGINT)
@@ -324,19 +352,23 @@ def goodbye_twice():
 
 @test
 def asleep():
-    """with nothing to do it sleeps"""
-    with Server() as server, Client(server, "ann") as ann, Client(server, "bob"):
-        switches = voluntary_switches(server)
-        ann.say("/who")
-        ann.expect("* Here:")
-        # Each wake-up is a switch. A loop that polled would have hundreds by now.
-        ann.socket.settimeout(0.5)
-        try:
-            ann.socket.recv(1)
-        except TimeoutError:
-            pass
-        check(voluntary_switches(server) - switches <= 10, "it wakes without a reason")
-        check(server.end() == 0)
+    """with nothing to do it sleeps, also after it had to wait for somebody who reads slowly"""
+    with Server("--output", 50_000_000) as server, Client(server, "ann") as ann:
+        with Client(server, "slow", receive_buffer=2048) as slow:
+            fill(ann)
+            slow.expect(" 2999\n")
+            ann.say("/who")
+            ann.expect("* Here:")
+            switches, used = voluntary_switches(server), processor_seconds(server)
+            # Each wake-up is a switch. A loop that polled would have hundreds, and one that spins use up the time.
+            ann.socket.settimeout(0.5)
+            try:
+                ann.expect("whatever")
+            except TimeoutError:
+                pass
+            check(voluntary_switches(server) - switches <= 10, "it wakes without a reason")
+            check(processor_seconds(server) - used < 0.2, "it spins")
+            check(server.end() == 0)
 
 
 def voluntary_switches(server):
