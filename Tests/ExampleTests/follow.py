@@ -8,7 +8,7 @@ import struct
 import subprocess
 import termios
 
-from harness import BINARIES, LIMIT, Program, check, main, test, wait_until
+from harness import BINARIES, LIMIT, Program, check, is_asleep, main, state, test, wait_until
 
 
 class Follow(Program):
@@ -40,15 +40,6 @@ class Stopped:
 
     def __exit__(self, *_):
         self.program.kill(signal.SIGCONT)
-
-
-def state(program):
-    with open(f"/proc/{program.process.pid}/stat") as file:
-        return file.read().rpartition(")")[2].split()[0]
-
-
-def is_asleep(program):
-    return state(program) == "S"
 
 
 def open_files(program):

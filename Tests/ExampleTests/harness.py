@@ -123,6 +123,15 @@ def processor_seconds(program):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def state(program):
+    with open(f"/proc/{program.process.pid}/stat") as file:
+        return file.read().rpartition(")")[2].split()[0]
+
+
+def is_asleep(program):
+    return state(program) == "S"
+
+
 def descriptors(program):
     return len(os.listdir(f"/proc/{program.process.pid}/fd"))
 
