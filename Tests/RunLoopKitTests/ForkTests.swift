@@ -57,14 +57,22 @@ import Testing
         }
     }
 
-    @Test("R123 A fork while other threads use loops catches no lock that the child needs")
+    @Test(
+        "R123 A fork while other threads use loops catches no lock that the child needs",
+        .disabled(
+            if: isUnderThreadSanitizer,
+            "There the Swift runtime takes a lock at each use of a lazily made value, and a fork may catch that one."))
     func forkAmongThreads() async {
         await #expect(processExitsWith: .success) {
             await withRunLoop { loop in
                 let isOver = Count()
                 let shared = RunLoop.Timer(every: .seconds(3600)) { _ in }
                 loop.add(shared, forMode: .default)
-                let threads = (0..<3).map { _ in TestThread { useLoops(loop, until: isOver) } }
+                let rounds = Count()
+                let threads = (0..<3).map { _ in TestThread { useLoops(loop, until: isOver, rounds) } }
+                // The Swift runtime itself has locks for what is used the first time, and no care for forks meanwhile.
+                precondition(waitUntil { rounds.value >= 6 })
+                use(loop)
                 for _ in 0..<100 {
                     let status = statusOfChild {
                         // Its keeper's lock may be another thread's, which does not exist here.
@@ -81,6 +89,9 @@ import Testing
         }
     }
 }
+
+/// Its runtime is in the process.
+private let isUnderThreadSanitizer = dlsym(nil, "__tsan_init") != nil
 
 /// What the Glibc module hides: a child of one thread must not touch what others were in the middle of. Here it does not.
 @_silgen_name("fork")
@@ -125,6 +136,11 @@ private func useNewLoop(not inherited: RunLoop) {
     let loop = RunLoop.current
     precondition(loop !== inherited && loop != inherited)
     precondition(loop === RunLoop.current && loop === RunLoop.main && loop.isCurrent)
+    use(loop)
+}
+
+/// A source, a timer and a closure of the calling thread's loop are served.
+private func use(_ loop: RunLoop) {
     let served = Count()
     let source = RunLoop.Source { served.increment() }
     guard (try? loop.add(source, forMode: "child")) != nil else { preconditionFailure("The new loop takes no source.") }
@@ -136,7 +152,7 @@ private func useNewLoop(not inherited: RunLoop) {
 }
 
 /// Makes, finds, fills and ends loops.
-private func useLoops(_ shared: RunLoop, until isOver: Count) {
+private func useLoops(_ shared: RunLoop, until isOver: Count, _ rounds: Count) {
     while isOver.value == 0 {
         TestThread {
             let loop = RunLoop.current
@@ -149,5 +165,6 @@ private func useLoops(_ shared: RunLoop, until isOver: Count) {
                 timer.invalidate()
             }
         }.join()
+        rounds.increment()
     }
 }
