@@ -267,6 +267,13 @@ void runloop__port_leave(struct binding *binding) {
         runloop__port_update(binding->loop, port);
 }
 
+/// HOLDS: loop.
+static inline void note_what_is_left(runloop *loop) {
+    bool left = !list_is_empty(&loop->ready_ports) || !list_is_empty(&loop->narrowed_ports) || loop->epoll_is_stale ||
+                loop->graveyard;
+    atomic_store_explicit(&loop->ports_need_a_look, left, memory_order_relaxed);
+}
+
 //===-- reports and choices ------------------------------------------------------------------------------------------===//
 
 void runloop__port_report(runloop *loop, struct port *port, uint32_t events) {
@@ -298,11 +305,9 @@ void runloop__ports_prepare_wait(struct run *run) {
         rebuild(loop);
     if (loop->graveyard)
         runloop__ports_free_graveyard(loop);
-    if (list_is_empty(&loop->narrowed_ports)) {
-        bool rest = loop->epoll_is_stale || loop->graveyard || !list_is_empty(&loop->ready_ports);
-        atomic_store_explicit(&loop->ports_need_a_look, rest, memory_order_relaxed);
+    note_what_is_left(loop);
+    if (list_is_empty(&loop->narrowed_ports))
         return;
-    }
     if (loop->narrowed_for == run->mode)
         return;
     for (struct list *node = loop->narrowed_ports.next, *next; node != &loop->narrowed_ports; node = next) {
@@ -385,6 +390,7 @@ static void acknowledge(struct run *run, struct port *port, uint32_t serial) {
         collect_sources(run, port, serial);
     list_remove(&port->in_ready);
     port->ready = 0;
+    note_what_is_left(run->loop);
     run->counted = run->needs_counter && take_counter(port);
     run->loop->timers_served_last = false;
 }

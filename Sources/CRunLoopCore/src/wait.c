@@ -23,7 +23,7 @@ static void choose_port(struct run *run, struct port *port, uint32_t ready) {
     port->pins++;
 }
 
-static bool timers_are_due(struct run *run) {
+static inline bool timers_are_due(struct run *run) {
     return run->mode->timers.count > 0 && runloop__timers_are_due(run->mode, runloop_now_ns());
 }
 
@@ -44,7 +44,8 @@ static void poll_kernel(struct run *run) {
     runloop *loop = run->loop;
     int count;
     do {
-        runloop__ports_prepare_wait(run);
+        if (atomic_load_explicit(&loop->ports_need_a_look, memory_order_relaxed))
+            runloop__ports_prepare_wait(run);
         runloop__unlock(loop);
         count = runloop__portset_wait(loop, 0, &run->timer_ended_wait);
         if (count <= 0)
@@ -92,19 +93,21 @@ static bool choose(struct run *run, enum asks asks) {
 
 //===-- sleeping -----------------------------------------------------------------------------------------------------===//
 
-static bool limit_has_passed(struct run *run) {
+static inline bool limit_has_passed(struct run *run) {
     return run->deadline_ns != RUNLOOP_NEVER && runloop_now_ns() >= run->deadline_ns;
 }
 
-static bool stop_is_remembered(struct run *run) {
+static inline bool stop_is_remembered(struct run *run) {
     return atomic_load(&run->loop->latched_stop) || atomic_load(&run->mode->stop_requested);
 }
 
 /// HOLDS: loop; the sleep is announced. Is there something to do, so that the wait takes no time? Due timers are `choose`'s.
-static bool has_work(struct run *run) {
-    return stop_is_remembered(run) || runloop__source_any_signalled(run->loop, run->mode) ||
-           runloop__perform_any_pending(run->loop, run->mode) || limit_has_passed(run) ||
-           runloop__mode_is_empty(run->loop, run->mode);
+static inline bool has_work(struct run *run) {
+    runloop *loop = run->loop;
+    return stop_is_remembered(run) ||
+           (runloop__source_may_be_signalled(loop) && runloop__source_any_signalled(loop, run->mode)) ||
+           (runloop__perform_may_have_work(loop) && runloop__perform_any_pending(loop, run->mode)) ||
+           limit_has_passed(run) || runloop__mode_is_empty(loop, run->mode);
 }
 
 /// HOLDS: loop, but may let go of it to ask the kernel. What is reported stays so for the wait, which serves it first.
@@ -127,7 +130,7 @@ bool runloop_is_idle(runloop *loop) {
 
 /// HOLDS: loop. How long the kernel may take, with the timer descriptor armed for the timers. A limit is part of the wait itself; so
 /// are the timers where a timer descriptor can't be had.
-static int64_t arm(struct run *run) {
+static inline int64_t arm(struct run *run) {
     runloop *loop = run->loop;
     int64_t wake_ns = runloop__timers_latest(run->mode), end_ns = run->deadline_ns;
     if (wake_ns != RUNLOOP_NEVER) {
@@ -148,8 +151,10 @@ static int64_t arm(struct run *run) {
 static void sleep_until_something_happens(struct run *run) {
     runloop *loop = run->loop;
     for (;;) {
-        runloop__ports_prepare_wait(run);
-        runloop__ports_narrow(run);
+        if (atomic_load_explicit(&loop->ports_need_a_look, memory_order_relaxed)) {
+            runloop__ports_prepare_wait(run);
+            runloop__ports_narrow(run);
+        }
         int64_t timeout_ns = arm(run);
         run->timer_ended_wait = false;
         runloop__unlock(loop);
@@ -196,13 +201,14 @@ static void poll(struct run *run) {
 static void sleep_or_find_work(struct run *run) {
     runloop *loop = run->loop;
     runloop__lock(loop);
+    bool knows = may_know_something(run);
     // What is known already is chosen whatever else there is, and needs no announcement.
-    if (!may_know_something(run) || !choose_known(run, timers_are_due(run))) {
+    if (!knows || !choose_known(run, timers_are_due(run))) {
         loop->sleeping_in = run->mode;
         bool woken = runloop__wake_announce_sleep(loop);
         if (woken || has_work(run))
             choose(run, ASKS);
-        else if (!choose(run, ASKS_IF_TIMERS_ARE_DUE))
+        else if (!knows || !choose(run, ASKS_IF_TIMERS_ARE_DUE))
             sleep_until_something_happens(run);
         loop->sleeping_in = NULL;
     }

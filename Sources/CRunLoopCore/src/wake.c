@@ -28,7 +28,11 @@ bool runloop__wake_announce_sleep(runloop *loop) {
 }
 
 bool runloop__wake_was_woken(runloop *loop) {
-    return atomic_fetch_and(&loop->wake_word, ~(uint32_t)WORD_KICKED) & (WORD_WOKEN | WORD_STOP);
+    // Who has ended the wait changed the word before he wrote the eventfd: what the kernel passed on to us, we see.
+    uint32_t word = atomic_load(&loop->wake_word);
+    if (word & WORD_KICKED)
+        word = atomic_fetch_and(&loop->wake_word, ~(uint32_t)WORD_KICKED);
+    return word & (WORD_WOKEN | WORD_STOP);
 }
 
 /// Sets `bit` if `required` is set, and writes the eventfd if that is the first reason for a sleeper to wake.
