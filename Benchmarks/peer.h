@@ -72,6 +72,8 @@ void peer_signal_send(struct peer_signal *signal);
 
 /// Before a loop is used by other threads, and before peer_submit: for peers that have to prepare.
 void peer_prepare_threads(void);
+/// Looks out for wake-ups for a while before it sleeps; what can't, doesn't.
+void peer_spin(struct peer_loop *loop);
 void peer_accept_submissions(struct peer_loop *loop);
 
 /// Frees what a cancelled timer left for the loop to free.

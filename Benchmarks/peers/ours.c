@@ -40,6 +40,10 @@ void peer_close(struct peer_loop *loop) {
     (void)loop; // It ends with its thread.
 }
 
+void peer_spin(struct peer_loop *loop) {
+    runloop_set_spin(ours(loop), 50000);
+}
+
 void peer_run(struct peer_loop *loop, int64_t limit_ns) {
     (void)loop;
     runloop_run_in_mode(mode, limit_ns, false);

@@ -237,38 +237,39 @@ static inline void runloop__mode_joined(struct mode *mode) {
 /// A source in a loop. Made once for each pair and kept as long as the source, so that a signal handler may walk a source's
 /// bindings without a lock (binding.c).
 struct binding {
-    _Atomic(runloop *) loop; ///< constant once published; holds its memory
     runloop_source *source;
+    struct memberships modes;       ///< lock
+    struct list on_port;            ///< lock
+    struct port *port;              ///< lock
+    _Atomic(runloop *) loop;        ///< constant once published; holds its memory
+    _Atomic uint32_t signal_state;  ///< atomic: SIGNAL_ states (source.c)
+    struct list pending;            ///< lock
+    struct binding *next_incoming;  ///< atomic: with loop->incoming
     _Atomic(struct binding *) next; ///< atomic: the source's chain
     struct binding *next_abandoned; ///< the source's chain_busy
-    struct memberships modes;       ///< lock
     struct common_item *common;     ///< lock: its place in the common set, or NULL
     struct list in_loop;            ///< lock: loop->bindings while it has modes
-    _Atomic uint32_t signal_state;  ///< atomic: SIGNAL_ states (source.c)
-    struct binding *next_incoming;  ///< atomic: with loop->incoming
-    struct list pending;            ///< lock
-    struct port *port;              ///< lock
-    struct list on_port;            ///< lock
 };
 
+/// What an event or a signal touches comes first.
 struct runloop_source {
     struct item item;
-    struct item_config config;  ///< constant
-    _Atomic uint64_t signalled; ///< 0, or the number of its first signal since it last performed
     union {
         void (*perform)(runloop_source *source, void *info);
         void (*ready)(runloop_source *source, runloop_readiness events, void *info);
     } call;
+    runloop_readiness events;
+    int descriptor;
+    bool is_descriptor, is_counter;
+    _Atomic uint64_t signalled; ///< 0, or the number of its first signal since it last performed
+    struct binding first;       ///< inline, since most sources are in one loop
+    struct item_config config;  ///< constant
     bool (*equal)(const void *info, const void *other_info);
     void (*schedule)(runloop_source *source, runloop *loop, const char *mode, void *info);
     void (*cancel)(runloop_source *source, runloop *loop, const char *mode, void *info);
-    bool is_descriptor, is_counter;
-    int descriptor;
-    runloop_readiness events;
     atomic_flag chain_busy;    ///< guards changes of the chain
     _Atomic uint32_t walkers;  ///< who reads the chain beyond the first binding
     struct binding *abandoned; ///< chain_busy: cut off, not yet safe to free
-    struct binding first;      ///< inline, since most sources are in one loop
 };
 
 #define SOURCE_OF(pointer) ((runloop_source *)(void *)(pointer))
@@ -301,14 +302,14 @@ enum port_kind { PORT_DESCRIPTOR, PORT_MAIN_QUEUE };
 struct port {
     enum port_kind kind;
     int descriptor;
-    uint32_t registered; ///< what epoll was asked for; 0: not in the set
-    bool in_set;
-    bool is_zombie;      ///< out of use, but epoll may still report it
     uint32_t ready;      ///< reported and not yet served
     uint32_t pins;       ///< runs that have chosen it and not yet served it
-    uint64_t reports;    ///< counts reports, so that a run can tell "served meanwhile" from "still the one I chose"
     struct list sources; ///< bindings
     struct list in_ready;
+    uint64_t reports;    ///< counts reports, so that a run can tell "served meanwhile" from "still the one I chose"
+    uint32_t registered; ///< what epoll was asked for; 0: not in the set
+    bool in_set;
+    bool is_zombie; ///< out of use, but epoll may still report it
     struct list narrowed;
     struct port *next; ///< in its bucket, or in the graveyard
 };
@@ -639,6 +640,10 @@ struct runloop {
     runloop_timer **firing;   ///< lock: timers whose call-outs run, the innermost last
     uint32_t firing_count, firing_capacity;
     bool timers_served_last; ///< thread
+    _Atomic int64_t spin_limit_ns;
+    struct spin {
+        uint32_t skips, to_skip; ///< sleeps without a look-out after the last one in vain, and what is left of them
+    } spin;                      ///< thread
     _Atomic uint64_t wakeups_saved;
 
     _Atomic uint32_t observing;               ///< atomic: rounds under way (observer.c)
@@ -789,6 +794,8 @@ struct run {
     bool timer_ended_wait;
 };
 
+/// Own thread, without the lock. Before a sleep, if the loop was asked to: looks out for a wake-up for a moment (spin.c).
+void runloop__spin(struct run *run);
 /// Waits as the iteration demands and chooses one port.
 void runloop__wait(struct run *run, bool poll);
 /// Looks whether the main queue is ready, without waiting; if so, that is the choice.

@@ -200,6 +200,8 @@ static void poll(struct run *run) {
 
 static void sleep_or_find_work(struct run *run) {
     runloop *loop = run->loop;
+    if (atomic_load_explicit(&loop->spin_limit_ns, memory_order_relaxed) > 0 && !may_know_something(run))
+        runloop__spin(run);
     runloop__lock(loop);
     bool knows = may_know_something(run);
     // What is known already is chosen whatever else there is, and needs no announcement.
