@@ -24,8 +24,8 @@ def figure(goal, group, cell, results, counts):
         return best_peer_ratio(results, cell.name, goal.peer, group.metric)
     if goal.of == "ratio":
         return ratio(results, cell.name, goal.peer, group.metric, goal.than)
-    if goal.of == "value":
-        found = median(results, cell.name, goal.peer, group.metric)
+    if goal.of in ("value", "p50_ns"):
+        found = median(results, cell.name, goal.peer, group.metric if goal.of == "value" else goal.of)
         return None if found is None else found / group.scale
     found = counts.get(cell.name, {}).get(goal.peer, {}).get(goal.of)
     if found is None or not goal.beside:
@@ -39,7 +39,7 @@ def text_of(goal, group):
     whose = "Swift " if goal.peer.startswith("ours-swift") else ""
     if goal.of == "ratio":
         return f"{whose}{goal.limit:g} x {goal.than}"
-    unit = (goal.unit or group.unit) if goal.of == "value" else goal.of.replace("_", " ")
+    unit = {"value": goal.unit or group.unit, "p50_ns": f"{group.unit} at p50"}.get(goal.of, goal.of.replace("_", " "))
     return f"{whose}{goal.limit:,g} {unit}" + (f" more than {goal.beside}" if goal.beside else "")
 
 
@@ -48,7 +48,7 @@ def judge(goal, group, cell, results, counts):
     if found is None:
         return None
     # A handful of calls at the start and at the end of a run don't cancel out exactly.
-    slack = 0 if goal.of in ("ratio", "value") else goal.limit * 0.01 + 0.005
+    slack = 0 if goal.of in ("ratio", "value", "p50_ns") else goal.limit * 0.01 + 0.005
     text = text_of(goal, group)
     measured = f"{found:.3f}" if goal.of == "ratio" else number(found)
     return Judged(f"{cell.name}: {text}", text, measured, found <= goal.limit + slack)

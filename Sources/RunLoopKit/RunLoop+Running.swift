@@ -112,6 +112,20 @@ extension RunLoop {
     /// wake-ups before the sleep are one. Any thread. O(1), one system call if the loop sleeps, none otherwise.
     public func wakeUp() { core.wakeUp() }
 
+    /// For how long the loop looks out for a wake-up before each sleep: zero, which is not at all, at first; a millisecond at most.
+    /// For loops that wake one another at a high rate from different cores: a round trip then takes well under a
+    /// microsecond, at the price of the processor's time. Look-outs in vain make themselves rare, so an idle loop soon just
+    /// sleeps. A timer brought forward by another thread may be noticed by so much later. A negative duration, or a longer
+    /// one, is a precondition failure. Zero on a loop that a forked child inherited. Any thread; the next sleep counts. O(1).
+    public var lookOutLimit: Duration {
+        get { Duration(nanosecondCount: core.spinLimit) }
+        set {
+            let isPossible = newValue >= .zero && newValue <= .milliseconds(1)
+            precondition(isPossible, "A loop looks out for a millisecond at most, and not for a negative time.")
+            core.setSpinLimit(Nanoseconds.of(newValue))
+        }
+    }
+
     /// Are notes to the developer written to standard error? Each is about use that is allowed but hardly meant, and is written
     /// once per process. There is one: work for the main dispatch queue or the main actor waits longer than 250 ms because
     /// `RunLoop.main` runs inside such work, where it cannot serve it (R109). On unless the environment has `RUNLOOP_NOTES=0`.

@@ -34,6 +34,33 @@ import Testing
         }
     }
 
+    @Test("R50 A loop that looks out for a wake-up before it sleeps is woken as any other")
+    func lookOut() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            #expect(loop.lookOutLimit == .zero)
+            loop.lookOutLimit = .milliseconds(1)
+            #expect(loop.lookOutLimit == .milliseconds(1))
+            let thread = try RunLoop.Thread()
+            for _ in 0..<20 {
+                let performed = Count()
+                thread.perform {
+                    loop.perform {
+                        performed.increment()
+                        loop.stop()
+                    }
+                }
+                let keeper = try RunLoop.Source {}
+                try loop.add(keeper, forMode: .default)
+                #expect(loop.run(mode: .default, for: generous) == .stopped)
+                #expect(performed.value == 1)
+                keeper.invalidate()
+            }
+            thread.stop()
+            thread.join()
+        }
+    }
+
     @Test("R32 R34 A run ends not before its limit")
     func notBeforeLimit() async throws {
         try await withRunLoopThread {

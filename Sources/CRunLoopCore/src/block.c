@@ -25,7 +25,7 @@ void runloop__block_free(void *block) {
 enum {
     PAGE = 4096,
     BLOCKS_PER_PAGE = PAGE / RUNLOOP__BLOCK_SIZE - 1,
-    PAGES_AT_MOST = 32, ///< of a chunk; the first has one, so that a small program has little
+    PAGES_AT_MOST = 8, ///< of a chunk: one block that somebody keeps keeps them all; the first chunk has one page
     UNUSED_AT_MOST =
         8, ///< chunks, a megabyte in all: less, and a queue that is now long, now short asks the kernel all the time
     FIRST_BATCH = 4,

@@ -28,6 +28,8 @@ struct LoopCore: Hashable, @unchecked Sendable {
     var isCurrent: Bool { runloop_is_current(pointer) }
     var isWaiting: Bool { runloop_is_waiting(pointer) }
     var isIdle: Bool { runloop_is_idle(pointer) }
+    var spinLimit: Int64 { runloop_get_spin(pointer) }
+    func setSpinLimit(_ limit: Int64) { _ = runloop_set_spin(pointer, limit) }
     var currentMode: ModeName? { runloop_current_mode(pointer).map { ModeName(text: runloop_mode_name($0)) } }
     var wakeUpsSaved: UInt64 { runloop_wakeups_saved(pointer) }
     var copiedDescription: String? { takeString(runloop_copy_description(pointer)) }

@@ -1,0 +1,98 @@
+// spin.c — the look-out before a sleep, which must not change anything but time.
+#include "trace_helpers.h"
+
+static runloop_source *s;
+
+static void begin_with_look_out(int64_t limit_ns) {
+    begin();
+    EXPECT_EQ(runloop_set_spin(loop, limit_ns), 0);
+    watch("P");
+    s = add_source("s", NULL, "P");
+}
+
+TEST("the limit of the look-out is 0 at first, and kept within bounds") {
+    begin();
+    EXPECT_EQ(runloop_get_spin(loop), 0);
+    EXPECT_EQ(runloop_set_spin(loop, -1), -EINVAL);
+    EXPECT_EQ(runloop_set_spin(loop, RUNLOOP_SPIN_AT_MOST + 1), -EINVAL);
+    EXPECT_EQ(runloop_get_spin(loop), 0);
+    EXPECT_EQ(runloop_set_spin(loop, RUNLOOP_SPIN_AT_MOST), 0);
+    EXPECT_EQ(runloop_get_spin(loop), RUNLOOP_SPIN_AT_MOST);
+    EXPECT_EQ(runloop_set_spin(loop, 0), 0);
+    EXPECT_EQ(runloop_set_spin(NULL, 0), -EINVAL);
+    EXPECT_EQ(runloop_get_spin(NULL), 0);
+}
+
+static void signal_and_wake(void) {
+    runloop_source_signal(s);
+    runloop_wake_up(loop);
+}
+
+/// Asked until the loop has been told of the wait, whether it looks out then or sleeps.
+static void signal_in_the_wait(void) {
+    WAIT_UNTIL(trace_is("E T S W"));
+    signal_and_wake();
+}
+
+TEST("R43 R50 a wake-up during the look-out ends the wait as it ends a sleep") {
+    begin_with_look_out(RUNLOOP_SPIN_AT_MOST);
+    for (int i = 0; i < 50; i++) {
+        start_helper(signal_in_the_wait);
+        run("P", LONG, true);
+        join_helper();
+        EXPECT_TRACE("E T S W A T S s X -> HandledSource");
+    }
+}
+
+static void stop_in_the_wait(void) {
+    WAIT_UNTIL(trace_is("E T S W"));
+    stop_loop();
+}
+
+TEST("R46 a stop during the look-out ends the run") {
+    begin_with_look_out(RUNLOOP_SPIN_AT_MOST);
+    start_helper(stop_in_the_wait);
+    run("P", LONG, false);
+    join_helper();
+    EXPECT_TRACE("E T S W A X -> Stopped");
+}
+
+TEST("R34 a limit that is shorter than the look-out ends it") {
+    begin_with_look_out(RUNLOOP_SPIN_AT_MOST);
+    run("P", RUNLOOP_SPIN_AT_MOST / 10, false);
+    EXPECT_TRACE("E T S W A X -> TimedOut");
+}
+
+TEST("R74 a timer that is due during the look-out fires, not early and once") {
+    begin_with_look_out(RUNLOOP_SPIN_AT_MOST);
+    add_timer("t", RUNLOOP_SPIN_AT_MOST / 10, 0, stop_loop, "P");
+    run("P", LONG, false);
+    EXPECT_TRACE("E T S W A t X -> Stopped");
+}
+
+static int counter;
+
+static void count_in_the_wait(void) {
+    WAIT_UNTIL(trace_is("E T S W"));
+    count_up(counter);
+}
+
+TEST("R43 a descriptor that becomes ready during the look-out is served") {
+    begin_with_look_out(RUNLOOP_SPIN_AT_MOST);
+    counter = new_counter();
+    add_descriptor("d", counter, true, stop_loop, "P");
+    start_helper(count_in_the_wait);
+    run("P", LONG, false);
+    join_helper();
+    EXPECT_TRACE("E T S W A d X -> Stopped");
+}
+
+TEST("R49 a source signalled at any moment around the look-out is performed in that run") {
+    begin_with_look_out(RUNLOOP_SPIN_AT_MOST / 20);
+    for (int i = 0; i < 2000; i++) {
+        start_helper(signal_and_wake);
+        EXPECT_EQ(runloop_run_in_mode("P", LONG, true), RUNLOOP_RESULT_HANDLED_SOURCE);
+        join_helper();
+        trace_reset();
+    }
+}
