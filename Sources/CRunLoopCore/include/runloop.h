@@ -125,6 +125,9 @@ RUNLOOP_EXPORT void runloop_release(runloop *loop);
 RUNLOOP_EXPORT bool runloop_is_current(runloop *loop);
 RUNLOOP_EXPORT bool runloop_is_waiting(runloop *loop);
 
+/// The longest look-out: a millisecond, in nanoseconds.
+#define RUNLOOP_SPIN_AT_MOST INT64_C(1000000)
+
 /// Before each sleep, look out for a wake-up for at most `limit_ns` nanoseconds; 0, as it is at first, for not. For loops that wake
 /// one another at a high rate from different cores: a round trip then takes well under a microsecond, at the price of the
 /// processor's time. Look-outs in vain make themselves rare, so that a loop whose wakers need its core, or that is idle, soon
@@ -132,7 +135,6 @@ RUNLOOP_EXPORT bool runloop_is_waiting(runloop *loop);
 /// by so much later. Not while the main queue is served. Any thread, at any time, also while the loop sleeps: the next
 /// sleep counts. -EINVAL for a negative limit or more than RUNLOOP_SPIN_AT_MOST. O(1). No rule asks for it: nothing but time
 /// tells the difference.
-#define RUNLOOP_SPIN_AT_MOST INT64_C(1000000)
 RUNLOOP_EXPORT int runloop_set_spin(runloop *loop, int64_t limit_ns);
 RUNLOOP_EXPORT int64_t runloop_get_spin(runloop *loop);
 
