@@ -6,11 +6,20 @@ bool runloop__is_common_name(const char *name) {
     return strcmp(name, RUNLOOP_COMMON_MODES) == 0;
 }
 
+static struct mode *next_mode(struct mode *mode) {
+    return atomic_load_explicit(&mode->next, memory_order_acquire);
+}
+
 struct mode *runloop__find_other_mode(runloop *loop, const char *name) {
-    for (struct mode *mode = atomic_load_explicit(&loop->modes, memory_order_acquire); mode;
-         mode = atomic_load_explicit(&mode->next, memory_order_acquire)) {
+    struct mode *first = atomic_load_explicit(&loop->modes, memory_order_acquire);
+    // An interned name is told by its address. Text is compared only if no mode is that.
+    for (struct mode *mode = first; mode; mode = next_mode(mode)) {
+        if (mode->name == name)
+            return mode;
+    }
+    for (struct mode *mode = first; mode; mode = next_mode(mode)) {
         // The first letter rules most of them out without a call.
-        if (mode->name == name || (mode->name[0] == name[0] && strcmp(mode->name, name) == 0))
+        if (mode->name[0] == name[0] && strcmp(mode->name, name) == 0)
             return mode;
     }
     return NULL;
@@ -56,8 +65,7 @@ size_t runloop_get_modes(runloop *loop, const char **names, size_t capacity) {
     if (runloop__check(loop) || (!names && capacity))
         return 0;
     size_t count = 0;
-    for (struct mode *mode = atomic_load_explicit(&loop->modes, memory_order_acquire); mode;
-         mode = atomic_load_explicit(&mode->next, memory_order_acquire)) {
+    for (struct mode *mode = atomic_load_explicit(&loop->modes, memory_order_acquire); mode; mode = next_mode(mode)) {
         if (count < capacity)
             names[count] = mode->name;
         count++;
