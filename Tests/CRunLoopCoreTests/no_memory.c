@@ -1,9 +1,10 @@
 // no_memory.c — memory that runs out at every place where the core asks for it (R121, and the -ENOMEM of every call).
-// Link with -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free.
+// Link with -Wl,--wrap=malloc,--wrap=calloc,--wrap=aligned_alloc,--wrap=realloc,--wrap=free.
 #include "items.h"
 
 extern void *__real_malloc(size_t size);
 extern void *__real_calloc(size_t count, size_t size);
+extern void *__real_aligned_alloc(size_t alignment, size_t size);
 extern void *__real_realloc(void *block, size_t size);
 extern void __real_free(void *block);
 
@@ -60,6 +61,10 @@ void *__wrap_malloc(size_t size) {
 
 void *__wrap_calloc(size_t count, size_t size) {
     return fails() ? NULL : enter(__real_calloc(count, size));
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size) {
+    return fails() ? NULL : enter(__real_aligned_alloc(alignment, size));
 }
 
 void *__wrap_realloc(void *block, size_t size) {

@@ -7,13 +7,23 @@ bool runloop__timers_are_due(struct mode *mode, int64_t now_ns) {
 }
 
 /// HOLDS: loop. Children are due no earlier than their parent, so only the due part of the heap is visited.
-static void collect_due(runloop *loop, const struct heap *heap, uint32_t position, int64_t now_ns) {
+static void gather_due(runloop *loop, const struct heap *heap, uint32_t position, int64_t now_ns) {
     if (position >= heap->count || heap->entries[position].key > now_ns)
         return;
-    if (!runloop__collect(loop, &heap->entries[position].timer->item))
+    struct item *item = &heap->entries[position].timer->item;
+    if (!runloop__collect_unretained(loop, item))
         return;
+    __builtin_prefetch(item, 1);
     for (uint32_t child = position * 4 + 1; child <= position * 4 + 4; child++)
-        collect_due(loop, heap, child, now_ns);
+        gather_due(loop, heap, child, now_ns);
+}
+
+/// HOLDS: loop. Retained after all are known: so what is not in the cache comes at the same time, not one by one.
+static void collect_due(runloop *loop, const struct heap *heap, int64_t now_ns) {
+    uint32_t base = loop->collected_count;
+    gather_due(loop, heap, 0, now_ns);
+    for (uint32_t i = base; i < loop->collected_count; i++)
+        runloop__item_retain(loop->collected[i]);
 }
 
 static int64_t due_of(const runloop_timer *timer) {
@@ -56,8 +66,7 @@ struct firing {
 /// HOLDS: loop. Looks again at a collected timer and takes it out of its heaps for the call-out. False: not (any more) to be fired.
 static bool begin(runloop *loop, struct firing *firing, int64_t pass_ns) {
     runloop_timer *timer = firing->timer;
-    struct timer_extras *extras = runloop__timer_extras(timer);
-    bool repeats = extras && extras->interval_ns > 0;
+    bool repeats = runloop__timer_state(timer) & ITEM_REPEATS;
     firing->due_ns = due_of(timer);
     firing->start_ns = pass_ns;
     // Reading the clock is only worth it where it can decide: which instants were missed, or a date moved during the pass.
@@ -67,6 +76,7 @@ static bool begin(runloop *loop, struct firing *firing, int64_t pass_ns) {
         firing->due_ns > firing->start_ns || !runloop__timer_begin_firing(loop, timer))
         return false;
     if (repeats) {
+        struct timer_extras *extras = runloop__timer_extras(timer);
         uint64_t missed = extras->unreported + intervals_between(firing->due_ns, firing->start_ns, extras->interval_ns);
         atomic_store_explicit(&extras->missed, missed, memory_order_relaxed);
     }
@@ -86,12 +96,11 @@ static void date_anew(const struct firing *firing, struct timer_extras *extras) 
 
 /// HOLDS: the owner, or its word. A timer that fires once is buried while it still counts as firing: so it goes into no heap again.
 static struct timer_remains end(runloop *owner, const struct firing *firing) {
-    struct timer_extras *extras = runloop__timer_extras(firing->timer);
     struct timer_remains remains = {0};
-    if (!extras || extras->interval_ns == 0)
+    if (!(runloop__timer_state(firing->timer) & ITEM_REPEATS))
         remains = runloop__timer_bury(owner, firing->timer);
     else if (runloop__item_is_valid(&firing->timer->item))
-        date_anew(firing, extras);
+        date_anew(firing, runloop__timer_extras(firing->timer));
     remains.context = runloop__timer_end_firing(owner, firing->timer);
     return remains;
 }
@@ -118,7 +127,7 @@ static void finish(runloop *loop, const struct firing *firing, uint32_t index) {
     }
     struct timer_remains remains = end(loop, firing);
     // No user code can run where nothing is to be released but memory: a timer without a context, or one that its mode still holds.
-    bool is_quiet = !runloop__item_config(&timer->item)->release || (!remains.context && timer->mode);
+    bool is_quiet = !(runloop__timer_state(timer) & ITEM_RELEASES) || (!remains.context && timer->mode);
     if (!is_quiet)
         runloop__unlock(loop);
     runloop__timer_release_remains(timer, remains);
@@ -136,7 +145,7 @@ bool runloop__timers_fire(struct run *run) {
     bool any = false;
     uint64_t instants = 0;
     runloop__lock(loop);
-    collect_due(loop, &run->mode->timers, 0, pass_ns);
+    collect_due(loop, &run->mode->timers, pass_ns);
     if (loop->collected_count - base > 1)
         runloop__collected_sort(loop, base, precedes);
     for (uint32_t i = base; i < loop->collected_count; i++) {

@@ -5,17 +5,27 @@
 
 #include "internal.h"
 
-/// Room for `needed` in all: -ENOMEM.
-static RUNLOOP__COLD int heap_grow(struct heap *heap, uint32_t needed) {
-    uint32_t capacity = heap->capacity + heap->capacity / 2 + 8;
-    if (capacity < needed)
-        capacity = needed;
-    struct heap_entry *entries = realloc(heap->entries, capacity * sizeof *entries);
-    if (!entries)
+// The four children of an entry stand on one cache line: entry 1 begins one, and so does every group after it.
+enum { HEAP_LEAD = 3, HEAP_ENTRIES_PER_LINE = 4 };
+
+/// Other memory for the entries, with room for `capacity`: -ENOMEM, and all is as it was.
+static RUNLOOP__COLD int heap_move(struct heap *heap, uint32_t capacity) {
+    size_t lines = ((size_t)capacity + HEAP_LEAD) / HEAP_ENTRIES_PER_LINE + 1;
+    struct heap_entry *memory = aligned_alloc(64, lines * HEAP_ENTRIES_PER_LINE * sizeof *memory);
+    if (!memory)
         return -ENOMEM;
-    heap->entries = entries;
+    if (heap->entries) {
+        memcpy(memory + HEAP_LEAD, heap->entries, heap->count * sizeof *memory);
+        free(heap->entries - HEAP_LEAD);
+    }
+    heap->entries = memory + HEAP_LEAD;
     heap->capacity = capacity;
     return 0;
+}
+
+static RUNLOOP__COLD int heap_grow(struct heap *heap, uint32_t needed) {
+    uint32_t capacity = heap->capacity + heap->capacity / 2 + 8;
+    return heap_move(heap, capacity < needed ? needed : capacity);
 }
 
 /// Room for so many more: -ENOMEM.
@@ -44,16 +54,33 @@ static inline void heap_sift_up(struct heap *heap, struct mode *mode, uint32_t p
     heap_place(heap, mode, position, entry);
 }
 
+/// The least of the entries from `child` to `end`, one at a time.
+static RUNLOOP__COLD uint32_t heap_least_among(const struct heap *heap, uint32_t child, uint32_t end) {
+    uint32_t least = child;
+    while (++child < end) {
+        if (heap_entry_precedes(&heap->entries[child], &heap->entries[least]))
+            least = child;
+    }
+    return least;
+}
+
+/// The least of an entry's children. Which of four keys is least can't be predicted, so it is found without a branch; that two are
+/// equal is rare, and looked at again.
+static inline uint32_t heap_least_child(const struct heap *heap, uint32_t child) {
+    if (child + 4 > heap->count)
+        return heap_least_among(heap, child, heap->count);
+    const struct heap_entry *four = &heap->entries[child];
+    uint32_t left = four[1].key < four[0].key, right = 2 + (four[3].key < four[2].key);
+    uint32_t least = four[right].key < four[left].key ? right : left;
+    int64_t key = four[least].key;
+    if ((four[0].key == key) + (four[1].key == key) + (four[2].key == key) + (four[3].key == key) > 1)
+        return heap_least_among(heap, child, child + 4);
+    return child + least;
+}
+
 static inline void heap_sift_down(struct heap *heap, struct mode *mode, uint32_t position, struct heap_entry entry) {
-    for (;;) {
-        uint32_t child = position * 4 + 1;
-        if (child >= heap->count)
-            break;
-        uint32_t end = child + 4 < heap->count ? child + 4 : heap->count, least = child;
-        while (++child < end) {
-            if (heap_entry_precedes(&heap->entries[child], &heap->entries[least]))
-                least = child;
-        }
+    for (uint32_t child; (child = position * 4 + 1) < heap->count;) {
+        uint32_t least = heap_least_child(heap, child);
         if (!heap_entry_precedes(&heap->entries[least], &entry))
             break;
         heap_place(heap, mode, position, heap->entries[least]);
@@ -74,21 +101,13 @@ static inline void heap_push(struct heap *heap, struct mode *mode, runloop_timer
     heap_sift_up(heap, mode, heap->count++, (struct heap_entry){.key = due_ns, .timer = timer});
 }
 
-/// A burst of timers gives its memory back; half is kept, so that a few timers coming and going cost nothing.
-static RUNLOOP__COLD void heap_shrink(struct heap *heap) {
-    struct heap_entry *entries = realloc(heap->entries, heap->capacity / 2 * sizeof *entries);
-    if (entries) {
-        heap->entries = entries;
-        heap->capacity /= 2;
-    }
-}
-
 static inline void heap_remove(struct heap *heap, struct mode *mode, uint32_t position) {
     struct heap_entry last = heap->entries[--heap->count];
     if (position < heap->count)
         heap_settle(heap, mode, position, last);
+    // A burst of timers gives its memory back; half is kept, so that a few timers coming and going cost nothing.
     if (heap->capacity > 1024 && heap->count < heap->capacity / 4)
-        heap_shrink(heap);
+        heap_move(heap, heap->capacity / 2);
     // The next removal will move the last one now.
     if (heap->count > 0)
         __builtin_prefetch(heap->entries[heap->count - 1].timer, 1);

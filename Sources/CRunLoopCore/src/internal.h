@@ -34,7 +34,7 @@ struct binding;
 #endif
 
 /// Rarely needed, and so not to make its caller larger.
-#define RUNLOOP__COLD __attribute__((noinline, cold))
+#define RUNLOOP__COLD __attribute__((noinline, cold, unused))
 
 //===-- blocks: recycled memory for what comes and goes by the million (block.c) -------------------------------------===//
 
@@ -99,6 +99,9 @@ enum {
     ITEM_FIRING = 2,  ///< Its call-out runs (timers, observers): the context is kept until it returns.
     ITEM_RETIRED = 4, ///< Invalidated and taken out of its modes: the context goes as soon as no call-out uses it.
     ITEM_REDATED = 8, ///< Timers: a date was set while it fired.
+    ITEM_REPEATS = 16,
+    ITEM_TOLERANT = 32,
+    ITEM_RELEASES = 64, ///< Timers, these three: what their extras say, to be had without these.
 };
 
 struct item {
@@ -476,6 +479,8 @@ struct timer_remains {
 };
 struct timer_remains runloop__timer_bury(runloop *owner, runloop_timer *timer);
 void runloop__timer_release_remains(runloop_timer *timer, struct timer_remains remains);
+/// Gives back the memory of an empty heap.
+void runloop__timers_free(struct mode *mode);
 /// HOLDS: loop; own thread. Is a timer of the mode due, at `now_ns`?
 bool runloop__timers_are_due(struct mode *mode, int64_t now_ns);
 /// HOLDS: loop. When a sleeper in the mode must wake for its timers.
@@ -731,13 +736,19 @@ static inline void runloop__mode_left(runloop *loop, struct mode *mode) {
 
 /// False when memory ran out.
 bool runloop__collected_grow(runloop *loop);
-/// Own thread. Pushes a retained item for a call-out to come; false when memory ran out (it stays for a later turn).
-static inline bool runloop__collect(runloop *loop, struct item *item) {
+/// Own thread. Pushes an item for a call-out to come; false when memory ran out (it stays for a later turn). The entry is a
+/// reference, which whoever pushes an item unretained makes before he unlocks the loop.
+static inline bool runloop__collect_unretained(runloop *loop, struct item *item) {
     if (loop->collected_count == loop->collected_capacity && !runloop__collected_grow(loop))
         return false;
-    runloop__item_retain(item);
     loop->collected[loop->collected_count++] = item;
     return true;
+}
+static inline bool runloop__collect(runloop *loop, struct item *item) {
+    bool collected = runloop__collect_unretained(loop, item);
+    if (collected)
+        runloop__item_retain(item);
+    return collected;
 }
 static inline void runloop__collected_drop(runloop *loop, uint32_t index) {
     struct item *item = loop->collected[index];

@@ -58,7 +58,7 @@ void runloop__unhold(runloop *loop) {
     for (struct mode *mode = atomic_load(&loop->modes), *next; mode; mode = next) {
         next = atomic_load(&mode->next);
         runloop__observers_free(mode);
-        free(mode->timers.entries);
+        runloop__timers_free(mode);
         free(mode);
     }
     runloop__associated_free(loop);

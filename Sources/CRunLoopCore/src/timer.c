@@ -27,6 +27,15 @@ static inline bool needs_extras(const runloop_timer_config *config) {
            config->context.describe;
 }
 
+/// HOLDS: the owner, or its word; or nobody else knows it yet.
+static void note_extras(runloop_timer *timer, const struct timer_extras *extras) {
+    unsigned state = runloop__timer_state(timer) & ~(unsigned)(ITEM_REPEATS | ITEM_TOLERANT | ITEM_RELEASES);
+    state |= extras->interval_ns > 0 ? ITEM_REPEATS : 0;
+    state |= extras->config.release ? ITEM_RELEASES : 0;
+    state |= atomic_load_explicit(&extras->tolerance_ns, memory_order_relaxed) > 0 ? ITEM_TOLERANT : 0;
+    runloop__timer_set_state(timer, state);
+}
+
 int runloop_timer_create(const runloop_timer_config *config, runloop_timer **out) {
     if (!config || !out)
         return -EINVAL;
@@ -39,6 +48,8 @@ int runloop_timer_create(const runloop_timer_config *config, runloop_timer **out
         return -ENOMEM;
     }
     runloop__item_init(&timer->item, ITEM_TIMER, &config->context);
+    if (extras)
+        note_extras(timer, extras);
     timer->fire = config->fire;
     atomic_init(&timer->owner, NULL);
     atomic_init(&timer->due_ns, config->fire_ns);
@@ -118,7 +129,7 @@ int runloop_timer_set_fire_date(runloop_timer *timer, int64_t fire_ns) {
 
 /// HOLDS: the owner, or its word.
 static int change_tolerance(runloop *owner, runloop_timer *timer, int64_t tolerance_ns) {
-    bool was_tolerant = runloop__timer_tolerance(timer) > 0;
+    bool was_tolerant = runloop__timer_state(timer) & ITEM_TOLERANT;
     if (tolerance_ns <= 0 && !was_tolerant)
         return 0;
     int error = runloop__timer_ensure_extras(timer);
@@ -127,6 +138,7 @@ static int change_tolerance(runloop *owner, runloop_timer *timer, int64_t tolera
     struct timer_extras *extras = runloop__timer_extras(timer);
     int64_t capped_ns = capped_tolerance(tolerance_ns, extras->interval_ns);
     atomic_store(&extras->tolerance_ns, capped_ns);
+    note_extras(timer, extras);
     if (!runloop__item_is_firing(&timer->item))
         runloop__timer_became_tolerant(owner, timer, (capped_ns > 0) - was_tolerant);
     return 0;

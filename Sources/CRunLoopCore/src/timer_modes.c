@@ -78,6 +78,12 @@ static inline bool is_homeless(const runloop_timer *timer) {
 
 //===-- heaps --------------------------------------------------------------------------------------------------------===//
 
+void runloop__timers_free(struct mode *mode) {
+    if (mode->timers.entries)
+        free(mode->timers.entries - HEAP_LEAD);
+    mode->timers = (struct heap){0};
+}
+
 int64_t runloop__timers_latest(struct mode *mode) {
     return heap_latest(&mode->timers, mode->tolerant_count > 0);
 }
@@ -92,7 +98,7 @@ static inline void rearm_sleeper(runloop *loop, struct mode *mode) {
 }
 
 static bool is_tolerant(runloop_timer *timer) {
-    return runloop__timer_tolerance(timer) > 0;
+    return runloop__timer_state(timer) & ITEM_TOLERANT;
 }
 
 static inline void enter_heap(runloop *loop, runloop_timer *timer, struct mode *mode) {
@@ -180,7 +186,8 @@ static int add_to_mode(runloop *loop, runloop_timer *timer, struct mode *mode, c
         return -ENOMEM;
     int error = runloop__timer_prepare(timer, mode, 1, 1);
     if (error) {
-        free(mode == made ? made->timers.entries : NULL);
+        if (made)
+            runloop__timers_free(made);
         free(made);
         return error;
     }
@@ -308,7 +315,7 @@ struct timer_remains runloop__timer_bury(runloop *owner, runloop_timer *timer) {
         return remains;
     // While its call-out runs the context stays; who ends that sees the bit.
     runloop__timer_set_state(timer, (state & ~(unsigned)ITEM_VALID) | (state & ITEM_FIRING ? ITEM_RETIRED : 0));
-    remains.context = !(state & ITEM_FIRING);
+    remains.context = (state & (ITEM_FIRING | ITEM_RELEASES)) == ITEM_RELEASES;
     if (!owner || runloop__is_inherited(owner))
         return remains;
     if (runloop__timer_common(timer)) {
@@ -369,5 +376,5 @@ bool runloop__timer_end_firing(runloop *owner, runloop_timer *timer) {
     struct mode *mode;
     for (uint32_t i = 0; owner && (mode = runloop__timer_mode(timer, i)); i++)
         enter_heap(owner, timer, mode);
-    return state & ITEM_RETIRED;
+    return (state & (ITEM_RETIRED | ITEM_RELEASES)) == (ITEM_RETIRED | ITEM_RELEASES);
 }
