@@ -304,7 +304,7 @@ typedef struct runloop_descriptor_config {
     runloop_context context;
     int32_t order;            ///< Among the sources of one descriptor.
     int descriptor;           ///< Stays yours.
-    runloop_readiness events; ///< At least one; errors and hang-ups are told in any case.
+    runloop_readiness events; ///< At least one, may be changed later; errors and hang-ups are told in any case.
     /// `counter`: the descriptor is a non-blocking eventfd, timerfd or alike, and the loop reads its 8 bytes before it
     /// calls (R69). Checked: -EINVAL otherwise, so that no byte of a pipe or a socket is ever eaten.
     bool counter;
@@ -332,7 +332,15 @@ RUNLOOP_EXPORT bool runloop_source_is_signalled(runloop_source *source);
 RUNLOOP_EXPORT void runloop_source_invalidate(runloop_source *source);
 RUNLOOP_EXPORT bool runloop_source_is_valid(runloop_source *source);
 
-/// As created, also after invalidation (R111). Descriptor and events are -1 and 0 for a signalled source.
+/// Asks for other conditions than so far, at least one, in every loop that the source is in (R149): the one source of a
+/// connection asks for RUNLOOP_WRITABLE only while output waits. Counts from the next wait on, in a wait under way too, which a
+/// condition that holds ends; also in the source's own callback. Other sources of the descriptor are not concerned. -EINVAL: invalid
+/// source, signalled by hand, or a counter; no or unknown events. -EBADF, -EPERM, -ENOSPC, -ENOMEM as for an addition: it asks
+/// for what it did before. Two threads at once: one of them counts. O(loops it is in), an epoll_ctl each if what the descriptor is
+/// watched for changes.
+RUNLOOP_EXPORT int runloop_source_set_events(runloop_source *source, runloop_readiness events);
+
+/// As created or last set, also after invalidation (R111). Descriptor and events are -1 and 0 for a signalled source.
 RUNLOOP_EXPORT int32_t runloop_source_get_order(runloop_source *source);
 RUNLOOP_EXPORT void *runloop_source_get_info(runloop_source *source);
 RUNLOOP_EXPORT int runloop_source_get_descriptor(runloop_source *source);

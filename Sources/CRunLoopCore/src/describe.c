@@ -26,7 +26,7 @@ static void print_item_head(FILE *text, const char *kind, const struct item *ite
 static void print_source(FILE *text, runloop_source *source) {
     print_item_head(text, source->is_descriptor ? "descriptor source" : "source", &source->item);
     if (source->is_descriptor)
-        fprintf(text, ", descriptor %d, events %#" PRIx32 "%s", source->descriptor, source->events,
+        fprintf(text, ", descriptor %d, events %#" PRIx32 "%s", source->descriptor, atomic_load(&source->events),
                 source->is_counter ? ", counter" : "");
     else
         fprintf(text, ", signalled %s", yes_or_no(atomic_load(&source->signalled) != 0));

@@ -261,7 +261,7 @@ struct runloop_source {
         void (*perform)(runloop_source *source, void *info);
         void (*ready)(runloop_source *source, runloop_readiness events, void *info);
     } call;
-    runloop_readiness events;
+    _Atomic runloop_readiness events; ///< set first, then applied under the lock of each loop (source_modes.c)
     int descriptor;
     bool is_descriptor, is_counter;
     _Atomic uint64_t signalled; ///< 0, or the number of its first signal since it last performed
@@ -288,6 +288,8 @@ struct binding *runloop__binding_make(runloop_source *source, runloop *loop);
 void runloop__bindings_sweep(runloop_source *source);
 void runloop__bindings_free(runloop_source *source);
 
+/// Conditions that there are, and at least one.
+bool runloop__source_may_ask_for(runloop_readiness events);
 /// HOLDS: loop. The binding has joined a mode: a signal made before that counts.
 void runloop__source_queue_if_signalled(struct binding *binding);
 /// Without any lock. Unlinks the binding, or all, from the loop's signalled lists.
@@ -322,6 +324,8 @@ int runloop__port_join(struct binding *binding);
 void runloop__port_leave(struct binding *binding);
 /// HOLDS: loop. A further mode or one less: what the port's sources want has changed.
 int runloop__port_update(runloop *loop, struct port *port);
+/// HOLDS: loop. One of the port's sources asks for something else.
+int runloop__port_ask_anew(runloop *loop, struct port *port);
 /// HOLDS: loop. Notes what a wait reported.
 void runloop__port_report(runloop *loop, struct port *port, uint32_t events);
 /// HOLDS: loop. The first reported port that the run can serve and what it is ready for, or NULL.

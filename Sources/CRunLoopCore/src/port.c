@@ -20,7 +20,10 @@ enum { ZOMBIES_BEFORE_REBUILD = 64 };
 //===-- what a port's sources want -----------------------------------------------------------------------------------===//
 
 static inline uint32_t epoll_mask(const runloop_source *source) {
-    return source->events | (source->events & RUNLOOP_HANG_UP ? (uint32_t)EPOLLRDHUP : 0);
+    // Partner of runloop_source_set_events, which stores before it walks the chain of bindings: who joins has published his
+    // binding before this load, so one of the two sees the other.
+    uint32_t events = atomic_load(&source->events);
+    return events | (events & RUNLOOP_HANG_UP ? (uint32_t)EPOLLRDHUP : 0);
 }
 
 /// In one mode, or in all (NULL). `*any` tells whether there is a source at all.
@@ -108,6 +111,16 @@ int runloop__port_update(runloop *loop, struct port *port) {
     if (!any || (port->in_set && port->registered == mask))
         return 0;
     return widen(loop, port);
+}
+
+int runloop__port_ask_anew(runloop *loop, struct port *port) {
+    int error = runloop__port_update(loop, port);
+    // What nobody asks for now may be over when somebody does again: the kernel will say.
+    bool any;
+    port->ready &= wanted(port, NULL, &any) | UNASKED;
+    if (!port->ready)
+        list_remove(&port->in_ready);
+    return error;
 }
 
 //===-- the table by descriptor --------------------------------------------------------------------------------------===//
@@ -277,9 +290,15 @@ static inline void note_what_is_left(runloop *loop) {
 //===-- reports and choices ------------------------------------------------------------------------------------------===//
 
 void runloop__port_report(runloop *loop, struct port *port, uint32_t events) {
-    if (port->kind == PORT_DESCRIPTOR && list_is_empty(&port->sources)) {
-        loop->epoll_is_stale |= port->is_zombie;
-        return;
+    if (port->kind == PORT_DESCRIPTOR) {
+        if (list_is_empty(&port->sources)) {
+            loop->epoll_is_stale |= port->is_zombie;
+            return;
+        }
+        // Fetched before another thread asked for less.
+        events &= port->registered | UNASKED;
+        if (!events)
+            return;
     }
     port->ready |= events;
     if (list_is_empty(&port->in_ready)) {
@@ -424,8 +443,9 @@ bool runloop__port_call(struct run *run) {
     for (uint32_t i = base; i < loop->collected_count; i++) {
         runloop_source *source = SOURCE_OF(loop->collected[i]);
         bool callable = (!source->is_counter || run->counted) && !runloop__is_inherited(loop);
-        if (callable && (i == base || still_there(run, source))) {
-            runloop_readiness events = run->ready & (epoll_mask(source) | UNASKED);
+        // An earlier one of them may have changed what this one asks for.
+        runloop_readiness events = run->ready & (epoll_mask(source) | UNASKED);
+        if (callable && events && (i == base || still_there(run, source))) {
             if (events & EPOLLRDHUP)
                 events = (events & ~(uint32_t)EPOLLRDHUP) | RUNLOOP_HANG_UP;
             runloop__IS_CALLING_OUT_TO_A_DESCRIPTOR_SOURCE(source, events);

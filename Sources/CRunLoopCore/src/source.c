@@ -51,9 +51,13 @@ static bool is_counter(int descriptor) {
     return fstat(descriptor, &status) == 0 && (status.st_mode & S_IFMT) == 0 && flags >= 0 && (flags & O_NONBLOCK);
 }
 
-int runloop_descriptor_source_create(const runloop_descriptor_config *config, runloop_source **out) {
+bool runloop__source_may_ask_for(runloop_readiness events) {
     enum { ALL_EVENTS = RUNLOOP_READABLE | RUNLOOP_PRIORITY | RUNLOOP_WRITABLE | RUNLOOP_ERROR | RUNLOOP_HANG_UP };
-    if (!config || !out || config->descriptor < -1 || !config->events || (config->events & ~(uint32_t)ALL_EVENTS))
+    return events && !(events & ~(uint32_t)ALL_EVENTS);
+}
+
+int runloop_descriptor_source_create(const runloop_descriptor_config *config, runloop_source **out) {
+    if (!config || !out || config->descriptor < -1 || !runloop__source_may_ask_for(config->events))
         return -EINVAL;
     if (config->counter && config->descriptor >= 0 && !is_counter(config->descriptor))
         return -EINVAL;
@@ -63,7 +67,7 @@ int runloop_descriptor_source_create(const runloop_descriptor_config *config, ru
     source->is_descriptor = true;
     source->is_counter = config->counter;
     source->descriptor = config->descriptor;
-    source->events = config->events;
+    atomic_init(&source->events, config->events);
     source->call.ready = config->ready;
     source->equal = config->equal;
     *out = source;
@@ -319,5 +323,5 @@ int runloop_source_get_descriptor(runloop_source *source) {
 }
 
 runloop_readiness runloop_source_get_events(runloop_source *source) {
-    return source ? source->events : 0;
+    return source ? atomic_load(&source->events) : 0;
 }

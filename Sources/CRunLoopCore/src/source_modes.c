@@ -339,6 +339,33 @@ bool runloop_contains_source(runloop *loop, runloop_source *source, const char *
     return contains;
 }
 
+//===-- asking for other conditions (R149) ---------------------------------------------------------------------------===//
+
+static void ask_anew(struct binding *binding, void *error) {
+    runloop *loop = atomic_load(&binding->loop);
+    if (runloop__is_inherited(loop))
+        return;
+    runloop__lock(loop);
+    int result = binding->port ? runloop__port_ask_anew(loop, binding->port) : 0;
+    runloop__unlock(loop);
+    if (result)
+        *(int *)error = result;
+}
+
+int runloop_source_set_events(runloop_source *source, runloop_readiness events) {
+    if (!source || !source->is_descriptor || source->is_counter || !runloop__source_may_ask_for(events) ||
+        !runloop__item_is_valid(&source->item))
+        return -EINVAL;
+    // Each loop that is told asks for what the source says by then, so the last word counts, whoever comes last to a loop.
+    runloop_readiness former = atomic_exchange(&source->events, events);
+    int error = 0, ignored;
+    runloop__bindings_each(source, ask_anew, &error);
+    // Taken back, unless somebody else has said something since.
+    if (error && atomic_compare_exchange_strong(&source->events, &events, former))
+        runloop__bindings_each(source, ask_anew, &ignored);
+    return error;
+}
+
 //===-- invalidating (R67) -------------------------------------------------------------------------------------------===//
 
 static void leave_loop(struct binding *binding, void *unused) {
