@@ -60,7 +60,7 @@ extension RunLoop {
         /// - Parameters:
         ///   - fileDescriptor: −1 makes a member of its modes that is never called, which keeps them from being empty
         ///     (R68).
-        ///   - events: at least one condition.
+        ///   - events: at least one condition; `setEvents(_:)` changes it later.
         ///   - order: among the sources of one descriptor, lower goes first. Clamped to 32 bits.
         ///   - perform: called on the loop's thread with the conditions that hold.
         /// - Throws: `invalid` without or with unknown conditions, and for a descriptor below −1.
@@ -140,8 +140,30 @@ extension RunLoop {
         /// The descriptor, as created. `nil` for a source that is signalled by hand, and for −1. O(1).
         public var fileDescriptor: CInt? { core.descriptor < 0 ? nil : core.descriptor }
 
-        /// The conditions it asks for, as created. Empty for a source that is signalled by hand. O(1).
+        /// The conditions it asks for, as created or last set, also of an invalid source. Empty for a source that is signalled
+        /// by hand. O(1).
         public var events: Readiness { Readiness(rawValue: core.events) }
+
+        /// Asks for other conditions than so far, in every mode of every loop that the source is in (R149).
+        ///
+        /// A socket can nearly always be written to, so a loop in which a source asks for `write` all the time never sleeps.
+        /// The one source of a connection asks for it only while output waits:
+        ///
+        ///     try source.setEvents(output.isEmpty ? .read : [.read, .write])
+        ///
+        /// Counts from the next wait on, and in a wait under way, which a condition that holds ends; in the source's own
+        /// closure too. Other sources of the descriptor are not concerned. Any thread; if two do it at once, one of them
+        /// counts. O(loops it is in), and a system call each if what the descriptor is watched for changes.
+        ///
+        /// - Parameter events: at least one condition. Errors and hang-ups are told in any case.
+        /// - Throws: `invalid` for an invalidated source, one that is not driven by a descriptor, a counter, a signal of the
+        ///   process, and without or with unknown conditions; `badDescriptor` and what else adding the source can. After an
+        ///   error it asks for what it did before.
+        public func setEvents(_ events: Readiness) throws(RunLoop.Error) {
+            if caughtSignal != nil { throw .invalid }
+            let result = core.setEvents(events.rawValue)
+            if result < 0 { throw RunLoop.Error(result: result) }
+        }
 
         /// Can it still be called? O(1).
         public var isValid: Bool { core.isValid }

@@ -22,6 +22,52 @@ import Testing
         }
     }
 
+    @Test("R149 A source asks for what it is told to, in its own closure too")
+    func setEvents() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            try withPipe { reader, writer in
+                let seen = Trace()
+                let room = Handed<RunLoop.Source>()
+                let source = try RunLoop.Source(fileDescriptor: writer, events: .error) { events in
+                    seen.note("\(events)")
+                    #expect(throws: Never.self) { try room.take()?.setEvents(.error) }
+                }
+                room.put(source)
+                try loop.add(source, forMode: .default)
+                #expect(loop.run(mode: .default, for: .milliseconds(1)) == .timedOut)
+                try source.setEvents([.error, .write])
+                #expect(source.events == [.error, .write])
+                #expect(loop.run(mode: .default, for: generous, returnAfterSourceHandled: true) == .handledSource)
+                #expect(source.events == .error)
+                #expect(loop.run(mode: .default, for: .milliseconds(1)) == .timedOut)
+                #expect(seen.all == ["\(RunLoop.Source.Readiness.write)"])
+                room.clear()
+                source.invalidate()
+            }
+        }
+    }
+
+    @Test("R149 What has no conditions to set refuses them, and keeps what it has")
+    func setEventsRefused() throws {
+        try withPipe { reader, _ in
+            let source = try RunLoop.Source(fileDescriptor: reader) { _ in }
+            #expect(throws: RunLoop.Error.invalid) { try source.setEvents([]) }
+            #expect(throws: RunLoop.Error.invalid) { try source.setEvents(.init(rawValue: 1 << 20)) }
+            #expect(source.events == .read)
+            source.invalidate()
+            #expect(throws: RunLoop.Error.invalid) { try source.setEvents(.write) }
+            #expect(source.events == .read)
+        }
+        #expect(throws: RunLoop.Error.invalid) { try RunLoop.Source {}.setEvents(.read) }
+        let signal = try RunLoop.Source(signal: SIGWINCH) {}
+        #expect(throws: RunLoop.Error.invalid) { try signal.setEvents(.read) }
+        signal.invalidate()
+        let counter = try makeCounter()
+        #expect(throws: RunLoop.Error.invalid) { try RunLoop.Source(counter: counter) {}.setEvents(.read) }
+        close(counter)
+    }
+
     @Test("R62 A signal marks until the source performs, and several are one")
     func signalMarks() async throws {
         try await withRunLoopThread {

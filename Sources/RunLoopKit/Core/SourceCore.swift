@@ -44,6 +44,7 @@ struct SourceCore: Hashable, @unchecked Sendable {
     var order: Int32 { runloop_source_get_order(pointer) }
     var descriptor: Int32 { runloop_source_get_descriptor(pointer) }
     var events: UInt32 { runloop_source_get_events(pointer) }
+    func setEvents(_ events: UInt32) -> Int32 { runloop_source_set_events(pointer, events) }
     var isValid: Bool { runloop_source_is_valid(pointer) }
     func invalidate() { runloop_source_invalidate(pointer) }
 
