@@ -10,7 +10,7 @@ import RunLoopKit
 ///
 ///     swift run chat 7777            and then, in other terminals:   nc 127.0.0.1 7777
 ///
-/// It shows how a server is made of a loop: a source for what can be read, another one only while output waits, bounded
+/// It shows how a server is made of a loop: a source for each client, which asks for room only while output waits, bounded
 /// memory for each client, timers with tolerance for who is idle, work that is done once an iteration, signals as sources,
 /// and a mode of its own for the goodbye, whose run is finished when everybody has got it.
 ///

@@ -13,8 +13,7 @@ import RunLoopKit
     private var lines: LineBuffer
     private var output: OutputBuffer
     private var lastHeard = RunLoop.Instant.now
-    private var reader: RunLoop.Source?
-    private var writer: RunLoop.Source?
+    private var source: RunLoop.Source?
     private var timer: RunLoop.Timer?
 
     init(_ socket: Socket, number: Int, server: Server) {
@@ -32,16 +31,11 @@ import RunLoopKit
     var backlog: Int { output.count }
 
     func begin() throws {
-        // Two sources for one descriptor: this one is there as long as the client talks, the other one while output waits.
-        // A socket can nearly always be written to, so a source that asks for it all the time would never let the loop sleep.
-        let reader = try RunLoop.Source(fileDescriptor: socket.descriptor, events: .read) { [weak self] _ in
-            MainActor.assumeIsolated { self?.read() }
+        let source = try RunLoop.Source(fileDescriptor: socket.descriptor, events: .read) { [weak self] events in
+            MainActor.assumeIsolated { self?.serve(events) }
         }
-        writer = try RunLoop.Source(fileDescriptor: socket.descriptor, events: .write) { [weak self] _ in
-            MainActor.assumeIsolated { self?.flush() }
-        }
-        try server.loop.add(reader, forMode: .default)
-        self.reader = reader
+        try server.loop.add(source, forMode: .default)
+        self.source = source
         watchIdleness(for: server.options.idleLimit)
     }
 
@@ -60,19 +54,17 @@ import RunLoopKit
         if state == .gone { return }
         do {
             try output.flush(socket.write)
-            if !output.isEmpty { return try waitForRoom() }
+            if output.isEmpty && state == .leaving { return close() }
+            try askForWhatIsNeeded()
         } catch {
-            return close(because: "\(error)")
+            close(because: "\(error)")
         }
-        if state == .leaving { return close() }
-        if let writer { for mode in Server.modes { server.loop.remove(writer, forMode: mode) } }
     }
 
     /// Takes nothing more from the client, and closes the connection when it has been sent what waits, last of all `words`.
     func leave(_ reason: String, saying words: String?) {
         if state != .talking { return }
         state = .leaving
-        reader?.invalidate()
         if let words, !output.append(words) { output.replaceUnsent(with: words) }
         server.hasLeft(self, because: reason)
         timer?.invalidate()
@@ -89,8 +81,7 @@ import RunLoopKit
         if state == .talking { server.hasLeft(self, because: reason ?? "connection closed") }
         state = .gone
         timer?.invalidate()
-        reader?.invalidate()
-        writer?.invalidate()
+        source?.invalidate()
         // What nobody has read when a connection is closed makes the kernel reset it, and take back what was sent.
         // Who sends faster than this has no claim to it.
         for _ in 0..<64 {
@@ -98,6 +89,12 @@ import RunLoopKit
         }
         socket.close()
         server.isGone(self)
+    }
+
+    /// What cannot be read or written any more shows when it is tried.
+    private func serve(_ events: RunLoop.Source.Readiness) {
+        if state == .talking && events != .write { read() }
+        if events != .read { flush() }
     }
 
     /// One read per call, so that nobody can talk so fast that others don't get a word in.
@@ -114,9 +111,16 @@ import RunLoopKit
         }
     }
 
-    private func waitForRoom() throws(RunLoop.Error) {
-        guard let writer else { return }
-        for mode in Server.modes { try server.loop.add(writer, forMode: mode) }
+    /// A socket can nearly always be written to: a source that asks for it all the time would never let the loop sleep. Who is
+    /// leaving is not listened to any more, and is what the last run is about.
+    private func askForWhatIsNeeded() throws(RunLoop.Error) {
+        guard let source else { return }
+        if state == .leaving {
+            try source.setEvents(.write)
+            try server.loop.add(source, forMode: .farewell)
+        } else {
+            try source.setEvents(output.isEmpty ? .read : [.read, .write])
+        }
     }
 
     /// A timer that is moved with each line would be a lot of moving. This one looks, when it fires, how much of the time is

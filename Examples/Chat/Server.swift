@@ -13,9 +13,6 @@ extension RunLoop.Mode {
 
 /// Who is there, and what they say to each other. Everything happens in the main loop, one thing at a time.
 @MainActor final class Server {
-    /// In which waiting output is sent.
-    static let modes: [RunLoop.Mode] = [.default, .farewell]
-
     let options: Options
     let loop = RunLoop.main
     private var listener: Listener?
@@ -58,7 +55,7 @@ extension RunLoop.Mode {
         sayGoodbye()
     }
 
-    /// In its mode there are no listener, no timers and no readers: only the sources of clients whose output waits, each of
+    /// In its mode there are no listener and no timers: only the sources of clients whose output waits, each of
     /// which goes when its client has everything. So the mode becomes empty, and the run is finished.
     private func sayGoodbye() {
         listener?.close()
