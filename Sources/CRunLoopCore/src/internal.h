@@ -328,10 +328,12 @@ int runloop__port_update(runloop *loop, struct port *port);
 int runloop__port_ask_anew(runloop *loop, struct port *port);
 /// HOLDS: loop. Notes what a wait reported.
 void runloop__port_report(runloop *loop, struct port *port, uint32_t events);
-/// HOLDS: loop. The first reported port that the run can serve and what it is ready for, or NULL.
-struct port *runloop__port_first_ready(struct run *run, uint32_t *ready);
-/// HOLDS: loop. Acknowledges that port and collects the mode's sources on it, for `port_call`.
-void runloop__port_collect(struct run *run, struct port *port, uint32_t ready);
+/// HOLDS: loop. Has a port been reported that the run can serve?
+bool runloop__port_is_ready(struct run *run);
+/// HOLDS: loop. Chooses the first one: into the hand, if observers are told before it is served, else its sources are collected.
+/// False if there is none.
+bool runloop__port_choose(struct run *run);
+void runloop__port_take_in_hand(struct run *run, struct port *port);
 /// HOLDS: loop. Before any wait: all that this mode wants must be able to end it.
 void runloop__ports_prepare_wait(struct run *run);
 /// HOLDS: loop. Before a wait that may sleep: nothing that this mode does not want may end it.

@@ -308,7 +308,8 @@ void runloop__port_report(runloop *loop, struct port *port, uint32_t events) {
     }
 }
 
-struct port *runloop__port_first_ready(struct run *run, uint32_t *ready) {
+/// HOLDS: loop. The first reported port that the run can serve, and what it is ready for; or NULL.
+static inline struct port *first_ready(struct run *run, uint32_t *ready) {
     LIST_EACH(node, &run->loop->ready_ports) {
         struct port *port = LIST_ENTRY(node, struct port, in_ready);
         *ready = port->kind == PORT_DESCRIPTOR ? wanted_and_ready(port, run->mode) : run->serves_main_queue;
@@ -316,6 +317,11 @@ struct port *runloop__port_first_ready(struct run *run, uint32_t *ready) {
             return port;
     }
     return NULL;
+}
+
+bool runloop__port_is_ready(struct run *run) {
+    uint32_t ready;
+    return first_ready(run, &ready) != NULL;
 }
 
 void runloop__ports_prepare_wait(struct run *run) {
@@ -360,19 +366,20 @@ static bool precedes(const void *a, const void *b) {
     return left->config.order < right->config.order;
 }
 
-/// HOLDS: loop. Collects the mode's sources that asked for what is ready, in the order in which they are called. Those that joined
-/// the mode after `serial` wait for the next report: they were not there when the wait chose this port.
-static void collect_sources(struct run *run, struct port *port, uint32_t serial) {
-    runloop *loop = run->loop;
-    LIST_EACH(node, &port->sources) {
-        struct binding *binding = LIST_ENTRY(node, struct binding, on_port);
-        struct membership *membership = runloop__membership_of(&binding->modes, run->mode);
-        if (membership && (int32_t)(serial - membership->position) >= 0 &&
-            (run->ready & (epoll_mask(binding->source) | UNASKED)) && runloop__collect(loop, &binding->source->item))
-            run->needs_counter |= binding->source->is_counter;
-    }
-    if (loop->collected_count - run->collected_base > 1)
-        runloop__collected_sort(loop, run->collected_base, precedes);
+/// HOLDS: loop. Collects a source if it is in the mode and asked for what is ready. One that joined the mode after `serial` waits
+/// for the next report: it was not there when the wait chose this port.
+static inline void collect_source(struct run *run, struct binding *binding, uint32_t serial) {
+    struct membership *membership = runloop__membership_of(&binding->modes, run->mode);
+    if (membership && (int32_t)(serial - membership->position) >= 0 &&
+        (run->ready & (epoll_mask(binding->source) | UNASKED)) && runloop__collect(run->loop, &binding->source->item))
+        run->needs_counter |= binding->source->is_counter;
+}
+
+/// HOLDS: loop. In the order in which they are called.
+static RUNLOOP__COLD void collect_many(struct run *run, struct port *port, uint32_t serial) {
+    LIST_EACH(node, &port->sources)
+    collect_source(run, LIST_ENTRY(node, struct binding, on_port), serial);
+    runloop__collected_sort(run->loop, run->collected_base, precedes);
 }
 
 /// The 8-byte counter of a descriptor with counter semantics: false if somebody else has taken it.
@@ -403,10 +410,16 @@ static bool is_closed(runloop *loop, struct port *port) {
     return true;
 }
 
-/// HOLDS: loop.
-static void acknowledge(struct run *run, struct port *port, uint32_t serial) {
-    if (!is_closed(run->loop, port))
-        collect_sources(run, port, serial);
+/// HOLDS: loop. What is collected is for `port_call`.
+static inline void acknowledge(struct run *run, struct port *port, uint32_t ready, uint32_t serial) {
+    run->ready = ready;
+    struct binding *only = only_source(port);
+    if (is_closed(run->loop, port))
+        ;
+    else if (only)
+        collect_source(run, only, serial);
+    else
+        collect_many(run, port, serial);
     list_remove(&port->in_ready);
     port->ready = 0;
     note_what_is_left(run->loop);
@@ -414,26 +427,58 @@ static void acknowledge(struct run *run, struct port *port, uint32_t serial) {
     run->loop->timers_served_last = false;
 }
 
-static inline void begin_collecting(struct run *run, uint32_t ready) {
+static inline void begin_collecting(struct run *run) {
     run->collected_base = run->loop->collected_count;
-    run->ready = ready;
     run->needs_counter = run->counted = false;
 }
 
-void runloop__port_collect(struct run *run, struct port *port, uint32_t ready) {
-    begin_collecting(run, ready);
-    acknowledge(run, port, (uint32_t)run->loop->serial);
+void runloop__port_take_in_hand(struct run *run, struct port *port) {
+    run->choice = CHOICE_PORT;
+    run->port = port;
+    run->port_report = port->reports;
+    run->chosen_serial = (uint32_t)run->loop->serial;
+    port->pins++;
+}
+
+bool runloop__port_choose(struct run *run) {
+    uint32_t ready;
+    struct port *port = first_ready(run, &ready);
+    if (!port)
+        return false;
+    bool told_first = atomic_load_explicit(&run->mode->observed, memory_order_relaxed) & RUNLOOP_ACTIVITY_AFTER_WAITING;
+    if (told_first || port->kind == PORT_MAIN_QUEUE) {
+        runloop__port_take_in_hand(run, port);
+    } else {
+        run->choice = CHOICE_SOURCES;
+        begin_collecting(run);
+        acknowledge(run, port, ready, (uint32_t)run->loop->serial);
+    }
+    return true;
 }
 
 void runloop__port_serve(struct run *run) {
     struct port *port = run->port;
     runloop__lock(run->loop);
-    begin_collecting(run, wanted_and_ready(port, run->mode));
+    begin_collecting(run);
     // Served by a nested run, or all its sources gone, since it was chosen: nothing to do.
     if (port->reports == run->port_report && !list_is_empty(&port->in_ready))
-        acknowledge(run, port, run->chosen_serial);
+        acknowledge(run, port, wanted_and_ready(port, run->mode), run->chosen_serial);
     runloop__port_unpin(run->loop, port);
     runloop__unlock(run->loop);
+}
+
+/// Calls a source that was collected: false if it is not to be called any more.
+static inline bool call(struct run *run, runloop_source *source) {
+    if ((source->is_counter && !run->counted) || runloop__is_inherited(run->loop))
+        return false;
+    // An earlier one of the port's may have changed what this one asks for.
+    runloop_readiness events = run->ready & (epoll_mask(source) | UNASKED);
+    if (!events)
+        return false;
+    if (events & EPOLLRDHUP)
+        events = (events & ~(uint32_t)EPOLLRDHUP) | RUNLOOP_HANG_UP;
+    runloop__IS_CALLING_OUT_TO_A_DESCRIPTOR_SOURCE(source, events);
+    return true;
 }
 
 bool runloop__port_call(struct run *run) {
@@ -442,15 +487,8 @@ bool runloop__port_call(struct run *run) {
     bool called = false;
     for (uint32_t i = base; i < loop->collected_count; i++) {
         runloop_source *source = SOURCE_OF(loop->collected[i]);
-        bool callable = (!source->is_counter || run->counted) && !runloop__is_inherited(loop);
-        // An earlier one of them may have changed what this one asks for.
-        runloop_readiness events = run->ready & (epoll_mask(source) | UNASKED);
-        if (callable && events && (i == base || still_there(run, source))) {
-            if (events & EPOLLRDHUP)
-                events = (events & ~(uint32_t)EPOLLRDHUP) | RUNLOOP_HANG_UP;
-            runloop__IS_CALLING_OUT_TO_A_DESCRIPTOR_SOURCE(source, events);
-            called = true;
-        }
+        if (i == base || still_there(run, source))
+            called |= call(run, source);
         runloop__collected_drop(loop, i);
     }
     loop->collected_count = base;

@@ -9,20 +9,6 @@
 
 #include "wake.h"
 
-static void choose_port(struct run *run, struct port *port, uint32_t ready) {
-    bool told_first = atomic_load_explicit(&run->mode->observed, memory_order_relaxed) & RUNLOOP_ACTIVITY_AFTER_WAITING;
-    if (port->kind == PORT_DESCRIPTOR && !told_first) {
-        run->choice = CHOICE_SOURCES;
-        runloop__port_collect(run, port, ready);
-        return;
-    }
-    run->choice = CHOICE_PORT;
-    run->port = port;
-    run->port_report = port->reports;
-    run->chosen_serial = (uint32_t)run->loop->serial;
-    port->pins++;
-}
-
 static inline bool timers_are_due(struct run *run) {
     return run->mode->timers.count > 0 && runloop__timers_are_due(run->mode, runloop_now_ns());
 }
@@ -31,12 +17,6 @@ static inline bool timers_are_due(struct run *run) {
 static bool has_descriptors(struct run *run) {
     return (run->serves_main_queue && !run->looked_at_main_queue) ||
            atomic_load_explicit(&run->mode->descriptor_count, memory_order_relaxed) > 0;
-}
-
-/// HOLDS: loop. Has something been reported that the run can serve?
-static bool knows_ready_port(struct run *run) {
-    uint32_t ready;
-    return runloop__port_first_ready(run, &ready) != NULL;
 }
 
 /// HOLDS: loop, but lets go of it to ask the kernel.
@@ -51,21 +31,12 @@ static void poll_kernel(struct run *run) {
         if (count <= 0)
             runloop__lock(loop);
         // A full batch of descriptors that only other modes want would hide the rest.
-        if (count == RUNLOOP__BATCH && !knows_ready_port(run))
+        if (count == RUNLOOP__BATCH && !runloop__port_is_ready(run))
             runloop__ports_narrow(run);
-    } while (count == RUNLOOP__BATCH && !knows_ready_port(run));
+    } while (count == RUNLOOP__BATCH && !runloop__port_is_ready(run));
 }
 
 enum asks { ASKS_NOT, ASKS_IF_TIMERS_ARE_DUE, ASKS };
-
-/// HOLDS: loop.
-static inline bool choose_ready_port(struct run *run) {
-    uint32_t ready;
-    struct port *port = runloop__port_first_ready(run, &ready);
-    if (port)
-        choose_port(run, port, ready);
-    return port;
-}
 
 /// HOLDS: loop. Chooses what is known to be ready, if it is its turn.
 static inline bool choose_known(struct run *run, bool timers_are_due) {
@@ -73,7 +44,7 @@ static inline bool choose_known(struct run *run, bool timers_are_due) {
         run->choice = CHOICE_TIMERS;
         return true;
     }
-    return choose_ready_port(run);
+    return runloop__port_choose(run);
 }
 
 /// HOLDS: loop. Chooses without sleeping; `asks` tells whether the kernel is asked when nothing is known to be ready.
@@ -83,7 +54,7 @@ static bool choose(struct run *run, enum asks asks) {
         return true;
     if ((asks == ASKS || (due && asks == ASKS_IF_TIMERS_ARE_DUE)) && has_descriptors(run)) {
         poll_kernel(run);
-        if (choose_ready_port(run))
+        if (runloop__port_choose(run))
             return true;
     }
     if (due)
@@ -114,9 +85,9 @@ static inline bool has_work(struct run *run) {
 static bool would_sleep(struct run *run) {
     if (run->limit_ns <= 0 || wake_has_news(run->loop) || has_work(run) || timers_are_due(run))
         return false;
-    if (!knows_ready_port(run) && has_descriptors(run))
+    if (!runloop__port_is_ready(run) && has_descriptors(run))
         poll_kernel(run);
-    return !knows_ready_port(run);
+    return !runloop__port_is_ready(run);
 }
 
 bool runloop_is_idle(runloop *loop) {
@@ -234,7 +205,7 @@ bool runloop__wait_choose_main_queue(struct run *run) {
     if (!runloop__main_queue_look(run))
         return false;
     runloop__lock(run->loop);
-    choose_port(run, &run->loop->main_queue_port, true);
+    runloop__port_take_in_hand(run, &run->loop->main_queue_port);
     runloop__unlock(run->loop);
     return true;
 }
@@ -244,7 +215,7 @@ bool runloop__wait_choose_main_queue(struct run *run) {
 /// HOLDS: loop.
 static bool knows_of_work(struct run *run) {
     return stop_is_remembered(run) || runloop__source_any_signalled(run->loop, run->mode) ||
-           runloop__perform_any_pending(run->loop, run->mode) || timers_are_due(run) || knows_ready_port(run);
+           runloop__perform_any_pending(run->loop, run->mode) || timers_are_due(run) || runloop__port_is_ready(run);
 }
 
 bool runloop_has_work(const char *name) {
@@ -259,7 +230,7 @@ bool runloop_has_work(const char *name) {
     if (!found && has_descriptors(&look)) {
         // What the kernel reports stays noted for the run that will serve it.
         poll_kernel(&look);
-        found = knows_ready_port(&look);
+        found = runloop__port_is_ready(&look);
     }
     runloop__unlock(loop);
     return found;
