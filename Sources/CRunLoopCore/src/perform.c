@@ -52,7 +52,7 @@ static int find_mode(runloop *loop, struct post *post, const char *name) {
     return 0;
 }
 
-static int find_modes(runloop *loop, struct post *post, const char *const *names, size_t count) {
+static RUNLOOP__COLD int find_modes(runloop *loop, struct post *post, const char *const *names, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (!names[i])
             return -EINVAL;
@@ -91,20 +91,25 @@ static int push(runloop *loop, struct post *post) {
     return 0;
 }
 
-int runloop_perform_in_modes(runloop *loop, const char *const *modes, size_t count, runloop_function function,
-                             void *info, runloop_function discard) {
+/// With one name or, if that is NULL, with several.
+static inline int perform(runloop *loop, const char *name, const char *const *names, size_t count,
+                          runloop_function function, void *info, runloop_function discard) {
     int error = runloop__check(loop);
     if (error)
         return error;
-    if (!function || (!modes && count) || count > UINT32_MAX)
+    if (!function)
         return -EINVAL;
-    if (atomic_load(&loop->is_finished))
+    if (atomic_load_explicit(&loop->is_finished, memory_order_acquire))
         return -ESHUTDOWN;
     struct post *post = runloop__block_new();
     if (!post)
         return -ENOMEM;
-    *post = (struct post){.function = function, .discard = discard, .info = info};
-    error = find_modes(loop, post, modes, count);
+    post->function = function;
+    post->discard = discard;
+    post->info = info;
+    post->mode_count = 0;
+    post->is_common = false;
+    error = name ? find_mode(loop, post, name) : find_modes(loop, post, names, count);
     if (!error)
         error = push(loop, post);
     if (error)
@@ -112,8 +117,15 @@ int runloop_perform_in_modes(runloop *loop, const char *const *modes, size_t cou
     return error;
 }
 
+int runloop_perform_in_modes(runloop *loop, const char *const *modes, size_t count, runloop_function function,
+                             void *info, runloop_function discard) {
+    if (loop && ((!modes && count) || count > UINT32_MAX))
+        return -EINVAL;
+    return perform(loop, NULL, modes, count, function, info, discard);
+}
+
 int runloop_perform(runloop *loop, const char *mode, runloop_function function, void *info, runloop_function discard) {
-    return mode ? runloop_perform_in_modes(loop, &mode, 1, function, info, discard) : -EINVAL;
+    return mode ? perform(loop, mode, NULL, 0, function, info, discard) : -EINVAL;
 }
 
 int runloop_post_in_modes(runloop *loop, const char *const *modes, size_t count, runloop_function function, void *info,
@@ -125,7 +137,10 @@ int runloop_post_in_modes(runloop *loop, const char *const *modes, size_t count,
 }
 
 int runloop_post(runloop *loop, const char *mode, runloop_function function, void *info, runloop_function discard) {
-    return mode ? runloop_post_in_modes(loop, &mode, 1, function, info, discard) : -EINVAL;
+    int error = runloop_perform(loop, mode, function, info, discard);
+    if (!error)
+        runloop_wake_up(loop);
+    return error;
 }
 
 //===-- draining -----------------------------------------------------------------------------------------------------===//
@@ -204,7 +219,7 @@ bool runloop__perform_any_pending(runloop *loop, struct mode *mode) {
     return false;
 }
 
-static void perform(struct post *post) {
+static void call(struct post *post) {
     list_remove(&post->link.in_posts);
     runloop_function function = post->function;
     void *info = post->info;
@@ -225,7 +240,7 @@ void runloop__perform_batch(struct run *run) {
         struct list *next = node->next;
         bool is_last = next == &loop->posts || post_at(next)->number > last;
         if (matches(post_at(node), run->mode, is_common))
-            perform(post_at(node));
+            call(post_at(node));
         if (is_last || runloop__is_inherited(loop))
             break;
         node = next;
