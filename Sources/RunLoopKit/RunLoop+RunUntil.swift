@@ -1,5 +1,8 @@
 extension RunLoop {
-    /// Runs one mode until a condition holds, at most until `deadline`. `loop.run(until: .now + .seconds(5)) { isDone }`.
+    /// Runs one mode until a condition holds, at most until `deadline` (`nil`: however long that takes).
+    ///
+    ///     loop.run(until: .now + .seconds(5)) { isDone }
+    ///     loop.run(mode: .paused, until: nil) { isResumed }
     ///
     /// The condition is asked on this thread: before the run, at the begin of each iteration, before each sleep, and at the
     /// end. When it holds, the iteration in which it was seen is the last one, and does not sleep. What makes it true is a
@@ -11,13 +14,14 @@ extension RunLoop {
     /// which never sleeps, unless the condition holds already. A stop, and a mode in which nothing can happen, end it as
     /// they end any run; `.common` is no mode and finishes at once. O(observers) once, and the condition twice an iteration.
     ///
-    /// - Returns: did the condition hold when it was last asked? Once it has held, it is not asked again.
+    /// - Returns: did the condition hold when it was last asked? Once it has held, it is not asked again. Without a deadline
+    ///   `false` means that the run was stopped, or that nothing can happen in the mode; a ``KeepAlive`` rules the latter out.
     @available(
         *, noasync,
         message: "Running a loop blocks its thread: call this from synchronous code on a thread of your own."
     )
     @discardableResult
-    public func run(mode: Mode = .default, until deadline: Instant, or condition: () -> Bool) -> Bool {
+    public func run(mode: Mode = .default, until deadline: Instant?, or condition: () -> Bool) -> Bool {
         precondition(LoopCore.current == core, "A run loop is run by its own thread; perform a closure on it instead.")
         if condition() { return true }
         return withoutActuallyEscaping(condition) { condition in
@@ -26,7 +30,7 @@ extension RunLoop {
                 if watched.isReason(toStopAt: activity) { core.stop() }
             }
             if mode != .common { add(watch, forMode: mode) }
-            let limit = Nanoseconds.until(deadline)
+            let limit = deadline.map(Nanoseconds.until) ?? Nanoseconds.never
             _ = LoopCore.run(mode.name, limit: limit, returnAfterSourceHandled: false)
             watch.invalidate()
             return watched.askLast()

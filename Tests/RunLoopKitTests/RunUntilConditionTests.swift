@@ -18,6 +18,23 @@ import Testing
         }
     }
 
+    @Test("Without a deadline a run goes on until its condition holds, it is stopped, or nothing can happen")
+    func withoutDeadline() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let count = Count()
+            #expect(!loop.run(until: nil) { false })
+            let timer = RunLoop.Timer(every: .milliseconds(1)) { _ in count.increment() }
+            loop.add(timer, forMode: .default)
+            #expect(loop.run(until: nil) { count.value == 3 })
+            #expect(loop.run(mode: "unknown", until: nil) { true })
+            loop.perform { loop.stop() }
+            #expect(!loop.run(mode: .default, until: nil) { false })
+            timer.invalidate()
+            #expect(!loop.run(until: nil) { false })
+        }
+    }
+
     @Test("A condition that another thread makes true is seen when that thread wakes the loop")
     func wokenFromOutside() async throws {
         try await withRunLoopThread {
