@@ -102,6 +102,11 @@ extension RunLoop {
     /// Ends the next iteration of the loop in `mode`, now or whenever that mode runs; remembered until then (R53). Makes
     /// the mode if needed. `.common` is not a mode: that is a precondition failure. Ignored on a loop whose thread has
     /// ended. Any thread. O(modes).
+    ///
+    /// What is remembered is a mark on the mode, not a message to a run. So several stops before that iteration end one run,
+    /// not several; and one that comes after its run has ended by itself ends the next run of the mode, after one iteration
+    /// and however much later. To end a certain run, and no other, give it a condition: `run(mode:until:or:)` asks for a state
+    /// of yours, which you set, and then call `wakeUp()`. That pairs, however often and however late you do it.
     public func stop(inMode mode: Mode) {
         precondition(mode != .common, "A run is stopped in one mode; the common modes are several.")
         if case .outOfMemory = Error(result: core.stop(mode.name)) { outOfMemory() }
