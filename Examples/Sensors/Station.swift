@@ -88,14 +88,13 @@ actor Station {
     }
 
     private nonisolated func waitForEndOfPause() throws {
-        // A mode that has nothing in it is finished at once. This source never performs.
-        let keepAlive = RunLoop.Source {}
+        // A mode that has nothing in it is finished at once.
+        let keepAlive = try RunLoop.KeepAlive(on: thread.loop, inMode: .paused)
         defer { keepAlive.invalidate() }
-        try thread.loop.add(keepAlive, forMode: .paused)
         // Jobs of the actor run meanwhile, `resume()` among them, and the condition is asked after them. Once it holds, the
         // run ends with that iteration; in the rest of it there may be another `pause()`.
         while assumeIsolated({ $0.isPauseWanted }) {
-            thread.loop.run(mode: .paused, until: .now + .seconds(3600)) { assumeIsolated { !$0.isPauseWanted } }
+            thread.loop.run(mode: .paused, until: nil) { assumeIsolated { !$0.isPauseWanted } }
         }
     }
 

@@ -59,10 +59,10 @@ final class Resident: Sendable {
             // Only the thread itself can ask for its loop, and hand it to others.
             loop.withLock { $0 = .current }
             isThere.signal()
-            // Something to wait for: a source that nobody ever signals. It keeps the mode from being empty.
-            let anchor = RunLoop.Source {}
-            do { try RunLoop.current.add(anchor, forMode: .default) } catch { fatalError("\(error)") }
+            // A mode in which nothing can happen is finished at once. This one is kept from that.
+            guard let keepAlive = try? RunLoop.KeepAlive(on: .current) else { fatalError("Memory ran out.") }
             whenDone(RunLoop.current.run(mode: .default))
+            keepAlive.invalidate()
         }
         isThere.wait()
         self.loop = loop.withLock { $0! }

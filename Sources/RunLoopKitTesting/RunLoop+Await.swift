@@ -27,9 +27,8 @@ extension RunLoop {
     ) throws {
         precondition(mode != .common, "A loop runs in one mode; the common modes are several.")
         if try condition() { return }
-        let keep = Source {}
-        try add(keep, forMode: mode)
-        defer { keep.invalidate() }
+        let keepAlive = try KeepAlive(on: self, inMode: mode)
+        defer { keepAlive.invalidate() }
         var asked = Result<Bool, any Swift.Error>.success(false)
         let begin = Instant.now
         while .now - begin < patience {
