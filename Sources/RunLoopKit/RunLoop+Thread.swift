@@ -7,6 +7,18 @@ extension RunLoop {
     /// loop ends a run that a closure has nested there, but not the thread; that is what `RunLoop.Thread.stop()` is for.
     ///
     /// Nothing on the thread refers to this object: when the last reference to it is gone, the thread is stopped.
+    ///
+    /// Which signals are blocked on it, it inherits from the thread that makes it, as every POSIX thread does. A daemon that
+    /// blocks signals in its `main`, to wait for them itself, relies on that. But the threads that run tasks have nearly all
+    /// signals blocked, and a thread made by a task as well; so has a program that is started there, unless it is started with
+    /// a mask of its own. Sources for signals don't mind, as long as any thread of the process lets the signal through. Where
+    /// it matters, make the thread in synchronous code, before the first task, or set the mask as the first thing on it:
+    ///
+    ///     thread.perform {
+    ///         var none = sigset_t()
+    ///         sigemptyset(&none)
+    ///         pthread_sigmask(SIG_SETMASK, &none, nil)
+    ///     }
     public final class Thread: Sendable {
         /// The thread's loop. It runs already. Kept longer than the thread, it is a loop on which nothing ever runs (R10).
         public let loop: RunLoop
@@ -102,6 +114,23 @@ extension RunLoop {
                 isJoined = true
             }
         }
+
+        /// Waits until the thread's loop is gone, and the thread has nothing left to do but to leave. Does not stop it. The task
+        /// waits, no thread does: what an asynchronous program ends its thread with.
+        ///
+        ///     thread.stop()
+        ///     await thread.join()
+        ///
+        /// Every closure that was accepted has run by then, every other one of the loop has been freed, and every `onCancel`
+        /// called. Cancelling the task does not end the wait. Several may wait, and as late as they like.
+        ///
+        /// Not on the thread itself, in an actor on its loop's executor for instance: nobody could go on there afterwards, and
+        /// that is a precondition failure.
+        public func join(isolation actor: isolated (any Actor)? = #isolation) async {
+            precondition(!loop.isCurrent, "A thread cannot wait for its own end.")
+            precondition(!process.isOver, "The thread is one of the process before the fork.")
+            await loop.end.wait(isolation: actor)
+        }
     }
 }
 
@@ -119,12 +148,13 @@ private func serve(
     case .success(let core): loop = RunLoop.object(of: core)
     case .failure(let error): return started.put(.failure(error))
     }
-    // A source that never performs keeps the mode from being empty.
+    let keepAlive: RunLoop.KeepAlive
     do {
-        try loop.add(RunLoop.Source {}, forMode: .default)
+        keepAlive = try RunLoop.KeepAlive(on: loop)
     } catch {
         return started.put(.failure(error))
     }
+    defer { keepAlive.invalidate() }
     // Whatever used up the stop, the next sleep and the next iteration see the request.
     let watch = RunLoop.Observer([.beforeTimers, .beforeWaiting], order: .max) { [core = loop.core] _, _ in
         if request.isMade.load(ordering: .sequentiallyConsistent) { core.stop() }

@@ -21,6 +21,7 @@ public final class RunLoop: Sendable {
     let keeper = ItemKeeper()
     let keyed = KeyedRegistrations()
     let executors: LoopExecutors
+    let end = EndOfLoop()
 
     /// The calling thread's loop, made at the first call. The same object each time (R1, R4).
     ///

@@ -202,6 +202,71 @@ import Testing
         }
     }
 
+    @Test("Tasks wait for the ends of threads, more of them than the pool has threads, and block none")
+    func tasksJoin() async throws {
+        let threads = try await withRunLoopThread { try (0..<64).map { _ in try RunLoop.Thread() } }
+        let freed = Count()
+        for thread in threads {
+            let token = Token(freed)
+            thread.loop.add(RunLoop.Timer(every: .seconds(1000)) { _ in token.touch() }, forMode: "never run")
+            thread.loop.perform(inModes: ["never run"]) { token.touch() }
+        }
+        let joined = Count()
+        await withTaskGroup { tasks in
+            for thread in threads {
+                tasks.addTask {
+                    await thread.join()
+                    joined.increment()
+                }
+            }
+            // Behind the others in the pool: if they blocked it, nobody would ever stop the threads.
+            tasks.addTask {
+                #expect(joined.value == 0)
+                for thread in threads { thread.stop() }
+            }
+        }
+        #expect(joined.value == 64)
+        #expect(freed.value == 64)
+        for thread in threads { #expect(!thread.perform {}) }
+    }
+
+    @Test("A task that waits for a thread's end late, twice, or although it is cancelled, gets it")
+    func tasksJoinLate() async throws {
+        let thread = try await withRunLoopThread { try RunLoop.Thread() }
+        let ran = Count()
+        let waiter = Task {
+            await thread.join()
+            return ran.value
+        }
+        waiter.cancel()
+        thread.perform(inModes: ["never run"]) { ran.increment() }
+        thread.stop()
+        #expect(await waiter.value == 1)
+        await thread.join()
+        try await withRunLoopThread { thread.join() }
+        await thread.join()
+    }
+
+    @Test("A thread inherits which signals are blocked from who makes it, which a task's thread blocks")
+    func signalMask() async throws {
+        try await withRunLoopThread {
+            var some = sigset_t()
+            sigemptyset(&some)
+            sigaddset(&some, SIGUSR2)
+            pthread_sigmask(SIG_SETMASK, &some, nil)
+            let thread = try RunLoop.Thread()
+            #expect(thread.performAndWait { isBlocked(SIGUSR2) && !isBlocked(SIGTERM) })
+        }
+        let thread = try makeThreadInTask()
+        #expect(await thread.performAndWait { isBlocked(SIGTERM) })
+        await thread.performAndWait {
+            var none = sigset_t()
+            sigemptyset(&none)
+            pthread_sigmask(SIG_SETMASK, &none, nil)
+        }
+        #expect(await thread.performAndWait { !isBlocked(SIGTERM) })
+    }
+
     @Test("Threads are started, used and stopped by many at once")
     func manyAtOnce() async throws {
         try await withRunLoopThread {
@@ -223,6 +288,15 @@ import Testing
 }
 
 private struct Refusal: Error {}
+
+/// Whichever thread of the pool that is.
+private func makeThreadInTask() throws -> RunLoop.Thread { try RunLoop.Thread() }
+
+private func isBlocked(_ signal: CInt) -> Bool {
+    var blocked = sigset_t()
+    pthread_sigmask(SIG_SETMASK, nil, &blocked)
+    return sigismember(&blocked, signal) == 1
+}
 
 private func nameOfThread() -> String {
     let file = open("/proc/thread-self/comm", O_RDONLY)

@@ -35,5 +35,7 @@ private func retainCallOut(_ info: UnsafeMutableRawPointer?) -> UnsafeMutableRaw
 @Sendable
 private func endCallOut(_ info: UnsafeMutableRawPointer?) {
     guard let info else { return }
-    Unmanaged<RunLoop>.fromOpaque(info).takeRetainedValue().keeper.letGoOfAll()
+    let loop = Unmanaged<RunLoop>.fromOpaque(info).takeRetainedValue()
+    loop.keeper.letGoOfAll()
+    loop.end.reach()
 }

@@ -1,0 +1,71 @@
+import RunLoopKit
+import Testing
+
+@Suite struct KeepAliveTests {
+    @Test("R23 A mode that is kept alive is not empty, until it is told so, once or twice")
+    func keeps() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let keepAlive = try RunLoop.KeepAlive(on: loop, inMode: "kept")
+            #expect(keepAlive.isValid)
+            #expect(!loop.isEmpty("kept"))
+            #expect(loop.isEmpty(.default))
+            #expect(loop.run(mode: "kept", for: .milliseconds(1)) == .timedOut)
+            keepAlive.invalidate()
+            keepAlive.invalidate()
+            #expect(!keepAlive.isValid)
+            #expect(loop.isEmpty("kept"))
+            #expect(loop.run(mode: "kept") == .finished)
+        }
+    }
+
+    @Test("It lasts as long as somebody refers to it, and not longer")
+    func dropped() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            var keepAlive: RunLoop.KeepAlive? = try RunLoop.KeepAlive(on: loop)
+            #expect(!loop.isEmpty(.default))
+            withExtendedLifetime(keepAlive) {}
+            keepAlive = nil
+            #expect(loop.isEmpty(.default))
+        }
+    }
+
+    @Test("Several for a mode are independent, and one for the common modes is in all of them")
+    func several() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let first = try RunLoop.KeepAlive(on: loop, inMode: .common)
+            let second = try RunLoop.KeepAlive(on: loop)
+            loop.addCommonMode("late")
+            #expect(!loop.isEmpty("late"))
+            first.invalidate()
+            #expect(loop.isEmpty("late"))
+            #expect(!loop.isEmpty(.default))
+            second.invalidate()
+            #expect(loop.isEmpty(.default))
+        }
+    }
+
+    @Test("R25 Ended by another thread it ends the run that sleeps for it alone")
+    func endedElsewhere() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let keepAlive = try RunLoop.KeepAlive(on: loop)
+            let other = TestThread {
+                _ = waitUntil { loop.isWaiting }
+                keepAlive.invalidate()
+            }
+            #expect(loop.run(mode: .default) == .finished)
+            other.join()
+        }
+    }
+
+    @Test("A loop whose thread has ended cannot be kept alive")
+    func refused() async throws {
+        let thread = try await withRunLoopThread { try RunLoop.Thread() }
+        thread.stop()
+        await thread.join()
+        #expect(throws: RunLoop.Error.loopFinished) { try RunLoop.KeepAlive(on: thread.loop) }
+    }
+}
