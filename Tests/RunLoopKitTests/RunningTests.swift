@@ -50,7 +50,7 @@ import Testing
                         loop.stop()
                     }
                 }
-                let keeper = try RunLoop.Source {}
+                let keeper = RunLoop.Source {}
                 try loop.add(keeper, forMode: .default)
                 #expect(loop.run(mode: .default, for: generous) == .stopped)
                 #expect(performed.value == 1)
