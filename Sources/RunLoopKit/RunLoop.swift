@@ -30,7 +30,7 @@ public final class RunLoop: Sendable {
     /// have one: that is a precondition failure. O(1).
     @available(*, noasync, message: "A task may continue on another thread, whose loop is another one.")
     public static var current: RunLoop {
-        if let loop = LoopRegistry.currentObject() { return loop }
+        if let loop = currentObject { return loop }
         guard let core = LoopCore.current else {
             preconditionFailure("This thread has no run loop: descriptors or memory ran out, or the thread is ending.")
         }
@@ -44,10 +44,6 @@ public final class RunLoop: Sendable {
             preconditionFailure("The main run loop cannot be made: descriptors or memory ran out.")
         }
         return object(of: core)
-    }
-
-    static func object(of core: LoopCore) -> RunLoop {
-        LoopRegistry.object(of: core)
     }
 
     init(retaining core: LoopCore) {

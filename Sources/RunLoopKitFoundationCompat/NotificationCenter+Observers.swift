@@ -1,5 +1,14 @@
 public import FoundationEssentials
 internal import RunLoopKit
+internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Android)
+    internal import Android
+#endif
 
 /// Operation queues are not here: an observer is called by who posts, and says so with `nil`.
 public enum OperationQueue {}
@@ -57,7 +66,7 @@ extension NotificationCenter {
 final class NotificationObserver: NSObjectProtocol, @unchecked Sendable {
     let name: NSNotification.Name?
     private let block: @Sendable (Notification) -> Void
-    private let isRemoved = Guarded(false)
+    private let isRemoved = Atomic(false)
     // Never changed, but for the reference, which becomes nil when the object is gone: then there is nothing to observe.
     private let isForAny: Bool
     private weak var object: AnyObject?
@@ -78,24 +87,29 @@ final class NotificationObserver: NSObjectProtocol, @unchecked Sendable {
     }
 
     func remove() {
-        isRemoved.withLock { $0 = true }
+        isRemoved.store(true, ordering: .releasing)
     }
 
     func tell(_ notification: Notification) {
         if let name, name != notification.name { return }
-        if isFor(notification.object) && !isRemoved.withLock({ $0 }) { block(notification) }
+        if isFor(notification.object) && !isRemoved.load(ordering: .acquiring) { block(notification) }
     }
 }
 
 /// The observers of each center, in the order of their addition. A center that is gone leaves them behind until the next one
-/// comes.
+/// comes. A forked child has them all, and their lock free: the thread that forks waits until nobody else has it.
 private enum NotificationObservers {
     private struct Entry: @unchecked Sendable {
         weak var center: NotificationCenter?
         var observers: [NotificationObserver] = []
     }
 
-    private static let centers = Guarded<[ObjectIdentifier: Entry]>([:])
+    private static let centers: Guarded<[ObjectIdentifier: Entry]> = {
+        let result = pthread_atfork(
+            { centers.lockForFork() }, { centers.unlockAfterFork() }, { centers.unlockAfterFork() })
+        precondition(result == 0, "Memory ran out for what is to be done at a fork.")
+        return Guarded([:])
+    }()
 
     static func add(_ observer: NotificationObserver, to center: NotificationCenter) {
         let key = ObjectIdentifier(center)

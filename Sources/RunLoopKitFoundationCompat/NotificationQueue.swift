@@ -42,11 +42,11 @@ open class NotificationQueue {
     private let identity = NotificationPoster.QueueIdentity()
 
     /// The calling thread's queue for the default center; the same object each time (R141).
-    open class var `default`: NotificationQueue { RunLoops.object(of: .current).notifications.defaultQueue }
+    open class var `default`: NotificationQueue { RunLoops.current.notifications.defaultQueue }
 
     /// Makes another queue of the calling thread, for a center (R141).
     public convenience init(notificationCenter: NotificationCenter) {
-        self.init(notificationCenter, RunLoops.object(of: .current).notifications)
+        self.init(notificationCenter, RunLoops.current.notifications)
     }
 
     init(_ center: NotificationCenter, _ poster: NotificationPoster) {

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import RunLoopKit
+internal import Synchronization
 
 /// Foundation's port: something that can be added to run loops so that they wait for it.
 ///
@@ -12,7 +13,7 @@ open class Port {
     public static let didBecomeInvalidNotification = NSNotification.Name("NSPortDidBecomeInvalidNotification")
 
     let source: RunLoopKit.RunLoop.Source
-    private let isInvalidated = Guarded(false)
+    private let isInvalidated = Atomic(false)
 
     /// Makes a port that never has anything.
     public init() {
@@ -32,11 +33,7 @@ open class Port {
 
     /// Takes the port out of all loops, for ever, and posts `didBecomeInvalidNotification`. Any thread. Twice is once.
     open func invalidate() {
-        let isFirst = isInvalidated.withLock { isInvalidated in
-            defer { isInvalidated = true }
-            return !isInvalidated
-        }
-        guard isFirst else { return }
+        if isInvalidated.exchange(true, ordering: .acquiringAndReleasing) { return }
         source.invalidate()
         NotificationCenter.default.post(name: Self.didBecomeInvalidNotification, object: self)
     }

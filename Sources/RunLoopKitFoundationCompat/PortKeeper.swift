@@ -15,6 +15,7 @@ extension RunLoop {
 }
 
 /// Keeps the ports of a loop with the modes that they were added for. What is let go of is freed outside the lock.
+/// In a forked child the ports of inherited loops are left alone: a thread that does not exist there may have the lock.
 final class PortKeeper: Sendable {
     private struct Entry: @unchecked Sendable {
         let port: Port
@@ -23,9 +24,11 @@ final class PortKeeper: Sendable {
     }
 
     private let entries = Guarded<[ObjectIdentifier: Entry]>([:])
+    private let process = ForkGeneration()
 
     /// Is it new in the mode?
     func keep(_ port: Port, _ mode: RunLoop.Mode) -> Bool {
+        if process.isOver { return false }
         let key = ObjectIdentifier(port)
         let entry = Entry(port: port, watch: watch(port, key))
         let (isNew, isKnown) = entries.withLock { entries in
@@ -40,6 +43,7 @@ final class PortKeeper: Sendable {
 
     /// Was it in the mode?
     func letGo(_ port: Port, _ mode: RunLoop.Mode) -> Bool {
+        if process.isOver { return false }
         let key = ObjectIdentifier(port)
         let (wasThere, last) = entries.withLock { entries in
             let wasThere = entries[key]?.modes.remove(mode) != nil
@@ -58,6 +62,7 @@ final class PortKeeper: Sendable {
     }
 
     private func forget(_ key: ObjectIdentifier) {
+        if process.isOver { return }
         if let entry = entries.withLock({ $0.removeValue(forKey: key) }) { end(entry) }
     }
 

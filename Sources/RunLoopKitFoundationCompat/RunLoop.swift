@@ -29,7 +29,7 @@ public final class RunLoop {
     /// A program that has run out of descriptors or memory, or a thread that is already past the end of its loop, cannot have
     /// one: that is a precondition failure. O(1).
     @available(*, noasync, message: "A task may continue on another thread, whose loop is another one.")
-    public static var current: RunLoop { RunLoops.object(of: .current) }
+    public static var current: RunLoop { RunLoops.current }
 
     /// The loop of the initial thread, from any thread; there it is the same as `current` (R124). O(1).
     public static var main: RunLoop { RunLoops.object(of: .main) }

@@ -52,7 +52,7 @@ open class Timer {
         withTimeInterval interval: TimeInterval, repeats: Bool, block: @escaping @Sendable (Timer) -> Void
     ) -> Timer {
         let timer = Timer(timeInterval: interval, repeats: repeats, block: block)
-        RunLoops.object(of: .current).add(timer, forMode: .default)
+        RunLoops.current.add(timer, forMode: .default)
         return timer
     }
 

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import RunLoopKit
+internal import Synchronization
 
 /// The dates of a timer, as they were handed in.
 final class TimerPlan: Sendable {
@@ -36,7 +37,8 @@ final class TimerCall: @unchecked Sendable {
     // Written once, before anybody else knows this object.
     private weak var timer: Timer?
     private var key: ObjectIdentifier?
-    private let keeper = Guarded<TimerKeeper?>(nil)
+    // Has one reference to it. No lock, which a fork could catch.
+    private let keeper = Atomic<Unmanaged<TimerKeeper>?>(nil)
 
     init(_ plan: TimerPlan, _ block: @escaping @Sendable (Timer) -> Void) {
         self.plan = plan
@@ -44,7 +46,8 @@ final class TimerCall: @unchecked Sendable {
     }
 
     deinit {
-        if let key { keeper.withLock { $0 }?.letGo(key) }
+        let keeper = keeper.load(ordering: .acquiring)?.takeRetainedValue()
+        if let key { keeper?.letGo(key) }
     }
 
     func belongs(to timer: Timer) {
@@ -60,13 +63,17 @@ final class TimerCall: @unchecked Sendable {
 
     /// A timer is in one loop, until the thread of that ends.
     func join(_ keeper: TimerKeeper) -> Bool {
-        self.keeper.withLock { current in
-            if current == nil { current = keeper }
-            return current === keeper
-        }
+        let mine = Unmanaged.passRetained(keeper)
+        let (isFirst, current) = self.keeper.compareExchange(
+            expected: nil, desired: mine, ordering: .acquiringAndReleasing)
+        if !isFirst { mine.release() }
+        return isFirst || current?.toOpaque() == mine.toOpaque()
     }
 
     func leave(_ keeper: TimerKeeper) {
-        self.keeper.withLock { if $0 === keeper { $0 = nil } }
+        let mine = Unmanaged.passUnretained(keeper)
+        let (wasMine, _) = self.keeper.compareExchange(
+            expected: mine, desired: nil, ordering: .acquiringAndReleasing)
+        if wasMine { mine.release() }
     }
 }

@@ -61,6 +61,10 @@ package final class Guarded<Value>: @unchecked Sendable {
         defer { pthread_mutex_unlock(lock) }
         return body(&value)
     }
+
+    /// Waits until nobody is inside, and lets nobody in before `unlockAfterFork`, in the parent and in the child.
+    package func lockForFork() { pthread_mutex_lock(lock) }
+    package func unlockAfterFork() { pthread_mutex_unlock(lock) }
 }
 
 /// A value that one thread leaves for others, once. Who asks earlier waits, and blocks its thread.

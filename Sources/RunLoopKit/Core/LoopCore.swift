@@ -94,23 +94,22 @@ struct LoopCore: Hashable, @unchecked Sendable {
         return result
     }
 
-    // The Swift object of a loop.
-
-    /// What tells it from other bindings' objects: an address that nothing else is at.
-    private static var associationKey: UnsafeRawPointer { unsafeBitCast(RunLoop.self, to: UnsafeRawPointer.self) }
+    // The Swift objects of a loop, by an address that only their owner uses.
 
     /// That of the calling thread's loop, borrowed.
-    static var currentAssociated: UnsafeMutableRawPointer? { runloop_current_associated(associationKey) }
+    static func currentAssociated(_ key: UnsafeRawPointer) -> UnsafeMutableRawPointer? {
+        runloop_current_associated(key)
+    }
 
     /// That of this loop, retained.
-    func copyAssociated() -> UnsafeMutableRawPointer? { runloop_copy_associated(pointer, Self.associationKey) }
+    func copyAssociated(_ key: UnsafeRawPointer) -> UnsafeMutableRawPointer? { runloop_copy_associated(pointer, key) }
 
     func setAssociated(
-        _ object: UnsafeMutableRawPointer,
+        _ key: UnsafeRawPointer, _ object: UnsafeMutableRawPointer,
         retain: @escaping @Sendable @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?,
         release: @escaping runloop_function
     ) -> Int32 {
-        runloop_set_associated(pointer, Self.associationKey, object, retain, release)
+        runloop_set_associated(pointer, key, object, retain, release)
     }
 
     // Membership.
@@ -160,8 +159,10 @@ private func performCallOut(_ info: UnsafeMutableRawPointer?) {
 }
 
 /// The process in which something was made: over in the children that fork off it.
-struct ForkGeneration: Sendable {
+package struct ForkGeneration: Sendable {
     private let number = runloop_fork_generation()
 
-    var isOver: Bool { runloop_fork_generation() != number }
+    package init() {}
+
+    package var isOver: Bool { runloop_fork_generation() != number }
 }

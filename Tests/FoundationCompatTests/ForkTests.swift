@@ -1,0 +1,158 @@
+import RunLoopKit
+import RunLoopKitFoundationCompat
+import Synchronization
+import Testing
+
+import class RunLoopKitFoundationCompat.RunLoop
+
+/// Each test forks in a process of its own: what is forked there has no threads of other tests in the middle of something.
+@Suite struct ForkTests {
+    @Test("R123 R124 A forked child has a new loop that works, with the observers and without the timers of its parent")
+    func childHasNewLoop() async {
+        await #expect(processExitsWith: .success) {
+            try await onThread {
+                let inherited = RunLoop.current
+                let fired = Atomic(0)
+                let timer = Timer(timeInterval: 0.001, repeats: true) { _ in fired.add(1, ordering: .relaxed) }
+                let port = Port()
+                inherited.add(timer, forMode: .common)
+                inherited.add(port, forMode: .default)
+                let told = Atomic(0)
+                let token = NotificationCenter.default.addObserver(forName: kept, object: nil, queue: nil) { _ in
+                    told.add(1, ordering: .relaxed)
+                }
+                let status = statusOfChild {
+                    useNewLoop(not: inherited)
+                    NotificationCenter.default.post(name: kept, object: nil)
+                    precondition(told.load(ordering: .relaxed) == 1)
+                    inherited.add(Timer(timeInterval: 0, repeats: false) { _ in }, forMode: .default)
+                    inherited.add(Port(), forMode: .default)
+                    precondition(!inherited.run(mode: .default, before: Date() + 0.01))
+                    timer.invalidate()
+                    port.invalidate()
+                    precondition(fired.load(ordering: .relaxed) == 0)
+                }
+                precondition(status == 0, "The child ended with status \(status).")
+                // The parent has noticed nothing.
+                precondition(RunLoop.current === inherited && timer.isValid && port.isValid)
+                precondition(told.load(ordering: .relaxed) == 0)
+                precondition(run { fired.load(ordering: .relaxed) >= 3 })
+                NotificationCenter.default.removeObserver(token)
+            }
+        }
+    }
+
+    @Test(
+        "R123 A fork while other threads use loops and notifications catches no lock that the child needs",
+        .disabled(
+            if: isUnderThreadSanitizer,
+            "There the Swift runtime takes a lock at each use of a lazily made value, and a fork may catch that one."))
+    func forkAmongThreads() async {
+        await #expect(processExitsWith: .success) {
+            try await onThread {
+                let loop = RunLoop.current
+                let handed = Unguarded(object: loop)
+                let isOver = Atomic(false)
+                let rounds = Atomic(0)
+                let shared = Timer(timeInterval: 3600, repeats: true) { _ in }
+                loop.add(shared, forMode: .default)
+                let workers = (0..<3).map { _ in
+                    Thread {
+                        while !isOver.load(ordering: .relaxed) {
+                            useLoops(handed)
+                            rounds.add(1, ordering: .relaxed)
+                        }
+                    }
+                }
+                for worker in workers { worker.start() }
+                // The Swift runtime itself has locks for what is used the first time, and no care for forks meanwhile.
+                precondition(wait { rounds.load(ordering: .relaxed) >= 6 })
+                use(loop)
+                for _ in 0..<100 {
+                    let status = statusOfChild {
+                        // The locks of its loop may be another thread's, which does not exist here.
+                        shared.invalidate()
+                        loop.add(Timer(timeInterval: 0, repeats: false) { _ in }, forMode: .default)
+                        useNewLoop(not: loop)
+                    }
+                    precondition(status == 0, "A child ended with status \(status).")
+                }
+                isOver.store(true, ordering: .relaxed)
+                precondition(wait { workers.allSatisfy(\.isFinished) })
+                precondition(shared.isValid)
+            }
+        }
+    }
+}
+
+private let kept = Notification.Name("kept")
+private let name = Notification.Name("served")
+
+/// Its runtime is in the process.
+private let isUnderThreadSanitizer = dlsym(nil, "__tsan_init") != nil
+
+/// What the Glibc module hides: a child of one thread must not touch what others were in the middle of. Here it does not.
+@_silgen_name("fork")
+private func forkProcess() -> pid_t
+
+/// Calls `body` in a forked child, which is ended by a signal if it hangs. The status of `waitpid`: 0 if all is well.
+private func statusOfChild(_ body: () -> Void) -> CInt {
+    let child = forkProcess()
+    if child == 0 {
+        // The thread may have its signals blocked, as those of the tasks' pool have.
+        var none = sigset_t()
+        sigemptyset(&none)
+        sigprocmask(SIG_SETMASK, &none, nil)
+        alarm(60)
+        body()
+        _exit(0)
+    }
+    var status: CInt = -1
+    precondition(child > 0 && waitpid(child, &status, 0) == child)
+    return status
+}
+
+/// The calling thread's loop is another one than before, is the main loop, and works.
+private func useNewLoop(not inherited: RunLoop) {
+    let loop = RunLoop.current
+    precondition(loop !== inherited && loop === RunLoop.current && loop === RunLoop.main)
+    use(loop)
+}
+
+/// A timer, a block, a port and a notification of the calling thread's loop are served.
+private func use(_ loop: RunLoop) {
+    let served = Atomic(0)
+    loop.add(Timer(timeInterval: 0.001, repeats: false) { _ in served.add(1, ordering: .relaxed) }, forMode: .default)
+    loop.perform { served.add(1, ordering: .relaxed) }
+    let token = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { _ in
+        served.add(1, ordering: .relaxed)
+    }
+    NotificationQueue.default.enqueue(Notification(name: name), postingStyle: .asap)
+    let port = Port()
+    loop.add(port, forMode: .default)
+    precondition(run { served.load(ordering: .relaxed) >= 3 })
+    port.invalidate()
+    NotificationCenter.default.removeObserver(token)
+}
+
+/// Makes, finds, fills and ends loops, and observers of notifications.
+private func useLoops(_ shared: Unguarded<RunLoop>) {
+    let worker = Thread {
+        let loop = RunLoop.current
+        for _ in 0..<20 {
+            let timer = Timer(timeInterval: 3600, repeats: true) { _ in }
+            precondition(RunLoop.main !== loop)
+            loop.add(timer, forMode: .default)
+            timer.invalidate()
+            let port = Port()
+            loop.add(port, forMode: .default)
+            port.invalidate()
+            let other = Timer(timeInterval: 3600, repeats: true) { _ in }
+            shared.object.add(other, forMode: .default)
+            other.invalidate()
+            NotificationCenter.default.post(name: .init("other"), object: nil)
+        }
+    }
+    worker.start()
+    precondition(wait { worker.isFinished })
+}
