@@ -1,0 +1,146 @@
+// item.h — what sources, timers and observers are made of: recycled blocks, memberships in modes, the common part of an item. Part of internal.h.
+#ifndef RUNLOOP_ITEM_H
+#define RUNLOOP_ITEM_H
+
+//===-- blocks: recycled memory for what comes and goes by the million (block.c) -------------------------------------===//
+
+#if defined(__has_feature)
+#define RUNLOOP__HAS_SANITIZER (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define RUNLOOP__HAS_SANITIZER 1
+#else
+#define RUNLOOP__HAS_SANITIZER 0
+#endif
+#if RUNLOOP__HAS_SANITIZER && !defined(RUNLOOP_BLOCKS_ARE_RECYCLED) && !defined(RUNLOOP_BLOCKS_ARE_ALLOCATIONS)
+#define RUNLOOP_BLOCKS_ARE_ALLOCATIONS
+#endif
+
+enum { RUNLOOP__BLOCK_SIZE = 64 };
+
+/// Any thread. A cache line of its own, uninitialised; NULL when memory ran out.
+void *runloop__block_new(void);
+/// Any thread, also another than the one that took it.
+void runloop__block_free(void *block);
+
+//===-- memberships: the modes that an item is in (memberships.c) ----------------------------------------------------===//
+
+struct membership {
+    struct mode *mode;
+    /// Timers: the place in the mode's heap, or HEAP_NOWHERE while firing. Sources: when it was added to the mode.
+    uint32_t position;
+};
+
+/// The first one is inline, since most items are in one mode.
+struct memberships {
+    struct membership first;
+    struct membership *more;
+    uint32_t count, capacity;
+};
+
+static inline struct membership *runloop__membership_at(struct memberships *list, uint32_t index) {
+    return index == 0 ? &list->first : &list->more[index - 1];
+}
+
+static inline struct membership *runloop__membership_of(struct memberships *list, const struct mode *mode) {
+    for (uint32_t i = 0; i < list->count; i++) {
+        struct membership *membership = runloop__membership_at(list, i);
+        if (membership->mode == mode)
+            return membership;
+    }
+    return NULL;
+}
+
+/// Makes room for `additional` ones: adding that many can't fail afterwards. -ENOMEM.
+int runloop__memberships_reserve(struct memberships *list, uint32_t additional);
+void runloop__memberships_add(struct memberships *list, struct mode *mode, uint32_t position);
+void runloop__memberships_remove(struct memberships *list, const struct mode *mode);
+void runloop__memberships_free(struct memberships *list);
+
+//===-- items: what sources, timers and observers have in common (item.c) --------------------------------------------===//
+
+enum item_kind { ITEM_SOURCE, ITEM_TIMER, ITEM_OBSERVER };
+
+enum {
+    ITEM_VALID = 1,
+    ITEM_FIRING = 2,  ///< Its call-out runs (timers, observers): the context is kept until it returns.
+    ITEM_RETIRED = 4, ///< Invalidated and taken out of its modes: the context goes as soon as no call-out uses it.
+    ITEM_REDATED = 8, ///< Timers: a date was set while it fired.
+    ITEM_REPEATS = 16,
+    ITEM_TOLERANT = 32,
+    ITEM_RELEASES = 64, ///< Timers, these three: what their extras say, to be had without these.
+};
+
+struct item {
+    _Atomic uint32_t references;
+    _Atomic uint8_t state; ///< ITEM_ bits
+    uint8_t kind;          ///< constant: an item_kind
+    uint16_t serial_high;  ///< timers: the upper part of their serial; here, because here is room
+    void *info;            ///< constant: the context's
+};
+
+/// What else there is of a context, and the order.
+struct item_config {
+    void (*release)(void *info);
+    char *(*describe)(void *info);
+    int32_t order;
+};
+
+/// References 1, valid; retains the context. `runloop__config_of` tells what of a context and an order is kept.
+static inline void runloop__item_init(struct item *item, enum item_kind kind, const runloop_context *context) {
+    atomic_init(&item->references, 1);
+    atomic_init(&item->state, ITEM_VALID);
+    item->kind = (uint8_t)kind;
+    item->serial_high = 0;
+    item->info = context->retain ? context->retain(context->info) : context->info;
+}
+struct item_config runloop__config_of(const runloop_context *context, int32_t order);
+/// An item's own, or one of nothing.
+const struct item_config *runloop__item_config(const struct item *item);
+void runloop__item_destroy(struct item *item);
+
+static inline void runloop__item_retain(struct item *item) {
+    atomic_fetch_add_explicit(&item->references, 1, memory_order_relaxed);
+}
+
+static inline void runloop__item_release(struct item *item) {
+    // A last owner needs no locked instruction: nobody else can be changing the count.
+    if (atomic_load_explicit(&item->references, memory_order_acquire) == 1 ||
+        atomic_fetch_sub_explicit(&item->references, 1, memory_order_acq_rel) == 1)
+        runloop__item_destroy(item);
+}
+
+static inline bool runloop__item_is_valid(const struct item *item) {
+    return atomic_load_explicit(&item->state, memory_order_seq_cst) & ITEM_VALID;
+}
+
+/// Clears the valid bit. One caller is told that it was he, and takes the item out of its modes.
+enum invalidation { INVALID_ALREADY, INVALIDATED, INVALIDATED_WHILE_FIRING };
+enum invalidation runloop__item_invalidate(struct item *item);
+/// When he has done so: releases the context, unless a call-out still uses it.
+void runloop__item_retire(struct item *item, enum invalidation invalidation);
+/// Brackets a call-out. `begin` is false, and there is to be none, if the item is invalid or firing already. `end` releases
+/// the context if the item was invalidated meanwhile.
+bool runloop__item_begin_firing(struct item *item);
+void runloop__item_end_firing(struct item *item);
+/// The first half of `end`, for those who hold a lock meanwhile: true if the context is to be released.
+bool runloop__item_clear_firing(struct item *item);
+void runloop__item_release_context(struct item *item);
+static inline bool runloop__item_is_firing(const struct item *item) {
+    return atomic_load_explicit(&item->state, memory_order_acquire) & ITEM_FIRING;
+}
+
+/// For timers and observers, which are in one loop at a time: locks that loop, or, when the item is in none, the item's
+/// owner word itself. Returns the loop or NULL. Safe against the loop's thread ending meanwhile. `loop.c`
+typedef _Atomic(runloop *) owner_word;
+runloop *runloop__lock_foreign_owner(owner_word *owner);
+void runloop__unlock_foreign_owner(owner_word *owner, runloop *loop);
+/// HOLDS: loop. Makes `loop` the owner: 0, or -EBUSY if another loop is.
+int runloop__contend_for_ownership(owner_word *owner, runloop *loop);
+static inline int runloop__take_ownership(owner_word *owner, runloop *loop) {
+    runloop *expected = NULL;
+    return atomic_compare_exchange_strong(owner, &expected, loop) || expected == loop
+               ? 0
+               : runloop__contend_for_ownership(owner, loop);
+}
+
+#endif // RUNLOOP_ITEM_H
