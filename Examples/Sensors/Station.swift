@@ -61,14 +61,11 @@ actor Station {
     /// Takes readings from a FIFO, until `close()`. In the default mode: what is written during a pause waits in the FIFO.
     func measure(_ fifo: Fifo) {
         reader = Task { [loop = thread.loop] in
-            while !Task.isCancelled {
-                do throws(RunLoop.Error) {
-                    for try await line in loop.lines(of: fifo.descriptor, limit: 200, inMode: .default) { take(line) }
-                } catch .lineTooLong {
-                    report("a line is too long", from: "fifo")
-                } catch {
-                    return report("\(error)", from: "fifo")
-                }
+            do throws(RunLoop.Error) {
+                let lines = loop.lines(of: fifo.descriptor, skippingLongerThan: 200, inMode: .default)
+                for try await line in lines { take(line) }
+            } catch {
+                report("\(error)", from: "fifo")
             }
         }
     }
@@ -127,9 +124,10 @@ actor Station {
         }
     }
 
-    private func take(_ line: String) {
-        guard let value = Double(line.filter { !$0.isWhitespace }), value.isFinite else {
-            return report("\"\(line.prefix(20))\" is no reading", from: "fifo")
+    private func take(_ line: RunLoop.Line) {
+        guard case .text(let text) = line else { return report("a line is too long", from: "fifo") }
+        guard let value = Double(text.filter { !$0.isWhitespace }), value.isFinite else {
+            return report("\"\(text.prefix(20))\" is no reading", from: "fifo")
         }
         take(value, from: "fifo", unit: "")
     }

@@ -91,41 +91,88 @@ struct ChunkSequence: AsyncSequence, Sendable {
     }
 }
 
-/// The lines of a descriptor's input.
+/// One iteration over the lines of a descriptor's input.
+struct LineIterator {
+    private var input: InputIterator
+    private var lines: LineBuffer
+
+    init(_ input: InputOfDescriptor, limit: Int) {
+        self.input = InputIterator(input)
+        lines = LineBuffer(limit: limit)
+    }
+
+    mutating func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> RunLoop.Line? {
+        do throws(RunLoop.Error) {
+            while true {
+                if let line = lines.next() { return line }
+                switch try await input.next(isolation: actor) {
+                case .bytes(let bytes): lines.feed(bytes)
+                case .end: return lines.last()
+                // Half a line is no line.
+                case .cancelled:
+                    lines.clear()
+                    return nil
+                }
+            }
+        } catch {
+            lines.clear()
+            throw error
+        }
+    }
+
+    /// Ends the iteration early: there are no more lines.
+    mutating func stop() {
+        lines.clear()
+        input.stop()
+    }
+}
+
+/// The lines of a descriptor's input, up to the first that is too long.
 struct LineSequence: AsyncSequence, Sendable {
     typealias Element = String
     typealias Failure = RunLoop.Error
     let input: InputOfDescriptor
     let limit: Int
 
-    func makeAsyncIterator() -> Iterator { Iterator(input: InputIterator(input), lines: LineBuffer(limit: limit)) }
+    func makeAsyncIterator() -> Iterator { Iterator(lines: LineIterator(input, limit: limit)) }
 
     struct Iterator: AsyncIteratorProtocol {
-        var input: InputIterator
-        var lines: LineBuffer
+        var lines: LineIterator
 
         mutating func next() async throws(RunLoop.Error) -> String? {
             try await next(isolation: nil)
         }
 
         mutating func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> String? {
-            do throws(RunLoop.Error) {
-                while true {
-                    if let line = try lines.next() { return line }
-                    switch try await input.next(isolation: actor) {
-                    case .bytes(let bytes): lines.feed(bytes)
-                    case .end: return try lines.last()
-                    // Half a line is no line.
-                    case .cancelled:
-                        lines.clear()
-                        return nil
-                    }
-                }
-            } catch {
-                lines.clear()
-                input.stop()
-                throw error
+            switch try await lines.next(isolation: actor) {
+            case .text(let text): return text
+            case nil: return nil
+            case .tooLong:
+                lines.stop()
+                throw .lineTooLong
             }
+        }
+    }
+}
+
+/// The lines of a descriptor's input, and the places of those that are too long.
+struct SkippingLineSequence: AsyncSequence, Sendable {
+    typealias Element = RunLoop.Line
+    typealias Failure = RunLoop.Error
+    let input: InputOfDescriptor
+    let limit: Int
+
+    func makeAsyncIterator() -> Iterator { Iterator(lines: LineIterator(input, limit: limit)) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        var lines: LineIterator
+
+        mutating func next() async throws(RunLoop.Error) -> RunLoop.Line? {
+            try await next(isolation: nil)
+        }
+
+        mutating func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> RunLoop.Line? {
+            try await lines.next(isolation: actor)
         }
     }
 }

@@ -6,6 +6,8 @@ struct LineBuffer {
     private let limit: Int
     /// The begin of a line, from earlier portions: at most the limit, and a carriage return.
     private var begun: [UInt8] = []
+    /// The line that has begun is too long, which has been told.
+    private var isSkipping = false
     private var portion = UnsafeRawBufferPointer(start: nil, count: 0)
 
     /// - Parameter limit: of a line without its end, in bytes.
@@ -21,38 +23,43 @@ struct LineBuffer {
         self = LineBuffer(limit: limit)
     }
 
-    /// The next line whose end has come. Throws `lineTooLong`, also when the end of such a line is still to come.
-    mutating func next() throws(RunLoop.Error) -> String? {
-        guard let end = firstOffset(of: lineFeed, in: portion) else {
-            try begin(portion[...])
-            portion = UnsafeRawBufferPointer(start: nil, count: 0)
-            return nil
+    /// The next line whose end has come, or the news that one is too long, as soon as it is. That one is skipped to its end.
+    mutating func next() -> RunLoop.Line? {
+        while let end = firstOffset(of: lineFeed, in: portion) {
+            let rest = portion[..<end]
+            portion = UnsafeRawBufferPointer(rebasing: portion[(end + 1)...])
+            if isSkipping {
+                isSkipping = false
+                continue
+            }
+            if begun.isEmpty { return line(withoutReturn(rest)) }
+            defer { begun.removeAll(keepingCapacity: true) }
+            return begin(rest) ? line(withoutReturn(begun[...])) : .tooLong
         }
-        let rest = portion[..<end]
-        portion = UnsafeRawBufferPointer(rebasing: portion[(end + 1)...])
-        if begun.isEmpty { return try text(withoutReturn(rest)) }
-        try begin(rest)
-        defer { begun.removeAll(keepingCapacity: true) }
-        return try text(withoutReturn(begun[...]))
+        defer { portion = UnsafeRawBufferPointer(start: nil, count: 0) }
+        if isSkipping || begin(portion[...]) { return nil }
+        isSkipping = true
+        begun = []
+        return .tooLong
     }
 
     /// What was begun and not ended: the last line of an input that ends without a line feed.
-    mutating func last() throws(RunLoop.Error) -> String? {
+    mutating func last() -> RunLoop.Line? {
         if begun.isEmpty { return nil }
         defer { begun = [] }
-        return try text(begun[...])
+        return line(begun[...])
     }
 
-    private mutating func begin(_ bytes: Slice<UnsafeRawBufferPointer>) throws(RunLoop.Error) {
+    /// - Returns: can it be a line still?
+    private mutating func begin(_ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
         // One more than the limit may be a carriage return before the line feed.
-        guard bytes.count <= limit + 1 - begun.count else { throw .lineTooLong }
+        guard bytes.count <= limit + 1 - begun.count else { return false }
         begun.append(contentsOf: bytes)
-        if begun.count == limit + 1 && begun.last != carriageReturn { throw .lineTooLong }
+        return begun.count <= limit || begun.last == carriageReturn
     }
 
-    private func text(_ line: some Collection<UInt8>) throws(RunLoop.Error) -> String {
-        if line.count > limit { throw .lineTooLong }
-        return String(decoding: line, as: UTF8.self)
+    private func line(_ bytes: some Collection<UInt8>) -> RunLoop.Line {
+        bytes.count > limit ? .tooLong : .text(String(decoding: bytes, as: UTF8.self))
     }
 }
 

@@ -53,11 +53,37 @@ extension RunLoop {
     ///   - bufferSize: as for `bytes(of:)`.
     ///   - mode: in which mode, or in all common ones.
     /// - Returns: a sequence that throws as `bytes(of:)` does, and `lineTooLong` as soon as a line is: what comes after
-    ///   that line cannot be had from this iteration.
+    ///   that line cannot be had from this iteration. `lines(of:skippingLongerThan:)` goes on.
     public func lines(
         of descriptor: CInt, limit: Int = 1_048_576, bufferSize: Int = 65_536, inMode mode: Mode = .common
     ) -> some AsyncSequence<String, RunLoop.Error> & Sendable {
         precondition(limit >= 0, "A line is not shorter than empty.")
         return LineSequence(input: InputOfDescriptor(self, descriptor, mode, bufferSize: bufferSize), limit: limit)
+    }
+    /// The lines of a descriptor's input, of which those that are too long are left out, and their places told.
+    ///
+    ///     for try await line in loop.lines(of: descriptor, skippingLongerThan: 200) {
+    ///         switch line {
+    ///         case .text(let text): take(text)
+    ///         case .tooLong: complain()
+    ///         }
+    ///     }
+    ///
+    /// For input from somebody who may be wrong, or may mean ill: whatever is sent, memory is bounded, and the next line is
+    /// had. ``Line/tooLong`` comes as soon as a line is longer than the limit, in its place among the others and once for
+    /// each; the rest of it is read and dropped. Everything else as for `lines(of:limit:)`.
+    ///
+    /// - Parameters:
+    ///   - descriptor: as for `bytes(of:)`.
+    ///   - limit: how long a line may be, without its end, in bytes; not negative (that is a precondition failure).
+    ///   - bufferSize: as for `bytes(of:)`.
+    ///   - mode: in which mode, or in all common ones.
+    /// - Returns: a sequence that throws as `bytes(of:)` does.
+    public func lines(
+        of descriptor: CInt, skippingLongerThan limit: Int, bufferSize: Int = 65_536, inMode mode: Mode = .common
+    ) -> some AsyncSequence<Line, RunLoop.Error> & Sendable {
+        precondition(limit >= 0, "A line is not shorter than empty.")
+        return SkippingLineSequence(
+            input: InputOfDescriptor(self, descriptor, mode, bufferSize: bufferSize), limit: limit)
     }
 }

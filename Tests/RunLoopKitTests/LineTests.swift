@@ -65,6 +65,53 @@ import Testing
         close(writer)
     }
 
+    @Test("Lines that are too long are left out, each told once and in its place, wherever the input is cut")
+    func skipped() async throws {
+        let long = RunLoop.Line.tooLong
+        func text(_ text: String) -> RunLoop.Line { .text(text) }
+        let cases: [(String, [RunLoop.Line])] = [
+            ("", []),
+            ("12345\n123456\n1\n", [text("12345"), long, text("1")]),
+            ("12345\r\n123456\r\n12345", [text("12345"), long, text("12345")]),
+            ("123456", [long]),
+            ("12345\r", [long]),
+            ("12345\r6\n\n", [long, text("")]),
+            (
+                String(repeating: "x", count: 99) + "\n" + String(repeating: "y", count: 99) + "\nz",
+                [long, long, text("z")]
+            ),
+            ("\n1234567\n\n1234567", [text(""), long, text(""), long]),
+            ("ünü\nünün\n", [text("ünü"), long]),
+        ]
+        for (input, lines) in cases {
+            for size in [1, 2, 3, 4, 5, 6, 7, 8, 64] {
+                let found = try await elements(of: Array(input.utf8)) { loop, reader in
+                    loop.lines(of: reader, skippingLongerThan: 5, bufferSize: size)
+                }
+                #expect(found == lines, "\(input), \(size)")
+            }
+        }
+        let none = try await elements(of: Array("\n1\n\r\n".utf8)) { $0.lines(of: $1, skippingLongerThan: 0) }
+        #expect(none == [text(""), long, text("")])
+    }
+
+    @Test("That a line is too long is told before it ends, and the next line is had")
+    func skippedEarly() async throws {
+        let thread = try RunLoop.Thread()
+        let (reader, writer) = try makePipe()
+        var lines = thread.loop.lines(of: reader, skippingLongerThan: 3).makeAsyncIterator()
+        try #require(write(writer, "abc\nabcd", 8) == 8)
+        #expect(try await lines.next(isolation: nil) == .text("abc"))
+        #expect(try await lines.next(isolation: nil) == .tooLong)
+        try #require(write(writer, "efghijklm", 9) == 9)
+        try #require(write(writer, "\nnext\nend", 9) == 9)
+        #expect(try await lines.next(isolation: nil) == .tooLong)
+        close(writer)
+        #expect(try await lines.next(isolation: nil) == .text("end"))
+        #expect(try await lines.next(isolation: nil) == nil)
+        close(reader)
+    }
+
     @Test("A line of a mebibyte is a line, one byte more is too much")
     func longLines() async throws {
         let most = 1_048_576
@@ -102,6 +149,12 @@ import Testing
 /// Sends all that through a pipe, and returns the lines of it.
 @discardableResult
 private func linesOf(_ bytes: [UInt8], bufferSize: Int = 65_536, limit: Int = 1_048_576) async throws -> [String] {
+    try await elements(of: bytes) { loop, reader in loop.lines(of: reader, limit: limit, bufferSize: bufferSize) }
+}
+
+private func elements<Lines: AsyncSequence>(
+    of bytes: [UInt8], _ begin: (RunLoop, CInt) -> Lines
+) async throws -> [Lines.Element] {
     let thread = try RunLoop.Thread()
     let (reader, writer) = try makePipe()
     _ = fcntl(writer, F_SETFL, 0)
@@ -120,8 +173,8 @@ private func linesOf(_ bytes: [UInt8], bufferSize: Int = 65_536, limit: Int = 1_
         sender.join()
         close(reader)
     }
-    var lines: [String] = []
-    for try await line in thread.loop.lines(of: reader, limit: limit, bufferSize: bufferSize) { lines.append(line) }
+    var lines: [Lines.Element] = []
+    for try await line in begin(thread.loop, reader) { lines.append(line) }
     return lines
 }
 
