@@ -130,6 +130,7 @@ static void check_schedule(runloop_source *source, runloop *in, const char *mode
     EXPECT(in == expected_loop);
     EXPECT(pthread_equal(pthread_self(), expected_thread));
     EXPECT(runloop_contains_source(in, source, mode)); // After the addition.
+    EXPECT(mode == runloop_mode_name(mode));
     trace_membership('+', info, mode);
 }
 

@@ -177,7 +177,8 @@ RUNLOOP_EXPORT int64_t runloop_next_fire_date(runloop *loop, const char *mode);
 RUNLOOP_EXPORT int64_t runloop_now_ns(void);
 
 /// `name` in the process-wide table of names: equal names give the same pointer, for ever. A mode that is
-/// named by such a pointer is found without comparing text. NULL when memory ran out. O(names).
+/// named by such a pointer is found without comparing text. Names that this library hands out, of current modes, in
+/// lists and to callbacks, are such pointers. NULL when memory ran out. O(names).
 RUNLOOP_EXPORT const char *runloop_mode_name(const char *name);
 
 /// How many sleeps and wakes tolerance has spared this loop so far. O(1).

@@ -30,7 +30,7 @@ struct LoopCore: Hashable, @unchecked Sendable {
     var isIdle: Bool { runloop_is_idle(pointer) }
     var spinLimit: Int64 { runloop_get_spin(pointer) }
     func setSpinLimit(_ limit: Int64) { _ = runloop_set_spin(pointer, limit) }
-    var currentMode: ModeName? { runloop_current_mode(pointer).map { ModeName(text: runloop_mode_name($0)) } }
+    var currentMode: ModeName? { runloop_current_mode(pointer).map(ModeName.init(text:)) }
     var wakeUpsSaved: UInt64 { runloop_wakeups_saved(pointer) }
     var copiedDescription: String? { takeString(runloop_copy_description(pointer)) }
 
@@ -44,7 +44,7 @@ struct LoopCore: Hashable, @unchecked Sendable {
                 count = runloop_get_modes(pointer, buffer.baseAddress, capacity)
                 initialized = min(count, capacity)
             }
-            if count <= capacity { return names.map { ModeName(text: runloop_mode_name($0)) } }
+            if count <= capacity { return names.map(ModeName.init(text:)) }
             capacity = count + 8
         }
     }

@@ -9,6 +9,7 @@ struct ModeName: Hashable, @unchecked Sendable {
         self.init(text: name.withCString { runloop_mode_name($0) })
     }
 
+    /// One that the core handed out: all those are in the table.
     init(text: UnsafePointer<CChar>?) {
         guard let text else { outOfMemory() }
         self.text = text
@@ -25,6 +26,6 @@ struct ModeName: Hashable, @unchecked Sendable {
 extension RunLoop.Mode {
     /// The mode of a name that the core handed out.
     init(text: UnsafePointer<CChar>) {
-        self.init(name: ModeName(text: runloop_mode_name(text)))
+        self.init(name: ModeName(text: text))
     }
 }
