@@ -19,12 +19,9 @@ public func withRunLoop<Value, Failure: Error>(
     name: String = "run loop test", _ body: sending @escaping (RunLoop) throws(Failure) -> sending Value
 ) async throws(Failure) -> sending Value {
     let call = CallOnThread(body)
-    await withCheckedContinuation { continuation in
-        // One thread waits for the other to end, so that the loop is gone when the caller goes on.
-        startThread(name: "awaits a test") {
-            startThread(name: name) { call.run() }.join()
-            continuation.resume()
-        }.detach()
+    // One thread waits for the other to end, so that the loop is gone when the caller goes on.
+    await elsewhere("awaits a test") {
+        startThread(name: name) { call.run() }.join()
     }
     return try call.result()
 }
@@ -86,25 +83,35 @@ private func startThread(name: String, _ body: @escaping @Sendable () -> Void) -
     }
 }
 
-/// Starting one waits for it, so that is done elsewhere.
-private func startedThread(_ name: String) async -> RunLoop.Thread {
+/// Calls `body`, which may block, on a thread of its own, and awaits what it returns. That goes through a lock, because the thread
+/// sanitizer does not know that what was done before a continuation is resumed is over when the task goes on.
+private func elsewhere<Value: Sendable>(_ name: String, _ body: @escaping @Sendable () -> Value) async -> Value {
+    let returned = Guarded<Value?>(nil)
     await withCheckedContinuation { continuation in
-        startThread(name: "starts a test") {
-            do throws(RunLoop.Error) {
-                continuation.resume(returning: try RunLoop.Thread(name: name))
-            } catch {
-                preconditionFailure("A test needs a thread with a loop. \(error)")
-            }
+        startThread(name: name) {
+            let value = body()
+            returned.withLock { $0 = value }
+            continuation.resume()
         }.detach()
+    }
+    guard let value = returned.withLock({ $0 }) else { preconditionFailure("A thread returned nothing.") }
+    return value
+}
+
+/// Starting one waits for it.
+private func startedThread(_ name: String) async -> RunLoop.Thread {
+    await elsewhere("starts a test") {
+        do throws(RunLoop.Error) {
+            return try RunLoop.Thread(name: name)
+        } catch {
+            preconditionFailure("A test needs a thread with a loop. \(error)")
+        }
     }
 }
 
 private func end(_ thread: RunLoop.Thread) async {
-    await withCheckedContinuation { continuation in
-        startThread(name: "awaits a test") {
-            thread.stop()
-            thread.join()
-            continuation.resume()
-        }.detach()
+    await elsewhere("awaits a test") {
+        thread.stop()
+        thread.join()
     }
 }

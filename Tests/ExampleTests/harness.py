@@ -72,6 +72,14 @@ class Stream:
         return self.wait(lambda text: part in text, repr(part))
 
 
+def prepare(limits):
+    """In the new process, before it is the program. Who started the tests in a shell's background has them ignore Control-C, and the
+    programs would inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if limits:
+        limits()
+
+
 class Program:
     """One of the examples, running."""
 
@@ -79,7 +87,7 @@ class Program:
         environment = {key: value for key, value in os.environ.items() if key != "EXAMPLES"}
         self.process = subprocess.Popen(
             [os.path.join(BINARIES, name), *map(str, arguments)],
-            stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, preexec_fn=limits, cwd=folder, env=environment)
+            stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, preexec_fn=lambda: prepare(limits), cwd=folder, env=environment)
         self.out = Stream(self.process.stdout or open(os.devnull))
         self.errors = Stream(self.process.stderr)
 
