@@ -31,8 +31,8 @@ import RunLoopKit
     var backlog: Int { output.count }
 
     func begin() throws {
-        let source = try RunLoop.Source(fileDescriptor: socket.descriptor, events: .read) { [weak self] events in
-            MainActor.assumeIsolated { self?.serve(events) }
+        let source = try RunLoop.Source(isolation: .shared, fileDescriptor: socket.descriptor) { [weak self] events in
+            self?.serve(events)
         }
         try server.loop.add(source, forMode: .default)
         self.source = source
@@ -68,8 +68,9 @@ import RunLoopKit
         if let words, !output.append(words) { output.replaceUnsent(with: words) }
         server.hasLeft(self, because: reason)
         timer?.invalidate()
-        timer = RunLoop.Timer(after: server.options.farewell, tolerance: .seconds(1)) { [weak self] _ in
-            MainActor.assumeIsolated { self?.close() }
+        timer = RunLoop.Timer(isolation: .shared, after: server.options.farewell, tolerance: .seconds(1)) {
+            [weak self] _ in
+            self?.close()
         }
         if let timer { server.loop.add(timer, forMode: .default) }
         flush()
@@ -126,16 +127,14 @@ import RunLoopKit
     /// A timer that is moved with each line would be a lot of moving. This one looks, when it fires, how much of the time is
     /// left. It repeats, because a timer that fires once cannot be given another date then; the interval never matters.
     private func watchIdleness(for limit: Duration) {
-        let timer = RunLoop.Timer(every: limit, tolerance: limit / 10) { [weak self] timer in
-            MainActor.assumeIsolated {
-                guard let self else { return }
-                let end = self.lastHeard + limit
-                if end > .now {
-                    timer.nextFireDate = end
-                    return
-                }
-                self.leave("idle for too long", saying: "* You have said nothing for too long. Goodbye.")
+        let timer = RunLoop.Timer(isolation: .shared, every: limit, tolerance: limit / 10) { [weak self] timer in
+            guard let self else { return }
+            let end = lastHeard + limit
+            if end > .now {
+                timer.nextFireDate = end
+                return
             }
+            leave("idle for too long", saying: "* You have said nothing for too long. Goodbye.")
         }
         server.loop.add(timer, forMode: .default)
         self.timer = timer

@@ -25,8 +25,8 @@ import RunLoopKit
         self.loop = loop
         self.whenConnected = whenConnected
         // A listening socket can be read when a connection waits.
-        source = try RunLoop.Source(fileDescriptor: socket.descriptor) { [weak self] _ in
-            MainActor.assumeIsolated { self?.take() }
+        source = try RunLoop.Source(isolation: .shared, fileDescriptor: socket.descriptor) { [weak self] _ in
+            self?.take()
         }
         try resume()
     }

@@ -31,12 +31,12 @@ extension RunLoop.Mode {
             welcome(socket)
         }
         // However many lines one read brings, each client is sent them in one piece.
-        endOfIteration = RunLoop.CoalescedWork(on: loop, inMode: .default) { [weak self] in
-            MainActor.assumeIsolated { self?.finishIteration() }
+        endOfIteration = RunLoop.CoalescedWork(isolation: .shared, inMode: .default) { [weak self] in
+            self?.finishIteration()
         }
-        let status = RunLoop.Timer(every: options.statusInterval, tolerance: options.statusInterval / 10) {
-            [weak self] _ in
-            MainActor.assumeIsolated { self?.printStatus() }
+        let interval = options.statusInterval
+        let status = RunLoop.Timer(isolation: .shared, every: interval, tolerance: interval / 10) { [weak self] _ in
+            self?.printStatus()
         }
         loop.add(status, forMode: .default)
         self.status = status

@@ -22,9 +22,7 @@ import RunLoopKit
         watches = try Watches(on: loop)
         let isSeveral = options.paths.count > 1 || Status(path: options.paths[0])?.kind == .directory
         output = try Output(on: loop, showsNames: isSeveral) { loop.stop() }
-        work = RunLoop.CoalescedWork(on: loop, inMode: .default) { [weak self] in
-            MainActor.assumeIsolated { self?.lookAtMarked() }
-        }
+        work = RunLoop.CoalescedWork(isolation: .shared, inMode: .default) { [weak self] in self?.lookAtMarked() }
         output.whenRoom = { [weak self] in self?.work?.setNeeded() }
         for path in options.paths {
             let start = Tail.Start.lastLines(options.lines)

@@ -46,8 +46,9 @@ extension RunLoop.Mode {
             return
         }
         self.end = end
-        writer = try RunLoop.Source(fileDescriptor: STDOUT_FILENO, events: .write) { [weak self] _ in
-            MainActor.assumeIsolated { self?.writePiece() }
+        writer = try RunLoop.Source(isolation: .shared, fileDescriptor: STDOUT_FILENO, events: .write) {
+            [weak self] _ in
+            self?.writePiece()
         }
     }
 

@@ -45,8 +45,7 @@ import RunLoopKit
     init(on loop: RunLoop) throws {
         descriptor = inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
         if descriptor < 0 { throw SystemError("inotify_init1") }
-        let source = try RunLoop.Source(fileDescriptor: descriptor) { [weak self] _ in
-            MainActor.assumeIsolated { self?.read() }
+        let source = try RunLoop.Source(isolation: .shared, fileDescriptor: descriptor) { [weak self] _ in self?.read()
         }
         try loop.add(source, forMode: .default)
         self.source = source

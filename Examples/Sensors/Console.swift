@@ -19,7 +19,7 @@ import RunLoopKit
     /// Measures until SIGINT, SIGTERM or "quit".
     func run(sensors: [Sensor], fifo: Fifo?) throws {
         let signals = try [SIGINT, SIGTERM].map { number in
-            try RunLoop.Source(signal: number) { [weak self] in MainActor.assumeIsolated { self?.end() } }
+            try RunLoop.Source(isolation: .shared, signal: number) { [weak self] in self?.end() }
         }
         for source in signals { try RunLoop.main.add(source, forMode: .default) }
         defer { for source in signals { source.invalidate() } }

@@ -33,6 +33,8 @@ extension RunLoop {
 
         let core: ObserverCore
         let home = Home()
+        /// Its closure is the main actor's, so only the main loop may have it. Set while it is made, and never again.
+        nonisolated(unsafe) var isMainActors = false
 
         /// Makes an observer, in no loop yet.
         ///
@@ -88,6 +90,7 @@ extension RunLoop {
     ///   was made before a fork and this is the child.
     @discardableResult
     public func add(_ observer: Observer, forMode mode: Mode) -> Bool {
+        checkIsolation(observer.isMainActors)
         let key = ItemKey(observer.core.pointer)
         observer.home.enter(keeper)
         keeper.keep(observer, key)

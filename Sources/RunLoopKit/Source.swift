@@ -30,6 +30,8 @@ extension RunLoop {
 
         let core: SourceCore
         private let caughtSignal: CaughtSignal?
+        /// Its closure is the main actor's, so only the main loop may have it. Set while it is made, and never again.
+        nonisolated(unsafe) var isMainActors = false
 
         /// Makes a source that is signalled by hand, in no loop yet (R56).
         ///
@@ -184,6 +186,7 @@ extension RunLoop {
     /// - Throws: `invalid` for an invalidated source; `loopFinished`, `inheritedAcrossFork`, `outOfMemory`; for a descriptor
     ///   `badDescriptor`, `permissionDenied`, `tooManyWatches`. After an error the source is nowhere it was not before.
     public func add(_ source: Source, forMode mode: Mode) throws(RunLoop.Error) {
+        checkIsolation(source.isMainActors)
         let result = core.add(source.core, mode.name)
         if result < 0 { throw Error(result: result) }
     }

@@ -10,6 +10,8 @@ extension RunLoop {
     public final class Timer: Sendable {
         let core: TimerCore
         let home = Home()
+        /// Its closure is the main actor's, so only the main loop may have it. Set while it is made, and never again.
+        nonisolated(unsafe) var isMainActors = false
 
         /// Makes a timer, in no loop yet.
         ///
@@ -109,6 +111,7 @@ extension RunLoop {
     ///   made before a fork and this is the child.
     @discardableResult
     public func add(_ timer: Timer, forMode mode: Mode) -> Bool {
+        checkIsolation(timer.isMainActors)
         let key = ItemKey(timer.core.pointer)
         timer.home.enter(keeper)
         keeper.keep(timer, key)

@@ -105,11 +105,54 @@ final class MainThreadTests: XCTestCase {
         XCTAssertEqual(order.lines, ["nested finished", "second block"])
     }
 
+    // closures of all kinds of items are isolated to the main actor, if they say so
+    @MainActor func testItemsOfMainActor() throws {
+        let state = Notebook()
+        let loop = RunLoop.main
+        let timer = RunLoop.Timer(isolation: .shared, every: .milliseconds(1)) { timer in
+            state.note("ticks")
+            timer.invalidate()
+        }
+        loop.add(timer, forMode: .default)
+        loop.add(RunLoop.Timer(isolation: .shared, after: .zero) { _ in state.note("fires") }, forMode: .default)
+        let observer = RunLoop.Observer(isolation: .shared, .entry, repeats: false) { _, activity in
+            state.note("entry \(activity == .entry)")
+        }
+        loop.add(observer, forMode: .default)
+        let signalled = RunLoop.Source(isolation: .shared) { state.note("signalled") }
+        try loop.add(signalled, forMode: .default)
+        signalled.signal()
+        var ends: [CInt] = [-1, -1]
+        XCTAssertEqual(pipe(&ends), 0)
+        let writable = try RunLoop.Source(isolation: .shared, fileDescriptor: ends[1], events: .write) { events in
+            state.note("writable \(events == .write)")
+            state.stopWriting()
+        }
+        state.stopWriting = { writable.invalidate() }
+        try loop.add(writable, forMode: .default)
+        let caught = try RunLoop.Source(isolation: .shared, signal: SIGWINCH) { state.note("caught") }
+        try loop.add(caught, forMode: .default)
+        raise(SIGWINCH)
+        let work = RunLoop.CoalescedWork(isolation: .shared) { state.note("worked") }
+        work.setNeeded()
+        let expected: Set = ["ticks", "fires", "entry true", "signalled", "writable true", "caught", "worked"]
+        try loop.runUntil { state.lines == expected }
+        for source in [signalled, writable, caught] { source.invalidate() }
+        for end in ends { close(end) }
+    }
+
     // R107 a stop from a main-queue block ends the run after it
     func testStopFromBlock() {
         DispatchQueue.main.async { RunLoop.main.stop() }
         RunLoop.main.run()
     }
+}
+
+/// State of the main actor.
+@MainActor private final class Notebook {
+    private(set) var lines: Set<String> = []
+    var stopWriting = {}
+    func note(_ line: String) { lines.insert(line) }
 }
 
 /// On which threads something happened.

@@ -2,6 +2,26 @@ import RunLoopKit
 import Testing
 
 @Suite struct RunLoopTests {
+    @Test("An item of the main actor that is added to another loop stops the program with a sentence")
+    func itemsOfMainActor() async throws {
+        let timer = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let thread = try RunLoop.Thread()
+            thread.loop.add(RunLoop.Timer(isolation: .shared, after: .zero) { _ in }, forMode: .default)
+        }
+        let observer = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let thread = try RunLoop.Thread()
+            thread.loop.add(RunLoop.Observer(isolation: .shared, .all) { _, _ in }, forMode: .default)
+        }
+        let source = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let thread = try RunLoop.Thread()
+            try thread.loop.add(RunLoop.Source(isolation: .shared) {}, forMode: .default)
+        }
+        for result in [timer, observer, source] {
+            let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+            #expect(text.contains("is added to RunLoop.main only"))
+        }
+    }
+
     @Test("R1 A thread's loop is one object")
     func oneObject() async throws {
         try await withRunLoopThread {
