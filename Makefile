@@ -37,10 +37,13 @@ help: ## This list
 
 lib: $(OUT)/librunloop.a $(OUT)/librunloop.so.$(VERSION) ## The C library, static and shared
 
+# What is seldom called is made small.
+$(addprefix $(OUT)/core/,$(addsuffix .o,associated common describe memberships name note registry)): SMALL := -Os
+
 $(OUT)/core/%.o: $(CORE)/src/%.c $(wildcard $(CORE)/src/*.h) $(CORE)/include/runloop.h
 	@mkdir -p $(@D)
 	@echo "  CC   $<"
-	@$(CC) $(CPPFLAGS) $(CORE_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -c $< -o $@
+	@$(CC) $(CPPFLAGS) $(CORE_CFLAGS) $(CFLAGS) $(SMALL) $(SANITIZE_FLAGS) -c $< -o $@
 
 $(OUT)/librunloop.a: $(OBJECTS)
 	@rm -f $@
@@ -49,7 +52,7 @@ $(OUT)/librunloop.a: $(OBJECTS)
 
 $(OUT)/librunloop.so.$(VERSION): $(OBJECTS)
 	@echo "  LINK $@"
-	@$(CC) -shared -pthread $(LDFLAGS) $(SANITIZE_FLAGS) -Wl,-soname,librunloop.so.$(SOVERSION) -o $@ $^
+	@$(CC) -shared -pthread -Wl,-z,noseparate-code $(LDFLAGS) $(SANITIZE_FLAGS) -Wl,-soname,librunloop.so.$(SOVERSION) -o $@ $^
 
 install: lib ## Header, libraries and runloop.pc into PREFIX (and DESTDIR)
 	install -d $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(LIBDIR)/pkgconfig
@@ -90,7 +93,7 @@ $(OUT)/librunloop-cf.a: $(CF_OBJECTS)
 
 $(OUT)/librunloop-cf.so.$(VERSION): $(CF_OBJECTS) $(OUT)/librunloop.so.$(VERSION)
 	@echo "  LINK $@"
-	@$(CC) -shared -pthread $(LDFLAGS) $(SANITIZE_FLAGS) -Wl,-soname,librunloop-cf.so.$(SOVERSION) -o $@ $^
+	@$(CC) -shared -pthread -Wl,-z,noseparate-code $(LDFLAGS) $(SANITIZE_FLAGS) -Wl,-soname,librunloop-cf.so.$(SOVERSION) -o $@ $^
 
 test-cf: ## Programs written for CFRunLoop, on ours and on the real one
 	@Tests/cf-programs

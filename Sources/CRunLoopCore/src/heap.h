@@ -43,7 +43,8 @@ static inline void heap_place(struct heap *heap, struct mode *mode, uint32_t pos
     *runloop__timer_position(entry.timer, mode) = position;
 }
 
-static inline void heap_sift_up(struct heap *heap, struct mode *mode, uint32_t position, struct heap_entry entry) {
+static __attribute__((noinline, unused)) void heap_sift_up(struct heap *heap, struct mode *mode, uint32_t position,
+                                                           struct heap_entry entry) {
     while (position > 0) {
         uint32_t parent = (position - 1) / 4;
         if (!heap_entry_precedes(&entry, &heap->entries[parent]))
@@ -89,7 +90,8 @@ static inline void heap_sift_down(struct heap *heap, struct mode *mode, uint32_t
     heap_place(heap, mode, position, entry);
 }
 
-static inline void heap_settle(struct heap *heap, struct mode *mode, uint32_t position, struct heap_entry entry) {
+static __attribute__((noinline, unused)) void heap_settle(struct heap *heap, struct mode *mode, uint32_t position,
+                                                          struct heap_entry entry) {
     if (position > 0 && heap_entry_precedes(&entry, &heap->entries[(position - 1) / 4]))
         heap_sift_up(heap, mode, position, entry);
     else

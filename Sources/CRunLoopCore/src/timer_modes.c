@@ -221,7 +221,7 @@ static RUNLOOP__COLD int add_to_common(runloop *loop, runloop_timer *timer) {
     return 0;
 }
 
-int runloop_add_timer(runloop *loop, runloop_timer *timer, const char *name) {
+__attribute__((flatten)) int runloop_add_timer(runloop *loop, runloop_timer *timer, const char *name) {
     int error = runloop__check(loop);
     if (error)
         return error;
@@ -335,7 +335,7 @@ void runloop__timer_release_remains(runloop_timer *timer, struct timer_remains r
     release_references(timer, remains.references);
 }
 
-void runloop_timer_invalidate(runloop_timer *timer) {
+__attribute__((flatten)) void runloop_timer_invalidate(runloop_timer *timer) {
     if (!timer || !runloop__item_is_valid(&timer->item))
         return;
     runloop *loop = runloop__lock_owner(&timer->owner);
