@@ -37,6 +37,9 @@ help: ## This list
 
 lib: $(OUT)/librunloop.a $(OUT)/librunloop.so.$(VERSION) ## The C library, static and shared
 
+# Code and constants need no pages of their own; a linker that knows of no other way doesn't know the option.
+PACKED := $(shell $(CC) -shared -Wl,-z,noseparate-code -x c /dev/null -o /dev/null 2> /dev/null && echo -Wl,-z,noseparate-code)
+
 # What is seldom called is made small.
 $(addprefix $(OUT)/core/,$(addsuffix .o,associated common describe memberships name note registry)): SMALL := -Os
 
@@ -52,7 +55,7 @@ $(OUT)/librunloop.a: $(OBJECTS)
 
 $(OUT)/librunloop.so.$(VERSION): $(OBJECTS)
 	@echo "  LINK $@"
-	@$(CC) -shared -pthread -Wl,-z,noseparate-code $(LDFLAGS) $(SANITIZE_FLAGS) -Wl,-soname,librunloop.so.$(SOVERSION) -o $@ $^
+	@$(CC) -shared -pthread $(PACKED) $(LDFLAGS) $(SANITIZE_FLAGS) -Wl,-soname,librunloop.so.$(SOVERSION) -o $@ $^
 
 install: lib ## Header, libraries and runloop.pc into PREFIX (and DESTDIR)
 	install -d $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(LIBDIR)/pkgconfig
@@ -93,7 +96,7 @@ $(OUT)/librunloop-cf.a: $(CF_OBJECTS)
 
 $(OUT)/librunloop-cf.so.$(VERSION): $(CF_OBJECTS) $(OUT)/librunloop.so.$(VERSION)
 	@echo "  LINK $@"
-	@$(CC) -shared -pthread -Wl,-z,noseparate-code $(LDFLAGS) $(SANITIZE_FLAGS) -Wl,-soname,librunloop-cf.so.$(SOVERSION) -o $@ $^
+	@$(CC) -shared -pthread $(PACKED) $(LDFLAGS) $(SANITIZE_FLAGS) -Wl,-soname,librunloop-cf.so.$(SOVERSION) -o $@ $^
 
 test-cf: ## Programs written for CFRunLoop, on ours and on the real one
 	@Tests/cf-programs
