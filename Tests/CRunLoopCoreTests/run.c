@@ -1,5 +1,5 @@
-// run.c — one run: entry, limits, results and their precedence, the order of one iteration, runs inside runs.
-// What the wait chooses is in run_ports.c, what ends it in wakeup.c.
+// run.c — one run: entry, limits, results and their precedence, the order of one iteration.
+// What the wait chooses is in run_ports.c, what ends it in wakeup.c, runs inside runs in run_nested.c.
 #include "trace_helpers.h"
 
 static runloop_source *s;
@@ -457,52 +457,4 @@ TEST("R44 a pass has handled a source though the last one it collected was inval
     stop_at_wait("P", 1);
     run("P", LONG, false);
     EXPECT_TRACE("E T S first t T S W A X -> Stopped"); // No wait in the first iteration.
-}
-
-//===-- limits of runs inside runs --------------------------------------------------------------------------------===//
-
-static int64_t inner_limit;
-
-static void run_inner(void) {
-    int64_t start = runloop_now_ns();
-    run("inner", inner_limit, false);
-    EXPECT(runloop_now_ns() - start >= inner_limit);
-}
-
-static void begin_nested(int64_t limit) {
-    begin_in_p();
-    watch("inner");
-    add_source("quiet", NULL, "inner");
-    s = add_source("s", run_inner, "P");
-    runloop_source_signal(s);
-    inner_limit = limit;
-}
-
-TEST("R34 an outer limit that passes while an inner run sleeps leaves the inner run alone") {
-    begin_nested(100 * MS);
-    run("P", 10 * MS, false);
-    EXPECT_TRACE("E T S s E T S W A X -> TimedOut X -> TimedOut");
-}
-
-TEST("R34 an outer limit still holds after an inner run with a shorter one") {
-    begin_nested(10 * MS);
-    int64_t start = runloop_now_ns();
-    run("P", 500 * MS, false);
-    EXPECT(runloop_now_ns() - start >= 500 * MS);
-    EXPECT_TRACE("E T S s E T S W A X -> TimedOut T S W A X -> TimedOut");
-}
-
-TEST("R34 an inner limit holds in an outer run without one") {
-    begin_nested(10 * MS);
-    stop_at_wait("P", 1);
-    run("P", RUNLOOP_FOREVER, false);
-    EXPECT_TRACE("E T S s E T S W A X -> TimedOut T S W A X -> Stopped");
-}
-
-TEST("R34 a polling run inside a limited one does not touch its limit") {
-    begin_nested(0);
-    int64_t start = runloop_now_ns();
-    run("P", 300 * MS, false);
-    EXPECT(runloop_now_ns() - start >= 300 * MS);
-    EXPECT_TRACE("E T S s E T S X -> TimedOut T S W A X -> TimedOut");
 }
