@@ -48,15 +48,4 @@ static inline struct list *list_take_first(struct list *list) {
     return first;
 }
 
-/// Moves all nodes of `from` to the end of `list`.
-static inline void list_append_all(struct list *list, struct list *from) {
-    if (list_is_empty(from))
-        return;
-    from->next->previous = list->previous;
-    list->previous->next = from->next;
-    from->previous->next = list;
-    list->previous = from->previous;
-    list_init(from);
-}
-
 #endif // RUNLOOP_LIST_H

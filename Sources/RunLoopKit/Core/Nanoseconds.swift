@@ -17,21 +17,11 @@ enum Nanoseconds {
         of(SuspendingClock().systemEpoch.duration(to: instant))
     }
 
-    static func fromNow(_ duration: Duration) -> Int64 {
-        saturatingSum(now, of(duration))
-    }
-
     static func until(_ instant: RunLoop.Instant) -> Int64 {
         let deadline = of(instant)
         if deadline == never { return never }
         let (limit, overflow) = deadline.subtractingReportingOverflow(now)
         return overflow ? .min : limit
-    }
-
-    static func saturatingSum(_ a: Int64, _ b: Int64) -> Int64 {
-        let (sum, overflow) = a.addingReportingOverflow(b)
-        if overflow { return b > 0 ? .max : .min }
-        return sum
     }
 }
 
