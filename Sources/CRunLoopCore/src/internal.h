@@ -20,6 +20,7 @@
 #include "list.h"
 #include "lock.h"
 #include "runloop.h"
+#include "runloop_overlay.h"
 
 struct mode;
 struct port;

@@ -12,6 +12,47 @@ struct item_config runloop__config_of(const runloop_context *context, int32_t or
     return (struct item_config){.release = context->release, .describe = context->describe, .order = order};
 }
 
+//===-- objects of the overlay: constant once the first of them is made ----------------------------------------------===//
+
+static struct {
+    void (*retain)(void *object);
+    void (*release)(void *object);
+    struct item_config timer;
+} object_hooks;
+
+void runloop__set_object_hooks(void (*retain)(void *), void (*release)(void *), void (*end_timer)(void *)) {
+    object_hooks.retain = retain;
+    object_hooks.release = release;
+    object_hooks.timer.release = end_timer;
+}
+
+static void join_object(struct item *item, void *object, unsigned state) {
+    item->info = object;
+    state |= atomic_load_explicit(&item->state, memory_order_relaxed) | ITEM_OBJECT;
+    atomic_store_explicit(&item->state, (uint8_t)state, memory_order_relaxed);
+}
+
+void runloop__timer_join_object(runloop_timer *timer, void *object) {
+    join_object(&timer->item, object, ITEM_RELEASES);
+    struct timer_extras *extras = runloop__timer_extras(timer);
+    if (extras)
+        extras->config.release = object_hooks.timer.release;
+}
+
+void runloop__observer_join_object(runloop_observer *observer, void *object) {
+    join_object(&observer->item, object, 0);
+}
+
+void runloop__item_retain_object(struct item *item) {
+    object_hooks.retain(item->info);
+}
+
+void runloop__item_release_object(struct item *item) {
+    object_hooks.release(item->info);
+}
+
+//===-- contexts -----------------------------------------------------------------------------------------------------===//
+
 const struct item_config *runloop__item_config(const struct item *item) {
     static const struct item_config none;
     switch (item->kind) {
@@ -19,7 +60,9 @@ const struct item_config *runloop__item_config(const struct item *item) {
     case ITEM_OBSERVER: return &((const runloop_observer *)(const void *)item)->config;
     }
     const struct timer_extras *extras = runloop__timer_extras((const runloop_timer *)(const void *)item);
-    return extras ? &extras->config : &none;
+    if (extras)
+        return &extras->config;
+    return runloop__item_is_object(item) ? &object_hooks.timer : &none;
 }
 
 void runloop__item_destroy(struct item *item) {

@@ -15,12 +15,8 @@
 #define RUNLOOP_BLOCKS_ARE_ALLOCATIONS
 #endif
 
+/// `runloop__block_new` and `runloop__block_free` are in runloop_overlay.h.
 enum { RUNLOOP__BLOCK_SIZE = 64 };
-
-/// Any thread. A cache line of its own, uninitialised; NULL when memory ran out.
-void *runloop__block_new(void);
-/// Any thread, also another than the one that took it.
-void runloop__block_free(void *block);
 
 //===-- memberships: the modes that an item is in (memberships.c) ----------------------------------------------------===//
 
@@ -68,6 +64,7 @@ enum {
     ITEM_REPEATS = 16,
     ITEM_TOLERANT = 32,
     ITEM_RELEASES = 64, ///< Timers, these three: what their extras say, to be had without these.
+    ITEM_OBJECT = 128,  ///< Timers and observers: part of an object of the overlay, which is the info. Constant.
 };
 
 struct item {
@@ -98,15 +95,30 @@ struct item_config runloop__config_of(const runloop_context *context, int32_t or
 const struct item_config *runloop__item_config(const struct item *item);
 void runloop__item_destroy(struct item *item);
 
+/// The references of an object's item beside the object's own are one reference to the object. The first is taken by somebody who
+/// has the object, and counted before anybody else can see the item through it; so the object's retain is never late.
+void runloop__item_retain_object(struct item *item);
+void runloop__item_release_object(struct item *item);
+static inline bool runloop__item_is_object(const struct item *item) {
+    return atomic_load_explicit(&item->state, memory_order_relaxed) & ITEM_OBJECT;
+}
+
 static inline void runloop__item_retain(struct item *item) {
-    atomic_fetch_add_explicit(&item->references, 1, memory_order_relaxed);
+    if (atomic_fetch_add_explicit(&item->references, 1, memory_order_relaxed) == 1 && runloop__item_is_object(item))
+        runloop__item_retain_object(item);
 }
 
 static inline void runloop__item_release(struct item *item) {
+    // Asked before the count changes: then the item may be gone.
+    bool is_object = runloop__item_is_object(item);
     // A last owner needs no locked instruction: nobody else can be changing the count.
-    if (atomic_load_explicit(&item->references, memory_order_acquire) == 1 ||
-        atomic_fetch_sub_explicit(&item->references, 1, memory_order_acq_rel) == 1)
+    uint32_t before = atomic_load_explicit(&item->references, memory_order_acquire);
+    if (before != 1)
+        before = atomic_fetch_sub_explicit(&item->references, 1, memory_order_acq_rel);
+    if (before == 1)
         runloop__item_destroy(item);
+    else if (before == 2 && is_object)
+        runloop__item_release_object(item);
 }
 
 static inline bool runloop__item_is_valid(const struct item *item) {

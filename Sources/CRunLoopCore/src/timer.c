@@ -72,9 +72,10 @@ void runloop_timer_release(runloop_timer *timer) {
 
 void runloop__timer_destroy(runloop_timer *timer) {
     struct timer_extras *extras = runloop__timer_extras(timer);
+    unsigned releases = ITEM_VALID | ITEM_RELEASES;
+    if ((runloop__timer_state(timer) & releases) == releases)
+        runloop__item_release_context(&timer->item);
     if (extras) {
-        if (runloop__item_is_valid(&timer->item))
-            runloop__item_release_context(&timer->item);
         free(extras->further);
         runloop__block_free(extras);
     }
@@ -84,7 +85,8 @@ void runloop__timer_destroy(runloop_timer *timer) {
 int runloop__timer_ensure_extras(runloop_timer *timer) {
     if (runloop__timer_extras(timer))
         return 0;
-    static const runloop_timer_config nothing;
+    // Without extras there is no context to be released, but for that of an object.
+    const runloop_timer_config nothing = {.context.release = runloop__item_config(&timer->item)->release};
     struct timer_extras *extras = make_extras(&nothing);
     atomic_store_explicit(&timer->extras, extras, memory_order_release);
     return extras ? 0 : -ENOMEM;

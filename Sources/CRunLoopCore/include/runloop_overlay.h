@@ -1,0 +1,36 @@
+//===----------------------------------------------------------------------===//
+// runloop_overlay.h — what the Swift overlay shares with the core beside runloop.h, and nobody else: it is built with the core, in
+// one package. Not installed, not exported from the shared library, and free to change.
+//===----------------------------------------------------------------------===//
+#ifndef RUNLOOP_OVERLAY_H
+#define RUNLOOP_OVERLAY_H
+
+#include "runloop.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Recycled memory of 64 bytes, a cache line of its own, uninitialised; NULL when memory ran out. Taken and given back by any thread,
+/// often without a lock and seldom by the allocator, whichever thread took it.
+void *runloop__block_new(void);
+void runloop__block_free(void *block);
+
+/// How the objects of the overlay are kept, the same for all: to be told before the first of them is made. Neither makes a
+/// call of this library, except that the `release` which ends an object releases its timer or observer. `retain` may be called
+/// under locks. `end_timer` is the release of every timer's context.
+void runloop__set_object_hooks(void (*RUNLOOP_SENDABLE retain)(void *object),
+                               void (*RUNLOOP_SENDABLE release)(void *object),
+                               void (*RUNLOOP_SENDABLE end_timer)(void *object));
+
+/// Makes a timer or an observer, which nobody else has yet and which has no info, part of an object that owns the one reference to
+/// it. From now on the object is the info. For as long as there are more references, those of loops, the object is retained once:
+/// it lives while anybody has the item, and call-outs may borrow it.
+void runloop__timer_join_object(runloop_timer *timer, void *object);
+void runloop__observer_join_object(runloop_observer *observer, void *object);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // RUNLOOP_OVERLAY_H
