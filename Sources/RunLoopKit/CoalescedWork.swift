@@ -91,6 +91,6 @@ private final class State: Sendable {
     /// What is posted stays until a run in the mode comes to it, and keeps that from sleeping; a wake-up might be used up by a
     /// nested run in another mode.
     private func askForRound() {
-        if core.post([mode], PerformBox {}) == -ErrorNumber.outOfMemory { outOfMemory() }
+        if core.post(mode.name, {}) == -ErrorNumber.outOfMemory { outOfMemory() }
     }
 }

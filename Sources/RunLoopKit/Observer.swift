@@ -32,9 +32,15 @@ extension RunLoop {
         }
 
         let core: ObserverCore
-        let home = Home()
+        /// As for a timer.
+        @exclusivity(unchecked) private nonisolated(unsafe) var action: Action?
+
+        private struct Action: ~Copyable {
+            let body: (Observer, Activities) -> Void
+        }
+
         /// Its closure is the main actor's, so only the main loop may have it. Set while it is made, and never again.
-        nonisolated(unsafe) var isMainActors = false
+        @exclusivity(unchecked) nonisolated(unsafe) var isMainActors = false
 
         /// Makes an observer, in no loop yet.
         ///
@@ -48,21 +54,25 @@ extension RunLoop {
             _ activities: Activities, repeats: Bool = true, order: Int = 0,
             _ action: sending @escaping (Observer, Activities) -> Void
         ) {
-            let box = ObserverBox(action)
-            core = ObserverCore(
-                activities: activities.rawValue, repeats: repeats, order: Int32(clamping: order), box: box)
-            box.observer = self
-        }
-
-        /// Another wrapper of an observer whose first one is gone.
-        init(retaining core: ObserverCore) {
-            core.retain()
-            self.core = core
+            core = ObserverCore(activities: activities.rawValue, repeats: repeats, order: Int32(clamping: order))
+            self.action = Action(body: action)
+            core.join(self)
         }
 
         deinit {
             core.release()
         }
+
+        /// Never called twice at a time: an observer is told nothing while it is told something.
+        @inline(__always)
+        func observe(_ activity: Activities) {
+            switch action {
+            case .some(let action): action.body(self, activity)
+            case .none: break
+            }
+        }
+
+        func end() { _ = action.take() }
 
         /// What it wants to be told, as created. Also of an invalid observer (R113). O(1).
         public var activities: Activities { Activities(rawValue: core.activities) }
@@ -91,21 +101,13 @@ extension RunLoop {
     @discardableResult
     public func add(_ observer: Observer, forMode mode: Mode) -> Bool {
         checkIsolation(observer.isMainActors)
-        let key = ItemKey(observer.core.pointer)
-        observer.home.enter(keeper)
-        keeper.keep(observer, key)
-        let result = core.add(observer.core, mode.name)
-        if result < 0 && !core.hasAnywhere(observer.core) { keeper.letGo(key) }
-        return didJoin(result)
+        return didJoin(core.add(observer.core, mode.name))
     }
 
     /// Removes an observer from a mode, or from all common modes (R19, R20). It stays valid and may be added again. Nothing
     /// if it is not there. If the loop is just telling its observers something, this one may still be told (R94). Any
     /// thread. O(observers) per mode, O(modes).
-    public func remove(_ observer: Observer, forMode mode: Mode) {
-        core.remove(observer.core, mode.name)
-        if !core.hasAnywhere(observer.core) { keeper.letGo(ItemKey(observer.core.pointer)) }
-    }
+    public func remove(_ observer: Observer, forMode mode: Mode) { core.remove(observer.core, mode.name) }
 
     /// Is the observer in the mode? For `.common`: is it one of the common items (R20)? O(observers).
     public func contains(_ observer: Observer, inMode mode: Mode) -> Bool { core.contains(observer.core, mode.name) }

@@ -29,7 +29,7 @@ extension RunLoop {
             opener.invalidate()
             closer.invalidate()
             if core.isCurrent { return scopes.leaveAll() }
-            _ = core.post([.common], PerformBox { scopes.leaveAll() }, atEnd: .perform)
+            _ = core.post([.common], atEnd: .perform) { scopes.leaveAll() }
         }
     }
 }

@@ -9,7 +9,20 @@ extension RunLoop {
     ///   `body` is freed and never called.
     @discardableResult
     public func perform(inModes modes: Set<Mode> = [.default], _ body: sending @escaping () -> Void) -> Bool {
-        let result = core.post(modes, PerformBox(body))
+        wasAccepted(core.post(modes, body))
+    }
+
+    /// Calls `body` once on the loop's thread, when the loop runs in the default mode, and wakes the loop for it.
+    ///
+    /// What `perform(inModes:)` does with the default mode alone, without a set of modes to be made for each closure.
+    ///
+    /// - Returns: as above.
+    @discardableResult
+    public func perform(_ body: sending @escaping () -> Void) -> Bool {
+        wasAccepted(core.post(.default, body))
+    }
+
+    private func wasAccepted(_ result: Int32) -> Bool {
         if result == 0 { return true }
         if case .outOfMemory = Error(result: result) { outOfMemory() }
         return false

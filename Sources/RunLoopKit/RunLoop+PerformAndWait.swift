@@ -24,9 +24,9 @@ extension RunLoop {
                 await withUnsafeContinuation(isolation: actor) { waiter in
                     if !call.begin(waiter) { return }
                     let end = EndOfCall(call)
-                    let box = PerformBox { withExtendedLifetime(end) { call.run() } }
-                    withExtendedLifetime(box) {
-                        let result = core.post(modes, box)
+                    // Not before the reason is told, if it is refused.
+                    withExtendedLifetime(end) {
+                        let result = core.post(modes) { withExtendedLifetime(end) { call.run() } }
                         if case .outOfMemory = Error(result: result) { outOfMemory() }
                         if result < 0 { call.giveUp(Error(result: result)) }
                     }
@@ -57,7 +57,7 @@ extension RunLoop.Thread {
         let call = AwaitedCall<Value, Failure>(body)
         await withUnsafeContinuation(isolation: actor) { waiter in
             if !call.begin(waiter) { return }
-            let result = loop.core.post(modes, PerformBox { call.run() }, atEnd: .perform)
+            let result = loop.core.post(modes, atEnd: .perform) { call.run() }
             if case .outOfMemory = RunLoop.Error(result: result) { outOfMemory() }
             precondition(result == 0, RunLoop.Error(result: result).description)
         }

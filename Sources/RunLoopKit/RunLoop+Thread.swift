@@ -64,7 +64,7 @@ extension RunLoop {
         ///   `body` is freed and never called.
         @discardableResult
         public func perform(inModes modes: Set<Mode> = [.common], _ body: sending @escaping () -> Void) -> Bool {
-            let result = loop.core.post(modes, PerformBox(body), atEnd: .perform)
+            let result = loop.core.post(modes, atEnd: .perform, body)
             if case .outOfMemory = Error(result: result) { outOfMemory() }
             return result == 0
         }
@@ -85,7 +85,7 @@ extension RunLoop {
             if loop.isCurrent { return try body() }
             return try withoutActuallyEscaping(body) { body throws(Failure) in
                 let call = WaitedCall(body)
-                let result = loop.core.post(modes, PerformBox { call.run() }, atEnd: .perform)
+                let result = loop.core.post(modes, atEnd: .perform) { call.run() }
                 if case .outOfMemory = Error(result: result) { outOfMemory() }
                 precondition(result == 0, Error(result: result).description)
                 return try call.wait()

@@ -18,7 +18,6 @@ public final class RunLoop: Sendable {
     public typealias Instant = Clock.Instant
 
     let core: LoopCore
-    let keeper = ItemKeeper()
     let keyed = KeyedRegistrations()
     let executors: LoopExecutors
     let end = EndOfLoop()

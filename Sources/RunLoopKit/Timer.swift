@@ -9,9 +9,16 @@ extension RunLoop {
     /// running (R88), or with the timer. It gets the timer as its argument and has no need to capture it.
     public final class Timer: Sendable {
         let core: TimerCore
-        let home = Home()
+        /// Until the timer is invalid: the core says when it is over, once, and never while it fires.
+        @exclusivity(unchecked) private nonisolated(unsafe) var action: Action?
+
+        /// What cannot be copied is borrowed: it is called without counting references.
+        private struct Action: ~Copyable {
+            let body: (Timer) -> Void
+        }
+
         /// Its closure is the main actor's, so only the main loop may have it. Set while it is made, and never again.
-        nonisolated(unsafe) var isMainActors = false
+        @exclusivity(unchecked) nonisolated(unsafe) var isMainActors = false
 
         /// Makes a timer, in no loop yet.
         ///
@@ -29,11 +36,17 @@ extension RunLoop {
             _ action: sending @escaping (Timer) -> Void
         ) {
             if let interval { precondition(interval > .zero, "A timer repeats at an interval greater than zero.") }
-            let box = TimerBox(action)
             core = TimerCore(
                 fireDate: Nanoseconds.of(date), interval: interval.map(Nanoseconds.of) ?? 0,
-                tolerance: Nanoseconds.of(tolerance), order: Int32(clamping: order), box: box)
-            box.timer = self
+                tolerance: Nanoseconds.of(tolerance), order: Int32(clamping: order))
+            self.action = Action(body: action)
+            core.join(self)
+        }
+
+        private init(_ core: TimerCore, _ action: sending @escaping (Timer) -> Void) {
+            self.core = core
+            self.action = Action(body: action)
+            core.join(self)
         }
 
         /// Makes a timer that fires again and again, for the first time after one interval. Parameters as above.
@@ -41,7 +54,11 @@ extension RunLoop {
             every interval: Duration, tolerance: Duration = .zero, order: Int = 0,
             _ action: sending @escaping (Timer) -> Void
         ) {
-            self.init(at: .now + interval, every: interval, tolerance: tolerance, order: order, action)
+            precondition(interval > .zero, "A timer repeats at an interval greater than zero.")
+            let core = TimerCore(
+                fireDate: Nanoseconds.fromNow(interval), interval: Nanoseconds.of(interval),
+                tolerance: Nanoseconds.of(tolerance), order: Int32(clamping: order))
+            self.init(core, action)
         }
 
         /// Makes a timer that fires once, not before `delay` has passed. Parameters as above.
@@ -49,18 +66,26 @@ extension RunLoop {
             after delay: Duration, tolerance: Duration = .zero, order: Int = 0,
             _ action: sending @escaping (Timer) -> Void
         ) {
-            self.init(at: .now + delay, tolerance: tolerance, order: order, action)
-        }
-
-        /// Another wrapper of a timer whose first one is gone.
-        init(retaining core: TimerCore) {
-            core.retain()
-            self.core = core
+            let core = TimerCore(
+                fireDate: Nanoseconds.fromNow(delay), interval: 0, tolerance: Nanoseconds.of(tolerance),
+                order: Int32(clamping: order))
+            self.init(core, action)
         }
 
         deinit {
             core.release()
         }
+
+        /// Never called twice at a time: a timer is in one loop and not re-entered.
+        @inline(__always)
+        func fire() {
+            switch action {
+            case .some(let action): action.body(self)
+            case .none: break
+            }
+        }
+
+        func end() { _ = action.take() }
 
         /// The next due instant; while the action runs, the one for which it runs (R81). `nil` if it will never fire,
         /// because it is invalid or was set so.
@@ -112,20 +137,12 @@ extension RunLoop {
     @discardableResult
     public func add(_ timer: Timer, forMode mode: Mode) -> Bool {
         checkIsolation(timer.isMainActors)
-        let key = ItemKey(timer.core.pointer)
-        timer.home.enter(keeper)
-        keeper.keep(timer, key)
-        let result = core.add(timer.core, mode.name)
-        if result < 0 && !core.hasAnywhere(timer.core) { keeper.letGo(key) }
-        return didJoin(result)
+        return didJoin(core.add(timer.core, mode.name))
     }
 
     /// Removes a timer from a mode, or from all common modes (R19, R20). It stays valid and may be added again. Nothing if
     /// it is not there. Any thread; in its own action too. O(log timers) per mode, O(modes).
-    public func remove(_ timer: Timer, forMode mode: Mode) {
-        core.remove(timer.core, mode.name)
-        if !core.hasAnywhere(timer.core) { keeper.letGo(ItemKey(timer.core.pointer)) }
-    }
+    public func remove(_ timer: Timer, forMode mode: Mode) { core.remove(timer.core, mode.name) }
 
     /// Is the timer in the mode? For `.common`: is it one of the common items (R20)? O(1).
     public func contains(_ timer: Timer, inMode mode: Mode) -> Bool { core.contains(timer.core, mode.name) }

@@ -1,9 +1,18 @@
+internal import CRunLoopCore
+internal import CRunLoopOverlay
+
 //===----------------------------------------------------------------------===//
-// Boxes: what a closure looks like from C, a `void *`.
+// What a closure looks like from C: a `void *`.
 //
-// The core owns one reference to the box of an item, and releases it once: when a timer or observer is invalidated or
-// freed, when a source is freed, and never while a callback of that item runs. So a callback borrows its box, without
-// counting references, and calls the closure in it: nothing is allocated per event.
+// A timer and an observer are their own: the closure is in the `RunLoop.Timer`, which the core retains while a loop, or a
+// call-out, has the C timer. So the action gets the object that its creator had, even if the creator let go of it; the object goes
+// when it leaves its last mode, becomes invalid or its loop's thread ends, if nobody else holds it; and nobody keeps a list.
+//
+// A source's closures are in a box, of which the core owns one reference and releases it when the source is freed. A performed
+// closure is in a block of the core until it runs.
+//
+// A callback borrows what `info` points to, without counting references, and calls a closure that is not copied: nothing
+// is allocated or counted per event.
 //===----------------------------------------------------------------------===//
 
 /// Hands the core its reference.
@@ -25,60 +34,33 @@ func withBox<Box: AnyObject>(_ info: UnsafeMutableRawPointer?, as _: Box.Type, _
     Unmanaged<Box>.fromOpaque(info)._withUnsafeGuaranteedRef(body)
 }
 
-/// The closure of one `perform`.
-final class PerformBox {
-    let body: () -> Void
+/// Has the core keep the objects of timers and observers. Done before the first of them is made.
+let objectsAreKept: Void = runloop__set_object_hooks(retainObject, returnBox, endTimer)
 
-    init(_ body: sending @escaping () -> Void) {
-        self.body = body
-    }
+@Sendable
+private func retainObject(_ object: UnsafeMutableRawPointer?) {
+    guard let object else { return }
+    _ = Unmanaged<AnyObject>.fromOpaque(object).retain()
 }
 
-/// The action of a timer, and the way back to its `RunLoop.Timer`.
-///
-/// The reference is weak because the wrapper owns the C timer, which owns the box. While a loop has the timer, the loop's
-/// `ItemKeeper` keeps the wrapper, so that the action gets the object that its creator had. Only if the timer was removed
-/// and its last user let go of it between the loop's decision to fire and the call is a new wrapper made.
-final class TimerBox {
-    let action: (RunLoop.Timer) -> Void
-    weak var timer: RunLoop.Timer?
-
-    init(_ action: sending @escaping (RunLoop.Timer) -> Void) {
-        self.action = action
-    }
-
-    /// Never called twice at a time: a timer is in one loop and not re-entered.
-    @inline(__always)
-    func fire(_ core: TimerCore) {
-        if let timer {
-            action(timer)
-        } else {
-            let timer = RunLoop.Timer(retaining: core)
-            self.timer = timer
-            action(timer)
-        }
-    }
-}
-
-/// The action of an observer, and the way back to its `RunLoop.Observer`, as for a timer.
-final class ObserverBox {
-    let action: (RunLoop.Observer, RunLoop.Observer.Activities) -> Void
-    weak var observer: RunLoop.Observer?
-
-    init(_ action: sending @escaping (RunLoop.Observer, RunLoop.Observer.Activities) -> Void) {
-        self.action = action
-    }
+/// A closure that is posted, in a block of its own until it runs. What it captured goes right after.
+struct PostedClosure {
+    private let body: () -> Void
 
     @inline(__always)
-    func observe(_ core: ObserverCore, _ activity: RunLoop.Observer.Activities) {
-        if let observer {
-            action(observer, activity)
-        } else {
-            let observer = RunLoop.Observer(retaining: core)
-            self.observer = observer
-            action(observer, activity)
-        }
+    static func lend(_ body: sending @escaping () -> Void) -> UnsafeMutableRawPointer {
+        guard let block = runloop__block_new() else { outOfMemory() }
+        block.initializeMemory(as: Self.self, to: Self(body: body))
+        return block
     }
+
+    static func takeBack(_ block: UnsafeMutableRawPointer) -> Self {
+        let closure = block.assumingMemoryBound(to: Self.self).move()
+        runloop__block_free(block)
+        return closure
+    }
+
+    func callAsFunction() { body() }
 }
 
 /// The actions of a source that is signalled by hand. A source may perform on several loops at once.

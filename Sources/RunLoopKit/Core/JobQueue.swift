@@ -38,7 +38,7 @@ private func withPosted<Executor: AnyObject>(
 /// when a run begins and there are jobs, there is a post for them again.
 final class JobQueue: Sendable {
     let core: LoopCore
-    private let modes: Set<RunLoop.Mode>
+    private let modes: ModeNames
     private let state = Guarded(State())
     private let process = ForkGeneration()
 
@@ -54,7 +54,7 @@ final class JobQueue: Sendable {
     init(_ core: LoopCore, modes: Set<RunLoop.Mode>) {
         core.retain()
         self.core = core
-        self.modes = modes
+        self.modes = ModeNames(modes)
     }
 
     deinit {
@@ -96,7 +96,7 @@ final class JobQueue: Sendable {
             return true
         }
         if !isMine { return }
-        for mode in modes where core.add(observer.core, mode.name) == -ErrorNumber.outOfMemory { outOfMemory() }
+        for mode in modes.all where core.add(observer.core, mode) == -ErrorNumber.outOfMemory { outOfMemory() }
     }
 
     private func post<Executor: JobExecutor>(_ executor: Executor) -> Int32 {

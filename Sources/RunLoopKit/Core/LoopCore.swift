@@ -76,20 +76,35 @@ struct LoopCore: Hashable, @unchecked Sendable {
     // Performing.
 
     /// What was accepted and cannot run any more because the loop's thread ends: `discard` tells what becomes of it.
-    func post(_ modes: Set<RunLoop.Mode>, _ box: PerformBox, atEnd discard: DiscardOfPost = .free) -> Int32 {
-        post(modes, box, performCallOut, atEnd: discard == .free ? returnBox : performCallOut)
+    func post(
+        _ modes: Set<RunLoop.Mode>, atEnd discard: DiscardOfPost = .free, _ body: sending @escaping () -> Void
+    ) -> Int32 {
+        let info = PostedClosure.lend(body)
+        let atEnd: runloop_function = discard == .free ? discardCallOut : performCallOut
+        let result = withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: modes.count) { names in
+            for (index, mode) in modes.enumerated() { names[index] = mode.name.text }
+            return runloop_post_in_modes(pointer, names.baseAddress, modes.count, performCallOut, info, atEnd)
+        }
+        if result < 0 { discardCallOut(info) }
+        return result
+    }
+
+    /// In one mode, and freed unused if the thread ends.
+    @inline(__always)
+    func post(_ mode: ModeName, _ body: sending @escaping () -> Void) -> Int32 {
+        let info = PostedClosure.lend(body)
+        let result = runloop_post(pointer, mode.text, performCallOut, info, discardCallOut)
+        if result < 0 { discardCallOut(info) }
+        return result
     }
 
     /// Both functions take the box back.
     func post(
-        _ modes: Set<RunLoop.Mode>, _ box: AnyObject, _ function: @escaping runloop_function,
+        _ modes: ModeNames, _ box: AnyObject, _ function: @escaping runloop_function,
         atEnd discard: @escaping runloop_function
     ) -> Int32 {
         let info = lendBox(box)
-        let result = withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: modes.count) { names in
-            for (index, mode) in modes.enumerated() { names[index] = mode.name.text }
-            return runloop_post_in_modes(pointer, names.baseAddress, modes.count, function, info, discard)
-        }
+        let result = runloop_post_in_modes(pointer, modes.texts, modes.texts.count, function, info, discard)
         if result < 0 { returnBox(info) }
         return result
     }
@@ -119,9 +134,6 @@ struct LoopCore: Hashable, @unchecked Sendable {
     func contains(_ timer: TimerCore, _ mode: ModeName) -> Bool {
         runloop_contains_timer(pointer, timer.pointer, mode.text)
     }
-    func hasAnywhere(_ timer: TimerCore) -> Bool {
-        contains(timer, .common) || modes.contains { contains(timer, $0) }
-    }
 
     func add(_ source: SourceCore, _ mode: ModeName) -> Int32 { runloop_add_source(pointer, source.pointer, mode.text) }
     func remove(_ source: SourceCore, _ mode: ModeName) { runloop_remove_source(pointer, source.pointer, mode.text) }
@@ -138,9 +150,6 @@ struct LoopCore: Hashable, @unchecked Sendable {
     func contains(_ observer: ObserverCore, _ mode: ModeName) -> Bool {
         runloop_contains_observer(pointer, observer.pointer, mode.text)
     }
-    func hasAnywhere(_ observer: ObserverCore) -> Bool {
-        contains(observer, .common) || modes.contains { contains(observer, $0) }
-    }
 }
 
 /// What becomes of a posted closure when the loop's thread ends before it could run.
@@ -151,11 +160,16 @@ enum DiscardOfPost {
     case perform
 }
 
-/// The box is released after its closure ran, whatever the closure did.
 @Sendable
 private func performCallOut(_ info: UnsafeMutableRawPointer?) {
     guard let info else { return }
-    Unmanaged<PerformBox>.fromOpaque(info).takeRetainedValue().body()
+    PostedClosure.takeBack(info)()
+}
+
+@Sendable
+private func discardCallOut(_ info: UnsafeMutableRawPointer?) {
+    guard let info else { return }
+    _ = PostedClosure.takeBack(info)
 }
 
 /// The process in which something was made: over in the children that fork off it.

@@ -69,7 +69,5 @@ extension RunLoop {
 @Sendable
 private func endCallOut(_ info: UnsafeMutableRawPointer?) {
     guard let info else { return }
-    let loop = Unmanaged<RunLoop>.fromOpaque(info).takeRetainedValue()
-    loop.keeper.letGoOfAll()
-    loop.end.reach()
+    Unmanaged<RunLoop>.fromOpaque(info).takeRetainedValue().end.reach()
 }

@@ -23,6 +23,17 @@ struct ModeName: Hashable, @unchecked Sendable {
     static let initialization = ModeName(RUNLOOP_INITIALIZATION_MODE)
 }
 
+/// Names of modes as the core takes them, made once for many calls.
+struct ModeNames: @unchecked Sendable {
+    let texts: [UnsafePointer<CChar>?]
+
+    init(_ modes: Set<RunLoop.Mode>) {
+        texts = modes.map(\.name.text)
+    }
+
+    var all: some Sequence<ModeName> { texts.lazy.map(ModeName.init(text:)) }
+}
+
 extension RunLoop.Mode {
     /// The mode of a name that the core handed out.
     init(text: UnsafePointer<CChar>) {

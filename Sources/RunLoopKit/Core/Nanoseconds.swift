@@ -9,12 +9,25 @@ enum Nanoseconds {
     static var now: Int64 { runloop_now_ns() }
 
     static func of(_ duration: Duration) -> Int64 {
+        // Most are less than nine seconds, which a machine divides by itself.
+        if let attoseconds = Int64(exactly: duration.attoseconds) {
+            let (nanoseconds, rest) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+            return rest > 0 ? nanoseconds + 1 : nanoseconds
+        }
         let (nanoseconds, rest) = duration.attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         return Int64(clamping: rest > 0 ? nanoseconds + 1 : nanoseconds)
     }
 
     static func of(_ instant: RunLoop.Instant) -> Int64 {
-        of(SuspendingClock().systemEpoch.duration(to: instant))
+        of(epoch.duration(to: instant))
+    }
+
+    static let epoch = SuspendingClock().systemEpoch
+
+    static func fromNow(_ duration: Duration) -> Int64 {
+        // Now is after the epoch, so no sum is too little.
+        let (sum, overflow) = now.addingReportingOverflow(of(duration))
+        return overflow ? never : sum
     }
 
     static func until(_ instant: RunLoop.Instant) -> Int64 {
@@ -35,6 +48,6 @@ extension SuspendingClock.Instant {
     /// `nil` for the instant that never comes.
     init?(nanosecondCount: Int64) {
         if nanosecondCount == Nanoseconds.never { return nil }
-        self = SuspendingClock().systemEpoch.advanced(by: .nanoseconds(nanosecondCount))
+        self = Nanoseconds.epoch.advanced(by: .nanoseconds(nanosecondCount))
     }
 }

@@ -1,14 +1,15 @@
 internal import CRunLoopCore
+internal import CRunLoopOverlay
 
 /// A `runloop_observer *`. Thread-safe, as the core is.
 struct ObserverCore: Hashable, @unchecked Sendable {
     let pointer: OpaquePointer
 
     /// With one reference, which belongs to the caller.
-    init(activities: UInt32, repeats: Bool, order: Int32, box: ObserverBox) {
+    init(activities: UInt32, repeats: Bool, order: Int32) {
+        _ = objectsAreKept
         var config = runloop_observer_config()
-        config.context.info = lendBox(box)
-        config.context.release = releaseCallOut
+        config.context.release = endCallOut
         config.order = order
         config.activities = activities
         config.repeats = repeats
@@ -18,11 +19,11 @@ struct ObserverCore: Hashable, @unchecked Sendable {
         self.pointer = pointer
     }
 
-    fileprivate init(pointer: OpaquePointer) {
-        self.pointer = pointer
+    /// Before anybody else has it.
+    func join(_ observer: RunLoop.Observer) {
+        runloop__observer_join_object(pointer, Unmanaged.passUnretained(observer).toOpaque())
     }
 
-    func retain() { runloop_observer_retain(pointer) }
     func release() { runloop_observer_release(pointer) }
 
     var activities: UInt32 { runloop_observer_get_activities(pointer) }
@@ -33,18 +34,12 @@ struct ObserverCore: Hashable, @unchecked Sendable {
 }
 
 @Sendable
-private func observeCallOut(_ observer: OpaquePointer?, _ activity: UInt32, _ info: UnsafeMutableRawPointer?) {
-    guard let observer else { return }
-    withBox(info, as: ObserverBox.self) {
-        $0.observe(ObserverCore(pointer: observer), RunLoop.Observer.Activities(rawValue: activity))
-    }
+private func observeCallOut(_: OpaquePointer?, _ activity: UInt32, _ info: UnsafeMutableRawPointer?) {
+    withBox(info, as: RunLoop.Observer.self) { $0.observe(RunLoop.Observer.Activities(rawValue: activity)) }
 }
 
 /// The end of an observer, as for a timer.
 @Sendable
-private func releaseCallOut(_ info: UnsafeMutableRawPointer?) {
-    withBox(info, as: ObserverBox.self) { box in
-        if let observer = box.observer { observer.home.leave(ItemKey(observer.core.pointer)) }
-    }
-    returnBox(info)
+private func endCallOut(_ info: UnsafeMutableRawPointer?) {
+    withBox(info, as: RunLoop.Observer.self) { $0.end() }
 }

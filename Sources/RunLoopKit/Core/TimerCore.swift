@@ -1,14 +1,14 @@
 internal import CRunLoopCore
+internal import CRunLoopOverlay
 
 /// A `runloop_timer *`. Thread-safe, as the core is.
 struct TimerCore: Hashable, @unchecked Sendable {
     let pointer: OpaquePointer
 
     /// With one reference, which belongs to the caller.
-    init(fireDate: Int64, interval: Int64, tolerance: Int64, order: Int32, box: TimerBox) {
+    init(fireDate: Int64, interval: Int64, tolerance: Int64, order: Int32) {
+        _ = objectsAreKept
         var config = runloop_timer_config()
-        config.context.info = lendBox(box)
-        config.context.release = releaseCallOut
         config.order = order
         config.fire_ns = fireDate
         config.interval_ns = interval
@@ -19,11 +19,11 @@ struct TimerCore: Hashable, @unchecked Sendable {
         self.pointer = pointer
     }
 
-    fileprivate init(pointer: OpaquePointer) {
-        self.pointer = pointer
+    /// Before anybody else has it.
+    func join(_ timer: RunLoop.Timer) {
+        runloop__timer_join_object(pointer, Unmanaged.passUnretained(timer).toOpaque())
     }
 
-    func retain() { runloop_timer_retain(pointer) }
     func release() { runloop_timer_release(pointer) }
 
     var fireDate: Int64 { runloop_timer_get_fire_date(pointer) }
@@ -38,16 +38,12 @@ struct TimerCore: Hashable, @unchecked Sendable {
 }
 
 @Sendable
-private func fireCallOut(_ timer: OpaquePointer?, _ info: UnsafeMutableRawPointer?) {
-    guard let timer else { return }
-    withBox(info, as: TimerBox.self) { $0.fire(TimerCore(pointer: timer)) }
+private func fireCallOut(_: OpaquePointer?, _ info: UnsafeMutableRawPointer?) {
+    withBox(info, as: RunLoop.Timer.self) { $0.fire() }
 }
 
-/// The end of a timer, on any thread: no loop needs to keep its wrapper any more.
+/// The timer is invalid, or being freed: on any thread, and never while it fires.
 @Sendable
-private func releaseCallOut(_ info: UnsafeMutableRawPointer?) {
-    withBox(info, as: TimerBox.self) { box in
-        if let timer = box.timer { timer.home.leave(ItemKey(timer.core.pointer)) }
-    }
-    returnBox(info)
+func endTimer(_ info: UnsafeMutableRawPointer?) {
+    withBox(info, as: RunLoop.Timer.self) { $0.end() }
 }
