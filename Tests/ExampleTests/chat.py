@@ -332,7 +332,7 @@ def goodbye_drains():
 def goodbye_deadline():
     """the goodbye waits only so long for who does not read, and the exit status is 0"""
     with Server("--output", 50_000_000, "--farewell", "0.2") as server:
-        with Client(server, "ann") as ann, Client(server, "slow", receive_buffer=2048) as slow:
+        with Client(server, "ann") as ann, Client(server, "slow", receive_buffer=2048):
             fill(ann)
             check(server.end() == 0)
             check("chat: 1 did not take it\n" in server.out.text, lambda: server.out.text)
@@ -343,7 +343,7 @@ def goodbye_deadline():
 def goodbye_twice():
     """a second signal ends a goodbye that takes long"""
     with Server("--output", 50_000_000, "--farewell", "1000") as server:
-        with Client(server, "ann") as ann, Client(server, "slow", receive_buffer=2048) as slow:
+        with Client(server, "ann") as ann, Client(server, "slow", receive_buffer=2048):
             fill(ann)
             server.kill(signal.SIGINT)
             server.out.expect("says goodbye to 2\n")

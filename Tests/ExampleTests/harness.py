@@ -5,7 +5,6 @@ A wait has a limit (LIMIT, in seconds) so long that only something that never ha
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile

@@ -5,7 +5,7 @@ import re
 import signal
 import subprocess
 
-from harness import LIMIT, Program, check, main, test, wait_until
+from harness import Program, check, main, test
 
 
 class Sensors(Program):

@@ -9,8 +9,6 @@ struct LoopCore: Hashable, @unchecked Sendable {
         self.pointer = pointer
     }
 
-    var address: UInt { UInt(bitPattern: pointer) }
-
     static var current: LoopCore? { LoopCore(runloop_current()) }
     static var main: LoopCore? { LoopCore(runloop_main()) }
 

@@ -47,8 +47,6 @@ struct SourceCore: Hashable, @unchecked Sendable {
     func setEvents(_ events: UInt32) -> Int32 { runloop_source_set_events(pointer, events) }
     var isValid: Bool { runloop_source_is_valid(pointer) }
     func invalidate() { runloop_source_invalidate(pointer) }
-
-    static let readable = UInt32(RUNLOOP_READABLE)
 }
 
 @Sendable
