@@ -418,3 +418,23 @@ TEST("R91 as changed: less tolerance re-arms the loop") {
     EXPECT(runloop_now_ns() - start < 50 * SECOND);
     EXPECT_TRACE("timer");
 }
+
+static void run_others(runloop_timer *timer, void *info) {
+    count_fire(timer, info);
+    poll_mode(MODE);
+}
+
+TEST("R26 R84 more than a thousand timers that fire one inside the other all go on in their mode") {
+    enum { COUNT = 1200 };
+    static runloop_timer *timers[COUNT];
+    int64_t now = runloop_now_ns();
+    for (int i = 0; i < COUNT; i++)
+        timers[i] = add_timer(MODE, now - i, 3600 * SECOND, run_others, NULL);
+    poll_mode(MODE);
+    EXPECT_EQ(fires, COUNT);
+    for (int i = COUNT - 1; i >= 0; i--) {
+        EXPECT_EQ(runloop_next_fire_date(runloop_current(), MODE), now - i + 3600 * SECOND);
+        runloop_timer_invalidate(timers[i]);
+    }
+    EXPECT_EQ(runloop_next_fire_date(runloop_current(), MODE), RUNLOOP_NEVER);
+}

@@ -107,8 +107,9 @@ static inline void heap_remove(struct heap *heap, struct mode *mode, uint32_t po
     struct heap_entry last = heap->entries[--heap->count];
     if (position < heap->count)
         heap_settle(heap, mode, position, last);
-    // A burst of timers gives its memory back; half is kept, so that a few timers coming and going cost nothing.
-    if (heap->capacity > 1024 && heap->count < heap->capacity / 4)
+    // A burst of timers gives its memory back; half is kept, so that a few timers coming and going cost nothing. Firing ones are
+    // to find their room again.
+    if (heap->capacity > 1024 && atomic_load_explicit(&mode->timer_count, memory_order_relaxed) < heap->capacity / 4)
         heap_move(heap, heap->capacity / 2);
     // The next removal will move the last one now.
     if (heap->count > 0)
