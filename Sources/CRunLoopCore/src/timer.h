@@ -103,7 +103,7 @@ void runloop__timer_became_tolerant(runloop *loop, runloop_timer *timer, int cha
 
 /// HOLDS: loop. A firing timer stands outside its modes' heaps. `begin` is false if it is not to fire.
 bool runloop__timer_begin_firing(runloop *loop, runloop_timer *timer);
-/// HOLDS: the owner, or its word. Back into the heaps; true if the context is to be released.
+/// HOLDS: the owner, or its word. Back into the heaps, unless they are inherited; true if the context is to be released.
 bool runloop__timer_end_firing(runloop *owner, runloop_timer *timer);
 /// HOLDS: the owner, or its word. Ends the timer's validity; the caller releases the references, and the context if it is told so,
 /// unlocked. None if it was invalid.

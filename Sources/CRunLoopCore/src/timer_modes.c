@@ -373,8 +373,11 @@ bool runloop__timer_begin_firing(runloop *loop, runloop_timer *timer) {
 bool runloop__timer_end_firing(runloop *owner, runloop_timer *timer) {
     unsigned state = runloop__timer_state(timer);
     runloop__timer_set_state(timer, state & ~(unsigned)(ITEM_FIRING | ITEM_RETIRED));
-    struct mode *mode;
-    for (uint32_t i = 0; owner && (mode = runloop__timer_mode(timer, i)); i++)
-        enter_heap(owner, timer, mode);
+    // The call-out may have forked: another thread may have been in the middle of a change of inherited heaps.
+    if (owner && !runloop__is_inherited(owner)) {
+        struct mode *mode;
+        for (uint32_t i = 0; (mode = runloop__timer_mode(timer, i)); i++)
+            enter_heap(owner, timer, mode);
+    }
     return (state & (ITEM_RETIRED | ITEM_RELEASES)) == (ITEM_RETIRED | ITEM_RELEASES);
 }
