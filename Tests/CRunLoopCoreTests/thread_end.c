@@ -292,3 +292,47 @@ TEST("R9 R20 common items that were in no mode when their loop's thread ended ar
     runloop_observer_invalidate(stranded_observer);
     runloop_observer_release(stranded_observer);
 }
+
+static pthread_t guest_thread;
+static runloop *guest_loop;
+static int guest_may_end, guest_fires;
+
+static void *offers_loop(void *unused) {
+    (void)unused;
+    __atomic_store_n(&guest_loop, runloop_current(), __ATOMIC_RELEASE);
+    WAIT_UNTIL(__atomic_load_n(&guest_may_end, __ATOMIC_ACQUIRE));
+    return NULL;
+}
+
+static void outlives_other_loop(runloop_timer *timer, void *mode) {
+    if (guest_fires++ > 0)
+        return;
+    EXPECT_EQ(runloop_remove_timer(runloop_current(), timer, MODE), 0);
+    EXPECT_EQ(runloop_add_timer(guest_loop, timer, mode), 0);
+    EXPECT_EQ(runloop_add_timer(guest_loop, timer, OTHER_MODE), 0);
+    EXPECT_EQ(runloop_add_timer(runloop_current(), timer, MODE), -EBUSY);
+    __atomic_store_n(&guest_may_end, 1, __ATOMIC_RELEASE);
+    REQUIRE(pthread_join(guest_thread, NULL) == 0);
+}
+
+static void expect_free_after_visit(const char *mode) {
+    guest_loop = NULL;
+    guest_may_end = guest_fires = 0;
+    REQUIRE(pthread_create(&guest_thread, NULL, offers_loop, NULL) == 0);
+    WAIT_UNTIL(__atomic_load_n(&guest_loop, __ATOMIC_ACQUIRE));
+    runloop_timer *timer = make_timer(0, MS, outlives_other_loop, (void *)(uintptr_t)mode);
+    EXPECT_EQ(runloop_add_timer(runloop_current(), timer, MODE), 0);
+    poll_mode(MODE);
+    EXPECT_EQ(guest_fires, 1);
+    EXPECT_EQ(runloop_add_timer(runloop_current(), timer, MODE), 0);
+    pass_time(MS);
+    poll_mode(MODE);
+    EXPECT_EQ(guest_fires, 2);
+    runloop_timer_invalidate(timer);
+    runloop_timer_release(timer);
+}
+
+TEST("R8 R9 R86 a timer that moves itself in its callback to a loop that ends before that is free for another loop") {
+    expect_free_after_visit(MODE);
+    expect_free_after_visit(RUNLOOP_COMMON_MODES);
+}

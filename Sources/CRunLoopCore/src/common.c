@@ -74,7 +74,10 @@ void runloop__common_leave_if_stranded(struct item *item, owner_word *owner, run
         stranded = place && *place && !is_in_a_mode(item);
         if (stranded) {
             runloop__common_leave(place);
-            atomic_store(owner, NULL);
+            if (item->kind == ITEM_TIMER)
+                runloop__timer_leave_owner((runloop_timer *)(void *)item);
+            else
+                runloop__observer_leave_owner((runloop_observer *)(void *)item);
         }
     }
     runloop__unlock_owner(owner, loop);

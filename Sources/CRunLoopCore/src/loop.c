@@ -83,6 +83,7 @@ void runloop_release(runloop *loop) {
     runloop__portset_close(loop);
     free(loop->collected);
     free(loop->firing);
+    free(loop->guests);
     runloop__unhold(loop);
 }
 
@@ -186,6 +187,22 @@ static void detach_timers(runloop *loop, struct mode *mode) {
     }
 }
 
+/// Those whose call-outs run, in other loops: no heap has them.
+static void detach_guests(runloop *loop) {
+    for (;;) {
+        runloop__lock(loop);
+        runloop_timer *timer = loop->guest_count ? loop->guests[loop->guest_count - 1] : NULL;
+        if (timer) {
+            runloop__timer_extract(loop, timer, timer->mode);
+            runloop__timer_leave_owner(timer);
+        }
+        runloop__unlock(loop);
+        if (!timer)
+            return;
+        runloop__item_release(&timer->item);
+    }
+}
+
 static void detach_observers(runloop *loop, struct mode *mode) {
     for (;;) {
         runloop__lock(loop);
@@ -234,6 +251,8 @@ void runloop__finish(runloop *loop) {
     atomic_store(&loop->is_finished, true);
     remove_sources(loop);
     runloop__common_clear(loop);
+    // Before the others: a guest whose call-out ends meanwhile becomes one of them.
+    detach_guests(loop);
     for (struct mode *mode = atomic_load(&loop->modes); mode; mode = atomic_load(&mode->next)) {
         detach_observers(loop, mode);
         detach_timers(loop, mode);

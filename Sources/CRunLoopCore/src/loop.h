@@ -106,6 +106,9 @@ struct runloop {
     int64_t armed_ns;         ///< lock: when the timer descriptor will expire
     runloop_timer **firing;   ///< lock: timers whose call-outs run, the innermost last
     uint32_t firing_count, firing_capacity;
+    runloop_timer *
+        *guests; ///< lock: timers that joined while their call-outs run, and stand in no heap until these end
+    uint32_t guest_count, guest_capacity;
     bool timers_served_last; ///< thread
     _Atomic int64_t spin_limit_ns;
     struct spin {

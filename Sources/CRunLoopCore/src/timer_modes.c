@@ -151,9 +151,37 @@ static inline void insert(runloop *loop, runloop_timer *timer, struct mode *mode
         enter_heap(loop, timer, mode);
 }
 
+static RUNLOOP__COLD int add_guest(runloop *loop, runloop_timer *timer) {
+    if (loop->guest_count == loop->guest_capacity) {
+        uint32_t capacity = 2 * loop->guest_capacity + 4;
+        runloop_timer **guests = realloc(loop->guests, capacity * sizeof(runloop_timer *));
+        if (!guests)
+            return -ENOMEM;
+        loop->guests = guests;
+        loop->guest_capacity = capacity;
+    }
+    loop->guests[loop->guest_count++] = timer;
+    return 0;
+}
+
+static RUNLOOP__COLD void remove_guest(runloop *loop, runloop_timer *timer) {
+    for (uint32_t i = 0; i < loop->guest_count; i++) {
+        if (loop->guests[i] == timer)
+            loop->guests[i] = loop->guests[--loop->guest_count];
+    }
+}
+
+/// HOLDS: loop. It is a guest no longer: it goes, or its call-out has ended.
+static inline void end_visit(runloop *loop, runloop_timer *timer) {
+    if (loop->guest_count > 0)
+        remove_guest(loop, timer);
+}
+
 static inline void leave_owner(runloop_timer *timer) {
-    if (is_homeless(timer))
-        atomic_store_explicit(&timer->owner, NULL, memory_order_release);
+    if (!is_homeless(timer))
+        return;
+    end_visit(atomic_load_explicit(&timer->owner, memory_order_relaxed), timer);
+    atomic_store_explicit(&timer->owner, NULL, memory_order_release);
 }
 
 static inline void extract(runloop *loop, runloop_timer *timer, struct mode *mode) {
@@ -236,6 +264,8 @@ __attribute__((flatten)) int runloop_add_timer(runloop *loop, runloop_timer *tim
         struct mode *mode = runloop__find_mode(loop, name);
         if (!runloop__item_is_valid(&timer->item))
             error = -EINVAL;
+        else if (runloop__item_is_firing(&timer->item) && is_homeless(timer) && add_guest(loop, timer))
+            error = -ENOMEM;
         else if (!mode && runloop__is_common_name(name))
             error = add_to_common(loop, timer);
         else
@@ -375,6 +405,7 @@ bool runloop__timer_end_firing(runloop *owner, runloop_timer *timer) {
     runloop__timer_set_state(timer, state & ~(unsigned)(ITEM_FIRING | ITEM_RETIRED));
     // The call-out may have forked: another thread may have been in the middle of a change of inherited heaps.
     if (owner && !runloop__is_inherited(owner)) {
+        end_visit(owner, timer);
         struct mode *mode;
         for (uint32_t i = 0; (mode = runloop__timer_mode(timer, i)); i++)
             enter_heap(owner, timer, mode);
