@@ -10,11 +10,18 @@ private func made(_ object: AnyObject) -> OpaquePointer {
     OpaquePointer(Unmanaged.passRetained(object).toOpaque())
 }
 
-private func object<Object: AnyObject>(_ handle: OpaquePointer, _ type: Object.Type = Object.self) -> Object {
-    Unmanaged<Object>.fromOpaque(UnsafeRawPointer(handle)).takeUnretainedValue()
+/// Borrowed, as a program borrows what one of its objects keeps: no references are counted for it.
+private func with<Object: AnyObject, Result>(
+    _ handle: OpaquePointer, _: Object.Type, _ body: (Object) throws -> Result
+) rethrows -> Result {
+    try Unmanaged<Object>.fromOpaque(UnsafeRawPointer(handle))._withUnsafeGuaranteedRef(body)
 }
 
-private func loop(_ handle: OpaquePointer) -> RunLoop { object(handle) }
+private func withLoop<Result>(_ handle: OpaquePointer, _ body: (RunLoop) throws -> Result) rethrows -> Result {
+    try with(handle, RunLoop.self, body)
+}
+
+private func loop(_ handle: OpaquePointer) -> RunLoop { withLoop(handle) { $0 } }
 
 @_cdecl("peer_open") func peerOpen() -> OpaquePointer { made(RunLoop.current) }
 
@@ -22,15 +29,17 @@ private func loop(_ handle: OpaquePointer) -> RunLoop { object(handle) }
 
 @_cdecl("peer_run") func peerRun(_ handle: OpaquePointer, _ limit: Int64) {
     if limit == .max {
-        loop(handle).run(mode: .default)
+        withLoop(handle) { _ = $0.run(mode: .default) }
     } else {
-        loop(handle).run(mode: .default, for: .nanoseconds(limit))
+        withLoop(handle) { _ = $0.run(mode: .default, for: .nanoseconds(limit)) }
     }
 }
 
-@_cdecl("peer_stop") func peerStop(_ handle: OpaquePointer) { loop(handle).stop() }
+@_cdecl("peer_stop") func peerStop(_ handle: OpaquePointer) { withLoop(handle) { $0.stop() } }
 
-@_cdecl("peer_poll") func peerPoll(_ handle: OpaquePointer) { loop(handle).run(mode: .default, for: .zero) }
+@_cdecl("peer_poll") func peerPoll(_ handle: OpaquePointer) {
+    withLoop(handle) { _ = $0.run(mode: .default, for: .zero) }
+}
 
 // MARK: Sources
 
@@ -56,9 +65,10 @@ private func added(_ source: RunLoop.Source, to loop: RunLoop) -> RunLoop.Source
 }
 
 @_cdecl("peer_wake_send") func peerWakeSend(_ handle: OpaquePointer) {
-    let wake = object(handle, Wake.self)
-    wake.source.signal()
-    wake.loop.wakeUp()
+    with(handle, Wake.self) {
+        $0.source.signal()
+        $0.loop.wakeUp()
+    }
 }
 
 @_cdecl("peer_signal_create") func peerSignalCreate(_ handle: OpaquePointer, _ info: Info) -> OpaquePointer {
@@ -67,12 +77,12 @@ private func added(_ source: RunLoop.Source, to loop: RunLoop) -> RunLoop.Source
 }
 
 @_cdecl("peer_signal_send") func peerSignalSend(_ handle: OpaquePointer) {
-    object(handle, RunLoop.Source.self).signal()
+    with(handle, RunLoop.Source.self) { $0.signal() }
 }
 
 @_cdecl("peer_submit")
 func peerSubmit(_ handle: OpaquePointer, _ function: @escaping @convention(c) (Info) -> Void, _ info: Info) {
-    loop(handle).perform { function(info) }
+    withLoop(handle) { _ = $0.perform { function(info) } }
 }
 
 @_cdecl("peer_watch_add") func peerWatchAdd(_ handle: OpaquePointer, _ descriptor: CInt, _ info: Info) -> OpaquePointer
@@ -93,12 +103,12 @@ func peerSubmit(_ handle: OpaquePointer, _ function: @escaping @convention(c) (I
         at: .now + .nanoseconds(delay), every: peer_calls.interval_ns > 0 ? .nanoseconds(peer_calls.interval_ns) : nil,
         tolerance: .nanoseconds(peer_calls.tolerance_ns)
     ) { _ in peer_calls.on_timer(info) }
-    loop(handle).add(timer, forMode: .default)
+    withLoop(handle) { _ = $0.add(timer, forMode: .default) }
     return made(timer)
 }
 
 @_cdecl("peer_timer_move") func peerTimerMove(_ handle: OpaquePointer, _ delay: Int64) {
-    object(handle, RunLoop.Timer.self).nextFireDate = .now + .nanoseconds(delay)
+    with(handle, RunLoop.Timer.self) { $0.nextFireDate = .now + .nanoseconds(delay) }
 }
 
 @_cdecl("peer_timer_cancel") func peerTimerCancel(_ handle: OpaquePointer) {
@@ -124,8 +134,10 @@ func peerSubmit(_ handle: OpaquePointer, _ function: @escaping @convention(c) (I
 private nonisolated(unsafe) let common = RunLoop.Source {}
 
 @_cdecl("peer_add_remove_common") func peerAddRemoveCommon(_ handle: OpaquePointer) {
-    try? loop(handle).add(common, forMode: .common)
-    loop(handle).remove(common, forMode: .common)
+    withLoop(handle) {
+        try? $0.add(common, forMode: .common)
+        $0.remove(common, forMode: .common)
+    }
 }
 
 private let inner: RunLoop.Mode = "mode 0"
@@ -136,5 +148,5 @@ private nonisolated(unsafe) var innerIsMade = false
         innerIsMade = true
         peerAddModes(handle, 1, false)
     }
-    loop(handle).run(mode: inner, for: .zero)
+    withLoop(handle) { _ = $0.run(mode: inner, for: .zero) }
 }
