@@ -55,7 +55,7 @@ extension RunLoop {
             _ action: sending @escaping (Observer, Activities) -> Void
         ) {
             core = ObserverCore(activities: activities.rawValue, repeats: repeats, order: Int32(clamping: order))
-            self.action = Action(body: action)
+            self.action = Action(body: consume action)
             core.join(self)
         }
 

@@ -64,7 +64,7 @@ extension RunLoop {
         ///   `body` is freed and never called.
         @discardableResult
         public func perform(inModes modes: Set<Mode> = [.common], _ body: sending @escaping () -> Void) -> Bool {
-            let result = loop.core.post(modes, atEnd: .perform, body)
+            let result = loop.core.post(modes, atEnd: .perform, consume body)
             if case .outOfMemory = Error(result: result) { outOfMemory() }
             return result == 0
         }

@@ -39,13 +39,13 @@ extension RunLoop {
             core = TimerCore(
                 fireDate: Nanoseconds.of(date), interval: interval.map(Nanoseconds.of) ?? 0,
                 tolerance: Nanoseconds.of(tolerance), order: Int32(clamping: order))
-            self.action = Action(body: action)
+            self.action = Action(body: consume action)
             core.join(self)
         }
 
         private init(_ core: TimerCore, _ action: sending @escaping (Timer) -> Void) {
             self.core = core
-            self.action = Action(body: action)
+            self.action = Action(body: consume action)
             core.join(self)
         }
 
@@ -58,7 +58,7 @@ extension RunLoop {
             let core = TimerCore(
                 fireDate: Nanoseconds.fromNow(interval), interval: Nanoseconds.of(interval),
                 tolerance: Nanoseconds.of(tolerance), order: Int32(clamping: order))
-            self.init(core, action)
+            self.init(core, consume action)
         }
 
         /// Makes a timer that fires once, not before `delay` has passed. Parameters as above.
@@ -69,7 +69,7 @@ extension RunLoop {
             let core = TimerCore(
                 fireDate: Nanoseconds.fromNow(delay), interval: 0, tolerance: Nanoseconds.of(tolerance),
                 order: Int32(clamping: order))
-            self.init(core, action)
+            self.init(core, consume action)
         }
 
         deinit {

@@ -44,16 +44,22 @@ private func retainObject(_ object: UnsafeMutableRawPointer?) {
 }
 
 /// A closure that is posted, in a block of its own until it runs. What it captured goes right after.
-struct PostedClosure {
+struct PostedClosure: ~Copyable {
     private let body: () -> Void
 
     @inline(__always)
-    static func lend(_ body: sending @escaping () -> Void) -> UnsafeMutableRawPointer {
+    init(_ body: consuming sending @escaping () -> Void) {
+        self.body = body
+    }
+
+    @inline(__always)
+    consuming func lend() -> UnsafeMutableRawPointer {
         guard let block = runloop__block_new() else { outOfMemory() }
-        block.initializeMemory(as: Self.self, to: Self(body: body))
+        block.initializeMemory(as: Self.self, to: self)
         return block
     }
 
+    @inline(__always)
     static func takeBack(_ block: UnsafeMutableRawPointer) -> Self {
         let closure = block.assumingMemoryBound(to: Self.self).move()
         runloop__block_free(block)

@@ -77,7 +77,7 @@ struct LoopCore: Hashable, @unchecked Sendable {
     func post(
         _ modes: Set<RunLoop.Mode>, atEnd discard: DiscardOfPost = .free, _ body: sending @escaping () -> Void
     ) -> Int32 {
-        let info = PostedClosure.lend(body)
+        let info = PostedClosure(consume body).lend()
         let atEnd: runloop_function = discard == .free ? discardCallOut : performCallOut
         let result = withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: modes.count) { names in
             for (index, mode) in modes.enumerated() { names[index] = mode.name.text }
@@ -90,7 +90,7 @@ struct LoopCore: Hashable, @unchecked Sendable {
     /// In one mode, and freed unused if the thread ends.
     @inline(__always)
     func post(_ mode: ModeName, _ body: sending @escaping () -> Void) -> Int32 {
-        let info = PostedClosure.lend(body)
+        let info = PostedClosure(consume body).lend()
         let result = runloop_post(pointer, mode.text, performCallOut, info, discardCallOut)
         if result < 0 { discardCallOut(info) }
         return result

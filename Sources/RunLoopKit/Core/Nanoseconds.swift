@@ -9,10 +9,11 @@ enum Nanoseconds {
     static var now: Int64 { runloop_now_ns() }
 
     static func of(_ duration: Duration) -> Int64 {
-        // Most are less than nine seconds, which a machine divides by itself.
-        if let attoseconds = Int64(exactly: duration.attoseconds) {
+        // Many are less than eighteen seconds, which a machine divides by itself.
+        if UInt64(truncatingIfNeeded: duration.attoseconds >> 64) == 0 {
+            let attoseconds = UInt64(truncatingIfNeeded: duration.attoseconds)
             let (nanoseconds, rest) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
-            return rest > 0 ? nanoseconds + 1 : nanoseconds
+            return Int64(truncatingIfNeeded: rest > 0 ? nanoseconds + 1 : nanoseconds)
         }
         let (nanoseconds, rest) = duration.attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         return Int64(clamping: rest > 0 ? nanoseconds + 1 : nanoseconds)
