@@ -215,6 +215,29 @@ TEST("R25 R106 there is work while blocks are queued, in common modes") {
     EXPECT(!runloop_has_work(RUNLOOP_DEFAULT_MODE));
 }
 
+static void ask_whether_idle(runloop_observer *observer, runloop_activity activity, void *info) {
+    (void)observer, (void)activity, (void)info;
+    trace(runloop_is_idle(runloop_current()) ? "idle" : "busy");
+}
+
+/// Leaves on the stack what is no zero.
+static __attribute__((noinline)) void litter_stack(void) {
+    volatile char litter[4096];
+    for (size_t i = 0; i < sizeof litter; i++)
+        litter[i] = 1;
+}
+
+TEST("R148 R106 a run that has queued blocks to serve is not idle, from its Entry on") {
+    runloop_observer *observer = add_observer(RUNLOOP_DEFAULT_MODE, RUNLOOP_ACTIVITY_ENTRY, ask_whether_idle, NULL);
+    poll_mode(RUNLOOP_DEFAULT_MODE);
+    trace_reset();
+    enqueue(trace_function, "block");
+    litter_stack();
+    run_a_while(RUNLOOP_DEFAULT_MODE);
+    EXPECT_TRACE("busy block");
+    runloop_observer_invalidate(observer);
+}
+
 TEST("R109 R24 a run nested in main-queue work neither serves the queue nor counts it as an item") {
     enqueue(run_nested, "outer");
     enqueue(trace_function, "next");

@@ -72,7 +72,8 @@ static void wait(struct run *run, bool poll) {
     if (runloop__is_inherited(run->loop))
         return;
     runloop__wait(run, poll);
-    if (!poll)
+    // Sources are chosen at once where nobody is to be told before; who asks to be told since then comes too late.
+    if (!poll && run->choice != CHOICE_SOURCES)
         runloop__observe(run, RUNLOOP_ACTIVITY_AFTER_WAITING);
 }
 
@@ -124,7 +125,7 @@ static int run_in_mode(runloop *loop, struct mode *mode, int64_t limit_ns, bool 
     run.limit_ns = limit_ns;
     run.deadline_ns = RUNLOOP_NEVER;
     run.returns_after_source = returns_after_source;
-    run.serves_main_queue = run.served_main_queue = run.leaves_main_queue = false;
+    run.serves_main_queue = run.served_main_queue = run.leaves_main_queue = run.looked_at_main_queue = false;
     run.is_first_iteration = true;
     if (loop->is_main)
         run.serves_main_queue = atomic_load(&mode->is_common) && runloop__main_queue_watch(loop);
