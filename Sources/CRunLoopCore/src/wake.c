@@ -12,11 +12,11 @@
 // look at the word, and the thread's look at that state after its announcement.
 //
 // Whether a wake-up counts (R48) is a word of its own, `accepts_wakeups`, which only the loop's thread writes: true at the start of
-// an iteration, false when its wait is over. It becomes true by a sequentially consistent store, before anything the iteration
-// looks at or calls: so whoever finds it false, and is ignored, has made his change before the iteration looks. It
-// becomes false by a plain one: a waker who has found it true just before may set WOKEN after the wait has cleared it, which
-// makes the next wait take no time, as if he had come a moment later. One who knows that the wait is over, by whatever means,
-// finds it false.
+// an iteration, and again when a run nested in it ends before its wait; false when its wait is over. It becomes true by a
+// sequentially consistent store, before anything the iteration looks at or calls from then on: so whoever finds it false, and is
+// ignored, has made his change before the iteration looks. It becomes false by a plain one: a waker who has found it true just
+// before may set WOKEN after the wait has cleared it, which makes the next wait take no time, as if he had come a moment later.
+// One who knows that the wait is over, by whatever means, finds it false.
 //
 // The eventfd is registered edge-triggered and never read: each write is an edge. A write that comes too late for the sleep it
 // was meant for makes a later wait return early once, which serves nothing and sleeps again.

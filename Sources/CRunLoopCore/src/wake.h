@@ -16,16 +16,19 @@ static inline uint32_t wake_word(runloop *loop) {
     return atomic_load_explicit(&loop->wake_word, memory_order_relaxed);
 }
 
-/// It ends. Whatever the level that ends was told last is forgotten with it.
-static inline void wake_leave(runloop *loop, uint32_t outer, bool outer_accepts) {
-    atomic_store_explicit(&loop->wake_word, outer, memory_order_release);
-    atomic_store_explicit(&loop->accepts_wakeups, outer_accepts, memory_order_release);
-}
-
 /// A run or an iteration begins: from now on a wake-up counts.
 static inline void wake_accept(runloop *loop) {
     if (!atomic_load_explicit(&loop->accepts_wakeups, memory_order_relaxed))
         atomic_store(&loop->accepts_wakeups, true);
+}
+
+/// It ends. Whatever the level that ends was told last is forgotten with it.
+static inline void wake_leave(runloop *loop, uint32_t outer, bool outer_accepts) {
+    atomic_store_explicit(&loop->wake_word, outer, memory_order_release);
+    if (outer_accepts)
+        wake_accept(loop);
+    else
+        atomic_store_explicit(&loop->accepts_wakeups, false, memory_order_release);
 }
 
 /// A run begins. What the outer level has been told is returned, and kept for it.
