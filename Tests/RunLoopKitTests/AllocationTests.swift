@@ -271,7 +271,10 @@ private final class Canaries {
                     blocks[place] = block
                 }
                 if areBack { break }
-                for place in 0..<Self.perSize { drained.append(blocks[place]) }
+                for place in 0..<Self.perSize {
+                    drained.append(blocks[place])
+                    blocks[place] = nil
+                }
             }
             for place in 0..<Self.perSize {
                 if let block = blocks[place] { memset(block, CInt(Self.pattern), size) }
