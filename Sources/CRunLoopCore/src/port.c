@@ -389,6 +389,9 @@ static bool take_counter(struct port *port) {
 }
 
 static bool still_there(struct run *run, runloop_source *source) {
+    // An earlier call may have forked: another thread may have been in the middle of changing the source's modes.
+    if (runloop__is_inherited(run->loop))
+        return false;
     runloop__lock(run->loop);
     struct binding *binding = runloop__binding_find(source, run->loop);
     bool there = binding && runloop__membership_of(&binding->modes, run->mode);
