@@ -197,14 +197,19 @@ import class RunLoopKitFoundationCompat.RunLoop
     @Test("R140 A repeating timer does not drift: its dates stay on the grid of the first")
     func grid() async throws {
         try await onThread {
-            let first = Date() + 0.002
             let offsets = Trace()
-            let timer = Timer(fire: first, interval: 0.002, repeats: true) { timer in
-                let steps = timer.fireDate.timeIntervalSince(first) / 0.002
-                offsets.note(abs(steps - steps.rounded()) < 0.001 ? "on" : "off by \(steps)")
-                if Date() < timer.fireDate - 1e-6 { offsets.note("early") }
-                if offsets.all.count == 10 { timer.invalidate() }
-            }
+            // The grid is that of the first date if that is still ahead when the timer is made: a busy machine may need a second try.
+            var first: Date
+            var timer: Timer
+            repeat {
+                first = Date() + 0.002
+                timer = Timer(fire: first, interval: 0.002, repeats: true) { [first] timer in
+                    let steps = timer.fireDate.timeIntervalSince(first) / 0.002
+                    offsets.note(abs(steps - steps.rounded()) < 0.001 ? "on" : "off by \(steps)")
+                    if Date() < timer.fireDate - 1e-6 { offsets.note("early") }
+                    if offsets.all.count == 10 { timer.invalidate() }
+                }
+            } while Date() >= first
             RunLoop.current.add(timer, forMode: .default)
             #expect(run { !timer.isValid })
             #expect(offsets.all == Array(repeating: "on", count: 10))
