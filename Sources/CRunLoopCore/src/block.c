@@ -171,8 +171,13 @@ static void after_fork_in_child(void) {
 static pthread_key_t key;
 
 static void set_up(void) {
+    // A fork may come in between, and then the child does this again: handlers that are there twice would lock twice.
+    static bool has_begun;
+    if (!has_begun) {
+        has_begun = true;
+        pthread_atfork(before_fork, after_fork, after_fork_in_child);
+    }
     pthread_key_create(&key, thread_ends);
-    pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }
 
 /// Whoever keeps blocks has to be told when the thread ends; one that can't be told keeps none.
