@@ -113,15 +113,17 @@ let package = Package(
             path: "Tests/AsyncMainProgram",
             swiftSettings: swiftSettings
         ),
+        // How the tests fork.
+        .target(name: "ForkedChild", path: "Tests/ForkedChild", swiftSettings: swiftSettings),
         .testTarget(
             name: "RunLoopKitTests",
-            dependencies: ["RunLoopKit", "RunLoopKitTesting", "CRunLoopCore", "async-main-program"],
+            dependencies: ["RunLoopKit", "RunLoopKitTesting", "CRunLoopCore", "ForkedChild", "async-main-program"],
             path: "Tests/RunLoopKitTests",
             swiftSettings: swiftSettings
         ),
         .testTarget(
             name: "FoundationCompatTests",
-            dependencies: ["RunLoopKitFoundationCompat", "RunLoopKit"],
+            dependencies: ["RunLoopKitFoundationCompat", "RunLoopKit", "ForkedChild"],
             path: "Tests/FoundationCompatTests",
             swiftSettings: swiftSettings
         ),

@@ -1,3 +1,4 @@
+import ForkedChild
 import RunLoopKit
 import RunLoopKitFoundationCompat
 import Synchronization
@@ -87,30 +88,6 @@ import class RunLoopKitFoundationCompat.RunLoop
 
 private let kept = Notification.Name("kept")
 private let name = Notification.Name("served")
-
-/// Its runtime is in the process.
-private let isUnderThreadSanitizer = dlsym(nil, "__tsan_init") != nil
-
-/// What the Glibc module hides: a child of one thread must not touch what others were in the middle of. Here it does not.
-@_silgen_name("fork")
-private func forkProcess() -> pid_t
-
-/// Calls `body` in a forked child, which is ended by a signal if it hangs. The status of `waitpid`: 0 if all is well.
-private func statusOfChild(_ body: () -> Void) -> CInt {
-    let child = forkProcess()
-    if child == 0 {
-        // The thread may have its signals blocked, as those of the tasks' pool have.
-        var none = sigset_t()
-        sigemptyset(&none)
-        sigprocmask(SIG_SETMASK, &none, nil)
-        alarm(60)
-        body()
-        _exit(0)
-    }
-    var status: CInt = -1
-    precondition(child > 0 && waitpid(child, &status, 0) == child)
-    return status
-}
 
 /// The calling thread's loop is another one than before, is the main loop, and works.
 private func useNewLoop(not inherited: RunLoop) {

@@ -1,0 +1,30 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// What the Glibc module hides: a child of one thread must not touch what others were in the middle of. Here it does not.
+@_silgen_name("fork")
+private func forkProcess() -> pid_t
+
+/// Calls `body` in a forked child, which is ended by a signal if it hangs. The status of `waitpid`: 0 if all is well.
+package func statusOfChild(_ body: () -> Void) -> CInt {
+    let child = forkProcess()
+    if child == 0 {
+        // The thread may have its signals blocked, as those of the tasks' pool have.
+        var none = sigset_t()
+        sigemptyset(&none)
+        sigprocmask(SIG_SETMASK, &none, nil)
+        alarm(60)
+        body()
+        _exit(0)
+    }
+    var status: CInt = -1
+    precondition(child > 0 && waitpid(child, &status, 0) == child)
+    return status
+}
+
+/// Its runtime is in the process. There the Swift runtime takes a lock at each use of a lazily made value, and a fork among threads may
+/// catch that one: such a fork cannot be tested under it, and is tested without.
+package let isUnderThreadSanitizer = dlsym(nil, "__tsan_init") != nil
