@@ -52,8 +52,7 @@ static void *run(void *unused) {
     CFRunLoopTimerRef timer = CFRunLoopTimerCreate(NULL, 0, 0, 0, 0, fire, &timer_context);
     CFRunLoopAddTimer(loop, timer, kCFRunLoopDefaultMode);
     CFRelease(timer);
-    usleep(2000);
-    CFRunLoopRunInMode(kCFRunLoopDefaultMode, 0, false);
+    CFRunLoopRunInMode(kCFRunLoopDefaultMode, 20, false);
 
     printf("a source, invalidated\n");
     CFRunLoopSourceContext source_context = {0, &sourced, retain, release, describe, NULL, NULL, NULL, NULL, perform};

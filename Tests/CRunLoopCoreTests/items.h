@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 #if defined(__SANITIZE_THREAD__)
@@ -226,6 +227,7 @@ struct worker {
     void (*prepare)(void); ///< On the thread, before it runs. May be NULL.
     runloop *loop;         ///< Retained: the thread may end at any moment after a stop.
     pthread_t thread;
+    pid_t id;
     bool ready;
     int result;
 };
@@ -234,6 +236,7 @@ static inline void *worker_body(void *argument) {
     struct worker *worker = argument;
     worker->loop = runloop_retain(runloop_current());
     REQUIRE(worker->loop);
+    worker->id = (pid_t)syscall(SYS_gettid);
     keep_mode(worker->mode);
     if (worker->prepare)
         worker->prepare();
@@ -251,12 +254,7 @@ static inline void start_worker(struct worker *worker) {
 
 /// Waits until the worker's loop has gone to sleep and nothing is going on in it.
 static inline void wait_for_sleep(struct worker *worker) {
-    for (int calm = 0; calm < 20; calm++) {
-        WAIT_UNTIL(runloop_is_waiting(worker->loop));
-        usleep(500);
-        if (!runloop_is_waiting(worker->loop))
-            calm = 0;
-    }
+    WAIT_UNTIL(sleeps(worker->loop, worker->id));
 }
 
 static inline void stop_worker(struct worker *worker) {

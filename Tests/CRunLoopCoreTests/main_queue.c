@@ -7,6 +7,7 @@
 typedef struct dispatch_queue_s *dispatch_queue;
 extern struct dispatch_queue_s _dispatch_main_q;
 extern void dispatch_async_f(dispatch_queue queue, void *context, void (*work)(void *));
+extern int _dispatch_get_main_queue_handle_4CF(void);
 extern void dispatch_sync_f(dispatch_queue queue, void *context, void (*work)(void *));
 #define MAIN_QUEUE (&_dispatch_main_q)
 
@@ -261,8 +262,7 @@ TEST("R109 a run nested in any other callback serves the queue") {
 
 static void *queue_when_asleep(void *synchronously) {
     for (int i = 0; i < 3; i++) {
-        WAIT_UNTIL(runloop_is_waiting(runloop_main()));
-        usleep(2000);
+        WAIT_UNTIL(sleeps(runloop_main(), getpid()));
         (synchronously ? dispatch_sync_f : dispatch_async_f)(MAIN_QUEUE, i < 2 ? "work" : "end",
                                                              i < 2 ? trace_function : stop_here);
     }
@@ -403,7 +403,7 @@ TEST("R106 work queued before the loop was first asked for is not lost") {
 static void *use_after_main(void *unused) {
     (void)unused;
     WAIT_UNTIL(runloop_perform(runloop_main(), MODE, trace_function, "late", NULL) == -ESHUTDOWN);
-    usleep(20000);
+    WAIT_UNTIL(_dispatch_get_main_queue_handle_4CF() == -1); // libdispatch has noticed, too.
     enqueue(trace_function, "work");
     WAIT_UNTIL(trace_contains("work"));
     EXPECT_EQ(run_for(RUNLOOP_DEFAULT_MODE, 20 * SECOND), RUNLOOP_RESULT_FINISHED);

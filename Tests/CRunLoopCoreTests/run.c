@@ -180,7 +180,7 @@ TEST("R32 a run ends not before its limit") {
 
 static void stop_when_asleep(void) {
     wait_until_asleep();
-    usleep(20000);
+    usleep(20000); // Long enough for a sleep that has a limit after all.
     EXPECT(loop_is_asleep());
     stop_loop();
 }

@@ -7,6 +7,7 @@
 #ifndef RUNLOOP_TEST_H
 #define RUNLOOP_TEST_H
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -117,6 +118,29 @@ static inline void on_new_thread(void *(*body)(void *), void *argument) {
     pthread_t thread;
     REQUIRE(pthread_create(&thread, NULL, body, argument) == 0);
     REQUIRE(pthread_join(thread, NULL) == 0);
+}
+
+/// Is a thread asleep in the kernel? The file stays open, so that this can be asked again where no descriptors are left.
+static inline bool thread_is_asleep(pid_t thread) {
+    static _Thread_local pid_t asked_before;
+    static _Thread_local int file;
+    char text[512];
+    if (asked_before != thread) {
+        snprintf(text, sizeof text, "/proc/self/task/%d/stat", (int)thread);
+        if (asked_before)
+            close(file);
+        REQUIRE((file = open(text, O_RDONLY | O_CLOEXEC)) >= 0);
+        asked_before = thread;
+    }
+    ssize_t length = pread(file, text, sizeof text - 1, 0);
+    text[length > 0 ? length : 0] = 0;
+    const char *end = strrchr(text, ')');
+    return end && end[1] && end[2] == 'S';
+}
+
+/// Is a loop asleep, in the kernel and not only on its way to it?
+static inline bool sleeps(runloop *loop, pid_t thread) {
+    return runloop_is_waiting(loop) && thread_is_asleep(thread) && runloop_is_waiting(loop);
 }
 
 /// Waits until `condition` holds; fails the test after 30 s. For what another thread is about to do.

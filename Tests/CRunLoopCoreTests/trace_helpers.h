@@ -301,19 +301,8 @@ static inline void join_helper(void) {
     REQUIRE(pthread_join(helper_thread, NULL) == 0);
 }
 
-/// Is the loop's thread asleep in the kernel, and not only on its way to it?
 static inline bool loop_is_asleep(void) {
-    if (!runloop_is_waiting(loop))
-        return false;
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)loop_thread);
-    FILE *file = fopen(path, "r");
-    REQUIRE(file);
-    size_t length = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[length] = 0;
-    const char *end = strrchr(text, ')');
-    return end && end[1] && end[2] == 'S' && runloop_is_waiting(loop);
+    return sleeps(loop, loop_thread);
 }
 
 static inline void wait_until_asleep(void) {
