@@ -12,9 +12,10 @@
 
 int runloop__create(bool is_main, runloop **out) {
     *out = NULL;
-    runloop *loop = calloc(1, sizeof *loop);
+    runloop *loop = aligned_alloc(_Alignof(runloop), sizeof *loop);
     if (!loop)
         return -ENOMEM;
+    memset(loop, 0, sizeof *loop);
     int error = runloop__portset_open(loop);
     if (error) {
         free(loop);

@@ -9,7 +9,7 @@ void runloop__perform_batch(struct run *run);
 bool runloop__perform_any_pending(runloop *loop, struct mode *mode);
 /// Discards what will never run, and refuses what comes later.
 void runloop__perform_close(runloop *loop);
-#define POSTS_CLOSED ((struct post *)(uintptr_t)1)
+#define POSTS_CLOSED ((struct list *)(uintptr_t)1)
 
 //===-- call-outs (callout.c): the only place that calls user code on the loop's behalf ------------------------------===//
 
@@ -57,6 +57,8 @@ void runloop__associated_end(runloop *loop);
 void runloop__associated_free(runloop *loop);
 
 //===-- the loop (loop.c) --------------------------------------------------------------------------------------------===//
+
+enum { CACHE_LINE = 64 };
 
 struct runloop {
     _Atomic uint32_t references;           ///< of clients, of the thread, of calls under way: descriptors stay open
@@ -119,16 +121,19 @@ struct runloop {
     _Atomic uint32_t observing;               ///< atomic: rounds under way (observer.c)
     _Atomic(struct observer_array *) retired; ///< written under lock
 
-    _Atomic(struct post *) inbox; ///< atomic: newest first (perform.c)
-    struct list posts;            ///< thread: in order
-    uint64_t post_serial;         ///< thread
-    uint64_t post_floor;          ///< thread: posts up to this number belong to an outer drain
+    struct list posts;    ///< thread: in order
+    uint64_t post_serial; ///< thread: of the last batch
+    uint64_t post_floor;  ///< thread: batches up to this one belong to an outer drain
 
     _Atomic(struct association *) associations; ///< pushed under lock (associated.c)
     _Atomic uint32_t association_readers;       ///< atomic: other threads that are about to retain an object
 
     struct item **collected; ///< thread: retained items that call-outs are about to reach, a stack over nested runs
     uint32_t collected_count, collected_capacity;
+
+    /// Atomic: posts, newest first (perform.c). On a line of its own: who posts writes it, and the thread, which performs meanwhile,
+    /// would else wait for it at each change to its neighbours.
+    _Alignas(CACHE_LINE) _Atomic(struct list *) inbox;
 };
 
 /// 0 and a loop in `*out`; or a negative errno and NULL.

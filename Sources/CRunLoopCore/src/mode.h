@@ -36,7 +36,7 @@ struct mode {
     struct heap timers;           ///< lock
     _Atomic uint32_t timer_count; ///< firing ones included; written under lock
     uint32_t tolerant_count;      ///< lock: timers with a tolerance in the heap
-    uint64_t posts_scanned;       ///< thread: posts up to this number are known not to match …
+    uint64_t posts_scanned;       ///< thread: posts up to this batch are known not to match …
     bool posts_scanned_as_common; ///< thread: … if the mode was (not) common then
 };
 

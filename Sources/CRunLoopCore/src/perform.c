@@ -1,18 +1,21 @@
 // perform.c — performed functions ("posts"): pushed by anybody, drained in order by the loop's thread (R100–R105).
 //
 // Producers push onto `inbox`, a stack; the thread takes it whole and appends it, oldest first, to `posts`, which only it touches.
-// Posts are numbered as they are appended. A drain in a mode performs those that match it, in order, up to the last number there
-// was when it began. `post_floor` hides the posts of an outer drain from a run nested in it, and a mode remembers up to which
-// number nothing matches it, so that posts for other modes are not looked at again and again.
+// What is taken at a time is a batch, and its posts have its number. Numbers are only compared with that of the last batch
+// taken at some moment: they part what the thread had by then from what it took later, and no such line runs through a batch.
+// So a drain in a mode performs those that match it, in order, up to the last post there is when it begins; `post_floor` hides the
+// batches of an outer drain from a run nested in it; and a mode remembers up to which batch nothing matches it, so that posts
+// for other modes are not looked at again and again.
+//
+// A long queue does not fit into a cache, so a post is touched as seldom as can be: when its batch is turned round, and
+// when it is performed.
 
 #include "internal.h"
 
 struct post {
-    union {
-        struct post *next_in_inbox; ///< atomic, with loop->inbox
-        struct list in_posts;       ///< thread
-    } link;
-    uint64_t number;
+    struct list
+        link; ///< thread; in the inbox `previous` alone, which is the next older post, published with loop->inbox
+    uint64_t batch;
     runloop_function function, discard;
     void *info;
     uint32_t mode_count;
@@ -82,12 +85,12 @@ static RUNLOOP__COLD int find_modes(runloop *loop, struct post *post, const char
 }
 
 static int push(runloop *loop, struct post *post) {
-    struct post *head = atomic_load(&loop->inbox);
+    struct list *head = atomic_load_explicit(&loop->inbox, memory_order_relaxed);
     do {
         if (head == POSTS_CLOSED)
             return -ESHUTDOWN;
-        post->link.next_in_inbox = head;
-    } while (!atomic_compare_exchange_weak(&loop->inbox, &head, post));
+        post->link.previous = head;
+    } while (!atomic_compare_exchange_weak(&loop->inbox, &head, &post->link));
     return 0;
 }
 
@@ -146,26 +149,27 @@ int runloop_post(runloop *loop, const char *mode, runloop_function function, voi
 //===-- draining -----------------------------------------------------------------------------------------------------===//
 
 static struct post *post_at(struct list *node) {
-    return LIST_ENTRY(node, struct post, link.in_posts);
+    return LIST_ENTRY(node, struct post, link);
+}
+
+/// Turns a stack of posts round, behind all others.
+static void append_batch(runloop *loop, struct list *newest) {
+    struct list *newer = &loop->posts, *oldest = newest;
+    uint64_t batch = ++loop->post_serial;
+    for (struct list *node = newest; node; node = node->previous) {
+        node->next = newer;
+        post_at(node)->batch = batch;
+        oldest = newer = node;
+    }
+    oldest->previous = loop->posts.previous;
+    oldest->previous->next = oldest;
+    loop->posts.previous = newest;
 }
 
 static void take_inbox(runloop *loop) {
-    struct post *head = atomic_load(&loop->inbox);
-    if (!head || head == POSTS_CLOSED)
-        return;
-    struct post *newest = atomic_exchange(&loop->inbox, NULL), *oldest = NULL;
-    while (newest) {
-        struct post *next = newest->link.next_in_inbox;
-        newest->link.next_in_inbox = oldest;
-        oldest = newest;
-        newest = next;
-    }
-    while (oldest) {
-        struct post *next = oldest->link.next_in_inbox;
-        oldest->number = ++loop->post_serial;
-        list_append(&loop->posts, &oldest->link.in_posts);
-        oldest = next;
-    }
+    struct list *head = atomic_load_explicit(&loop->inbox, memory_order_relaxed);
+    if (head && head != POSTS_CLOSED)
+        append_batch(loop, atomic_exchange(&loop->inbox, NULL));
 }
 
 static bool matches(const struct post *post, const struct mode *mode, bool mode_is_common) {
@@ -180,47 +184,47 @@ static bool matches(const struct post *post, const struct mode *mode, bool mode_
     return false;
 }
 
-/// Up to which number no post matches the mode; what a mode learnt before it became common doesn't hold for it any more.
+/// Up to which batch no post matches the mode; what a mode learnt before it became common doesn't hold for it any more.
 static uint64_t scanned(struct mode *mode, bool is_common) {
     return mode->posts_scanned_as_common == is_common ? mode->posts_scanned : 0;
 }
 
-static void remember_scan(runloop *loop, struct mode *mode, bool is_common) {
-    // Only if nothing below was hidden from this scan.
-    if (scanned(mode, is_common) < loop->post_floor)
-        return;
-    mode->posts_scanned = loop->post_serial;
-    mode->posts_scanned_as_common = is_common;
-}
-
-/// The oldest post after number `after`. Found from the newest backwards: what is new is what is wanted.
-static struct list *first_after(runloop *loop, uint64_t after) {
-    struct list *node = &loop->posts;
-    while (node->previous != &loop->posts && post_at(node->previous)->number > after)
+/// The oldest post of a batch after `batch`: mostly the oldest of all. Otherwise found from the newest backwards, since what is new is
+/// what is wanted.
+static struct list *first_after(runloop *loop, uint64_t batch) {
+    struct list *node = loop->posts.next;
+    if (node == &loop->posts || post_at(node)->batch > batch)
+        return node;
+    node = &loop->posts;
+    while (node->previous != &loop->posts && post_at(node->previous)->batch > batch)
         node = node->previous;
     return node;
 }
 
-static struct list *first_candidate(runloop *loop, struct mode *mode, bool is_common) {
-    uint64_t known = scanned(mode, is_common);
-    return first_after(loop, known > loop->post_floor ? known : loop->post_floor);
+/// The oldest post that matches the mode and isn't hidden, or the end of the list.
+static struct list *first_match(runloop *loop, struct mode *mode, bool is_common) {
+    take_inbox(loop);
+    uint64_t known = scanned(mode, is_common), floor = loop->post_floor;
+    struct list *node = first_after(loop, known > floor ? known : floor);
+    for (; node != &loop->posts; node = node->next) {
+        if (matches(post_at(node), mode, is_common))
+            return node;
+    }
+    // Remembered only if nothing below was hidden from this scan.
+    if (known >= floor) {
+        mode->posts_scanned = loop->post_serial;
+        mode->posts_scanned_as_common = is_common;
+    }
+    return node;
 }
 
 bool runloop__perform_any_pending(runloop *loop, struct mode *mode) {
-    if (!runloop__perform_may_have_work(loop))
-        return false;
-    take_inbox(loop);
-    bool is_common = atomic_load(&mode->is_common);
-    for (struct list *node = first_candidate(loop, mode, is_common); node != &loop->posts; node = node->next) {
-        if (matches(post_at(node), mode, is_common))
-            return true;
-    }
-    remember_scan(loop, mode, is_common);
-    return false;
+    return runloop__perform_may_have_work(loop) &&
+           first_match(loop, mode, atomic_load(&mode->is_common)) != &loop->posts;
 }
 
 static void call(struct post *post) {
-    list_remove(&post->link.in_posts);
+    list_remove(&post->link);
     runloop_function function = post->function;
     void *info = post->info;
     free_post(post);
@@ -229,20 +233,21 @@ static void call(struct post *post) {
 
 void runloop__perform_batch(struct run *run) {
     runloop *loop = run->loop;
-    if (!runloop__perform_any_pending(loop, run->mode))
-        return;
     bool is_common = atomic_load(&run->mode->is_common);
-    uint64_t outer_floor = loop->post_floor, last = loop->post_serial;
-    struct list *node = first_candidate(loop, run->mode, is_common);
-    // Nested runs see only what comes from now on; so they can't remove what this drain is about to look at.
-    loop->post_floor = last;
-    while (node != &loop->posts && post_at(node)->number <= last) {
+    struct list *node = first_match(loop, run->mode, is_common);
+    if (node == &loop->posts)
+        return;
+    // Nested runs see only batches that are taken from now on. So none can remove what is between here and the last post, which
+    // is how this drain may keep hold of both; only the one that is performed last may find others behind it, and they may go.
+    struct list *last = loop->posts.previous;
+    uint64_t outer_floor = loop->post_floor;
+    loop->post_floor = loop->post_serial;
+    for (bool is_last = false; !is_last && !runloop__is_inherited(loop);) {
         struct list *next = node->next;
-        bool is_last = next == &loop->posts || post_at(next)->number > last;
+        is_last = node == last;
+        __builtin_prefetch(next, 1);
         if (matches(post_at(node), run->mode, is_common))
             call(post_at(node));
-        if (is_last || runloop__is_inherited(loop))
-            break;
         node = next;
     }
     loop->post_floor = outer_floor;
@@ -251,21 +256,13 @@ void runloop__perform_batch(struct run *run) {
 //===-- the end ------------------------------------------------------------------------------------------------------===//
 
 void runloop__perform_close(runloop *loop) {
-    take_inbox(loop);
-    // What is pushed between the two steps is taken with the exchange that closes the inbox.
-    struct post *late = atomic_exchange(&loop->inbox, POSTS_CLOSED);
-    struct list *node;
+    struct list *rest = atomic_exchange(&loop->inbox, POSTS_CLOSED), *node;
+    if (rest && rest != POSTS_CLOSED)
+        append_batch(loop, rest);
     while ((node = list_take_first(&loop->posts))) {
         struct post *post = post_at(node);
         if (post->discard)
             runloop__IS_CALLING_OUT_TO_A_PERFORMED_FUNCTION(post->discard, post->info);
         free_post(post);
-    }
-    while (late && late != POSTS_CLOSED) {
-        struct post *next = late->link.next_in_inbox;
-        if (late->discard)
-            runloop__IS_CALLING_OUT_TO_A_PERFORMED_FUNCTION(late->discard, late->info);
-        free_post(late);
-        late = next;
     }
 }
