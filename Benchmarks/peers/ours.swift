@@ -99,16 +99,20 @@ func peerSubmit(_ handle: OpaquePointer, _ function: @escaping @convention(c) (I
 
 @_cdecl("peer_timer_start") func peerTimerStart(_ handle: OpaquePointer, _ delay: Int64, _ info: Info) -> OpaquePointer
 {
-    let timer = RunLoop.Timer(
-        at: .now + .nanoseconds(delay), every: peer_calls.interval_ns > 0 ? .nanoseconds(peer_calls.interval_ns) : nil,
-        tolerance: .nanoseconds(peer_calls.tolerance_ns)
-    ) { _ in peer_calls.on_timer(info) }
+    let delay = Duration.nanoseconds(delay)
+    let tolerance = Duration.nanoseconds(peer_calls.tolerance_ns)
+    let timer =
+        peer_calls.interval_ns > 0
+        ? RunLoop.Timer(after: delay, every: .nanoseconds(peer_calls.interval_ns), tolerance: tolerance) { _ in
+            peer_calls.on_timer(info)
+        }
+        : RunLoop.Timer(after: delay, tolerance: tolerance) { _ in peer_calls.on_timer(info) }
     withLoop(handle) { _ = $0.add(timer, forMode: .default) }
     return made(timer)
 }
 
 @_cdecl("peer_timer_move") func peerTimerMove(_ handle: OpaquePointer, _ delay: Int64) {
-    with(handle, RunLoop.Timer.self) { $0.nextFireDate = .now + .nanoseconds(delay) }
+    with(handle, RunLoop.Timer.self) { $0.reschedule(after: .nanoseconds(delay)) }
 }
 
 @_cdecl("peer_timer_cancel") func peerTimerCancel(_ handle: OpaquePointer) {

@@ -17,10 +17,10 @@ extension RunLoop.Timer {
         isolation: MainActor, at date: RunLoop.Instant, every interval: Duration? = nil, tolerance: Duration = .zero,
         order: Int = 0, _ action: @escaping @MainActor (RunLoop.Timer) -> Void
     ) {
-        self.init(at: date, every: interval, tolerance: tolerance, order: order) { timer in
-            MainActor.assumeIsolated { action(timer) }
-        }
-        isMainActors = true
+        self.init(
+            fireDate: Nanoseconds.of(date), interval: interval.map(Self.checked) ?? 0,
+            tolerance: Nanoseconds.of(tolerance), order: order, isMainActors: true
+        ) { timer in MainActor.assumeIsolated { action(timer) } }
     }
 
     /// Makes a timer that fires again and again, for the first time after one interval. As above.
@@ -28,8 +28,7 @@ extension RunLoop.Timer {
         isolation: MainActor, every interval: Duration, tolerance: Duration = .zero, order: Int = 0,
         _ action: @escaping @MainActor (RunLoop.Timer) -> Void
     ) {
-        self.init(
-            isolation: isolation, at: .now + interval, every: interval, tolerance: tolerance, order: order, action)
+        self.init(isolation: isolation, after: interval, every: interval, tolerance: tolerance, order: order, action)
     }
 
     /// Makes a timer that fires once, not before `delay` has passed. As above.
@@ -37,7 +36,21 @@ extension RunLoop.Timer {
         isolation: MainActor, after delay: Duration, tolerance: Duration = .zero, order: Int = 0,
         _ action: @escaping @MainActor (RunLoop.Timer) -> Void
     ) {
-        self.init(isolation: isolation, at: .now + delay, tolerance: tolerance, order: order, action)
+        self.init(
+            fireDate: Nanoseconds.fromNow(Nanoseconds.of(delay)), interval: 0, tolerance: Nanoseconds.of(tolerance),
+            order: order, isMainActors: true
+        ) { timer in MainActor.assumeIsolated { action(timer) } }
+    }
+
+    /// Makes a timer that fires again and again, for the first time when `delay` has passed. As above.
+    public convenience init(
+        isolation: MainActor, after delay: Duration, every interval: Duration, tolerance: Duration = .zero,
+        order: Int = 0, _ action: @escaping @MainActor (RunLoop.Timer) -> Void
+    ) {
+        self.init(
+            fireDate: Nanoseconds.fromNow(Nanoseconds.of(delay)), interval: Self.checked(interval),
+            tolerance: Nanoseconds.of(tolerance), order: order, isMainActors: true
+        ) { timer in MainActor.assumeIsolated { action(timer) } }
     }
 }
 

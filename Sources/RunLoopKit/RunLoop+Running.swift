@@ -64,10 +64,15 @@ extension RunLoop {
         message: "Running a loop blocks its thread: call this from synchronous code on a thread of your own."
     )
     @discardableResult
+    @inlinable
     public func run(mode: Mode, for limit: Duration, returnAfterSourceHandled: Bool = false) -> RunResult {
+        run(mode, limit: Nanoseconds.of(limit), returnAfterSourceHandled: returnAfterSourceHandled)
+    }
+
+    @usableFromInline
+    func run(_ mode: Mode, limit: Int64, returnAfterSourceHandled: Bool) -> RunResult {
         checkThread()
-        return LoopCore.run(
-            mode.name, limit: Nanoseconds.of(limit), returnAfterSourceHandled: returnAfterSourceHandled)
+        return LoopCore.run(mode.name, limit: limit, returnAfterSourceHandled: returnAfterSourceHandled)
     }
 
     /// Would a run in the mode find something to do now, so that it would not sleep (R25)? A remembered stop, a signalled

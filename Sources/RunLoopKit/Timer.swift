@@ -17,9 +17,6 @@ extension RunLoop {
             let body: (Timer) -> Void
         }
 
-        /// Its closure is the main actor's, so only the main loop may have it. Set while it is made, and never again.
-        @exclusivity(unchecked) nonisolated(unsafe) var isMainActors = false
-
         /// Makes a timer, in no loop yet.
         ///
         /// - Parameters:
@@ -31,45 +28,68 @@ extension RunLoop {
         ///   - order: among timers due at the same instant, lower goes first; then as they joined the loop. Clamped to
         ///     32 bits.
         ///   - action: called on the loop's thread with this timer.
-        public init(
+        @inlinable
+        public convenience init(
             at date: Instant, every interval: Duration? = nil, tolerance: Duration = .zero, order: Int = 0,
             _ action: sending @escaping (Timer) -> Void
         ) {
-            if let interval { precondition(interval > .zero, "A timer repeats at an interval greater than zero.") }
-            core = TimerCore(
-                fireDate: Nanoseconds.of(date), interval: interval.map(Nanoseconds.of) ?? 0,
-                tolerance: Nanoseconds.of(tolerance), order: Int32(clamping: order))
-            self.action = Action(body: consume action)
-            core.join(self)
-        }
-
-        private init(_ core: TimerCore, _ action: sending @escaping (Timer) -> Void) {
-            self.core = core
-            self.action = Action(body: consume action)
-            core.join(self)
+            self.init(
+                fireDate: Nanoseconds.of(date), interval: interval.map(Timer.checked) ?? 0,
+                tolerance: Nanoseconds.of(tolerance), order: order, consume action)
         }
 
         /// Makes a timer that fires again and again, for the first time after one interval. Parameters as above.
+        @inlinable
         public convenience init(
             every interval: Duration, tolerance: Duration = .zero, order: Int = 0,
             _ action: sending @escaping (Timer) -> Void
         ) {
-            precondition(interval > .zero, "A timer repeats at an interval greater than zero.")
-            let core = TimerCore(
-                fireDate: Nanoseconds.fromNow(interval), interval: Nanoseconds.of(interval),
-                tolerance: Nanoseconds.of(tolerance), order: Int32(clamping: order))
-            self.init(core, consume action)
+            let interval = Timer.checked(interval)
+            self.init(
+                fireDate: Nanoseconds.fromNow(interval), interval: interval, tolerance: Nanoseconds.of(tolerance),
+                order: order, consume action)
         }
 
-        /// Makes a timer that fires once, not before `delay` has passed. Parameters as above.
+        /// Makes a timer that fires once, not before `delay` has passed; at once if it is negative. Other parameters as above.
+        @inlinable
         public convenience init(
             after delay: Duration, tolerance: Duration = .zero, order: Int = 0,
             _ action: sending @escaping (Timer) -> Void
         ) {
-            let core = TimerCore(
-                fireDate: Nanoseconds.fromNow(delay), interval: 0, tolerance: Nanoseconds.of(tolerance),
-                order: Int32(clamping: order))
-            self.init(core, consume action)
+            self.init(
+                fireDate: Nanoseconds.fromNow(Nanoseconds.of(delay)), interval: 0, tolerance: Nanoseconds.of(tolerance),
+                order: order, consume action)
+        }
+
+        /// Makes a timer that fires again and again, for the first time when `delay` has passed: the grid starts there.
+        /// Parameters as above.
+        @inlinable
+        public convenience init(
+            after delay: Duration, every interval: Duration, tolerance: Duration = .zero, order: Int = 0,
+            _ action: sending @escaping (Timer) -> Void
+        ) {
+            self.init(
+                fireDate: Nanoseconds.fromNow(Nanoseconds.of(delay)), interval: Timer.checked(interval),
+                tolerance: Nanoseconds.of(tolerance), order: order, consume action)
+        }
+
+        @usableFromInline
+        init(
+            fireDate: Int64, interval: Int64, tolerance: Int64, order: Int, isMainActors: Bool = false,
+            _ action: sending @escaping (Timer) -> Void
+        ) {
+            core = TimerCore(
+                fireDate: fireDate, interval: interval, tolerance: tolerance, order: Int32(clamping: order),
+                isMainActors: isMainActors)
+            self.action = Action(body: consume action)
+            core.join(self)
+        }
+
+        @inlinable
+        static func checked(_ interval: Duration) -> Int64 {
+            let nanoseconds = Nanoseconds.of(interval)
+            precondition(nanoseconds > 0, "A timer repeats at an interval greater than zero.")
+            return nanoseconds
         }
 
         deinit {
@@ -96,8 +116,20 @@ extension RunLoop {
         /// mode.
         public var nextFireDate: Instant? {
             get { Instant(nanosecondCount: core.fireDate) }
-            set { core.setFireDate(newValue.map(Nanoseconds.of) ?? Nanoseconds.never) }
+            @inlinable set { setFireDate(newValue.map(Nanoseconds.of) ?? Nanoseconds.never) }
         }
+
+        /// Moves the timer, so that it is due when `delay` has passed, and its grid restarts there (R83); at once if it is
+        /// negative, never if it ends more than 292 years after the clock's epoch.
+        ///
+        /// `timer.nextFireDate = .now + delay`, at less than half the cost: for timeouts that are put off again and again. Any
+        /// thread. In its own action the last date set wins, if it repeats (R82). A sleeping loop is re-armed, not woken. Ignored
+        /// on an invalid timer; allowed in no loop. O(log timers) per mode.
+        @inlinable
+        public func reschedule(after delay: Duration) { setFireDate(Nanoseconds.fromNow(Nanoseconds.of(delay))) }
+
+        @usableFromInline
+        func setFireDate(_ nanoseconds: Int64) { core.setFireDate(nanoseconds) }
 
         /// The interval, `nil` for a timer that fires once. Also of an invalid timer (R112). O(1).
         public var interval: Duration? {
@@ -136,7 +168,7 @@ extension RunLoop {
     ///   made before a fork and this is the child.
     @discardableResult
     public func add(_ timer: Timer, forMode mode: Mode) -> Bool {
-        checkIsolation(timer.isMainActors)
+        checkIsolation(timer.core.isMainActors)
         return didJoin(core.add(timer.core, mode.name))
     }
 

@@ -115,6 +115,11 @@ final class MainThreadTests: XCTestCase {
         }
         loop.add(timer, forMode: .default)
         loop.add(RunLoop.Timer(isolation: .shared, after: .zero) { _ in state.note("fires") }, forMode: .default)
+        let later = RunLoop.Timer(isolation: .shared, after: .zero, every: .seconds(1000)) { timer in
+            state.note("fires, then ticks")
+            timer.invalidate()
+        }
+        loop.add(later, forMode: .default)
         let observer = RunLoop.Observer(isolation: .shared, .entry, repeats: false) { _, activity in
             state.note("entry \(activity == .entry)")
         }
@@ -135,7 +140,9 @@ final class MainThreadTests: XCTestCase {
         raise(SIGWINCH)
         let work = RunLoop.CoalescedWork(isolation: .shared) { state.note("worked") }
         work.setNeeded()
-        let expected: Set = ["ticks", "fires", "entry true", "signalled", "writable true", "caught", "worked"]
+        let expected: Set = [
+            "ticks", "fires", "fires, then ticks", "entry true", "signalled", "writable true", "caught", "worked",
+        ]
         try loop.runUntil { state.lines == expected }
         for source in [signalled, writable, caught] { source.invalidate() }
         for end in ends { close(end) }

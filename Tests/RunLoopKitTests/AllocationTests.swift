@@ -121,6 +121,28 @@ import Testing
         #expect(source == 2)
     }
 
+    @Test("A closure that captures one object is no allocation")
+    func oneCapture() async throws {
+        let count = try await withRunLoopThread {
+            let object = Count()
+            return try allocations { RunLoop.Timer(after: .seconds(3600)) { _ in object.increment() } }
+        }
+        #expect(count == 1)
+    }
+
+    @Test("Moving a timer allocates nothing")
+    func moving() async throws {
+        let counts = try await withRunLoopThread {
+            let timer = RunLoop.Timer(after: .seconds(3600)) { _ in }
+            RunLoop.current.add(timer, forMode: .default)
+            return try [
+                allocations { timer.reschedule(after: .seconds(1800)) },
+                allocations { timer.nextFireDate = .now + .seconds(1800) },
+            ]
+        }
+        #expect(counts == [0, 0])
+    }
+
     @Test("Adding a timer to a loop, and invalidating it, allocates nothing")
     func membership() async throws {
         let counts = try await withRunLoopThread {

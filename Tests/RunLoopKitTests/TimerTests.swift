@@ -160,6 +160,52 @@ import Testing
         }
     }
 
+    @Test("R82 R83 A timer can be put off by a time, in its action too")
+    func rescheduled() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let early = Count()
+            let fired = Count()
+            let due = Handed<RunLoop.Instant>()
+            let timer = RunLoop.Timer(after: .seconds(1000), every: .seconds(1000)) { timer in
+                fired.increment()
+                if fired.value == 1 {
+                    due.put(.now + .milliseconds(2))
+                    timer.reschedule(after: .milliseconds(2))
+                } else {
+                    if .now < due.take()! { early.increment() }
+                    timer.invalidate()
+                    timer.reschedule(after: .zero)
+                }
+            }
+            loop.add(timer, forMode: .default)
+            #expect(loop.run(mode: .default, for: .zero) == .timedOut)
+            let before = RunLoop.Instant.now
+            timer.reschedule(after: .seconds(50))
+            #expect(timer.nextFireDate! >= before + .seconds(50))
+            #expect(timer.nextFireDate! <= .now + .seconds(50))
+            timer.reschedule(after: .seconds(Int64.max))
+            #expect(timer.nextFireDate == nil)
+            timer.reschedule(after: .seconds(-1))
+            #expect(timer.nextFireDate! < .now)
+            #expect(loop.run(mode: .default) == .finished)
+            #expect(fired.value == 2)
+            #expect(early.value == 0)
+            #expect(timer.nextFireDate == nil)
+        }
+    }
+
+    @Test("A repeating timer may begin after another time than its interval")
+    func firstTickApart() {
+        let before = RunLoop.Instant.now
+        let timer = RunLoop.Timer(after: .seconds(3), every: .seconds(100), tolerance: .seconds(1), order: 2) { _ in }
+        #expect(timer.nextFireDate! >= before + .seconds(3))
+        #expect(timer.nextFireDate! <= .now + .seconds(3))
+        #expect(timer.interval == .seconds(100))
+        #expect(timer.tolerance == .seconds(1))
+        #expect(timer.order == 2)
+    }
+
     @Test("A date set from another thread re-arms a sleeping loop")
     func movedFromElsewhere() async throws {
         try await withRunLoopThread {
@@ -219,6 +265,7 @@ import Testing
     func badInterval() async throws {
         await #expect(processExitsWith: .failure) { _ = RunLoop.Timer(every: .zero) { _ in } }
         await #expect(processExitsWith: .failure) { _ = RunLoop.Timer(at: .now, every: .seconds(-1)) { _ in } }
+        await #expect(processExitsWith: .failure) { _ = RunLoop.Timer(after: .zero, every: .zero) { _ in } }
     }
 
     @Test("Tolerance is capped at half the interval and never negative")
@@ -248,6 +295,32 @@ import Testing
             #expect(early.value == 0)
             #expect(loop.wakeUpsSaved >= 1)
         }
+    }
+
+    /// With so many whole nanoseconds around, and attoseconds beside them.
+    @Test(
+        "A duration is as many nanoseconds as it is long, the next more if it is a fraction",
+        arguments: [1, 2, 999_999_999, 1_000_000_000, 18_446_744_073, 18_446_744_074, Int64.max / 2, .max - 1, .max])
+    func nanoseconds(count: Int64) {
+        let timer = RunLoop.Timer(at: .now) { _ in }
+        func converted(_ duration: Duration) -> Duration {
+            timer.tolerance = duration
+            return timer.tolerance
+        }
+        #expect(converted(.nanoseconds(count)) == .nanoseconds(count))
+        let atto = Duration(secondsComponent: 0, attosecondsComponent: 1)
+        #expect(converted(.nanoseconds(count) - atto) == .nanoseconds(count))
+        #expect(converted(.nanoseconds(count - 1) + atto) == .nanoseconds(count))
+        #expect(converted(.nanoseconds(count) + atto) == .nanoseconds(count < .max ? count + 1 : count))
+        #expect(converted(.nanoseconds(-count)) == .zero)
+        // Less than a nanosecond below zero is zero, the next more.
+        #expect(converted(.zero - atto) == .zero)
+        // What does not fit, also where its lower half would.
+        #expect(converted(.seconds(Int64.max)) == .nanoseconds(Int64.max))
+        #expect(
+            converted(.nanoseconds(count) + .nanoseconds(Int64.max) + .nanoseconds(Int64.max))
+                == .nanoseconds(Int64.max))
+        #expect(converted(.seconds(Int64.min)) == .zero)
     }
 
     @Test("Dates and intervals beyond all bounds are never, and fractions are rounded up")

@@ -3,31 +3,42 @@ internal import CRunLoopCore
 /// Times as the core counts them: `Int64` nanoseconds, instants since the epoch of CLOCK_MONOTONIC. What does not fit
 /// becomes the greatest or the least value, and the greatest means "never"; what does not divide is rounded up, because
 /// nothing may happen early.
+///
+/// Conversions are compiled into the client, where most durations are constants.
+@usableFromInline
 enum Nanoseconds {
-    static let never = Int64.max
+    @inlinable
+    static var never: Int64 { Int64.max }
 
     static var now: Int64 { runloop_now_ns() }
 
+    @inlinable
+    @inline(__always)
     static func of(_ duration: Duration) -> Int64 {
-        // Many are less than eighteen seconds, which a machine divides by itself.
-        if UInt64(truncatingIfNeeded: duration.attoseconds >> 64) == 0 {
-            let attoseconds = UInt64(truncatingIfNeeded: duration.attoseconds)
-            let (nanoseconds, rest) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
-            return Int64(truncatingIfNeeded: rest > 0 ? nanoseconds + 1 : nanoseconds)
-        }
-        let (nanoseconds, rest) = duration.attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        // Nearly all are whole numbers of nanoseconds. What divides without a rest is divided by a multiplication: 10⁹ is
+        // 2⁹ · 5⁹, and this is the inverse of 5⁹ modulo 2⁶⁴. The product tells whether that was so, and whether it fits.
+        let attoseconds = duration.attoseconds
+        let nanoseconds = Int64(truncatingIfNeeded: attoseconds >> 9) &* -8_194_354_213_138_031_507
+        return Int128(nanoseconds) &* 1_000_000_000 == attoseconds ? nanoseconds : rounded(attoseconds)
+    }
+
+    @usableFromInline
+    static func rounded(_ attoseconds: Int128) -> Int64 {
+        let (nanoseconds, rest) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         return Int64(clamping: rest > 0 ? nanoseconds + 1 : nanoseconds)
     }
 
+    @usableFromInline
     static func of(_ instant: RunLoop.Instant) -> Int64 {
         of(epoch.duration(to: instant))
     }
 
     static let epoch = SuspendingClock().systemEpoch
 
-    static func fromNow(_ duration: Duration) -> Int64 {
+    @usableFromInline
+    static func fromNow(_ nanoseconds: Int64) -> Int64 {
         // Now is after the epoch, so no sum is too little.
-        let (sum, overflow) = now.addingReportingOverflow(of(duration))
+        let (sum, overflow) = now.addingReportingOverflow(nanoseconds)
         return overflow ? never : sum
     }
 

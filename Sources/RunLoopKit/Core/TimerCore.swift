@@ -3,10 +3,16 @@ internal import CRunLoopOverlay
 
 /// A `runloop_timer *`. Thread-safe, as the core is.
 struct TimerCore: Hashable, @unchecked Sendable {
-    let pointer: OpaquePointer
+    /// The address, and a note beside it: no timer is at an odd one.
+    private let bits: UInt
+
+    var pointer: OpaquePointer { OpaquePointer(bitPattern: bits & ~1).unsafelyUnwrapped }
+
+    /// The action is the main actor's, so only the main loop may have the timer.
+    var isMainActors: Bool { bits & 1 != 0 }
 
     /// With one reference, which belongs to the caller.
-    init(fireDate: Int64, interval: Int64, tolerance: Int64, order: Int32) {
+    init(fireDate: Int64, interval: Int64, tolerance: Int64, order: Int32, isMainActors: Bool) {
         _ = objectsAreKept
         var config = runloop_timer_config()
         config.order = order
@@ -16,7 +22,7 @@ struct TimerCore: Hashable, @unchecked Sendable {
         config.fire = fireCallOut
         var pointer: OpaquePointer?
         guard runloop_timer_create(&config, &pointer) == 0, let pointer else { outOfMemory() }
-        self.pointer = pointer
+        bits = UInt(bitPattern: pointer) | (isMainActors ? 1 : 0)
     }
 
     /// Before anybody else has it.
