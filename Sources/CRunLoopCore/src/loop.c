@@ -26,6 +26,7 @@ int runloop__create(bool is_main, runloop **out) {
     loop->fork_generation = atomic_load(&runloop__fork_generation);
     loop->is_main = is_main;
     loop->last_mode = &loop->modes;
+    runloop__lock_init(&loop->lock);
     list_init(&loop->common_items);
     list_init(&loop->bindings);
     list_init(&loop->pending);
@@ -86,6 +87,19 @@ void runloop_release(runloop *loop) {
     free(loop->firing);
     free(loop->guests);
     runloop__unhold(loop);
+}
+
+//===-- its lock -----------------------------------------------------------------------------------------------------===//
+
+// An inherited lock may be held by a thread that does not exist in the child, where nobody else can want it.
+void runloop__lock_foreign(runloop *loop) {
+    if (!runloop__is_inherited(loop))
+        lock_take_foreign(&loop->lock);
+}
+
+void runloop__unlock_foreign(runloop *loop) {
+    if (!runloop__is_inherited(loop))
+        lock_give_foreign(&loop->lock);
 }
 
 //===-- the owner of a timer or observer -----------------------------------------------------------------------------===//

@@ -168,32 +168,39 @@ static inline int runloop__check(runloop *loop) {
     return runloop__is_inherited(loop) ? -ECHILD : 0;
 }
 
-// An inherited lock may be held by a thread that does not exist in the child, where nobody else can want it.
+/// Of another thread's loop, or of an inherited one.
+void runloop__lock_foreign(runloop *loop);
+void runloop__unlock_foreign(runloop *loop);
+
 static inline void runloop__lock(runloop *loop) {
-    if (!runloop__is_inherited(loop))
-        lock_take(&loop->lock);
+    if (loop == runloop__thread_loop())
+        lock_take_own(&loop->lock);
+    else
+        runloop__lock_foreign(loop);
 }
 
 static inline void runloop__unlock(runloop *loop) {
-    if (!runloop__is_inherited(loop))
-        lock_give(&loop->lock);
+    if (loop == runloop__thread_loop())
+        lock_give_own(&loop->lock);
+    else
+        runloop__unlock_foreign(loop);
 }
 
 /// The owner is mostly the caller's own loop, which nobody else can end.
 static inline runloop *runloop__lock_owner(owner_word *owner) {
     runloop *loop = atomic_load_explicit(owner, memory_order_relaxed);
     if (loop && loop == runloop__this_thread.loop) {
-        lock_take(&loop->lock);
+        lock_take_own(&loop->lock);
         if (atomic_load_explicit(owner, memory_order_relaxed) == loop)
             return loop;
-        lock_give(&loop->lock);
+        lock_give_own(&loop->lock);
     }
     return runloop__lock_foreign_owner(owner);
 }
 
 static inline void runloop__unlock_owner(owner_word *owner, runloop *loop) {
     if (loop && loop == runloop__this_thread.loop)
-        lock_give(&loop->lock);
+        lock_give_own(&loop->lock);
     else
         runloop__unlock_foreign_owner(owner, loop);
 }
