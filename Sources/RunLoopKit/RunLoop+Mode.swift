@@ -35,11 +35,11 @@ extension RunLoop {
         public func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
         /// The mode in which a loop normally runs: `"kCFRunLoopDefaultMode"`.
-        public static let `default` = Mode(name: .default)
+        public static var `default`: Mode { Mode(name: .default) }
 
         /// Not a mode, but all modes that were declared common: `"kCFRunLoopCommonModes"`. What is added for it is added
         /// to each of them, now and later (R18). Running it finishes at once (R22).
-        public static let common = Mode(name: .common)
+        public static var common: Mode { Mode(name: .common) }
 
         /// The mode of a user interface that follows a pointer: `"UITrackingRunLoopMode"`.
         public static let tracking = Mode(name: .tracking)

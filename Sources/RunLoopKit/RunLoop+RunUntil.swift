@@ -22,7 +22,7 @@ extension RunLoop {
     )
     @discardableResult
     public func run(mode: Mode = .default, until deadline: Instant?, or condition: () -> Bool) -> Bool {
-        precondition(LoopCore.current == core, "A run loop is run by its own thread; perform a closure on it instead.")
+        core.checkThread()
         if condition() { return true }
         return withoutActuallyEscaping(condition) { condition in
             let watched = WatchedCondition(condition)

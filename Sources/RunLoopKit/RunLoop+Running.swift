@@ -20,7 +20,7 @@ extension RunLoop {
         message: "Running a loop blocks its thread: call this from synchronous code on a thread of your own."
     )
     public func run() {
-        checkThread()
+        core.checkThread()
         LoopCore.run()
     }
 
@@ -52,7 +52,7 @@ extension RunLoop {
     )
     @discardableResult
     public func run(mode: Mode, until deadline: Instant? = nil, returnAfterSourceHandled: Bool = false) -> RunResult {
-        checkThread()
+        core.checkThread()
         let limit = deadline.map(Nanoseconds.until) ?? Nanoseconds.never
         return LoopCore.run(mode.name, limit: limit, returnAfterSourceHandled: returnAfterSourceHandled)
     }
@@ -65,13 +65,14 @@ extension RunLoop {
     )
     @discardableResult
     @inlinable
+    @inline(__always)
     public func run(mode: Mode, for limit: Duration, returnAfterSourceHandled: Bool = false) -> RunResult {
         run(mode, limit: Nanoseconds.of(limit), returnAfterSourceHandled: returnAfterSourceHandled)
     }
 
     @usableFromInline
     func run(_ mode: Mode, limit: Int64, returnAfterSourceHandled: Bool) -> RunResult {
-        checkThread()
+        core.checkThread()
         return LoopCore.run(mode.name, limit: limit, returnAfterSourceHandled: returnAfterSourceHandled)
     }
 
@@ -85,13 +86,8 @@ extension RunLoop {
     /// system call unless very many descriptors are ready.
     @available(*, noasync, message: "Ask on the loop's own thread, from synchronous code.")
     public func hasWork(inMode mode: Mode = .default) -> Bool {
-        checkThread()
+        core.checkThread()
         return LoopCore.hasWork(mode.name)
-    }
-
-    private func checkThread() {
-        // Asks for the thread's loop, which makes it: the initial thread may run `main` without ever asking for `current`.
-        precondition(LoopCore.current == core, "A run loop is run by its own thread; perform a closure on it instead.")
     }
 
     /// Ends the innermost active run at the end of its iteration, and wakes it (R46). Not remembered when no run is active

@@ -11,6 +11,35 @@
 extern "C" {
 #endif
 
+/// What a thread knows of its own loop; nobody else reads or writes it. `registry.c`
+struct runloop__this_thread {
+    runloop *loop;   ///< NULL before it asks for one, and after its end
+    unsigned passes; ///< of its destructors
+    int error;       ///< why there is no loop
+    bool has_ended;
+};
+#if defined(__GNUC__) && !defined(RUNLOOP_DYNAMIC_TLS)
+__attribute__((tls_model("initial-exec")))
+#endif
+extern __thread struct runloop__this_thread runloop__this_thread;
+
+/// Loads; unlike runloop_current and runloop_is_current, which know that the initial thread may not have asked for its loop yet.
+static inline runloop *runloop__thread_loop(void) {
+    return runloop__this_thread.loop;
+}
+static inline bool runloop__is_thread_loop(const runloop *loop) {
+    return runloop__this_thread.loop == loop;
+}
+
+/// The interned names of two modes: constants, so who runs in them looks nothing up.
+extern const char runloop__default_mode[], runloop__common_modes[];
+static inline const char *runloop__name_of_default_mode(void) {
+    return runloop__default_mode;
+}
+static inline const char *runloop__name_of_common_modes(void) {
+    return runloop__common_modes;
+}
+
 /// Recycled memory of 64 bytes, a cache line of its own, uninitialised; NULL when memory ran out. Taken and given back by any thread,
 /// often without a lock and seldom by the allocator, whichever thread took it.
 void *runloop__block_new(void);

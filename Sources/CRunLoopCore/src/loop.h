@@ -150,16 +150,7 @@ static inline bool runloop__is_inherited(const runloop *loop) {
     return loop->fork_generation != atomic_load_explicit(&runloop__fork_generation, memory_order_relaxed);
 }
 
-struct this_thread {
-    runloop *loop;
-    unsigned passes; ///< of its destructors
-    int error;       ///< why there is no loop
-    bool has_ended;
-};
-extern _Thread_local FAST_TLS struct this_thread runloop__this_thread;
-static inline runloop *runloop__thread_loop(void) {
-    return runloop__this_thread.loop;
-}
+/// `runloop__this_thread` and `runloop__thread_loop` are in runloop_overlay.h.
 
 /// 0, -EINVAL for NULL, -ECHILD for a loop inherited across fork.
 static inline int runloop__check(runloop *loop) {

@@ -4,11 +4,17 @@
 
 struct name {
     _Atomic(struct name *) next;
-    char text[];
+    const char *text;
 };
 
+// Two are always there, so that nobody need look them up.
+const char runloop__default_mode[] = RUNLOOP_DEFAULT_MODE;
+const char runloop__common_modes[] = RUNLOOP_COMMON_MODES;
+static struct name common_modes = {NULL, runloop__common_modes};
+static struct name default_mode = {&common_modes, runloop__default_mode};
+
 // Appended under the lock, read by anyone: a reader that misses a name just added asks again under the lock.
-static _Atomic(struct name *) first_name;
+static _Atomic(struct name *) first_name = &default_mode;
 static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static const char *find(const char *name) {
@@ -28,7 +34,7 @@ const char *runloop__intern(const char *name) {
     struct name *made = malloc(sizeof *made + size);
     if (!made)
         return NULL;
-    memcpy(made->text, name, size);
+    made->text = memcpy(made + 1, name, size);
 
     pthread_mutex_lock(&names_lock);
     known = find(name);

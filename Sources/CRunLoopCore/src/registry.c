@@ -10,7 +10,7 @@
 
 enum { PASS_OF_TEARDOWN = 3 };
 
-_Thread_local FAST_TLS struct this_thread runloop__this_thread;
+_Thread_local FAST_TLS struct runloop__this_thread runloop__this_thread;
 
 _Atomic uint32_t runloop__fork_generation;
 static _Atomic(runloop *) main_loop;

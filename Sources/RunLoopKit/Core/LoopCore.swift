@@ -1,4 +1,5 @@
 internal import CRunLoopCore
+internal import CRunLoopOverlay
 
 /// A `runloop *`, borrowed. Thread-safe, as the core is.
 struct LoopCore: Hashable, @unchecked Sendable {
@@ -22,6 +23,19 @@ struct LoopCore: Hashable, @unchecked Sendable {
     func release() { runloop_release(pointer) }
 
     // Looking.
+
+    /// The loop is run by its own thread: anything else is a precondition failure.
+    @inline(__always)
+    func checkThread() {
+        if !runloop__is_thread_loop(pointer) { checkThreadThatNeverAsked() }
+    }
+
+    /// The initial thread may run `main` without ever asking for `current`: its loop is made known to it.
+    @inline(never)
+    private func checkThreadThatNeverAsked() {
+        precondition(
+            LoopCore.current == self, "A run loop is run by its own thread; perform a closure on it instead.")
+    }
 
     var isCurrent: Bool { runloop_is_current(pointer) }
     var isWaiting: Bool { runloop_is_waiting(pointer) }

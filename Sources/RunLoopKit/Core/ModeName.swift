@@ -1,4 +1,5 @@
 internal import CRunLoopCore
+internal import CRunLoopOverlay
 
 /// A name in the core's process-wide table: equal names have the same address, and live for ever.
 struct ModeName: Hashable, @unchecked Sendable {
@@ -17,8 +18,8 @@ struct ModeName: Hashable, @unchecked Sendable {
 
     var string: String { String(cString: text) }
 
-    static let `default` = ModeName(RUNLOOP_DEFAULT_MODE)
-    static let common = ModeName(RUNLOOP_COMMON_MODES)
+    static var `default`: ModeName { ModeName(text: runloop__name_of_default_mode()) }
+    static var common: ModeName { ModeName(text: runloop__name_of_common_modes()) }
     static let tracking = ModeName(RUNLOOP_TRACKING_MODE)
     static let initialization = ModeName(RUNLOOP_INITIALIZATION_MODE)
 }

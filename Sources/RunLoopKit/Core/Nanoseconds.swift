@@ -23,6 +23,7 @@ enum Nanoseconds {
     }
 
     @usableFromInline
+    @inline(never)
     static func rounded(_ attoseconds: Int128) -> Int64 {
         let (nanoseconds, rest) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         return Int64(clamping: rest > 0 ? nanoseconds + 1 : nanoseconds)
