@@ -151,10 +151,16 @@ TEST("R71 a counter written in its own callback is called again in the next iter
 
 TEST("R72 a signal only marks a descriptor source: nothing is called") {
     runloop_source *source = add_descriptor(MODE, make_eventfd(0), RUNLOOP_READABLE, note_events, NULL);
+    EXPECT(!runloop_source_is_signalled(source));
     EXPECT_EQ(runloop_source_signal(source), 0);
+    EXPECT(runloop_source_is_signalled(source));
     EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT_EQ(runloop_run_in_mode(MODE, 0, true), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT_EQ(calls, 0);
+    runloop_source_retain(source);
+    runloop_source_invalidate(source);
+    EXPECT(!runloop_source_is_signalled(source));
+    runloop_source_release(source);
 }
 
 TEST("R72 as changed: sources of one descriptor are called by order, then in the order of their addition") {
@@ -200,6 +206,50 @@ TEST("R73 as changed: removing one of two sources of a descriptor leaves the oth
     EXPECT_TRACE("second");
     runloop_source_invalidate(second);
     EXPECT_EQ(run_for(MODE, 20 * SECOND), RUNLOOP_RESULT_FINISHED);
+}
+
+static runloop_source *several[4];
+
+static void add_several(int descriptor) {
+    const char *names[] = {"1", "2", "3", "4"};
+    for (int i = 0; i < 4; i++) {
+        if (!several[i])
+            several[i] = make_descriptor(descriptor, RUNLOOP_READABLE, trace_ready, (void *)names[i]);
+        EXPECT_EQ(runloop_add_source(runloop_current(), several[i], MODE), 0);
+    }
+}
+
+static void remove_several_one_by_one(void) {
+    handle_one(MODE);
+    EXPECT_TRACE("1 2 3 4");
+    const int order[] = {1, 3, 0, 2};
+    const char *left[] = {"1 3 4", "1 3", "3"};
+    for (int i = 0; i < 3; i++) {
+        runloop_remove_source(runloop_current(), several[order[i]], MODE);
+        handle_one(MODE);
+        EXPECT_TRACE(left[i]);
+    }
+    EXPECT_EQ(runloop_add_source(runloop_current(), several[0], MODE), 0);
+    handle_one(MODE);
+    EXPECT_TRACE("3 1");
+    runloop_remove_source(runloop_current(), several[2], MODE);
+    runloop_remove_source(runloop_current(), several[0], MODE);
+    EXPECT_EQ(run_for(MODE, 20 * SECOND), RUNLOOP_RESULT_FINISHED);
+}
+
+static void *use_several(void *descriptor) {
+    add_several(*(int *)descriptor);
+    remove_several_one_by_one();
+    return NULL;
+}
+
+TEST("R73 as changed: the sources of one descriptor leave in any order, in each of the loops that they are in") {
+    int descriptor = make_eventfd(1);
+    add_several(descriptor);
+    on_new_thread(use_several, &descriptor);
+    remove_several_one_by_one();
+    for (int i = 0; i < 4; i++)
+        runloop_source_release(several[i]);
 }
 
 TEST("R73 removed and invalidated sources are not called any more") {

@@ -1,10 +1,15 @@
 // binding.c — a source in a loop. A source may be in many loops, and a signal handler must find them all without a lock.
 //
 // So a source's bindings form a chain that anybody may walk at any time. The first binding is part of the source and stays with its
-// loop as long as the source lives; further ones are pushed behind it. They are cut off again once their loop is torn down, when the
-// source is added somewhere else. What was cut off is freed only when nobody walks beyond the first: a walker counts itself before
-// it reads the link, the cutter cuts before it reads the count, both sequentially consistent, so either the cutter sees the
-// walker or the walker sees the shorter chain. A source that stays in one loop pays for none of this.
+// loop as long as the source lives; further ones are pushed behind it, where the source's extras lead to. They are cut off again
+// once their loop is torn down, when the source is added somewhere else. What was cut off is freed only when nobody walks beyond the
+// first: a walker counts itself before it reads the link, the cutter cuts before it reads the count, both sequentially
+// consistent, so either the cutter sees the walker or the walker sees the shorter chain. A source that stays in one loop
+// pays for none of this.
+//
+// A source that can be signalled has its extras from the beginning, so a handler never finds them changing. A descriptor source, which
+// handlers don't walk, may get them later: filled in, then published, before anything is linked behind them; and both are
+// never taken back while the source lives. So a walker who finds none came before whatever was linked there.
 
 #include <sched.h>
 
@@ -15,12 +20,13 @@ void runloop__bindings_each(runloop_source *source, void (*visit)(struct binding
     if (!atomic_load(&source->first.loop))
         return;
     visit(&source->first, context);
-    if (!atomic_load(&source->first.next))
+    struct source_extras *extras = runloop__source_extras(source);
+    if (!extras || !atomic_load(&extras->next))
         return;
-    atomic_fetch_add(&source->walkers, 1);
-    for (struct binding *binding = atomic_load(&source->first.next); binding; binding = atomic_load(&binding->next))
-        visit(binding, context);
-    atomic_fetch_sub(&source->walkers, 1);
+    atomic_fetch_add(&extras->walkers, 1);
+    for (struct further_binding *further = atomic_load(&extras->next); further; further = atomic_load(&further->next))
+        visit(&further->binding, context);
+    atomic_fetch_sub(&extras->walkers, 1);
 }
 
 struct search {
@@ -43,45 +49,75 @@ struct binding *runloop__binding_find(runloop_source *source, runloop *loop) {
     return search.found;
 }
 
+struct binding *runloop__binding_next(runloop *loop, struct binding *binding, uint32_t *bucket) {
+    if (binding && runloop__source_descriptor(runloop__source_of(binding)) >= 0)
+        return runloop__port_next_binding(loop, binding, bucket);
+    struct list *next = binding ? runloop__signals(binding)->in_loop.next : loop->bindings.next;
+    return next == &loop->bindings ? runloop__port_next_binding(loop, NULL, bucket)
+                                   : runloop__binding_of(LIST_ENTRY(next, struct signals, in_loop));
+}
+
 //===-- making -------------------------------------------------------------------------------------------------------===//
 
 static void lock_chain(runloop_source *source) {
-    while (atomic_flag_test_and_set_explicit(&source->chain_busy, memory_order_acquire))
+    while (atomic_fetch_or_explicit(&source->item.state, ITEM_CHAIN, memory_order_acquire) & ITEM_CHAIN)
         sched_yield();
 }
 
 static void unlock_chain(runloop_source *source) {
-    atomic_flag_clear_explicit(&source->chain_busy, memory_order_release);
+    atomic_fetch_and_explicit(&source->item.state, (uint8_t)~ITEM_CHAIN, memory_order_release);
 }
 
-static void init(struct binding *binding, runloop_source *source) {
-    binding->source = source;
-    list_init(&binding->in_loop);
-    list_init(&binding->pending);
-    list_init(&binding->on_port);
+/// With the chain locked.
+static struct source_extras *extras_made(runloop_source *source) {
+    struct source_extras *extras = runloop__source_extras(source);
+    if (!extras && (extras = runloop__block_new())) {
+        memset(extras, 0, sizeof *extras);
+        atomic_store(&source->first.extras, extras);
+    }
+    return extras;
 }
 
-void runloop__bindings_init(runloop_source *source) {
-    init(&source->first, source);
+int runloop__source_ensure_extras(runloop_source *source) {
+    lock_chain(source);
+    bool made = extras_made(source);
+    unlock_chain(source);
+    return made ? 0 : -ENOMEM;
+}
+
+void runloop__signals_init(struct signals *signals) {
+    list_init(&signals->in_loop);
+    list_init(&signals->pending);
+}
+
+/// With the chain locked: a binding that is not in it yet, or NULL when memory ran out.
+static struct further_binding *make_further(runloop_source *source) {
+    struct source_extras *extras = extras_made(source);
+    struct further_binding *further = extras ? calloc(1, sizeof *further) : NULL;
+    if (further) {
+        further->binding.modes.descriptor = FURTHER_BINDING;
+        further->binding.source = source;
+        runloop__signals_init(&further->signals);
+        atomic_init(&further->next, atomic_load(&extras->next));
+    }
+    return further;
 }
 
 struct binding *runloop__binding_make(runloop_source *source, runloop *loop) {
     struct binding *binding = runloop__binding_find(source, loop);
     if (binding)
         return binding;
-    struct binding *further = NULL;
+    struct further_binding *further = NULL;
     lock_chain(source);
-    if (!atomic_load(&source->first.loop)) {
+    if (!atomic_load(&source->first.loop))
         binding = &source->first;
-    } else if ((binding = further = calloc(1, sizeof *further))) {
-        init(further, source);
-        atomic_init(&further->next, atomic_load(&source->first.next));
-    }
+    else if ((further = make_further(source)))
+        binding = &further->binding;
     if (binding) {
         runloop__hold(loop);
         atomic_store(&binding->loop, loop);
         if (further)
-            atomic_store(&source->first.next, further);
+            atomic_store(&runloop__source_extras(source)->next, further);
     }
     unlock_chain(source);
     return binding;
@@ -89,60 +125,60 @@ struct binding *runloop__binding_make(runloop_source *source, runloop *loop) {
 
 //===-- cutting off and freeing --------------------------------------------------------------------------------------===//
 
-static void let_go_of_loop(struct binding *binding) {
+static void let_go_of_loop(runloop_source *source, struct binding *binding) {
     runloop *loop = atomic_load(&binding->loop);
     if (!loop || runloop__is_inherited(loop))
         return;
-    runloop__source_forget_signal(binding);
+    if (runloop__source_descriptor(source) < 0)
+        runloop__source_forget_signal(binding);
     runloop__memberships_free(&binding->modes);
     runloop__unhold(loop);
 }
 
-static void free_all(struct binding *binding) {
-    while (binding) {
-        struct binding *next = atomic_load(&binding->next);
-        let_go_of_loop(binding);
-        free(binding);
-        binding = next;
+static void free_further(runloop_source *source, struct further_binding *further) {
+    let_go_of_loop(source, &further->binding);
+    free(further);
+}
+
+static void free_abandoned(runloop_source *source, struct further_binding *further) {
+    while (further) {
+        struct further_binding *next = further->next_abandoned;
+        free_further(source, further);
+        further = next;
     }
 }
 
 void runloop__bindings_sweep(runloop_source *source) {
-    if (!atomic_load(&source->first.next))
+    struct source_extras *extras = runloop__source_extras(source);
+    if (!extras || !atomic_load(&extras->next))
         return;
-    struct binding *unused = NULL;
+    struct further_binding *unused = NULL;
     lock_chain(source);
-    for (_Atomic(struct binding *) *link = &source->first.next; atomic_load(link);) {
-        struct binding *binding = atomic_load(link);
-        if (atomic_load(&atomic_load(&binding->loop)->is_torn_down)) {
+    for (_Atomic(struct further_binding *) *link = &extras->next; atomic_load(link);) {
+        struct further_binding *further = atomic_load(link);
+        if (atomic_load(&atomic_load(&further->binding.loop)->is_torn_down)) {
             // A walker that stands on the binding goes on along its link, which therefore stays as it is.
-            atomic_store(link, atomic_load(&binding->next));
-            binding->next_abandoned = source->abandoned;
-            source->abandoned = binding;
+            atomic_store(link, atomic_load(&further->next));
+            further->next_abandoned = extras->abandoned;
+            extras->abandoned = further;
         } else {
-            link = &binding->next;
+            link = &further->next;
         }
     }
-    if (atomic_load(&source->walkers) == 0) {
-        unused = source->abandoned;
-        source->abandoned = NULL;
+    if (atomic_load(&extras->walkers) == 0) {
+        unused = extras->abandoned;
+        extras->abandoned = NULL;
     }
     unlock_chain(source);
-    while (unused) {
-        struct binding *next = unused->next_abandoned;
-        atomic_store(&unused->next, NULL);
-        free_all(unused);
-        unused = next;
-    }
+    free_abandoned(source, unused);
 }
 
 void runloop__bindings_free(runloop_source *source) {
-    free_all(atomic_load(&source->first.next));
-    while (source->abandoned) {
-        struct binding *binding = source->abandoned;
-        source->abandoned = binding->next_abandoned;
-        atomic_store(&binding->next, NULL);
-        free_all(binding);
+    struct source_extras *extras = runloop__source_extras(source);
+    for (struct further_binding *further = extras ? atomic_load(&extras->next) : NULL, *next; further; further = next) {
+        next = atomic_load(&further->next);
+        free_further(source, further);
     }
-    let_go_of_loop(&source->first);
+    free_abandoned(source, extras ? extras->abandoned : NULL);
+    let_go_of_loop(source, &source->first);
 }

@@ -42,12 +42,12 @@ CALLOUT void runloop__IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(void (*drain)(void *)
 }
 
 CALLOUT void runloop__IS_CALLING_OUT_TO_A_SOURCE_SCHEDULE(runloop_source *source, runloop *loop, const char *mode) {
-    source->schedule(source, loop, mode, source->item.info);
+    runloop__portless(source)->schedule(source, loop, mode, source->item.info);
     STAY_ON_THE_STACK();
 }
 
 CALLOUT void runloop__IS_CALLING_OUT_TO_A_SOURCE_CANCEL(runloop_source *source, runloop *loop, const char *mode) {
-    source->cancel(source, loop, mode, source->item.info);
+    runloop__portless(source)->cancel(source, loop, mode, source->item.info);
     STAY_ON_THE_STACK();
 }
 

@@ -28,11 +28,11 @@ struct mode *runloop__next_common_mode(runloop *loop, struct mode *mode) {
 }
 
 struct common_item **runloop__common_place(runloop *loop, struct item *item) {
-    switch (item->kind) {
-    case ITEM_SOURCE: return &runloop__binding_find(SOURCE_OF(item), loop)->common;
-    case ITEM_OBSERVER: return &((runloop_observer *)(void *)item)->common;
-    }
-    struct further_modes *further = runloop__timer_further((runloop_timer *)(void *)item);
+    if (item->kind == ITEM_OBSERVER)
+        return &((runloop_observer *)(void *)item)->common;
+    struct further_modes *further = item->kind == ITEM_SOURCE
+                                        ? runloop__binding_find(SOURCE_OF(item), loop)->modes.further
+                                        : runloop__timer_further((runloop_timer *)(void *)item);
     return further ? &further->common : NULL;
 }
 
@@ -60,7 +60,7 @@ void runloop__common_clear(runloop *loop) {
 // another loop then (R86, R97), and gives up its place in the set for that.
 static bool is_in_a_mode(const struct item *item) {
     return item->kind == ITEM_TIMER ? ((const runloop_timer *)(const void *)item)->mode != NULL
-                                    : ((const runloop_observer *)(const void *)item)->modes.count > 0;
+                                    : ((const runloop_observer *)(const void *)item)->modes.mode != NULL;
 }
 
 void runloop__common_leave_if_stranded(struct item *item, owner_word *owner, runloop *destination) {
@@ -127,7 +127,7 @@ static int join_observers(runloop *loop, struct mode *mode) {
         if (item->kind != ITEM_OBSERVER)
             continue;
         runloop_observer *observer = (runloop_observer *)(void *)item;
-        bool joins = !runloop__membership_of(&observer->modes, mode);
+        bool joins = !runloop__is_member(&observer->modes, mode);
         observer->joined_with_mode = joins ? mode : NULL;
         if (joins && runloop__observer_insert(loop, observer, mode)) {
             take_back_observers(loop, mode, node);
@@ -150,7 +150,7 @@ static void join_sources(runloop *loop, struct mode *mode) {
             if (item->kind != ITEM_SOURCE || index++ < tried)
                 continue;
             struct binding *binding = runloop__binding_find(SOURCE_OF(item), loop);
-            if (!runloop__membership_of(&binding->modes, mode)) {
+            if (!runloop__is_member(&binding->modes, mode)) {
                 source = SOURCE_OF(item);
                 break;
             }

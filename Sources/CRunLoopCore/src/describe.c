@@ -24,12 +24,13 @@ static void print_item_head(FILE *text, const char *kind, const struct item *ite
 }
 
 static void print_source(FILE *text, runloop_source *source) {
-    print_item_head(text, source->is_descriptor ? "descriptor source" : "source", &source->item);
-    if (source->is_descriptor)
-        fprintf(text, ", descriptor %d, events %#" PRIx32 "%s", source->descriptor, atomic_load(&source->events),
-                source->is_counter ? ", counter" : "");
+    bool is_descriptor = runloop__source_is(source, ITEM_DESCRIPTOR);
+    print_item_head(text, is_descriptor ? "descriptor source" : "source", &source->item);
+    if (is_descriptor)
+        fprintf(text, ", descriptor %d, events %#" PRIx32 "%s", runloop_source_get_descriptor(source),
+                runloop_source_get_events(source), runloop__source_is(source, ITEM_COUNTER) ? ", counter" : "");
     else
-        fprintf(text, ", signalled %s", yes_or_no(atomic_load(&source->signalled) != 0));
+        fprintf(text, ", signalled %s", yes_or_no(runloop_source_is_signalled(source)));
 }
 
 static void print_timer(FILE *text, runloop_timer *timer) {
@@ -68,10 +69,10 @@ static size_t items_of(runloop *loop, struct mode *mode, struct item **items) {
         }                                                                                                              \
         count++;                                                                                                       \
     } while (0)
-    LIST_EACH(node, &loop->bindings) {
-        struct binding *binding = LIST_ENTRY(node, struct binding, in_loop);
-        if (runloop__membership_of(&binding->modes, mode))
-            TAKE(&binding->source->item);
+    uint32_t bucket = 0;
+    for (struct binding *binding = NULL; (binding = runloop__binding_next(loop, binding, &bucket));) {
+        if (runloop__is_member(&binding->modes, mode))
+            TAKE(&runloop__source_of(binding)->item);
     }
     for (uint32_t i = 0; i < mode->timers.count; i++)
         TAKE(&mode->timers.entries[i].timer->item);

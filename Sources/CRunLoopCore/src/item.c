@@ -56,7 +56,10 @@ void runloop__item_release_object(struct item *item) {
 const struct item_config *runloop__item_config(const struct item *item) {
     static const struct item_config none;
     switch (item->kind) {
-    case ITEM_SOURCE: return &((const runloop_source *)(const void *)item)->config;
+    case ITEM_SOURCE: {
+        const struct source_extras *extras = runloop__source_extras((const runloop_source *)(const void *)item);
+        return extras ? &extras->config : &none;
+    }
     case ITEM_OBSERVER: return &((const runloop_observer *)(const void *)item)->config;
     }
     const struct timer_extras *extras = runloop__timer_extras((const runloop_timer *)(const void *)item);

@@ -26,24 +26,42 @@ struct membership {
     uint32_t position;
 };
 
-/// The first one is inline, since most items are in one mode.
-struct memberships {
-    struct membership first;
-    struct membership *more;
+/// Of an item that is in more than one mode, or a timer or source that is in the common set.
+struct further_modes {
+    struct common_item *common; ///< its place in the common set, or NULL
     uint32_t count, capacity;
+    struct membership modes[];
 };
 
-static inline struct membership *runloop__membership_at(struct memberships *list, uint32_t index) {
-    return index == 0 ? &list->first : &list->more[index - 1];
+/// Makes it, or makes it larger, so that there is room for so many modes: -ENOMEM.
+int runloop__further_reserve(struct further_modes **further, uint32_t needed);
+
+/// The first one is inline, since most items are in one mode.
+struct memberships {
+    struct mode *mode;             ///< or NULL
+    struct further_modes *further; ///< or NULL
+    uint32_t position;             ///< in the first mode
+    int32_t descriptor;            ///< sources: what they watch (source.h); here, because here is room
+};
+
+static inline uint32_t runloop__memberships_count(const struct memberships *list) {
+    return !list->mode ? 0 : list->further ? 1 + list->further->count : 1;
 }
 
-static inline struct membership *runloop__membership_of(struct memberships *list, const struct mode *mode) {
-    for (uint32_t i = 0; i < list->count; i++) {
-        struct membership *membership = runloop__membership_at(list, i);
-        if (membership->mode == mode)
-            return membership;
-    }
-    return NULL;
+static inline struct mode *runloop__mode_at(const struct memberships *list, uint32_t index) {
+    return index == 0 ? list->mode : list->further->modes[index - 1].mode;
+}
+
+uint32_t *runloop__further_position(struct further_modes *further, const struct mode *mode);
+/// Its place in the mode, or NULL if it is not in the mode.
+static inline uint32_t *runloop__position_in(struct memberships *list, const struct mode *mode) {
+    if (list->mode == mode)
+        return &list->position;
+    return list->further ? runloop__further_position(list->further, mode) : NULL;
+}
+
+static inline bool runloop__is_member(struct memberships *list, const struct mode *mode) {
+    return runloop__position_in(list, mode) != NULL;
 }
 
 /// Makes room for `additional` ones: adding that many can't fail afterwards. -ENOMEM.
@@ -63,16 +81,24 @@ enum {
     ITEM_REDATED = 8, ///< Timers: a date was set while it fired.
     ITEM_REPEATS = 16,
     ITEM_TOLERANT = 32,
-    ITEM_RELEASES = 64, ///< Timers, these three: what their extras say, to be had without these.
-    ITEM_OBJECT = 128,  ///< Timers and observers: part of an object of the overlay, which is the info. Constant.
+    ITEM_RELEASES = 64,  ///< Timers, these three: what their extras say, to be had without these.
+    ITEM_DESCRIPTOR = 8, ///< Sources, these four: it is a descriptor source. Constant.
+    ITEM_COUNTER = 16,   ///< … with counter semantics. Constant.
+    ITEM_MARKED = 32,    ///< … and was signalled, which leads to nothing.
+    ITEM_CHAIN = 64,     ///< The lock of its chain of bindings (binding.c).
+    ITEM_OBJECT = 128,   ///< Timers and observers: part of an object of the overlay, which is the info. Constant.
 };
 
 struct item {
     _Atomic uint32_t references;
-    _Atomic uint8_t state; ///< ITEM_ bits
-    uint8_t kind;          ///< constant: an item_kind
-    uint16_t serial_high;  ///< timers: the upper part of their serial; here, because here is room
-    void *info;            ///< constant: the context's
+    _Atomic uint8_t state;    ///< ITEM_ bits
+    uint8_t kind;             ///< constant: an item_kind
+    union {                   ///< here, because here is room
+        uint16_t serial_high; ///< timers: the upper part of their serial
+        _Atomic uint16_t
+            events; ///< descriptor sources: what they ask for, set first, then applied under the lock of each loop
+    };
+    void *info; ///< constant: the context's
 };
 
 /// What else there is of a context, and the order.

@@ -35,7 +35,6 @@ int runloop__create(bool is_main, runloop **out) {
     list_init(&loop->posts);
     loop->main_queue_port.kind = PORT_MAIN_QUEUE;
     loop->main_queue_port.descriptor = -1;
-    list_init(&loop->main_queue_port.sources);
     list_init(&loop->main_queue_port.in_ready);
     list_init(&loop->main_queue_port.narrowed);
 
@@ -170,16 +169,15 @@ int runloop__contend_for_ownership(owner_word *owner, runloop *loop) {
 
 /// Sources leave every mode, and their `cancel` runs once for each mode they were in.
 static void remove_sources(runloop *loop) {
-    for (;;) {
+    for (uint32_t bucket = 0;;) {
         runloop__lock(loop);
-        struct list *first = loop->bindings.next;
-        if (first == &loop->bindings) {
+        struct binding *binding = runloop__binding_next(loop, NULL, &bucket);
+        if (!binding) {
             runloop__unlock(loop);
             return;
         }
-        struct binding *binding = LIST_ENTRY(first, struct binding, in_loop);
-        runloop_source *source = binding->source;
-        const char *mode = runloop__membership_at(&binding->modes, 0)->mode->name;
+        runloop_source *source = runloop__source_of(binding);
+        const char *mode = binding->modes.mode->name;
         runloop__item_retain(&source->item);
         runloop__unlock(loop);
         runloop_remove_source(loop, source, mode);

@@ -140,7 +140,7 @@ int runloop__observer_insert(runloop *loop, runloop_observer *observer, struct m
 }
 
 void runloop__observer_leave_owner(runloop_observer *observer) {
-    if (observer->modes.count == 0 && !observer->common)
+    if (!observer->modes.mode && !observer->common)
         atomic_store_explicit(&observer->owner, NULL, memory_order_release);
 }
 
@@ -160,7 +160,7 @@ void runloop__observer_extract(runloop *loop, runloop_observer *observer, struct
 
 static int add_to_mode(runloop *loop, runloop_observer *observer, const char *name) {
     struct mode *mode = runloop__find_mode(loop, name), *made = NULL;
-    if (mode && runloop__membership_of(&observer->modes, mode))
+    if (mode && runloop__is_member(&observer->modes, mode))
         return 0;
     if (!mode && !(mode = made = runloop__new_mode(name)))
         return -ENOMEM;
@@ -177,19 +177,19 @@ static int add_to_common(runloop *loop, runloop_observer *observer) {
     bool enters = !observer->common;
     if (enters && runloop__common_enter(loop, &observer->item, &observer->common))
         return -ENOMEM;
-    uint32_t before = observer->modes.count;
+    uint32_t before = runloop__memberships_count(&observer->modes);
     int error = 0;
     for (struct mode *mode = NULL; !error && (mode = runloop__next_common_mode(loop, mode));) {
-        if (!runloop__membership_of(&observer->modes, mode))
+        if (!runloop__is_member(&observer->modes, mode))
             error = runloop__observer_insert(loop, observer, mode);
     }
     if (!error)
         return 0;
     // Out of memory half-way: what was joined in this call are the last memberships. None of the references that go is the last
     // one: the caller has one.
-    while (observer->modes.count > before) {
-        struct membership *last = runloop__membership_at(&observer->modes, observer->modes.count - 1);
-        runloop__observer_extract(loop, observer, last->mode);
+    while (runloop__memberships_count(&observer->modes) > before) {
+        uint32_t last = runloop__memberships_count(&observer->modes) - 1;
+        runloop__observer_extract(loop, observer, runloop__mode_at(&observer->modes, last));
         runloop__item_release(&observer->item);
     }
     if (enters) {
@@ -233,7 +233,7 @@ static uint32_t leave_common(runloop *loop, runloop_observer *observer) {
     uint32_t references = 1;
     runloop__common_leave(&observer->common);
     for (struct mode *mode = NULL; (mode = runloop__next_common_mode(loop, mode));) {
-        if (runloop__membership_of(&observer->modes, mode)) {
+        if (runloop__is_member(&observer->modes, mode)) {
             runloop__observer_extract(loop, observer, mode);
             references++;
         }
@@ -254,7 +254,7 @@ int runloop_remove_observer(runloop *loop, runloop_observer *observer, const cha
         struct mode *mode = runloop__find_mode(loop, name);
         if (runloop__is_common_name(name)) {
             references = leave_common(loop, observer);
-        } else if (mode && runloop__membership_of(&observer->modes, mode)) {
+        } else if (mode && runloop__is_member(&observer->modes, mode)) {
             runloop__observer_extract(loop, observer, mode);
             runloop__observer_leave_owner(observer);
             references = 1;
@@ -276,7 +276,7 @@ bool runloop_contains_observer(runloop *loop, runloop_observer *observer, const 
         if (runloop__is_common_name(name))
             contains = observer->common != NULL;
         else
-            contains = mode && runloop__membership_of(&observer->modes, mode);
+            contains = mode && runloop__is_member(&observer->modes, mode);
     }
     runloop__unlock(loop);
     return contains;
@@ -294,8 +294,8 @@ void runloop_observer_invalidate(runloop_observer *observer) {
         references += observer->common != NULL;
         if (observer->common)
             runloop__common_leave(&observer->common);
-        for (; observer->modes.count > 0; references++)
-            runloop__observer_extract(loop, observer, runloop__membership_at(&observer->modes, 0)->mode);
+        for (; observer->modes.mode; references++)
+            runloop__observer_extract(loop, observer, observer->modes.mode);
         runloop__observer_leave_owner(observer);
         collects = runloop_retain(loop);
     }

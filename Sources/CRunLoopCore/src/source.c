@@ -18,30 +18,55 @@
 
 //===-- life ---------------------------------------------------------------------------------------------------------===//
 
-static runloop_source *create(const runloop_context *context, int32_t order) {
-    runloop_source *source = calloc(1, sizeof *source);
-    if (!source)
-        return NULL;
-    atomic_flag_clear(&source->chain_busy);
-    runloop__bindings_init(source);
-    source->config = runloop__config_of(context, order);
+static void init(runloop_source *source, const runloop_context *context, int descriptor, uint8_t state) {
+    source->first.modes.descriptor = descriptor;
     runloop__item_init(&source->item, ITEM_SOURCE, context);
-    source->descriptor = -1;
-    return source;
+    atomic_init(&source->item.state, ITEM_VALID | state);
+}
+
+static void init_extras(struct source_extras *extras, const runloop_context *context, int32_t order,
+                        bool (*equal)(const void *info, const void *other_info)) {
+    extras->config = runloop__config_of(context, order);
+    extras->equal = equal;
+}
+
+static struct portless_source *create_portless(void) {
+    struct portless_source *portless = calloc(1, sizeof *portless);
+    if (portless) {
+        runloop__signals_init(&portless->signals);
+        atomic_init(&portless->source.first.extras, &portless->extras);
+    }
+    return portless;
 }
 
 int runloop_source_create(const runloop_source_config *config, runloop_source **out) {
     if (!config || !out)
         return -EINVAL;
-    runloop_source *source = create(&config->context, config->order);
-    if (!source)
+    struct portless_source *portless = create_portless();
+    if (!portless)
         return -ENOMEM;
-    source->call.perform = config->perform;
-    source->schedule = config->schedule;
-    source->cancel = config->cancel;
-    source->equal = config->equal;
-    *out = source;
+    init_extras(&portless->extras, &config->context, config->order, config->equal);
+    portless->schedule = config->schedule;
+    portless->cancel = config->cancel;
+    portless->source.call.perform = config->perform;
+    init(&portless->source, &config->context, -1, 0);
+    *out = &portless->source;
     return 0;
+}
+
+/// One that is to stand on a port.
+static runloop_source *create_on_port(const runloop_descriptor_config *config) {
+    runloop_source *source = runloop__block_new();
+    if (!source)
+        return NULL;
+    memset(source, 0, sizeof *source);
+    const runloop_context *context = &config->context;
+    if ((context->release || context->describe || config->order || config->equal) &&
+        runloop__source_ensure_extras(source)) {
+        runloop__block_free(source);
+        return NULL;
+    }
+    return source;
 }
 
 /// An eventfd, timerfd or the like: it has no file type, and reading it can't block the loop.
@@ -61,15 +86,15 @@ int runloop_descriptor_source_create(const runloop_descriptor_config *config, ru
         return -EINVAL;
     if (config->counter && config->descriptor >= 0 && !is_counter(config->descriptor))
         return -EINVAL;
-    runloop_source *source = create(&config->context, config->order);
+    struct portless_source *portless = config->descriptor < 0 ? create_portless() : NULL;
+    runloop_source *source = portless ? &portless->source : config->descriptor < 0 ? NULL : create_on_port(config);
     if (!source)
         return -ENOMEM;
-    source->is_descriptor = true;
-    source->is_counter = config->counter;
-    source->descriptor = config->descriptor;
-    atomic_init(&source->events, config->events);
+    if (runloop__source_extras(source))
+        init_extras(runloop__source_extras(source), &config->context, config->order, config->equal);
     source->call.ready = config->ready;
-    source->equal = config->equal;
+    init(source, &config->context, config->descriptor, ITEM_DESCRIPTOR | (config->counter ? ITEM_COUNTER : 0));
+    atomic_init(&source->item.events, (uint16_t)config->events);
     *out = source;
     return 0;
 }
@@ -88,7 +113,14 @@ void runloop_source_release(runloop_source *source) {
 void runloop__source_destroy(runloop_source *source) {
     runloop__bindings_free(source);
     runloop__item_release_context(&source->item);
-    free(source);
+    struct source_extras *extras = runloop__source_extras(source);
+    if (runloop__source_descriptor(source) < 0) {
+        free(runloop__portless(source));
+        return;
+    }
+    if (extras)
+        runloop__block_free(extras);
+    runloop__block_free(source);
 }
 
 //===-- signalling ---------------------------------------------------------------------------------------------------===//
@@ -113,10 +145,10 @@ static uint64_t count_on_this_thread(_Atomic uint64_t *number) {
 #endif
 }
 
-static uint64_t number_signal(runloop_source *source) {
+static uint64_t number_signal(struct portless_source *portless) {
     const uint64_t mask = (UINT64_C(1) << OWN_SIGNAL_BITS) - 1;
     runloop *loop = runloop__thread_loop();
-    if (loop && atomic_load(&source->first.loop) == loop && !atomic_load(&source->first.next)) {
+    if (loop && atomic_load(&portless->source.first.loop) == loop && !atomic_load(&portless->extras.next)) {
         uint64_t shared = atomic_load(&last_signal);
         uint64_t own = count_on_this_thread(&loop->own_signals) & mask;
         if (own != 0)
@@ -125,21 +157,28 @@ static uint64_t number_signal(runloop_source *source) {
     return (atomic_fetch_add(&last_signal, 1) + 1) << OWN_SIGNAL_BITS;
 }
 
+/// Of a signalled source.
+static inline _Atomic uint64_t *mark_of(struct binding *binding) {
+    return &runloop__portless(runloop__source_of(binding))->signalled;
+}
+
 /// HOLDS: loop. The binding has come off the lists; if a signal was made meanwhile it goes back.
 static void unlink_signal(runloop *loop, struct binding *binding) {
-    list_remove(&binding->pending);
-    uint32_t state = atomic_load(&binding->signal_state);
+    struct signals *signals = runloop__signals(binding);
+    list_remove(&signals->pending);
+    uint32_t state = atomic_load(&signals->state);
     uint32_t idle = (state & ~(uint32_t)SIGNAL_STATES) + SIGNAL_EPOCH;
-    atomic_store(&binding->signal_state, idle);
-    if (atomic_load(&binding->source->signalled) && binding->modes.count > 0 &&
-        atomic_compare_exchange_strong(&binding->signal_state, &idle, idle | SIGNAL_LINKED))
-        list_append(&loop->pending, &binding->pending);
+    atomic_store(&signals->state, idle);
+    if (atomic_load(mark_of(binding)) && binding->modes.mode &&
+        atomic_compare_exchange_strong(&signals->state, &idle, idle | SIGNAL_LINKED))
+        list_append(&loop->pending, &signals->pending);
 }
 
 static void link_signal(struct binding *binding, void *unused) {
     (void)unused;
     runloop *loop = atomic_load(&binding->loop);
-    uint32_t state = atomic_load(&binding->signal_state);
+    struct signals *signals = runloop__signals(binding);
+    uint32_t state = atomic_load(&signals->state);
     do {
         if (state & SIGNAL_LINKED)
             return;
@@ -147,13 +186,13 @@ static void link_signal(struct binding *binding, void *unused) {
             atomic_store(&loop->rescan, true);
             return;
         }
-    } while (!atomic_compare_exchange_weak(&binding->signal_state, &state, state | SIGNAL_CLAIMED));
+    } while (!atomic_compare_exchange_weak(&signals->state, &state, state | SIGNAL_CLAIMED));
     struct binding *head = atomic_load(&loop->incoming);
     do
-        binding->next_incoming = head;
+        signals->next_incoming = head;
     while (!atomic_compare_exchange_weak(&loop->incoming, &head, binding));
     uint32_t claimed = state | SIGNAL_CLAIMED;
-    atomic_compare_exchange_strong(&binding->signal_state, &claimed, state | SIGNAL_LINKED);
+    atomic_compare_exchange_strong(&signals->state, &claimed, state | SIGNAL_LINKED);
 }
 
 int runloop_source_signal(runloop_source *source) {
@@ -161,24 +200,30 @@ int runloop_source_signal(runloop_source *source) {
         return -EINVAL;
     if (!runloop__item_is_valid(&source->item))
         return 0;
-    uint64_t unmarked = 0;
-    if (atomic_load(&source->signalled) == 0)
-        atomic_compare_exchange_strong(&source->signalled, &unmarked, number_signal(source));
-    if (source->is_descriptor)
+    if (runloop__source_is(source, ITEM_DESCRIPTOR)) {
+        atomic_fetch_or(&source->item.state, ITEM_MARKED);
         return 0;
+    }
+    struct portless_source *portless = runloop__portless(source);
+    uint64_t unmarked = 0;
+    if (atomic_load(&portless->signalled) == 0)
+        atomic_compare_exchange_strong(&portless->signalled, &unmarked, number_signal(portless));
     // Linked already, and in one loop only: nothing left to do.
-    if (!(atomic_load(&source->first.signal_state) & SIGNAL_LINKED) || atomic_load(&source->first.next))
+    if (!(atomic_load(&portless->signals.state) & SIGNAL_LINKED) || atomic_load(&portless->extras.next))
         runloop__bindings_each(source, link_signal, NULL);
     return 0;
 }
 
 bool runloop_source_is_signalled(runloop_source *source) {
-    return source && runloop__item_is_valid(&source->item) && atomic_load(&source->signalled) != 0;
+    if (!source || !runloop__item_is_valid(&source->item))
+        return false;
+    return runloop__source_is(source, ITEM_DESCRIPTOR) ? runloop__source_is(source, ITEM_MARKED)
+                                                       : atomic_load(&runloop__portless(source)->signalled) != 0;
 }
 
 void runloop__source_queue_if_signalled(struct binding *binding) {
     // Partner of the signaller, who marks before he reads the chain: the chain was published before this look.
-    if (!binding->source->is_descriptor && atomic_load(&binding->source->signalled))
+    if (!runloop__source_is(runloop__source_of(binding), ITEM_DESCRIPTOR) && atomic_load(mark_of(binding)))
         link_signal(binding, NULL);
 }
 
@@ -193,11 +238,12 @@ static void take_incoming(runloop *loop) {
     struct list *end = &loop->pending;
     while (binding) {
         // Read before the state changes: from then on a signaller may link it again.
-        struct binding *next = binding->next_incoming;
-        uint32_t epoch = atomic_load(&binding->signal_state) & ~(uint32_t)SIGNAL_STATES;
-        atomic_store_explicit(&binding->signal_state, epoch | SIGNAL_LINKED, memory_order_release);
-        list_insert_before(end, &binding->pending);
-        end = &binding->pending;
+        struct signals *signals = runloop__signals(binding);
+        struct binding *next = signals->next_incoming;
+        uint32_t epoch = atomic_load(&signals->state) & ~(uint32_t)SIGNAL_STATES;
+        atomic_store_explicit(&signals->state, epoch | SIGNAL_LINKED, memory_order_release);
+        list_insert_before(end, &signals->pending);
+        end = &signals->pending;
         binding = next;
     }
 }
@@ -206,7 +252,7 @@ void runloop__source_forget_signal(struct binding *binding) {
     runloop *loop = atomic_load(&binding->loop);
     runloop__lock(loop);
     take_incoming(loop);
-    list_remove(&binding->pending);
+    list_remove(&runloop__signals(binding)->pending);
     runloop__unlock(loop);
 }
 
@@ -214,15 +260,15 @@ void runloop__source_forget_all_signals(runloop *loop) {
     runloop__lock(loop);
     take_incoming(loop);
     while (!list_is_empty(&loop->pending))
-        unlink_signal(loop, LIST_ENTRY(loop->pending.next, struct binding, pending));
+        unlink_signal(loop, runloop__binding_of(LIST_ENTRY(loop->pending.next, struct signals, pending)));
     runloop__unlock(loop);
 }
 
 //===-- the pass (R63) -----------------------------------------------------------------------------------------------===//
 
 static bool is_due(struct binding *binding, struct mode *mode) {
-    return atomic_load(&binding->source->signalled) && runloop__item_is_valid(&binding->source->item) &&
-           runloop__membership_of(&binding->modes, mode);
+    return atomic_load(mark_of(binding)) && runloop__item_is_valid(&runloop__source_of(binding)->item) &&
+           runloop__is_member(&binding->modes, mode);
 }
 
 /// HOLDS: loop. Calls `found` for each signalled source of the mode until it returns false. Part of its two callers.
@@ -232,11 +278,11 @@ static inline __attribute__((always_inline)) void each_due(runloop *loop, struct
     take_incoming(loop);
     for (struct list *node = loop->pending.next, *next; node != &loop->pending; node = next) {
         next = node->next;
-        struct binding *binding = LIST_ENTRY(node, struct binding, pending);
+        struct binding *binding = runloop__binding_of(LIST_ENTRY(node, struct signals, pending));
         if (is_due(binding, mode)) {
-            if (!found(loop, binding->source, context))
+            if (!found(loop, runloop__source_of(binding), context))
                 return;
-        } else if (!atomic_load(&binding->source->signalled) || binding->modes.count == 0) {
+        } else if (!atomic_load(mark_of(binding)) || !binding->modes.mode) {
             unlink_signal(loop, binding);
         }
     }
@@ -244,12 +290,13 @@ static inline __attribute__((always_inline)) void each_due(runloop *loop, struct
     if (!atomic_load(&loop->rescan) || !atomic_exchange(&loop->rescan, false))
         return;
     LIST_EACH(node, &loop->bindings) {
-        struct binding *binding = LIST_ENTRY(node, struct binding, in_loop);
-        if ((atomic_load(&binding->signal_state) & SIGNAL_STATES) != SIGNAL_CLAIMED)
+        struct signals *signals = LIST_ENTRY(node, struct signals, in_loop);
+        struct binding *binding = runloop__binding_of(signals);
+        if ((atomic_load(&signals->state) & SIGNAL_STATES) != SIGNAL_CLAIMED)
             continue;
         // Still half linked: others must look as well, in whatever mode it is due.
         atomic_store(&loop->rescan, true);
-        if (is_due(binding, mode) && !found(loop, binding->source, context))
+        if (is_due(binding, mode) && !found(loop, runloop__source_of(binding), context))
             return;
     }
 }
@@ -273,9 +320,9 @@ bool runloop__source_any_signalled(runloop *loop, struct mode *mode) {
 }
 
 static bool precedes(const void *a, const void *b) {
-    const runloop_source *left = a, *right = b;
-    if (left->config.order != right->config.order)
-        return left->config.order < right->config.order;
+    const struct portless_source *left = runloop__portless(a), *right = runloop__portless(b);
+    if (left->extras.config.order != right->extras.config.order)
+        return left->extras.config.order < right->extras.config.order;
     return atomic_load_explicit(&left->signalled, memory_order_relaxed) <
            atomic_load_explicit(&right->signalled, memory_order_relaxed);
 }
@@ -294,7 +341,8 @@ bool runloop__source_pass(struct run *run) {
         runloop_source *source = SOURCE_OF(loop->collected[i]);
         // With "return after a source" the rest stay signalled for later runs (R65).
         bool wanted = !(performed && run->returns_after_source) && !runloop__is_inherited(loop);
-        if (wanted && atomic_exchange(&source->signalled, 0) && runloop__item_is_valid(&source->item)) {
+        if (wanted && atomic_exchange(&runloop__portless(source)->signalled, 0) &&
+            runloop__item_is_valid(&source->item)) {
             runloop__IS_CALLING_OUT_TO_A_SIGNALLED_SOURCE(source);
             performed = true;
         }
@@ -311,7 +359,7 @@ bool runloop_source_is_valid(runloop_source *source) {
 }
 
 int32_t runloop_source_get_order(runloop_source *source) {
-    return source ? source->config.order : 0;
+    return source ? runloop__source_order(source) : 0;
 }
 
 void *runloop_source_get_info(runloop_source *source) {
@@ -319,9 +367,9 @@ void *runloop_source_get_info(runloop_source *source) {
 }
 
 int runloop_source_get_descriptor(runloop_source *source) {
-    return source ? source->descriptor : -1;
+    return source ? runloop__source_descriptor(source) : -1;
 }
 
 runloop_readiness runloop_source_get_events(runloop_source *source) {
-    return source ? atomic_load(&source->events) : 0;
+    return source && runloop__source_is(source, ITEM_DESCRIPTOR) ? atomic_load(&source->item.events) : 0;
 }

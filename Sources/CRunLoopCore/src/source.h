@@ -7,50 +7,124 @@
 /// A source in a loop. Made once for each pair and kept as long as the source, so that a signal handler may walk a source's
 /// bindings without a lock (binding.c).
 struct binding {
-    runloop_source *source;
-    struct memberships modes;       ///< lock
-    struct list on_port;            ///< lock
-    struct port *port;              ///< lock
-    _Atomic(runloop *) loop;        ///< constant once published; holds its memory
-    _Atomic uint32_t signal_state;  ///< atomic: SIGNAL_ states (source.c)
-    struct list pending;            ///< lock
-    struct binding *next_incoming;  ///< atomic: with loop->incoming
-    _Atomic(struct binding *) next; ///< atomic: the source's chain
-    struct binding *next_abandoned; ///< the source's chain_busy
-    struct common_item *common;     ///< lock: its place in the common set, or NULL
-    struct list in_loop;            ///< lock: loop->bindings while it has modes
+    _Atomic(runloop *) loop; ///< constant once published; holds its memory
+    /// lock. `descriptor`: what the source watches, or -1; FURTHER_BINDING tells a binding that is not its source's first.
+    struct memberships modes;
+    union {
+        _Atomic(struct source_extras *) extras; ///< of a first binding: NULL, or set once under the source's chain lock
+        runloop_source *source;                 ///< of a further one: constant
+    };
 };
 
-/// What an event or a signal touches comes first.
+enum { FURTHER_BINDING = -2 };
+
+/// A source that watches a descriptor is this and no more, one cache line, with what an event touches. What many do without is
+/// in `extras`. One that stands on no port, since it is signalled or has no descriptor, is a `portless_source`.
 struct runloop_source {
-    struct item item;
+    struct item item; ///< also the conditions that a descriptor source asks for, and ITEM_ bits of its own
     union {
         void (*perform)(runloop_source *source, void *info);
         void (*ready)(runloop_source *source, runloop_readiness events, void *info);
     } call;
-    _Atomic runloop_readiness events; ///< set first, then applied under the lock of each loop (source_modes.c)
-    int descriptor;
-    bool is_descriptor, is_counter;
-    _Atomic uint64_t signalled; ///< 0, or the number of its first signal since it last performed
-    struct binding first;       ///< inline, since most sources are in one loop
-    struct item_config config;  ///< constant
+    struct binding first; ///< inline, since most sources are in one loop
+};
+_Static_assert(sizeof(struct runloop_source) <= RUNLOOP__BLOCK_SIZE, "A descriptor source is one block.");
+
+struct source_extras {
+    struct item_config config; ///< constant
     bool (*equal)(const void *info, const void *other_info);
+    _Atomic(struct further_binding *) next; ///< atomic: the source's chain beyond its first binding
+    struct further_binding *abandoned;      ///< chain: cut off, not yet safe to free
+    struct binding *older;                  ///< lock of the first binding's loop: the next on the port (port.c)
+    _Atomic uint32_t walkers;               ///< who reads the chain beyond the first binding
+};
+_Static_assert(sizeof(struct source_extras) <= RUNLOOP__BLOCK_SIZE,
+               "What else there is of a descriptor source is one block, too.");
+
+/// What stands right behind each binding of a source that is on no port.
+struct signals {
+    _Atomic uint32_t state;        ///< atomic: SIGNAL_ states (source.c)
+    struct list pending;           ///< lock
+    struct binding *next_incoming; ///< atomic: with loop->incoming
+    struct list in_loop;           ///< lock: loop->bindings while it has modes
+};
+
+struct portless_source {
+    struct runloop_source source;
+    struct signals signals;
+    _Atomic uint64_t signalled; ///< 0, or the number of its first signal since it last performed
     void (*schedule)(runloop_source *source, runloop *loop, const char *mode, void *info);
     void (*cancel)(runloop_source *source, runloop *loop, const char *mode, void *info);
-    atomic_flag chain_busy;    ///< guards changes of the chain
-    _Atomic uint32_t walkers;  ///< who reads the chain beyond the first binding
-    struct binding *abandoned; ///< chain_busy: cut off, not yet safe to free
+    struct source_extras extras;
 };
+
+struct further_binding {
+    struct binding binding;
+    struct signals signals;                 ///< unused if the source has a port
+    _Atomic(struct further_binding *) next; ///< atomic: the chain
+    struct further_binding *next_abandoned; ///< chain
+    struct binding *older;                  ///< lock: the next on the port
+};
+
+#define SIGNALS_BEHIND(type, member)                                                                                   \
+    _Static_assert(offsetof(type, signals) == offsetof(type, member) + sizeof(struct binding), "They stand behind "    \
+                                                                                               "it.")
+SIGNALS_BEHIND(struct portless_source, source.first);
+SIGNALS_BEHIND(struct further_binding, binding);
 
 #define SOURCE_OF(pointer) ((runloop_source *)(void *)(pointer))
 
-void runloop__bindings_init(runloop_source *source);
+static inline runloop_source *runloop__source_of(struct binding *binding) {
+    return binding->modes.descriptor == FURTHER_BINDING ? binding->source
+                                                        : LIST_ENTRY(binding, struct runloop_source, first);
+}
+
+static inline struct source_extras *runloop__source_extras(const runloop_source *source) {
+    return atomic_load(&source->first.extras);
+}
+
+/// A descriptor, or -1.
+static inline int runloop__source_descriptor(const runloop_source *source) {
+    return source->first.modes.descriptor;
+}
+
+static inline bool runloop__source_is(const runloop_source *source, uint8_t item_bit) {
+    return atomic_load_explicit(&source->item.state, memory_order_relaxed) & item_bit;
+}
+
+static inline int32_t runloop__source_order(const runloop_source *source) {
+    struct source_extras *extras = runloop__source_extras(source);
+    return extras ? extras->config.order : 0;
+}
+
+/// Of a source that stands on no port, and of its bindings.
+static inline struct portless_source *runloop__portless(const runloop_source *source) {
+    return LIST_ENTRY(source, struct portless_source, source);
+}
+static inline struct signals *runloop__signals(struct binding *binding) {
+    return (struct signals *)(void *)((char *)binding + sizeof *binding);
+}
+static inline struct binding *runloop__binding_of(struct signals *signals) {
+    return (struct binding *)(void *)((char *)signals - sizeof(struct binding));
+}
+
+/// HOLDS: loop. Its place in the common set, or NULL.
+static inline struct common_item *runloop__binding_common(const struct binding *binding) {
+    return binding->modes.further ? binding->modes.further->common : NULL;
+}
+
+/// Without any lock, or with that of a loop. -ENOMEM.
+int runloop__source_ensure_extras(runloop_source *source);
+void runloop__signals_init(struct signals *signals);
 /// Any thread, signal handlers included: visits every binding of the source.
 void runloop__bindings_each(runloop_source *source, void (*visit)(struct binding *binding, void *context),
                             void *context);
 /// HOLDS: loop. The source's binding to the loop, or NULL; `make` creates it (NULL when memory ran out).
 struct binding *runloop__binding_find(runloop_source *source, runloop *loop);
 struct binding *runloop__binding_make(runloop_source *source, runloop *loop);
+/// HOLDS: loop. The sources that are in some mode of the loop, one by one: NULL begins and ends. Those on ports come last, by
+/// `*bucket`, 0 to begin with; who begins once more with what is left there passes over the empty ones.
+struct binding *runloop__binding_next(runloop *loop, struct binding *binding, uint32_t *bucket);
 /// Without any lock. Gives up bindings to loops that are no more.
 void runloop__bindings_sweep(runloop_source *source);
 void runloop__bindings_free(runloop_source *source);
@@ -72,23 +146,63 @@ enum port_kind { PORT_DESCRIPTOR, PORT_MAIN_QUEUE };
 
 /// A descriptor in a loop: one registration with epoll for all sources on it. All fields: lock.
 struct port {
-    enum port_kind kind;
-    int descriptor;
-    uint32_t ready;      ///< reported and not yet served
-    uint32_t pins;       ///< runs that have chosen it and not yet served it
-    struct list sources; ///< bindings
+    struct binding *newest; ///< its sources, the latest first; NULL: out of use
     struct list in_ready;
-    uint64_t reports;    ///< counts reports, so that a run can tell "served meanwhile" from "still the one I chose"
-    uint32_t registered; ///< what epoll was asked for; 0: not in the set
-    bool in_set;
-    bool is_zombie; ///< out of use, but epoll may still report it
     struct list narrowed;
     struct port *next; ///< in its bucket, or in the graveyard
+    int descriptor;
+    uint32_t reports;    ///< counts reports, so that a run can tell "served meanwhile" from "still the one I chose"
+    uint16_t registered; ///< what epoll was asked for; 0: not in the set
+    uint16_t ready;      ///< reported and not yet served
+    uint16_t pins; ///< runs that have chosen it and not yet served it: nested ones, as many as a stack has room for
+    uint8_t kind;  ///< constant: a port_kind
+    bool in_set : 1;
+    bool is_shared : 1; ///< has more than one source
+    bool is_zombie : 1; ///< out of use, but epoll may still report it
 };
+_Static_assert(sizeof(struct port) <= RUNLOOP__BLOCK_SIZE, "A port is one block.");
 
-/// HOLDS: loop. Joins / leaves the port of the source's descriptor. Negative errno of epoll_ctl.
-int runloop__port_join(struct binding *binding);
-void runloop__port_leave(struct binding *binding);
+// Bits of epoll: all that sources ask for and all that is reported fit into 16.
+
+/// HOLDS: loop. Joins / leaves the port of the source's descriptor. Negative errno of epoll_ctl, or -ENOMEM.
+int runloop__port_join(runloop *loop, struct binding *binding);
+void runloop__port_leave(runloop *loop, struct binding *binding);
+/// HOLDS: loop. The descriptor's port, or NULL.
+struct port *runloop__port_find(runloop *loop, int descriptor);
+/// HOLDS: loop. The source that joined the port before this one, or NULL.
+struct binding *runloop__port_older(struct binding *binding);
+/// HOLDS: loop. `runloop__binding_next` for sources on ports.
+struct binding *runloop__port_next_binding(runloop *loop, struct binding *binding, uint32_t *bucket);
+
+/// Hang-up and error concern every source, asked for or not.
+enum { UNASKED = EPOLLERR | EPOLLHUP };
+
+/// What the source asks epoll for.
+static inline uint32_t runloop__port_mask(const runloop_source *source) {
+    // Partner of runloop_source_set_events, which stores before it walks the chain of bindings: who joins has published his
+    // binding before this load, so one of the two sees the other.
+    uint32_t events = atomic_load(&source->item.events);
+    return events | (events & RUNLOOP_HANG_UP ? (uint32_t)EPOLLRDHUP : 0);
+}
+
+/// HOLDS: loop. The source of a port that has one, as most do, or NULL.
+static inline struct binding *runloop__port_only_source(struct port *port) {
+    return port->is_shared ? NULL : port->newest;
+}
+
+/// HOLDS: loop. The part of what was reported that the mode wants.
+uint32_t runloop__port_ready_of_many(struct port *port, const struct mode *mode);
+static inline uint32_t runloop__port_wanted_and_ready(struct port *port, const struct mode *mode) {
+    struct binding *only = runloop__port_only_source(port);
+    if (!only)
+        return runloop__port_ready_of_many(port, mode);
+    return runloop__is_member(&only->modes, mode)
+               ? port->ready & (runloop__port_mask(runloop__source_of(only)) | UNASKED)
+               : 0;
+}
+
+/// HOLDS: loop. Before a look at the lists of ports may be spared.
+void runloop__ports_note_what_is_left(runloop *loop);
 /// HOLDS: loop. A further mode or one less: what the port's sources want has changed.
 int runloop__port_update(runloop *loop, struct port *port);
 /// HOLDS: loop. One of the port's sources asks for something else.

@@ -9,89 +9,111 @@
 
 //===-- into and out of one mode -------------------------------------------------------------------------------------===//
 
+/// HOLDS: loop. Stands the source on the port of its descriptor, or has the port ask for what it asks for now.
+static int watch(runloop *loop, struct binding *binding, int descriptor, bool is_first_mode) {
+    return is_first_mode ? runloop__port_join(loop, binding)
+                         : runloop__port_update(loop, runloop__port_find(loop, descriptor));
+}
+
 /// HOLDS: loop. The mode gets a reference.
 static int insert(runloop *loop, struct binding *binding, struct mode *mode) {
-    runloop_source *source = binding->source;
+    runloop_source *source = runloop__source_of(binding);
+    int descriptor = runloop__source_descriptor(source);
     // Partner of runloop_source_invalidate: the binding is in the chain by now, so one of the two sees the other.
     if (!runloop__item_is_valid(&source->item))
         return -EINVAL;
     if (runloop__memberships_reserve(&binding->modes, 1))
         return -ENOMEM;
+    bool is_first_mode = !binding->modes.mode;
     runloop__memberships_add(&binding->modes, mode, (uint32_t)++loop->serial);
-    if (source->descriptor >= 0) {
-        int error = binding->port ? runloop__port_update(loop, binding->port) : runloop__port_join(binding);
+    if (descriptor >= 0) {
+        int error = watch(loop, binding, descriptor, is_first_mode);
         if (error) {
             runloop__memberships_remove(&binding->modes, mode);
             return error;
         }
         runloop__count(&mode->descriptor_count, 1);
+    } else {
+        if (is_first_mode)
+            list_append(&loop->bindings, &runloop__signals(binding)->in_loop);
+        runloop__source_queue_if_signalled(binding);
     }
-    if (binding->modes.count == 1)
-        list_append(&loop->bindings, &binding->in_loop);
     mode->source_changes++;
     runloop__mode_joined(mode);
     runloop__item_retain(&source->item);
-    runloop__source_queue_if_signalled(binding);
     return 0;
 }
 
 /// HOLDS: loop. The caller releases the mode's reference, unlocked.
 static void extract(runloop *loop, struct binding *binding, struct mode *mode) {
+    int descriptor = runloop__source_descriptor(runloop__source_of(binding));
     runloop__memberships_remove(&binding->modes, mode);
-    if (binding->modes.count == 0)
-        list_remove(&binding->in_loop);
-    if (binding->port) {
+    bool was_last_mode = !binding->modes.mode;
+    if (descriptor >= 0) {
         runloop__count(&mode->descriptor_count, -1);
-        if (binding->modes.count == 0)
-            runloop__port_leave(binding);
+        if (was_last_mode)
+            runloop__port_leave(loop, binding);
         else
-            runloop__port_update(loop, binding->port);
+            runloop__port_update(loop, runloop__port_find(loop, descriptor));
+    } else if (was_last_mode) {
+        list_remove(&runloop__signals(binding)->in_loop);
     }
     mode->source_changes++;
     runloop__mode_left(loop, mode);
 }
 
 static void schedule(runloop_source *source, runloop *loop, struct mode *mode) {
-    if (source->schedule)
+    if (!runloop__source_is(source, ITEM_DESCRIPTOR) && runloop__portless(source)->schedule)
         runloop__IS_CALLING_OUT_TO_A_SOURCE_SCHEDULE(source, loop, mode->name);
 }
 
 static void cancel(runloop_source *source, runloop *loop, struct mode *mode) {
-    if (source->cancel)
+    if (!runloop__source_is(source, ITEM_DESCRIPTOR) && runloop__portless(source)->cancel)
         runloop__IS_CALLING_OUT_TO_A_SOURCE_CANCEL(source, loop, mode->name);
 }
 
 //===-- equality (R60) -----------------------------------------------------------------------------------------------===//
 
+static bool (*equality_of(const runloop_source *source))(const void *info, const void *other_info) {
+    struct source_extras *extras = runloop__source_extras(source);
+    return extras ? extras->equal : NULL;
+}
+
 static bool comparable(const runloop_source *a, const runloop_source *b) {
-    return a->equal && a->equal == b->equal && a->config.order == b->config.order &&
-           a->call.perform == b->call.perform && a->is_descriptor == b->is_descriptor &&
+    return equality_of(a) && equality_of(a) == equality_of(b) && runloop__source_order(a) == runloop__source_order(b) &&
+           a->call.perform == b->call.perform &&
+           runloop__source_is(a, ITEM_DESCRIPTOR) == runloop__source_is(b, ITEM_DESCRIPTOR) &&
            runloop__item_is_valid(&a->item) == runloop__item_is_valid(&b->item);
+}
+
+/// Notes `other` if it can be compared with the source.
+static void compare(runloop_source *source, runloop_source *other, runloop_source **found, uint32_t *count) {
+    if (other == source || !comparable(source, other))
+        return;
+    if (found) {
+        runloop__item_retain(&other->item);
+        found[*count] = other;
+    }
+    ++*count;
 }
 
 /// HOLDS: loop. The comparable sources of the mode (NULL: of the common set), retained, into `found` (NULL: counts only).
 static uint32_t comparable_sources(runloop *loop, runloop_source *source, struct mode *mode, runloop_source **found) {
     // By identity alone: nobody else can be equal, and nothing need be searched.
-    if (!source->equal)
+    uint32_t count = 0, bucket = 0;
+    if (!equality_of(source))
         return 0;
-    uint32_t count = 0;
-    struct list *list = mode ? &loop->bindings : &loop->common_items;
-    LIST_EACH(node, list) {
-        runloop_source *other = NULL;
-        if (!mode) {
+    if (!mode) {
+        LIST_EACH(node, &loop->common_items) {
             struct item *item = LIST_ENTRY(node, struct common_item, in_set)->item;
-            other = item->kind == ITEM_SOURCE ? SOURCE_OF(item) : NULL;
-        } else {
-            struct binding *binding = LIST_ENTRY(node, struct binding, in_loop);
-            other = runloop__membership_of(&binding->modes, mode) ? binding->source : NULL;
+            if (item->kind == ITEM_SOURCE)
+                compare(source, SOURCE_OF(item), found, &count);
         }
-        if (!other || other == source || !comparable(source, other))
-            continue;
-        if (found) {
-            runloop__item_retain(&other->item);
-            found[count] = other;
-        }
-        count++;
+        return count;
+    }
+    for (struct binding *binding = NULL; (binding = runloop__binding_next(loop, binding, &bucket));) {
+        if (runloop__is_member(&binding->modes, mode))
+            compare(source, runloop__source_of(binding), found, &count);
     }
     return count;
 }
@@ -119,7 +141,7 @@ static int lock_and_compare(runloop *loop, runloop_source *source, const char *m
             return -ENOMEM;
         runloop_source *equal = NULL;
         for (uint32_t i = 0; i < count; i++) {
-            if (!equal && source->equal(source->item.info, candidates[i]->item.info))
+            if (!equal && equality_of(source)(source->item.info, candidates[i]->item.info))
                 equal = candidates[i];
             else
                 runloop__item_release(&candidates[i]->item);
@@ -150,7 +172,7 @@ static int refusal(runloop *loop, runloop_source *source) {
 static int add_to_mode(runloop *loop, runloop_source *source, const char *name) {
     struct mode *mode = runloop__find_mode(loop, name), *made = NULL;
     struct binding *binding = runloop__binding_find(source, loop);
-    if (mode && binding && runloop__membership_of(&binding->modes, mode))
+    if (mode && binding && runloop__is_member(&binding->modes, mode))
         return 0;
     if (!mode && !(mode = made = runloop__new_mode(name)))
         return -ENOMEM;
@@ -170,7 +192,7 @@ static int add_to_mode(runloop *loop, runloop_source *source, const char *name) 
 /// HOLDS: loop. Is it (still) to be in all common modes?
 static bool is_common(runloop *loop, runloop_source *source) {
     struct binding *binding = runloop__binding_find(source, loop);
-    return binding && binding->common && runloop__item_is_valid(&source->item);
+    return binding && runloop__binding_common(binding) && runloop__item_is_valid(&source->item);
 }
 
 int runloop__source_join_common(runloop *loop, runloop_source *source, struct mode *mode) {
@@ -180,7 +202,7 @@ int runloop__source_join_common(runloop *loop, runloop_source *source, struct mo
         return error;
     struct binding *binding = runloop__binding_find(source, loop);
     bool joins = stored == source && refusal(loop, source) == 0 && is_common(loop, source) &&
-                 !runloop__membership_of(&binding->modes, mode);
+                 !runloop__is_member(&binding->modes, mode);
     if (joins)
         error = insert(loop, binding, mode);
     runloop__unlock(loop);
@@ -198,13 +220,14 @@ static int add_to_common(runloop *loop, runloop_source *source) {
     struct binding *binding = runloop__binding_make(source, loop);
     if (!binding)
         return -ENOMEM;
-    bool enters = !binding->common;
+    bool enters = !runloop__binding_common(binding);
     // A first mode that refuses the descriptor refuses all; room for the others is made beforehand.
     uint32_t modes = 0;
     for (struct mode *mode = NULL; (mode = runloop__next_common_mode(loop, mode));)
         modes++;
     if (runloop__memberships_reserve(&binding->modes, modes) ||
-        (enters && runloop__common_enter(loop, &source->item, &binding->common)))
+        (enters && (runloop__further_reserve(&binding->modes.further, 0) ||
+                    runloop__common_enter(loop, &source->item, &binding->modes.further->common))))
         return -ENOMEM;
     int error = 0;
     for (struct mode *mode = NULL; !error && (mode = runloop__next_common_mode(loop, mode));) {
@@ -253,7 +276,7 @@ int runloop_add_source(runloop *loop, runloop_source *source, const char *name) 
 static bool leave_mode(runloop *loop, runloop_source *stored, runloop_source *named, struct mode *mode) {
     runloop__lock(loop);
     struct binding *binding = runloop__binding_find(stored, loop);
-    bool leaves = binding && runloop__membership_of(&binding->modes, mode);
+    bool leaves = binding && runloop__is_member(&binding->modes, mode);
     if (leaves)
         extract(loop, binding, mode);
     runloop__unlock(loop);
@@ -283,11 +306,11 @@ static int leave_common(runloop *loop, runloop_source *stored, runloop_source *n
     int error = 0;
     runloop__lock(loop);
     struct binding *binding = runloop__binding_find(stored, loop);
-    bool was_common = binding && binding->common;
+    bool was_common = binding && runloop__binding_common(binding);
     if (was_common)
-        runloop__common_leave(&binding->common);
+        runloop__common_leave(&binding->modes.further->common);
     struct mode *mode = runloop__next_common_mode(loop, NULL);
-    while (was_common && mode && !binding->common && !error) {
+    while (was_common && mode && !runloop__binding_common(binding) && !error) {
         runloop__unlock(loop);
         error = leave_mode_named(loop, named, mode->name);
         runloop__lock(loop);
@@ -332,7 +355,8 @@ bool runloop_contains_source(runloop *loop, runloop_source *source, const char *
     struct mode *mode = common ? NULL : runloop__find_mode(loop, name);
     bool contains = stored != source;
     if (binding && !contains)
-        contains = common ? binding->common != NULL : mode && runloop__membership_of(&binding->modes, mode);
+        contains =
+            common ? runloop__binding_common(binding) != NULL : mode && runloop__is_member(&binding->modes, mode);
     runloop__unlock(loop);
     if (stored != source)
         runloop__item_release(&stored->item);
@@ -346,22 +370,24 @@ static void ask_anew(struct binding *binding, void *error) {
     if (runloop__is_inherited(loop))
         return;
     runloop__lock(loop);
-    int result = binding->port ? runloop__port_ask_anew(loop, binding->port) : 0;
+    int descriptor = runloop__source_descriptor(runloop__source_of(binding));
+    bool is_on_port = descriptor >= 0 && binding->modes.mode;
+    int result = is_on_port ? runloop__port_ask_anew(loop, runloop__port_find(loop, descriptor)) : 0;
     runloop__unlock(loop);
     if (result)
         *(int *)error = result;
 }
 
 int runloop_source_set_events(runloop_source *source, runloop_readiness events) {
-    if (!source || !source->is_descriptor || source->is_counter || !runloop__source_may_ask_for(events) ||
-        !runloop__item_is_valid(&source->item))
+    if (!source || !runloop__source_is(source, ITEM_DESCRIPTOR) || runloop__source_is(source, ITEM_COUNTER) ||
+        !runloop__source_may_ask_for(events) || !runloop__item_is_valid(&source->item))
         return -EINVAL;
     // Each loop that is told asks for what the source says by then, so the last word counts, whoever comes last to a loop.
-    runloop_readiness former = atomic_exchange(&source->events, events);
+    uint16_t asked = (uint16_t)events, former = atomic_exchange(&source->item.events, asked);
     int error = 0, ignored;
     runloop__bindings_each(source, ask_anew, &error);
     // Taken back, unless somebody else has said something since.
-    if (error && atomic_compare_exchange_strong(&source->events, &events, former))
+    if (error && atomic_compare_exchange_strong(&source->item.events, &asked, former))
         runloop__bindings_each(source, ask_anew, &ignored);
     return error;
 }
@@ -371,15 +397,14 @@ int runloop_source_set_events(runloop_source *source, runloop_readiness events) 
 static void leave_loop(struct binding *binding, void *unused) {
     (void)unused;
     runloop *loop = atomic_load(&binding->loop);
-    runloop_source *source = binding->source;
+    runloop_source *source = runloop__source_of(binding);
     if (runloop__is_inherited(loop))
         return;
     runloop__lock(loop);
-    bool was_common = binding->common != NULL;
+    bool was_common = runloop__binding_common(binding) != NULL;
     if (was_common)
-        runloop__common_leave(&binding->common);
-    while (binding->modes.count > 0) {
-        struct mode *mode = runloop__membership_at(&binding->modes, 0)->mode;
+        runloop__common_leave(&binding->modes.further->common);
+    for (struct mode *mode; (mode = binding->modes.mode);) {
         runloop__unlock(loop);
         leave_mode(loop, source, source, mode);
         runloop__lock(loop);
@@ -394,7 +419,8 @@ void runloop_source_invalidate(runloop_source *source) {
     if (!source || runloop__item_invalidate(&source->item) == INVALID_ALREADY)
         return;
     runloop__item_retain(&source->item);
-    atomic_store(&source->signalled, 0);
+    if (!runloop__source_is(source, ITEM_DESCRIPTOR))
+        atomic_store(&runloop__portless(source)->signalled, 0);
     runloop__bindings_each(source, leave_loop, NULL);
     runloop__item_release(&source->item);
 }

@@ -28,13 +28,6 @@ struct timer_extras {
 };
 _Static_assert(sizeof(struct timer_extras) <= RUNLOOP__BLOCK_SIZE, "What else there is of a timer is one block, too.");
 
-/// Of a timer that is in more than one mode, or in the common set.
-struct further_modes {
-    struct common_item *common; ///< its place in the common set, or NULL
-    uint32_t count, capacity;
-    struct membership modes[];
-};
-
 static inline struct timer_extras *runloop__timer_extras(const runloop_timer *timer) {
     return atomic_load_explicit(&timer->extras, memory_order_acquire);
 }

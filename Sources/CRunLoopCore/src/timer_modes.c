@@ -18,21 +18,7 @@ struct mode *runloop__timer_mode(const runloop_timer *timer, uint32_t index) {
 /// HOLDS: loop. Room for so many modes beside the first.
 static RUNLOOP__COLD int reserve_further(runloop_timer *timer, uint32_t needed) {
     int error = runloop__timer_ensure_extras(timer);
-    if (error)
-        return error;
-    struct timer_extras *extras = runloop__timer_extras(timer);
-    struct further_modes *further = extras->further;
-    if (further && needed <= further->capacity)
-        return 0;
-    uint32_t capacity = needed + needed / 2;
-    further = realloc(further, sizeof *further + capacity * sizeof further->modes[0]);
-    if (!further)
-        return -ENOMEM;
-    if (!extras->further)
-        *further = (struct further_modes){0};
-    further->capacity = capacity;
-    extras->further = further;
-    return 0;
+    return error ? error : runloop__further_reserve(&runloop__timer_extras(timer)->further, needed);
 }
 
 int runloop__timer_prepare(runloop_timer *timer, struct mode *mode, uint32_t modes, uint32_t timers) {

@@ -1,0 +1,191 @@
+// report.c — what waits report of descriptors: noted in the port, chosen one port per iteration, served by calling its sources.
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+//===-- reports and choices ------------------------------------------------------------------------------------------===//
+
+void runloop__port_report(runloop *loop, struct port *port, uint32_t events) {
+    if (port->kind == PORT_DESCRIPTOR) {
+        if (!port->newest) {
+            loop->epoll_is_stale |= port->is_zombie;
+            return;
+        }
+        // Fetched before another thread asked for less.
+        events &= port->registered | UNASKED;
+        if (!events)
+            return;
+    }
+    port->ready |= (uint16_t)events;
+    if (list_is_empty(&port->in_ready)) {
+        atomic_store_explicit(&loop->ports_need_a_look, true, memory_order_relaxed);
+        port->reports++;
+        list_append(&loop->ready_ports, &port->in_ready);
+    }
+}
+
+/// HOLDS: loop. The first reported port that the run can serve, and what it is ready for; or NULL.
+static inline struct port *first_ready(struct run *run, uint32_t *ready) {
+    LIST_EACH(node, &run->loop->ready_ports) {
+        struct port *port = LIST_ENTRY(node, struct port, in_ready);
+        *ready =
+            port->kind == PORT_DESCRIPTOR ? runloop__port_wanted_and_ready(port, run->mode) : run->serves_main_queue;
+        if (*ready)
+            return port;
+    }
+    return NULL;
+}
+
+bool runloop__port_is_ready(struct run *run) {
+    uint32_t ready;
+    return first_ready(run, &ready) != NULL;
+}
+
+//===-- serving ------------------------------------------------------------------------------------------------------===//
+
+static bool precedes(const void *a, const void *b) {
+    return runloop__source_order(a) < runloop__source_order(b);
+}
+
+/// HOLDS: loop. Collects a source if it is in the mode and asked for what is ready. One that joined the mode after `serial` waits
+/// for the next report: it was not there when the wait chose this port.
+static inline void collect_source(struct run *run, struct binding *binding, uint32_t serial) {
+    runloop_source *source = runloop__source_of(binding);
+    uint32_t *joined = runloop__position_in(&binding->modes, run->mode);
+    if (joined && (int32_t)(serial - *joined) >= 0 && (run->ready & (runloop__port_mask(source) | UNASKED)) &&
+        runloop__collect(run->loop, &source->item))
+        run->needs_counter |= runloop__source_is(source, ITEM_COUNTER);
+}
+
+/// HOLDS: loop. In the order in which they are called.
+static RUNLOOP__COLD void collect_many(struct run *run, struct port *port, uint32_t serial) {
+    for (struct binding *binding = port->newest; binding; binding = runloop__port_older(binding))
+        collect_source(run, binding, serial);
+    // Older ones first, but for their order.
+    struct item **items = run->loop->collected;
+    for (uint32_t low = run->collected_base, high = run->loop->collected_count; low + 1 < high; low++) {
+        struct item *item = items[low];
+        items[low] = items[--high];
+        items[high] = item;
+    }
+    runloop__collected_sort(run->loop, run->collected_base, precedes);
+}
+
+/// The 8-byte counter of a descriptor with counter semantics: false if somebody else has taken it.
+static bool take_counter(struct port *port) {
+    uint64_t counter;
+    return read(port->descriptor, &counter, sizeof counter) == (ssize_t)sizeof counter;
+}
+
+static bool still_there(struct run *run, runloop_source *source) {
+    // An earlier call may have forked: another thread may have been in the middle of changing the source's modes.
+    if (runloop__is_inherited(run->loop))
+        return false;
+    runloop__lock(run->loop);
+    struct binding *binding = runloop__binding_find(source, run->loop);
+    bool there = binding && runloop__is_member(&binding->modes, run->mode);
+    runloop__unlock(run->loop);
+    return there && runloop__item_is_valid(&source->item);
+}
+
+// A descriptor that was closed without removing its source is reported as long as a duplicate of it is open. To ask the kernel about
+// the number at each event would cost every program a system call for the sake of a broken one; asking now and then ends it.
+enum { REPORTS_BETWEEN_CHECKS = 64 };
+
+/// HOLDS: loop. True if the port is dead: its number stands for nothing.
+static bool is_closed(runloop *loop, struct port *port) {
+    if (port->reports % REPORTS_BETWEEN_CHECKS != 0 || fcntl(port->descriptor, F_GETFD) >= 0)
+        return false;
+    port->in_set = false;
+    loop->epoll_is_stale = true;
+    atomic_store_explicit(&loop->ports_need_a_look, true, memory_order_relaxed);
+    return true;
+}
+
+/// HOLDS: loop. What is collected is for `port_call`.
+static inline void acknowledge(struct run *run, struct port *port, uint32_t ready, uint32_t serial) {
+    run->ready = ready;
+    struct binding *only = runloop__port_only_source(port);
+    if (is_closed(run->loop, port))
+        ;
+    else if (only)
+        collect_source(run, only, serial);
+    else
+        collect_many(run, port, serial);
+    list_remove(&port->in_ready);
+    port->ready = 0;
+    runloop__ports_note_what_is_left(run->loop);
+    run->counted = run->needs_counter && take_counter(port);
+    run->loop->timers_served_last = false;
+}
+
+static inline void begin_collecting(struct run *run) {
+    run->collected_base = run->loop->collected_count;
+    run->needs_counter = run->counted = false;
+}
+
+void runloop__port_take_in_hand(struct run *run, struct port *port) {
+    run->choice = CHOICE_PORT;
+    run->port = port;
+    run->port_report = port->reports;
+    run->chosen_serial = (uint32_t)run->loop->serial;
+    port->pins++;
+}
+
+bool runloop__port_choose(struct run *run) {
+    uint32_t ready;
+    struct port *port = first_ready(run, &ready);
+    if (!port)
+        return false;
+    bool told_first = atomic_load_explicit(&run->mode->observed, memory_order_relaxed) & RUNLOOP_ACTIVITY_AFTER_WAITING;
+    if (told_first || port->kind == PORT_MAIN_QUEUE) {
+        runloop__port_take_in_hand(run, port);
+    } else {
+        run->choice = CHOICE_SOURCES;
+        begin_collecting(run);
+        acknowledge(run, port, ready, (uint32_t)run->loop->serial);
+    }
+    return true;
+}
+
+void runloop__port_serve(struct run *run) {
+    struct port *port = run->port;
+    runloop__lock(run->loop);
+    begin_collecting(run);
+    // Served by a nested run, or all its sources gone, since it was chosen: nothing to do.
+    if (port->reports == run->port_report && !list_is_empty(&port->in_ready))
+        acknowledge(run, port, runloop__port_wanted_and_ready(port, run->mode), run->chosen_serial);
+    runloop__port_unpin(run->loop, port);
+    runloop__unlock(run->loop);
+}
+
+/// Calls a source that was collected: false if it is not to be called any more.
+static inline bool call(struct run *run, runloop_source *source) {
+    if ((runloop__source_is(source, ITEM_COUNTER) && !run->counted) || runloop__is_inherited(run->loop))
+        return false;
+    // An earlier one of the port's may have changed what this one asks for.
+    runloop_readiness events = run->ready & (runloop__port_mask(source) | UNASKED);
+    if (!events)
+        return false;
+    if (events & EPOLLRDHUP)
+        events = (events & ~(uint32_t)EPOLLRDHUP) | RUNLOOP_HANG_UP;
+    runloop__IS_CALLING_OUT_TO_A_DESCRIPTOR_SOURCE(source, events);
+    return true;
+}
+
+bool runloop__port_call(struct run *run) {
+    runloop *loop = run->loop;
+    uint32_t base = run->collected_base;
+    bool called = false;
+    for (uint32_t i = base; i < loop->collected_count; i++) {
+        runloop_source *source = SOURCE_OF(loop->collected[i]);
+        if (i == base || still_there(run, source))
+            called |= call(run, source);
+        runloop__collected_drop(loop, i);
+    }
+    loop->collected_count = base;
+    return called;
+}
