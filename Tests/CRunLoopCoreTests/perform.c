@@ -2,6 +2,8 @@
 // That a performed function does not wake and a posted one does is in wakeup_threads.c.
 #include "trace_helpers.h"
 
+#include "runloop_overlay.h"
+
 static runloop_source *s;
 
 static void discard_traced(void *info) {
@@ -92,6 +94,38 @@ TEST("R101 a function for the common modes runs in every mode that is common by 
     perform("g", NULL, COMMON);
     run(DEFAULT, 0, false);
     EXPECT_TRACE("g -> TimedOut");
+}
+
+static void *last_pair[2];
+
+static void remember_pair(void *info) {
+    memcpy(last_pair, info, sizeof last_pair);
+    trace("pair");
+    // What is queued meanwhile gets the memory of the post.
+    perform("f", NULL, "P");
+    EXPECT(memcmp(last_pair, info, sizeof last_pair) == 0);
+}
+
+static void *end_with_pair(void *pair) {
+    EXPECT_EQ(runloop__post_pair(runloop_current(), "P", NULL, 0, actor_acts, pair, remember_pair), 0);
+    return pair;
+}
+
+TEST("R100 a function may be given two words, which are copied and last until it returns") {
+    begin_in_p();
+    const char *modes[] = {"Q", "P"};
+    void *pair[2] = {&loop, &pair};
+    EXPECT_EQ(runloop__post_pair(loop, NULL, modes, 2, remember_pair, pair, NULL), 0);
+    pair[0] = pair[1] = NULL;
+    run("P", 0, false);
+    EXPECT(last_pair[0] == &loop && last_pair[1] == &pair);
+    EXPECT_TRACE("E T S pair f X -> TimedOut");
+    pair[0] = &last_pair;
+    on_new_thread(end_with_pair, pair);
+    EXPECT(last_pair[0] == &last_pair && !last_pair[1]);
+    EXPECT_EQ(runloop__post_pair(loop, "P", NULL, 0, NULL, pair, NULL), -EINVAL);
+    const char *missing[] = {NULL};
+    EXPECT_EQ(runloop__post_pair(loop, NULL, missing, 1, remember_pair, pair, NULL), -EINVAL);
 }
 
 //===-- order -----------------------------------------------------------------------------------------------------===//

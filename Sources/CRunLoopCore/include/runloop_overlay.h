@@ -40,10 +40,11 @@ static inline const char *runloop__name_of_common_modes(void) {
     return runloop__common_modes;
 }
 
-/// Recycled memory of 64 bytes, a cache line of its own, uninitialised; NULL when memory ran out. Taken and given back by any thread,
-/// often without a lock and seldom by the allocator, whichever thread took it.
-void *runloop__block_new(void);
-void runloop__block_free(void *block);
+/// Posts a function whose `info` is two words long, as a closure is: in the mode named `mode` or, if that is NULL, in several. The
+/// words are copied; the function, or `discard`, is given the address of a copy, which lasts until it returns. After an error the
+/// words are still the caller's.
+int runloop__post_pair(runloop *loop, const char *mode, const char *const *modes, size_t count,
+                       runloop_function function, const void *pair, runloop_function discard);
 
 /// How the objects of the overlay are kept, the same for all: to be told before the first of them is made. Neither makes a
 /// call of this library, except that the `release` which ends an object releases its timer or observer. `retain` may be called

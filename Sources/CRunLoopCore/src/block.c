@@ -26,8 +26,8 @@ enum {
     PAGE = 4096,
     BLOCKS_PER_PAGE = PAGE / RUNLOOP__BLOCK_SIZE - 1,
     PAGES_AT_MOST = 8, ///< of a chunk: one block that somebody keeps keeps them all; the first chunk has one page
-    UNUSED_AT_MOST =
-        8, ///< chunks, a megabyte in all: less, and a queue that is now long, now short asks the kernel all the time
+    /// Chunks, a megabyte in all: less, and a queue that is now long, now short asks the kernel all the time.
+    UNUSED_AT_MOST = 32,
     FIRST_BATCH = 4,
     BATCH = BLOCKS_PER_PAGE,
 };
@@ -65,7 +65,7 @@ static union page *page_of(const void *block) {
 
 /// At most `count` of the page's free blocks, as bits.
 static uint64_t take_from(union page *page, uint32_t count) {
-    uint64_t free = page->head.free, left = free;
+    uint64_t free = page->head.free, left = count >= BLOCKS_PER_PAGE ? 0 : free;
     if (free == ALL_FREE && page->head.first->head.chunk.pages_in_use++ == 0)
         unused_chunks--;
     for (; left && count > 0; count--)
@@ -115,26 +115,54 @@ static bool restock(void) {
 
 static _Thread_local FAST_TLS struct {
     struct block *freed; ///< used first, being warm
-    uint32_t freed_count;
-    uint32_t batch;   ///< grows with what the thread takes, so that one that needs a few takes a few
-    union page *page; ///< blocks of this page …
-    uint64_t in_page; ///< … which it took and hasn't used
+    uint32_t room;       ///< for how many more, before they are given back: 0 if the thread keeps none
+    uint32_t batch;      ///< grows with what the thread takes, so that one that needs a few takes a few
+    union page *page;    ///< blocks of this page …
+    uint64_t in_page;    ///< … which it took and hasn't used
     bool is_set_up, has_ended;
 } kept;
 
+/// Some blocks of one page.
+struct share {
+    union page *page;
+    uint64_t blocks;
+};
+
+static struct share *share_of(union page *page, struct share *shares, uint32_t *count) {
+    for (uint32_t i = *count; i > 0; i--) {
+        if (shares[i - 1].page == page)
+            return &shares[i - 1];
+    }
+    shares[*count] = (struct share){.page = page};
+    return &shares[(*count)++];
+}
+
+/// Sorts what the thread has freed by pages: mostly they are of one or two, since they were taken a page at a time.
+static uint32_t sort_freed(struct share *shares) {
+    uint32_t count = 0;
+    struct block *block = kept.freed;
+    while (block) {
+        union page *page = page_of(block);
+        struct share *share = share_of(page, shares, &count);
+        do {
+            share->blocks |= (uint64_t)1 << ((char *)block - page->bytes) / RUNLOOP__BLOCK_SIZE;
+            block = block->next;
+        } while (block && page_of(block) == page);
+    }
+    kept.freed = NULL;
+    kept.room = kept.has_ended ? 0 : BATCH - 1;
+    return count;
+}
+
+/// The lock is held for a few pages, not for each block: who loses the processor inside holds all others up.
 static RUNLOOP__COLD void give_back(void) {
+    struct share shares[BATCH];
+    uint32_t count = sort_freed(shares);
     struct list unused;
     list_init(&unused);
-    struct block *block = kept.freed;
-    kept.freed = NULL;
-    kept.freed_count = 0;
     pthread_mutex_lock(&lock);
-    while (block) {
-        struct block *next = block->next;
-        union page *page = page_of(block);
-        give_to(page, (uint64_t)1 << ((char *)block - page->bytes) / RUNLOOP__BLOCK_SIZE, &unused);
-        block = next;
-    }
+    for (uint32_t i = 0; i < count; i++)
+        give_to(shares[i].page, shares[i].blocks, &unused);
     pthread_mutex_unlock(&lock);
     for (struct list *node; (node = list_take_first(&unused));)
         free(LIST_ENTRY(node, union page, head.in_store));
@@ -149,6 +177,7 @@ static void *next_in_page(void) {
 static void thread_ends(void *unused) {
     (void)unused;
     kept.has_ended = true;
+    kept.room = 0;
     while (kept.in_page)
         runloop__block_free(next_in_page());
     give_back();
@@ -187,6 +216,7 @@ static void set_up_thread(void) {
     kept.is_set_up = true;
     kept.batch = FIRST_BATCH;
     kept.has_ended = pthread_setspecific(key, &kept) != 0;
+    kept.room = kept.has_ended ? 0 : BATCH - 1;
 }
 
 //===-- blocks -------------------------------------------------------------------------------------------------------===//
@@ -210,20 +240,32 @@ void *runloop__block_new(void) {
     if (!block)
         return kept.in_page ? next_in_page() : take_batch();
     kept.freed = block->next;
-    kept.freed_count--;
+    kept.room++;
     return block;
 }
 
-void runloop__block_free(void *pointer) {
-    struct block *block = pointer;
+static void keep(struct block *block) {
     block->next = kept.freed;
     kept.freed = block;
-    if (++kept.freed_count >= BATCH || !kept.is_set_up || kept.has_ended) {
-        if (!kept.is_set_up)
-            set_up_thread();
-        if (kept.freed_count >= BATCH || kept.has_ended)
-            give_back();
+}
+
+static RUNLOOP__COLD void free_without_room(struct block *block) {
+    keep(block);
+    if (!kept.is_set_up)
+        set_up_thread();
+    if (kept.room > 0)
+        kept.room--;
+    else
+        give_back();
+}
+
+void runloop__block_free(void *block) {
+    if (kept.room == 0) {
+        free_without_room(block);
+        return;
     }
+    kept.room--;
+    keep(block);
 }
 
 #endif

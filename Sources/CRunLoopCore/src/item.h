@@ -15,8 +15,12 @@
 #define RUNLOOP_BLOCKS_ARE_ALLOCATIONS
 #endif
 
-/// `runloop__block_new` and `runloop__block_free` are in runloop_overlay.h.
 enum { RUNLOOP__BLOCK_SIZE = 64 };
+
+/// A cache line of its own, uninitialised; NULL when memory ran out. Taken and given back by any thread, often without a lock and
+/// seldom by the allocator, whichever thread took it.
+void *runloop__block_new(void);
+void runloop__block_free(void *block);
 
 //===-- memberships: the modes that an item is in (memberships.c) ----------------------------------------------------===//
 

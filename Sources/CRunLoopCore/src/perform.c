@@ -10,26 +10,37 @@
 // A long queue does not fit into a cache, so a post is touched as seldom as can be: when its batch is turned round, and
 // when it is performed.
 
-#include "internal.h"
+#include "wake.h"
 
 struct post {
     struct list
         link; ///< thread; in the inbox `previous` alone, which is the next older post, published with loop->inbox
     uint64_t batch;
+    uintptr_t modes; ///< in which it may be performed: the mode, if it is one, with these flags
     runloop_function function, discard;
-    void *info;
-    uint32_t mode_count;
-    bool is_common;
-    union {
-        struct mode *one;
-        struct mode **many; ///< if there are several
-    } modes;
+    void *info[2];
 };
-_Static_assert(sizeof(struct post) <= RUNLOOP__BLOCK_SIZE, "A post is one block.");
+_Static_assert(sizeof(struct post) == RUNLOOP__BLOCK_SIZE, "A post is one block.");
+
+enum {
+    IN_COMMON = 1,   ///< in all common modes
+    IN_MANY = 2,     ///< in those of a `struct modes`, to which it points then
+    INFO_INSIDE = 4, ///< The function is given the address of two words instead of one word.
+    FLAGS = IN_COMMON | IN_MANY | INFO_INSIDE,
+};
+
+struct modes {
+    size_t count;
+    struct mode *modes[];
+};
+
+static struct modes *many_of(uintptr_t modes) {
+    return (struct modes *)(modes & ~(uintptr_t)FLAGS);
+}
 
 static void free_post(struct post *post) {
-    if (post->mode_count > 1)
-        free(post->modes.many);
+    if (post->modes & IN_MANY)
+        free(many_of(post->modes));
     runloop__block_free(post);
 }
 
@@ -46,41 +57,33 @@ static struct mode *mode_named(runloop *loop, const char *name) {
     return mode;
 }
 
-static int find_mode(runloop *loop, struct post *post, const char *name) {
-    post->modes.one = runloop__find_mode(loop, name);
-    post->is_common = !post->modes.one && runloop__is_common_name(name);
-    if (!post->is_common && !post->modes.one && !(post->modes.one = mode_named(loop, name)))
+static inline int find_mode(runloop *loop, const char *name, uintptr_t *modes) {
+    struct mode *mode = runloop__find_mode(loop, name);
+    if (!mode && !runloop__is_common_name(name) && !(mode = mode_named(loop, name)))
         return -ENOMEM;
-    post->mode_count = !post->is_common;
+    *modes = mode ? (uintptr_t)mode : IN_COMMON;
     return 0;
 }
 
-static RUNLOOP__COLD int find_modes(runloop *loop, struct post *post, const char *const *names, size_t count) {
+static RUNLOOP__COLD int find_modes(runloop *loop, const char *const *names, size_t count, uintptr_t *modes) {
     for (size_t i = 0; i < count; i++) {
         if (!names[i])
             return -EINVAL;
     }
     if (count <= 1)
-        return count == 1 ? find_mode(loop, post, names[0]) : 0;
-    struct mode **modes = calloc(count, sizeof(struct mode *));
-    if (!modes)
+        return count == 1 ? find_mode(loop, names[0], modes) : 0;
+    struct modes *many = calloc(1, sizeof(struct modes) + count * sizeof(struct mode *));
+    if (!many)
         return -ENOMEM;
-    uint32_t found = 0;
+    *modes = (uintptr_t)many | IN_MANY;
     for (size_t i = 0; i < count; i++) {
         if (runloop__is_common_name(names[i])) {
-            post->is_common = true;
-        } else if (!(modes[found++] = mode_named(loop, names[i]))) {
-            free(modes);
+            *modes |= IN_COMMON;
+        } else if (!(many->modes[many->count++] = mode_named(loop, names[i]))) {
+            free(many);
             return -ENOMEM;
         }
     }
-    post->mode_count = found;
-    if (found > 1) {
-        post->modes.many = modes;
-        return 0;
-    }
-    post->modes.one = modes[0];
-    free(modes);
     return 0;
 }
 
@@ -94,27 +97,40 @@ static int push(runloop *loop, struct post *post) {
     return 0;
 }
 
-/// With one name or, if that is NULL, with several.
-static inline int perform(runloop *loop, const char *name, const char *const *names, size_t count,
-                          runloop_function function, void *info, runloop_function discard) {
+/// What is queued, and for which modes: the one named `mode` or, if that is NULL, several.
+struct request {
+    const char *mode, *const *modes;
+    size_t count;
+    runloop_function function, discard;
+    void *info[2];
+    uintptr_t flags;
+};
+
+/// In each of its callers for itself, who leave most of a request empty.
+static inline __attribute__((always_inline)) int perform(runloop *loop, struct request request) {
     int error = runloop__check(loop);
     if (error)
         return error;
-    if (!function)
+    if (!request.function)
         return -EINVAL;
     if (atomic_load_explicit(&loop->is_finished, memory_order_acquire))
         return -ESHUTDOWN;
     struct post *post = runloop__block_new();
     if (!post)
         return -ENOMEM;
-    post->function = function;
-    post->discard = discard;
-    post->info = info;
-    post->mode_count = 0;
-    post->is_common = false;
-    error = name ? find_mode(loop, post, name) : find_modes(loop, post, names, count);
-    if (!error)
-        error = push(loop, post);
+    uintptr_t modes = 0;
+    error =
+        request.mode ? find_mode(loop, request.mode, &modes) : find_modes(loop, request.modes, request.count, &modes);
+    if (error) {
+        runloop__block_free(post);
+        return error;
+    }
+    post->modes = modes | request.flags;
+    post->function = request.function;
+    post->discard = request.discard;
+    post->info[0] = request.info[0];
+    post->info[1] = request.info[1];
+    error = push(loop, post);
     if (error)
         free_post(post);
     return error;
@@ -124,11 +140,14 @@ int runloop_perform_in_modes(runloop *loop, const char *const *modes, size_t cou
                              void *info, runloop_function discard) {
     if (loop && ((!modes && count) || count > UINT32_MAX))
         return -EINVAL;
-    return perform(loop, NULL, modes, count, function, info, discard);
+    return perform(loop, (struct request){
+                             .modes = modes, .count = count, .function = function, .info = {info}, .discard = discard});
 }
 
 int runloop_perform(runloop *loop, const char *mode, runloop_function function, void *info, runloop_function discard) {
-    return mode ? perform(loop, mode, NULL, 0, function, info, discard) : -EINVAL;
+    if (!mode)
+        return -EINVAL;
+    return perform(loop, (struct request){.mode = mode, .function = function, .info = {info}, .discard = discard});
 }
 
 int runloop_post_in_modes(runloop *loop, const char *const *modes, size_t count, runloop_function function, void *info,
@@ -140,8 +159,21 @@ int runloop_post_in_modes(runloop *loop, const char *const *modes, size_t count,
 }
 
 int runloop_post(runloop *loop, const char *mode, runloop_function function, void *info, runloop_function discard) {
-    int error = runloop_perform(loop, mode, function, info, discard);
-    if (!error)
+    if (!mode)
+        return -EINVAL;
+    int error = perform(loop, (struct request){.mode = mode, .function = function, .info = {info}, .discard = discard});
+    if (!error && wake_is_needed(loop))
+        runloop_wake_up(loop);
+    return error;
+}
+
+int runloop__post_pair(runloop *loop, const char *mode, const char *const *modes, size_t count,
+                       runloop_function function, const void *pair, runloop_function discard) {
+    struct request request = {.mode = mode, .modes = modes, .count = count, .function = function, .discard = discard};
+    request.flags = INFO_INSIDE;
+    memcpy(request.info, pair, sizeof request.info);
+    int error = perform(loop, request);
+    if (!error && wake_is_needed(loop))
         runloop_wake_up(loop);
     return error;
 }
@@ -152,11 +184,21 @@ static struct post *post_at(struct list *node) {
     return LIST_ENTRY(node, struct post, link);
 }
 
+/// Asks the memory for what comes some steps after `next` if the steps are all alike, as they mostly are: a thread takes its blocks
+/// in a row. Where they are not, that line is asked for in vain.
+static inline void look_ahead(const struct list *node, const struct list *next) {
+    enum { STEPS = 8 };
+    uintptr_t step = (uintptr_t)next - (uintptr_t)node;
+    __builtin_prefetch((const void *)((uintptr_t)node + STEPS * step));
+}
+
 /// Turns a stack of posts round, behind all others.
 static void append_batch(runloop *loop, struct list *newest) {
     struct list *newer = &loop->posts, *oldest = newest;
     uint64_t batch = ++loop->post_serial;
-    for (struct list *node = newest; node; node = node->previous) {
+    for (struct list *node = newest, *older; node; node = older) {
+        older = node->previous;
+        look_ahead(node, older);
         node->next = newer;
         post_at(node)->batch = batch;
         oldest = newer = node;
@@ -172,16 +214,21 @@ static void take_inbox(runloop *loop) {
         append_batch(loop, atomic_exchange(&loop->inbox, NULL));
 }
 
-static bool matches(const struct post *post, const struct mode *mode, bool mode_is_common) {
-    if (post->is_common && mode_is_common)
+static RUNLOOP__COLD bool matches_otherwise(uintptr_t modes, const struct mode *mode, bool mode_is_common) {
+    if ((modes & IN_COMMON) && mode_is_common)
         return true;
-    if (post->mode_count <= 1)
-        return post->mode_count == 1 && post->modes.one == mode;
-    for (uint32_t i = 0; i < post->mode_count; i++) {
-        if (post->modes.many[i] == mode)
+    struct modes *many = modes & IN_MANY ? many_of(modes) : NULL;
+    for (size_t i = 0; many && i < many->count; i++) {
+        if (many->modes[i] == mode)
             return true;
     }
     return false;
+}
+
+static inline bool matches(const struct post *post, const struct mode *mode, bool mode_is_common) {
+    if ((post->modes & ~(uintptr_t)FLAGS) == (uintptr_t)mode)
+        return true;
+    return (post->modes & (IN_COMMON | IN_MANY)) && matches_otherwise(post->modes, mode, mode_is_common);
 }
 
 /// Up to which batch no post matches the mode; what a mode learnt before it became common doesn't hold for it any more.
@@ -223,12 +270,15 @@ bool runloop__perform_any_pending(runloop *loop, struct mode *mode) {
            first_match(loop, mode, atomic_load(&mode->is_common)) != &loop->posts;
 }
 
-static void call(struct post *post) {
-    list_remove(&post->link);
-    runloop_function function = post->function;
-    void *info = post->info;
+/// With its function or its `discard`, if it has one. The post is freed first, since what is called may take as long as it likes.
+static void call(struct post *post, runloop_function function) {
+    void *info[2] = {post->info[0], post->info[1]};
+    bool is_inside = post->modes & INFO_INSIDE;
+    post->link.previous->next = post->link.next;
+    post->link.next->previous = post->link.previous;
     free_post(post);
-    runloop__IS_CALLING_OUT_TO_A_PERFORMED_FUNCTION(function, info);
+    if (function)
+        runloop__IS_CALLING_OUT_TO_A_PERFORMED_FUNCTION(function, is_inside ? info : info[0]);
 }
 
 void runloop__perform_batch(struct run *run) {
@@ -245,9 +295,9 @@ void runloop__perform_batch(struct run *run) {
     for (bool is_last = false; !is_last && !runloop__is_inherited(loop);) {
         struct list *next = node->next;
         is_last = node == last;
-        __builtin_prefetch(next, 1);
+        look_ahead(node, next);
         if (matches(post_at(node), run->mode, is_common))
-            call(post_at(node));
+            call(post_at(node), post_at(node)->function);
         node = next;
     }
     loop->post_floor = outer_floor;
@@ -259,10 +309,6 @@ void runloop__perform_close(runloop *loop) {
     struct list *rest = atomic_exchange(&loop->inbox, POSTS_CLOSED), *node;
     if (rest && rest != POSTS_CLOSED)
         append_batch(loop, rest);
-    while ((node = list_take_first(&loop->posts))) {
-        struct post *post = post_at(node);
-        if (post->discard)
-            runloop__IS_CALLING_OUT_TO_A_PERFORMED_FUNCTION(post->discard, post->info);
-        free_post(post);
-    }
+    while ((node = loop->posts.next) != &loop->posts)
+        call(post_at(node), post_at(node)->discard);
 }

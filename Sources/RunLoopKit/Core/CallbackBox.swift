@@ -9,7 +9,7 @@ internal import CRunLoopOverlay
 // when it leaves its last mode, becomes invalid or its loop's thread ends, if nobody else holds it; and nobody keeps a list.
 //
 // A source's closures are in a box, of which the core owns one reference and releases it when the source is freed. A performed
-// closure is in a block of the core until it runs.
+// closure is in the core's post until it runs.
 //
 // A callback borrows what `info` points to, without counting references, and calls a closure that is not copied: nothing
 // is allocated or counted per event.
@@ -43,7 +43,7 @@ private func retainObject(_ object: UnsafeMutableRawPointer?) {
     _ = Unmanaged<AnyObject>.fromOpaque(object).retain()
 }
 
-/// A closure that is posted, in a block of its own until it runs. What it captured goes right after.
+/// A closure that is posted: two words, which are in the core's post until it runs. What it captured goes right after.
 struct PostedClosure: ~Copyable {
     private let body: () -> Void
 
@@ -52,18 +52,22 @@ struct PostedClosure: ~Copyable {
         self.body = body
     }
 
+    /// Hands the closure to `post`, which copies the words behind the pointer unless its result is an error.
     @inline(__always)
-    consuming func lend() -> UnsafeMutableRawPointer {
-        guard let block = runloop__block_new() else { outOfMemory() }
-        block.initializeMemory(as: Self.self, to: self)
-        return block
+    consuming func lend(_ post: (UnsafeRawPointer) -> Int32) -> Int32 {
+        assert(MemoryLayout<Self?>.size == 2 * MemoryLayout<UnsafeRawPointer>.size)
+        var closure: Self? = self
+        return withUnsafeMutablePointer(to: &closure) { words in
+            let result = post(words)
+            // The core has the closure now: what is left of it here is forgotten, and not freed.
+            if result == 0 { words.initialize(to: nil) }
+            return result
+        }
     }
 
     @inline(__always)
-    static func takeBack(_ block: UnsafeMutableRawPointer) -> Self {
-        let closure = block.assumingMemoryBound(to: Self.self).move()
-        runloop__block_free(block)
-        return closure
+    static func takeBack(_ words: UnsafeMutableRawPointer) -> Self {
+        words.assumingMemoryBound(to: Self.self).move()
     }
 
     func callAsFunction() { body() }

@@ -91,23 +91,21 @@ struct LoopCore: Hashable, @unchecked Sendable {
     func post(
         _ modes: Set<RunLoop.Mode>, atEnd discard: DiscardOfPost = .free, _ body: sending @escaping () -> Void
     ) -> Int32 {
-        let info = PostedClosure(consume body).lend()
         let atEnd: runloop_function = discard == .free ? discardCallOut : performCallOut
-        let result = withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: modes.count) { names in
-            for (index, mode) in modes.enumerated() { names[index] = mode.name.text }
-            return runloop_post_in_modes(pointer, names.baseAddress, modes.count, performCallOut, info, atEnd)
+        return PostedClosure(consume body).lend { words in
+            withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: modes.count) { names in
+                for (index, mode) in modes.enumerated() { names[index] = mode.name.text }
+                return runloop__post_pair(pointer, nil, names.baseAddress, modes.count, performCallOut, words, atEnd)
+            }
         }
-        if result < 0 { discardCallOut(info) }
-        return result
     }
 
     /// In one mode, and freed unused if the thread ends.
     @inline(__always)
     func post(_ mode: ModeName, _ body: sending @escaping () -> Void) -> Int32 {
-        let info = PostedClosure(consume body).lend()
-        let result = runloop_post(pointer, mode.text, performCallOut, info, discardCallOut)
-        if result < 0 { discardCallOut(info) }
-        return result
+        PostedClosure(consume body).lend { words in
+            runloop__post_pair(pointer, mode.text, nil, 0, performCallOut, words, discardCallOut)
+        }
     }
 
     /// Both functions take the box back.
