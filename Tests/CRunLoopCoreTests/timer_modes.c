@@ -1,6 +1,8 @@
 // timer_modes.c — where a timer is and how it ends: modes, loops, contexts, and what tolerance merges (R86–R91, R112).
 #include "items.h"
 
+#include <malloc.h>
+
 static runloop_timer *timer_here;
 static runloop *other_loop;
 static int retains, releases, fires;
@@ -453,4 +455,64 @@ TEST("R26 R84 more than a thousand timers that fire one inside the other all go 
         runloop_timer_invalidate(timers[i]);
     }
     EXPECT_EQ(runloop_next_fire_date(runloop_current(), MODE), RUNLOOP_NEVER);
+}
+
+//===-- many ---------------------------------------------------------------------------------------------------------===//
+
+/// Each is touched in a random order, and what remains is to be right: the earliest, and who fires.
+static void remove_some_of(runloop_timer **timers, int count, const char *mode) {
+    for (int i = 0; i < count; i += 3)
+        EXPECT_EQ(runloop_remove_timer(runloop_current(), timers[i * 7 % count], mode), 0);
+}
+
+TEST("R86 hundreds of timers in three modes keep their places when they leave the first of them") {
+    enum { COUNT = 300 };
+    runloop *loop = runloop_current();
+    runloop_timer *timers[COUNT];
+    const char *modes[] = {MODE, OTHER_MODE, "third"};
+    for (int i = 0; i < COUNT; i++) {
+        timers[i] = make_timer(runloop_now_ns() + (100 + i * 37 % COUNT) * SECOND, 0, count_fire, NULL);
+        for (int mode = 0; mode < 3; mode++)
+            EXPECT_EQ(runloop_add_timer(loop, timers[i], modes[(i + mode) % 3]), 0);
+    }
+    for (int mode = 0; mode < 3; mode++)
+        remove_some_of(timers, COUNT, modes[mode]);
+    for (int i = 0; i < COUNT; i++)
+        EXPECT_EQ(runloop_timer_set_fire_date(timers[i], runloop_now_ns() + (200 + i * 11 % COUNT) * SECOND), 0);
+    for (int i = 0; i < COUNT; i++) {
+        int64_t date = runloop_now_ns() + SECOND + i;
+        EXPECT_EQ(runloop_timer_set_fire_date(timers[i], date), 0);
+        for (int mode = 0; mode < 3; mode++) {
+            bool contains = runloop_contains_timer(loop, timers[i], modes[mode]);
+            EXPECT_EQ(runloop_next_fire_date(loop, modes[mode]) == date, contains);
+        }
+        runloop_timer_invalidate(timers[i]);
+        runloop_timer_release(timers[i]);
+    }
+    for (int mode = 0; mode < 3; mode++)
+        EXPECT_EQ(runloop_next_fire_date(loop, modes[mode]), RUNLOOP_NEVER);
+}
+
+/// 0 under sanitizers, whose allocators don't say.
+static size_t bytes_in_use(void) {
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
+TEST("a burst of timers gives its memory back after some waits without another") {
+    enum { MANY = 200000, WAITS = 100 };
+    runloop_timer **timers = calloc(MANY, sizeof *timers);
+    add_timer(MODE, runloop_now_ns() + 1000 * SECOND, 0, count_fire, NULL);
+    size_t before = bytes_in_use();
+    for (int burst = 0; burst < 2; burst++) {
+        for (int i = 0; i < MANY; i++)
+            timers[i] = add_timer(MODE, runloop_now_ns() + 1000 * SECOND, 0, count_fire, NULL);
+        for (int i = 0; i < MANY; i++)
+            runloop_timer_invalidate(timers[i]);
+    }
+    EXPECT(before == 0 || bytes_in_use() > before + MANY * sizeof(void *));
+    for (int i = 0; i < WAITS; i++)
+        poll_mode(MODE);
+    EXPECT(before == 0 || bytes_in_use() < before + MANY * sizeof(void *));
+    free(timers);
 }

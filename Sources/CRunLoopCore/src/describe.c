@@ -75,7 +75,7 @@ static size_t items_of(runloop *loop, struct mode *mode, struct item **items) {
             TAKE(&runloop__source_of(binding)->item);
     }
     for (uint32_t i = 0; i < mode->timers.count; i++)
-        TAKE(&mode->timers.entries[i].timer->item);
+        TAKE(&runloop__heap_timer(mode->timers.entries[i])->item);
     for (uint32_t i = 0; i < loop->firing_count; i++) {
         runloop_timer *timer = loop->firing[i];
         if (atomic_load(&timer->owner) == loop && runloop__timer_position(timer, mode))

@@ -10,7 +10,7 @@ bool runloop__timers_are_due(struct mode *mode, int64_t now_ns) {
 static void gather_due(runloop *loop, const struct heap *heap, uint32_t position, int64_t now_ns) {
     if (position >= heap->count || heap->entries[position].key > now_ns)
         return;
-    struct item *item = &heap->entries[position].timer->item;
+    struct item *item = &runloop__heap_timer(heap->entries[position])->item;
     if (!runloop__collect_unretained(loop, item))
         return;
     __builtin_prefetch(item, 1);

@@ -34,13 +34,30 @@ static inline int heap_reserve(struct heap *heap, uint32_t additional) {
     return needed <= heap->capacity ? 0 : heap_grow(heap, needed);
 }
 
+// A burst of timers gives its memory back, but only when none has followed for a while: to ask for so much again costs more than
+// to add the timers.
+enum { HEAP_SPARSE_WAITS = 64 };
+
+static inline void heap_trim(struct heap *heap, uint32_t needed) {
+    bool is_sparse = needed < heap->capacity / 4;
+    heap->sparse_waits = is_sparse ? heap->sparse_waits + 1 : 0;
+    if (heap->sparse_waits >= HEAP_SPARSE_WAITS && !heap_move(heap, needed < HEAP_KEPT / 2 ? HEAP_KEPT : 2 * needed))
+        heap->sparse_waits = 0;
+}
+
 static inline bool heap_entry_precedes(const struct heap_entry *a, const struct heap_entry *b) {
-    return a->key != b->key ? a->key < b->key : runloop__timer_precedes(a->timer, b->timer);
+    return a->key != b->key ? a->key < b->key
+                            : runloop__timer_precedes(runloop__heap_timer(*a), runloop__heap_timer(*b));
 }
 
 static inline void heap_place(struct heap *heap, struct mode *mode, uint32_t position, struct heap_entry entry) {
     heap->entries[position] = entry;
-    *runloop__timer_position(entry.timer, mode) = position;
+    runloop_timer *timer = runloop__heap_timer(entry);
+    // Nothing is read off a timer in its first mode: it may not be in the cache, and a store doesn't wait for it as a look would.
+    if (entry.timer & HEAP_ENTRY_IS_FURTHER)
+        *runloop__timer_position(timer, mode) = position;
+    else
+        timer->position = position;
 }
 
 static __attribute__((noinline, unused)) void heap_sift_up(struct heap *heap, struct mode *mode, uint32_t position,
@@ -100,25 +117,22 @@ static __attribute__((noinline, unused)) void heap_settle(struct heap *heap, str
 
 static inline void heap_push(struct heap *heap, struct mode *mode, runloop_timer *timer) {
     int64_t due_ns = atomic_load_explicit(&timer->due_ns, memory_order_relaxed);
-    heap_sift_up(heap, mode, heap->count++, (struct heap_entry){.key = due_ns, .timer = timer});
+    struct heap_entry entry = {.key = due_ns, .timer = (uintptr_t)timer | (timer->mode != mode)};
+    heap_sift_up(heap, mode, heap->count++, entry);
 }
 
 static inline void heap_remove(struct heap *heap, struct mode *mode, uint32_t position) {
     struct heap_entry last = heap->entries[--heap->count];
     if (position < heap->count)
         heap_settle(heap, mode, position, last);
-    // A burst of timers gives its memory back; half is kept, so that a few timers coming and going cost nothing. Firing ones are
-    // to find their room again.
-    if (heap->capacity > 1024 && atomic_load_explicit(&mode->timer_count, memory_order_relaxed) < heap->capacity / 4)
-        heap_move(heap, heap->capacity / 2);
     // The next removal will move the last one now.
     if (heap->count > 0)
-        __builtin_prefetch(heap->entries[heap->count - 1].timer, 1);
+        __builtin_prefetch(runloop__heap_timer(heap->entries[heap->count - 1]), 1);
 }
 
 static inline void heap_moved(struct heap *heap, struct mode *mode, uint32_t position) {
     struct heap_entry entry = heap->entries[position];
-    entry.key = atomic_load_explicit(&entry.timer->due_ns, memory_order_relaxed);
+    entry.key = atomic_load_explicit(&runloop__heap_timer(entry)->due_ns, memory_order_relaxed);
     heap_settle(heap, mode, position, entry);
 }
 
@@ -143,7 +157,7 @@ static void heap_search_latest(struct heap_search *search, uint32_t position) {
         search->best_ns = entry->key;
         return;
     }
-    int64_t tolerance_ns = runloop__timer_tolerance(entry->timer);
+    int64_t tolerance_ns = runloop__timer_tolerance(runloop__heap_timer(*entry));
     int64_t latest_ns = runloop__saturating_add(entry->key, tolerance_ns);
     if (latest_ns < search->best_ns)
         search->best_ns = latest_ns;

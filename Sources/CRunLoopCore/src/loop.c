@@ -188,7 +188,7 @@ static void remove_sources(runloop *loop) {
 static void detach_timers(runloop *loop, struct mode *mode) {
     for (;;) {
         runloop__lock(loop);
-        runloop_timer *timer = mode->timers.count ? mode->timers.entries[0].timer : NULL;
+        runloop_timer *timer = mode->timers.count ? runloop__heap_timer(mode->timers.entries[0]) : NULL;
         if (timer) {
             runloop__timer_extract(loop, timer, mode);
             runloop__timer_leave_owner(timer);

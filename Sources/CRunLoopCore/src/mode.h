@@ -5,13 +5,20 @@
 //===-- modes (mode.c) -----------------------------------------------------------------------------------------------===//
 
 struct heap_entry {
-    int64_t key; ///< the timer's due instant
-    runloop_timer *timer;
+    int64_t key;     ///< the timer's due instant
+    uintptr_t timer; ///< with HEAP_ENTRY_IS_FURTHER, if the mode was not the timer's first when it came
 };
+
+enum { HEAP_ENTRY_IS_FURTHER = 1, HEAP_KEPT = 1024 };
+
+static inline runloop_timer *runloop__heap_timer(struct heap_entry entry) {
+    return (runloop_timer *)(entry.timer & ~(uintptr_t)HEAP_ENTRY_IS_FURTHER);
+}
 
 struct heap {
     struct heap_entry *entries;
     uint32_t count, capacity;
+    uint32_t sparse_waits; ///< in a row, in which it was mostly empty
 };
 
 #define HEAP_NOWHERE UINT32_MAX

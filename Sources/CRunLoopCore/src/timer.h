@@ -106,6 +106,12 @@ struct timer_remains {
 };
 struct timer_remains runloop__timer_bury(runloop *owner, runloop_timer *timer);
 void runloop__timer_release_remains(runloop_timer *timer, struct timer_remains remains);
+/// HOLDS: loop. Once in each wait: gives back memory that timers have not needed for a while.
+void runloop__timers_trim_large(struct mode *mode);
+static inline void runloop__timers_trim(struct mode *mode) {
+    if (mode->timers.capacity > HEAP_KEPT)
+        runloop__timers_trim_large(mode);
+}
 /// Gives back the memory of an empty heap.
 void runloop__timers_free(struct mode *mode);
 /// HOLDS: loop; own thread. Is a timer of the mode due, at `now_ns`?

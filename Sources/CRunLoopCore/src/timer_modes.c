@@ -70,6 +70,11 @@ void runloop__timers_free(struct mode *mode) {
     mode->timers = (struct heap){0};
 }
 
+void runloop__timers_trim_large(struct mode *mode) {
+    // Firing ones are to find their room again.
+    heap_trim(&mode->timers, atomic_load_explicit(&mode->timer_count, memory_order_relaxed));
+}
+
 int64_t runloop__timers_latest(struct mode *mode) {
     return heap_latest(&mode->timers, mode->tolerant_count > 0);
 }

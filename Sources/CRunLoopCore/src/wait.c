@@ -159,6 +159,7 @@ static void poll(struct run *run) {
         count = runloop__portset_wait(loop, 0, &run->timer_ended_wait);
     bool idle = !knows && count <= 0;
     if (!idle) {
+        runloop__timers_trim(run->mode);
         // A full batch may be all of other modes' descriptors.
         choose(run, knows || count == RUNLOOP__BATCH ? ASKS : ASKS_NOT);
         runloop__unlock(loop);
@@ -174,6 +175,7 @@ static void sleep_or_find_work(struct run *run) {
     if (atomic_load_explicit(&loop->spin_limit_ns, memory_order_relaxed) > 0 && !may_know_something(run))
         runloop__spin(run);
     runloop__lock(loop);
+    runloop__timers_trim(run->mode);
     bool knows = may_know_something(run);
     // What is known already is chosen whatever else there is, and needs no announcement.
     if (!knows || !choose_known(run, timers_are_due(run))) {
