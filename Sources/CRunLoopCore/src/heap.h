@@ -45,31 +45,39 @@ static inline void heap_trim(struct heap *heap, uint32_t needed) {
         heap->sparse_waits = 0;
 }
 
-static inline bool heap_entry_precedes(const struct heap_entry *a, const struct heap_entry *b) {
-    return a->key != b->key ? a->key < b->key
-                            : runloop__timer_precedes(runloop__heap_timer(*a), runloop__heap_timer(*b));
+static RUNLOOP__COLD bool heap_breaks_tie(struct heap_entry a, struct heap_entry b) {
+    return runloop__timer_precedes(runloop__heap_timer(a), runloop__heap_timer(b));
 }
 
-static inline void heap_place(struct heap *heap, struct mode *mode, uint32_t position, struct heap_entry entry) {
-    heap->entries[position] = entry;
-    runloop_timer *timer = runloop__heap_timer(entry);
+static inline bool heap_entry_precedes(const struct heap_entry *a, const struct heap_entry *b) {
+    return a->key != b->key ? a->key < b->key : heap_breaks_tie(*a, *b);
+}
+
+static RUNLOOP__COLD void heap_note_place(struct heap_entry entry, const struct mode *mode, uint32_t position) {
+    *runloop__timer_position(runloop__heap_timer(entry), mode) = position;
+}
+
+static inline void heap_place(struct heap_entry *entries, const struct mode *mode, uint32_t position,
+                              struct heap_entry entry) {
+    entries[position] = entry;
     // Nothing is read off a timer in its first mode: it may not be in the cache, and a store doesn't wait for it as a look would.
     if (entry.timer & HEAP_ENTRY_IS_FURTHER)
-        *runloop__timer_position(timer, mode) = position;
+        heap_note_place(entry, mode, position);
     else
-        timer->position = position;
+        runloop__heap_timer(entry)->position = position;
 }
 
 static __attribute__((noinline, unused)) void heap_sift_up(struct heap *heap, struct mode *mode, uint32_t position,
                                                            struct heap_entry entry) {
+    struct heap_entry *entries = heap->entries;
     while (position > 0) {
         uint32_t parent = (position - 1) / 4;
-        if (!heap_entry_precedes(&entry, &heap->entries[parent]))
+        if (!heap_entry_precedes(&entry, &entries[parent]))
             break;
-        heap_place(heap, mode, position, heap->entries[parent]);
+        heap_place(entries, mode, position, entries[parent]);
         position = parent;
     }
-    heap_place(heap, mode, position, entry);
+    heap_place(entries, mode, position, entry);
 }
 
 /// The least of the entries from `child` to `end`, one at a time.
@@ -97,14 +105,15 @@ static inline uint32_t heap_least_child(const struct heap *heap, uint32_t child)
 }
 
 static inline void heap_sift_down(struct heap *heap, struct mode *mode, uint32_t position, struct heap_entry entry) {
+    struct heap_entry *entries = heap->entries;
     for (uint32_t child; (child = position * 4 + 1) < heap->count;) {
         uint32_t least = heap_least_child(heap, child);
-        if (!heap_entry_precedes(&heap->entries[least], &entry))
+        if (!heap_entry_precedes(&entries[least], &entry))
             break;
-        heap_place(heap, mode, position, heap->entries[least]);
+        heap_place(entries, mode, position, entries[least]);
         position = least;
     }
-    heap_place(heap, mode, position, entry);
+    heap_place(entries, mode, position, entry);
 }
 
 static __attribute__((noinline, unused)) void heap_settle(struct heap *heap, struct mode *mode, uint32_t position,
