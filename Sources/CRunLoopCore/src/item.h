@@ -95,12 +95,11 @@ enum {
 
 struct item {
     _Atomic uint32_t references;
-    _Atomic uint8_t state;    ///< ITEM_ bits
-    uint8_t kind;             ///< constant: an item_kind
-    union {                   ///< here, because here is room
-        uint16_t serial_high; ///< timers: the upper part of their serial
-        _Atomic uint16_t
-            events; ///< descriptor sources: what they ask for, set first, then applied under the lock of each loop
+    _Atomic uint8_t state;       ///< ITEM_ bits
+    uint8_t kind;                ///< constant: an item_kind
+    union {                      ///< here, because here is room
+        uint16_t serial_high;    ///< timers: the upper part of their serial
+        _Atomic uint16_t events; ///< descriptor sources: what epoll is asked for; set first, then applied in each loop
     };
     void *info; ///< constant: the context's
 };

@@ -33,7 +33,7 @@ int runloop__create(bool is_main, runloop **out) {
     list_init(&loop->ready_ports);
     list_init(&loop->narrowed_ports);
     list_init(&loop->posts);
-    loop->main_queue_port.kind = PORT_MAIN_QUEUE;
+    loop->main_queue_port.is_main_queue = true;
     loop->main_queue_port.descriptor = -1;
     list_init(&loop->main_queue_port.in_ready);
     list_init(&loop->main_queue_port.narrowed);

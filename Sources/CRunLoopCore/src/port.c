@@ -150,7 +150,7 @@ static struct port *make(runloop *loop, int descriptor) {
     struct port *port = runloop__block_new();
     if (!port)
         return NULL;
-    *port = (struct port){.kind = PORT_DESCRIPTOR, .descriptor = descriptor};
+    *port = (struct port){.descriptor = descriptor};
     list_init(&port->in_ready);
     list_init(&port->narrowed);
     struct port **bucket = bucket_of(loop, descriptor);
@@ -200,7 +200,7 @@ void runloop__ports_free_graveyard(runloop *loop) {
 }
 
 void runloop__port_unpin(runloop *loop, struct port *port) {
-    if (port->kind == PORT_DESCRIPTOR && --port->pins == 0 && !port->newest)
+    if (!port->is_main_queue && --port->pins == 0 && !port->newest)
         runloop__ports_free_graveyard(loop);
 }
 
@@ -325,7 +325,7 @@ void runloop__ports_narrow(struct run *run) {
         return;
     LIST_EACH(node, &loop->ready_ports) {
         struct port *port = LIST_ENTRY(node, struct port, in_ready);
-        if (port->kind == PORT_DESCRIPTOR && port->in_set && !runloop__port_wanted_and_ready(port, run->mode)) {
+        if (!port->is_main_queue && port->in_set && !runloop__port_wanted_and_ready(port, run->mode)) {
             narrow(loop, port, run->mode);
             loop->narrowed_for = run->mode;
         }

@@ -74,8 +74,7 @@ void runloop__portset_write_wake(runloop *loop) {
 }
 
 int runloop__portset_watch(runloop *loop, struct port *port, int operation, uint32_t events) {
-    struct epoll_event event = {.events = events | (port->kind == PORT_MAIN_QUEUE ? (uint32_t)EPOLLET : 0),
-                                .data.ptr = port};
+    struct epoll_event event = {.events = events | (port->is_main_queue ? (uint32_t)EPOLLET : 0), .data.ptr = port};
     return epoll_ctl(loop->epoll_descriptor, operation, port->descriptor, &event) ? -errno : 0;
 }
 

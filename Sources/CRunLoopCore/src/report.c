@@ -9,7 +9,7 @@
 //===-- reports and choices ------------------------------------------------------------------------------------------===//
 
 void runloop__port_report(runloop *loop, struct port *port, uint32_t events) {
-    if (port->kind == PORT_DESCRIPTOR) {
+    if (!port->is_main_queue) {
         if (!port->newest) {
             loop->epoll_is_stale |= port->is_zombie;
             return;
@@ -31,8 +31,7 @@ void runloop__port_report(runloop *loop, struct port *port, uint32_t events) {
 static inline struct port *first_ready(struct run *run, uint32_t *ready) {
     LIST_EACH(node, &run->loop->ready_ports) {
         struct port *port = LIST_ENTRY(node, struct port, in_ready);
-        *ready =
-            port->kind == PORT_DESCRIPTOR ? runloop__port_wanted_and_ready(port, run->mode) : run->serves_main_queue;
+        *ready = port->is_main_queue ? run->serves_main_queue : runloop__port_wanted_and_ready(port, run->mode);
         if (*ready)
             return port;
     }
@@ -61,7 +60,7 @@ static inline void collect_source(struct run *run, struct binding *binding, uint
 }
 
 /// HOLDS: loop. In the order in which they are called.
-static RUNLOOP__COLD void collect_many(struct run *run, struct port *port, uint32_t serial) {
+static void collect_all(struct run *run, struct port *port, uint32_t serial) {
     for (struct binding *binding = port->newest; binding; binding = runloop__port_older(binding))
         collect_source(run, binding, serial);
     // Older ones first, but for their order.
@@ -95,9 +94,13 @@ static bool still_there(struct run *run, runloop_source *source) {
 // the number at each event would cost every program a system call for the sake of a broken one; asking now and then ends it.
 enum { REPORTS_BETWEEN_CHECKS = 64 };
 
+static inline bool is_checked(const struct port *port) {
+    return port->reports % REPORTS_BETWEEN_CHECKS == 0;
+}
+
 /// HOLDS: loop. True if the port is dead: its number stands for nothing.
 static bool is_closed(runloop *loop, struct port *port) {
-    if (port->reports % REPORTS_BETWEEN_CHECKS != 0 || fcntl(port->descriptor, F_GETFD) >= 0)
+    if (!is_checked(port) || fcntl(port->descriptor, F_GETFD) >= 0)
         return false;
     port->in_set = false;
     loop->epoll_is_stale = true;
@@ -105,26 +108,24 @@ static bool is_closed(runloop *loop, struct port *port) {
     return true;
 }
 
-/// HOLDS: loop. What is collected is for `port_call`.
-static inline void acknowledge(struct run *run, struct port *port, uint32_t ready, uint32_t serial) {
-    run->ready = ready;
-    struct binding *only = runloop__port_only_source(port);
-    if (is_closed(run->loop, port))
-        ;
-    else if (only)
-        collect_source(run, only, serial);
-    else
-        collect_many(run, port, serial);
+/// HOLDS: loop. What was reported of the port is being dealt with.
+static inline void take_off(runloop *loop, struct port *port) {
     list_remove(&port->in_ready);
     port->ready = 0;
-    runloop__ports_note_what_is_left(run->loop);
-    run->counted = run->needs_counter && take_counter(port);
-    run->loop->timers_served_last = false;
+    if (list_is_empty(&loop->ready_ports))
+        runloop__ports_note_what_is_left(loop);
+    loop->timers_served_last = false;
 }
 
-static inline void begin_collecting(struct run *run) {
+/// HOLDS: loop. Collects for `port_call` whoever wants some of `ready`.
+static void acknowledge(struct run *run, struct port *port, uint32_t ready, uint32_t serial) {
     run->collected_base = run->loop->collected_count;
-    run->needs_counter = run->counted = false;
+    run->needs_counter = false;
+    run->ready = ready;
+    if (!is_closed(run->loop, port))
+        collect_all(run, port, serial);
+    take_off(run->loop, port);
+    run->counted = !run->needs_counter || take_counter(port);
 }
 
 void runloop__port_take_in_hand(struct run *run, struct port *port) {
@@ -135,26 +136,62 @@ void runloop__port_take_in_hand(struct run *run, struct port *port) {
     port->pins++;
 }
 
-bool runloop__port_choose(struct run *run) {
+// A source is no object, so its references are only counted.
+static inline void hold(runloop_source *source) {
+    atomic_fetch_add_explicit(&source->item.references, 1, memory_order_relaxed);
+}
+
+static inline void let_go(runloop_source *source) {
+    if (atomic_fetch_sub_explicit(&source->item.references, 1, memory_order_acq_rel) == 1)
+        runloop__item_destroy(&source->item);
+}
+
+static inline bool is_told_first(const struct run *run) {
+    return atomic_load_explicit(&run->mode->observed, memory_order_relaxed) & RUNLOOP_ACTIVITY_AFTER_WAITING;
+}
+
+static __attribute__((noinline)) bool choose_any(struct run *run) {
     uint32_t ready;
     struct port *port = first_ready(run, &ready);
     if (!port)
         return false;
-    bool told_first = atomic_load_explicit(&run->mode->observed, memory_order_relaxed) & RUNLOOP_ACTIVITY_AFTER_WAITING;
-    if (told_first || port->kind == PORT_MAIN_QUEUE) {
+    if (port->is_main_queue || is_told_first(run)) {
         runloop__port_take_in_hand(run, port);
     } else {
         run->choice = CHOICE_SOURCES;
-        begin_collecting(run);
         acknowledge(run, port, ready, (uint32_t)run->loop->serial);
     }
+    return true;
+}
+
+bool runloop__port_choose(struct run *run) {
+    runloop *loop = run->loop;
+    struct list *first = loop->ready_ports.next;
+    if (first == &loop->ready_ports)
+        return false;
+    // Nearly always the first port has one source, in the running mode and of this loop alone. Whatever is out of the ordinary is for
+    // the other way, which finds the same.
+    struct port *port = LIST_ENTRY(first, struct port, in_ready);
+    struct binding *only = port->newest;
+    if (port->is_main_queue || port->is_shared || only->modes.mode != run->mode || is_told_first(run) ||
+        is_checked(port))
+        return choose_any(run);
+    runloop_source *source = runloop__source_of(only);
+    uint32_t ready = port->ready & (runloop__port_mask(source) | UNASKED);
+    if (!ready || runloop__source_is(source, ITEM_COUNTER) || !runloop__collect_unretained(loop, &source->item))
+        return choose_any(run);
+    hold(source);
+    take_off(loop, port);
+    run->choice = CHOICE_SOURCE;
+    run->source = source;
+    run->ready = ready;
     return true;
 }
 
 void runloop__port_serve(struct run *run) {
     struct port *port = run->port;
     runloop__lock(run->loop);
-    begin_collecting(run);
+    run->collected_base = run->loop->collected_count;
     // Served by a nested run, or all its sources gone, since it was chosen: nothing to do.
     if (port->reports == run->port_report && !list_is_empty(&port->in_ready))
         acknowledge(run, port, runloop__port_wanted_and_ready(port, run->mode), run->chosen_serial);
@@ -162,17 +199,18 @@ void runloop__port_serve(struct run *run) {
     runloop__unlock(run->loop);
 }
 
+/// Epoll's bit for "the peer has shut down its half" is a hang-up, too.
+static inline runloop_readiness as_told(uint32_t events) {
+    return events & EPOLLRDHUP ? (events & ~(uint32_t)EPOLLRDHUP) | RUNLOOP_HANG_UP : events;
+}
+
 /// Calls a source that was collected: false if it is not to be called any more.
-static inline bool call(struct run *run, runloop_source *source) {
-    if ((runloop__source_is(source, ITEM_COUNTER) && !run->counted) || runloop__is_inherited(run->loop))
-        return false;
+static bool call(struct run *run, runloop_source *source) {
     // An earlier one of the port's may have changed what this one asks for.
-    runloop_readiness events = run->ready & (runloop__port_mask(source) | UNASKED);
-    if (!events)
+    uint32_t events = run->ready & (runloop__port_mask(source) | UNASKED);
+    if (!events || (!run->counted && runloop__source_is(source, ITEM_COUNTER)))
         return false;
-    if (events & EPOLLRDHUP)
-        events = (events & ~(uint32_t)EPOLLRDHUP) | RUNLOOP_HANG_UP;
-    runloop__IS_CALLING_OUT_TO_A_DESCRIPTOR_SOURCE(source, events);
+    runloop__IS_CALLING_OUT_TO_A_DESCRIPTOR_SOURCE(source, as_told(events));
     return true;
 }
 
@@ -188,4 +226,12 @@ bool runloop__port_call(struct run *run) {
     }
     loop->collected_count = base;
     return called;
+}
+
+void runloop__port_call_only(struct run *run) {
+    runloop_source *source = run->source;
+    runloop__IS_CALLING_OUT_TO_A_DESCRIPTOR_SOURCE(source, as_told(run->ready));
+    // Its entry goes before its reference: a release function may run the loop, or end the thread.
+    run->loop->collected_count--;
+    let_go(source);
 }

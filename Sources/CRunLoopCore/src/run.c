@@ -57,10 +57,11 @@ static bool serve(struct run *run) {
     case CHOICE_NONE: break;
     case CHOICE_TIMERS: runloop__timers_fire(run); break;
     case CHOICE_PORT:
-        if (run->port->kind == PORT_MAIN_QUEUE)
+        if (run->port == &run->loop->main_queue_port)
             return run->served_main_queue = runloop__main_queue_serve(run);
         runloop__port_serve(run);
         return runloop__port_call(run);
+    case CHOICE_SOURCE: runloop__port_call_only(run); return true;
     case CHOICE_SOURCES: return runloop__port_call(run);
     }
     return false;
@@ -73,7 +74,7 @@ static void wait(struct run *run, bool poll) {
         return;
     runloop__wait(run, poll);
     // Sources are chosen at once where nobody is to be told before; who asks to be told since then comes too late.
-    if (!poll && run->choice != CHOICE_SOURCES)
+    if (!poll && run->choice < CHOICE_SOURCE)
         runloop__observe(run, RUNLOOP_ACTIVITY_AFTER_WAITING);
 }
 

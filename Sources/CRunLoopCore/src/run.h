@@ -8,6 +8,7 @@ enum choice {
     CHOICE_NONE,
     CHOICE_TIMERS,
     CHOICE_PORT,    ///< in hand: chosen, and acknowledged when it is served (R45)
+    CHOICE_SOURCE,  ///< a port's only one: nobody is told anything between the choice and the call
     CHOICE_SOURCES, ///< a port's, collected: nobody is told anything between the choice and the calls
 };
 
@@ -26,7 +27,10 @@ struct run {
     bool is_first_iteration;
     bool looked_at_main_queue; ///< in this iteration, and found it not ready
     enum choice choice;        ///< what the wait has chosen to serve
-    struct port *port;         ///< pinned, if the choice is a port
+    union {
+        struct port *port;      ///< pinned, if that is the choice
+        runloop_source *source; ///< collected, if that is the choice
+    };
     uint64_t port_report;
     uint32_t chosen_serial;  ///< the loop's number of additions when it was chosen
     uint32_t collected_base; ///< the sources, if they are the choice, begin here

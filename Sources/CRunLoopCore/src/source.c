@@ -81,6 +81,10 @@ bool runloop__source_may_ask_for(runloop_readiness events) {
     return events && !(events & ~(uint32_t)ALL_EVENTS);
 }
 
+uint16_t runloop__events_asked(runloop_readiness events) {
+    return (uint16_t)(events | (events & RUNLOOP_HANG_UP ? (uint32_t)EPOLLRDHUP : 0));
+}
+
 int runloop_descriptor_source_create(const runloop_descriptor_config *config, runloop_source **out) {
     if (!config || !out || config->descriptor < -1 || !runloop__source_may_ask_for(config->events))
         return -EINVAL;
@@ -94,7 +98,7 @@ int runloop_descriptor_source_create(const runloop_descriptor_config *config, ru
         init_extras(runloop__source_extras(source), &config->context, config->order, config->equal);
     source->call.ready = config->ready;
     init(source, &config->context, config->descriptor, ITEM_DESCRIPTOR | (config->counter ? ITEM_COUNTER : 0));
-    atomic_init(&source->item.events, (uint16_t)config->events);
+    atomic_init(&source->item.events, runloop__events_asked(config->events));
     *out = source;
     return 0;
 }
@@ -371,5 +375,6 @@ int runloop_source_get_descriptor(runloop_source *source) {
 }
 
 runloop_readiness runloop_source_get_events(runloop_source *source) {
-    return source && runloop__source_is(source, ITEM_DESCRIPTOR) ? atomic_load(&source->item.events) : 0;
+    return source && runloop__source_is(source, ITEM_DESCRIPTOR) ? runloop__port_mask(source) & ~(uint32_t)EPOLLRDHUP
+                                                                 : 0;
 }

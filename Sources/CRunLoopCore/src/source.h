@@ -131,6 +131,8 @@ void runloop__bindings_free(runloop_source *source);
 
 /// Conditions that there are, and at least one.
 bool runloop__source_may_ask_for(runloop_readiness events);
+/// As epoll is asked for them: it tells by a bit of its own that the peer has shut down its half.
+uint16_t runloop__events_asked(runloop_readiness events);
 /// HOLDS: loop. The binding has joined a mode: a signal made before that counts.
 void runloop__source_queue_if_signalled(struct binding *binding);
 /// Without any lock. Unlinks the binding, or all, from the loop's signalled lists.
@@ -142,8 +144,6 @@ bool runloop__source_pass(struct run *run);
 bool runloop__source_any_signalled(runloop *loop, struct mode *mode);
 void runloop__source_destroy(runloop_source *source);
 
-enum port_kind { PORT_DESCRIPTOR, PORT_MAIN_QUEUE };
-
 /// A descriptor in a loop: one registration with epoll for all sources on it. All fields: lock.
 struct port {
     struct binding *newest; ///< its sources, the latest first; NULL: out of use
@@ -151,18 +151,17 @@ struct port {
     struct list narrowed;
     struct port *next; ///< in its bucket, or in the graveyard
     int descriptor;
-    uint32_t reports;    ///< counts reports, so that a run can tell "served meanwhile" from "still the one I chose"
+    uint32_t reports; ///< counts reports, so that a run can tell "served meanwhile" from "still the one I chose"
+    // Bits of epoll: all that sources ask for, and all that is reported then, fit into 16.
     uint16_t registered; ///< what epoll was asked for; 0: not in the set
     uint16_t ready;      ///< reported and not yet served
     uint16_t pins; ///< runs that have chosen it and not yet served it: nested ones, as many as a stack has room for
-    uint8_t kind;  ///< constant: a port_kind
+    bool is_main_queue : 1; ///< constant; one of its loop's own fields, without sources
+    bool is_shared : 1;     ///< has more than one source
     bool in_set : 1;
-    bool is_shared : 1; ///< has more than one source
     bool is_zombie : 1; ///< out of use, but epoll may still report it
 };
 _Static_assert(sizeof(struct port) <= RUNLOOP__BLOCK_SIZE, "A port is one block.");
-
-// Bits of epoll: all that sources ask for and all that is reported fit into 16.
 
 /// HOLDS: loop. Joins / leaves the port of the source's descriptor. Negative errno of epoll_ctl, or -ENOMEM.
 int runloop__port_join(runloop *loop, struct binding *binding);
@@ -181,8 +180,7 @@ enum { UNASKED = EPOLLERR | EPOLLHUP };
 static inline uint32_t runloop__port_mask(const runloop_source *source) {
     // Partner of runloop_source_set_events, which stores before it walks the chain of bindings: who joins has published his
     // binding before this load, so one of the two sees the other.
-    uint32_t events = atomic_load(&source->item.events);
-    return events | (events & RUNLOOP_HANG_UP ? (uint32_t)EPOLLRDHUP : 0);
+    return atomic_load(&source->item.events);
 }
 
 /// HOLDS: loop. The source of a port that has one, as most do, or NULL.
@@ -224,6 +222,8 @@ void runloop__port_unpin(runloop *loop, struct port *port);
 void runloop__port_serve(struct run *run);
 /// Own thread. Calls what was collected: true if any was called.
 bool runloop__port_call(struct run *run);
+/// Own thread. Calls the one source that was chosen.
+void runloop__port_call_only(struct run *run);
 void runloop__ports_free_graveyard(runloop *loop);
 void runloop__ports_free(runloop *loop);
 

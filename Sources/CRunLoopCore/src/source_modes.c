@@ -383,7 +383,7 @@ int runloop_source_set_events(runloop_source *source, runloop_readiness events) 
         !runloop__source_may_ask_for(events) || !runloop__item_is_valid(&source->item))
         return -EINVAL;
     // Each loop that is told asks for what the source says by then, so the last word counts, whoever comes last to a loop.
-    uint16_t asked = (uint16_t)events, former = atomic_exchange(&source->item.events, asked);
+    uint16_t asked = runloop__events_asked(events), former = atomic_exchange(&source->item.events, asked);
     int error = 0, ignored;
     runloop__bindings_each(source, ask_anew, &error);
     // Taken back, unless somebody else has said something since.
