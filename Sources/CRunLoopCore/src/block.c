@@ -1,6 +1,6 @@
 // block.c — blocks of one cache line, recycled: timers and posts come and go by the million, most of them with one thread.
 //
-// Blocks stand in pages. The first line of a page is its head, with a bit for each block that nobody has; so taking a block touches
+// Blocks stand in pages. One line of a page is its head, with a bit for each block that nobody has; so taking a block touches
 // neither it nor its neighbours, and what is taken at a time stands together. All pages are in the store, which all threads
 // share. A thread takes a batch of blocks from it at a time, and keeps what it frees until that is a batch, to use it first: so it
 // seldom needs the store's lock, and what one thread takes and another frees (posts) goes round in batches. A burst goes
@@ -40,17 +40,30 @@ struct chunk {
     uint32_t pages, pages_in_use;
 };
 
-union page {
-    char bytes[PAGE];
-    struct {
-        uint64_t free;        ///< a bit for each block of the page; that of the head itself is never set
-        struct list in_store; ///< while a bit is set
-        union page *first;    ///< of its chunk
-        struct chunk chunk;   ///< in the first page
-    } head;
+struct head {
+    uint64_t free;        ///< a bit for each block of the page; that of the head itself is never set
+    struct list in_store; ///< while a bit is set
+    struct head *first;   ///< of its chunk
+    struct chunk chunk;   ///< in the first page
 };
 
-#define ALL_FREE (~(uint64_t)1)
+static char *page_of(const void *pointer) {
+    return (char *)((uintptr_t)pointer & ~(uintptr_t)(PAGE - 1));
+}
+
+static uint64_t bit_of(const void *pointer) {
+    return (uint64_t)1 << (uintptr_t)pointer % PAGE / RUNLOOP__BLOCK_SIZE;
+}
+
+/// On another line in each page: on the same one, the heads would compete for a few lines of the processor's cache.
+static struct head *head_of(const void *pointer) {
+    char *page = page_of(pointer);
+    return (struct head *)(void *)(page + (uintptr_t)page / PAGE % (BLOCKS_PER_PAGE + 1) * RUNLOOP__BLOCK_SIZE);
+}
+
+static uint64_t all_of(const struct head *head) {
+    return ~bit_of(head);
+}
 
 //===-- the store: guarded by its lock, which is taken last and not held to allocate ---------------------------------===//
 
@@ -59,53 +72,55 @@ static struct list store = {&store, &store};
 static uint32_t next_pages = 1;
 static uint32_t unused_chunks; ///< in the store
 
-static union page *page_of(const void *block) {
-    return (union page *)((uintptr_t)block & ~(uintptr_t)(PAGE - 1));
-}
-
 /// At most `count` of the page's free blocks, as bits.
-static uint64_t take_from(union page *page, uint32_t count) {
-    uint64_t free = page->head.free, left = count >= BLOCKS_PER_PAGE ? 0 : free;
-    if (free == ALL_FREE && page->head.first->head.chunk.pages_in_use++ == 0)
+static uint64_t take_from(struct head *head, uint32_t count) {
+    uint64_t free = head->free, left = count >= BLOCKS_PER_PAGE ? 0 : free;
+    if (free == all_of(head) && head->first->chunk.pages_in_use++ == 0)
         unused_chunks--;
     for (; left && count > 0; count--)
         left &= left - 1;
-    page->head.free = left;
+    head->free = left;
     if (!left)
-        list_remove(&page->head.in_store);
+        list_remove(&head->in_store);
     return free & ~left;
 }
 
+static struct head *in_chunk(struct head *first, uint32_t index) {
+    return head_of(page_of(first) + index * (size_t)PAGE);
+}
+
 /// A chunk that nobody uses any more and that need not be kept goes to `unused`, by its first page.
-static void give_to(union page *page, uint64_t blocks, struct list *unused) {
-    if (!page->head.free)
-        list_append(&store, &page->head.in_store);
-    page->head.free |= blocks;
-    union page *first = page->head.first;
-    if (page->head.free != ALL_FREE || --first->head.chunk.pages_in_use > 0)
+static void give_to(struct head *head, uint64_t blocks, struct list *unused) {
+    if (!head->free)
+        list_append(&store, &head->in_store);
+    head->free |= blocks;
+    struct head *first = head->first;
+    if (head->free != all_of(head) || --first->chunk.pages_in_use > 0)
         return;
     if (unused_chunks < UNUSED_AT_MOST) {
         unused_chunks++;
         return;
     }
-    for (uint32_t i = 0; i < first->head.chunk.pages; i++)
-        list_remove(&first[i].head.in_store);
-    list_append(unused, &first->head.in_store);
+    for (uint32_t i = 0; i < first->chunk.pages; i++)
+        list_remove(&in_chunk(first, i)->in_store);
+    list_append(unused, &first->in_store);
 }
 
 /// With the lock held, which it lets go of to allocate. False when memory ran out.
 static bool restock(void) {
     uint32_t pages = next_pages;
     pthread_mutex_unlock(&lock);
-    union page *first = aligned_alloc(PAGE, pages * sizeof *first);
+    void *memory = aligned_alloc(PAGE, pages * (size_t)PAGE);
+    struct head *first = memory ? head_of(memory) : NULL;
     for (uint32_t i = 0; first && i < pages; i++) {
-        first[i].head.free = ALL_FREE;
-        first[i].head.first = first;
-        first[i].head.chunk = (struct chunk){.pages = pages};
+        struct head *head = in_chunk(first, i);
+        head->free = all_of(head);
+        head->first = first;
+        head->chunk = (struct chunk){.pages = pages};
     }
     pthread_mutex_lock(&lock);
     for (uint32_t i = 0; first && i < pages; i++)
-        list_append(&store, &first[i].head.in_store);
+        list_append(&store, &in_chunk(first, i)->in_store);
     unused_chunks += first != NULL;
     next_pages = first && pages < PAGES_AT_MOST ? 2 * pages : pages;
     return !list_is_empty(&store);
@@ -117,37 +132,26 @@ static _Thread_local FAST_TLS struct {
     struct block *freed; ///< used first, being warm
     uint32_t room;       ///< for how many more, before they are given back: 0 if the thread keeps none
     uint32_t batch;      ///< grows with what the thread takes, so that one that needs a few takes a few
-    union page *page;    ///< blocks of this page …
+    char *page;          ///< blocks of this page …
     uint64_t in_page;    ///< … which it took and hasn't used
     bool is_set_up, has_ended;
 } kept;
 
 /// Some blocks of one page.
 struct share {
-    union page *page;
+    struct head *head;
     uint64_t blocks;
 };
 
-static struct share *share_of(union page *page, struct share *shares, uint32_t *count) {
-    for (uint32_t i = *count; i > 0; i--) {
-        if (shares[i - 1].page == page)
-            return &shares[i - 1];
-    }
-    shares[*count] = (struct share){.page = page};
-    return &shares[(*count)++];
-}
-
-/// Sorts what the thread has freed by pages: mostly they are of one or two, since they were taken a page at a time.
-static uint32_t sort_freed(struct share *shares) {
+/// Those that were freed one after another, since they are mostly of one page. What was freed at random makes a share each, for looking
+/// for others of its page would take longer than it spares.
+static uint32_t share_freed(struct share *shares) {
     uint32_t count = 0;
-    struct block *block = kept.freed;
-    while (block) {
-        union page *page = page_of(block);
-        struct share *share = share_of(page, shares, &count);
-        do {
-            share->blocks |= (uint64_t)1 << ((char *)block - page->bytes) / RUNLOOP__BLOCK_SIZE;
-            block = block->next;
-        } while (block && page_of(block) == page);
+    for (struct block *block = kept.freed; block; block = block->next) {
+        struct head *head = head_of(block);
+        if (count == 0 || shares[count - 1].head != head)
+            shares[count++] = (struct share){.head = head};
+        shares[count - 1].blocks |= bit_of(block);
     }
     kept.freed = NULL;
     kept.room = kept.has_ended ? 0 : BATCH - 1;
@@ -157,21 +161,21 @@ static uint32_t sort_freed(struct share *shares) {
 /// The lock is held for a few pages, not for each block: who loses the processor inside holds all others up.
 static RUNLOOP__COLD void give_back(void) {
     struct share shares[BATCH];
-    uint32_t count = sort_freed(shares);
+    uint32_t count = share_freed(shares);
     struct list unused;
     list_init(&unused);
     pthread_mutex_lock(&lock);
     for (uint32_t i = 0; i < count; i++)
-        give_to(shares[i].page, shares[i].blocks, &unused);
+        give_to(shares[i].head, shares[i].blocks, &unused);
     pthread_mutex_unlock(&lock);
     for (struct list *node; (node = list_take_first(&unused));)
-        free(LIST_ENTRY(node, union page, head.in_store));
+        free(page_of(node));
 }
 
 static void *next_in_page(void) {
     unsigned index = (unsigned)__builtin_ctzll(kept.in_page);
     kept.in_page &= kept.in_page - 1;
-    return &kept.page->bytes[index * RUNLOOP__BLOCK_SIZE];
+    return &kept.page[index * RUNLOOP__BLOCK_SIZE];
 }
 
 static void thread_ends(void *unused) {
@@ -227,8 +231,9 @@ static RUNLOOP__COLD void *take_batch(void) {
     pthread_mutex_lock(&lock);
     bool any = !list_is_empty(&store) || restock();
     if (any) {
-        kept.page = LIST_ENTRY(store.next, union page, head.in_store);
-        kept.in_page = take_from(kept.page, kept.has_ended ? 1 : kept.batch);
+        struct head *head = LIST_ENTRY(store.next, struct head, in_store);
+        kept.page = page_of(head);
+        kept.in_page = take_from(head, kept.has_ended ? 1 : kept.batch);
     }
     pthread_mutex_unlock(&lock);
     kept.batch = 2 * kept.batch < BATCH ? 2 * kept.batch : BATCH;
