@@ -41,8 +41,8 @@ struct chunk {
 };
 
 struct head {
-    uint64_t free;        ///< a bit for each block of the page; that of the head itself is never set
-    struct list in_store; ///< while a bit is set
+    uint64_t free;        ///< a bit for each block of the page; that of the head itself is always set
+    struct list in_store; ///< while another bit is set
     struct head *first;   ///< of its chunk
     struct chunk chunk;   ///< in the first page
 };
@@ -61,9 +61,7 @@ static struct head *head_of(const void *pointer) {
     return (struct head *)(void *)(page + (uintptr_t)page / PAGE % (BLOCKS_PER_PAGE + 1) * RUNLOOP__BLOCK_SIZE);
 }
 
-static uint64_t all_of(const struct head *head) {
-    return ~bit_of(head);
-}
+#define ALL_FREE UINT64_MAX
 
 //===-- the store: guarded by its lock, which is taken last and not held to allocate ---------------------------------===//
 
@@ -74,12 +72,12 @@ static uint32_t unused_chunks; ///< in the store
 
 /// At most `count` of the page's free blocks, as bits.
 static uint64_t take_from(struct head *head, uint32_t count) {
-    uint64_t free = head->free, left = count >= BLOCKS_PER_PAGE ? 0 : free;
-    if (free == all_of(head) && head->first->chunk.pages_in_use++ == 0)
+    if (head->free == ALL_FREE && head->first->chunk.pages_in_use++ == 0)
         unused_chunks--;
+    uint64_t own = bit_of(head), free = head->free & ~own, left = count >= BLOCKS_PER_PAGE ? 0 : free;
     for (; left && count > 0; count--)
         left &= left - 1;
-    head->free = left;
+    head->free = left | own;
     if (!left)
         list_remove(&head->in_store);
     return free & ~left;
@@ -91,11 +89,13 @@ static struct head *in_chunk(struct head *first, uint32_t index) {
 
 /// A chunk that nobody uses any more and that need not be kept goes to `unused`, by its first page.
 static void give_to(struct head *head, uint64_t blocks, struct list *unused) {
-    if (!head->free)
+    uint64_t free = head->free;
+    bool was_used_up = (free & (free - 1)) == 0;
+    if (was_used_up)
         list_append(&store, &head->in_store);
-    head->free |= blocks;
+    head->free = free | blocks;
     struct head *first = head->first;
-    if (head->free != all_of(head) || --first->chunk.pages_in_use > 0)
+    if (head->free != ALL_FREE || --first->chunk.pages_in_use > 0)
         return;
     if (unused_chunks < UNUSED_AT_MOST) {
         unused_chunks++;
@@ -114,7 +114,7 @@ static bool restock(void) {
     struct head *first = memory ? head_of(memory) : NULL;
     for (uint32_t i = 0; first && i < pages; i++) {
         struct head *head = in_chunk(first, i);
-        head->free = all_of(head);
+        head->free = ALL_FREE;
         head->first = first;
         head->chunk = (struct chunk){.pages = pages};
     }
@@ -147,11 +147,11 @@ struct share {
 /// for others of its page would take longer than it spares.
 static uint32_t share_freed(struct share *shares) {
     uint32_t count = 0;
-    for (struct block *block = kept.freed; block; block = block->next) {
-        struct head *head = head_of(block);
-        if (count == 0 || shares[count - 1].head != head)
-            shares[count++] = (struct share){.head = head};
-        shares[count - 1].blocks |= bit_of(block);
+    for (struct block *block = kept.freed; block; count++) {
+        const char *page = page_of(block);
+        shares[count] = (struct share){.head = head_of(block)};
+        for (; block && page_of(block) == page; block = block->next)
+            shares[count].blocks |= bit_of(block);
     }
     kept.freed = NULL;
     kept.room = kept.has_ended ? 0 : BATCH - 1;
