@@ -150,6 +150,7 @@ static uint32_t share_freed(struct share *shares) {
     for (struct block *block = kept.freed; block; count++) {
         const char *page = page_of(block);
         shares[count] = (struct share){.head = head_of(block)};
+        __builtin_prefetch(shares[count].head, 1);
         for (; block && page_of(block) == page; block = block->next)
             shares[count].blocks |= bit_of(block);
     }
