@@ -196,9 +196,9 @@ static inline void runloop__unlock_owner(owner_word *owner, runloop *loop) {
         runloop__unlock_foreign_owner(owner, loop);
 }
 
-static inline void runloop__mode_left(runloop *loop, struct mode *mode) {
-    runloop__count(&mode->item_count, -1);
-    if (loop->sleeping_in == mode && atomic_load_explicit(&mode->item_count, memory_order_relaxed) == 0)
+/// HOLDS: loop. A source or timer has left: a sleeper in a mode left empty is told.
+static inline void runloop__mode_left(runloop *loop, const struct mode *mode) {
+    if (loop->sleeping_in == mode && !runloop__mode_has_items(mode))
         runloop__wake_kick(loop);
 }
 

@@ -58,7 +58,7 @@ bool runloop_mode_is_empty(runloop *loop, const char *name) {
     if (runloop_is_current(loop))
         return runloop__mode_is_empty(loop, mode);
     // The queue of performed functions is for its own thread to look at.
-    return atomic_load_explicit(&mode->item_count, memory_order_acquire) == 0;
+    return !runloop__mode_has_items(mode);
 }
 
 size_t runloop_get_modes(runloop *loop, const char **names, size_t capacity) {

@@ -36,7 +36,7 @@ struct mode {
     _Atomic bool is_common;            ///< written under lock, never goes back
     _Atomic bool stop_requested;       ///< remembered stop of this mode
     uint64_t source_changes;           ///< lock: counts sources that came or went (source_modes.c)
-    _Atomic uint32_t item_count;       ///< sources and timers: what keeps it from being empty; written under lock
+    _Atomic uint32_t source_count;     ///< these and timers keep it from being empty; written under lock
     _Atomic uint32_t descriptor_count; ///< sources with a descriptor; written under lock
     _Atomic uint32_t observed;         ///< activities that some observer wants; written under lock
     _Atomic(struct observer_array *) observers;
@@ -62,9 +62,9 @@ static inline void runloop__count(_Atomic uint32_t *count, int change) {
     uint32_t sum = atomic_load_explicit(count, memory_order_relaxed) + (uint32_t)change;
     atomic_store_explicit(count, sum, memory_order_release);
 }
-/// HOLDS: loop. Counts a source or timer that joined or left; a sleeper in a mode left empty is told.
-static inline void runloop__mode_joined(struct mode *mode) {
-    runloop__count(&mode->item_count, 1);
+static inline bool runloop__mode_has_items(const struct mode *mode) {
+    return atomic_load_explicit(&mode->source_count, memory_order_acquire) > 0 ||
+           atomic_load_explicit(&mode->timer_count, memory_order_acquire) > 0;
 }
 
 #endif // RUNLOOP_MODE_H

@@ -81,8 +81,7 @@ static inline bool runloop__source_perform_signalled(struct run *run) {
 }
 
 static inline bool runloop__mode_is_empty(runloop *loop, struct mode *mode) {
-    return atomic_load_explicit(&mode->item_count, memory_order_acquire) == 0 &&
-           runloop__mode_without_items_is_empty(loop, mode);
+    return !runloop__mode_has_items(mode) && runloop__mode_without_items_is_empty(loop, mode);
 }
 
 #endif // RUNLOOP_RUN_H

@@ -39,7 +39,7 @@ static int insert(runloop *loop, struct binding *binding, struct mode *mode) {
         runloop__source_queue_if_signalled(binding);
     }
     mode->source_changes++;
-    runloop__mode_joined(mode);
+    runloop__count(&mode->source_count, 1);
     runloop__item_retain(&source->item);
     return 0;
 }
@@ -59,6 +59,7 @@ static void extract(runloop *loop, struct binding *binding, struct mode *mode) {
         list_remove(&runloop__signals(binding)->in_loop);
     }
     mode->source_changes++;
+    runloop__count(&mode->source_count, -1);
     runloop__mode_left(loop, mode);
 }
 

@@ -21,13 +21,17 @@ static RUNLOOP__COLD int reserve_further(runloop_timer *timer, uint32_t needed) 
     return error ? error : runloop__further_reserve(&runloop__timer_extras(timer)->further, needed);
 }
 
+/// HOLDS: loop. Room for so many more timers. Firing ones are members without a place in the heap, to which they must be able to return.
+static inline int reserve(struct mode *mode, uint32_t timers) {
+    uint32_t outside = atomic_load_explicit(&mode->timer_count, memory_order_relaxed) - mode->timers.count;
+    return heap_reserve(&mode->timers, outside + timers);
+}
+
 int runloop__timer_prepare(runloop_timer *timer, struct mode *mode, uint32_t modes, uint32_t timers) {
     struct further_modes *further = runloop__timer_further(timer);
     uint32_t beside = (further ? further->count : 0) + modes - !timer->mode;
     int error = beside > 0 ? reserve_further(timer, beside) : 0;
-    // Firing timers are members without a place in the heap, to which they must be able to return.
-    uint32_t outside = atomic_load_explicit(&mode->timer_count, memory_order_relaxed) - mode->timers.count;
-    return error ? error : heap_reserve(&mode->timers, outside + timers);
+    return error ? error : reserve(mode, timers);
 }
 
 static inline void join(runloop_timer *timer, struct mode *mode) {
@@ -131,15 +135,18 @@ static void number(runloop *loop, runloop_timer *timer) {
     timer->item.serial_high = (uint16_t)(serial >> 32);
 }
 
-static inline void insert(runloop *loop, runloop_timer *timer, struct mode *mode) {
+static inline void enter_mode(runloop *loop, runloop_timer *timer, struct mode *mode) {
+    runloop__count(&mode->timer_count, 1);
+    runloop__item_retain(&timer->item);
+    if (!(runloop__timer_state(timer) & ITEM_FIRING))
+        enter_heap(loop, timer, mode);
+}
+
+static void insert(runloop *loop, runloop_timer *timer, struct mode *mode) {
     if (is_homeless(timer))
         number(loop, timer);
     join(timer, mode);
-    runloop__count(&mode->timer_count, 1);
-    runloop__mode_joined(mode);
-    runloop__item_retain(&timer->item);
-    if (!runloop__item_is_firing(&timer->item))
-        enter_heap(loop, timer, mode);
+    enter_mode(loop, timer, mode);
 }
 
 static RUNLOOP__COLD int add_guest(runloop *loop, runloop_timer *timer) {
@@ -175,13 +182,16 @@ static inline void leave_owner(runloop_timer *timer) {
     atomic_store_explicit(&timer->owner, NULL, memory_order_release);
 }
 
-static inline void extract(runloop *loop, runloop_timer *timer, struct mode *mode) {
-    uint32_t *position = runloop__timer_position(timer, mode);
+static inline void leave_mode(runloop *loop, runloop_timer *timer, struct mode *mode, uint32_t *position) {
     if (*position != HEAP_NOWHERE)
         leave_heap(timer, mode, position);
-    part(timer, mode);
     runloop__count(&mode->timer_count, -1);
     runloop__mode_left(loop, mode);
+}
+
+static void extract(runloop *loop, runloop_timer *timer, struct mode *mode) {
+    leave_mode(loop, timer, mode, runloop__timer_position(timer, mode));
+    part(timer, mode);
 }
 
 void runloop__timer_insert(runloop *loop, runloop_timer *timer, struct mode *mode) {
@@ -196,8 +206,20 @@ void runloop__timer_extract(runloop *loop, runloop_timer *timer, struct mode *mo
     extract(loop, timer, mode);
 }
 
+/// HOLDS: loop. As most are: it is in no mode, and the mode is there.
+static inline int add_to_first_mode(runloop *loop, runloop_timer *timer, struct mode *mode) {
+    int error = reserve(mode, 1);
+    if (error)
+        return error;
+    number(loop, timer);
+    timer->mode = mode;
+    timer->position = HEAP_NOWHERE;
+    enter_mode(loop, timer, mode);
+    return 0;
+}
+
 /// HOLDS: loop. A mode that is found (or NULL) or made; all that can fail is done before anything changes.
-static int add_to_mode(runloop *loop, runloop_timer *timer, struct mode *mode, const char *name) {
+static RUNLOOP__COLD int add_to_mode(runloop *loop, runloop_timer *timer, struct mode *mode, const char *name) {
     struct mode *made = NULL;
     if (mode && runloop__timer_position(timer, mode))
         return 0;
@@ -253,10 +275,13 @@ __attribute__((flatten)) int runloop_add_timer(runloop *loop, runloop_timer *tim
     if (!error) {
         // The pseudo-mode is never found.
         struct mode *mode = runloop__find_mode(loop, name);
-        if (!runloop__item_is_valid(&timer->item))
+        unsigned state = runloop__timer_state(timer);
+        if (!(state & ITEM_VALID))
             error = -EINVAL;
-        else if (runloop__item_is_firing(&timer->item) && is_homeless(timer) && add_guest(loop, timer))
+        else if ((state & ITEM_FIRING) && is_homeless(timer) && add_guest(loop, timer))
             error = -ENOMEM;
+        else if (mode && !timer->mode && !runloop__timer_further(timer))
+            error = add_to_first_mode(loop, timer, mode);
         else if (!mode && runloop__is_common_name(name))
             error = add_to_common(loop, timer);
         else
@@ -329,6 +354,16 @@ bool runloop_contains_timer(runloop *loop, runloop_timer *timer, const char *nam
 
 //===-- invalidating -------------------------------------------------------------------------------------------------===//
 
+/// HOLDS: owner. How many references the caller has to release.
+static RUNLOOP__COLD uint32_t leave_all(runloop *owner, runloop_timer *timer) {
+    uint32_t references = runloop__timer_common(timer) != NULL;
+    if (references)
+        runloop__common_leave(&runloop__timer_further(timer)->common);
+    for (; timer->mode; references++)
+        extract(owner, timer, timer->mode);
+    return references;
+}
+
 struct timer_remains runloop__timer_bury(runloop *owner, runloop_timer *timer) {
     struct timer_remains remains = {0};
     unsigned state = runloop__timer_state(timer);
@@ -339,12 +374,13 @@ struct timer_remains runloop__timer_bury(runloop *owner, runloop_timer *timer) {
     remains.context = (state & (ITEM_FIRING | ITEM_RELEASES)) == ITEM_RELEASES;
     if (!owner || runloop__is_inherited(owner))
         return remains;
-    if (runloop__timer_common(timer)) {
-        runloop__common_leave(&runloop__timer_further(timer)->common);
-        remains.references++;
+    if (runloop__timer_further(timer)) {
+        remains.references = leave_all(owner, timer);
+    } else if (timer->mode) {
+        leave_mode(owner, timer, timer->mode, &timer->position);
+        timer->mode = NULL;
+        remains.references = 1;
     }
-    for (; timer->mode; remains.references++)
-        extract(owner, timer, timer->mode);
     leave_owner(timer);
     return remains;
 }
