@@ -15,14 +15,16 @@
 extern int _dispatch_get_main_queue_handle_4CF(void) __attribute__((weak));
 extern void _dispatch_main_queue_callback_4CF(void *unused) __attribute__((weak));
 
+bool runloop__main_queue_exists(void) {
+    return _dispatch_get_main_queue_handle_4CF && _dispatch_main_queue_callback_4CF;
+}
+
 static int descriptor(void) {
-    if (!_dispatch_get_main_queue_handle_4CF || !_dispatch_main_queue_callback_4CF)
-        return -1;
-    return _dispatch_get_main_queue_handle_4CF();
+    return runloop__main_queue_exists() ? _dispatch_get_main_queue_handle_4CF() : -1;
 }
 
 bool runloop__main_queue_is_available(runloop *loop) {
-    return loop->is_main && loop->main_queue_depth == 0 && descriptor() >= 0;
+    return loop->may_have_main_queue && loop->main_queue_depth == 0 && descriptor() >= 0;
 }
 
 bool runloop__main_queue_watch(runloop *loop) {

@@ -25,6 +25,7 @@ int runloop__create(bool is_main, runloop **out) {
     atomic_init(&loop->holds, 1);
     loop->fork_generation = atomic_load(&runloop__fork_generation);
     loop->is_main = is_main;
+    loop->may_have_main_queue = is_main && runloop__main_queue_exists();
     loop->last_mode = &loop->modes;
     runloop__lock_init(&loop->lock);
     list_init(&loop->common_items);

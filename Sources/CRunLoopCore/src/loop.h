@@ -27,6 +27,8 @@ void runloop__IS_CALLING_OUT_TO_A_CONTEXT_RELEASE(void (*release)(void *), void 
 
 /// Own thread. Can this loop serve the main queue now, were the mode common?
 bool runloop__main_queue_is_available(runloop *loop);
+/// Is there a libdispatch in this process? That doesn't change.
+bool runloop__main_queue_exists(void);
 /// Own thread. Registers the queue's descriptor if that is new: true if runs can serve it.
 bool runloop__main_queue_watch(runloop *loop);
 /// Own thread. Is it ready? Asks libdispatch's eventfd alone.
@@ -65,6 +67,7 @@ struct runloop {
     _Atomic uint32_t holds;                ///< of bindings, and one for all references: memory stays
     uint32_t fork_generation;              ///< constant
     bool is_main;                          ///< constant
+    bool may_have_main_queue;              ///< constant: is the main loop, and there is libdispatch
     _Atomic bool is_finished;              ///< its thread is ending or has ended: additions are refused
     _Atomic bool is_torn_down;             ///< … and nothing is in it any more
     int epoll_descriptor, wake_descriptor; ///< constant until the last reference goes

@@ -46,7 +46,7 @@ struct mode *runloop__make_mode(runloop *loop, const char *name) {
 }
 
 bool runloop__mode_without_items_is_empty(runloop *loop, struct mode *mode) {
-    if (loop->is_main && atomic_load(&mode->is_common) && runloop__main_queue_is_available(loop))
+    if (loop->may_have_main_queue && atomic_load(&mode->is_common) && runloop__main_queue_is_available(loop))
         return false;
     return !runloop__perform_any_pending(loop, mode);
 }

@@ -128,7 +128,7 @@ static int run_in_mode(runloop *loop, struct mode *mode, int64_t limit_ns, bool 
     run.returns_after_source = returns_after_source;
     run.serves_main_queue = run.served_main_queue = run.leaves_main_queue = run.looked_at_main_queue = false;
     run.is_first_iteration = true;
-    if (loop->is_main)
+    if (loop->may_have_main_queue)
         run.serves_main_queue = atomic_load(&mode->is_common) && runloop__main_queue_watch(loop);
     if (loop->main_queue_depth > 0)
         run.leaves_main_queue = runloop__main_queue_is_left(loop);

@@ -226,7 +226,8 @@ bool runloop_has_work(const char *name) {
     if (!mode)
         return false;
     struct run look = {.loop = loop, .mode = mode, .deadline_ns = RUNLOOP_NEVER};
-    look.serves_main_queue = loop->is_main && atomic_load(&mode->is_common) && runloop__main_queue_watch(loop);
+    look.serves_main_queue =
+        loop->may_have_main_queue && atomic_load(&mode->is_common) && runloop__main_queue_watch(loop);
     runloop__lock(loop);
     bool found = knows_of_work(&look);
     if (!found && has_descriptors(&look)) {
