@@ -77,6 +77,20 @@ TEST("a burst goes back, but for what is kept for the next one") {
     EXPECT(RUNLOOP__HAS_SANITIZER || bytes_in_use() <= before + KEPT_AT_MOST);
 }
 
+TEST("blocks of two pages that are freed in turn all go back, each once") {
+    size_t before = bytes_in_use();
+    take_all(MANY);
+    for (int i = 0; i < MANY / 2; i++) {
+        tested_block_free(blocks[i]);
+        tested_block_free(blocks[MANY / 2 + i]);
+    }
+    free(blocks);
+    EXPECT(RUNLOOP__HAS_SANITIZER || bytes_in_use() <= before + KEPT_AT_MOST);
+    take_all(MANY);
+    check_all(MANY);
+    give_all(MANY);
+}
+
 static void *give_on_another_thread(void *unused) {
     (void)unused;
     give_all(MANY);

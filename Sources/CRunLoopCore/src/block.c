@@ -143,16 +143,24 @@ struct share {
     uint64_t blocks;
 };
 
-/// Those that were freed one after another, since they are mostly of one page. What was freed at random makes a share each, for looking
-/// for others of its page would take longer than it spares.
+enum { NO_SHARES = 2 }; ///< in front, to be compared with
+
+/// Those of one page that were freed one after another, or in turn with those of another page, since two threads had taken them. What
+/// was freed at random makes a share each, for looking for others of its page would take longer than it spares.
 static uint32_t share_freed(struct share *shares) {
-    uint32_t count = 0;
-    for (struct block *block = kept.freed; block; count++) {
+    uint32_t count = NO_SHARES;
+    shares[0].head = shares[1].head = NULL;
+    for (struct block *block = kept.freed; block; block = block->next) {
         const char *page = page_of(block);
-        shares[count] = (struct share){.head = head_of(block)};
-        __builtin_prefetch(shares[count].head, 1);
-        for (; block && page_of(block) == page; block = block->next)
-            shares[count].blocks |= bit_of(block);
+        struct share *share = &shares[count - 1];
+        if (page_of(share[-1].head) == page) {
+            share--;
+        } else if (page_of(share->head) != page) {
+            share = &shares[count++];
+            *share = (struct share){.head = head_of(block)};
+            __builtin_prefetch(share->head, 1);
+        }
+        share->blocks |= bit_of(block);
     }
     kept.freed = NULL;
     kept.room = kept.has_ended ? 0 : BATCH - 1;
@@ -161,12 +169,12 @@ static uint32_t share_freed(struct share *shares) {
 
 /// The lock is held for a few pages, not for each block: who loses the processor inside holds all others up.
 static RUNLOOP__COLD void give_back(void) {
-    struct share shares[BATCH];
+    struct share shares[NO_SHARES + BATCH];
     uint32_t count = share_freed(shares);
     struct list unused;
     list_init(&unused);
     pthread_mutex_lock(&lock);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = NO_SHARES; i < count; i++)
         give_to(shares[i].head, shares[i].blocks, &unused);
     pthread_mutex_unlock(&lock);
     for (struct list *node; (node = list_take_first(&unused));)
