@@ -23,7 +23,8 @@ SOURCES := $(wildcard $(CORE)/src/*.c)
 OBJECTS := $(SOURCES:$(CORE)/src/%.c=$(OUT)/core/%.o)
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wundef -Werror
 CFLAGS ?= -O2 -g
-CORE_CFLAGS := -std=c11 -D_GNU_SOURCE -DRUNLOOP_BUILDING_CORE -fPIC -fvisibility=hidden -pthread $(WARNINGS) -I$(CORE)/include
+# A section for each function: the linker leaves out of the shared library what only the Swift overlay calls.
+CORE_CFLAGS := -std=c11 -ffunction-sections -D_GNU_SOURCE -DRUNLOOP_BUILDING_CORE -fPIC -fvisibility=hidden -pthread $(WARNINGS) -I$(CORE)/include
 
 .PHONY: all lib run test test-c test-swift test-examples test-foundation sanitize lint format docs install uninstall clean help
 all: lib
@@ -43,7 +44,7 @@ PACKED := $(shell $(CC) -shared -Wl,-z,noseparate-code -x c /dev/null -o /dev/nu
 # What is seldom called is made small.
 $(addprefix $(OUT)/core/,$(addsuffix .o,associated binding common describe loop memberships name note registry source_modes)): SMALL := -Os
 
-$(OUT)/core/%.o: $(CORE)/src/%.c $(wildcard $(CORE)/src/*.h) $(CORE)/include/runloop.h
+$(OUT)/core/%.o: $(CORE)/src/%.c $(wildcard $(CORE)/src/*.h $(CORE)/include/*.h)
 	@mkdir -p $(@D)
 	@echo "  CC   $<"
 	@$(CC) $(CPPFLAGS) $(CORE_CFLAGS) $(CFLAGS) $(SMALL) $(SANITIZE_FLAGS) -c $< -o $@
@@ -55,7 +56,7 @@ $(OUT)/librunloop.a: $(OBJECTS)
 
 $(OUT)/librunloop.so.$(VERSION): $(OBJECTS)
 	@echo "  LINK $@"
-	@$(CC) -shared -pthread $(PACKED) $(LDFLAGS) $(SANITIZE_FLAGS) -Wl,-soname,librunloop.so.$(SOVERSION) -o $@ $^
+	@$(CC) -shared -pthread $(PACKED) $(LDFLAGS) $(SANITIZE_FLAGS) -Wl,--gc-sections -Wl,-soname,librunloop.so.$(SOVERSION) -o $@ $^
 
 install: lib ## Header, libraries and runloop.pc into PREFIX (and DESTDIR)
 	install -d $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(LIBDIR)/pkgconfig
