@@ -97,27 +97,72 @@ func peerSubmit(_ handle: OpaquePointer, _ function: @escaping @convention(c) (I
 
 // MARK: Timers
 
+// What repeats is a `Timer`, and what fires once a `Timeout`, whose one word is the handle: programs have it in objects of their own.
+
+/// What waits in a Swift program is an object, and the closure captures it. Here one is enough for all with the same `info`.
+private final class Owner {
+    let info: Info
+
+    init(info: Info) {
+        self.info = info
+    }
+
+    func wait(for delay: Duration, tolerance: Duration, on loop: RunLoop) -> RunLoop.Timeout {
+        RunLoop.Timeout(on: loop, after: delay, tolerance: tolerance) { [self] in peer_calls.on_timer(info) }
+    }
+}
+
+private nonisolated(unsafe) var lastOwner: Unmanaged<Owner>?
+
+private func owner(of info: Info) -> Unmanaged<Owner> {
+    if let lastOwner, lastOwner._withUnsafeGuaranteedRef({ $0.info == info }) { return lastOwner }
+    let owner = Unmanaged.passRetained(Owner(info: info))
+    lastOwner = owner
+    return owner
+}
+
+private func made(_ timeout: consuming RunLoop.Timeout) -> OpaquePointer {
+    var timeout = Optional(timeout)
+    var handle = OpaquePointer(bitPattern: 1).unsafelyUnwrapped
+    withUnsafeMutableBytes(of: &handle) {
+        _ = $0.baseAddress!.initializeMemory(as: RunLoop.Timeout.self, to: timeout.take()!)
+    }
+    return handle
+}
+
+private func withTimeout<Result>(
+    _ handle: OpaquePointer, _ body: (UnsafeMutablePointer<RunLoop.Timeout>) -> Result
+) -> Result {
+    var handle = handle
+    return withUnsafeMutableBytes(of: &handle) { body($0.baseAddress!.assumingMemoryBound(to: RunLoop.Timeout.self)) }
+}
+
 @_cdecl("peer_timer_start") func peerTimerStart(_ handle: OpaquePointer, _ delay: Int64, _ info: Info) -> OpaquePointer
 {
     let delay = Duration.nanoseconds(delay)
     let tolerance = Duration.nanoseconds(peer_calls.tolerance_ns)
-    let timer =
-        peer_calls.interval_ns > 0
-        ? RunLoop.Timer(after: delay, every: .nanoseconds(peer_calls.interval_ns), tolerance: tolerance) { _ in
-            peer_calls.on_timer(info)
+    if peer_calls.interval_ns == 0 {
+        return withLoop(handle) { loop in
+            owner(of: info)._withUnsafeGuaranteedRef { made($0.wait(for: delay, tolerance: tolerance, on: loop)) }
         }
-        : RunLoop.Timer(after: delay, tolerance: tolerance) { _ in peer_calls.on_timer(info) }
+    }
+    let interval = Duration.nanoseconds(peer_calls.interval_ns)
+    let timer = RunLoop.Timer(after: delay, every: interval, tolerance: tolerance) { _ in peer_calls.on_timer(info) }
     withLoop(handle) { _ = $0.add(timer, forMode: .default) }
     return made(timer)
 }
 
 @_cdecl("peer_timer_move") func peerTimerMove(_ handle: OpaquePointer, _ delay: Int64) {
-    with(handle, RunLoop.Timer.self) { $0.reschedule(after: .nanoseconds(delay)) }
+    if peer_calls.interval_ns == 0 {
+        withTimeout(handle) { $0.pointee.reschedule(after: .nanoseconds(delay)) }
+    } else {
+        with(handle, RunLoop.Timer.self) { $0.reschedule(after: .nanoseconds(delay)) }
+    }
 }
 
 @_cdecl("peer_timer_cancel") func peerTimerCancel(_ handle: OpaquePointer) {
-    let timer = Unmanaged<RunLoop.Timer>.fromOpaque(UnsafeRawPointer(handle)).takeRetainedValue()
-    timer.invalidate()
+    if peer_calls.interval_ns == 0 { return withTimeout(handle) { $0.move().cancel() } }
+    Unmanaged<RunLoop.Timer>.fromOpaque(UnsafeRawPointer(handle)).takeRetainedValue().invalidate()
 }
 
 // MARK: Modes

@@ -54,6 +54,20 @@ extension RunLoop.Timer {
     }
 }
 
+extension RunLoop.Timeout {
+    /// Begins to wait on `RunLoop.main`, for a call of an action that is isolated to the main actor. Everything else as with a loop.
+    ///
+    ///     idle = RunLoop.Timeout(isolation: .shared, after: .seconds(30)) { [self] in close() }
+    public init(
+        isolation: MainActor, after delay: Duration, tolerance: Duration = .zero, inMode mode: RunLoop.Mode = .default,
+        _ action: @escaping @MainActor () -> Void
+    ) {
+        self.init(on: .main, after: delay, tolerance: tolerance, inMode: mode) {
+            MainActor.assumeIsolated { action() }
+        }
+    }
+}
+
 extension RunLoop.Source {
     /// Makes a source that is signalled by hand, whose closure is isolated to the main actor, in no loop yet. Only `RunLoop.main`
     /// may have it: adding it to another loop is a precondition failure. It is signalled from any thread, as ever.

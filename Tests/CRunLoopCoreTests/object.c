@@ -35,6 +35,47 @@ static int references(struct object *object) {
     return __atomic_load_n(&object->references, __ATOMIC_RELAXED);
 }
 
+/// What a closure captured: kept by the references to it, and by nothing else.
+struct captured {
+    int references, calls;
+    runloop_timer *timer;
+};
+
+static void retain_captured(void *info) {
+    ((struct captured *)info)->references++;
+}
+
+static void release_captured(void *info) {
+    if (info)
+        ((struct captured *)info)->references--;
+}
+
+/// The function is not called, since it is Swift's; it tells what is to be done.
+enum { JUST_TRACE = 1, INVALIDATE = 2, REDATE = 3 };
+
+static void call(void *pair) {
+    struct runloop__closure *closure = pair;
+    struct captured *captured = closure->captured;
+    trace("call");
+    if (!captured)
+        return;
+    captured->calls++;
+    EXPECT(runloop_timer_is_valid(captured->timer));
+    if (closure->function == INVALIDATE)
+        runloop_timer_invalidate(captured->timer);
+    if (closure->function == REDATE)
+        EXPECT_EQ(runloop_timer_set_fire_date(captured->timer, runloop_now_ns()), 0);
+    EXPECT_EQ(captured->references, 1);
+}
+
+static void make_closure(struct captured *captured, uintptr_t function, int64_t tolerance_ns) {
+    runloop__set_object_hooks(retain_captured, release_captured, NULL, call);
+    *captured = (struct captured){.references = 1};
+    struct runloop__closure closure = {.function = function, .captured = captured};
+    captured->timer = runloop__timer_new_closure(&closure, runloop_now_ns(), tolerance_ns);
+    REQUIRE(captured->timer);
+}
+
 static void fire(runloop_timer *timer, void *info) {
     struct object *object = info;
     EXPECT(object->timer == timer && !object->is_ended && references(object) > 0);
@@ -55,13 +96,13 @@ static void observe(runloop_observer *observer, runloop_activity activity, void 
 }
 
 static void make_timer_object(struct object *object, int64_t interval_ns, void (*function)(runloop_timer *, void *)) {
-    runloop__set_object_hooks(retain, release, end);
+    runloop__set_object_hooks(retain, release, end, call);
     *object = (struct object){.references = 1, .timer = make_timer(runloop_now_ns(), interval_ns, function, NULL)};
     runloop__timer_join_object(object->timer, object);
 }
 
 static void make_observer_object(struct object *object, bool repeats) {
-    runloop__set_object_hooks(retain, release, end);
+    runloop__set_object_hooks(retain, release, end, call);
     runloop_observer_config config = {
         .context = {.release = end}, .activities = RUNLOOP_ACTIVITY_ENTRY, .repeats = repeats, .observe = observe};
     *object = (struct object){.references = 1};
@@ -175,6 +216,74 @@ TEST("R8 the end of a loop's thread lets go of the objects, whose items stay val
     EXPECT(runloop_observer_is_valid(objects[1].observer));
     release(&objects[1]);
     EXPECT(objects[1].is_gone);
+}
+
+TEST("R85 R88 a timer that keeps a closure calls it once, and then lets go of what it captured") {
+    for (int64_t tolerance_ns = 0; tolerance_ns < 2; tolerance_ns++) {
+        for (uintptr_t function = JUST_TRACE; function <= REDATE; function++) {
+            struct captured captured;
+            make_closure(&captured, function, tolerance_ns);
+            EXPECT_EQ(runloop_timer_get_tolerance(captured.timer), tolerance_ns);
+            REQUIRE(runloop_add_timer(runloop_current(), captured.timer, MODE) == 0);
+            REQUIRE(runloop_add_timer(runloop_current(), captured.timer, RUNLOOP_COMMON_MODES) == 0);
+            EXPECT_EQ(captured.references, 1);
+            runloop_run_in_mode(MODE, 0, false);
+            runloop_run_in_mode(MODE, 0, false);
+            EXPECT_EQ(captured.calls, 1);
+            EXPECT_EQ(captured.references, 0);
+            EXPECT(!runloop_timer_is_valid(captured.timer));
+            runloop_timer_release(captured.timer);
+            EXPECT_EQ(captured.references, 0);
+        }
+    }
+    EXPECT_TRACE("call call call call call call");
+}
+
+TEST("R88 a timer that keeps a closure lets go of what it captured when it is invalidated, and when it is freed") {
+    for (int64_t tolerance_ns = 0; tolerance_ns < 2; tolerance_ns++) {
+        struct captured captured;
+        make_closure(&captured, JUST_TRACE, tolerance_ns);
+        REQUIRE(runloop_add_timer(runloop_current(), captured.timer, MODE) == 0);
+        runloop_timer_invalidate(captured.timer);
+        EXPECT_EQ(captured.references, 0);
+        runloop_timer_release(captured.timer);
+        make_closure(&captured, JUST_TRACE, tolerance_ns);
+        EXPECT_EQ(runloop_timer_set_tolerance(captured.timer, MS), 0);
+        runloop_timer_release(captured.timer);
+        EXPECT_EQ(captured.references, 0);
+    }
+    EXPECT_TRACE("");
+}
+
+static void *add_closure(void *info) {
+    struct captured *captured = info;
+    make_closure(captured, JUST_TRACE, 0);
+    EXPECT_EQ(runloop_timer_set_fire_date(captured->timer, RUNLOOP_NEVER), 0);
+    EXPECT_EQ(runloop_add_timer(runloop_current(), captured->timer, MODE), 0);
+    EXPECT_EQ(runloop_add_timer(runloop_current(), captured->timer, OTHER_MODE), 0);
+    return NULL;
+}
+
+TEST("R8 the end of a loop's thread is the end of its timers that keep closures") {
+    struct captured captured;
+    on_new_thread(add_closure, &captured);
+    EXPECT_EQ(captured.references, 0);
+    EXPECT(!runloop_timer_is_valid(captured.timer));
+    runloop_timer_release(captured.timer);
+    EXPECT_EQ(captured.references, 0);
+    EXPECT_TRACE("");
+}
+
+TEST("R123 a closure that captured nothing needs nothing, and one is not kept before it is known how") {
+    struct runloop__closure closure = {.function = JUST_TRACE};
+    EXPECT(!runloop__timer_new_closure(&closure, 0, 0));
+    runloop__set_object_hooks(retain_captured, release_captured, NULL, call);
+    runloop_timer *timer = runloop__timer_new_closure(&closure, 0, 0);
+    REQUIRE(timer);
+    REQUIRE(runloop_add_timer(runloop_current(), timer, MODE) == 0);
+    runloop_run_in_mode(MODE, 0, false);
+    runloop_timer_release(timer);
+    EXPECT_TRACE("call");
 }
 
 enum { ROUNDS = 2000 };

@@ -120,6 +120,7 @@ final class MainThreadTests: XCTestCase {
             timer.invalidate()
         }
         loop.add(later, forMode: .default)
+        let timeout = RunLoop.Timeout(isolation: .shared, after: .zero) { state.note("is late") }
         let observer = RunLoop.Observer(isolation: .shared, .entry, repeats: false) { _, activity in
             state.note("entry \(activity == .entry)")
         }
@@ -141,9 +142,11 @@ final class MainThreadTests: XCTestCase {
         let work = RunLoop.CoalescedWork(isolation: .shared) { state.note("worked") }
         work.setNeeded()
         let expected: Set = [
-            "ticks", "fires", "fires, then ticks", "entry true", "signalled", "writable true", "caught", "worked",
+            "ticks", "fires", "fires, then ticks", "is late", "entry true", "signalled", "writable true", "caught",
+            "worked",
         ]
         try loop.runUntil { state.lines == expected }
+        XCTAssertFalse(timeout.isValid)
         for source in [signalled, writable, caught] { source.invalidate() }
         for end in ends { close(end) }
     }

@@ -130,6 +130,23 @@ import Testing
         #expect(count == 1)
     }
 
+    @Test("A timeout whose closure captures one object allocates nothing: made, put off, called off, called")
+    func timeout() async throws {
+        let usesMemory = try await withRunLoopThread {
+            let object = Count()
+            let usesMemory = try deliver {
+                let calledOff = RunLoop.Timeout(on: .current, after: .seconds(3600)) { object.increment() }
+                calledOff.reschedule(after: .seconds(1800))
+                let called = RunLoop.Timeout(on: .current, after: .zero) { object.increment() }
+                RunLoop.current.run(mode: .default, for: .zero)
+                if called.isValid { object.increment() }
+            }
+            #expect(object.value == 100 + Self.deliveries)
+            return usesMemory
+        }
+        #expect(!usesMemory)
+    }
+
     @Test("Moving a timer allocates nothing")
     func moving() async throws {
         let counts = try await withRunLoopThread {

@@ -13,8 +13,15 @@ CALLOUT void runloop__IS_CALLING_OUT_TO_AN_OBSERVER(runloop_observer *observer, 
     STAY_ON_THE_STACK();
 }
 
+static void call_closure(const runloop_timer *timer) {
+    struct runloop__closure closure = {.function = (uintptr_t)timer->fire, .captured = timer->item.info};
+    atomic_load_explicit(&runloop__object_hooks.call_closure, memory_order_relaxed)(&closure);
+}
+
 CALLOUT void runloop__IS_CALLING_OUT_TO_A_TIMER(runloop_timer *timer) {
-    if (timer->fire)
+    if (timer->item.is_closure)
+        call_closure(timer);
+    else if (timer->fire)
         timer->fire(timer, timer->item.info);
     STAY_ON_THE_STACK();
 }

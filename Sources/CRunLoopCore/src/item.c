@@ -14,16 +14,15 @@ struct item_config runloop__config_of(const runloop_context *context, int32_t or
 
 //===-- objects of the overlay: constant once the first of them is made ----------------------------------------------===//
 
-static struct {
-    void (*retain)(void *object);
-    void (*release)(void *object);
-    struct item_config timer;
-} object_hooks;
+struct object_hooks runloop__object_hooks;
 
-void runloop__set_object_hooks(void (*retain)(void *), void (*release)(void *), void (*end_timer)(void *)) {
-    object_hooks.retain = retain;
-    object_hooks.release = release;
-    object_hooks.timer.release = end_timer;
+void runloop__set_object_hooks(void (*retain)(void *), void (*release)(void *), void (*end_timer)(void *),
+                               runloop_function call_closure) {
+    runloop__object_hooks.retain = retain;
+    runloop__object_hooks.release = release;
+    runloop__object_hooks.timer.release = end_timer;
+    runloop__object_hooks.closure.release = release;
+    atomic_store_explicit(&runloop__object_hooks.call_closure, call_closure, memory_order_release);
 }
 
 static void join_object(struct item *item, void *object, unsigned state) {
@@ -36,7 +35,7 @@ void runloop__timer_join_object(runloop_timer *timer, void *object) {
     join_object(&timer->item, object, ITEM_RELEASES);
     struct timer_extras *extras = runloop__timer_extras(timer);
     if (extras)
-        extras->config.release = object_hooks.timer.release;
+        extras->config.release = runloop__object_hooks.timer.release;
 }
 
 void runloop__observer_join_object(runloop_observer *observer, void *object) {
@@ -44,11 +43,11 @@ void runloop__observer_join_object(runloop_observer *observer, void *object) {
 }
 
 void runloop__item_retain_object(struct item *item) {
-    object_hooks.retain(item->info);
+    runloop__object_hooks.retain(item->info);
 }
 
 void runloop__item_release_object(struct item *item) {
-    object_hooks.release(item->info);
+    runloop__object_hooks.release(item->info);
 }
 
 //===-- contexts -----------------------------------------------------------------------------------------------------===//
@@ -65,7 +64,9 @@ const struct item_config *runloop__item_config(const struct item *item) {
     const struct timer_extras *extras = runloop__timer_extras((const runloop_timer *)(const void *)item);
     if (extras)
         return &extras->config;
-    return runloop__item_is_object(item) ? &object_hooks.timer : &none;
+    if (item->is_closure)
+        return &runloop__object_hooks.closure;
+    return runloop__item_is_object(item) ? &runloop__object_hooks.timer : &none;
 }
 
 void runloop__item_destroy(struct item *item) {

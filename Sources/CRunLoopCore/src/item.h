@@ -96,7 +96,8 @@ enum {
 struct item {
     _Atomic uint32_t references;
     _Atomic uint8_t state;       ///< ITEM_ bits
-    uint8_t kind;                ///< constant: an item_kind
+    uint8_t kind : 7;            ///< constant: an item_kind
+    uint8_t is_closure : 1;      ///< constant: a timer that keeps a closure of Swift, whose function is its `fire`
     union {                      ///< here, because here is room
         uint16_t serial_high;    ///< timers: the upper part of their serial
         _Atomic uint16_t events; ///< descriptor sources: what epoll is asked for; set first, then applied in each loop
@@ -111,11 +112,28 @@ struct item_config {
     int32_t order;
 };
 
+/// What the overlay has told: constant once the first of its objects is made.
+extern struct object_hooks {
+    void (*retain)(void *object);
+    void (*release)(void *object);
+    _Atomic(runloop_function) call_closure; ///< told last: who acquires it sees the others
+    struct item_config timer;               ///< of timers that are parts of objects
+    struct item_config closure;             ///< of timers that keep closures
+} runloop__object_hooks;
+
+/// NULL before it is known how closures are kept.
+static inline const struct item_config *runloop__closure_config(void) {
+    return atomic_load_explicit(&runloop__object_hooks.call_closure, memory_order_acquire)
+               ? &runloop__object_hooks.closure
+               : NULL;
+}
+
 /// References 1, valid; retains the context. `runloop__config_of` tells what of a context and an order is kept.
 static inline void runloop__item_init(struct item *item, enum item_kind kind, const runloop_context *context) {
     atomic_init(&item->references, 1);
     atomic_init(&item->state, ITEM_VALID);
     item->kind = (uint8_t)kind;
+    item->is_closure = false;
     item->serial_high = 0;
     item->info = context->retain ? context->retain(context->info) : context->info;
 }

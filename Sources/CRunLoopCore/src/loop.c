@@ -197,6 +197,9 @@ static void detach_timers(runloop *loop, struct mode *mode) {
         runloop__unlock(loop);
         if (!timer)
             return;
+        // It can't join another loop, so it is over.
+        if (timer->item.is_closure)
+            runloop_timer_invalidate(timer);
         runloop__item_release(&timer->item);
     }
 }

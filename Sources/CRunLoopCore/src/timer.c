@@ -36,6 +36,18 @@ static void note_extras(runloop_timer *timer, const struct timer_extras *extras)
     runloop__timer_set_state(timer, state);
 }
 
+/// Of the configuration, what needs no extras.
+static inline void init(runloop_timer *timer, const runloop_timer_config *config, struct timer_extras *extras) {
+    runloop__item_init(&timer->item, ITEM_TIMER, &config->context);
+    if (extras)
+        note_extras(timer, extras);
+    timer->fire = config->fire;
+    atomic_init(&timer->owner, NULL);
+    atomic_init(&timer->due_ns, config->fire_ns);
+    atomic_init(&timer->extras, extras);
+    timer->mode = NULL;
+}
+
 int runloop_timer_create(const runloop_timer_config *config, runloop_timer **out) {
     if (!config || !out)
         return -EINVAL;
@@ -47,16 +59,33 @@ int runloop_timer_create(const runloop_timer_config *config, runloop_timer **out
         runloop__block_free(timer);
         return -ENOMEM;
     }
-    runloop__item_init(&timer->item, ITEM_TIMER, &config->context);
-    if (extras)
-        note_extras(timer, extras);
-    timer->fire = config->fire;
-    atomic_init(&timer->owner, NULL);
-    atomic_init(&timer->due_ns, config->fire_ns);
-    atomic_init(&timer->extras, extras);
-    timer->mode = NULL;
+    init(timer, config, extras);
     *out = timer;
     return 0;
+}
+
+static RUNLOOP__COLD struct timer_extras *make_extras_of_closure(int64_t tolerance_ns) {
+    return make_extras(
+        &(runloop_timer_config){.context.release = runloop__closure_config()->release, .tolerance_ns = tolerance_ns});
+}
+
+runloop_timer *runloop__timer_new_closure(const struct runloop__closure *closure, int64_t fire_ns,
+                                          int64_t tolerance_ns) {
+    runloop_timer *timer = runloop__closure_config() ? runloop__block_new() : NULL;
+    if (!timer)
+        return NULL;
+    struct timer_extras *extras = NULL;
+    if (tolerance_ns > 0 && !(extras = make_extras_of_closure(tolerance_ns))) {
+        runloop__block_free(timer);
+        return NULL;
+    }
+    const runloop_timer_config config = {.context.info = closure->captured,
+                                         .fire_ns = fire_ns,
+                                         .fire = (void (*)(runloop_timer *, void *))closure->function};
+    init(timer, &config, extras);
+    timer->item.is_closure = true;
+    runloop__timer_set_state(timer, runloop__timer_state(timer) | ITEM_RELEASES);
+    return timer;
 }
 
 runloop_timer *runloop_timer_retain(runloop_timer *timer) {

@@ -8,6 +8,8 @@ internal import CRunLoopOverlay
 // call-out, has the C timer. So the action gets the object that its creator had, even if the creator let go of it; the object goes
 // when it leaves its last mode, becomes invalid or its loop's thread ends, if nobody else holds it; and nobody keeps a list.
 //
+// A timeout is a C timer and nothing else: it has the two words of its closure, the function and what keeps its captures.
+//
 // A source's closures are in a box, of which the core owns one reference and releases it when the source is freed. A performed
 // closure is in the core's post until it runs.
 //
@@ -35,7 +37,7 @@ func withBox<Box: AnyObject>(_ info: UnsafeMutableRawPointer?, as _: Box.Type, _
 }
 
 /// Has the core keep the objects of timers and observers. Done before the first of them is made.
-let objectsAreKept: Void = runloop__set_object_hooks(retainObject, returnBox, endTimer)
+let objectsAreKept: Void = runloop__set_object_hooks(retainObject, returnBox, endTimer, callClosure)
 
 @Sendable
 private func retainObject(_ object: UnsafeMutableRawPointer?) {
@@ -43,8 +45,9 @@ private func retainObject(_ object: UnsafeMutableRawPointer?) {
     _ = Unmanaged<AnyObject>.fromOpaque(object).retain()
 }
 
-/// A closure that is posted: two words, which are in the core's post until it runs. What it captured goes right after.
-struct PostedClosure: ~Copyable {
+/// A closure that the core keeps: two words, which are in a post until it runs, or in a timer for as long as that may fire. What it
+/// captured goes right after.
+struct LentClosure: ~Copyable {
     private let body: () -> Void
 
     @inline(__always)
@@ -52,7 +55,7 @@ struct PostedClosure: ~Copyable {
         self.body = body
     }
 
-    /// Hands the closure to `post`, which copies the words behind the pointer unless its result is an error.
+    /// Hands the closure to the core by `post`, which copies the words behind the pointer unless its result is an error.
     @inline(__always)
     consuming func lend(_ post: (UnsafeRawPointer) -> Int32) -> Int32 {
         assert(MemoryLayout<Self?>.size == 2 * MemoryLayout<UnsafeRawPointer>.size)
@@ -71,6 +74,12 @@ struct PostedClosure: ~Copyable {
     }
 
     func callAsFunction() { body() }
+}
+
+/// What cannot be copied is borrowed: it is called without counting references.
+@Sendable
+private func callClosure(_ closure: UnsafeMutableRawPointer?) {
+    closure?.assumingMemoryBound(to: LentClosure.self).pointee()
 }
 
 /// The actions of a source that is signalled by hand. A source may perform on several loops at once.

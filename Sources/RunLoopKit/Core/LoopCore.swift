@@ -92,7 +92,7 @@ struct LoopCore: Hashable, @unchecked Sendable {
         _ modes: Set<RunLoop.Mode>, atEnd discard: DiscardOfPost = .free, _ body: sending @escaping () -> Void
     ) -> Int32 {
         let atEnd: runloop_function = discard == .free ? discardCallOut : performCallOut
-        return PostedClosure(consume body).lend { words in
+        return LentClosure(consume body).lend { words in
             withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: modes.count) { names in
                 for (index, mode) in modes.enumerated() { names[index] = mode.name.text }
                 return runloop__post_pair(pointer, nil, names.baseAddress, modes.count, performCallOut, words, atEnd)
@@ -103,7 +103,7 @@ struct LoopCore: Hashable, @unchecked Sendable {
     /// In one mode, and freed unused if the thread ends.
     @inline(__always)
     func post(_ mode: ModeName, _ body: sending @escaping () -> Void) -> Int32 {
-        PostedClosure(consume body).lend { words in
+        LentClosure(consume body).lend { words in
             runloop__post_pair(pointer, mode.text, nil, 0, performCallOut, words, discardCallOut)
         }
     }
@@ -173,13 +173,13 @@ enum DiscardOfPost {
 @Sendable
 private func performCallOut(_ info: UnsafeMutableRawPointer?) {
     guard let info else { return }
-    PostedClosure.takeBack(info)()
+    LentClosure.takeBack(info)()
 }
 
 @Sendable
 private func discardCallOut(_ info: UnsafeMutableRawPointer?) {
     guard let info else { return }
-    _ = PostedClosure.takeBack(info)
+    _ = LentClosure.takeBack(info)
 }
 
 /// The process in which something was made: over in the children that fork off it.

@@ -4,12 +4,12 @@ internal import CRunLoopOverlay
 /// A `runloop_timer *`. Thread-safe, as the core is.
 struct TimerCore: Hashable, @unchecked Sendable {
     /// The address, and a note beside it: no timer is at an odd one.
-    private let bits: UInt
+    private let tagged: OpaquePointer
 
-    var pointer: OpaquePointer { OpaquePointer(bitPattern: bits & ~1).unsafelyUnwrapped }
+    var pointer: OpaquePointer { OpaquePointer(bitPattern: UInt(bitPattern: tagged) & ~1).unsafelyUnwrapped }
 
     /// The action is the main actor's, so only the main loop may have the timer.
-    var isMainActors: Bool { bits & 1 != 0 }
+    var isMainActors: Bool { UInt(bitPattern: tagged) & 1 != 0 }
 
     /// With one reference, which belongs to the caller.
     init(fireDate: Int64, interval: Int64, tolerance: Int64, order: Int32, isMainActors: Bool) {
@@ -22,7 +22,29 @@ struct TimerCore: Hashable, @unchecked Sendable {
         config.fire = fireCallOut
         var pointer: OpaquePointer?
         guard runloop_timer_create(&config, &pointer) == 0, let pointer else { outOfMemory() }
-        bits = UInt(bitPattern: pointer) | (isMainActors ? 1 : 0)
+        tagged = OpaquePointer(bitPattern: UInt(bitPattern: pointer) | (isMainActors ? 1 : 0)).unsafelyUnwrapped
+    }
+
+    /// One that calls a closure and is part of no object. With one reference, which belongs to the caller.
+    init(fireDate: Int64, tolerance: Int64, _ body: sending @escaping () -> Void) {
+        var pointer: OpaquePointer?
+        _ = LentClosure(consume body).lend { words in
+            let closure = words.assumingMemoryBound(to: runloop__closure.self)
+            pointer =
+                runloop__timer_new_closure(closure, fireDate, tolerance) ?? Self.makeFirst(closure, fireDate, tolerance)
+            return 0
+        }
+        tagged = pointer.unsafelyUnwrapped
+    }
+
+    /// Nobody may have told the core yet how closures are kept.
+    @inline(never)
+    private static func makeFirst(
+        _ closure: UnsafePointer<runloop__closure>, _ fireDate: Int64, _ tolerance: Int64
+    ) -> OpaquePointer {
+        _ = objectsAreKept
+        guard let pointer = runloop__timer_new_closure(closure, fireDate, tolerance) else { outOfMemory() }
+        return pointer
     }
 
     /// Before anybody else has it.
