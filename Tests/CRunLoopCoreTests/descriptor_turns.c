@@ -250,6 +250,29 @@ TEST("R76 as changed: all due timers together are one turn") {
     EXPECT_TRACE("Entry T S W A t1 t2 T S W A a T S W A Exit");
 }
 
+static void park_in_other_mode(int index, const char *name) {
+    descriptors[index] = make_eventfd(1);
+    sources[index] = add_descriptor(OTHER_MODE, descriptors[index], RUNLOOP_READABLE, take_and_trace, (void *)name);
+    EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
+}
+
+TEST("R43 R73 of descriptors that wait for their mode any may go, and others may come") {
+    keep_mode(MODE);
+    park_in_other_mode(0, "a");
+    park_in_other_mode(1, "b");
+    runloop_source_invalidate(sources[0]);
+    park_in_other_mode(2, "c");
+    runloop_source_invalidate(sources[1]);
+    runloop_source_invalidate(sources[2]);
+    park_in_other_mode(0, "d");
+    park_in_other_mode(1, "e");
+    EXPECT_TRACE("");
+    EXPECT_EQ(run_a_while(OTHER_MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT(trace_contains("d") && trace_contains("e"));
+    bump(descriptors[1]);
+    EXPECT_EQ(handle_one(OTHER_MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
+}
+
 //===-- an event in hand ---------------------------------------------------------------------------------------------===//
 
 static void nest_while_in_hand(runloop_observer *observer, runloop_activity activity, void *info) {
@@ -348,6 +371,28 @@ TEST("R45 as changed: a descriptor in hand that is removed and added again waits
     bump(descriptors[0]);
     EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT_TRACE("T T a T");
+}
+
+enum { CROWD = 100 };
+
+static void crowd_in_hand(runloop_observer *observer, runloop_activity activity, void *info) {
+    (void)observer, (void)activity, (void)info;
+    static runloop_source *crowd[CROWD];
+    if (calls++)
+        return;
+    for (int i = 0; i < CROWD; i++)
+        crowd[i] = add_descriptor(OTHER_MODE, make_eventfd(0), RUNLOOP_READABLE, NULL, NULL);
+    for (int i = 0; i < CROWD; i += 2)
+        runloop_source_invalidate(crowd[i]);
+}
+
+TEST("R45 as changed: a descriptor in hand is served, however many others come and go before") {
+    make_sources(2, take_and_trace);
+    add_observer(MODE, RUNLOOP_ACTIVITY_AFTER_WAITING, crowd_in_hand, NULL);
+    bump(descriptors[0]);
+    bump(descriptors[1]);
+    EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_TRACE("a b");
 }
 
 TEST("R45 as changed: a counter in hand is read only when it is served") {

@@ -49,11 +49,11 @@ struct binding *runloop__binding_find(runloop_source *source, runloop *loop) {
     return search.found;
 }
 
-struct binding *runloop__binding_next(runloop *loop, struct binding *binding, uint32_t *bucket) {
+struct binding *runloop__binding_next(runloop *loop, struct binding *binding, uint32_t *used) {
     if (binding && runloop__source_descriptor(runloop__source_of(binding)) >= 0)
-        return runloop__port_next_binding(loop, binding, bucket);
+        return runloop__port_next_binding(loop, binding, used);
     struct list *next = binding ? runloop__signals(binding)->in_loop.next : loop->bindings.next;
-    return next == &loop->bindings ? runloop__port_next_binding(loop, NULL, bucket)
+    return next == &loop->bindings ? runloop__port_next_binding(loop, NULL, used)
                                    : runloop__binding_of(LIST_ENTRY(next, struct signals, in_loop));
 }
 

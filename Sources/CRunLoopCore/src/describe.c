@@ -69,8 +69,8 @@ static size_t items_of(runloop *loop, struct mode *mode, struct item **items) {
         }                                                                                                              \
         count++;                                                                                                       \
     } while (0)
-    uint32_t bucket = 0;
-    for (struct binding *binding = NULL; (binding = runloop__binding_next(loop, binding, &bucket));) {
+    uint32_t ports = 0;
+    for (struct binding *binding = NULL; (binding = runloop__binding_next(loop, binding, &ports));) {
         if (runloop__is_member(&binding->modes, mode))
             TAKE(&runloop__source_of(binding)->item);
     }

@@ -30,11 +30,11 @@ bool runloop__main_queue_is_available(runloop *loop) {
 bool runloop__main_queue_watch(runloop *loop) {
     if (!runloop__main_queue_is_available(loop))
         return false;
-    struct port *port = &loop->main_queue_port;
     runloop__lock(loop);
-    if (!port->in_set || port->descriptor != descriptor()) {
-        port->descriptor = descriptor();
-        int error = runloop__portset_watch(loop, port, EPOLL_CTL_ADD, EPOLLIN);
+    struct port *port = runloop__port_at(loop, PORT_MAIN_QUEUE);
+    if (!port->in_set || loop->main_queue_descriptor != descriptor()) {
+        loop->main_queue_descriptor = descriptor();
+        int error = runloop__portset_watch_main_queue(loop);
         port->in_set = !error || error == -EEXIST;
     }
     bool watched = port->in_set;
@@ -51,14 +51,16 @@ static bool take_signal(void) {
 
 bool runloop__main_queue_look(struct run *run) {
     runloop *loop = run->loop;
-    struct port *port = &loop->main_queue_port;
+    runloop__lock(loop);
+    bool is_reported = runloop__port_at(loop, PORT_MAIN_QUEUE)->ready;
+    runloop__unlock(loop);
     // What a wait has reported is taken when it is served; what the look takes is as good as reported.
-    if (list_is_empty(&port->in_ready)) {
+    if (!is_reported) {
         if (!take_signal())
             return false;
         loop->main_queue_is_taken = true;
         runloop__lock(loop);
-        runloop__port_report(loop, port, EPOLLIN);
+        runloop__port_report(loop, PORT_MAIN_QUEUE, EPOLLIN);
         runloop__unlock(loop);
     }
     return true;
@@ -66,11 +68,11 @@ bool runloop__main_queue_look(struct run *run) {
 
 bool runloop__main_queue_serve(struct run *run) {
     runloop *loop = run->loop;
-    struct port *port = &loop->main_queue_port;
     runloop__lock(loop);
-    bool ready = port->reports == run->port_report && !list_is_empty(&port->in_ready);
-    list_remove(&port->in_ready);
-    port->ready = 0;
+    struct port *port = runloop__port_at(loop, PORT_MAIN_QUEUE);
+    bool ready = port->in_hand;
+    if (port->ready)
+        runloop__port_unready(loop, port);
     runloop__unlock(loop);
     bool is_taken = loop->main_queue_is_taken;
     loop->main_queue_is_taken = false;

@@ -31,13 +31,10 @@ int runloop__create(bool is_main, runloop **out) {
     list_init(&loop->common_items);
     list_init(&loop->bindings);
     list_init(&loop->pending);
-    list_init(&loop->ready_ports);
-    list_init(&loop->narrowed_ports);
     list_init(&loop->posts);
-    loop->main_queue_port.is_main_queue = true;
-    loop->main_queue_port.descriptor = -1;
-    list_init(&loop->main_queue_port.in_ready);
-    list_init(&loop->main_queue_port.narrowed);
+    loop->ports = loop->first_ports;
+    loop->ports_used = loop->port_capacity = PORTS_OF_NO_DESCRIPTOR;
+    loop->main_queue_descriptor = -1;
 
     // Every loop has the default mode, and it is common (R4).
     struct mode *mode = runloop__make_mode(loop, RUNLOOP_DEFAULT_MODE);
@@ -170,9 +167,9 @@ int runloop__contend_for_ownership(owner_word *owner, runloop *loop) {
 
 /// Sources leave every mode, and their `cancel` runs once for each mode they were in.
 static void remove_sources(runloop *loop) {
-    for (uint32_t bucket = 0;;) {
+    for (uint32_t ports = 0;;) {
         runloop__lock(loop);
-        struct binding *binding = runloop__binding_next(loop, NULL, &bucket);
+        struct binding *binding = runloop__binding_next(loop, NULL, &ports);
         if (!binding) {
             runloop__unlock(loop);
             return;

@@ -78,7 +78,6 @@ struct runloop {
     _Atomic bool latched_stop;          ///< wake.c
     _Atomic(const char *) current_mode; ///< written by thread
     struct run *run;                    ///< thread: the innermost active run
-    _Atomic bool is_fetching;           ///< a wait may hold pointers to ports (portset.c)
 
     struct lock lock;
     _Atomic(struct mode *) modes;      ///< append-only
@@ -94,18 +93,24 @@ struct runloop {
     _Atomic uint64_t own_signals;       ///< thread: how often it signalled its own sources (source.c)
     _Atomic bool rescan;                ///< atomic: a signal found its binding half linked
 
-    struct port **buckets; ///< lock: ports by descriptor
-    uint32_t bucket_count, port_count;
-    struct list ready_ports, narrowed_ports; ///< lock
-    _Atomic bool ports_need_a_look;          ///< set under lock: the lists above or the graveyard may not be empty
+    struct port *ports; ///< lock: moves when it grows
+    struct port
+        first_ports[PORTS_OF_NO_DESCRIPTOR]; ///< lock: the ends of the list of the ready ones, and the main queue's
+    uint32_t port_capacity, ports_used;      ///< lock: so many have been in use at a time
+    uint32_t port_count;                     ///< lock: … and are now
+    port_number free_port;                   ///< lock: … and aren't
+    uint16_t port_generation;                ///< lock
+    port_number *buckets;                    ///< lock: ports by descriptor
+    uint32_t bucket_count;                   ///< lock
+    port_number narrowed;                    ///< lock
     struct mode *narrowed_for;               ///< lock: the mode that the narrowed ports suit
-    struct port *graveyard;                  ///< lock: freed when no wait can hold them
-    uint32_t zombie_count;                   ///< lock
-    bool epoll_is_stale;                     ///< lock: the set holds registrations that nobody can remove
-    struct port main_queue_port;             ///< lock
-    unsigned main_queue_depth;               ///< thread: inside so many main-queue batches
-    bool main_queue_is_taken;                ///< thread: its counter was read, and is yet to be served
-    int64_t main_queue_left_ns;              ///< thread: since when work waits for a nested run; 0: none is known to
+    _Atomic bool ports_need_a_look; ///< set under lock: there may be ports that are ready or narrowed, or a stale set
+    uint32_t zombie_count;          ///< lock
+    bool epoll_is_stale;            ///< lock: the set holds registrations that nobody can remove
+    int main_queue_descriptor;      ///< lock; -1 if there is none
+    unsigned main_queue_depth;      ///< thread: inside so many main-queue batches
+    bool main_queue_is_taken;       ///< thread: its counter was read, and is yet to be served
+    int64_t main_queue_left_ns;     ///< thread: since when work waits for a nested run; 0: none is known to
 
     struct mode *sleeping_in; ///< lock: the mode it sleeps in
     int64_t armed_ns;         ///< lock: when the timer descriptor will expire
@@ -145,6 +150,16 @@ int runloop__create(bool is_main, runloop **out);
 void runloop__finish(runloop *loop);
 void runloop__hold(runloop *loop);
 void runloop__unhold(runloop *loop);
+
+/// HOLDS: loop.
+static inline struct port *runloop__port_at(runloop *loop, port_number number) {
+    return (struct port *)(void *)((char *)loop->ports + number);
+}
+
+/// HOLDS: loop. The ready ones, in the order in which they were reported; NO_PORT is both ends of their list.
+static inline port_number runloop__port_first_ready(const runloop *loop) {
+    return loop->ports->next_ready;
+}
 
 /// How often this process is a fork of the one in which the library was loaded. `registry.c`
 extern _Atomic uint32_t runloop__fork_generation;

@@ -5,9 +5,14 @@
 // (taken out of the set if that is nothing, since epoll reports hang-ups even for an empty mask), but only before a wait that
 // may sleep; it is widened again when a mode that wants more is about to wait.
 //
-// What epoll knows about a port ends with the port's *file*, not with its number. If a descriptor was closed before its source
-// was removed, a copy of it elsewhere keeps the registration alive, and nothing can remove it any more. Such a port is
-// kept as a zombie, so that a late report finds valid memory, until the whole set is made anew.
+// Ports stand in one array and are known by their numbers. What epoll reports is a number and a generation, which another port with
+// the same number does not have. So a wait may be under way while ports come, go and move: what it reports is looked up under the
+// lock, and a report of a port that is no more is none. (Generations are 16 bits. Should 65,536 ports come while a wait that has
+// returned waits for the lock, a source may be called once in vain, as it may in any case.)
+//
+// What epoll knows about a port ends with the port's *file*, not with its descriptor. If that was closed before its source was
+// removed, a copy of it elsewhere keeps the registration alive, and nothing can remove it any more. Such a port is a zombie, and nobody
+// else gets its number, until the whole set is made anew.
 
 #include <fcntl.h>
 #include <sys/epoll.h>
@@ -52,13 +57,23 @@ uint32_t runloop__port_ready_of_many(struct port *port, const struct mode *mode)
 
 //===-- registration -------------------------------------------------------------------------------------------------===//
 
+static port_number number_of(runloop *loop, struct port *port) {
+    return (port_number)((char *)port - (char *)loop->ports);
+}
+
+static int control(runloop *loop, struct port *port, int descriptor, int operation, uint32_t mask) {
+    uint64_t tag = (uint64_t)port->generation << 32 | number_of(loop, port);
+    return runloop__portset_watch(loop, descriptor, tag, operation, mask);
+}
+
 static int watch(runloop *loop, struct port *port, uint32_t mask) {
-    int error = runloop__portset_watch(loop, port, port->in_set ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, mask);
+    int descriptor = runloop__port_descriptor(port);
+    int error = control(loop, port, descriptor, port->in_set ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, mask);
     if (error == -ENOENT && port->in_set) {
         // The number was closed and stands for another file now.
         loop->epoll_is_stale = true;
         atomic_store_explicit(&loop->ports_need_a_look, true, memory_order_relaxed);
-        error = runloop__portset_watch(loop, port, EPOLL_CTL_ADD, mask);
+        error = control(loop, port, descriptor, EPOLL_CTL_ADD, mask);
     }
     if (error)
         return error;
@@ -67,12 +82,19 @@ static int watch(runloop *loop, struct port *port, uint32_t mask) {
     return 0;
 }
 
+/// It stays in the list, which is gone through when a wait is next prepared.
+static void end_narrowed(runloop *loop, struct port *port) {
+    if (port->is_narrowed)
+        loop->narrowed_for = NULL;
+    port->is_narrowed = false;
+}
+
 static int widen(runloop *loop, struct port *port) {
     bool any;
     uint32_t mask = wanted(port, NULL, &any);
     int error = watch(loop, port, mask);
     if (!error)
-        list_remove(&port->narrowed);
+        end_narrowed(loop, port);
     return error;
 }
 
@@ -83,13 +105,17 @@ static void narrow(runloop *loop, struct port *port, const struct mode *mode) {
         if (port->registered != mask)
             watch(loop, port, mask);
     } else if (port->in_set) {
-        if (runloop__portset_watch(loop, port, EPOLL_CTL_DEL, 0))
+        if (control(loop, port, runloop__port_descriptor(port), EPOLL_CTL_DEL, 0))
             loop->epoll_is_stale = true;
         port->in_set = false;
         port->registered = 0;
     }
-    if (list_is_empty(&port->narrowed))
-        list_append(&loop->narrowed_ports, &port->narrowed);
+    port->is_narrowed = true;
+    if (!port->in_narrowed) {
+        port->in_narrowed = true;
+        port->next_narrowed = loop->narrowed;
+        loop->narrowed = number_of(loop, port);
+    }
 }
 
 int runloop__port_update(runloop *loop, struct port *port) {
@@ -104,104 +130,124 @@ int runloop__port_ask_anew(runloop *loop, struct port *port) {
     int error = runloop__port_update(loop, port);
     // What nobody asks for now may be over when somebody does again: the kernel will say.
     bool any;
-    port->ready &= (uint16_t)(wanted(port, NULL, &any) | UNASKED);
-    if (!port->ready)
-        list_remove(&port->in_ready);
+    uint32_t left = port->ready & (wanted(port, NULL, &any) | UNASKED);
+    if (port->ready && !left)
+        runloop__port_unready(loop, port);
+    port->ready = (uint16_t)left;
     return error;
 }
 
-//===-- the table by descriptor --------------------------------------------------------------------------------------===//
+//===-- the ports, and the table by descriptor -----------------------------------------------------------------------===//
 
-static struct port **bucket_of(runloop *loop, int descriptor) {
+enum { PORTS_AT_FIRST = 8, BUCKETS_AT_FIRST = 8, PORTS_PER_BUCKET = 2 };
+
+static port_number *bucket_of(runloop *loop, int descriptor) {
     return &loop->buckets[(uint32_t)descriptor & (loop->bucket_count - 1)];
 }
 
 struct port *runloop__port_find(runloop *loop, int descriptor) {
-    struct port *port = loop->bucket_count ? *bucket_of(loop, descriptor) : NULL;
-    while (port && port->descriptor != descriptor)
-        port = port->next;
-    return port;
+    for (port_number number = loop->bucket_count ? *bucket_of(loop, descriptor) : NO_PORT; number;) {
+        struct port *port = runloop__port_at(loop, number);
+        if (runloop__port_descriptor(port) == descriptor)
+            return port;
+        number = port->next;
+    }
+    return NULL;
 }
 
 static int grow_table(runloop *loop) {
-    if (loop->port_count < loop->bucket_count)
+    if (loop->port_count < loop->bucket_count * PORTS_PER_BUCKET)
         return 0;
-    uint32_t count = loop->bucket_count ? loop->bucket_count * 2 : 8;
-    struct port **buckets = calloc(count, sizeof *buckets);
+    uint32_t count = loop->bucket_count ? loop->bucket_count * 2 : BUCKETS_AT_FIRST;
+    port_number *buckets = calloc(count, sizeof *buckets);
     if (!buckets)
         return loop->bucket_count ? 0 : -ENOMEM; // a full table is slower, not wrong
-    for (uint32_t i = 0; i < loop->bucket_count; i++) {
-        for (struct port *port = loop->buckets[i], *next; port; port = next) {
-            next = port->next;
-            struct port **bucket = &buckets[(uint32_t)port->descriptor & (count - 1)];
-            port->next = *bucket;
-            *bucket = port;
-        }
-    }
     free(loop->buckets);
     loop->buckets = buckets;
     loop->bucket_count = count;
+    for (uint32_t i = 0; i < loop->ports_used; i++) {
+        struct port *port = &loop->ports[i];
+        if (!port->newest)
+            continue;
+        port_number *bucket = bucket_of(loop, runloop__port_descriptor(port));
+        port->next = *bucket;
+        *bucket = number_of(loop, port);
+    }
     return 0;
 }
 
-static struct port *make(runloop *loop, int descriptor) {
-    if (grow_table(loop))
+static void free_ports(runloop *loop) {
+    if (loop->ports != loop->first_ports)
+        free(loop->ports);
+}
+
+/// By an eighth at a time: what stands there moves seldom enough, and little is there for nothing.
+static int grow_ports(runloop *loop) {
+    if (loop->free_port || loop->ports_used < loop->port_capacity)
+        return 0;
+    uint32_t capacity = loop->port_capacity + (loop->port_capacity / 8 & ~(uint32_t)1) + PORTS_AT_FIRST;
+    struct port *ports = aligned_alloc(RUNLOOP__BLOCK_SIZE, capacity * sizeof *ports);
+    if (!ports)
+        return -ENOMEM;
+    memcpy(ports, loop->ports, loop->ports_used * sizeof *ports);
+    free_ports(loop);
+    loop->ports = ports;
+    loop->port_capacity = capacity;
+    return 0;
+}
+
+/// A port for the binding, its first source, or NULL when memory ran out.
+static struct port *make(runloop *loop, struct binding *binding, int descriptor) {
+    if (grow_table(loop) || grow_ports(loop))
         return NULL;
-    struct port *port = runloop__block_new();
-    if (!port)
-        return NULL;
-    *port = (struct port){.descriptor = descriptor};
-    list_init(&port->in_ready);
-    list_init(&port->narrowed);
-    struct port **bucket = bucket_of(loop, descriptor);
-    port->next = *bucket;
-    *bucket = port;
+    port_number number = loop->free_port, next_narrowed = NO_PORT;
+    struct port *port = number ? runloop__port_at(loop, number) : &loop->ports[loop->ports_used];
+    bool in_narrowed = number && port->in_narrowed;
+    if (number) {
+        loop->free_port = port->next;
+        next_narrowed = port->next_narrowed;
+    } else {
+        number = number_of(loop, port);
+        loop->ports_used++;
+    }
+    port_number *bucket = bucket_of(loop, descriptor);
+    *port = (struct port){.newest = binding,
+                          .generation = ++loop->port_generation,
+                          .next = *bucket,
+                          .next_narrowed = next_narrowed,
+                          .in_narrowed = in_narrowed};
+    *bucket = number;
     loop->port_count++;
     return port;
 }
 
-static void bury(runloop *loop, struct port *port) {
-    atomic_store_explicit(&loop->ports_need_a_look, true, memory_order_relaxed);
-    port->next = loop->graveyard;
-    loop->graveyard = port;
+static void set_free(runloop *loop, struct port *port) {
+    port->is_zombie = false;
+    port->next = loop->free_port;
+    loop->free_port = number_of(loop, port);
 }
 
-/// Takes a port without sources out of everything. It is freed when no run has chosen it and no wait can report it.
-static void discard(runloop *loop, struct port *port) {
-    list_remove(&port->in_ready);
-    list_remove(&port->narrowed);
-    struct port **link = bucket_of(loop, port->descriptor);
-    while (*link != port)
-        link = &(*link)->next;
+/// Takes a port whose last source leaves out of everything.
+static void discard(runloop *loop, struct port *port, int descriptor) {
+    if (port->ready)
+        runloop__port_unready(loop, port);
+    end_narrowed(loop, port);
+    port_number *link = bucket_of(loop, descriptor), number = number_of(loop, port);
+    while (*link != number)
+        link = &runloop__port_at(loop, *link)->next;
     *link = port->next;
     loop->port_count--;
-    if (port->in_set && runloop__portset_watch(loop, port, EPOLL_CTL_DEL, 0)) {
+    port->newest = NULL;
+    if (port->in_set && control(loop, port, descriptor, EPOLL_CTL_DEL, 0)) {
         port->is_zombie = true;
-        if (++loop->zombie_count >= ZOMBIES_BEFORE_REBUILD)
+        if (++loop->zombie_count >= ZOMBIES_BEFORE_REBUILD) {
             loop->epoll_is_stale = true;
+            atomic_store_explicit(&loop->ports_need_a_look, true, memory_order_relaxed);
+        }
+    } else {
+        set_free(loop, port);
     }
     port->in_set = false;
-    bury(loop, port);
-    if (!atomic_load(&loop->is_fetching))
-        runloop__ports_free_graveyard(loop);
-}
-
-void runloop__ports_free_graveyard(runloop *loop) {
-    struct port **link = &loop->graveyard;
-    while (*link) {
-        struct port *port = *link;
-        if (port->is_zombie || port->pins) {
-            link = &port->next;
-        } else {
-            *link = port->next;
-            runloop__block_free(port);
-        }
-    }
-}
-
-void runloop__port_unpin(runloop *loop, struct port *port) {
-    if (!port->is_main_queue && --port->pins == 0 && !port->newest)
-        runloop__ports_free_graveyard(loop);
 }
 
 /// Makes the epoll set anew, with all that is in it but the zombies. When descriptors have run out it is tried again later.
@@ -209,27 +255,21 @@ static void rebuild(runloop *loop) {
     if (runloop__portset_reopen(loop))
         return;
     loop->epoll_is_stale = false;
-    for (uint32_t i = 0; i < loop->bucket_count; i++) {
-        for (struct port *port = loop->buckets[i]; port; port = port->next) {
-            bool was_in_set = port->in_set;
-            port->in_set = false;
-            if (was_in_set)
-                watch(loop, port, port->registered);
-        }
-    }
-    for (struct port *port = loop->graveyard; port; port = port->next)
-        port->is_zombie = false;
     loop->zombie_count = 0;
-    runloop__ports_free_graveyard(loop);
+    for (uint32_t i = 0; i < loop->ports_used; i++) {
+        struct port *port = &loop->ports[i];
+        if (port->is_zombie)
+            set_free(loop, port);
+        bool was_in_set = port->newest && port->in_set;
+        port->in_set = false;
+        if (was_in_set)
+            watch(loop, port, port->registered);
+    }
 }
 
 void runloop__ports_free(runloop *loop) {
-    for (struct port *port = loop->graveyard; port; port = port->next)
-        port->is_zombie = false, port->pins = 0;
-    runloop__ports_free_graveyard(loop);
     free(loop->buckets);
-    loop->buckets = NULL;
-    loop->bucket_count = 0;
+    free_ports(loop);
 }
 
 //===-- sources come and go ------------------------------------------------------------------------------------------===//
@@ -237,16 +277,17 @@ void runloop__ports_free(runloop *loop) {
 /// Takes the source off the port's list. A port that is left without any goes, and then it is false.
 static bool unlink_source(runloop *loop, struct port *port, struct binding *binding) {
     struct binding **link = &port->newest, **older = older_of(binding);
+    if (port->newest == binding && !(older && *older)) {
+        discard(loop, port, runloop__source_descriptor(runloop__source_of(binding)));
+        return false;
+    }
     while (*link != binding)
         link = older_of(*link);
     *link = older ? *older : NULL;
     if (older)
         *older = NULL;
-    port->is_shared = port->newest && runloop__port_older(port->newest);
-    if (port->newest)
-        return true;
-    discard(loop, port);
-    return false;
+    port->is_shared = runloop__port_older(port->newest) != NULL;
+    return true;
 }
 
 int runloop__port_join(runloop *loop, struct binding *binding) {
@@ -256,12 +297,13 @@ int runloop__port_join(runloop *loop, struct binding *binding) {
     // Only one that is not alone needs a place for the link to those before it.
     if (port && !older_of(binding) && runloop__source_ensure_extras(source))
         return -ENOMEM;
-    if (!port && !(port = make(loop, descriptor)))
-        return -ENOMEM;
-    if (port->newest)
+    if (port) {
         *older_of(binding) = port->newest;
-    port->is_shared = port->newest != NULL;
-    port->newest = binding;
+        port->newest = binding;
+        port->is_shared = true;
+    } else if (!(port = make(loop, binding, descriptor))) {
+        return -ENOMEM;
+    }
     // Asked even if the mask is the same: if the number was closed and opened anew, epoll doesn't know the new file yet.
     int error = widen(loop, port);
     if (error)
@@ -275,25 +317,18 @@ void runloop__port_leave(runloop *loop, struct binding *binding) {
         runloop__port_update(loop, port);
 }
 
-struct binding *runloop__port_next_binding(runloop *loop, struct binding *binding, uint32_t *bucket) {
-    struct port *port = NULL;
-    if (binding) {
-        struct binding *older = runloop__port_older(binding);
-        if (older)
-            return older;
-        port = runloop__port_find(loop, runloop__source_descriptor(runloop__source_of(binding)))->next;
-        *bucket += port == NULL;
-    }
-    for (; !port && *bucket < loop->bucket_count; *bucket += port == NULL)
-        port = loop->buckets[*bucket];
-    return port ? port->newest : NULL;
+struct binding *runloop__port_next_binding(runloop *loop, struct binding *binding, uint32_t *used) {
+    struct binding *next = binding ? runloop__port_older(binding) : NULL;
+    *used += binding && !next;
+    while (!next && *used < loop->ports_used && !(next = loop->ports[*used].newest))
+        ++*used;
+    return next;
 }
 
 //===-- before waits -------------------------------------------------------------------------------------------------===//
 
 void runloop__ports_note_what_is_left(runloop *loop) {
-    bool left = !list_is_empty(&loop->ready_ports) || !list_is_empty(&loop->narrowed_ports) || loop->epoll_is_stale ||
-                loop->graveyard;
+    bool left = runloop__port_first_ready(loop) || loop->narrowed || loop->epoll_is_stale;
     atomic_store_explicit(&loop->ports_need_a_look, left, memory_order_relaxed);
 }
 
@@ -301,33 +336,34 @@ void runloop__ports_prepare_wait(struct run *run) {
     runloop *loop = run->loop;
     if (loop->epoll_is_stale)
         rebuild(loop);
-    if (loop->graveyard)
-        runloop__ports_free_graveyard(loop);
-    runloop__ports_note_what_is_left(loop);
-    if (list_is_empty(&loop->narrowed_ports))
-        return;
-    if (loop->narrowed_for == run->mode)
-        return;
-    for (struct list *node = loop->narrowed_ports.next, *next; node != &loop->narrowed_ports; node = next) {
-        next = node->next;
-        struct port *port = LIST_ENTRY(node, struct port, narrowed);
-        bool any;
-        uint32_t mask = wanted(port, run->mode, &any);
-        if (any && (!port->in_set || (mask & ~port->registered)))
-            widen(loop, port);
+    if (loop->narrowed && loop->narrowed_for != run->mode) {
+        loop->narrowed_for = run->mode;
+        port_number *link = &loop->narrowed;
+        while (*link) {
+            struct port *port = runloop__port_at(loop, *link);
+            bool any = false;
+            uint32_t mask = port->is_narrowed ? wanted(port, run->mode, &any) : 0;
+            if (any && (!port->in_set || (mask & ~(uint32_t)port->registered)) && widen(loop, port) == 0)
+                loop->narrowed_for = run->mode;
+            if (port->is_narrowed) {
+                link = &port->next_narrowed;
+            } else {
+                *link = port->next_narrowed;
+                port->in_narrowed = false;
+            }
+        }
     }
-    loop->narrowed_for = run->mode;
+    runloop__ports_note_what_is_left(loop);
 }
 
 void runloop__ports_narrow(struct run *run) {
     runloop *loop = run->loop;
-    if (list_is_empty(&loop->ready_ports))
-        return;
-    LIST_EACH(node, &loop->ready_ports) {
-        struct port *port = LIST_ENTRY(node, struct port, in_ready);
-        if (!port->is_main_queue && port->in_set && !runloop__port_wanted_and_ready(port, run->mode)) {
+    for (port_number number = runloop__port_first_ready(loop); number;) {
+        struct port *port = runloop__port_at(loop, number);
+        if (number != PORT_MAIN_QUEUE && port->in_set && !runloop__port_wanted_and_ready(port, run->mode)) {
             narrow(loop, port, run->mode);
             loop->narrowed_for = run->mode;
         }
+        number = port->next_ready;
     }
 }

@@ -14,9 +14,17 @@
 
 #include "internal.h"
 
-static int watch_edges(runloop *loop, int descriptor, void *tag) {
-    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.ptr = tag};
-    return epoll_ctl(loop->epoll_descriptor, EPOLL_CTL_ADD, descriptor, &event) ? -errno : 0;
+int runloop__portset_watch(runloop *loop, int descriptor, uint64_t tag, int operation, uint32_t events) {
+    struct epoll_event event = {.events = events, .data.u64 = tag};
+    return epoll_ctl(loop->epoll_descriptor, operation, descriptor, &event) ? -errno : 0;
+}
+
+static int watch_edges(runloop *loop, int descriptor, uint64_t tag) {
+    return runloop__portset_watch(loop, descriptor, tag, EPOLL_CTL_ADD, EPOLLIN | EPOLLET);
+}
+
+int runloop__portset_watch_main_queue(runloop *loop) {
+    return watch_edges(loop, loop->main_queue_descriptor, PORT_MAIN_QUEUE);
 }
 
 int runloop__portset_open(runloop *loop) {
@@ -31,7 +39,7 @@ int runloop__portset_open(runloop *loop) {
         close(loop->epoll_descriptor);
         return error;
     }
-    int error = watch_edges(loop, loop->wake_descriptor, &loop->wake_descriptor);
+    int error = watch_edges(loop, loop->wake_descriptor, NUMBER_WAKE);
     if (error) {
         close(loop->wake_descriptor);
         close(loop->epoll_descriptor);
@@ -48,11 +56,11 @@ int runloop__portset_reopen(runloop *loop) {
     close(descriptor);
     if (error)
         return error;
-    watch_edges(loop, loop->wake_descriptor, &loop->wake_descriptor);
+    watch_edges(loop, loop->wake_descriptor, NUMBER_WAKE);
     if (loop->timer_descriptor >= 0)
-        watch_edges(loop, loop->timer_descriptor, &loop->timer_descriptor);
-    if (loop->main_queue_port.in_set)
-        runloop__portset_watch(loop, &loop->main_queue_port, EPOLL_CTL_ADD, EPOLLIN);
+        watch_edges(loop, loop->timer_descriptor, NUMBER_TIMER);
+    if (runloop__port_at(loop, PORT_MAIN_QUEUE)->in_set)
+        runloop__portset_watch_main_queue(loop);
     return 0;
 }
 
@@ -73,17 +81,12 @@ void runloop__portset_write_wake(runloop *loop) {
     errno = saved;
 }
 
-int runloop__portset_watch(runloop *loop, struct port *port, int operation, uint32_t events) {
-    struct epoll_event event = {.events = events | (port->is_main_queue ? (uint32_t)EPOLLET : 0), .data.ptr = port};
-    return epoll_ctl(loop->epoll_descriptor, operation, port->descriptor, &event) ? -errno : 0;
-}
-
 int runloop__portset_arm(runloop *loop, int64_t fire_ns) {
     if (loop->timer_descriptor < 0) {
         int descriptor = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
         if (descriptor < 0)
             return -errno;
-        int error = watch_edges(loop, descriptor, &loop->timer_descriptor);
+        int error = watch_edges(loop, descriptor, NUMBER_TIMER);
         if (error) {
             close(descriptor);
             return error;
@@ -116,32 +119,22 @@ static int wait_with_timeout(int epoll_descriptor, struct epoll_event *events, i
 
 int runloop__portset_wait(runloop *loop, int64_t timeout_ns, bool *timer_expired) {
     struct epoll_event events[RUNLOOP__BATCH];
-    // From here on the kernel may hand out pointers to ports: who unregisters one now may not free it (partner: discard in
-    // port.c, which unregisters first and looks at this flag then).
-    // The kernel's own lock on the set orders the two: our store comes before the wait that may report the port, his look
-    // after the removal that ends that.
-    atomic_store_explicit(&loop->is_fetching, true, memory_order_release);
     int count;
     if (timeout_ns == 0 || timeout_ns == RUNLOOP_FOREVER)
         count = epoll_wait(loop->epoll_descriptor, events, RUNLOOP__BATCH, timeout_ns == 0 ? 0 : -1);
     else
         count = wait_with_timeout(loop->epoll_descriptor, events, timeout_ns);
-    if (count <= 0) {
-        atomic_store_explicit(&loop->is_fetching, false, memory_order_release);
+    if (count <= 0)
         return count;
-    }
     runloop__lock(loop);
     for (int i = 0; i < count; i++) {
-        void *tag = events[i].data.ptr;
-        if (tag == &loop->timer_descriptor) {
+        uint64_t tag = events[i].data.u64;
+        if (tag == NUMBER_TIMER) {
             loop->armed_ns = RUNLOOP_NEVER;
             *timer_expired = true;
-        } else if (tag != &loop->wake_descriptor) {
+        } else if (tag != NUMBER_WAKE) {
             runloop__port_report(loop, tag, events[i].events);
         }
     }
-    atomic_store_explicit(&loop->is_fetching, false, memory_order_release);
-    if (loop->graveyard)
-        runloop__ports_free_graveyard(loop);
     return count;
 }

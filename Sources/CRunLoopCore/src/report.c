@@ -8,39 +8,66 @@
 
 //===-- reports and choices ------------------------------------------------------------------------------------------===//
 
-void runloop__port_report(runloop *loop, struct port *port, uint32_t events) {
-    if (!port->is_main_queue) {
-        if (!port->newest) {
-            loop->epoll_is_stale |= port->is_zombie;
-            return;
-        }
-        // Fetched before another thread asked for less.
+/// HOLDS: loop. The last of the ready ones.
+static inline void append_ready(runloop *loop, struct port *port, port_number number) {
+    struct port *ends = loop->ports;
+    port->next_ready = NO_PORT;
+    port->previous_ready = ends->previous_ready;
+    runloop__port_at(loop, ends->previous_ready)->next_ready = number;
+    ends->previous_ready = number;
+}
+
+static inline void take_off(runloop *loop, struct port *port) {
+    runloop__port_at(loop, port->previous_ready)->next_ready = port->next_ready;
+    runloop__port_at(loop, port->next_ready)->previous_ready = port->previous_ready;
+    port->ready = 0;
+    port->in_hand = false;
+}
+
+void runloop__port_unready(runloop *loop, struct port *port) {
+    take_off(loop, port);
+}
+
+void runloop__port_report(runloop *loop, uint64_t tag, uint32_t events) {
+    port_number number = (port_number)tag;
+    struct port *port = runloop__port_at(loop, number);
+    if (port->newest && port->generation == tag >> 32) {
+        // What was fetched before another thread asked for less is left out.
         events &= port->registered | UNASKED;
         if (!events)
             return;
+    } else if (number != PORT_MAIN_QUEUE) {
+        if (port->is_zombie) {
+            loop->epoll_is_stale = true;
+            atomic_store_explicit(&loop->ports_need_a_look, true, memory_order_relaxed);
+        }
+        return;
     }
-    port->ready |= (uint16_t)events;
-    if (list_is_empty(&port->in_ready)) {
+    if (!port->ready) {
         atomic_store_explicit(&loop->ports_need_a_look, true, memory_order_relaxed);
         port->reports++;
-        list_append(&loop->ready_ports, &port->in_ready);
+        append_ready(loop, port, number);
     }
+    port->ready |= (uint16_t)events;
 }
 
-/// HOLDS: loop. The first reported port that the run can serve, and what it is ready for; or NULL.
-static inline struct port *first_ready(struct run *run, uint32_t *ready) {
-    LIST_EACH(node, &run->loop->ready_ports) {
-        struct port *port = LIST_ENTRY(node, struct port, in_ready);
-        *ready = port->is_main_queue ? run->serves_main_queue : runloop__port_wanted_and_ready(port, run->mode);
+/// HOLDS: loop. The first reported port that the run can serve, and what it is ready for; or NO_PORT.
+static inline port_number first_ready(struct run *run, uint32_t *ready) {
+    runloop *loop = run->loop;
+    port_number number = runloop__port_first_ready(loop);
+    while (number) {
+        struct port *port = runloop__port_at(loop, number);
+        *ready = number == PORT_MAIN_QUEUE ? run->serves_main_queue : runloop__port_wanted_and_ready(port, run->mode);
         if (*ready)
-            return port;
+            break;
+        number = port->next_ready;
     }
-    return NULL;
+    return number;
 }
 
 bool runloop__port_is_ready(struct run *run) {
     uint32_t ready;
-    return first_ready(run, &ready) != NULL;
+    return first_ready(run, &ready) != NO_PORT;
 }
 
 //===-- serving ------------------------------------------------------------------------------------------------------===//
@@ -76,7 +103,7 @@ static void collect_all(struct run *run, struct port *port, uint32_t serial) {
 /// The 8-byte counter of a descriptor with counter semantics: false if somebody else has taken it.
 static bool take_counter(struct port *port) {
     uint64_t counter;
-    return read(port->descriptor, &counter, sizeof counter) == (ssize_t)sizeof counter;
+    return read(runloop__port_descriptor(port), &counter, sizeof counter) == (ssize_t)sizeof counter;
 }
 
 static bool still_there(struct run *run, runloop_source *source) {
@@ -100,7 +127,7 @@ static inline bool is_checked(const struct port *port) {
 
 /// HOLDS: loop. True if the port is dead: its number stands for nothing.
 static bool is_closed(runloop *loop, struct port *port) {
-    if (!is_checked(port) || fcntl(port->descriptor, F_GETFD) >= 0)
+    if (!is_checked(port) || fcntl(runloop__port_descriptor(port), F_GETFD) >= 0)
         return false;
     port->in_set = false;
     loop->epoll_is_stale = true;
@@ -109,10 +136,9 @@ static bool is_closed(runloop *loop, struct port *port) {
 }
 
 /// HOLDS: loop. What was reported of the port is being dealt with.
-static inline void take_off(runloop *loop, struct port *port) {
-    list_remove(&port->in_ready);
-    port->ready = 0;
-    if (list_is_empty(&loop->ready_ports))
+static inline void begin_serving(runloop *loop, struct port *port) {
+    take_off(loop, port);
+    if (!runloop__port_first_ready(loop))
         runloop__ports_note_what_is_left(loop);
     loop->timers_served_last = false;
 }
@@ -124,16 +150,15 @@ static void acknowledge(struct run *run, struct port *port, uint32_t ready, uint
     run->ready = ready;
     if (!is_closed(run->loop, port))
         collect_all(run, port, serial);
-    take_off(run->loop, port);
+    begin_serving(run->loop, port);
     run->counted = !run->needs_counter || take_counter(port);
 }
 
-void runloop__port_take_in_hand(struct run *run, struct port *port) {
+void runloop__port_take_in_hand(struct run *run, port_number number) {
     run->choice = CHOICE_PORT;
-    run->port = port;
-    run->port_report = port->reports;
+    run->port = number;
     run->chosen_serial = (uint32_t)run->loop->serial;
-    port->pins++;
+    runloop__port_at(run->loop, number)->in_hand = true;
 }
 
 // A source is no object, so its references are only counted.
@@ -152,36 +177,35 @@ static inline bool is_told_first(const struct run *run) {
 
 static __attribute__((noinline)) bool choose_any(struct run *run) {
     uint32_t ready;
-    struct port *port = first_ready(run, &ready);
-    if (!port)
+    port_number number = first_ready(run, &ready);
+    if (!number)
         return false;
-    if (port->is_main_queue || is_told_first(run)) {
-        runloop__port_take_in_hand(run, port);
+    if (number == PORT_MAIN_QUEUE || is_told_first(run)) {
+        runloop__port_take_in_hand(run, number);
     } else {
         run->choice = CHOICE_SOURCES;
-        acknowledge(run, port, ready, (uint32_t)run->loop->serial);
+        acknowledge(run, runloop__port_at(run->loop, number), ready, (uint32_t)run->loop->serial);
     }
     return true;
 }
 
 bool runloop__port_choose(struct run *run) {
     runloop *loop = run->loop;
-    struct list *first = loop->ready_ports.next;
-    if (first == &loop->ready_ports)
+    port_number first = runloop__port_first_ready(loop);
+    if (!first)
         return false;
     // Nearly always the first port has one source, in the running mode and of this loop alone. Whatever is out of the ordinary is for
     // the other way, which finds the same.
-    struct port *port = LIST_ENTRY(first, struct port, in_ready);
+    struct port *port = runloop__port_at(loop, first);
     struct binding *only = port->newest;
-    if (port->is_main_queue || port->is_shared || only->modes.mode != run->mode || is_told_first(run) ||
-        is_checked(port))
+    if (!only || port->is_shared || only->modes.mode != run->mode || is_told_first(run) || is_checked(port))
         return choose_any(run);
     runloop_source *source = runloop__source_of(only);
     uint32_t ready = port->ready & (runloop__port_mask(source) | UNASKED);
     if (!ready || runloop__source_is(source, ITEM_COUNTER) || !runloop__collect_unretained(loop, &source->item))
         return choose_any(run);
     hold(source);
-    take_off(loop, port);
+    begin_serving(loop, port);
     run->choice = CHOICE_SOURCE;
     run->source = source;
     run->ready = ready;
@@ -189,14 +213,15 @@ bool runloop__port_choose(struct run *run) {
 }
 
 void runloop__port_serve(struct run *run) {
-    struct port *port = run->port;
-    runloop__lock(run->loop);
-    run->collected_base = run->loop->collected_count;
-    // Served by a nested run, or all its sources gone, since it was chosen: nothing to do.
-    if (port->reports == run->port_report && !list_is_empty(&port->in_ready))
+    runloop *loop = run->loop;
+    runloop__lock(loop);
+    run->collected_base = loop->collected_count;
+    // Served by a nested run, or all its sources gone, since it was chosen: nothing to do. Whoever takes it in hand meanwhile has
+    // served it when it comes back here.
+    struct port *port = runloop__port_at(loop, run->port);
+    if (port->in_hand)
         acknowledge(run, port, runloop__port_wanted_and_ready(port, run->mode), run->chosen_serial);
-    runloop__port_unpin(run->loop, port);
-    runloop__unlock(run->loop);
+    runloop__unlock(loop);
 }
 
 /// Epoll's bit for "the peer has shut down its half" is a hang-up, too.

@@ -57,7 +57,7 @@ static bool serve(struct run *run) {
     case CHOICE_NONE: break;
     case CHOICE_TIMERS: runloop__timers_fire(run); break;
     case CHOICE_PORT:
-        if (run->port == &run->loop->main_queue_port)
+        if (run->port == PORT_MAIN_QUEUE)
             return run->served_main_queue = runloop__main_queue_serve(run);
         runloop__port_serve(run);
         return runloop__port_call(run);

@@ -28,10 +28,9 @@ struct run {
     bool looked_at_main_queue; ///< in this iteration, and found it not ready
     enum choice choice;        ///< what the wait has chosen to serve
     union {
-        struct port *port;      ///< pinned, if that is the choice
+        port_number port;       ///< if that is the choice
         runloop_source *source; ///< collected, if that is the choice
     };
-    uint64_t port_report;
     uint32_t chosen_serial;  ///< the loop's number of additions when it was chosen
     uint32_t collected_base; ///< the sources, if they are the choice, begin here
     uint32_t ready;          ///< … and this is what their port was reported for

@@ -123,8 +123,8 @@ void runloop__bindings_each(runloop_source *source, void (*visit)(struct binding
 struct binding *runloop__binding_find(runloop_source *source, runloop *loop);
 struct binding *runloop__binding_make(runloop_source *source, runloop *loop);
 /// HOLDS: loop. The sources that are in some mode of the loop, one by one: NULL begins and ends. Those on ports come last, by
-/// `*bucket`, 0 to begin with; who begins once more with what is left there passes over the empty ones.
-struct binding *runloop__binding_next(runloop *loop, struct binding *binding, uint32_t *bucket);
+/// `*used`, 0 to begin with; who begins once more with what is left there passes over those that are no more.
+struct binding *runloop__binding_next(runloop *loop, struct binding *binding, uint32_t *used);
 /// Without any lock. Gives up bindings to loops that are no more.
 void runloop__bindings_sweep(runloop_source *source);
 void runloop__bindings_free(runloop_source *source);
@@ -144,24 +144,35 @@ bool runloop__source_pass(struct run *run);
 bool runloop__source_any_signalled(runloop *loop, struct mode *mode);
 void runloop__source_destroy(runloop_source *source);
 
+/// The number of a port in its loop: how many bytes of `loop->ports` come before it. Ports refer to each other by number, since a
+/// number is half as long as an address, and since ports move when there are more of them.
+typedef uint32_t port_number;
+#define NO_PORT ((port_number)0)
+#define PORT_MAIN_QUEUE ((port_number)sizeof(struct port))
+enum { PORTS_OF_NO_DESCRIPTOR = 2 };
+// Not ports, but reported like them.
+#define NUMBER_WAKE (UINT32_MAX - 1)
+#define NUMBER_TIMER (UINT32_MAX - 2)
+
 /// A descriptor in a loop: one registration with epoll for all sources on it. All fields: lock.
 struct port {
-    struct binding *newest; ///< its sources, the latest first; NULL: out of use
-    struct list in_ready;
-    struct list narrowed;
-    struct port *next; ///< in its bucket, or in the graveyard
-    int descriptor;
-    uint32_t reports; ///< counts reports, so that a run can tell "served meanwhile" from "still the one I chose"
+    struct binding *newest;                 ///< its sources, the latest first; NULL: out of use, or of no descriptor
+    port_number next_ready, previous_ready; ///< among the reported ones, if it is `ready`
+    port_number next;                       ///< in its bucket, or among those that are free
+    port_number next_narrowed;              ///< if it is `in_narrowed`
     // Bits of epoll: all that sources ask for, and all that is reported then, fit into 16.
     uint16_t registered; ///< what epoll was asked for; 0: not in the set
     uint16_t ready;      ///< reported and not yet served
-    uint16_t pins; ///< runs that have chosen it and not yet served it: nested ones, as many as a stack has room for
-    bool is_main_queue : 1; ///< constant; one of its loop's own fields, without sources
-    bool is_shared : 1;     ///< has more than one source
+    uint16_t generation; ///< tells what is reported of it from what is reported of those that had its number before
+    uint8_t reports;     ///< counts reports, so that some are looked at more closely
+    bool in_hand : 1;    ///< chosen, and neither served nor taken out of use since
+    bool is_shared : 1;  ///< has more than one source
     bool in_set : 1;
     bool is_zombie : 1; ///< out of use, but epoll may still report it
+    bool is_narrowed : 1;
+    bool in_narrowed : 1; ///< stands in the list of the narrowed ones; perhaps it was one
 };
-_Static_assert(sizeof(struct port) <= RUNLOOP__BLOCK_SIZE, "A port is one block.");
+_Static_assert(sizeof(struct port) <= 32, "Two ports are a cache line.");
 
 /// HOLDS: loop. Joins / leaves the port of the source's descriptor. Negative errno of epoll_ctl, or -ENOMEM.
 int runloop__port_join(runloop *loop, struct binding *binding);
@@ -171,7 +182,7 @@ struct port *runloop__port_find(runloop *loop, int descriptor);
 /// HOLDS: loop. The source that joined the port before this one, or NULL.
 struct binding *runloop__port_older(struct binding *binding);
 /// HOLDS: loop. `runloop__binding_next` for sources on ports.
-struct binding *runloop__port_next_binding(runloop *loop, struct binding *binding, uint32_t *bucket);
+struct binding *runloop__port_next_binding(runloop *loop, struct binding *binding, uint32_t *used);
 
 /// Hang-up and error concern every source, asked for or not.
 enum { UNASKED = EPOLLERR | EPOLLHUP };
@@ -181,6 +192,11 @@ static inline uint32_t runloop__port_mask(const runloop_source *source) {
     // Partner of runloop_source_set_events, which stores before it walks the chain of bindings: who joins has published his
     // binding before this load, so one of the two sees the other.
     return atomic_load(&source->item.events);
+}
+
+/// HOLDS: loop. Of a port in use.
+static inline int runloop__port_descriptor(const struct port *port) {
+    return runloop__source_descriptor(runloop__source_of(port->newest));
 }
 
 /// HOLDS: loop. The source of a port that has one, as most do, or NULL.
@@ -205,26 +221,26 @@ void runloop__ports_note_what_is_left(runloop *loop);
 int runloop__port_update(runloop *loop, struct port *port);
 /// HOLDS: loop. One of the port's sources asks for something else.
 int runloop__port_ask_anew(runloop *loop, struct port *port);
-/// HOLDS: loop. Notes what a wait reported.
-void runloop__port_report(runloop *loop, struct port *port, uint32_t events);
+/// HOLDS: loop. Notes what a wait reported under a tag.
+void runloop__port_report(runloop *loop, uint64_t tag, uint32_t events);
+/// HOLDS: loop. What was reported is served, or over.
+void runloop__port_unready(runloop *loop, struct port *port);
 /// HOLDS: loop. Has a port been reported that the run can serve?
 bool runloop__port_is_ready(struct run *run);
 /// HOLDS: loop. Chooses the first one: into the hand, if observers are told before it is served, else its sources are collected.
 /// False if there is none.
 bool runloop__port_choose(struct run *run);
-void runloop__port_take_in_hand(struct run *run, struct port *port);
+void runloop__port_take_in_hand(struct run *run, port_number number);
 /// HOLDS: loop. Before any wait: all that this mode wants must be able to end it.
 void runloop__ports_prepare_wait(struct run *run);
 /// HOLDS: loop. Before a wait that may sleep: nothing that this mode does not want may end it.
 void runloop__ports_narrow(struct run *run);
-void runloop__port_unpin(runloop *loop, struct port *port);
 /// Own thread. Collects from the port the run has chosen, unless that was served meanwhile.
 void runloop__port_serve(struct run *run);
 /// Own thread. Calls what was collected: true if any was called.
 bool runloop__port_call(struct run *run);
 /// Own thread. Calls the one source that was chosen.
 void runloop__port_call_only(struct run *run);
-void runloop__ports_free_graveyard(runloop *loop);
 void runloop__ports_free(runloop *loop);
 
 //===-- the port set: epoll, eventfd, timerfd (portset.c) ------------------------------------------------------------===//
@@ -243,7 +259,9 @@ enum { RUNLOOP__BATCH = 64 };
 int runloop__portset_wait(runloop *loop, int64_t timeout_ns, bool *timer_expired);
 /// HOLDS: loop. Arms the timer descriptor, which is made when first needed. Negative errno.
 int runloop__portset_arm(runloop *loop, int64_t fire_ns);
-int runloop__portset_watch(runloop *loop, struct port *port, int operation, uint32_t events);
+/// HOLDS: loop. `tag`: what a wait will report it under, a number and, above that, a generation. Negative errno.
+int runloop__portset_watch(runloop *loop, int descriptor, uint64_t tag, int operation, uint32_t events);
+int runloop__portset_watch_main_queue(runloop *loop);
 void runloop__portset_write_wake(runloop *loop);
 
 //===-- the wake word (wake.c) ---------------------------------------------------------------------------------------===//

@@ -101,7 +101,7 @@ static void compare(runloop_source *source, runloop_source *other, runloop_sourc
 /// HOLDS: loop. The comparable sources of the mode (NULL: of the common set), retained, into `found` (NULL: counts only).
 static uint32_t comparable_sources(runloop *loop, runloop_source *source, struct mode *mode, runloop_source **found) {
     // By identity alone: nobody else can be equal, and nothing need be searched.
-    uint32_t count = 0, bucket = 0;
+    uint32_t count = 0, ports = 0;
     if (!equality_of(source))
         return 0;
     if (!mode) {
@@ -112,7 +112,7 @@ static uint32_t comparable_sources(runloop *loop, runloop_source *source, struct
         }
         return count;
     }
-    for (struct binding *binding = NULL; (binding = runloop__binding_next(loop, binding, &bucket));) {
+    for (struct binding *binding = NULL; (binding = runloop__binding_next(loop, binding, &ports));) {
         if (runloop__is_member(&binding->modes, mode))
             compare(source, runloop__source_of(binding), found, &count);
     }

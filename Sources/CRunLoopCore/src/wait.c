@@ -207,7 +207,7 @@ bool runloop__wait_choose_main_queue(struct run *run) {
     if (!runloop__main_queue_look(run))
         return false;
     runloop__lock(run->loop);
-    runloop__port_take_in_hand(run, &run->loop->main_queue_port);
+    runloop__port_take_in_hand(run, PORT_MAIN_QUEUE);
     runloop__unlock(run->loop);
     return true;
 }
