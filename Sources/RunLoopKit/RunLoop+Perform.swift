@@ -9,7 +9,7 @@ extension RunLoop {
     ///   `body` is freed and never called.
     @discardableResult
     public func perform(inModes modes: Set<Mode> = [.default], _ body: sending @escaping () -> Void) -> Bool {
-        wasAccepted(core.post(modes, consume body))
+        Self.wasAccepted(core.post(modes, consume body))
     }
 
     /// Calls `body` once on the loop's thread, when the loop runs in the default mode, and wakes the loop for it.
@@ -19,10 +19,10 @@ extension RunLoop {
     /// - Returns: as above.
     @discardableResult
     public func perform(_ body: sending @escaping () -> Void) -> Bool {
-        wasAccepted(core.post(.default, consume body))
+        Self.wasAccepted(core.post(.default, consume body))
     }
 
-    private func wasAccepted(_ result: Int32) -> Bool {
+    static func wasAccepted(_ result: Int32) -> Bool {
         if result == 0 { return true }
         if case .outOfMemory = Error(result: result) { outOfMemory() }
         return false

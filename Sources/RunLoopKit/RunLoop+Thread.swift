@@ -64,9 +64,17 @@ extension RunLoop {
         ///   `body` is freed and never called.
         @discardableResult
         public func perform(inModes modes: Set<Mode> = [.common], _ body: sending @escaping () -> Void) -> Bool {
-            let result = loop.core.post(modes, atEnd: .perform, consume body)
-            if case .outOfMemory = Error(result: result) { outOfMemory() }
-            return result == 0
+            RunLoop.wasAccepted(loop.core.post(modes, atEnd: .perform, consume body))
+        }
+
+        /// Calls `body` once on the thread, in the common modes of its loop, and does not wait for it.
+        ///
+        /// What `perform(inModes:)` does with the common modes, without a set of modes to be made for each closure.
+        ///
+        /// - Returns: as above.
+        @discardableResult
+        public func perform(_ body: sending @escaping () -> Void) -> Bool {
+            RunLoop.wasAccepted(loop.core.post(.common, atEnd: .perform, consume body))
         }
 
         /// Calls `body` once on the thread, waits for it, and returns or throws what it returned or threw.

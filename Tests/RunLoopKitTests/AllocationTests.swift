@@ -85,6 +85,17 @@ import Testing
         #expect(!usesMemory)
     }
 
+    @Test("A closure given to a thread allocates nothing where it is given")
+    func closureForThread() async throws {
+        let count = try await withRunLoopThread {
+            let calls = Count()
+            let body = { @Sendable in calls.increment() }
+            let thread = try RunLoop.Thread()
+            return try allocations { thread.perform(body) }
+        }
+        #expect(count == 0)
+    }
+
     @Test("An observer that its creator dropped allocates nothing")
     func droppedObserver() async throws {
         let usesMemory = try await withRunLoopThread {
@@ -162,18 +173,17 @@ import Testing
 
     @Test("Adding a timer to a loop, and invalidating it, allocates nothing")
     func membership() async throws {
-        let counts = try await withRunLoopThread {
+        let count = try await withRunLoopThread {
             let loop = RunLoop.current
-            return try (0..<3).map { _ in
-                let timer = RunLoop.Timer(after: .seconds(3600)) { _ in }
-                return try allocations {
-                    loop.add(timer, forMode: .default)
-                    timer.invalidate()
-                }
+            let timers = (0..<10).map { _ in RunLoop.Timer(after: .seconds(3600)) { _ in } }
+            var next = 0
+            return try allocations {
+                loop.add(timers[next], forMode: .default)
+                timers[next].invalidate()
+                next += 1
             }
         }
-        // The first makes room for others.
-        #expect(counts.last == 0)
+        #expect(count == 0)
     }
 
     @Test("A job of an actor, and a call between two executors of a loop, allocate nothing")
@@ -219,15 +229,17 @@ private func deliver(_ prepare: () -> Void = {}) throws -> Bool {
     return canaries.disturbed() > 0
 }
 
-/// How many allocations `body` makes, counted when it has been called before. What it returns is kept until they are counted.
+/// How many allocations `body` makes, counted when it has been called before. What it returns is kept until they are counted. The
+/// least of several counts: whoever finds the core's store of blocks empty fills it, and that is nobody's cost in particular.
 private func allocations<Result>(_ body: () -> Result) throws -> Int {
     let canaries = try #require(Canaries())
-    var count = 0
-    for _ in 0..<2 {
+    var least = Int.max
+    for call in 0..<5 {
         canaries.plant()
-        withExtendedLifetime(body()) { count = canaries.disturbed() }
+        let count = withExtendedLifetime(body()) { canaries.disturbed() }
+        if call > 0 { least = min(least, count) }
     }
-    return count
+    return least
 }
 
 /// An actor whose calls of another one are jobs of the same thread.

@@ -100,11 +100,14 @@ struct LoopCore: Hashable, @unchecked Sendable {
         }
     }
 
-    /// In one mode, and freed unused if the thread ends.
+    /// In one mode, or in all common ones.
     @inline(__always)
-    func post(_ mode: ModeName, _ body: sending @escaping () -> Void) -> Int32 {
-        LentClosure(consume body).lend { words in
-            runloop__post_pair(pointer, mode.text, nil, 0, performCallOut, words, discardCallOut)
+    func post(
+        _ mode: ModeName, atEnd discard: DiscardOfPost = .free, _ body: sending @escaping () -> Void
+    ) -> Int32 {
+        let atEnd: runloop_function = discard == .free ? discardCallOut : performCallOut
+        return LentClosure(consume body).lend { words in
+            runloop__post_pair(pointer, mode.text, nil, 0, performCallOut, words, atEnd)
         }
     }
 
