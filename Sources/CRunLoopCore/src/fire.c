@@ -6,22 +6,23 @@ bool runloop__timers_are_due(struct mode *mode, int64_t now_ns) {
     return mode->timers.count > 0 && mode->timers.entries[0].key <= now_ns;
 }
 
-/// HOLDS: loop. Children are due no earlier than their parent, so only the due part of the heap is visited.
+/// HOLDS: loop. The entry at `position` is due. Its children are due no earlier, so only the due part of the heap is visited.
 static void gather_due(runloop *loop, const struct heap *heap, uint32_t position, int64_t now_ns) {
-    if (position >= heap->count || heap->entries[position].key > now_ns)
-        return;
     struct item *item = &runloop__heap_timer(heap->entries[position])->item;
     if (!runloop__collect_unretained(loop, item))
         return;
     __builtin_prefetch(item, 1);
-    for (uint32_t child = position * 4 + 1; child <= position * 4 + 4; child++)
-        gather_due(loop, heap, child, now_ns);
+    for (uint32_t child = position * 4 + 1; child <= position * 4 + 4 && child < heap->count; child++) {
+        if (heap->entries[child].key <= now_ns)
+            gather_due(loop, heap, child, now_ns);
+    }
 }
 
 /// HOLDS: loop. Retained after all are known: so what is not in the cache comes at the same time, not one by one.
 static void collect_due(runloop *loop, const struct heap *heap, int64_t now_ns) {
     uint32_t base = loop->collected_count;
-    gather_due(loop, heap, 0, now_ns);
+    if (heap->count > 0 && heap->entries[0].key <= now_ns)
+        gather_due(loop, heap, 0, now_ns);
     for (uint32_t i = base; i < loop->collected_count; i++)
         runloop__item_retain(loop->collected[i]);
 }

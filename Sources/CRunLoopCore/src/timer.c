@@ -44,7 +44,7 @@ static inline void init(runloop_timer *timer, const runloop_timer_config *config
     timer->fire = config->fire;
     atomic_init(&timer->owner, NULL);
     atomic_init(&timer->due_ns, config->fire_ns);
-    atomic_init(&timer->extras, extras);
+    atomic_init(&timer->extras, (uintptr_t)extras);
     timer->mode = NULL;
 }
 
@@ -104,10 +104,9 @@ void runloop__timer_destroy(runloop_timer *timer) {
     unsigned releases = ITEM_VALID | ITEM_RELEASES;
     if ((runloop__timer_state(timer) & releases) == releases)
         runloop__item_release_context(&timer->item);
-    if (extras) {
-        free(extras->further);
+    free(runloop__timer_further(timer));
+    if (extras)
         runloop__block_free(extras);
-    }
     runloop__block_free(timer);
 }
 
@@ -117,7 +116,7 @@ int runloop__timer_ensure_extras(runloop_timer *timer) {
     // Without extras there is no context to be released, but for that of an object.
     const runloop_timer_config nothing = {.context.release = runloop__item_config(&timer->item)->release};
     struct timer_extras *extras = make_extras(&nothing);
-    atomic_store_explicit(&timer->extras, extras, memory_order_release);
+    atomic_store_explicit(&timer->extras, (uintptr_t)extras, memory_order_release);
     return extras ? 0 : -ENOMEM;
 }
 

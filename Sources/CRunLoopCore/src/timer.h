@@ -9,11 +9,11 @@ struct runloop_timer {
     struct item item; ///< its state is written with the owner locked
     void (*fire)(runloop_timer *timer, void *info);
     owner_word owner;
-    _Atomic int64_t due_ns;                ///< written with the owner locked
-    _Atomic(struct timer_extras *) extras; ///< or NULL; set once, with the owner locked
-    struct mode *mode;                     ///< owner: the first of its modes, or NULL
-    uint32_t position;                     ///< owner: its place in that mode's heap, or HEAP_NOWHERE while firing
-    uint32_t serial_low;                   ///< owner: with item.serial_high, when it joined its loop
+    _Atomic int64_t due_ns;   ///< written with the owner locked
+    _Atomic uintptr_t extras; ///< or 0; with TIMER_HAS_FURTHER. Written with the owner locked, the address once
+    struct mode *mode;        ///< owner: the first of its modes, or NULL
+    uint32_t position;        ///< owner: its place in that mode's heap, or HEAP_NOWHERE while firing
+    uint32_t serial_low;      ///< owner: with item.serial_high, when it joined its loop
 };
 _Static_assert(sizeof(struct runloop_timer) <= RUNLOOP__BLOCK_SIZE, "A timer is one block.");
 
@@ -28,8 +28,13 @@ struct timer_extras {
 };
 _Static_assert(sizeof(struct timer_extras) <= RUNLOOP__BLOCK_SIZE, "What else there is of a timer is one block, too.");
 
+/// It was in further modes or common, and has a list of these: so that where there is none, nobody has to look into the extras, which are
+/// seldom in the cache.
+enum { TIMER_HAS_FURTHER = 1 };
+
 static inline struct timer_extras *runloop__timer_extras(const runloop_timer *timer) {
-    return atomic_load_explicit(&timer->extras, memory_order_acquire);
+    uintptr_t extras = atomic_load_explicit(&timer->extras, memory_order_acquire);
+    return (struct timer_extras *)(extras & ~(uintptr_t)TIMER_HAS_FURTHER);
 }
 
 static inline int64_t runloop__timer_interval(const runloop_timer *timer) {
@@ -47,8 +52,8 @@ static inline uint64_t runloop__timer_serial(const runloop_timer *timer) {
 }
 
 static inline struct further_modes *runloop__timer_further(const runloop_timer *timer) {
-    struct timer_extras *extras = runloop__timer_extras(timer);
-    return extras ? extras->further : NULL;
+    uintptr_t extras = atomic_load_explicit(&timer->extras, memory_order_acquire);
+    return extras & TIMER_HAS_FURTHER ? ((struct timer_extras *)(extras - TIMER_HAS_FURTHER))->further : NULL;
 }
 
 /// The order in which timers fire (R74 and ties).

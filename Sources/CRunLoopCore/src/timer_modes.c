@@ -18,7 +18,11 @@ struct mode *runloop__timer_mode(const runloop_timer *timer, uint32_t index) {
 /// HOLDS: loop. Room for so many modes beside the first.
 static RUNLOOP__COLD int reserve_further(runloop_timer *timer, uint32_t needed) {
     int error = runloop__timer_ensure_extras(timer);
-    return error ? error : runloop__further_reserve(&runloop__timer_extras(timer)->further, needed);
+    struct timer_extras *extras = runloop__timer_extras(timer);
+    if (error || (error = runloop__further_reserve(&extras->further, needed)))
+        return error;
+    atomic_store_explicit(&timer->extras, (uintptr_t)extras | TIMER_HAS_FURTHER, memory_order_release);
+    return 0;
 }
 
 /// HOLDS: loop. Room for so many more timers. Firing ones are members without a place in the heap, to which they must be able to return.
