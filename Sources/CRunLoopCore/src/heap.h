@@ -90,18 +90,19 @@ static RUNLOOP__COLD uint32_t heap_least_among(const struct heap *heap, uint32_t
     return least;
 }
 
-/// The least of an entry's children. Which of four keys is least can't be predicted, so it is found without a branch; that two are
-/// equal is rare, and looked at again.
+/// The least of an entry's children. Which of four keys is least can't be predicted, so it is found without a branch; that two that were
+/// compared are equal is rare, and then all are looked at again.
 static inline uint32_t heap_least_child(const struct heap *heap, uint32_t child) {
     if (child + 4 > heap->count)
         return heap_least_among(heap, child, heap->count);
     const struct heap_entry *four = &heap->entries[child];
-    uint32_t left = four[1].key < four[0].key, right = 2 + (four[3].key < four[2].key);
-    uint32_t least = four[right].key < four[left].key ? right : left;
-    int64_t key = four[least].key;
-    if ((four[0].key == key) + (four[1].key == key) + (four[2].key == key) + (four[3].key == key) > 1)
+    int64_t key_0 = four[0].key, key_1 = four[1].key, key_2 = four[2].key, key_3 = four[3].key;
+    uint32_t left = child + (key_1 < key_0), right = child + 2 + (key_3 < key_2);
+    int64_t left_key = key_1 < key_0 ? key_1 : key_0, right_key = key_3 < key_2 ? key_3 : key_2;
+    if ((key_0 == key_1) | (key_2 == key_3) | (left_key == right_key))
         return heap_least_among(heap, child, child + 4);
-    return child + least;
+    uint32_t is_right = right_key < left_key; // as a sum, since a choice is made a branch by some compilers
+    return left + is_right * (right - left);
 }
 
 static inline void heap_sift_down(struct heap *heap, struct mode *mode, uint32_t position, struct heap_entry entry) {
