@@ -18,12 +18,29 @@ extension RunLoop {
             case abandoned
         }
 
+        /// How it is called off.
+        private enum Way {
+            /// One reference to a timer that keeps a closure, and lets go of it when it is over.
+            case timer(TimerCore)
+            case action(@Sendable () -> Void)
+        }
+
         private let fate: Fate
-        private let action: @Sendable () -> Void
+        private let way: Way
 
         init(_ fate: Fate, cancel action: @escaping @Sendable () -> Void) {
             self.fate = fate
-            self.action = action
+            way = .action(action)
+        }
+
+        /// Takes over the caller's reference.
+        init(_ fate: Fate, _ timer: TimerCore) {
+            self.fate = fate
+            way = .timer(timer)
+        }
+
+        deinit {
+            if case .timer(let timer) = way { timer.release() }
         }
 
         /// What has become of it. An answer about another thread's loop may be old when it arrives, but only `active` ever
@@ -37,9 +54,12 @@ extension RunLoop {
         /// Cancels it: was it active?
         @discardableResult
         func callOff() -> Bool {
-            let isActive = fate.settle(.cancelled)
-            if isActive { action() }
-            return isActive
+            if !fate.settle(.cancelled) { return false }
+            switch way {
+            case .timer(let timer): timer.invalidate()
+            case .action(let action): action()
+            }
+            return true
         }
     }
 }
@@ -64,15 +84,15 @@ final class Fate: Sendable {
 /// Held by what a loop has for a registration and by nothing else: when the loop lets go of that, it is over.
 final class EndOfRegistration: Sendable {
     let fate: Fate
-    private let action: @Sendable () -> Void
+    private let action: (@Sendable () -> Void)?
 
-    init(_ fate: Fate, _ action: @escaping @Sendable () -> Void = {}) {
+    init(_ fate: Fate, _ action: (@Sendable () -> Void)? = nil) {
         self.fate = fate
         self.action = action
     }
 
     deinit {
         _ = fate.settle(.abandoned)
-        action()
+        action?()
     }
 }

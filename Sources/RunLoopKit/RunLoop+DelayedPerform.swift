@@ -50,16 +50,19 @@ extension RunLoop {
         _ body: sending @escaping () -> Void
     ) -> Registration {
         let fate = Fate()
-        let end = EndOfRegistration(fate) { [keyed, hash = key?.hash] in
-            if let hash { keyed.remove(fate, hash: hash) }
-        }
-        let timer = Timer(after: delay, tolerance: tolerance) { _ in
+        var forget: (@Sendable () -> Void)?
+        if let hash = key?.hash { forget = { [keyed] in keyed.remove(fate, hash: hash) } }
+        let end = EndOfRegistration(fate, forget)
+        let fireDate = Nanoseconds.fromNow(Nanoseconds.of(delay))
+        let timer = TimerCore(fireDate: fireDate, tolerance: Nanoseconds.of(tolerance)) {
             if end.fate.settle(.done) { body() }
         }
-        // Weak, so that keeping the registration does not keep the closure: the loop keeps the timer while it has it.
-        let registration = Registration(fate) { [weak timer] in timer?.invalidate() }
+        let registration = Registration(fate, timer)
         if let key { keyed.add(registration, fate, key) }
-        for mode in modes { add(timer, forMode: mode) }
+        var isWaiting = false
+        for mode in modes where didJoin(core.add(timer, mode.name)) { isWaiting = true }
+        // Nobody has it then, and so nobody would let go of the closure.
+        if !isWaiting { timer.invalidate() }
         return registration
     }
 }
