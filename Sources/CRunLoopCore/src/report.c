@@ -161,16 +161,6 @@ void runloop__port_take_in_hand(struct run *run, port_number number) {
     runloop__port_at(run->loop, number)->in_hand = true;
 }
 
-// A source is no object, so its references are only counted.
-static inline void hold(runloop_source *source) {
-    atomic_fetch_add_explicit(&source->item.references, 1, memory_order_relaxed);
-}
-
-static inline void let_go(runloop_source *source) {
-    if (atomic_fetch_sub_explicit(&source->item.references, 1, memory_order_acq_rel) == 1)
-        runloop__item_destroy(&source->item);
-}
-
 static inline bool is_told_first(const struct run *run) {
     return atomic_load_explicit(&run->mode->observed, memory_order_relaxed) & RUNLOOP_ACTIVITY_AFTER_WAITING;
 }
@@ -204,7 +194,7 @@ bool runloop__port_choose(struct run *run) {
     uint32_t ready = port->ready & (runloop__port_mask(source) | UNASKED);
     if (!ready || runloop__source_is(source, ITEM_COUNTER) || !runloop__collect_unretained(loop, &source->item))
         return choose_any(run);
-    hold(source);
+    runloop__source_hold(source);
     begin_serving(loop, port);
     run->choice = CHOICE_SOURCE;
     run->source = source;
@@ -258,5 +248,5 @@ void runloop__port_call_only(struct run *run) {
     runloop__IS_CALLING_OUT_TO_A_DESCRIPTOR_SOURCE(source, as_told(run->ready));
     // Its entry goes before its reference: a release function may run the loop, or end the thread.
     run->loop->collected_count--;
-    let_go(source);
+    runloop__source_let_go(source);
 }

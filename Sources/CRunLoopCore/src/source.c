@@ -232,9 +232,7 @@ void runloop__source_queue_if_signalled(struct binding *binding) {
 }
 
 /// HOLDS: loop. Moves what has been signalled to the list of the loop's thread, oldest first.
-static void take_incoming(runloop *loop) {
-    if (!atomic_load(&loop->incoming))
-        return;
+static __attribute__((noinline)) void take_all_incoming(runloop *loop) {
     // Announced before the stack is emptied: a pass that looks without the lock finds one or the other, for the exchange publishes
     // what comes before it to whoever finds the stack empty.
     atomic_store_explicit(&loop->has_pending, true, memory_order_release);
@@ -250,6 +248,11 @@ static void take_incoming(runloop *loop) {
         end = &signals->pending;
         binding = next;
     }
+}
+
+static inline void take_incoming(runloop *loop) {
+    if (atomic_load(&loop->incoming))
+        take_all_incoming(loop);
 }
 
 void runloop__source_forget_signal(struct binding *binding) {
@@ -270,8 +273,9 @@ void runloop__source_forget_all_signals(runloop *loop) {
 
 //===-- the pass (R63) -----------------------------------------------------------------------------------------------===//
 
-static bool is_due(struct binding *binding, struct mode *mode) {
-    return atomic_load(mark_of(binding)) && runloop__item_is_valid(&runloop__source_of(binding)->item) &&
+static inline __attribute__((always_inline)) bool is_due(struct binding *binding, runloop_source *source,
+                                                         struct mode *mode) {
+    return atomic_load(&runloop__portless(source)->signalled) && runloop__item_is_valid(&source->item) &&
            runloop__is_member(&binding->modes, mode);
 }
 
@@ -283,8 +287,9 @@ static inline __attribute__((always_inline)) void each_due(runloop *loop, struct
     for (struct list *node = loop->pending.next, *next; node != &loop->pending; node = next) {
         next = node->next;
         struct binding *binding = runloop__binding_of(LIST_ENTRY(node, struct signals, pending));
-        if (is_due(binding, mode)) {
-            if (!found(loop, runloop__source_of(binding), context))
+        runloop_source *source = runloop__source_of(binding);
+        if (is_due(binding, source, mode)) {
+            if (!found(loop, source, context))
                 return;
         } else if (!atomic_load(mark_of(binding)) || !binding->modes.mode) {
             unlink_signal(loop, binding);
@@ -300,14 +305,18 @@ static inline __attribute__((always_inline)) void each_due(runloop *loop, struct
             continue;
         // Still half linked: others must look as well, in whatever mode it is due.
         atomic_store(&loop->rescan, true);
-        if (is_due(binding, mode) && !found(loop, runloop__source_of(binding), context))
+        runloop_source *source = runloop__source_of(binding);
+        if (is_due(binding, source, mode) && !found(loop, source, context))
             return;
     }
 }
 
-static bool collect(runloop *loop, runloop_source *source, void *unused) {
+static inline bool collect(runloop *loop, runloop_source *source, void *unused) {
     (void)unused;
-    return runloop__collect(loop, &source->item);
+    bool collected = runloop__collect_unretained(loop, &source->item);
+    if (collected)
+        runloop__source_hold(source);
+    return collected;
 }
 
 static bool note(runloop *loop, runloop_source *source, void *any) {
@@ -331,28 +340,41 @@ static bool precedes(const void *a, const void *b) {
            atomic_load_explicit(&right->signalled, memory_order_relaxed);
 }
 
+static inline bool perform(runloop_source *source) {
+    if (!atomic_exchange(&runloop__portless(source)->signalled, 0) || !runloop__item_is_valid(&source->item))
+        return false;
+    runloop__IS_CALLING_OUT_TO_A_SIGNALLED_SOURCE(source);
+    return true;
+}
+
+static __attribute__((noinline)) bool perform_many(struct run *run, uint32_t base) {
+    runloop *loop = run->loop;
+    runloop__collected_sort(loop, base, precedes);
+    bool performed = false;
+    for (uint32_t i = base; i < loop->collected_count; i++) {
+        // With "return after a source" the rest stay signalled for later runs (R65).
+        bool wanted = !(performed && run->returns_after_source) && !runloop__is_inherited(loop);
+        if (wanted && perform(SOURCE_OF(loop->collected[i])))
+            performed = true;
+        runloop__collected_drop(loop, i);
+    }
+    loop->collected_count = base;
+    return performed;
+}
+
 bool runloop__source_pass(struct run *run) {
     runloop *loop = run->loop;
     runloop__lock(loop);
     uint32_t base = loop->collected_count;
     each_due(loop, run->mode, collect, NULL);
     runloop__unlock(loop);
-    if (loop->collected_count - base > 1)
-        runloop__collected_sort(loop, base, precedes);
-
-    bool performed = false;
-    for (uint32_t i = base; i < loop->collected_count; i++) {
-        runloop_source *source = SOURCE_OF(loop->collected[i]);
-        // With "return after a source" the rest stay signalled for later runs (R65).
-        bool wanted = !(performed && run->returns_after_source) && !runloop__is_inherited(loop);
-        if (wanted && atomic_exchange(&runloop__portless(source)->signalled, 0) &&
-            runloop__item_is_valid(&source->item)) {
-            runloop__IS_CALLING_OUT_TO_A_SIGNALLED_SOURCE(source);
-            performed = true;
-        }
-        runloop__collected_drop(loop, i);
-    }
+    if (loop->collected_count != base + 1)
+        return perform_many(run, base);
+    runloop_source *source = SOURCE_OF(loop->collected[base]);
+    bool performed = !runloop__is_inherited(loop) && perform(source);
+    // Its entry goes before its reference: a release function may run the loop, or end the thread.
     loop->collected_count = base;
+    runloop__source_let_go(source);
     return performed;
 }
 

@@ -97,6 +97,15 @@ static inline int32_t runloop__source_order(const runloop_source *source) {
     return extras ? extras->config.order : 0;
 }
 
+// A source is no object, so its references are only counted.
+static inline void runloop__source_hold(runloop_source *source) {
+    atomic_fetch_add_explicit(&source->item.references, 1, memory_order_relaxed);
+}
+static inline void runloop__source_let_go(runloop_source *source) {
+    if (atomic_fetch_sub_explicit(&source->item.references, 1, memory_order_acq_rel) == 1)
+        runloop__item_destroy(&source->item);
+}
+
 /// Of a source that stands on no port, and of its bindings.
 static inline struct portless_source *runloop__portless(const runloop_source *source) {
     return LIST_ENTRY(source, struct portless_source, source);
