@@ -72,6 +72,13 @@ extension RunLoop {
 
     @usableFromInline
     func run(_ mode: Mode, limit: Int64, returnAfterSourceHandled: Bool) -> RunResult {
+        if !core.isThreads { return runChecked(mode, limit: limit, returnAfterSourceHandled: returnAfterSourceHandled) }
+        return LoopCore.run(mode.name, limit: limit, returnAfterSourceHandled: returnAfterSourceHandled)
+    }
+
+    /// Apart, so that a run whose thread is known keeps nothing across a call that it does not make.
+    @inline(never)
+    private func runChecked(_ mode: Mode, limit: Int64, returnAfterSourceHandled: Bool) -> RunResult {
         core.checkThread()
         return LoopCore.run(mode.name, limit: limit, returnAfterSourceHandled: returnAfterSourceHandled)
     }

@@ -24,10 +24,14 @@ struct LoopCore: Hashable, @unchecked Sendable {
 
     // Looking.
 
+    /// Is it the calling thread's, and has that asked for it?
+    @inline(__always)
+    var isThreads: Bool { runloop__is_thread_loop(pointer) }
+
     /// The loop is run by its own thread: anything else is a precondition failure.
     @inline(__always)
     func checkThread() {
-        if !runloop__is_thread_loop(pointer) { checkThreadThatNeverAsked() }
+        if !isThreads { checkThreadThatNeverAsked() }
     }
 
     /// The initial thread may run `main` without ever asking for `current`: its loop is made known to it.
