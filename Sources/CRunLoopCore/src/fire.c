@@ -9,7 +9,7 @@ bool runloop__timers_are_due(struct mode *mode, int64_t now_ns) {
 /// HOLDS: loop. The entry at `position` is due. Its children are due no earlier, so only the due part of the heap is visited.
 static void gather_due(runloop *loop, const struct heap *heap, uint32_t position, int64_t now_ns) {
     struct item *item = &runloop__heap_timer(heap->entries[position])->item;
-    if (!runloop__collect_unretained(loop, item))
+    if (!runloop__collect_unretained(loop, item, heap->entries[position].key))
         return;
     __builtin_prefetch(item, 1);
     for (uint32_t child = position * 4 + 1; child <= position * 4 + 4 && child < heap->count; child++) {
@@ -24,7 +24,7 @@ static void collect_due(runloop *loop, const struct heap *heap, int64_t now_ns) 
     if (heap->count > 0 && heap->entries[0].key <= now_ns)
         gather_due(loop, heap, 0, now_ns);
     for (uint32_t i = base; i < loop->collected_count; i++)
-        runloop__item_retain(loop->collected[i]);
+        runloop__item_retain(loop->collected[i].item);
 }
 
 static int64_t due_of(const runloop_timer *timer) {
@@ -39,9 +39,7 @@ static void drop_unlocked(runloop *loop, uint32_t index) {
 }
 
 static bool precedes(const void *a, const void *b) {
-    const runloop_timer *left = a, *right = b;
-    int64_t left_ns = due_of(left), right_ns = due_of(right);
-    return left_ns != right_ns ? left_ns < right_ns : runloop__timer_precedes(left, right);
+    return runloop__timer_precedes(a, b);
 }
 
 /// How many whole intervals lie between two instants; they may be further apart than int64_t tells.
@@ -150,7 +148,7 @@ bool runloop__timers_fire(struct run *run) {
     if (loop->collected_count - base > 1)
         runloop__collected_sort(loop, base, precedes);
     for (uint32_t i = base; i < loop->collected_count; i++) {
-        struct firing firing = {.timer = (runloop_timer *)(void *)loop->collected[i]};
+        struct firing firing = {.timer = (runloop_timer *)(void *)loop->collected[i].item};
         if (!begin(loop, &firing, pass_ns)) {
             drop_unlocked(loop, i);
             continue;

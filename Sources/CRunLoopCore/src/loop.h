@@ -136,7 +136,7 @@ struct runloop {
     _Atomic(struct association *) associations; ///< pushed under lock (associated.c)
     _Atomic uint32_t association_readers;       ///< atomic: other threads that are about to retain an object
 
-    struct item **collected; ///< thread: retained items that call-outs are about to reach, a stack over nested runs
+    struct collected *collected; ///< thread: retained items that call-outs are about to reach, a stack over nested runs
     uint32_t collected_count, collected_capacity;
 
     /// Atomic: posts, newest first (perform.c). On a line of its own: who posts writes it, and the thread, which performs meanwhile,
@@ -220,29 +220,33 @@ static inline void runloop__mode_left(runloop *loop, const struct mode *mode) {
         runloop__wake_kick(loop);
 }
 
+struct collected {
+    struct item *item;
+    int64_t key; ///< what it is called by first: a timer's instant, a source's order
+};
 /// False when memory ran out.
 bool runloop__collected_grow(runloop *loop);
 /// Own thread. Pushes an item for a call-out to come; false when memory ran out (it stays for a later turn). The entry is a
 /// reference, which whoever pushes an item unretained makes before he unlocks the loop.
-static inline bool runloop__collect_unretained(runloop *loop, struct item *item) {
+static inline bool runloop__collect_unretained(runloop *loop, struct item *item, int64_t key) {
     if (loop->collected_count == loop->collected_capacity && !runloop__collected_grow(loop))
         return false;
-    loop->collected[loop->collected_count++] = item;
+    loop->collected[loop->collected_count++] = (struct collected){.item = item, .key = key};
     return true;
 }
-static inline bool runloop__collect(runloop *loop, struct item *item) {
-    bool collected = runloop__collect_unretained(loop, item);
+static inline bool runloop__collect(runloop *loop, struct item *item, int64_t key) {
+    bool collected = runloop__collect_unretained(loop, item, key);
     if (collected)
         runloop__item_retain(item);
     return collected;
 }
 static inline void runloop__collected_drop(runloop *loop, uint32_t index) {
-    struct item *item = loop->collected[index];
-    loop->collected[index] = NULL;
+    struct item *item = loop->collected[index].item;
+    loop->collected[index].item = NULL;
     if (item)
         runloop__item_release(item);
 }
-/// Sorts those from `base` on; stable.
+/// Sorts those from `base` on by their keys, and where these are equal as `precedes` says, if there is one; stable.
 void runloop__collected_sort(runloop *loop, uint32_t base, bool (*precedes)(const void *, const void *));
 
 //===-- the registry of threads (registry.c), clock (clock.c), names (name.c) ----------------------------------------===//

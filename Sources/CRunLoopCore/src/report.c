@@ -72,17 +72,13 @@ bool runloop__port_is_ready(struct run *run) {
 
 //===-- serving ------------------------------------------------------------------------------------------------------===//
 
-static bool precedes(const void *a, const void *b) {
-    return runloop__source_order(a) < runloop__source_order(b);
-}
-
 /// HOLDS: loop. Collects a source if it is in the mode and asked for what is ready. One that joined the mode after `serial` waits
 /// for the next report: it was not there when the wait chose this port.
 static inline void collect_source(struct run *run, struct binding *binding, uint32_t serial) {
     runloop_source *source = runloop__source_of(binding);
     uint32_t *joined = runloop__position_in(&binding->modes, run->mode);
     if (joined && (int32_t)(serial - *joined) >= 0 && (run->ready & (runloop__port_mask(source) | UNASKED)) &&
-        runloop__collect(run->loop, &source->item))
+        runloop__collect(run->loop, &source->item, runloop__source_order(source)))
         run->needs_counter |= runloop__source_is(source, ITEM_COUNTER);
 }
 
@@ -91,13 +87,13 @@ static void collect_all(struct run *run, struct port *port, uint32_t serial) {
     for (struct binding *binding = port->newest; binding; binding = runloop__port_older(binding))
         collect_source(run, binding, serial);
     // Older ones first, but for their order.
-    struct item **items = run->loop->collected;
+    struct collected *entries = run->loop->collected;
     for (uint32_t low = run->collected_base, high = run->loop->collected_count; low + 1 < high; low++) {
-        struct item *item = items[low];
-        items[low] = items[--high];
-        items[high] = item;
+        struct collected entry = entries[low];
+        entries[low] = entries[--high];
+        entries[high] = entry;
     }
-    runloop__collected_sort(run->loop, run->collected_base, precedes);
+    runloop__collected_sort(run->loop, run->collected_base, NULL);
 }
 
 /// The 8-byte counter of a descriptor with counter semantics: false if somebody else has taken it.
@@ -192,7 +188,7 @@ bool runloop__port_choose(struct run *run) {
         return choose_any(run);
     runloop_source *source = runloop__source_of(only);
     uint32_t ready = port->ready & (runloop__port_mask(source) | UNASKED);
-    if (!ready || runloop__source_is(source, ITEM_COUNTER) || !runloop__collect_unretained(loop, &source->item))
+    if (!ready || runloop__source_is(source, ITEM_COUNTER) || !runloop__collect_unretained(loop, &source->item, 0))
         return choose_any(run);
     runloop__source_hold(source);
     begin_serving(loop, port);
@@ -234,7 +230,7 @@ bool runloop__port_call(struct run *run) {
     uint32_t base = run->collected_base;
     bool called = false;
     for (uint32_t i = base; i < loop->collected_count; i++) {
-        runloop_source *source = SOURCE_OF(loop->collected[i]);
+        runloop_source *source = SOURCE_OF(loop->collected[i].item);
         if (i == base || still_there(run, source))
             called |= call(run, source);
         runloop__collected_drop(loop, i);

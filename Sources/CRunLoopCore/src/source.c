@@ -313,7 +313,7 @@ static inline __attribute__((always_inline)) void each_due(runloop *loop, struct
 
 static inline bool collect(runloop *loop, runloop_source *source, void *unused) {
     (void)unused;
-    bool collected = runloop__collect_unretained(loop, &source->item);
+    bool collected = runloop__collect_unretained(loop, &source->item, runloop__source_order(source));
     if (collected)
         runloop__source_hold(source);
     return collected;
@@ -334,8 +334,6 @@ bool runloop__source_any_signalled(runloop *loop, struct mode *mode) {
 
 static bool precedes(const void *a, const void *b) {
     const struct portless_source *left = runloop__portless(a), *right = runloop__portless(b);
-    if (left->extras.config.order != right->extras.config.order)
-        return left->extras.config.order < right->extras.config.order;
     return atomic_load_explicit(&left->signalled, memory_order_relaxed) <
            atomic_load_explicit(&right->signalled, memory_order_relaxed);
 }
@@ -354,7 +352,7 @@ static __attribute__((noinline)) bool perform_many(struct run *run, uint32_t bas
     for (uint32_t i = base; i < loop->collected_count; i++) {
         // With "return after a source" the rest stay signalled for later runs (R65).
         bool wanted = !(performed && run->returns_after_source) && !runloop__is_inherited(loop);
-        if (wanted && perform(SOURCE_OF(loop->collected[i])))
+        if (wanted && perform(SOURCE_OF(loop->collected[i].item)))
             performed = true;
         runloop__collected_drop(loop, i);
     }
@@ -370,7 +368,7 @@ bool runloop__source_pass(struct run *run) {
     runloop__unlock(loop);
     if (loop->collected_count != base + 1)
         return perform_many(run, base);
-    runloop_source *source = SOURCE_OF(loop->collected[base]);
+    runloop_source *source = SOURCE_OF(loop->collected[base].item);
     bool performed = !runloop__is_inherited(loop) && perform(source);
     // Its entry goes before its reference: a release function may run the loop, or end the thread.
     loop->collected_count = base;
