@@ -132,6 +132,32 @@ static void remove_and_add_next(runloop_source *source, runloop_readiness events
     runloop_add_source(runloop_current(), sources[1], MODE);
 }
 
+TEST("R73 a source whose number stands for another file falls silent, even if a duplicate keeps its own file open") {
+    int descriptor = make_eventfd(1), kept = dup(descriptor), other = make_eventfd(0);
+    add_descriptor(MODE, descriptor, RUNLOOP_READABLE, trace_ready, "vain");
+    REQUIRE(kept >= 0 && dup2(other, descriptor) == descriptor);
+    int in_vain = 0;
+    while (runloop_run_in_mode(MODE, 50 * MS, true) == RUNLOOP_RESULT_HANDLED_SOURCE && in_vain < 200)
+        in_vain++;
+    EXPECT(in_vain < 64);
+}
+
+TEST("R73 a descriptor whose number stood for another file when its source was removed comes back with its own file") {
+    int descriptor = make_eventfd(1), kept = dup(descriptor), other = make_eventfd(0);
+    runloop_source *source = make_descriptor(descriptor, RUNLOOP_READABLE, trace_ready, "back");
+    EXPECT_EQ(runloop_add_source(runloop_current(), source, MODE), 0);
+    REQUIRE(kept >= 0 && dup2(other, descriptor) == descriptor);
+    EXPECT_EQ(runloop_remove_source(runloop_current(), source, MODE), 0);
+    REQUIRE(dup2(kept, descriptor) == descriptor);
+    for (int i = 0; i < 2; i++) {
+        EXPECT_EQ(runloop_add_source(runloop_current(), source, MODE), 0);
+        EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
+        EXPECT_TRACE("back");
+        EXPECT_EQ(runloop_remove_source(runloop_current(), source, MODE), 0);
+    }
+    runloop_source_release(source);
+}
+
 TEST("R43 a ready descriptor that is removed and added again is served, once") {
     make_sources(3, remove_and_add_next);
     for (int i = 0; i < 3; i++)

@@ -14,7 +14,6 @@
 // removed, a copy of it elsewhere keeps the registration alive, and nothing can remove it any more. Such a port is a zombie, and nobody
 // else gets its number, until the whole set is made anew.
 
-#include <fcntl.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -75,6 +74,10 @@ static int watch(runloop *loop, struct port *port, uint32_t mask) {
         atomic_store_explicit(&loop->ports_need_a_look, true, memory_order_relaxed);
         error = control(loop, port, descriptor, EPOLL_CTL_ADD, mask);
     }
+    // The number stands again for a file whose port nobody could take out of the set: what epoll still has of that becomes this
+    // port's. What else may be watched under a number that sources come with is the main queue.
+    if (error == -EEXIST && descriptor != loop->main_queue_descriptor)
+        error = control(loop, port, descriptor, EPOLL_CTL_MOD, mask);
     if (error)
         return error;
     port->in_set = true;
@@ -135,6 +138,15 @@ int runloop__port_ask_anew(runloop *loop, struct port *port) {
         runloop__port_unready(loop, port);
     port->ready = (uint16_t)left;
     return error;
+}
+
+bool runloop__port_is_dead(runloop *loop, struct port *port) {
+    if (!port->in_set || !control(loop, port, runloop__port_descriptor(port), EPOLL_CTL_MOD, port->registered))
+        return false;
+    port->in_set = false;
+    loop->epoll_is_stale = true;
+    atomic_store_explicit(&loop->ports_need_a_look, true, memory_order_relaxed);
+    return true;
 }
 
 //===-- the ports, and the table by descriptor -----------------------------------------------------------------------===//

@@ -1,6 +1,5 @@
 // report.c — what waits report of descriptors: noted in the port, chosen one port per iteration, served by calling its sources.
 
-#include <fcntl.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -121,16 +120,6 @@ static inline bool is_checked(const struct port *port) {
     return port->reports % REPORTS_BETWEEN_CHECKS == 0;
 }
 
-/// HOLDS: loop. True if the port is dead: its number stands for nothing.
-static bool is_closed(runloop *loop, struct port *port) {
-    if (!is_checked(port) || fcntl(runloop__port_descriptor(port), F_GETFD) >= 0)
-        return false;
-    port->in_set = false;
-    loop->epoll_is_stale = true;
-    atomic_store_explicit(&loop->ports_need_a_look, true, memory_order_relaxed);
-    return true;
-}
-
 /// HOLDS: loop. What was reported of the port is being dealt with.
 static inline void begin_serving(runloop *loop, struct port *port) {
     take_off(loop, port);
@@ -144,7 +133,7 @@ static void acknowledge(struct run *run, struct port *port, uint32_t ready, uint
     run->collected_base = run->loop->collected_count;
     run->needs_counter = false;
     run->ready = ready;
-    if (!is_closed(run->loop, port))
+    if (!is_checked(port) || !runloop__port_is_dead(run->loop, port))
         collect_all(run, port, serial);
     begin_serving(run->loop, port);
     run->counted = !run->needs_counter || take_counter(port);

@@ -230,6 +230,8 @@ void runloop__ports_note_what_is_left(runloop *loop);
 int runloop__port_update(runloop *loop, struct port *port);
 /// HOLDS: loop. One of the port's sources asks for something else.
 int runloop__port_ask_anew(runloop *loop, struct port *port);
+/// HOLDS: loop. Asks the kernel whether the port's number no longer stands for the file that is reported; then it is told of no more.
+bool runloop__port_is_dead(runloop *loop, struct port *port);
 /// HOLDS: loop. Notes what a wait reported under a tag.
 void runloop__port_report(runloop *loop, uint64_t tag, uint32_t events);
 /// HOLDS: loop. What was reported is served, or over.
