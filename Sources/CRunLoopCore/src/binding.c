@@ -4,8 +4,9 @@
 // loop as long as the source lives; further ones are pushed behind it, where the source's extras lead to. They are cut off again
 // once their loop is torn down, when the source is added somewhere else. What was cut off is freed only when nobody walks beyond the
 // first: a walker counts itself before it reads the link, the cutter cuts before it reads the count, both sequentially
-// consistent, so either the cutter sees the walker or the walker sees the shorter chain. A source that stays in one loop
-// pays for none of this.
+// consistent, so either the cutter sees the walker or the walker sees the shorter chain. Who has found a binding and walks no
+// more has its loop locked, and whoever frees it takes that lock once, after the cut. A source that stays in one loop pays
+// for none of this.
 //
 // A source that can be signalled has its extras from the beginning, so a handler never finds them changing. A descriptor source, which
 // handlers don't walk, may get them later: filled in, then published, before anything is linked behind them; and both are
@@ -43,7 +44,8 @@ static void visit_search(struct binding *binding, void *context) {
 struct binding *runloop__binding_find(runloop_source *source, runloop *loop) {
     if (atomic_load(&source->first.loop) == loop)
         return &source->first;
-    // The binding to a loop that is locked by the caller is not cut off: that happens to loops already torn down.
+    // What is found stays as long as the caller has the lock: a loop that is torn down may be cut off meanwhile, but who frees the
+    // binding takes the lock first.
     struct search search = {.loop = loop};
     runloop__bindings_each(source, visit_search, &search);
     return search.found;
@@ -136,6 +138,10 @@ static void let_go_of_loop(runloop_source *source, struct binding *binding) {
 }
 
 static void free_further(runloop_source *source, struct further_binding *further) {
+    // Who found it before it was cut off has the lock of its loop, or counts as a walker, for as long as he looks at it.
+    runloop *loop = atomic_load(&further->binding.loop);
+    runloop__lock(loop);
+    runloop__unlock(loop);
     let_go_of_loop(source, &further->binding);
     free(further);
 }

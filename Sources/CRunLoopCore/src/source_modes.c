@@ -311,10 +311,12 @@ static int leave_common(runloop *loop, runloop_source *stored, runloop_source *n
     if (was_common)
         runloop__common_leave(&binding->modes.further->common);
     struct mode *mode = runloop__next_common_mode(loop, NULL);
-    while (was_common && mode && !runloop__binding_common(binding) && !error) {
+    while (was_common && mode && binding && !runloop__binding_common(binding) && !error) {
         runloop__unlock(loop);
         error = leave_mode_named(loop, named, mode->name);
         runloop__lock(loop);
+        // Found again, for the loop may have ended meanwhile.
+        binding = runloop__binding_find(stored, loop);
         mode = runloop__next_common_mode(loop, mode);
     }
     runloop__unlock(loop);
