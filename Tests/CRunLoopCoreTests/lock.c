@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 
@@ -168,8 +169,7 @@ TEST("without the kernel's barrier there is no bias, and the lock is one all the
     EXPECT_EQ(lock.bias, LOCK_SHARED);
 }
 
-TEST("a process that shuts itself out from the barrier later can still revoke a bias") {
-    runloop__lock_init(&lock);
+static void refuse_barriers_from_now_on(void) {
     struct sock_filter refuse_barriers[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
@@ -180,8 +180,43 @@ TEST("a process that shuts itself out from the barrier later can still revoke a 
     REQUIRE(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
     REQUIRE(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
     REQUIRE(!membarrier(BARRIER_ON_THREADS) && errno == EPERM);
+}
+
+TEST("a process that shuts itself out from the barrier later can still revoke a bias") {
+    runloop__lock_init(&lock);
+    refuse_barriers_from_now_on();
     on_new_thread(foreign_pair_on_thread, NULL);
     EXPECT_EQ(lock.bias, LOCK_SHARED);
+}
+
+static void do_nothing(int signal) {
+    (void)signal;
+}
+
+static void *revoke_and_tell_how_long(void *duration_ns) {
+    int64_t start_ns = runloop_now_ns();
+    foreign_pair();
+    *(int64_t *)duration_ns = runloop_now_ns() - start_ns;
+    is_in = true;
+    while (is_in)
+        usleep(1000);
+    return NULL;
+}
+
+TEST("what stands for the barrier then is not cut short by signals") {
+    runloop__lock_init(&lock);
+    refuse_barriers_from_now_on();
+    REQUIRE(signal(SIGUSR1, do_nothing) != SIG_ERR);
+    int64_t duration_ns = 0;
+    pthread_t thread;
+    REQUIRE(pthread_create(&thread, NULL, revoke_and_tell_how_long, &duration_ns) == 0);
+    while (!is_in) {
+        pthread_kill(thread, SIGUSR1);
+        usleep(1000);
+    }
+    is_in = false;
+    pthread_join(thread, NULL);
+    EXPECT(duration_ns >= 20 * MS);
 }
 
 TEST("a forked child's locks have a bias, too") {

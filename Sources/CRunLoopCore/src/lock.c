@@ -24,6 +24,7 @@
 
 #include "lock.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -62,8 +63,10 @@ static void run_barrier_on_all_threads(void) {
     if (membarrier(BARRIER_ON_THREADS) || (membarrier(BARRIER_REGISTER) && membarrier(BARRIER_ON_THREADS)))
         return;
     // The kernel gave this before, and does no more: the process has locked itself in. A store is on its way for less than a microsecond
-    // on any machine there is; this is long enough for every processor to have been interrupted as well.
-    nanosleep(&(struct timespec){.tv_nsec = 20 * 1000 * 1000}, NULL);
+    // on any machine there is; this is long enough for every processor to have been interrupted as well. A signal cuts nothing off.
+    struct timespec left = {.tv_nsec = 20 * 1000 * 1000};
+    while (nanosleep(&left, &left) && errno == EINTR)
+        continue;
 }
 
 //===-- the word -----------------------------------------------------------------------------------------------------===//
