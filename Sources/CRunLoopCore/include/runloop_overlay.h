@@ -13,29 +13,37 @@ extern "C" {
 
 /// What a thread knows of its own loop; nobody else reads or writes it. `registry.c`
 struct runloop__this_thread {
-    runloop *loop;   ///< NULL before it asks for one, and after its end
-    unsigned passes; ///< of its destructors
-    int error;       ///< why there is no loop
+    /// NULL before it asks for one, and after its end.
+    runloop *loop;
+    /// Of its destructors.
+    unsigned passes;
+    /// Why there is no loop.
+    int error;
+    /// Its loop has been torn down, and there will be no other.
     bool has_ended;
 };
 #if defined(__GNUC__) && !defined(RUNLOOP_DYNAMIC_TLS)
 __attribute__((tls_model("initial-exec")))
 #endif
+/// That of the calling thread.
 extern __thread struct runloop__this_thread runloop__this_thread;
 
-/// Loads; unlike runloop_current and runloop_is_current, which know that the initial thread may not have asked for its loop yet.
+/// A load; unlike runloop_current, which knows that the initial thread may not have asked for its loop yet.
 static inline runloop *runloop__thread_loop(void) {
     return runloop__this_thread.loop;
 }
+/// A load and a comparison; unlike runloop_is_current, which knows that as well.
 static inline bool runloop__is_thread_loop(const runloop *loop) {
     return runloop__this_thread.loop == loop;
 }
 
 /// The interned names of two modes: constants, so who runs in them looks nothing up.
 extern const char runloop__default_mode[], runloop__common_modes[];
+/// The name of the default mode.
 static inline const char *runloop__name_of_default_mode(void) {
     return runloop__default_mode;
 }
+/// The name that stands for all common modes.
 static inline const char *runloop__name_of_common_modes(void) {
     return runloop__common_modes;
 }
@@ -63,7 +71,9 @@ void runloop__observer_join_object(runloop_observer *observer, void *object);
 /// A closure of Swift, as it lies in memory: a function, which has a convention of its own, and an object (or NULL) that keeps what it
 /// captured.
 struct runloop__closure {
+    /// Is called with `captured`, as Swift calls.
     uintptr_t function;
+    /// A reference to what keeps the captures, or NULL.
     void *captured;
 };
 
