@@ -58,6 +58,38 @@ import Testing
         }
     }
 
+    @Test("R123 A forked child calls no inherited timeout, and frees the closure of one that it lets go of")
+    func inheritedTimeout() async {
+        await #expect(processExitsWith: .success) {
+            await withRunLoop { loop in
+                let freed = Count()
+                let called = Count()
+                func timeout(on loop: RunLoop) -> RunLoop.Timeout {
+                    RunLoop.Timeout(on: loop, after: .zero) { [token = Token(freed)] in
+                        token.touch()
+                        called.increment()
+                    }
+                }
+                var inherited = Optional(timeout(on: loop))
+                let status = statusOfChild {
+                    inherited?.reschedule(after: .zero)
+                    inherited = nil
+                    precondition(freed.value == 1)
+                    let refused = timeout(on: loop)
+                    precondition(!refused.isValid && freed.value == 2)
+                    let own = timeout(on: .current)
+                    precondition(RunLoop.current.run(until: .now + generous) { called.value == 1 })
+                    precondition(!own.isValid && freed.value == 3)
+                }
+                precondition(status == 0, "The child ended with status \(status).")
+                precondition(freed.value == 0)
+                loop.run(mode: .default)
+                precondition(freed.value == 1 && called.value == 1)
+                _ = consume inherited
+            }
+        }
+    }
+
     @Test(
         "R123 A fork while other threads use loops catches no lock that the child needs",
         .disabled(
