@@ -15,8 +15,12 @@ extension RunLoop {
     /// ``Timer`` repeats, has an order, can be in several modes, and is kept by its loop.
     ///
     /// The closure is freed when the timeout is over: after the action ran, when it is called off, when the loop's thread ends. Called
-    /// off in its own action, it is freed after that (R88). Any thread may put it off and call it off; neither waits for an action
-    /// that runs on another thread (R119).
+    /// off in its own action, it is freed after that (R88), so the action may replace its timeout by the next one. Any thread may put
+    /// it off and call it off; neither waits for an action that runs on another thread (R119). A forked child never calls it, and
+    /// frees its own copy of the closure when it lets go of the timeout (R123).
+    ///
+    /// `idle = nil` frees what the closure captured while `idle` is being set, as assignments do. If that is the last reference to an
+    /// object whose `deinit` looks at `idle`, Swift ends the program for it; `_ = idle.take()` frees it afterwards.
     public struct Timeout: ~Copyable, Sendable {
         private let core: TimerCore
 
@@ -26,7 +30,8 @@ extension RunLoop {
         /// - Parameters:
         ///   - loop: on whose thread the action is called. If that thread has ended, or the loop was made before a fork and this is
         ///     the child, the timeout is over at once: the closure is freed and never called.
-        ///   - delay: not before this has passed; at once if it is negative.
+        ///   - delay: not before this has passed; at once if it is negative, never if it ends more than 292 years after the
+        ///     clock's epoch.
         ///   - tolerance: how much later, to share a wake-up with something else. Negative is zero.
         ///   - mode: in which mode the loop has to run, or in all common ones, which costs O(log timers) in each.
         ///   - action: called on the loop's thread, with no lock held.
@@ -49,23 +54,24 @@ extension RunLoop {
             core.release()
         }
 
-        /// Puts it off, or brings it forward: the action is called when `delay` has passed from now; at once if it is negative.
-        /// Without effect if the timeout is over, or its action runs. Any thread. A sleeping loop is re-armed, not woken.
-        /// O(log timers) per mode.
+        /// Puts it off, or brings it forward: the action is called when `delay` has passed from now; at once if it is negative,
+        /// never if that is too far for the clock. Any thread. Too late while the action runs: a timeout is over after it. Without
+        /// effect if it is over. A sleeping loop is re-armed, not woken (R87). O(log timers) per mode.
         @inlinable
         public func reschedule(after delay: Duration) { setFireDate(Nanoseconds.fromNow(Nanoseconds.of(delay))) }
 
         @usableFromInline
         func setFireDate(_ nanoseconds: Int64) { core.setFireDate(nanoseconds) }
 
-        /// When the action is due; while it runs, when it was. `nil` if the timeout is over, or further away than the clock counts.
-        /// An answer about another thread's loop may be old when it arrives. O(1).
+        /// When the action is due, as it was set last; also while it runs. `nil` if the timeout is over, or further away than the
+        /// clock counts. Any thread; an answer about another thread's loop may be old when it arrives. O(1).
         public var fireDate: Instant? { Instant(nanosecondCount: core.fireDate) }
 
-        /// Can the action still be called, or does it run? O(1).
+        /// Can the action still be called, or does it run? Any thread, as above. O(1).
         public var isValid: Bool { core.isValid }
 
-        /// Calls it off, as letting go of it does, and ends the value. O(log timers) per mode.
+        /// Calls it off, as letting go of it does, and ends the value. Nothing if the timeout is over. Any thread; does not wait for
+        /// an action that runs on another thread (R119). O(log timers) per mode.
         public consuming func cancel() {}
     }
 

@@ -122,7 +122,7 @@ extension RunLoop {
         /// Moves the timer, so that it is due when `delay` has passed, and its grid restarts there (R83); at once if it is
         /// negative, never if it ends more than 292 years after the clock's epoch.
         ///
-        /// `timer.nextFireDate = .now + delay`, at less than half the cost: for timeouts that are put off again and again. Any
+        /// `timer.nextFireDate = .now + delay`, at a third of the cost. (What fires once, if at all, is a ``Timeout``.) Any
         /// thread. In its own action the last date set wins, if it repeats (R82). A sleeping loop is re-armed, not woken. Ignored
         /// on an invalid timer; allowed in no loop. O(log timers) per mode.
         @inlinable
