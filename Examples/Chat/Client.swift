@@ -12,9 +12,9 @@ import RunLoopKit
     private var state = State.talking
     private var lines: LineBuffer
     private var output: OutputBuffer
-    private var lastHeard = RunLoop.Instant.now
     private var source: RunLoop.Source?
-    private var timer: RunLoop.Timer?
+    /// While the client talks, until it has said nothing for too long; then until it has been waited for long enough.
+    private var patience: RunLoop.Timeout?
 
     init(_ socket: Socket, number: Int, server: Server) {
         self.number = number
@@ -36,7 +36,10 @@ import RunLoopKit
         }
         try server.loop.add(source, forMode: .default)
         self.source = source
-        watchIdleness(for: server.options.idleLimit)
+        let limit = server.options.idleLimit
+        patience = RunLoop.Timeout(isolation: .shared, after: limit, tolerance: limit / 10) { [weak self] in
+            self?.leave("idle for too long", saying: "* You have said nothing for too long. Goodbye.")
+        }
     }
 
     /// Puts a line into the output. It is sent before the loop sleeps, together with what else there is by then.
@@ -67,12 +70,10 @@ import RunLoopKit
         state = .leaving
         if let words, !output.append(words) { output.replaceUnsent(with: words) }
         server.hasLeft(self, because: reason)
-        timer?.invalidate()
-        timer = RunLoop.Timer(isolation: .shared, after: server.options.farewell, tolerance: .seconds(1)) {
-            [weak self] _ in
+        patience = RunLoop.Timeout(isolation: .shared, after: server.options.farewell, tolerance: .seconds(1)) {
+            [weak self] in
             self?.close()
         }
-        if let timer { server.loop.add(timer, forMode: .default) }
         flush()
     }
 
@@ -81,7 +82,7 @@ import RunLoopKit
         if state == .gone { return }
         if state == .talking { server.hasLeft(self, because: reason ?? "connection closed") }
         state = .gone
-        timer?.invalidate()
+        patience = nil
         source?.invalidate()
         // What nobody has read when a connection is closed makes the kernel reset it, and take back what was sent.
         // Who sends faster than this has no claim to it.
@@ -102,7 +103,7 @@ import RunLoopKit
     private func read() {
         do throws(SystemError) {
             guard let bytes = try socket.read() else { return }
-            lastHeard = .now
+            patience?.reschedule(after: server.options.idleLimit)
             let complete = bytes.isEmpty ? lines.end() : lines.append(bytes)
             for line in complete where state == .talking { server.take(line, from: self) }
             // The client has ended its half. It may well be listening still: what waits for it is sent.
@@ -122,21 +123,5 @@ import RunLoopKit
         } else {
             try source.setEvents(output.isEmpty ? .read : [.read, .write])
         }
-    }
-
-    /// A timer that is moved with each line would be a lot of moving. This one looks, when it fires, how much of the time is
-    /// left. It repeats, because a timer that fires once cannot be given another date then; the interval never matters.
-    private func watchIdleness(for limit: Duration) {
-        let timer = RunLoop.Timer(isolation: .shared, every: limit, tolerance: limit / 10) { [weak self] timer in
-            guard let self else { return }
-            let end = lastHeard + limit
-            if end > .now {
-                timer.nextFireDate = end
-                return
-            }
-            leave("idle for too long", saying: "* You have said nothing for too long. Goodbye.")
-        }
-        server.loop.add(timer, forMode: .default)
-        self.timer = timer
     }
 }

@@ -13,7 +13,7 @@ import RunLoopKit
     private let loop: RunLoop
     private let whenConnected: @MainActor (Socket) -> Void
     private var source: RunLoop.Source?
-    private var pause: RunLoop.Registration?
+    private var pause: RunLoop.Timeout?
     /// Closed when no other descriptor is left, so that a connection can be taken and turned away.
     private var spare = Listener.makeSpare()
 
@@ -33,7 +33,7 @@ import RunLoopKit
 
     /// First the source, then the descriptor: its number may belong to somebody else right afterwards.
     func close() {
-        pause?.cancel()
+        pause = nil
         source?.invalidate()
         source = nil
         socket.close()
@@ -68,10 +68,8 @@ import RunLoopKit
         Log.complain("chat: \(error); takes no clients for a second")
         guard let source else { return }
         loop.remove(source, forMode: .default)
-        pause = loop.perform(after: .seconds(1), tolerance: .milliseconds(500)) { [weak self] in
-            MainActor.assumeIsolated {
-                do { try self?.resume() } catch { Log.complain("chat: takes no more clients: \(error)") }
-            }
+        pause = RunLoop.Timeout(isolation: .shared, after: .seconds(1), tolerance: .milliseconds(500)) { [weak self] in
+            do { try self?.resume() } catch { Log.complain("chat: takes no more clients: \(error)") }
         }
     }
 

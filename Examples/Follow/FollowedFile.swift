@@ -21,7 +21,7 @@ import RunLoopKit
     private var tail: Tail?
     /// The file that had the path before. Who writes a log goes on writing to it until he is told of the new one.
     private var former: Tail?
-    private var endOfFormer: RunLoop.Registration?
+    private var endOfFormer: RunLoop.Timeout?
     /// What was said last about the path, so that it is said once.
     private var lastWords = ""
 
@@ -81,13 +81,13 @@ import RunLoopKit
 
     private func keepForAWhile(_ tail: Tail) {
         former = tail
-        endOfFormer = RunLoop.main.perform(after: .seconds(10), tolerance: .seconds(5)) { [weak self] in
-            MainActor.assumeIsolated { self?.forgetFormer() }
+        endOfFormer = RunLoop.Timeout(isolation: .shared, after: .seconds(10), tolerance: .seconds(5)) { [weak self] in
+            self?.forgetFormer()
         }
     }
 
     private func forgetFormer() {
-        endOfFormer?.cancel()
+        endOfFormer = nil
         former?.close()
         former = nil
     }
