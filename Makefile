@@ -42,7 +42,7 @@ lib: $(OUT)/librunloop.a $(OUT)/librunloop.so.$(VERSION) ## The C library, stati
 PACKED := $(shell $(CC) -shared -Wl,-z,noseparate-code -x c /dev/null -o /dev/null 2> /dev/null && echo -Wl,-z,noseparate-code)
 
 # What is seldom called is made small.
-$(addprefix $(OUT)/core/,$(addsuffix .o,associated binding common describe loop memberships name note registry source_modes)): SMALL := -Os
+$(addprefix $(OUT)/core/,$(addsuffix .o,associated binding common describe dispatch_main lock loop memberships name note port registry source_modes)): SMALL := -Os
 
 $(OUT)/core/%.o: $(CORE)/src/%.c $(wildcard $(CORE)/src/*.h $(CORE)/include/*.h)
 	@mkdir -p $(@D)
