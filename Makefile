@@ -44,7 +44,7 @@ PACKED := $(shell $(CC) -shared -Wl,-z,noseparate-code -x c /dev/null -o /dev/nu
 # What is seldom called is made small.
 $(addprefix $(OUT)/core/,$(addsuffix .o,associated binding common describe dispatch_main lock loop memberships name note port registry source_modes)): SMALL := -Os
 
-$(OUT)/core/%.o: $(CORE)/src/%.c $(wildcard $(CORE)/src/*.h $(CORE)/include/*.h)
+$(OUT)/core/%.o: $(CORE)/src/%.c $(wildcard $(CORE)/src/*.h $(CORE)/include/*.h) Makefile
 	@mkdir -p $(@D)
 	@echo "  CC   $<"
 	@$(CC) $(CPPFLAGS) $(CORE_CFLAGS) $(CFLAGS) $(SMALL) $(SANITIZE_FLAGS) -c $< -o $@
