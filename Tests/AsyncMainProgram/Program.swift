@@ -10,6 +10,7 @@ import RunLoopKitAsyncMain
         if CommandLine.arguments.contains("nested") { return await nestRun() }
         print("taken over: \(taken)")
         print("main before await: \(isOnInitialThread())")
+        // Task.sleep is what is tested: it ends on another thread, and main goes on on its own.
         try? await Task.sleep(for: .milliseconds(1))
         print("main after await: \(isOnInitialThread())")
         await MainActor.run { print("main actor: \(isOnInitialThread())") }

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
@@ -118,6 +119,7 @@ TEST("the own thread sleeps until who revoked its bias has left") {
     EXPECT(is_in);
 }
 
+static _Atomic bool own_thread_is_done;
 enum { ROUNDS = 100000, FOREIGN_ROUNDS = ROUNDS / 4 };
 static uint64_t guarded[2];
 
@@ -133,9 +135,9 @@ static void *contend(void *pause) {
         lock_take_foreign(&lock);
         change_what_is_guarded();
         lock_give_foreign(&lock);
-        // Now and then the own thread is to have time for a bias.
-        if (pause && i % 8 == 0)
-            usleep(1);
+        // Now and then the own thread is to have its bias back.
+        while (pause && i % 8 == 0 && lock.bias != LOCK_BIASED && !own_thread_is_done)
+            sched_yield();
     }
     return NULL;
 }
@@ -143,6 +145,7 @@ static void *contend(void *pause) {
 static void stress(bool pause) {
     runloop__lock_init(&lock);
     guarded[0] = guarded[1] = 0;
+    own_thread_is_done = false;
     pthread_t others[2];
     for (int i = 0; i < 2; i++)
         REQUIRE(pthread_create(&others[i], NULL, contend, pause ? &lock : NULL) == 0);
@@ -151,6 +154,7 @@ static void stress(bool pause) {
         change_what_is_guarded();
         lock_give_own(&lock);
     }
+    own_thread_is_done = true;
     for (int i = 0; i < 2; i++)
         pthread_join(others[i], NULL);
     EXPECT_EQ(guarded[0], ROUNDS + 2 * FOREIGN_ROUNDS);
@@ -198,8 +202,8 @@ static void *revoke_and_tell_how_long(void *duration_ns) {
     foreign_pair();
     *(int64_t *)duration_ns = runloop_now_ns() - start_ns;
     is_in = true;
-    while (is_in)
-        usleep(1000);
+    // There until it has been told that no more signals come.
+    WAIT_UNTIL(!is_in);
     return NULL;
 }
 
@@ -210,10 +214,7 @@ TEST("what stands for the barrier then is not cut short by signals") {
     int64_t duration_ns = 0;
     pthread_t thread;
     REQUIRE(pthread_create(&thread, NULL, revoke_and_tell_how_long, &duration_ns) == 0);
-    while (!is_in) {
-        pthread_kill(thread, SIGUSR1);
-        usleep(1000);
-    }
+    WAIT_UNTIL((pthread_kill(thread, SIGUSR1), is_in));
     is_in = false;
     pthread_join(thread, NULL);
     EXPECT(duration_ns >= 20 * MS);
