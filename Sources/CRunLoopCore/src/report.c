@@ -16,15 +16,11 @@ static inline void append_ready(runloop *loop, struct port *port, port_number nu
     ends->previous_ready = number;
 }
 
-static inline void take_off(runloop *loop, struct port *port) {
+void runloop__port_unready(runloop *loop, struct port *port) {
     runloop__port_at(loop, port->previous_ready)->next_ready = port->next_ready;
     runloop__port_at(loop, port->next_ready)->previous_ready = port->previous_ready;
     port->ready = 0;
     port->in_hand = false;
-}
-
-void runloop__port_unready(runloop *loop, struct port *port) {
-    take_off(loop, port);
 }
 
 void runloop__port_report(runloop *loop, uint64_t tag, uint32_t events) {
@@ -122,7 +118,7 @@ static inline bool is_checked(const struct port *port) {
 
 /// HOLDS: loop. What was reported of the port is being dealt with.
 static inline void begin_serving(runloop *loop, struct port *port) {
-    take_off(loop, port);
+    runloop__port_unready(loop, port);
     if (!runloop__port_first_ready(loop))
         runloop__ports_note_what_is_left(loop);
     loop->timers_served_last = false;

@@ -74,7 +74,7 @@ static void wait(struct run *run, bool poll) {
         return;
     runloop__wait(run, poll);
     // Sources are chosen at once where nobody is to be told before; who asks to be told since then comes too late.
-    if (!poll && run->choice < CHOICE_SOURCE)
+    if (!poll && run->choice != CHOICE_SOURCE && run->choice != CHOICE_SOURCES)
         runloop__observe(run, RUNLOOP_ACTIVITY_AFTER_WAITING);
 }
 

@@ -54,7 +54,7 @@ int runloop_wake_up(runloop *loop) {
     int error = runloop__check(loop);
     if (error)
         return error;
-    if (atomic_load(&loop->accepts_wakeups))
+    if (wake_is_needed(loop))
         set_and_wake(loop, WORD_RUNNING, WORD_WOKEN);
     return 0;
 }

@@ -43,7 +43,7 @@ static inline uint32_t wake_enter(runloop *loop, bool *outer_accepts) {
     return atomic_exchange(&loop->wake_word, WORD_RUNNING);
 }
 
-/// Would a wake-up change anything? Asked by any thread after its own change, as `runloop_wake_up` itself does.
+/// Would a wake-up change anything? Any thread, after the change that it wakes the loop for.
 static inline bool wake_is_needed(runloop *loop) {
     return atomic_load(&loop->accepts_wakeups) &&
            (atomic_load(&loop->wake_word) & (WORD_RUNNING | WORD_WOKEN)) == WORD_RUNNING;
