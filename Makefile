@@ -1,30 +1,38 @@
-# RunLoopKit — `make help` lists what there is to do.
+# RunLoopKit — `make help` lists the targets.
 #
-# The C core needs a C compiler and nothing else; the Swift targets go through `swift build`.
+# The C core needs only a C compiler; the Swift targets use `swift build`.
 
 SHELL := /bin/bash
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 VERSION := 0.1.0
-SOVERSION := 0
+# Before 1.0 a minor version may break programs, so it is part of the name that they ask the loader for.
+SOVERSION := $(basename $(VERSION))
 empty :=
 space := $(empty) $(empty)
 BUILD ?= build
 ACT ?=
 
-# One directory of objects per compiler and set of flags, so that `make lib CC=clang` after `make lib CC=gcc` builds anew.
+# One directory of objects per compiler and sanitizer; changed flags rebuild it, see flags below.
 SANITIZE ?=
 FLAVOUR := $(subst /,_,$(subst $(space),,$(CC)))$(if $(SANITIZE),-$(SANITIZE))
 OUT := $(BUILD)/$(FLAVOUR)
+SANITIZE_FLAGS_address := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+SANITIZE_FLAGS_thread := -fsanitize=thread
+ifneq ($(filter-out address thread,$(SANITIZE)),)
+$(error SANITIZE is address, thread or empty, not '$(SANITIZE)')
+endif
+SANITIZE_FLAGS := $(SANITIZE_FLAGS_$(SANITIZE))
 
 CORE := Sources/CRunLoopCore
-SOURCES := $(wildcard $(CORE)/src/*.c)
+SOURCES := $(shell scripts/core-sources)
 OBJECTS := $(SOURCES:$(CORE)/src/%.c=$(OUT)/core/%.o)
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wundef -Werror
 CFLAGS ?= -O2 -g
-# A section for each function: the linker leaves out of the shared library what only the Swift overlay calls.
-CORE_CFLAGS := -std=c11 -ffunction-sections -D_GNU_SOURCE -DRUNLOOP_BUILDING_CORE -fPIC -fvisibility=hidden -pthread $(WARNINGS) -I$(CORE)/include
+# A section for each function, so that the linker omits functions that only the Swift overlay calls from the shared library.
+LIBRARY_CFLAGS := -std=c11 -ffunction-sections -D_GNU_SOURCE -fPIC -fvisibility=hidden -pthread $(WARNINGS) -I$(CORE)/include
+CORE_CFLAGS := $(LIBRARY_CFLAGS) -DRUNLOOP_BUILDING_CORE -I$(CORE)/src
 
 .PHONY: all lib run test test-c test-swift test-examples test-foundation sanitize lint format docs install uninstall clean help
 all: lib
@@ -32,22 +40,26 @@ all: lib
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo "  PREFIX, DESTDIR, LIBDIR for install; CC for lib and test-c; ACT=5 for one act of the tour;"
-	@echo "  ROOM=timer and NAME=R80 for one file and one test of test-c."
+	@echo "  FILE=timer and NAME=R80 for one file and one test of test-c."
 
 #-- the library -------------------------------------------------------------------------------------------------------
 
 lib: $(OUT)/librunloop.a $(OUT)/librunloop.so.$(VERSION) ## The C library, static and shared
 
-# Code and constants need no pages of their own; a linker that knows of no other way doesn't know the option.
-PACKED := $(shell $(CC) -shared -Wl,-z,noseparate-code -x c /dev/null -o /dev/null 2> /dev/null && echo -Wl,-z,noseparate-code)
+# The flags and sources of the last build. Written when they change; everything depends on it.
+FLAGS = $(CC) $(CPPFLAGS) $(CORE_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) $(LDFLAGS) $(OBJECTS) $(CF_OBJECTS)
+.PHONY: always
+$(OUT)/flags: always
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','\'',$(FLAGS))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(FLAGS))' > $@
 
-# What is seldom called is made small.
-$(addprefix $(OUT)/core/,$(addsuffix .o,associated binding common describe dispatch_main lock loop memberships name note port registry source_modes)): SMALL := -Os
+# A thread that has a loop runs the library's code when it ends, so the library stays loaded after dlclose.
+SHARED = $(CC) -shared -pthread $(LDFLAGS) $(SANITIZE_FLAGS) -Wl,-z,nodelete
 
-$(OUT)/core/%.o: $(CORE)/src/%.c $(wildcard $(CORE)/src/*.h $(CORE)/include/*.h) Makefile
+$(OUT)/core/%.o: $(CORE)/src/%.c $(OUT)/flags Makefile
 	@mkdir -p $(@D)
 	@echo "  CC   $<"
-	@$(CC) $(CPPFLAGS) $(CORE_CFLAGS) $(CFLAGS) $(SMALL) $(SANITIZE_FLAGS) -c $< -o $@
+	@$(CC) $(CPPFLAGS) $(CORE_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP -c $< -o $@
 
 $(OUT)/librunloop.a: $(OBJECTS)
 	@rm -f $@
@@ -56,39 +68,45 @@ $(OUT)/librunloop.a: $(OBJECTS)
 
 $(OUT)/librunloop.so.$(VERSION): $(OBJECTS)
 	@echo "  LINK $@"
-	@$(CC) -shared -pthread $(PACKED) $(LDFLAGS) $(SANITIZE_FLAGS) -Wl,--gc-sections -Wl,-soname,librunloop.so.$(SOVERSION) -o $@ $^
+	@$(SHARED) -Wl,--gc-sections -Wl,-soname,librunloop.so.$(SOVERSION) -o $@ $^
+	@ln -sf $(@F) $(@D)/librunloop.so.$(SOVERSION)
+
+# Names of folders may contain spaces.
+TO_INCLUDE = "$(DESTDIR)$(INCLUDEDIR)"
+TO_LIB = "$(DESTDIR)$(LIBDIR)"
+FILL_IN = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|'
 
 install: lib ## Header, libraries and runloop.pc into PREFIX (and DESTDIR)
-	install -d $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(LIBDIR)/pkgconfig
-	install -m 644 $(CORE)/include/runloop.h $(DESTDIR)$(INCLUDEDIR)/runloop.h
-	install -m 644 $(OUT)/librunloop.a $(DESTDIR)$(LIBDIR)/librunloop.a
-	install -m 755 $(OUT)/librunloop.so.$(VERSION) $(DESTDIR)$(LIBDIR)/librunloop.so.$(VERSION)
-	ln -sf librunloop.so.$(VERSION) $(DESTDIR)$(LIBDIR)/librunloop.so.$(SOVERSION)
-	ln -sf librunloop.so.$(VERSION) $(DESTDIR)$(LIBDIR)/librunloop.so
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \
-	    runloop.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/runloop.pc
+	install -d $(TO_INCLUDE) $(TO_LIB)/pkgconfig
+	install -m 644 $(CORE)/include/runloop.h $(TO_INCLUDE)/runloop.h
+	install -m 644 $(OUT)/librunloop.a $(TO_LIB)/librunloop.a
+	install -m 755 $(OUT)/librunloop.so.$(VERSION) $(TO_LIB)/librunloop.so.$(VERSION)
+	ln -sf librunloop.so.$(VERSION) $(TO_LIB)/librunloop.so.$(SOVERSION)
+	ln -sf librunloop.so.$(VERSION) $(TO_LIB)/librunloop.so
+	$(FILL_IN) runloop.pc.in > $(TO_LIB)/pkgconfig/runloop.pc
 
-uninstall: ## What install put there
-	rm -f $(DESTDIR)$(INCLUDEDIR)/runloop.h $(DESTDIR)$(LIBDIR)/librunloop.a $(DESTDIR)$(LIBDIR)/librunloop.so \
-	    $(DESTDIR)$(LIBDIR)/librunloop.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/librunloop.so.$(VERSION) \
-	    $(DESTDIR)$(LIBDIR)/pkgconfig/runloop.pc
+uninstall: ## Removes what install has installed
+	rm -f $(TO_INCLUDE)/runloop.h $(TO_LIB)/librunloop.a $(TO_LIB)/librunloop.so $(TO_LIB)/librunloop.so.$(SOVERSION) \
+	    $(TO_LIB)/librunloop.so.$(VERSION) $(TO_LIB)/pkgconfig/runloop.pc
 
 #-- CoreFoundation's interface ----------------------------------------------------------------------------------------
 
 CF := Sources/RunLoopCF
-CF_OBJECTS := $(patsubst $(CF)/src/%.c,$(OUT)/cf/%.o,$(wildcard $(CF)/src/*.c))
-CF_CFLAGS := $(filter-out -DRUNLOOP_BUILDING_CORE,$(CORE_CFLAGS)) -I$(CF)/include
-CF_HEADERS := $(DESTDIR)$(INCLUDEDIR)/runloop-cf
+CF_OBJECTS := $(patsubst $(CF)/src/%.c,$(OUT)/cf/%.o,$(sort $(wildcard $(CF)/src/*.c)))
+CF_CFLAGS := $(LIBRARY_CFLAGS) -I$(CF)/include
 
 .PHONY: install-cf uninstall-cf test-cf
 lib: $(OUT)/librunloop-cf.a $(OUT)/librunloop-cf.so.$(VERSION)
+# It finds librunloop in its own folder, whichever that is.
 install: install-cf
 uninstall: uninstall-cf
 
-$(OUT)/cf/%.o: $(CF)/src/%.c $(CF)/src/internal.h $(wildcard $(CF)/include/CoreFoundation/*.h) $(CORE)/include/runloop.h
+$(OUT)/cf/%.o: $(CF)/src/%.c $(OUT)/flags Makefile
 	@mkdir -p $(@D)
 	@echo "  CC   $<"
-	@$(CC) $(CPPFLAGS) $(CF_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -c $< -o $@
+	@$(CC) $(CPPFLAGS) $(CF_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP -c $< -o $@
+
+-include $(OBJECTS:.o=.d) $(CF_OBJECTS:.o=.d)
 
 $(OUT)/librunloop-cf.a: $(CF_OBJECTS)
 	@rm -f $@
@@ -97,28 +115,28 @@ $(OUT)/librunloop-cf.a: $(CF_OBJECTS)
 
 $(OUT)/librunloop-cf.so.$(VERSION): $(CF_OBJECTS) $(OUT)/librunloop.so.$(VERSION)
 	@echo "  LINK $@"
-	@$(CC) -shared -pthread $(PACKED) $(LDFLAGS) $(SANITIZE_FLAGS) -Wl,-soname,librunloop-cf.so.$(SOVERSION) -o $@ $^
+	@$(SHARED) -Wl,-soname,librunloop-cf.so.$(SOVERSION) -Wl,-rpath,'$$ORIGIN' -o $@ $^
+	@ln -sf $(@F) $(@D)/librunloop-cf.so.$(SOVERSION)
 
-test-cf: ## Programs written for CFRunLoop, on ours and on the real one
-	@Tests/cf-programs
+test-cf: ## Programs written for CFRunLoop, on this library and on CoreFoundation
+	@Tests/bin/cf-programs
 
 install-cf: lib
-	install -d $(CF_HEADERS)/CoreFoundation $(DESTDIR)$(LIBDIR)/pkgconfig
-	install -m 644 $(CF)/include/CoreFoundation/*.h $(CF_HEADERS)/CoreFoundation
-	install -m 644 $(OUT)/librunloop-cf.a $(DESTDIR)$(LIBDIR)/librunloop-cf.a
-	install -m 755 $(OUT)/librunloop-cf.so.$(VERSION) $(DESTDIR)$(LIBDIR)/librunloop-cf.so.$(VERSION)
-	ln -sf librunloop-cf.so.$(VERSION) $(DESTDIR)$(LIBDIR)/librunloop-cf.so.$(SOVERSION)
-	ln -sf librunloop-cf.so.$(VERSION) $(DESTDIR)$(LIBDIR)/librunloop-cf.so
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \
-	    runloop-cf.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/runloop-cf.pc
+	install -d $(TO_INCLUDE)/runloop-cf/CoreFoundation $(TO_LIB)/pkgconfig
+	install -m 644 $(CF)/include/CoreFoundation/*.h $(TO_INCLUDE)/runloop-cf/CoreFoundation
+	install -m 644 $(OUT)/librunloop-cf.a $(TO_LIB)/librunloop-cf.a
+	install -m 755 $(OUT)/librunloop-cf.so.$(VERSION) $(TO_LIB)/librunloop-cf.so.$(VERSION)
+	ln -sf librunloop-cf.so.$(VERSION) $(TO_LIB)/librunloop-cf.so.$(SOVERSION)
+	ln -sf librunloop-cf.so.$(VERSION) $(TO_LIB)/librunloop-cf.so
+	$(FILL_IN) runloop-cf.pc.in > $(TO_LIB)/pkgconfig/runloop-cf.pc
 
 uninstall-cf:
-	rm -rf $(CF_HEADERS)
-	rm -f $(DESTDIR)$(LIBDIR)/librunloop-cf.* $(DESTDIR)$(LIBDIR)/pkgconfig/runloop-cf.pc
+	rm -rf $(TO_INCLUDE)/runloop-cf
+	rm -f $(TO_LIB)/librunloop-cf.* $(TO_LIB)/pkgconfig/runloop-cf.pc
 
 #-- the tour ----------------------------------------------------------------------------------------------------------
 
-run: ## The guided tour: ten acts on real input (ACT=5: only that one)
+run: ## The guided tour: ten acts on real input (ACT=5: only that act)
 	swift build -c debug --product tour
 	@$$(swift build -c debug --show-bin-path)/tour $(ACT)
 
@@ -136,47 +154,57 @@ $(OUT)/server: $(wildcard $(SERVER)/*.c $(SERVER)/*.h) $(OUT)/librunloop.a
 
 #-- tests -------------------------------------------------------------------------------------------------------------
 
-test: test-c test-servers test-growth test-swift test-examples test-foundation ## The proof: rules, C, servers, growth, Swift, examples, Foundation
-	@Tests/count $(BUILD)/test-c.log $(BUILD)/test-servers.log $(BUILD)/test-growth.log $(BUILD)/test-swift.log $(BUILD)/test-examples.log \
+.PHONY: check
+check: ## The quick gate, a minute: formats, layers, exports, the C tests, the rules
+	@scripts/lint --quick
+	@$(MAKE) --no-print-directory test-c
+
+test: test-c test-servers test-growth test-swift test-examples test-foundation ## All tests: rules, C, servers, growth, Swift, examples, Foundation
+	@Tests/bin/count $(BUILD)/test-c.log $(BUILD)/test-servers.log $(BUILD)/test-growth.log $(BUILD)/test-swift.log $(BUILD)/test-examples.log \
 	    $(BUILD)/test-foundation.log
 
-test-c: ## The C tests, a process for each, and the table of rules
+test-c: ## The C tests, a process for each, and a test for every rule
 	@mkdir -p $(BUILD)
-	@set -o pipefail; Tests/c-tests 2>&1 | tee $(BUILD)/test-c.log
+	@set -o pipefail; Tests/bin/c-tests 2>&1 | tee $(BUILD)/test-c.log
 	@scripts/check-rules
+
+.PHONY: test-ports
+test-ports: ## The C tests for 32 bits, for musl, and for aarch64 in an emulator
+	@mkdir -p $(BUILD)
+	@set -o pipefail; Tests/bin/ports 2>&1 | tee $(BUILD)/test-ports.log
 
 .PHONY: test-servers
 test-servers: ## The example servers, with real clients
 	@mkdir -p $(BUILD)
-	@set -o pipefail; Tests/servers 2>&1 | tee $(BUILD)/test-servers.log
+	@set -o pipefail; Tests/bin/servers 2>&1 | tee $(BUILD)/test-servers.log
 
 .PHONY: test-growth
-test-growth: ## Does each operation grow with the number of items as promised? (needs valgrind)
+test-growth: ## Checks how the cost of each operation grows with the number of items (needs valgrind)
 	@mkdir -p $(BUILD)
-	@set -o pipefail; Tests/growth 2>&1 | tee $(BUILD)/test-growth.log
+	@set -o pipefail; Tests/bin/growth 2>&1 | tee $(BUILD)/test-growth.log
 
 test-swift: ## The Swift tests
 	@mkdir -p $(BUILD)
 	@set -o pipefail; swift test --parallel --disable-xctest 2>&1 | tee $(BUILD)/test-swift.log
 	@set -o pipefail; swift test --disable-swift-testing 2>&1 | tee -a $(BUILD)/test-swift.log
 
-test-examples: ## The example programs, driven as their users would
+test-examples: ## The example programs, used as their users would
 	@mkdir -p $(BUILD)
-	@set -o pipefail; Tests/examples 2>&1 | tee $(BUILD)/test-examples.log
+	@set -o pipefail; Tests/bin/examples 2>&1 | tee $(BUILD)/test-examples.log
 
-test-foundation: ## Programs written for Foundation, on ours and on the real one, and one of them linked statically
+test-foundation: ## Programs written for Foundation, on this library and on Foundation, and one of them linked statically
 	@mkdir -p $(BUILD)
-	@set -o pipefail; Tests/foundation-programs 2>&1 | tee $(BUILD)/test-foundation.log
-	@set -o pipefail; STATIC=1 Tests/foundation-programs timer_once 2>&1 | tee -a $(BUILD)/test-foundation.log
+	@set -o pipefail; Tests/bin/foundation-programs 2>&1 | tee $(BUILD)/test-foundation.log
+	@set -o pipefail; STATIC=1 Tests/bin/foundation-programs timer_once 2>&1 | tee -a $(BUILD)/test-foundation.log
 
 sanitize: ## The C tests under address, undefined-behaviour and thread sanitizers; the Swift tests under address and thread
-	Tests/sanitize
+	Tests/bin/sanitize
 
 #-- the differential suite --------------------------------------------------------------------------------------------
 
 .PHONY: conformance
-conformance: ## The same programs on CoreFoundation and on ours, compared (SEEDS=5000, SANITIZE=address|thread)
-	@Tests/conformance
+conformance: ## Compares the same programs on CoreFoundation and on this library (SEEDS=5000, SANITIZE=address|thread)
+	@Tests/bin/conformance
 
 #-- benchmarks --------------------------------------------------------------------------------------------------------
 
@@ -186,7 +214,7 @@ PEERS ?=
 REPS ?= 3
 COUNTS ?= 1
 
-bench: ## Our figures beside every peer's (W=w4 PEERS=raw,ev REPS=7), tables and pictures in bench-results
+bench: ## Compares this library with every peer (W=w4 PEERS=raw,ev REPS=7); tables and pictures in bench-results
 	@Benchmarks/bench --workloads "$(W)" --peers "$(PEERS)" --reps $(REPS) $(if $(filter 0,$(COUNTS)),--no-counts)
 
 .PHONY: growth bench-pictures
@@ -196,7 +224,7 @@ bench-pictures: ## The results of make bench and make growth as pictures in docs
 growth: ## How the cost of each operation grows from 1 to 1,000,000 items: instructions and time
 	@Benchmarks/bench --workloads growth
 
-bench-smoke: ## Each benchmark, briefly: that they all still run
+bench-smoke: ## Runs each benchmark briefly, to check that all still work
 	@Benchmarks/bench --smoke
 
 size: ## Size and start of one small program: C, Swift with RunLoopKit, Swift with Foundation
@@ -205,7 +233,7 @@ size: ## Size and start of one small program: C, Swift with RunLoopKit, Swift wi
 bench-deps: ## Installs the development packages of the peers (apt-get)
 	apt-get install -y libuv1-dev libev-dev libevent-dev libglib2.0-dev libsystemd-dev pkg-config strace valgrind wrk
 
-#-- house -------------------------------------------------------------------------------------------------------------
+#-- formats, checks, documentation ------------------------------------------------------------------------------------
 
 C_FILES := $(shell git ls-files '*.c' '*.h' 2>/dev/null)
 
@@ -216,9 +244,9 @@ format: ## Formats all C and Swift files in place
 	clang-format -i $(C_FILES)
 	swift-format format --in-place --recursive Package.swift Sources Tests Examples
 
-docs: ## The documentation of every product in build/docs; each public symbol has a comment, each piece of code compiles
+docs: ## The documentation of every product in build/docs; checks that each public symbol has a comment and all code compiles
 	@scripts/docs
 	@scripts/check-examples
 
-clean: ## Removes what was built
+clean: ## Removes everything that was built
 	rm -rf $(BUILD) .build

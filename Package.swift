@@ -12,13 +12,10 @@ let package = Package(
     name: "RunLoopKit",
     products: [
         .library(name: "RunLoopKit", targets: ["RunLoopKit"]),
-        .library(name: "RunLoopKitAsyncMain", targets: ["RunLoopKitAsyncMain"]),
         .library(name: "RunLoopKitTesting", targets: ["RunLoopKitTesting"]),
-        // Experimental: they use an interface of the Swift runtime that is not public yet.
-        .library(name: "RunLoopKitMainExecutor", targets: ["RunLoopKitMainExecutor"]),
-        .library(
-            name: "RunLoopKitMainExecutorAtLoad", targets: ["RunLoopKitMainExecutor", "CRunLoopMainExecutorAtLoad"]),
         .library(name: "RunLoopKitFoundationCompat", targets: ["RunLoopKitFoundationCompat"]),
+        // The main actor on the main loop, by interfaces of the Swift runtime that are not public.
+        .library(name: "RunLoopKitExperimental", targets: ["RunLoopKitExperimental"]),
         .library(name: "CRunLoopCore", targets: ["CRunLoopCore"]),
     ],
     targets: [
@@ -30,6 +27,7 @@ let package = Package(
             cSettings: [
                 .define("_GNU_SOURCE"),
                 .define("RUNLOOP_BUILDING_CORE"),
+                .define("RUNLOOP_DEBUG", .when(configuration: .debug)),
                 .headerSearchPath("src"),
             ]
         ),
@@ -39,32 +37,18 @@ let package = Package(
             path: "Sources/RunLoopKit",
             swiftSettings: swiftSettings
         ),
-        // Opt-in: the main loop serves the initial thread of a program whose main is async.
+        // Nothing else depends on these two.
         .target(
-            name: "CRunLoopAsyncMain",
-            path: "Sources/CRunLoopAsyncMain",
+            name: "CRunLoopExperimental",
+            path: "Sources/CRunLoopExperimental",
             sources: ["src"],
             publicHeadersPath: "include"
         ),
         .target(
-            name: "RunLoopKitAsyncMain",
-            dependencies: ["RunLoopKit", "CRunLoopAsyncMain"],
-            path: "Sources/RunLoopKitAsyncMain",
+            name: "RunLoopKitExperimental",
+            dependencies: ["RunLoopKit", "CRunLoopExperimental"],
+            path: "Sources/RunLoopKitExperimental",
             swiftSettings: swiftSettings
-        ),
-        // Experimental: the main actor's jobs on the main loop itself. Nothing else depends on these two.
-        .target(
-            name: "RunLoopKitMainExecutor",
-            dependencies: ["RunLoopKit"],
-            path: "Sources/RunLoopKitMainExecutor",
-            swiftSettings: swiftSettings
-        ),
-        .target(
-            name: "CRunLoopMainExecutorAtLoad",
-            dependencies: ["RunLoopKitMainExecutor"],
-            path: "Sources/CRunLoopMainExecutorAtLoad",
-            sources: ["src"],
-            publicHeadersPath: "include"
         ),
         // For tests of code that uses run loops: under XCTest, Swift Testing, or neither.
         .target(
@@ -87,7 +71,7 @@ let package = Package(
             path: "Examples/Tour",
             swiftSettings: swiftSettings
         ),
-        // Programs to learn from, and to copy. Tests/examples drives them. Clients of the package do not get them.
+        // Programs to learn from, and to copy. Tests/bin/examples drives them. Clients of the package do not get them.
         .executableTarget(
             name: "chat",
             dependencies: ["RunLoopKit"],
@@ -109,7 +93,7 @@ let package = Package(
         // Run by a test: an async main needs a process of its own.
         .executableTarget(
             name: "async-main-program",
-            dependencies: ["RunLoopKit", "RunLoopKitAsyncMain"],
+            dependencies: ["RunLoopKit", "RunLoopKitExperimental"],
             path: "Tests/AsyncMainProgram",
             swiftSettings: swiftSettings
         ),

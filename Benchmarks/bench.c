@@ -1,5 +1,5 @@
 // bench.c — the program around a peer and the workloads: `PEER CELL [COUNT]`. With a count it performs that many operations and
-// measures nothing; without, it prints one line of figures, `key=value` each.
+// measures nothing; without one, it prints a line of figures, `key=value` each.
 
 #include "bench.h"
 

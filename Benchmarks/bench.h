@@ -14,14 +14,14 @@ enum { BENCH_NUMBERS = 3 };
 /// A cell: a workload and its numbers, `w4,1000,100`.
 struct bench_cell {
     const char *name;
-    const char *word; ///< what follows the first comma, as text
+    const char *word; ///< the text after the first comma
     uint64_t numbers[BENCH_NUMBERS];
 };
 
-/// Operations to perform instead of measuring times: for counts from outside. 0: measure.
+/// The number of operations to perform without measuring times, for counts from outside. 0: measure.
 extern uint64_t bench_fixed_count;
 
-/// Time one measurement may take, in ns.
+/// The time that one measurement may take, in ns.
 extern int64_t bench_budget_ns;
 
 /// Performs `count` operations.
@@ -31,24 +31,24 @@ typedef void (*bench_run)(void *state, uint64_t count);
 /// Counts are multiples of `granule`.
 void bench_measure(bench_run run, void *state, uint64_t granule);
 
-/// The same in a fixed number of batches of `count`, for work whose length is fixed; before each `prepare(count)`, unless NULL, which
-/// isn't measured.
+/// The same in a fixed number of batches of `count`, for work of fixed length. Before each batch it calls `prepare(count)`,
+/// unless that is NULL, and doesn't measure it.
 void bench_measure_rounds(void (*prepare)(uint64_t count), bench_run run, void *state, uint64_t count, unsigned rounds);
 
 /// Prints one figure.
 void bench_report(const char *key, double value);
 
-/// Ends the process: this peer, or this machine, can't do it.
+/// Ends the process, because this peer or this machine can't run the cell.
 _Noreturn void bench_skip(const char *reason);
 
 /// Ends the process if `error` isn't 0, with `what` and errno.
 void bench_check(bool good, const char *what);
 
-/// Percentile of `count` samples, which are sorted.
+/// A percentile of `count` sorted samples.
 double bench_percentile(double *samples, size_t count, double percent);
 void bench_sort(double *samples, size_t count);
 
-/// Allows so many descriptors.
+/// Raises the limit of open descriptors to `count`.
 void bench_allow_descriptors(uint64_t count);
 
 static inline int64_t bench_clock_ns(clockid_t clock) {
@@ -61,7 +61,7 @@ static inline int64_t bench_now_ns(void) {
     return bench_clock_ns(CLOCK_MONOTONIC);
 }
 
-/// A random number below `bound`, the same row in each process.
+/// A random number below `bound`, from the same sequence in each process.
 static inline uint64_t bench_random(uint64_t bound) {
     static uint64_t state = 88172645463325252U;
     state ^= state << 13;

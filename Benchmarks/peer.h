@@ -1,8 +1,8 @@
-// peer.h — what a workload may ask of a run loop. Each peer is one file that implements this, and one program that is linked with
-// that peer only; the workloads are written once, against this header.
+// peer.h — the operations of a run loop that workloads use. Each peer is one file that implements them, and one program that is
+// linked with that peer only; the workloads are written once, against this header.
 //
-// A workload has one function per kind of event, so the functions are named here once and not stored per object: what an object of a
-// peer costs is then the peer's own business. Each object carries one pointer, `info`.
+// A workload has one function per kind of event, so the functions are named here once and not stored per object. The cost of an
+// object is then the peer's own. Each object carries one pointer, `info`.
 #ifndef PEER_H
 #define PEER_H
 
@@ -40,7 +40,7 @@ enum {
     PEER_MAIN_QUEUE = 1 << 10 ///< serves the main dispatch queue on the initial thread
 };
 
-/// What a peer is, and can do.
+/// The properties and abilities of a peer.
 struct peer_traits {
     const char *name;
     const char *(*version)(void);
@@ -59,10 +59,10 @@ void peer_close(struct peer_loop *loop);
 /// Runs the calling thread's loop until peer_stop, which is called in a callback of that loop.
 void peer_run(struct peer_loop *loop, int64_t limit_ns);
 void peer_stop(struct peer_loop *loop);
-/// One iteration that doesn't wait.
+/// One iteration, which doesn't wait.
 void peer_poll(struct peer_loop *loop);
 
-/// A handle by which any thread makes the loop call `on_wake`; several times may be once.
+/// A handle by which any thread makes the loop call `on_wake`; several requests may cause one call.
 struct peer_wake *peer_wake_create(struct peer_loop *loop, void *info);
 void peer_wake_send(struct peer_wake *wake);
 
@@ -70,13 +70,13 @@ void peer_wake_send(struct peer_wake *wake);
 struct peer_signal *peer_signal_create(struct peer_loop *loop, void *info);
 void peer_signal_send(struct peer_signal *signal);
 
-/// Before a loop is used by other threads, and before peer_submit: for peers that have to prepare.
+/// Called before other threads use a loop, and before peer_submit, for peers that have to prepare.
 void peer_prepare_threads(void);
-/// Looks out for wake-ups for a while before it sleeps; what can't, doesn't.
+/// Makes the loop spin for wake-ups for a while before it sleeps, if the peer can do that.
 void peer_spin(struct peer_loop *loop);
 void peer_accept_submissions(struct peer_loop *loop);
 
-/// Frees what a cancelled timer left for the loop to free.
+/// Frees the memory of cancelled timers that the loop would free later.
 void peer_reap(struct peer_loop *loop);
 
 /// Any thread: the loop calls function(info) once.
@@ -85,15 +85,15 @@ void peer_submit(struct peer_loop *loop, void (*function)(void *info), void *inf
 /// The loop calls `on_ready` while `descriptor`, an eventfd, is readable.
 struct peer_watch *peer_watch_add(struct peer_loop *loop, int descriptor, void *info);
 
-/// A timer, made and started; moved; stopped and freed, after it fired too.
+/// A timer: created and started; moved; stopped and freed, even after it fired.
 struct peer_timer *peer_timer_start(struct peer_loop *loop, int64_t delay_ns, void *info);
 void peer_timer_move(struct peer_timer *timer, int64_t delay_ns);
 void peer_timer_cancel(struct peer_timer *timer);
 
-/// Any thread: what the initial thread's loop serves of the main dispatch queue (PEER_MAIN_QUEUE).
+/// Any thread: submits to the main dispatch queue, which the initial thread's loop serves (PEER_MAIN_QUEUE).
 void peer_main_queue_async(void (*function)(void *info), void *info);
 
-/// What only run loops have (PEER_MODES).
+/// Features that only run loops have (PEER_MODES).
 void peer_observe_all(struct peer_loop *loop, void (*observe)(void));
 void peer_add_modes(struct peer_loop *loop, unsigned count, bool are_common);
 void peer_add_remove_common(struct peer_loop *loop);

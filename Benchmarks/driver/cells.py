@@ -1,4 +1,4 @@
-"""What is measured: groups of cells, and what we ask of ourselves. A cell is a workload with its numbers, as the programs know it."""
+"""What is measured: groups of cells, and the goals for them. A cell is a workload with its numbers, as the programs know it."""
 
 from dataclasses import dataclass, field, replace  # noqa: F401
 
@@ -57,18 +57,17 @@ OVERLAY = times(1.3, "ours", "ours-swift-thread")
 NO_ALLOCATION = Goal(0, "allocations", peer="ours-swift-thread")
 
 
-def sizes(workload, ratios, also=None):
-    """Cells with 1,000 to 1,000,000 timers, and what each may cost. `also`: further goals, by label."""
+def sizes(workload):
+    """Cells with 1,000 to 1,000,000 timers."""
     labels = {"1k": 1000, "10k": 10000, "100k": 100000, "1M": 1000000}
-    return [
-        Cell(f"{workload},{n}", label, (times(ratio), OVERLAY, *(also or {}).get(label, ())), counted=n == 1000, seldom=n == 1000000)
-        for (label, n), ratio in zip(labels.items(), ratios)
-    ]
+    goals = {n: (times(1.5), OVERLAY) for n in labels.values()}
+    goals[100000] += (times(1, "ev"),)
+    return [Cell(f"{workload},{n}", label, goals[n], counted=n == 1000, seldom=n == 1000000) for label, n in labels.items()]
 
 
 def readiness(numbers, label, *goals):
     counted = bool(goals)
-    goals = (times(1.05), times(1.03, "best peer"), OVERLAY, *goals)
+    goals = (times(1.04, "best peer"), OVERLAY, *goals)
     return Cell(f"w4,{numbers}", label, goals + ((NO_ALLOCATION,) if counted else ()), counted=counted)
 
 
@@ -76,57 +75,58 @@ GROUPS = [
     Group(
         "w1", "W1 wake-up between two threads, round trip", "wall_ns", "µs",
         [
-            Cell("w1,s", "same core", (times(0.95),)), Cell("w1,x", "two cores", (times(1.05),), counted=True),
-            Cell("w1,ss", "same, look-out", (times(1),)), Cell("w1,xs", "two, look-out", (Goal(0.6, "p50_ns"),)),
+            Cell("w1,s", "same core", (times(1),)), Cell("w1,x", "two cores", (times(1.1),), counted=True),
+            Cell("w1,ss", "same, spin", (times(1),)), Cell("w1,xs", "two, spin", (Goal(0.6, "p50_ns"),)),
         ],
         scale=1000, extras=[("p50_ns", "p50"), ("p99_ns", "p99")]
     ),
     Group(
         "w2", "W2 a source that signals itself, per event", "cpu_ns", "ns CPU",
         [
-            Cell("w2,plain", "plain", (value(15), system_calls(0), OVERLAY, NO_ALLOCATION), counted=True),
+            Cell("w2,plain", "plain", (value(25), system_calls(0), OVERLAY, NO_ALLOCATION), counted=True),
             Cell("w2,timer", "idle timer", (value(45), OVERLAY)),
             Cell("w2,limit", "finite limit", (value(40), OVERLAY)),
-            Cell("w2,descriptor", "idle descriptor", (times(1.10), OVERLAY, NO_ALLOCATION), counted=True),
+            Cell("w2,descriptor", "idle descriptor", (times(1.25), OVERLAY, NO_ALLOCATION), counted=True),
         ]
     ),
     Group(
-        "w3", "W3 submitting functions from other threads, per function", "wall_ns", "ns",
-        [Cell("w3,1", "1 thread", (times(0.50), OVERLAY), counted=True), Cell("w3,4", "4 threads", (times(1.0), OVERLAY))]
+        "w3", "W3 submitting tasks from other threads, per task", "wall_ns", "ns",
+        [
+            Cell("w3,1", "1 thread", (times(0.8), times(1, "best peer"), OVERLAY), counted=True),
+            Cell("w3,4", "4 threads", (times(1.1), times(1, "best peer"), OVERLAY)),
+        ]
     ),
     Group(
         "w4", "W4 descriptor readiness, per event", "cpu_ns", "ns CPU",
         [
-            readiness("1,1", "1 of 1", instructions(230)),
+            readiness("1,1", "1 of 1", instructions(430)),
             readiness("100,1", "1 of 100"),
             readiness("100,10", "10 of 100"),
             readiness("1000,1", "1 of 1000"),
-            readiness("1000,100", "100 of 1000", instructions(220)),
+            readiness("1000,100", "100 of 1000", instructions(430)),
             readiness("10000,1", "1 of 10000"),
             readiness("10000,1000", "1000 of 10000"),
         ]
     ),
     Group(
-        "w5", "W5 timers: make, start, stop, free, per timer", "cpu_ns", "ns CPU",
-        sizes("w5", [1.05] * 4, {"100k": (times(1.0, "ev"),)})
+        "w5", "W5 timers: create, start, stop, free, per timer", "cpu_ns", "ns CPU", sizes("w5")
     ),
     Group(
-        "w5r", "W5r timers: move one of many", "cpu_ns", "ns CPU",
-        sizes("w5r", [1.15, 1.15, 1.30, 1.30])
+        "w5r", "W5r timers: move one of many", "cpu_ns", "ns CPU", sizes("w5r")
     ),
     Group(
-        "w5p", "W5p timers: replace one of many, a poll every 16", "cpu_ns", "ns CPU",
-        sizes("w5p", [1.15] * 4)
+        "w5p", "W5p timers: replace one of many, a poll every 16", "cpu_ns", "ns CPU", sizes("w5p")
     ),
     Group(
-        "w5b", "W5b 10,000 timers that fire within 200 ms, per callback", "cpu_ns", "ns CPU",
+        "w5b", "W5b timers that fire within 200 ms, per callback", "cpu_ns", "ns CPU",
         [
-            Cell("w5b,10000,0", "exact", (times(1.0), OVERLAY)),
-            Cell("w5b,10000,1", "1 ms tolerance", (times(1.1), times(1.1, "ev"), OVERLAY)),
+            Cell("w5b,10000,0", "10k exact", (times(1.05), OVERLAY)),
+            Cell("w5b,10000,1", "10k, 1 ms tolerance", (times(1.2), OVERLAY)),
+            Cell("w5b,100000,1", "100k, 1 ms tolerance", (times(1.2), OVERLAY)),
         ],
     ),
     Group(
-        "w5c", "W5c a timer of 1 ms on an idle loop: lateness; distance of intervals from 1 ms", "p50_ns", "µs",
+        "w5c", "W5c a 1 ms timer on an idle loop: lateness; deviation of intervals from 1 ms", "p50_ns", "µs",
         [
             Cell("w5c,chain", "one-shots p50", (times(1.1), system_calls(2)), counted=True),
             Cell("w5c,periodic", "periodic p50"),
@@ -136,27 +136,29 @@ GROUPS = [
     Group(
         "w6", "W6 an iteration with nothing to do, not waiting", "cpu_ns", "ns CPU",
         [
-            Cell("w6,descriptor", "idle descriptor", (times(1.06), OVERLAY), counted=True),
-            Cell("w6,none", "no descriptor", (value(15), system_calls(0), OVERLAY), counted=True),
+            Cell("w6,descriptor", "idle descriptor", (times(1.25), OVERLAY), counted=True),
+            Cell("w6,none", "no descriptor", (value(20), system_calls(0), OVERLAY), counted=True),
         ]
     ),
     Group(
-        "w7", "W7 heap per object; the shared library", "size", "bytes",
+        "w7", "W7 memory per object, and after a burst; the shared library", "size", "bytes",
         [
-            Cell("w7,timers", "timer", (value(112),)), Cell("w7,descriptors", "descriptor source", (value(104),)),
-            Cell("w7,loops", "loop", (value(3072),)), Cell("w7,open", "descriptors per loop", (value(2, "descriptors"),)),
-            Cell("w7,library", "shared library", (value(100000),)),
+            Cell("w7,timers", "timer", (value(160),)), Cell("w7,signals", "signalled source", (value(160),)),
+            Cell("w7,descriptors", "descriptor source", (value(160),)), Cell("w7,loops", "loop", (value(3072),)),
+            Cell("w7,resident", "loop, in pages"),
+            Cell("w7,open", "descriptors per loop", (value(2, "descriptors"),)),
+            Cell("w7,burst", "MB after a million tasks", (value(2, "MB"),)), Cell("w7,library", "shared library", (value(160000),)),
         ],
         once=True,
     ),
     Group(
-        "w8", "W8 start-up: a process that fires one timer", "wall_ns", "µs",
+        "w8", "W8 start-up: a process that fires one timer and exits", "wall_ns", "µs",
         [Cell("w8", "start to end", (times(1.05), instructions(170000)), counted=True)], scale=1000, extras=[("cpu_ns", "CPU")],
     ),
     Group(
-        "w9", "W9 what only run loops have", "cpu_ns", "ns CPU",
+        "w9", "W9 features that only run loops have", "cpu_ns", "ns CPU",
         [
-            Cell("w9,observers", "observer, activity", (value(7),)), Cell("w9,empty", "empty run", counted=True),
+            Cell("w9,observers", "observer, activity", (value(6),)), Cell("w9,empty", "empty run", counted=True),
             Cell("w9,modes", "same, 100 modes", (instructions(0, beside="w9,empty"),), counted=True),
             Cell("w9,nested", "nested run", (value(30),)), Cell("w9,common", "common add+remove"),
         ],

@@ -1,4 +1,4 @@
-"""What we ask of ourselves, beside what was measured: in the tables, and in Benchmarks/GOALS.md."""
+"""The goals and what was measured: in the tables, and in Benchmarks/GOALS.md."""
 
 import re
 from dataclasses import dataclass
@@ -91,27 +91,34 @@ def written(path):
     return {key: text for key, text in texts.items() if text and text != UNWRITTEN}
 
 
+def last_sections(path):
+    """The sections after those about single goals."""
+    sections = re.split(r"^(?=## )", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:] if path.exists() else []
+    return [section.strip() for section in sections if not re.search(r"goals", section.splitlines()[0], re.IGNORECASE)]
+
+
 def document(path, groups, results, counts, about):
-    """GOALS.md: the table anew, and below it, kept, what was written about the goals that are missed."""
-    texts = written(path)
+    """GOALS.md: a new table, and below it the texts that were written by hand: about the missed goals, and the sections at the end."""
+    texts, sections = written(path), last_sections(path)
     entries = [(cell, one) for group in groups for cell in group.cells for one in judged(group, cell, results, counts)]
     missed = [one for _, one in entries if not one.is_met]
     lines = [
         "# Goals", "",
-        "What we ask of the core and of the overlay, and what the last published run measured. `make bench-pictures` writes this file anew",
-        "from the results of `make bench`; what is written below a heading by hand stays.", "",
+        "The goals for the core and the overlay, and what the last published run measured. `make bench-pictures` regenerates this file from the",
+        "results of `make bench`; text that is written below a heading by hand is kept.", "",
         f"{about}. {len(entries) - len(missed)} of {len(entries)} are met.", "",
-        "Ratios are the medians of the ratios within each repetition. Goals in ns are those of the machine on which they were set, 2 cores",
-        "of a Zen 4 server.", "",
+        "A ratio is the median of the ratios within each repetition. Goals in ns apply to the machine on which they were set, 2 cores of a Zen 4",
+        "server.", "",
         "| Cell | | Measured | At most | |", "|---|---|---|---|---|",
     ]
     lines += [f"| {cell.name} | {cell.label} | {one.measured} | {one.text} | {'met' if one.is_met else '**missed**'} |" for cell, one in entries]
-    lines += ["", "## What is missed, and what was measured about it"]
+    lines += ["", "## Missed goals, and what was measured about them"]
     for one in missed:
         lines += ["", f"### `{one.key}`", "", texts.pop(one.key, UNWRITTEN)]
     if texts:
-        lines += ["", "## What was written about goals that are met now"]
+        lines += ["", "## Goals that are met now, and what was measured about them"]
         for key, text in texts.items():
             lines += ["", f"### `{key}`", "", text]
+    lines += [line for section in sections for line in ("", section)]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""Where and when it was measured, and beside which versions."""
+"""Where and when it was measured, and with which versions of the peers."""
 
 import os
 import platform

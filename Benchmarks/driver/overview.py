@@ -1,5 +1,5 @@
-"""One picture of everything that has a counterpart in the hand-written loop: for each cell the ratio to raw of ours, of CoreFoundation's
-and of the other libraries, with the goal. Plain SVG, light and dark."""
+"""One chart of everything that has a counterpart in the hand-written loop: for each cell the ratios to raw of ours, of CoreFoundation
+and of the other libraries, and the goal. Plain SVG, light and dark."""
 
 import math
 from xml.sax.saxutils import escape
@@ -71,9 +71,9 @@ def row(group, cell, found, y):
 
 NAMES = {
     "w1,s": "wake-up and back, one core", "w1,x": "wake-up and back, two cores", "w2,plain": "source that signals itself",
-    "w2,descriptor": "the same, beside a descriptor", "w3,1": "function from another thread", "w3,4": "functions from four threads",
+    "w2,descriptor": "the same, with a descriptor", "w3,1": "task from another thread", "w3,4": "tasks from four threads",
     "w4,1,1": "descriptor, the only one", "w4,1000,1": "descriptor, one of 1,000", "w4,1000,100": "descriptors, 100 of 1,000",
-    "w5,1000": "timer made and stopped, of 1,000", "w5,100000": "timer made and stopped, of 100,000", "w5r,1000": "timer moved, of 1,000",
+    "w5,1000": "timer created and stopped, of 1,000", "w5,100000": "timer created and stopped, of 100,000", "w5r,1000": "timer moved, of 1,000",
     "w5p,1000": "timer replaced, of 1,000", "w5b,10000,0": "timer fired, of 10,000", "w5b,10000,1": "timer fired, with tolerance",
     "w5c,chain": "lateness of a timer", "w6,descriptor": "an iteration with nothing to do", "w7,timers": "memory of a timer",
     "w7,descriptors": "memory of a descriptor source", "w8": "start of a process", "w11,echo,1": "echo server, 1 connection",
@@ -97,7 +97,7 @@ def legend():
     for kind, text in entries:
         parts.append(f'<circle class="{kind}" cx="{x}" cy="54" r="4.5"/><text x="{x + 10}" y="58">{escape(text)}</text>')
         x += 34 + 7 * len(text)
-    parts.append(f'<line class="goal" x1="{x}" y1="47" x2="{x}" y2="61"/><text x="{x + 8}" y="58">our goal</text>')
+    parts.append(f'<line class="goal" x1="{x}" y1="47" x2="{x}" y2="61"/><text x="{x + 8}" y="58">goal</text>')
     return parts
 
 
@@ -106,7 +106,7 @@ def draw(groups, results, about, versions):
     rows.sort(key=lambda each: CELLS.index(each[1].name))
     width, height = LEFT + PLOT + VALUES, TOP + len(rows) * ROW + 30
     parts = [
-        '<text class="title" x="10" y="22">What our loop costs, beside a loop written by hand for the one purpose</text>',
+        '<text class="title" x="10" y="22">What RunLoopKit costs, compared with a hand-written loop</text>',
         f'<text class="small" x="10" y="38">Time, CPU time or memory as a multiple of raw: left is better; logarithmic. {escape(about)}</text>',
         *legend(), *frame(height),
     ]

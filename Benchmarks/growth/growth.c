@@ -1,6 +1,6 @@
 // growth.c — `growth NAME N [ROUNDS]`: what one operation costs on a loop with N items. Prints the median in ns. Under callgrind, started
-// with --instr-atstart=no --collect-atstart=no, it has the instructions of the operations counted, and of nothing else. `growth list`
-// names the operations.
+// with --instr-atstart=no --collect-atstart=no, it has the instructions of the operations counted, and of nothing else. Of the names in
+// counts.c it prints a number and what that is compared with. `growth list` lists all names.
 
 #include "growth.h"
 
@@ -17,7 +17,7 @@
 #define CALLGRIND_TOGGLE_COLLECT (void)0
 #endif
 
-enum { USUAL_ROUNDS = 2000, WARM_UP_ROUNDS = 20, SPARE_DESCRIPTORS = 64 };
+enum { USUAL_ROUNDS = 2000, ROUNDS_PER_WARM_UP_ROUND = 10, WARM_UP_ROUNDS_AT_MOST = 20, SPARE_DESCRIPTORS = 64 };
 
 runloop *growth_loop;
 const char *growth_mode;
@@ -84,7 +84,9 @@ static int compare(const void *a, const void *b) {
 static void measure(const struct growth *growth, size_t count, size_t rounds) {
     growth->prepare(count);
     CALLGRIND_START_INSTRUMENTATION;
-    for (int i = 0; i < WARM_UP_ROUNDS; i++)
+    // An operation that is measured in few rounds is a long one.
+    size_t warm_up = rounds / ROUNDS_PER_WARM_UP_ROUND + 1;
+    for (size_t i = 0; i < warm_up && i < WARM_UP_ROUNDS_AT_MOST; i++)
         round_ns(growth, false);
     int64_t *samples = growth_array(rounds, sizeof *samples);
     for (size_t i = 0; i < rounds; i++)
@@ -93,8 +95,8 @@ static void measure(const struct growth *growth, size_t count, size_t rounds) {
     printf("ns=%lld\n", (long long)samples[rounds / 2]);
 }
 
-static const struct growth *const kinds[] = {growth_of_timers, growth_of_sources, growth_of_descriptors,
-                                             growth_of_the_rest};
+static const struct growth *const kinds[] = {growth_of_timers,       growth_of_sources,     growth_of_descriptors,
+                                             growth_of_common_items, growth_of_other_modes, growth_of_the_rest};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static const struct growth *find(const char *name) {
@@ -105,10 +107,19 @@ static const struct growth *find(const char *name) {
     return NULL;
 }
 
+static const struct growth_count *find_count(const char *name) {
+    const struct growth_count *count = growth_counts;
+    while (count->name && strcmp(count->name, name) != 0)
+        count++;
+    return count->name ? count : NULL;
+}
+
 static int list(void) {
     for (int kind = 0; kind < KINDS; kind++)
         for (const struct growth *growth = kinds[kind]; growth->name; growth++)
             puts(growth->name);
+    for (const struct growth_count *count = growth_counts; count->name; count++)
+        puts(count->name);
     return EXIT_SUCCESS;
 }
 
@@ -116,7 +127,8 @@ int main(int argc, char **argv) {
     if (argc == 2 && strcmp(argv[1], "list") == 0)
         return list();
     const struct growth *growth = argc > 2 ? find(argv[1]) : NULL;
-    if (!growth)
+    const struct growth_count *counts = argc > 2 ? find_count(argv[1]) : NULL;
+    if (!growth && !counts)
         return fprintf(stderr, "usage: %s list | NAME N [ROUNDS]\n", argv[0]), EXIT_FAILURE;
     size_t count = strtoull(argv[2], NULL, 10);
     size_t rounds = argc > 3 ? strtoull(argv[3], NULL, 10) : USUAL_ROUNDS;
@@ -126,6 +138,9 @@ int main(int argc, char **argv) {
     growth_mode = runloop_mode_name(RUNLOOP_DEFAULT_MODE);
     growth_check(growth_loop && growth_mode && count > 0 && rounds > 0, "start");
     growth_source(growth_mode); // no mode is empty, so that each iteration is one
-    measure(growth, count, rounds);
+    if (growth)
+        return measure(growth, count, rounds), EXIT_SUCCESS;
+    struct growth_counted counted = counts->count(count);
+    printf("count=%llu reference=%llu\n", (unsigned long long)counted.count, (unsigned long long)counted.reference);
     return EXIT_SUCCESS;
 }

@@ -20,7 +20,23 @@ struct growth {
 extern const struct growth growth_of_timers[];
 extern const struct growth growth_of_sources[];
 extern const struct growth growth_of_descriptors[];
+extern const struct growth growth_of_common_items[];
+extern const struct growth growth_of_other_modes[];
 extern const struct growth growth_of_the_rest[];
+
+/// A number, and what it is compared with.
+struct growth_counted {
+    uint64_t count, reference;
+};
+
+/// What is counted once, on a loop that gets N items.
+struct growth_count {
+    const char *name;
+    struct growth_counted (*count)(size_t count);
+};
+
+/// Ended by one without a name.
+extern const struct growth_count growth_counts[];
 
 /// The loop and its default mode, interned.
 extern runloop *growth_loop;

@@ -1,4 +1,4 @@
-// absent.c — stands for what a peer doesn't offer, which nobody calls because its traits say so, and for what it needn't do.
+// absent.c — stands for functions that a peer doesn't offer, which are never called because its traits say so, or doesn't need.
 
 #include "../bench.h"
 

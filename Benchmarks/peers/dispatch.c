@@ -1,5 +1,5 @@
-// dispatch.c — libdispatch. It has no loop: a serial queue stands for one, and running it is waiting for a semaphore while the
-// library's threads do the work.
+// dispatch.c — libdispatch. It has no loop: a serial queue stands for one, and a run waits for a semaphore while the library's
+// threads do the work.
 
 #include <dispatch/dispatch.h>
 #include <semaphore.h>

@@ -29,7 +29,7 @@ struct peer_wake {
 };
 
 struct peer_signal {
-    ev_prepare watcher; // any kind may be fed an event
+    ev_prepare watcher; // an event can be fed to any kind of watcher
     struct ev_loop *ev;
 };
 

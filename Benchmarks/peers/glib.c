@@ -1,4 +1,4 @@
-// glib.c — GLib's main loop. On the thread's own context; every handle is a GSource.
+// glib.c — GLib's main loop, on the thread's own context; every handle is a GSource.
 
 #include <glib-unix.h>
 #include <glib.h>
@@ -48,7 +48,7 @@ void peer_poll(struct peer_loop *loop) {
     g_main_context_iteration(loop->context, FALSE);
 }
 
-//===-- a standing source that is made ready by its time -------------------------------------------------------------===//
+//===-- a permanent source that becomes ready at its time ------------------------------------------------------------===//
 
 static gboolean dispatch(GSource *source, GSourceFunc function, gpointer info) {
     g_source_set_ready_time(source, -1);
@@ -125,7 +125,7 @@ static gboolean fired(gpointer info) {
     return peer_calls.interval_ns ? G_SOURCE_CONTINUE : G_SOURCE_REMOVE;
 }
 
-/// GLib's timers have milliseconds; rounded up, so that none fires early.
+/// GLib's timers have a resolution of a millisecond; rounded up, so that none fires early.
 struct peer_timer *peer_timer_start(struct peer_loop *loop, int64_t delay_ns, void *info) {
     GSource *source = g_timeout_source_new((guint)((delay_ns + 999999) / 1000000));
     return (struct peer_timer *)add(loop, source, fired, info);

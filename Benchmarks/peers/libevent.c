@@ -35,7 +35,7 @@ struct peer_timer {
     struct event event;
 };
 
-/// Locks are used only in programs that ask for them before the first loop: those workloads with several threads.
+/// libevent uses locks only in programs that request them before the first loop: here the workloads with several threads.
 void peer_prepare_threads(void) {
     evthread_use_pthreads();
 }
@@ -43,7 +43,7 @@ void peer_prepare_threads(void) {
 struct peer_loop *peer_open(void) {
     struct peer_loop *loop = calloc(1, sizeof *loop);
     struct event_config *config = event_config_new();
-    // Timers follow the coarse clock of the kernel, unless somebody asks and pays for more.
+    // Timers follow the coarse clock of the kernel, unless a program requests, and pays for, the precise one.
     if (getenv("BENCH_PRECISE"))
         event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER);
     loop->base = event_base_new_with_config(config);

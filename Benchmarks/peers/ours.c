@@ -1,4 +1,4 @@
-// ours.c — RunLoopKit's C core. `ours` is linked with nothing but libc; `ours-main` with libdispatch, whose main queue its main loop
+// ours.c — RunLoopKit's C core. `ours` is linked only with libc; `ours-main` also with libdispatch, whose main queue its main loop
 // serves.
 
 #include <runloop.h>
@@ -24,7 +24,7 @@ const struct peer_traits peer_traits = {
            PEER_TOLERATES | PEER_REPEATS | PEER_MODES | SERVES,
 };
 
-/// The default mode by its interned name, as a client that cares asks for it.
+/// The default mode by its interned name, which a client that cares about speed uses.
 static const char *mode;
 
 static runloop *ours(struct peer_loop *loop) {

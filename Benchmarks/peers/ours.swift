@@ -1,5 +1,5 @@
-// ours.swift — the C core through the Swift overlay. Each handle is an object of the overlay, kept by one reference; each call-out goes
-// through a closure.
+// ours.swift — the C core through the Swift overlay. Each handle is an object of the overlay, kept by one reference; each
+// call-out goes through a closure.
 
 import BenchmarkPeer
 import RunLoopKit
@@ -10,7 +10,7 @@ private func made(_ object: AnyObject) -> OpaquePointer {
     OpaquePointer(Unmanaged.passRetained(object).toOpaque())
 }
 
-/// Borrowed, as a program borrows what one of its objects keeps: no references are counted for it.
+/// Borrowed, as a program borrows a property of one of its objects, without counting references.
 private func with<Object: AnyObject, Result>(
     _ handle: OpaquePointer, _: Object.Type, _ body: (Object) throws -> Result
 ) rethrows -> Result {
@@ -97,9 +97,10 @@ func peerSubmit(_ handle: OpaquePointer, _ function: @escaping @convention(c) (I
 
 // MARK: Timers
 
-// What repeats is a `Timer`, and what fires once a `Timeout`, whose one word is the handle: programs have it in objects of their own.
+// A repeating timer is a `Timer`; one that fires once is a `Timeout`, whose one word is the handle. Programs keep it in their own
+// objects.
 
-/// What waits in a Swift program is an object, and the closure captures it. Here one is enough for all with the same `info`.
+/// In a Swift program an object waits, and the closure captures it. Here one object is enough for all timers with the same `info`.
 private final class Owner {
     let info: Info
 

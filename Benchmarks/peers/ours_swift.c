@@ -1,4 +1,4 @@
-// ours_swift.c — the C core through the Swift overlay: what Swift can't define. The rest is in ours.swift.
+// ours_swift.c — the C core through the Swift overlay: the parts that Swift can't define. The rest is in ours.swift.
 
 #include "../bench.h"
 

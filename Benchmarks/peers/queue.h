@@ -1,5 +1,5 @@
-// queue.h — a queue behind a mutex, as programs put it before a loop that has no submission of its own. The owner is woken only if the
-// queue was empty; it takes all that is in it at once.
+// queue.h — a queue behind a mutex, as programs use it with a loop that has no function for submitting work. The owner is woken
+// only if the queue was empty; it takes the whole queue at once.
 #ifndef QUEUE_H
 #define QUEUE_H
 
@@ -25,7 +25,7 @@ static inline void queue_init(struct queue *queue) {
     queue->end = &queue->first;
 }
 
-/// Was it empty?
+/// Whether it was empty.
 static inline bool queue_put(struct queue *queue, void (*function)(void *info), void *info) {
     struct queue_item *item = malloc(sizeof *item);
     *item = (struct queue_item){NULL, function, info};

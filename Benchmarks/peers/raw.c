@@ -1,5 +1,5 @@
-// raw.c — the limit: a loop written by hand on epoll, eventfd and timerfd, which does only what the work needs. One thread owns
-// everything but the inbox. No modes, no observers, no order, no references, no locks.
+// raw.c — the lower bound: a loop written by hand on epoll, eventfd and timerfd that does only what the workloads need. One
+// thread owns everything except the inbox. No modes, no observers, no order, no references, no locks.
 
 #include <stdatomic.h>
 #include <string.h>
@@ -26,7 +26,7 @@ const struct peer_traits peer_traits = {
            PEER_TOLERATES | PEER_REPEATS,
 };
 
-/// In the inbox: a wake handle, which stays, or a submitted function, which is freed.
+/// An entry of the inbox: a wake handle, which is kept, or a submitted function, which is freed.
 struct node {
     struct node *next;
     void (*function)(void *info); ///< NULL for a wake handle
@@ -74,7 +74,7 @@ struct peer_loop *peer_open(void) {
     loop->wake_descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     loop->timer_descriptor = -1;
     bench_check(loop->epoll >= 0 && loop->wake_descriptor >= 0, "open");
-    // Watched for edges and never read: each write is one.
+    // Watched for edges and never read: each write is an edge.
     watch(loop, loop->wake_descriptor, EPOLLIN | EPOLLET, NULL);
     return loop;
 }
@@ -104,7 +104,7 @@ static void push(struct peer_loop *loop, struct node *node) {
 
 static void drain_inbox(struct peer_loop *loop) {
     struct node *taken = atomic_exchange_explicit(&loop->inbox, NULL, memory_order_acquire), *first = NULL;
-    while (taken) { // it is a stack; the order of sending is the other one
+    while (taken) { // a stack, so it is reversed into the order of submission
         struct node *next = taken->next;
         taken->next = first;
         first = taken;
@@ -183,7 +183,7 @@ static void wait_for_events(struct peer_loop *loop, int timeout_ms) {
     int count = epoll_wait(loop->epoll, events, BATCH, timeout_ms);
     for (int i = 0; i < count; i++) {
         if (events[i].data.ptr == loop)
-            loop->armed_ns = INT64_MAX; // the timer went off
+            loop->armed_ns = INT64_MAX; // the timer has expired
         else if (events[i].data.ptr)
             peer_calls.on_ready(((struct peer_watch *)events[i].data.ptr)->info);
     }
@@ -231,7 +231,7 @@ static void fire_due(struct peer_loop *loop, int64_t now_ns) {
     }
 }
 
-/// The timer descriptor is made when a timer first has to be waited for, and is never read.
+/// The timer descriptor is created for the first wait with a timer, and is never read.
 static void arm(struct peer_loop *loop, int64_t deadline_ns) {
     if (loop->timer_descriptor < 0) {
         loop->timer_descriptor = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -252,7 +252,7 @@ static bool has_work(struct peer_loop *loop) {
     return loop->signalled || atomic_load_explicit(&loop->inbox, memory_order_relaxed);
 }
 
-/// What is at hand, and due timers. The clock is read only if somebody asks for the time.
+/// Serves ready work and due timers. The clock is read only if a timer needs the time.
 static int64_t perform_at_hand(struct peer_loop *loop, bool wants_time) {
     if (atomic_load_explicit(&loop->inbox, memory_order_relaxed))
         drain_inbox(loop);

@@ -1,5 +1,5 @@
-// raw_heap.h — the timers of the hand-written loop: a heap with four children per node and the key beside the pointer; a timer knows
-// its place. One malloc per timer.
+// raw_heap.h — the timers of the hand-written loop: a heap with four children per node and the key beside the pointer; a timer
+// stores its position. One malloc per timer.
 #ifndef RAW_HEAP_H
 #define RAW_HEAP_H
 
@@ -9,7 +9,7 @@ struct peer_timer {
     struct peer_loop *loop;
     void *info;
     int64_t deadline_ns;
-    size_t place; ///< in the heap, from 1; 0: not in it
+    size_t place; ///< position in the heap, from 1; 0: not in it
 };
 
 struct raw_entry {
@@ -17,7 +17,7 @@ struct raw_entry {
     struct peer_timer *timer;
 };
 
-/// Entry 0 isn't used.
+/// Entry 0 is unused.
 struct raw_heap {
     struct raw_entry *entries;
     size_t count;

@@ -1,4 +1,4 @@
-// sdevent.c — sd-event. It isn't safe to use from another thread, so its wake handle is an eventfd.
+// sdevent.c — sd-event. Other threads can't use it safely, so its wake handle is an eventfd.
 
 #include <sys/eventfd.h>
 #include <systemd/sd-event.h>
@@ -39,7 +39,7 @@ void peer_close(struct peer_loop *loop) {
     free(loop);
 }
 
-/// sd_event_loop ends once for all, so this is its body.
+/// sd_event_loop can't run again after it ended, so this is its body.
 void peer_run(struct peer_loop *loop, int64_t limit_ns) {
     (void)limit_ns;
     for (loop->is_stopped = false; !loop->is_stopped;)

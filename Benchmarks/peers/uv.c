@@ -125,7 +125,7 @@ static void fired(uv_timer_t *timer) {
     peer_calls.on_timer(timer->data);
 }
 
-/// libuv's timers have milliseconds; rounded up, so that none fires early.
+/// libuv's timers have a resolution of a millisecond; rounded up, so that none fires early.
 static uint64_t milliseconds(int64_t ns) {
     return (uint64_t)(ns + 999999) / 1000000;
 }
@@ -146,7 +146,7 @@ static void closed(uv_handle_t *handle) {
     free(handle);
 }
 
-/// Freed in the loop's next iteration, as libuv does it.
+/// Freed in the loop's next iteration, as libuv requires.
 void peer_timer_cancel(struct peer_timer *timer) {
     uv_close((uv_handle_t *)&timer->timer, closed);
 }

@@ -1,5 +1,5 @@
-// cf.c — the servers on CFRunLoop, by CFSocket, which is what CoreFoundation has for sockets: a thread of its own selects among
-// them and signals sources of the loop.
+// cf.c — the servers on CFRunLoop, with CFSocket, CoreFoundation's type for sockets: a separate thread waits for them with select
+// and signals sources of the loop.
 
 #include <CoreFoundation/CoreFoundation.h>
 #include <stdlib.h>

@@ -8,11 +8,11 @@
 #include "loop.h"
 
 struct loop_watch {
-    dispatch_source_t sources[2]; ///< by direction; NULL: not needed so far
+    dispatch_source_t sources[2]; ///< by direction; NULL: not needed yet
     loop_ready ready;
     void *info;
     int descriptor;
-    int alive; ///< sources that are not cancelled yet
+    int alive; ///< the number of sources that are not cancelled yet
     enum loop_direction direction;
 };
 
@@ -29,7 +29,7 @@ static void ready(void *info) {
     watch->ready(watch->info);
 }
 
-/// A descriptor may be closed when its last source has seen its cancellation.
+/// A descriptor may be closed when the cancellation handler of its last source has run.
 static void cancelled(void *info) {
     struct loop_watch *watch = info;
     if (--watch->alive > 0)
@@ -74,7 +74,7 @@ void loop_watch_end(struct loop_watch *watch) {
             continue;
         dispatch_source_cancel(watch->sources[i]);
         if (i != (int)watch->direction)
-            dispatch_resume(watch->sources[i]); // one that is suspended is never told
+            dispatch_resume(watch->sources[i]); // the cancellation handler of a suspended source never runs
         dispatch_release(watch->sources[i]);
     }
 }

@@ -1,4 +1,4 @@
-// glib.c — the servers on GLib's main context: a source of their own per descriptor, as GLib recommends it for many.
+// glib.c — the servers on GLib's main context: a custom source per descriptor, as GLib recommends for many descriptors.
 
 #include <glib-unix.h>
 #include <unistd.h>

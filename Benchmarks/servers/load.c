@@ -1,5 +1,5 @@
 // load.c — load for an echo server: `load PORT CONNECTIONS MILLISECONDS`. Each connection sends a message, waits until all of it is
-// back, and sends the next. Prints how many came back in how many seconds, and what a round trip took.
+// back, and sends the next. Prints how many came back in how many seconds, and the time of a round trip.
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -92,7 +92,7 @@ int main(int argc, char **argv) {
     int64_t start_ns = now_ns(), end_ns = start_ns + strtoll(argv[3], NULL, 10) * 1000000, time_ns;
     for (size_t i = 0; i < count; i++)
         send_message(&connections[i]);
-    // On a machine with much to do a server may get no turn in all that time; the first answer is waited for.
+    // On a busy machine a server may not run in all that time, so wait for the first answer.
     while ((time_ns = now_ns()) < end_ns || (round_trips == 0 && time_ns < start_ns + PATIENCE_NS)) {
         struct epoll_event events[BATCH];
         int ready = epoll_wait(epoll, events, BATCH, time_ns < end_ns ? (int)((end_ns - time_ns) / 1000000 + 1) : 100);

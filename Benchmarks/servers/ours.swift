@@ -1,5 +1,5 @@
-// ours.swift — the servers on RunLoopKit's Swift overlay. A watch is an object with a source per direction; the second is made
-// the first time that it has to wait for room in the socket.
+// ours.swift — the servers on RunLoopKit's Swift overlay. A watch is an object with a source per direction; the second is created
+// when the watch first has to wait for space in the socket.
 
 import Glibc
 import RunLoopKit
@@ -33,7 +33,7 @@ private final class Watch {
 
     private func source() throws(RunLoop.Error) -> RunLoop.Source {
         if let source = direction == LOOP_READING ? reading : writing { return source }
-        // One thread does everything here; so the closure may have what only that thread may use.
+        // One thread does everything here, so the closure may capture values that only that thread may use.
         nonisolated(unsafe) let ready = ready
         let events: RunLoop.Source.Readiness = direction == LOOP_READING ? .read : .write
         let source = try RunLoop.Source(fileDescriptor: descriptor, events: events) { _ in ready() }

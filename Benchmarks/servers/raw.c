@@ -45,7 +45,7 @@ void loop_watch_turn(struct loop_watch *watch, enum loop_direction direction) {
 }
 
 void loop_watch_end(struct loop_watch *watch) {
-    close(watch->descriptor); // takes it out of the set too
+    close(watch->descriptor); // also removes it from the set
     free(watch);
 }
 
@@ -54,7 +54,7 @@ void loop_run(void) {
     while (!is_stopped) {
         struct epoll_event events[BATCH];
         int count = epoll_wait(epoll, events, BATCH, -1);
-        // A watch ends in its own callback, so no later event of this batch is of one that is gone.
+        // A watch ends only in its own callback, so no later event of this batch belongs to a freed one.
         for (int i = 0; i < count; i++) {
             struct loop_watch *watch = events[i].data.ptr;
             watch->ready(watch->info);

@@ -1,5 +1,5 @@
-// uv.c — the servers on libuv, by its poll handles: the reading and writing is the servers' own, as on every other loop, and what
-// differs is the loop. libuv's streams would put its own buffers and requests in their place.
+// uv.c — the servers on libuv, with its poll handles: the servers themselves read and write, as on every other loop, and only the
+// loop differs. libuv's streams would use its own buffers and requests instead.
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include "loop.h"
 
 struct loop_watch {
-    uv_poll_t poll; // first: freed through it
+    uv_poll_t poll; // first, because the watch is freed through it
     loop_ready ready;
     void *info;
     int descriptor;
@@ -52,7 +52,7 @@ static void closed(uv_handle_t *handle) {
     free(handle);
 }
 
-/// libuv has let go of the descriptor when uv_close returns, and of the handle an iteration later.
+/// libuv no longer uses the descriptor when uv_close returns, and the handle an iteration later.
 void loop_watch_end(struct loop_watch *watch) {
     uv_close((uv_handle_t *)&watch->poll, closed);
     close(watch->descriptor);

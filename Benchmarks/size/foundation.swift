@@ -1,4 +1,4 @@
-// The whole program: a timer of one millisecond, and the end. There is no public way to stop Foundation's loop, so the timer leaves the
+// The whole program: a timer of one millisecond, and the end. Foundation's loop has no public stop function, so the timer exits the
 // program.
 import Foundation
 

@@ -1,5 +1,6 @@
-// launch PROGRAM TIMES: runs a program that many times, and prints for each the microseconds from its start to its end and the kilobytes
-// it had at most. A program of its own because Linux counts to a process's most memory what its parent had when it was started.
+// launch PROGRAM TIMES: runs a program that many times, and prints for each run the microseconds from start to end and the peak
+// memory in kilobytes. It is a separate program because Linux includes the parent's memory at the start in a process's peak
+// memory.
 #define _GNU_SOURCE
 #include <spawn.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
-// firing.c — W5b: `w5b,N,T`: N timers that fire once, at random instants within 200 ms, with a tolerance of T ms. One operation is one
-// callback; what is measured is the CPU time of the run that fires them. Peers without a tolerance do the same in both cases.
+// firing.c — W5b: `w5b,N,T`: N timers that fire once, at random instants within 200 ms, with a tolerance of T ms. One operation
+// is one callback; the measured time is the CPU time of the run that fires them. Peers without a tolerance do the same in both
+// cases.
 
 #include "../bench.h"
 
@@ -18,7 +19,7 @@ static void on_timer(void *info) {
 }
 
 static void start(uint64_t count) {
-    left = count; // a peer with threads of its own fires the first while the last are made
+    left = count; // a peer with its own threads fires the first ones while the last ones are created
     for (uint64_t i = 0; i < count; i++) {
         if (timers[i])
             peer_timer_cancel(timers[i]);

@@ -1,5 +1,5 @@
-// iteration.c — W6: one iteration that finds nothing and doesn't wait. `w6,descriptor`: the loop has an idle descriptor, which has to be
-// looked at; `w6,none`: it has none.
+// iteration.c — W6: one iteration that finds nothing and doesn't wait. `w6,descriptor`: the loop has an idle descriptor, which it
+// has to check; `w6,none`: it has none.
 
 #include <string.h>
 #include <sys/eventfd.h>
@@ -19,7 +19,7 @@ void iteration_measure(const struct bench_cell *cell) {
     peer_calls.on_ready = peer_calls.on_signal = ignore;
     struct peer_loop *loop = peer_open();
     if (cell->word && strcmp(cell->word, "none") == 0)
-        peer_signal_create(loop, NULL); // what is empty might not even iterate
+        peer_signal_create(loop, NULL); // an empty loop might not iterate at all
     else
         peer_watch_add(loop, eventfd(0, EFD_NONBLOCK), NULL);
     bench_measure(iterations, loop, 1);

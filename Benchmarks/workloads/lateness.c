@@ -1,5 +1,5 @@
-// lateness.c — W5c: an idle loop with one timer of 1 ms. `w5c,chain`: it fires once, and its callback starts the next; how late is each?
-// `w5c,periodic`: it repeats; how far is each interval from 1 ms, and how far have all together drifted?
+// lateness.c — W5c: an idle loop with one timer of 1 ms. `w5c,chain`: it fires once, and its callback starts the next; measures
+// how late each is. `w5c,periodic`: it repeats; measures the deviation of each interval from 1 ms, and the drift of all together.
 
 #include <string.h>
 
@@ -67,7 +67,7 @@ void lateness_measure(const struct bench_cell *cell) {
         timer = peer_timer_start(loop, period_ns, NULL);
     else
         start_next();
-    // As long as five other measurements, since most of it is sleep.
+    // As long as five other measurements, because most of the time is sleep.
     uint64_t count = (uint64_t)(bench_budget_ns * 5 / period_ns);
     if (bench_fixed_count) {
         all_ticks(NULL, bench_fixed_count);

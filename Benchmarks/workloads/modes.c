@@ -1,6 +1,6 @@
-// modes.c — W9: what only run loops have. `w9,observers`: what each of ten observers costs per activity that it is told; `w9,modes`: an
-// empty iteration of a loop with a hundred unused modes; `w9,common`: adding an item to four common modes, and removing it; `w9,nested`:
-// a run inside a callback, of one iteration; `w9,empty`: the same outside.
+// modes.c — W9: features that only run loops have. `w9,observers`: the cost of each of ten observers per notification;
+// `w9,modes`: an empty iteration of a loop with a hundred unused modes; `w9,common`: adding an item to four common modes, and
+// removing it; `w9,nested`: a run inside a callback, of one iteration; `w9,empty`: the same outside.
 
 #include <string.h>
 
@@ -47,7 +47,7 @@ static double best_time_ns(uint64_t count) {
     return best_ns;
 }
 
-/// The difference of the same run without and with observers, per call that they got.
+/// The difference of the same run without and with observers, per call of an observer.
 static void measure_observers(void) {
     uint64_t count = bench_fixed_count ? bench_fixed_count : 1000;
     peer_calls.on_signal = send_again;

@@ -1,5 +1,5 @@
-// readiness.c — W4: `w4,N,K`: N registered eventfds, of which K are readable at any time. The callback of one reads it and writes the
-// next, so K tokens go round. One operation is one callback.
+// readiness.c — W4: `w4,N,K`: N registered eventfds, of which K are readable at any time. The callback of one reads it and writes
+// the next, so K tokens circulate. One operation is one callback.
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ static void on_ready(void *info) {
     const struct place *place = info;
     uint64_t counter = 1;
     if (!peer_traits.reads_counters && read(place->descriptor, &counter, sizeof counter) != sizeof counter)
-        return; // called for nothing
+        return; // spurious call
     counter = 1;
     bench_check(write(place->next_descriptor, &counter, sizeof counter) == sizeof counter, "write");
     if (left > 0 && --left == 0)
@@ -51,6 +51,6 @@ void readiness_measure(const struct bench_cell *cell) {
     uint64_t one = 1;
     for (uint64_t i = 0; i < tokens; i++)
         bench_check(write(places[i * (count / tokens)].descriptor, &one, sizeof one) == sizeof one, "write");
-    // An iteration may serve all that are readable before it stops; so a count is a multiple of that.
+    // An iteration may serve all readable ones before it stops, so counts are multiples of their number.
     bench_measure(events, NULL, tokens);
 }

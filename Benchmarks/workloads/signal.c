@@ -1,5 +1,5 @@
-// signal.c — W2: a callback that signals itself again. `w2,plain`: alone; `w2,timer`: beside an idle timer; `w2,limit`: in a run that
-// has a limit; `w2,descriptor`: beside an idle descriptor, which has to be looked at between any two events.
+// signal.c — W2: a callback that signals itself again. `w2,plain`: alone; `w2,timer`: beside an idle timer; `w2,limit`: in a run
+// that has a limit; `w2,descriptor`: beside an idle descriptor, which must be checked between any two events.
 
 #include <string.h>
 #include <sys/eventfd.h>

@@ -1,5 +1,5 @@
-// startup.c — W8: a process that opens a loop, fires one timer, and ends. One operation is such a process, from its start to its end;
-// mostly the dynamic linker's work. `w8,child` is that process.
+// startup.c — W8: a process that opens a loop, fires one timer, and ends. One operation is such a process, from start to end;
+// most of the work is the dynamic linker's. `w8,child` is that process.
 
 #include <spawn.h>
 #include <string.h>

@@ -46,9 +46,9 @@ void submit_measure(const struct bench_cell *cell) {
     peer_prepare_threads();
     loop = peer_open();
     peer_accept_submissions(loop);
-    // A loop that is empty would end before the first function arrives.
+    // An empty loop would end before the first function arrives.
     peer_calls.on_wake = item;
     peer_wake_create(loop, NULL);
-    // Few at a time would measure how threads are made.
+    // Small batches would measure the creation of threads.
     bench_measure(submissions, &producers, 1024 * producers);
 }

@@ -1,6 +1,6 @@
-// timers.c — W5: what timers cost that never fire, N of them in the loop. `w5,N`: make and start N, then stop and free all, in another
-// order; one operation is one timer. `w5r,N`: move one. `w5p,N`: stop and free one, make and start one; the loop is polled once in 16
-// operations, so that put-off work shows.
+// timers.c — W5: the cost of N timers in the loop that never fire. `w5,N`: create and start N, then stop and free all, in another
+// order; one operation is one timer. `w5r,N`: move one. `w5p,N`: stop and free one, create and start one; the loop is polled once
+// every 16 operations, so that deferred work is included.
 
 #include "../bench.h"
 

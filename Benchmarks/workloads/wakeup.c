@@ -1,5 +1,6 @@
-// wakeup.c — W1: two threads, a loop each, and one message that goes to and fro. One operation is a round trip. `w1,s`: both threads
-// on one core; `w1,x`: on two. `w1,ss`, `w1,xs`: loops that can look out for a message before they sleep are told to; the others do as always.
+// wakeup.c — W1: two threads, each with a loop, and one message that goes back and forth. One operation is a round trip. `w1,s`:
+// both threads on one core; `w1,x`: on two. `w1,ss`, `w1,xs`: loops that can spin before they sleep do so; the others run as
+// before.
 
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -14,7 +15,7 @@ struct side {
     struct peer_loop *loop;
     struct peer_wake *wake;
     struct side *other;
-    uint64_t left; ///< of the first side: round trips to make
+    uint64_t left; ///< of the first side: remaining round trips
     bool is_first;
 };
 
@@ -78,7 +79,7 @@ static void round_trips(void *state, uint64_t count) {
     peer_run(first.loop, PEER_FOREVER);
 }
 
-/// The first two cores that this process may use; a peer with threads of its own is only held on one core, or not at all.
+/// The first two cores that this process may use; a peer with its own threads is only pinned to one core, or not at all.
 static void choose_cores(bool same_core) {
     cpu_set_t cores;
     bench_check(sched_getaffinity(0, sizeof cores, &cores) == 0, "affinity");

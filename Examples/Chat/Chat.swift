@@ -10,14 +10,14 @@ import RunLoopKit
 ///
 ///     swift run chat 7777            and then, in other terminals:   nc 127.0.0.1 7777
 ///
-/// It shows how a server is made of a loop: a source for each client, which asks for room only while output waits, bounded
-/// memory for each client, timers with tolerance for who is idle, work that is done once an iteration, signals as sources,
-/// and a mode of its own for the goodbye, whose run is finished when everybody has got it.
+/// It shows how to build a server on a loop: a source for each client, which asks for writability only while output waits,
+/// bounded memory for each client, timers with tolerance for idle clients, work that is done once per iteration, signals as
+/// sources, and a separate mode for the goodbye, whose run is finished when every client has received it.
 ///
-/// Server.swift is the place to begin.
+/// Start reading at Server.swift.
 @main
 struct Chat {
-    /// Synchronous, so that the initial thread stays ours and can run the main loop.
+    /// Synchronous, so that it keeps the initial thread and can run the main loop.
     @MainActor static func main() {
         do {
             let server = try Server(Options(CommandLine.arguments.dropFirst()))

@@ -1,8 +1,8 @@
 import RunLoopKit
 
-/// One client: its connection, the lines that come from it, and what waits to be sent to it.
+/// One client: its connection, the lines it sends, and the output that waits for it.
 @MainActor final class Client {
-    /// Talking; then, from the farewell on, only being sent what waits; then gone.
+    /// Talking; from the farewell on, only receiving the waiting output; then gone.
     private enum State { case talking, leaving, gone }
 
     let number: Int
@@ -13,7 +13,7 @@ import RunLoopKit
     private var lines: LineBuffer
     private var output: OutputBuffer
     private var source: RunLoop.Source?
-    /// While the client talks, until it has said nothing for too long; then until it has been waited for long enough.
+    /// While the client talks, limits its silence; after that, limits how long the server waits for it.
     private var patience: RunLoop.Timeout?
 
     init(_ socket: Socket, number: Int, server: Server) {
@@ -27,7 +27,7 @@ import RunLoopKit
 
     var isTalking: Bool { state == .talking }
 
-    /// How much waits to be sent, in bytes.
+    /// The size of the waiting output, in bytes.
     var backlog: Int { output.count }
 
     func begin() throws {
@@ -42,7 +42,7 @@ import RunLoopKit
         }
     }
 
-    /// Puts a line into the output. It is sent before the loop sleeps, together with what else there is by then.
+    /// Appends a line to the output, which is sent as a whole before the loop sleeps.
     func send(_ line: String) {
         if state != .talking { return }
         if output.append(line) {
@@ -52,7 +52,7 @@ import RunLoopKit
         }
     }
 
-    /// Sends what the kernel takes. If that is not all, the loop calls when there is room.
+    /// Sends as much as the kernel accepts. The loop calls again for the rest when there is space.
     func flush() {
         if state == .gone { return }
         do {
@@ -64,7 +64,7 @@ import RunLoopKit
         }
     }
 
-    /// Takes nothing more from the client, and closes the connection when it has been sent what waits, last of all `words`.
+    /// Reads nothing more from the client, and closes the connection after sending the waiting output and then `words`.
     func leave(_ reason: String, saying words: String?) {
         if state != .talking { return }
         state = .leaving
@@ -77,15 +77,15 @@ import RunLoopKit
         flush()
     }
 
-    /// Closes the connection now. `reason` is for a client that has not left.
+    /// Closes the connection now. `reason` applies to a client that has not left by itself.
     func close(because reason: String? = nil) {
         if state == .gone { return }
         if state == .talking { server.hasLeft(self, because: reason ?? "connection closed") }
         state = .gone
         patience = nil
         source?.invalidate()
-        // What nobody has read when a connection is closed makes the kernel reset it, and take back what was sent.
-        // Who sends faster than this has no claim to it.
+        // Unread input makes the kernel reset a closed connection and discard its output. So the input is read first; a client
+        // that sends faster than that may lose its output.
         for _ in 0..<64 {
             guard let rest = try? socket.read(), !rest.isEmpty else { break }
         }
@@ -93,28 +93,28 @@ import RunLoopKit
         server.isGone(self)
     }
 
-    /// What cannot be read or written any more shows when it is tried.
+    /// Reading and writing find out whether the connection has failed.
     private func serve(_ events: RunLoop.Source.Readiness) {
         if state == .talking && events != .write { read() }
         if events != .read { flush() }
     }
 
-    /// One read per call, so that nobody can talk so fast that others don't get a word in.
+    /// One read per call, so that a fast talker does not keep the others from being served.
     private func read() {
         do throws(SystemError) {
             guard let bytes = try socket.read() else { return }
             patience?.reschedule(after: server.options.idleLimit)
             let complete = bytes.isEmpty ? lines.end() : lines.append(bytes)
             for line in complete where state == .talking { server.take(line, from: self) }
-            // The client has ended its half. It may well be listening still: what waits for it is sent.
+            // The client has shut down its half. It may still be listening, so its output is sent.
             if bytes.isEmpty { leave("has left", saying: nil) }
         } catch {
             close(because: "\(error)")
         }
     }
 
-    /// A socket can nearly always be written to: a source that asks for it all the time would never let the loop sleep. Who is
-    /// leaving is not listened to any more, and is what the last run is about.
+    /// A socket is writable nearly always: a source that always asked for that would never let the loop sleep. A leaving client
+    /// is not read from any more, and is in the mode of the last run.
     private func askForWhatIsNeeded() throws(RunLoop.Error) {
         guard let source else { return }
         if state == .leaving {

@@ -1,4 +1,4 @@
-/// What a line asks for.
+/// The request that a line makes.
 enum Command: Equatable {
     case nothing
     case say(String)
@@ -38,7 +38,7 @@ enum Command: Equatable {
         }
     }
 
-    /// Why a name cannot be had, `nil` if it can: it is compared by eye, so it is short and plain.
+    /// Why a name is refused, or `nil`. People compare names by eye, so they must be short and plain.
     static func objection(to name: String) -> String? {
         if name.isEmpty { return "A name has at least one letter: /nick NAME" }
         if name.count > 20 { return "A name has at most 20 letters." }
@@ -56,7 +56,7 @@ extension String {
         return String(self[start...last])
     }
 
-    /// The word at the begin, and what follows.
+    /// The first word, and the rest.
     fileprivate var firstWord: (String, String) {
         let end = firstIndex(where: \.isWhitespace) ?? endIndex
         return (String(self[..<end]), String(self[end...]).trimmed)

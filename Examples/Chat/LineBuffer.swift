@@ -1,8 +1,8 @@
-/// Makes lines of what arrives. What arrives are bytes, not lines: half a line, or several.
+/// Assembles lines. Bytes arrive, not lines: a part of a line, or several lines.
 struct LineBuffer {
     enum Line: Equatable {
         case text(String)
-        /// Longer than allowed. The rest of it is skipped, not kept: memory is bounded whatever somebody sends.
+        /// Longer than allowed. The rest of it is skipped, so memory is bounded whatever a client sends.
         case tooLong
     }
 
@@ -27,7 +27,7 @@ struct LineBuffer {
         return lines
     }
 
-    /// What came after the last line end, when nothing will follow.
+    /// The bytes after the last line end, once nothing more will follow.
     mutating func end() -> [Line] {
         var lines: [Line] = []
         if !pending.isEmpty { finishLine(&lines) }
@@ -48,8 +48,8 @@ struct LineBuffer {
         isSkipping = false
     }
 
-    /// What is not UTF-8 becomes the replacement character, and control characters go: they would reach the terminals of
-    /// everybody else.
+    /// Invalid UTF-8 becomes the replacement character. Control characters are removed, because they would reach the terminals
+    /// of all other clients.
     private static func text(_ bytes: [UInt8]) -> String {
         let text = String(decoding: bytes, as: UTF8.self)
         return String(

@@ -6,7 +6,7 @@ import RunLoopKit
     import Musl
 #endif
 
-/// Takes connections, and hands each one on.
+/// Accepts connections, and passes each one on.
 @MainActor final class Listener {
     let port: UInt16
     private let socket: Socket
@@ -14,7 +14,7 @@ import RunLoopKit
     private let whenConnected: @MainActor (Socket) -> Void
     private var source: RunLoop.Source?
     private var pause: RunLoop.Timeout?
-    /// Closed when no other descriptor is left, so that a connection can be taken and turned away.
+    /// Closed when descriptors run out, so that a connection can be accepted and refused.
     private var spare = Listener.makeSpare()
 
     init(
@@ -24,14 +24,14 @@ import RunLoopKit
         self.port = try socket.port()
         self.loop = loop
         self.whenConnected = whenConnected
-        // A listening socket can be read when a connection waits.
+        // A listening socket is readable while a connection waits.
         source = try RunLoop.Source(isolation: .shared, fileDescriptor: socket.descriptor) { [weak self] _ in
             self?.take()
         }
         try resume()
     }
 
-    /// First the source, then the descriptor: its number may belong to somebody else right afterwards.
+    /// First the source, then the descriptor, whose number may be reused right afterwards.
     func close() {
         pause = nil
         source?.invalidate()
@@ -40,7 +40,7 @@ import RunLoopKit
         if spare >= 0 { closeDescriptor(spare) }
     }
 
-    /// One connection per call. If more of them wait, the loop calls again, after those who are connected had their turn.
+    /// One connection per call. If more of them wait, the loop calls again after it has served the connected clients.
     private func take() {
         do throws(SystemError) {
             if let client = try socket.accept() { whenConnected(client) }
@@ -49,7 +49,7 @@ import RunLoopKit
         }
     }
 
-    /// Without a descriptor for it a connection stays in the queue, and the socket stays ready: the loop would call for ever.
+    /// Without a descriptor for it a connection stays in the queue, and the socket stays ready: the loop would call again for ever.
     private func turnAway() {
         if spare >= 0 { closeDescriptor(spare) }
         defer { spare = Self.makeSpare() }
@@ -63,7 +63,7 @@ import RunLoopKit
         }
     }
 
-    /// Nothing helps but time: memory ran out, or somebody else took the descriptor.
+    /// Memory ran out, or somebody else took the descriptor. Only time helps.
     private func rest(because error: SystemError) {
         Log.complain("chat: \(error); takes no clients for a second")
         guard let source else { return }
@@ -80,5 +80,5 @@ import RunLoopKit
     private static func makeSpare() -> CInt { open("/dev/null", O_RDONLY | O_CLOEXEC) }
 }
 
-/// Here, because the method has the name of the function.
+/// A global function, because the method of that name would hide the system call.
 private func closeDescriptor(_ descriptor: CInt) { _ = close(descriptor) }

@@ -1,17 +1,17 @@
-/// What the command line asks for.
+/// The choices made on the command line.
 struct Options: Sendable {
     var port: UInt16 = 0
-    /// Listen on all addresses, and not only for this machine.
+    /// Listen on all addresses instead of only on this machine's loopback.
     var everywhere = false
-    /// Who says nothing for so long is shown out.
+    /// A client that is silent for so long is disconnected.
     var idleLimit = Duration.seconds(600)
     /// How often the status is printed.
     var statusInterval = Duration.seconds(60)
     /// How long the goodbye may take.
     var farewell = Duration.seconds(5)
-    /// How much may wait for a client who does not read, in bytes.
+    /// How much output may wait for a client that does not read, in bytes.
     var outputLimit = 256 * 1024
-    /// A longer line is cut off, in bytes.
+    /// The maximal length of a line, in bytes; longer ones are cut off.
     var lineLimit = 4096
 
     static let usage = """
@@ -26,7 +26,7 @@ struct Options: Sendable {
           --line BYTES         cut off lines that are longer (4096)
         """
 
-    /// - Throws: `Refusal`, with a sentence.
+    /// - Throws: `Refusal`, with a sentence that says why.
     init(_ arguments: some Sequence<String>) throws(Refusal) {
         var rest = Array(arguments)[...]
         while let argument = rest.popFirst() {
@@ -61,7 +61,7 @@ struct Options: Sendable {
     }
 }
 
-/// Why a command line makes no sense.
+/// The reason why a command line is refused.
 struct Refusal: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

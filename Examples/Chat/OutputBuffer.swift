@@ -1,4 +1,4 @@
-/// What waits to be sent to one client: bounded, so that a client who does not read costs a known amount of memory.
+/// The waiting output of one client: bounded, so that a client that does not read costs a known amount of memory.
 struct OutputBuffer {
     private let limit: Int
     private var bytes: [UInt8] = []
@@ -12,7 +12,7 @@ struct OutputBuffer {
     var count: Int { bytes.count - start }
     var isEmpty: Bool { count == 0 }
 
-    /// - Returns: `false` if there is no room; nothing was added.
+    /// - Returns: `false` if there is no space; then nothing was added.
     mutating func append(_ line: String) -> Bool {
         let added = line.utf8.count + 1
         if count + added > limit { return false }
@@ -21,9 +21,9 @@ struct OutputBuffer {
         return true
     }
 
-    /// Gives up all lines that have not begun, for this one.
+    /// Drops all lines that have not begun, to make space for this one.
     mutating func replaceUnsent(with line: String) {
-        // Half a line may be on its way already; that one is finished, so that what follows is a line of its own.
+        // A part of a line may have been sent already. Its rest stays, so that the new line begins on its own.
         if start == 0 || bytes[start - 1] == UInt8(ascii: "\n") {
             bytes.removeSubrange(start...)
         } else if let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
@@ -33,11 +33,11 @@ struct OutputBuffer {
         bytes.append(UInt8(ascii: "\n"))
     }
 
-    /// Lets `send` take what it can from the front. It returns how many bytes that was.
+    /// Lets `send` consume bytes from the front, as many as it can. It returns their number.
     mutating func flush(_ send: (UnsafeRawBufferPointer) throws -> Int) throws {
         if isEmpty { return }
         start += try bytes[start...].withUnsafeBytes(send)
-        // Moving the rest to the front is worth it only now and then.
+        // Moving the rest to the front pays off only now and then.
         if isEmpty {
             bytes.removeAll(keepingCapacity: bytes.capacity <= 16_384)
             start = 0

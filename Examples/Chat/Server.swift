@@ -7,16 +7,16 @@ import RunLoopKit
 #endif
 
 extension RunLoop.Mode {
-    /// In which the server says goodbye: nothing is in it but the sockets of those who still have something to get.
+    /// The mode in which the server says goodbye: it has only the sockets of clients with waiting output.
     static let farewell: RunLoop.Mode = "chat.farewell"
 }
 
-/// Who is there, and what they say to each other. Everything happens in the main loop, one thing at a time.
+/// The clients, and their conversation. Everything happens in the main loop, one thing at a time.
 @MainActor final class Server {
     let options: Options
     let loop = RunLoop.main
     private var listener: Listener?
-    /// In the order in which they came; those who are leaving too, until their connection is closed.
+    /// In the order of their arrival; leaving clients remain until their connection is closed.
     private var clients: [Client] = []
     private var clientsSoFar = 0
     private var linesSoFar = 0
@@ -30,7 +30,7 @@ extension RunLoop.Mode {
         listener = try Listener(port: options.port, everywhere: options.everywhere, on: loop) { [unowned self] socket in
             welcome(socket)
         }
-        // However many lines one read brings, each client is sent them in one piece.
+        // However many lines one read brings, each client is sent them at once.
         endOfIteration = RunLoop.CoalescedWork(isolation: .shared, inMode: .default) { [weak self] in
             self?.finishIteration()
         }
@@ -50,13 +50,13 @@ extension RunLoop.Mode {
         let signals = try [SIGINT, SIGTERM].map { number in try RunLoop.Source(signal: number) { loop.stop() } }
         for source in signals { try loop.add(source, forMode: .default) }
         loop.run(mode: .default)
-        // From here on a second signal ends the program, as it always does.
+        // From here on a second signal has its default effect and ends the program.
         for source in signals { source.invalidate() }
         sayGoodbye()
     }
 
-    /// In its mode there are no listener and no timers: only the sources of clients whose output waits, each of
-    /// which goes when its client has everything. So the mode becomes empty, and the run is finished.
+    /// Its mode has no listener and no timers, only the sources of clients with waiting output. Each is removed when its client
+    /// has received everything. So the mode becomes empty, and the run is finished.
     private func sayGoodbye() {
         listener?.close()
         status?.invalidate()
@@ -76,7 +76,7 @@ extension RunLoop.Mode {
         client.send("* Welcome, \(client.name). /help tells what you can do here.")
     }
 
-    /// A line that a client has sent.
+    /// Handles a line that a client has sent.
     func take(_ line: LineBuffer.Line, from client: Client) {
         linesSoFar += 1
         guard case .text(let text) = line else {
@@ -114,23 +114,23 @@ extension RunLoop.Mode {
         for client in clients where client !== speaker { client.send(line) }
     }
 
-    /// The client's output is to be sent before the loop sleeps. Twice is once.
+    /// Schedules the client's output to be sent before the loop sleeps. Idempotent.
     func setNeedsFlush(_ client: Client) {
         unflushed.append(client)
         endOfIteration?.setNeeded()
     }
 
-    /// Others are told at the end of the iteration: this may be in the middle of telling them something.
+    /// The others are informed at the end of the iteration, because this may be called while a message is sent to them.
     func hasLeft(_ client: Client, because reason: String) {
         departures.append((client.name, reason))
         endOfIteration?.setNeeded()
     }
 
-    /// The connection is closed.
+    /// Called when the connection is closed.
     func isGone(_ client: Client) { clients.removeAll { $0 === client } }
 
     private func finishIteration() {
-        // Who cannot take the news of one departure may be the next to depart.
+        // A client that can't take the news of one departure may be the next to depart.
         var index = 0
         while index < departures.count {
             let (name, reason) = departures[index]

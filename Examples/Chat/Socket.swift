@@ -4,7 +4,7 @@
     import Musl
 #endif
 
-/// A TCP socket that never blocks. Whoever opened it closes it, after the sources that watch it were invalidated.
+/// A TCP socket that never blocks. Its opener closes it, after invalidating the sources that watch it.
 struct Socket {
     let descriptor: CInt
 
@@ -27,14 +27,14 @@ struct Socket {
         return socket
     }
 
-    /// No call blocks, and no child process gets it by accident.
+    /// No call blocks, and child processes do not inherit the socket.
     private func configure() throws(SystemError) {
         let isDone = fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0 && fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0
         if !isDone { throw SystemError("fcntl") }
     }
 
     private func listen(on port: UInt16, everywhere: Bool) throws(SystemError) {
-        // A server that is started again takes its port over from the connections of the one before.
+        // A restarted server can reuse its port while connections of its predecessor linger.
         var yes: CInt = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<CInt>.size))
         var address = sockaddr_in()
@@ -46,7 +46,7 @@ struct Socket {
         if startListening(descriptor, SOMAXCONN) != 0 { throw SystemError("listen") }
     }
 
-    /// The port on which a listening socket is.
+    /// The port of a listening socket.
     func port() throws(SystemError) -> UInt16 {
         var address = sockaddr_in()
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -54,7 +54,7 @@ struct Socket {
         return UInt16(bigEndian: address.sin_port)
     }
 
-    /// The next connection that waits, `nil` if there is none (any more: the client may have gone meanwhile).
+    /// The next waiting connection, or `nil` if there is none (its client may have left meanwhile).
     func accept() throws(SystemError) -> Socket? {
         let accepted = acceptConnection(descriptor)
         if accepted < 0 {
@@ -67,7 +67,7 @@ struct Socket {
         return client
     }
 
-    /// What has arrived: `nil` if nothing has yet, and no bytes (`[]`) at the end.
+    /// The bytes that have arrived: `nil` if there are none yet, and `[]` at the end.
     func read(upTo limit: Int = 16_384) throws(SystemError) -> [UInt8]? {
         var count = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, initialized in
@@ -79,16 +79,16 @@ struct Socket {
         throw SystemError("recv")
     }
 
-    /// Sends what the kernel has room for, and returns how much that was.
+    /// Sends as much as the kernel accepts, and returns the number of bytes.
     func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int {
-        // Without the flag, writing to somebody who has gone is a SIGPIPE, and the end of the program. So it is an EPIPE.
+        // Without the flag, writing to a peer that is gone raises SIGPIPE and ends the program. With it, the call gives EPIPE.
         let count = send(descriptor, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL))
         if count >= 0 { return count }
         if errno == EAGAIN || errno == EINTR { return 0 }
         throw SystemError("send")
     }
 
-    /// Sends so little that the kernel takes it in one go.
+    /// Sends so little that the kernel accepts it at once.
     func writeAll(_ text: String) throws {
         _ = try Array(text.utf8).withUnsafeBytes(write)
     }
@@ -96,7 +96,7 @@ struct Socket {
     func close() { closeDescriptor(descriptor) }
 }
 
-// Here, because the methods have the names of the functions.
+// Global functions, because the methods of those names would hide the system calls.
 private func closeDescriptor(_ descriptor: CInt) { _ = close(descriptor) }
 private func startListening(_ descriptor: CInt, _ backlog: CInt) -> CInt { listen(descriptor, backlog) }
 private func acceptConnection(_ descriptor: CInt) -> CInt { accept(descriptor, nil, nil) }

@@ -4,7 +4,7 @@
     import Musl
 #endif
 
-/// A file or a directory, whatever its name is right now.
+/// A file or a directory, independent of its current name.
 struct Identity: Hashable {
     let device: UInt64
     let inode: UInt64
@@ -18,10 +18,10 @@ struct Status {
     let kind: Kind
     /// In bytes.
     let size: Int
-    /// Has its last name been removed?
+    /// Whether its last name has been removed.
     let isDeleted: Bool
 
-    /// Of what has that path now, `nil` if nothing has, or if it cannot be told.
+    /// Of the file at that path now; `nil` if there is none, or if the system does not say.
     init?(path: String) {
         var status = stat()
         if stat(path, &status) != 0 { return nil }
@@ -40,11 +40,11 @@ struct Status {
     }
 }
 
-/// A file that is open for reading. Whoever opened it closes it. As long as it is open, no other file can have its identity.
+/// A file that is open for reading. Its opener closes it. While it is open, no other file can have its identity.
 struct File {
     let descriptor: CInt
 
-    /// Does not block, even if it is a FIFO.
+    /// Opening does not block, even for a FIFO.
     init(path: String) throws(SystemError) {
         descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         if descriptor < 0 { throw SystemError("open") }
@@ -56,7 +56,7 @@ struct File {
         return Status(status)
     }
 
-    /// What there is at an offset: nothing (`[]`) at the end.
+    /// The bytes at an offset; none (`[]`) at the end.
     func bytes(at offset: Int, upTo limit: Int = 65_536) throws(SystemError) -> [UInt8] {
         var count = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, initialized in
@@ -69,12 +69,12 @@ struct File {
         return bytes
     }
 
-    /// Where the last lines begin. The end of the last one need not have been written yet.
+    /// The offset at which the last lines begin. The end of the last one need not have been written yet.
     func offset(ofLast lines: Int) throws(SystemError) -> Int {
         var end = try status().size
         if lines == 0 { return end }
         var breaks = 0
-        // What ends the last line begins no other.
+        // The end of the last line begins no other line.
         if end > 0, try bytes(at: end - 1, upTo: 1) == [UInt8(ascii: "\n")] { breaks = -1 }
         while end > 0 {
             let start = max(0, end - 65_536)
@@ -107,5 +107,5 @@ struct File {
     }
 }
 
-/// Here, because the method has the name of the function.
+/// A global function, because the method of that name would hide the system call.
 private func closeDescriptor(_ descriptor: CInt) { _ = close(descriptor) }

@@ -6,19 +6,19 @@ import RunLoopKit
     import Musl
 #endif
 
-/// Prints what is appended to files, as `tail -F` does: also after they were truncated, renamed, deleted and made again, and
-/// when they do not exist yet. Of a directory it follows every file.
+/// Prints what is appended to files, as `tail -F` does: even after they were truncated, renamed, or deleted and created again,
+/// and if they do not exist yet. In a directory it follows every file.
 ///
 ///     swift run follow -n 10 /var/log/syslog /tmp/app
 ///
-/// It shows how a loop turns many small events into little work: the kernel's notices (inotify) only mark what should be
-/// looked at, and everything marked is looked at once before the loop sleeps. And it never blocks: what the reader of its
-/// output does not take is waited for with a source, and files are not read any further meanwhile.
+/// It shows how a loop turns many small events into little work: the kernel's notifications (inotify) only mark files, and
+/// every marked file is checked once before the loop sleeps. And it never blocks: if the reader of its output is slow, it
+/// waits with a source, and reads no further from the files meanwhile.
 ///
-/// Follower.swift is the place to begin.
+/// Start reading at Follower.swift.
 @main
 struct Follow {
-    /// Synchronous, so that the initial thread stays ours and can run the main loop.
+    /// Synchronous, so that it keeps the initial thread and can run the main loop.
     @MainActor static func main() {
         do {
             let follower = try Follower(Options(CommandLine.arguments.dropFirst()))

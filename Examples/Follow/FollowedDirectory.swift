@@ -1,4 +1,4 @@
-/// A directory, all files in which are followed. They may change their names as they like: each is printed once.
+/// A directory whose files are all followed. Each file is printed once, even if it is renamed.
 @MainActor final class FollowedDirectory: Followed {
     private struct Member {
         let tail: Tail
@@ -9,7 +9,7 @@
     private let follower: Follower
     private var watch: Watch?
     private var members: [Identity: Member] = [:]
-    /// Where to begin in the files that are there now. Later ones are new, and printed as a whole.
+    /// Where to begin in the files that exist now. Later files are new, and printed as a whole.
     private var start: Tail.Start
     private var refused: Set<Identity> = []
 
@@ -21,13 +21,13 @@
 
     func look() {
         do throws(SystemError) {
-            // Again each time: another directory may have the path by now.
+            // Watched again each time, because another directory may have the path by now.
             watch = try follower.watches.watch(path, .directory) { [weak self] in self?.setNeedsLook() }
             let present = try find(File.names(inDirectory: path))
             start = .beginning
             printMembers(present)
         } catch {
-            // Not a directory any more. What was written into its files before is printed all the same.
+            // No longer a directory. What was written to its files before is still printed.
             printMembers([])
             if !members.isEmpty { return }
             Message.print("\(path): \(error)")
@@ -35,7 +35,7 @@
         }
     }
 
-    /// Takes in the files that are new, under the names that all of them have now.
+    /// Adds the new files, and updates the names of all.
     private func find(_ names: [String]) throws(SystemError) -> Set<Identity> {
         var present: Set<Identity> = []
         for name in names {
@@ -64,7 +64,7 @@
         }
     }
 
-    /// Each a piece; who has more has another turn. Who is not here any more is let go of after its last piece.
+    /// Prints a piece of each file; a file with more is marked again. A file that is gone is removed after its last piece.
     private func printMembers(_ present: Set<Identity>) {
         for (identity, member) in members.sorted(by: { $0.value.path < $1.value.path }) {
             if follower.output.isFull { return setNeedsLook() }

@@ -6,26 +6,26 @@ import RunLoopKit
     import Musl
 #endif
 
-/// Something that is followed, and looked at when something may have happened to it.
+/// A file or directory that is followed, and checked when it may have changed.
 @MainActor protocol Followed: AnyObject {
-    /// Finds out what has changed, and does what is to be done. Any number of times, for no reason too.
+    /// Finds out what has changed, and acts on it. May be called any number of times, even without a reason.
     func look()
 }
 
-/// A path, and the file that has it now, if there is one.
+/// A path, and the file at that path, if there is one.
 @MainActor final class FollowedFile: Followed {
     private let path: String
     private let follower: Follower
     private let place: Place
     private var start: Tail.Start
     private var tail: Tail?
-    /// The file that had the path before. Who writes a log goes on writing to it until he is told of the new one.
+    /// The file that had the path before. The writer of a log continues to write to it until it is notified of the new one.
     private var former: Tail?
     private var endOfFormer: RunLoop.Timeout?
-    /// What was said last about the path, so that it is said once.
+    /// The last message about the path, so that each is printed once.
     private var lastWords = ""
 
-    /// - Parameter start: where to begin in the file that is there now. Later ones are new, and printed as a whole.
+    /// - Parameter start: where to begin in the file that exists now. Later files are new, and printed as a whole.
     init(_ path: String, from start: Tail.Start, _ follower: Follower) {
         self.path = path
         self.start = start
@@ -34,15 +34,15 @@ import RunLoopKit
     }
 
     func look() {
-        // First the watch, then the look: what comes in between is noticed twice, and not never.
+        // Watch first, then check: a change in between is noticed twice instead of never.
         place.watch { [weak self] in self?.setNeedsLook() }
         let found = Status(path: path)
         if let former, former.printOn(follower.output, as: path) { setNeedsLook() }
         if let tail {
-            // What was written before somebody moved the file away belongs to it.
+            // Text that was written before the file was moved away belongs to it.
             if tail.printOn(follower.output, as: path) { return setNeedsLook() }
             if found?.identity == tail.identity { return say("") }
-            // A renamed file is still written to until its writer knows; one that was deleted only takes up room.
+            // The writer of a renamed file continues to write to it for a while; a deleted file only occupies space.
             if found == nil && !tail.isDeleted { return say("file was moved away") }
             self.tail = nil
             forgetFormer()

@@ -6,7 +6,7 @@ import RunLoopKit
     import Musl
 #endif
 
-/// All that is followed. A notice marks what is to be looked at; before the loop sleeps, everything marked is looked at once.
+/// Everything that is followed. A notification marks files; before the loop sleeps, each marked file is checked once.
 @MainActor final class Follower {
     let watches: Watches
     let output: Output
@@ -41,19 +41,19 @@ import RunLoopKit
         output.finish(for: patience)
     }
 
-    /// Has it looked at before the loop sleeps. However often it is marked until then, it is looked at once.
+    /// Marks a file, which is checked once before the loop sleeps, however often it is marked until then.
     func setNeedsLook(_ item: any Followed) {
         if !marked.contains(where: { $0 === item }) { marked.append(item) }
         work?.setNeeded()
     }
 
-    /// What was to be a file is a directory, or becomes one later: then all files in it are new.
+    /// Called if a file turns out to be a directory, or becomes one later: then all files in it are new.
     func replace(_ file: FollowedFile, withDirectory path: String) {
         forget(file)
         add(FollowedDirectory(path, from: .beginning, self))
     }
 
-    /// The directory is gone. Whatever appears in its place is followed.
+    /// Called when the directory is gone. Whatever appears in its place is followed.
     func replace(_ directory: FollowedDirectory, withFile path: String) {
         forget(directory)
         add(FollowedFile(path, from: .beginning, self))
@@ -72,9 +72,9 @@ import RunLoopKit
     private func lookAtMarked() {
         var round = marked[...]
         marked = []
-        // What does not fit into the output is not read yet. It stays marked, and there is a call when there is room.
+        // If the output is full, the file is not read yet. It stays marked, and there is another call when there is space.
         while !output.isFull, let item = round.popFirst() { item.look() }
-        // Who has more to print has marked itself, and has its next turn after signals and everything else.
+        // A file with more to print has marked itself; it is checked again after signals and everything else.
         marked = round + marked
         output.flush()
         if !marked.isEmpty && !output.isFull { work?.setNeeded() }

@@ -4,7 +4,7 @@
     import Musl
 #endif
 
-/// What there is to say about the files, on the error output: not among what they contain.
+/// Messages about the files, on the error output, apart from the files' contents.
 enum Message {
     static func print(_ text: String) {
         let bytes = Array("follow: \(text)\n".utf8)

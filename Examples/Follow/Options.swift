@@ -1,14 +1,14 @@
-/// What the command line asks for.
+/// The choices made on the command line.
 struct Options {
-    /// How many lines of what is there already are printed.
+    /// How many existing lines are printed.
     var lines = 0
-    /// How long the end may take, if the reader of the output is slow.
+    /// How long ending may take if the reader of the output is slow.
     var patience = Duration.seconds(1)
     var paths: [String] = []
 
     static let usage = "usage: follow [-n LINES] [-w SECONDS] PATH ..."
 
-    /// - Throws: `Refusal`, with a sentence.
+    /// - Throws: `Refusal`, with a sentence that says why.
     init(_ arguments: some Sequence<String>) throws(Refusal) {
         var rest = Array(arguments)[...]
         while let argument = rest.popFirst() {
@@ -36,7 +36,7 @@ struct Options {
     }
 }
 
-/// Why a command line makes no sense.
+/// The reason why a command line is refused.
 struct Refusal: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

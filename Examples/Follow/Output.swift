@@ -7,16 +7,16 @@ import RunLoopKit
 #endif
 
 extension RunLoop.Mode {
-    /// In which the last output is written: nothing else is in it.
+    /// The mode in which the last output is written; it has nothing else.
     static let last: RunLoop.Mode = "follow.last"
 }
 
-/// The standard output, which may be slow: what it does not take waits here, within bounds.
+/// The standard output, which may be slow: what it does not accept waits here, within bounds.
 ///
-/// It is not made non-blocking: that would be so for everybody who shares it, the shell too. Instead it is given, when it can
-/// be written to, no more than a pipe takes without blocking.
+/// It is not made non-blocking, because that would affect every process that shares it, the shell included. Instead, when it is
+/// writable, it is given no more than a pipe accepts without blocking.
 @MainActor final class Output {
-    /// Called when there is room again.
+    /// Called when there is space again.
     var whenRoom: @MainActor () -> Void = {}
     private let loop: RunLoop
     private let showsNames: Bool
@@ -32,17 +32,17 @@ extension RunLoop.Mode {
     private static let piece = 4096
 
     /// - Parameters:
-    ///   - showsNames: say which file follows, when it is another one.
+    ///   - showsNames: print the name of a file when the output changes to it.
     ///   - whenGone: called when nobody reads the output any more.
     init(on loop: RunLoop, showsNames: Bool, whenGone: @escaping @Sendable () -> Void) throws {
         self.loop = loop
         self.showsNames = showsNames
-        // Errors are told to every source, so this one needs to ask for nothing else.
+        // Errors are reported to every source, so this one needs to ask for nothing else.
         let end = try RunLoop.Source(fileDescriptor: STDOUT_FILENO, events: .error) { _ in whenGone() }
         do throws(RunLoop.Error) {
             try loop.add(end, forMode: .default)
         } catch .permissionDenied {
-            // A file, which is always ready, and for which nobody can wait.
+            // A regular file, which is always ready and can't be waited for.
             return
         }
         self.end = end
@@ -52,10 +52,10 @@ extension RunLoop.Mode {
         }
     }
 
-    /// Should nothing be added before there is room?
+    /// Whether nothing should be added before there is space.
     var isFull: Bool { bytes.count - start >= Self.limit }
 
-    /// Adds what was read from a file. Written by the next `flush()`.
+    /// Adds bytes that were read from a file. The next `flush()` writes them.
     func print(_ read: [UInt8], from name: String) {
         if read.isEmpty { return }
         if showsNames && name != lastName {
@@ -65,7 +65,7 @@ extension RunLoop.Mode {
         bytes += read
     }
 
-    /// Begins to write what there is.
+    /// Begins to write the waiting bytes.
     func flush() {
         if writer == nil {
             while start < bytes.count { write(upTo: bytes.count) }
@@ -75,10 +75,10 @@ extension RunLoop.Mode {
         }
     }
 
-    /// Ends with the output written, or after `limit`, if its reader takes longer.
+    /// Writes the rest of the output, for at most `limit` if its reader is slow.
     func finish(for limit: Duration) {
         end?.invalidate()
-        // The writer leaves the mode when everything is written, which empties it: then the run is finished.
+        // When everything is written, the writer is removed from the mode. That leaves it empty, so the run is finished.
         loop.run(mode: .last, for: limit)
     }
 
@@ -100,7 +100,7 @@ extension RunLoop.Mode {
     }
 
     private func forgetWritten() {
-        // Moving the rest to the front is worth it only now and then.
+        // Moving the rest to the front pays off only now and then.
         if start == bytes.count {
             bytes.removeAll(keepingCapacity: true)
             start = 0
@@ -110,7 +110,7 @@ extension RunLoop.Mode {
         }
     }
 
-    /// A pipe that nobody waits to write to is nearly always ready: the source is there only when there is something to write.
+    /// A pipe is writable nearly always, so the source is in the loop only while there is something to write.
     private func wait(_ isWaiting: Bool) {
         guard let writer else { return }
         self.isWaiting = isWaiting
@@ -127,7 +127,7 @@ extension RunLoop.Mode {
     }
 }
 
-/// Here, because the method has the name of the function.
+/// A global function, because the method of that name would hide the system call.
 private func systemWrite(_ descriptor: CInt, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int {
     write(descriptor, buffer, count)
 }

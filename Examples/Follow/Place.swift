@@ -4,12 +4,12 @@
     import Musl
 #endif
 
-/// Where a path is: the directories that lead there, as far as they exist. Each of them may be moved away, or come.
+/// The place of a path: the directories that lead to it, as far as they exist. Each may be moved away or created.
 @MainActor final class Place {
     private let path: String
     private let watches: Watches
     private var current: [Watch] = []
-    /// Something has happened on the way, so that other directories may lead there now.
+    /// Whether something has changed on the way, so that other directories may lead there now.
     private var isStale = true
 
     init(of path: String, _ watches: Watches) {
@@ -17,9 +17,9 @@
         self.watches = watches
     }
 
-    /// Has `action` called when something happens to the path, or to what leads there.
+    /// Calls `action` when something happens to the path, or to the directories that lead to it.
     ///
-    /// From the top down: should a directory come right after it was found missing, the one above is watched already.
+    /// From the top down: if a directory is created right after it was found missing, the one above it is watched already.
     func watch(_ action: @escaping Watches.Action) {
         if !isStale { return }
         isStale = false
@@ -38,7 +38,7 @@
             }
             folder = folder == "/" ? "/" + name : folder + "/" + name
         }
-        // The former ones end only now, so that what both have is not taken from the kernel and given back.
+        // The former watches end only now, so that the kernel's watches that both share are kept.
         current = watches
     }
 }

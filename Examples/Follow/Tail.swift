@@ -1,4 +1,4 @@
-/// An open file, and how much of it has been printed. It is the file that is followed, not its name.
+/// An open file, and how much of it has been printed. It follows the file, not its name.
 @MainActor final class Tail {
     enum Start {
         case lastLines(Int)
@@ -20,14 +20,14 @@
         case .beginning: offset = 0
         case .lastLines(let count): offset = try file.offset(ofLast: count)
         }
-        // By its descriptor: its name may be another file's by now.
+        // By its descriptor, because its name may belong to another file by now.
         watch = try watches.watch("/proc/self/fd/\(file.descriptor)", .file, whenChanged)
     }
 
-    /// The end of the last name: nothing more is to be expected.
+    /// Whether the last name has been removed, so that nothing more is expected.
     var isDeleted: Bool { (try? file.status().isDeleted) ?? true }
 
-    /// Prints what has been appended, a piece of bounded size. Returns whether there may be more.
+    /// Prints a piece, of bounded size, of what has been appended. Returns whether there may be more.
     func printOn(_ output: Output, as name: String) -> Bool {
         do throws(SystemError) {
             if try file.status().size < offset {

@@ -6,21 +6,21 @@ import RunLoopKit
     import Musl
 #endif
 
-/// The kernel's notices of changes to files and directories (inotify), as calls in the main loop.
+/// The kernel's notifications of changes to files and directories (inotify), as calls in the main loop.
 ///
-/// A notice is a hint to look, nothing more. Who looks at the file itself cannot be wrong about it, whatever order notices
-/// come in, and however many of them the kernel has dropped.
+/// A notification is only a hint to check the file. The file itself is always right, in whatever order notifications come,
+/// and however many of them the kernel has dropped.
 @MainActor final class Watches {
     typealias Action = @MainActor () -> Void
 
     enum Kind {
         case file
-        /// Of its names as well as of itself.
+        /// Changes of its names and of the file itself.
         case directory
 
         fileprivate var events: UInt32 {
             switch self {
-            // The second one tells of the end of a name, too: the number of names is an attribute.
+            // The second one also reports the removal of a name: the number of names is an attribute.
             case .file: UInt32(IN_MODIFY) | UInt32(IN_ATTRIB)
             case .directory:
                 [IN_CREATE, IN_DELETE, IN_MOVED_FROM, IN_MOVED_TO, IN_ATTRIB, IN_DELETE_SELF, IN_MOVE_SELF, IN_ONLYDIR]
@@ -29,7 +29,7 @@ import RunLoopKit
         }
     }
 
-    /// Somebody's wish to be called. The kernel has one watch per file, however many want to know.
+    /// A registered call. The kernel has one watch per file, for any number of these.
     fileprivate struct Interest {
         let token: Watch.Token
         /// Only changes of this name, if there is one.
@@ -51,14 +51,14 @@ import RunLoopKit
         self.source = source
     }
 
-    /// Has `action` called when something happens to what has the path now.
+    /// Calls `action` when something happens to the file that is at the path now.
     ///
     /// - Parameter name: in a directory, only what happens to this name, and to the directory itself.
-    /// - Throws: ENOENT and ENOTDIR if it is not there; ENOSPC if the user has too many watches.
+    /// - Throws: ENOENT and ENOTDIR if there is none; ENOSPC if the user has too many watches.
     func watch(_ path: String, _ kind: Kind, name: String? = nil, _ action: @escaping Action) throws(SystemError)
         -> Watch
     {
-        // The kernel knows what it watches already, and answers with the same number.
+        // For a file that it watches already, the kernel returns the same number.
         let number = inotify_add_watch(descriptor, path, kind.events)
         if number < 0 { throw SystemError("inotify_add_watch") }
         tokensSoFar += 1
@@ -75,7 +75,7 @@ import RunLoopKit
     }
 
     private func read() {
-        // One notice has at most a name of 255 bytes; there is room for many.
+        // A notification has a name of at most 255 bytes; the buffer has space for many.
         withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: MemoryLayout<inotify_event>.alignment) { buffer in
             let count = systemRead(descriptor, buffer.baseAddress, buffer.count)
             var rest = UnsafeRawBufferPointer(rebasing: buffer[..<max(0, count)])
@@ -92,19 +92,19 @@ import RunLoopKit
 
     private func tell(_ notice: inotify_event, name: String) {
         if notice.mask & UInt32(IN_Q_OVERFLOW) != 0 {
-            // Nobody knows what was dropped, so everybody looks.
+            // The dropped notifications are unknown, so every file is checked.
             for interest in interests.values.joined() { interest.action() }
             return
         }
         for interest in interests[notice.wd] ?? [] where name.isEmpty || interest.name == nil || interest.name == name {
             interest.action()
         }
-        // What was watched is gone, and the kernel's watch with it.
+        // The watched file is gone, and so is the kernel's watch.
         if notice.mask & UInt32(IN_IGNORED) != 0 { interests[notice.wd] = nil }
     }
 }
 
-/// Ends when it is let go of.
+/// The watch ends when this is released.
 @MainActor final class Watch {
     fileprivate struct Token: Hashable {
         let number: CInt
@@ -123,7 +123,7 @@ import RunLoopKit
     }
 }
 
-/// Here, because the method has the name of the function.
+/// A global function, because the method of that name would hide the system call.
 private func systemRead(_ descriptor: CInt, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
     read(descriptor, buffer, count)
 }

@@ -1,4 +1,4 @@
-/// A value that a sensor is not to exceed, or not to fall below.
+/// A value that a sensor should not exceed, or not fall below.
 struct Alarm: Sendable, CustomStringConvertible {
     enum Side: Character {
         case above = ">"
@@ -18,7 +18,7 @@ struct Alarm: Sendable, CustomStringConvertible {
         (sensor, self.side, self.threshold) = (String(text[..<index]), side, threshold)
     }
 
-    /// Takes a reading into account. Returns whether that was a change: a value that stays too high is told once.
+    /// Takes a reading into account. Returns whether the state changed: a value that stays too high is reported once.
     mutating func hasChanged(with value: Double) -> Bool {
         let wasRinging = isRinging
         isRinging = side == .above ? value > threshold : value < threshold

@@ -6,7 +6,7 @@ import RunLoopKit
     import Musl
 #endif
 
-/// The user's side, on the initial thread: prints what happens, and takes commands.
+/// The user's side, on the initial thread: prints events, and takes commands.
 @MainActor final class Console {
     private(set) var readings = 0
     private let station: Station
@@ -24,13 +24,13 @@ import RunLoopKit
         for source in signals { try RunLoop.main.add(source, forMode: .default) }
         defer { for source in signals { source.invalidate() } }
 
-        // Tasks of the main actor run in the main loop, between everything else that it does.
+        // Tasks of the main actor run in the main loop, between its other work.
         let commands = Task { await takeCommands() }
         Task {
             await station.measure(sensors)
             if let fifo { await station.measure(fifo) }
             for await event in station.events { tell(event) }
-            // Nobody runs the main loop afterwards, so the other tasks have to come to their ends before.
+            // The main loop does not run afterwards, so the other tasks must end before.
             commands.cancel()
             await commands.value
             await closing?.value
@@ -43,7 +43,7 @@ import RunLoopKit
         do throws(RunLoop.Error) {
             for try await line in RunLoop.main.lines(of: STDIN_FILENO, limit: 1000) { await obey(line) }
         } catch {
-            // A file, or a closed one: then there are no commands. So it is at the end of the input.
+            // Closed, or a directory: there are no commands, just as at the end of the input.
         }
     }
 
@@ -60,7 +60,7 @@ import RunLoopKit
         }
     }
 
-    /// The last events are still printed: the sequence ends after them, and then the main loop is stopped.
+    /// The last events are still printed: the sequence ends after them, which then stops the main loop.
     private func end() {
         if closing == nil { closing = Task { await station.close() } }
     }

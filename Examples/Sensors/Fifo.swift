@@ -4,13 +4,13 @@
     import Musl
 #endif
 
-/// A FIFO into which others write readings, a number on each line.
+/// A FIFO into which other processes write readings, one number per line.
 struct Fifo: Sendable {
     let descriptor: CInt
 
     init(path: String) throws(SystemError) {
-        // For writing too, although nobody here writes: with a writer of our own the input has no end when all others have
-        // gone, and more may come.
+        // Also open for writing, although this process does not write: with this writer the input does not end when all others
+        // are gone, and new ones may come.
         descriptor = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
         if descriptor < 0 { throw SystemError("open \(path)") }
     }
@@ -18,5 +18,5 @@ struct Fifo: Sendable {
     func close() { closeDescriptor(descriptor) }
 }
 
-/// Here, because the method has the name of the function.
+/// A global function, because the method of that name would hide the system call.
 private func closeDescriptor(_ descriptor: CInt) { _ = close(descriptor) }

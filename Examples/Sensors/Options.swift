@@ -1,11 +1,11 @@
-/// What the command line asks for.
+/// The choices made on the command line.
 struct Options {
     var fifo: String?
     var files: [Sensor] = []
     var alarms: [Alarm] = []
-    /// How many readings of a sensor are summed up.
+    /// How many readings of a sensor a summary covers.
     var window = 10
-    /// Ask all sensors so often.
+    /// The interval at which to read all sensors.
     var interval: Duration?
 
     static let usage = """
@@ -20,7 +20,7 @@ struct Options {
         Commands on the standard input: pause, resume, summary, quit.
         """
 
-    /// - Throws: `Refusal`, with a sentence.
+    /// - Throws: `Refusal`, with a sentence that says why.
     init(_ arguments: some Sequence<String>) throws(Refusal) {
         var rest = Array(arguments)[...]
         while let option = rest.popFirst() {
@@ -57,7 +57,7 @@ struct Options {
     }
 }
 
-/// Why a command line makes no sense.
+/// The reason why a command line is refused.
 struct Refusal: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

@@ -4,20 +4,20 @@
     import Musl
 #endif
 
-/// Something that can be measured, by asking.
+/// A quantity that is measured by polling.
 struct Sensor: Sendable {
     let name: String
     let unit: String
-    /// How often to ask. It may be a tenth later, so that several are asked at one wake-up.
+    /// The interval of polling. It may be late by a tenth, so that several sensors share a wake-up.
     var interval: Duration
     let measure: @Sendable () throws -> Double
 
-    /// How many processes want to run, on average over a minute.
+    /// The number of runnable processes, averaged over a minute.
     static let load = Sensor(name: "load", unit: "", interval: .seconds(5)) {
         try number(atStartOf: TextFile.read("/proc/loadavg"), from: "/proc/loadavg")
     }
 
-    /// How much of the memory is in use.
+    /// The used share of the memory.
     static let memory = Sensor(name: "memory", unit: "%", interval: .seconds(2)) {
         let text = try TextFile.read("/proc/meminfo")
         func field(_ name: String) throws -> Double {
@@ -29,7 +29,7 @@ struct Sensor: Sendable {
         return try 100 * (1 - field("MemAvailable") / field("MemTotal"))
     }
 
-    /// How warm the machine is, where it can tell.
+    /// The temperature of the machine, if it reports one.
     static var temperature: Sensor? {
         let path = "/sys/class/thermal/thermal_zone0/temp"
         if access(path, R_OK) != 0 { return nil }
@@ -38,7 +38,7 @@ struct Sensor: Sendable {
         }
     }
 
-    /// The number at the begin of a file.
+    /// The number at the beginning of a file.
     static func file(_ path: String, name: String) -> Sensor {
         Sensor(name: name, unit: "", interval: .seconds(1)) { try number(atStartOf: TextFile.read(path), from: path) }
     }
@@ -51,7 +51,7 @@ struct Sensor: Sendable {
     }
 }
 
-/// A file that is there, and says something else than a number.
+/// A file that exists but does not contain a number.
 struct Unreadable: Error, CustomStringConvertible {
     let path: String
     let text: String
@@ -60,7 +60,7 @@ struct Unreadable: Error, CustomStringConvertible {
 }
 
 enum TextFile {
-    /// Reads a short file as a whole. Those of /proc and /sys are made when they are read, so that this does not block.
+    /// Reads a short file as a whole. Files of /proc and /sys are generated when they are read, so this does not block.
     static func read(_ path: String) throws(SystemError) -> String {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         if descriptor < 0 { throw SystemError("open \(path)") }
@@ -75,7 +75,7 @@ enum TextFile {
     }
 }
 
-/// Here, because the method has the name of the function.
+/// A global function, because the method of that name would hide the system call.
 private func systemRead(_ descriptor: CInt, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
     read(descriptor, buffer, count)
 }

@@ -6,20 +6,20 @@ import RunLoopKit
     import Musl
 #endif
 
-/// Measures the load, the memory and the temperature of this machine, and whatever somebody writes into a FIFO.
+/// Measures the load, the memory and the temperature of this machine, and takes readings from a FIFO.
 ///
 ///     mkfifo /tmp/readings
 ///     swift run sensors --fifo /tmp/readings --alarm 'load>2'
 ///     echo 21.5 > /tmp/readings               in another terminal; then type "pause", "resume", "summary" or "quit"
 ///
-/// It shows actors and tasks on a loop's thread: an actor whose executor is the loop, so that timers call it without a switch of
-/// threads; input as a sequence of lines; readings as a sequence that another task consumes; and polling that pauses while the
-/// loop runs another mode. The initial thread is free for the user meanwhile.
+/// It shows actors and tasks on a loop's thread: an actor whose executor is the loop, so that timers call it without a thread
+/// switch; input as a sequence of lines; readings as a sequence that another task consumes; and polling that pauses while the
+/// loop runs another mode. The initial thread remains free for the user.
 ///
-/// Station.swift is the place to begin.
+/// Start reading at Station.swift.
 @main
 struct Sensors {
-    /// Synchronous, so that the initial thread stays ours and can run the main loop, which serves the main actor.
+    /// Synchronous, so that it keeps the initial thread and can run the main loop, which serves the main actor.
     @MainActor static func main() {
         do {
             try run(Options(CommandLine.arguments.dropFirst()))
@@ -38,7 +38,7 @@ struct Sensors {
         let station = Station(on: thread, window: options.window, alarms: options.alarms)
         let console = Console(station)
         try console.run(sensors: options.sensors(), fifo: fifo)
-        // The station has let go of everything that was in the loop. The thread ends when it has nothing more to do.
+        // The station has removed everything from the loop. The thread ends when it has nothing more to do.
         thread.stop()
         thread.join()
         fifo?.close()

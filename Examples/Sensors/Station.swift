@@ -1,11 +1,11 @@
 import RunLoopKit
 
 extension RunLoop.Mode {
-    /// In which nothing is measured: it has no timer and no input.
+    /// The mode in which nothing is measured: it has no timer and no input.
     static let paused: RunLoop.Mode = "sensors.paused"
 }
 
-/// What the station has to tell.
+/// The station's reports.
 enum Event: Sendable {
     case reading(sensor: String, value: Double, unit: String, Summary)
     case alarm(Alarm, value: Double)
@@ -14,12 +14,12 @@ enum Event: Sendable {
     case resumed
 }
 
-/// Measures, and sums up what was measured. Everything in it happens on the loop's thread.
+/// Measures, and summarises the readings. Everything in it happens on the loop's thread.
 ///
-/// Its executor is the loop's, so a timer of that loop, which calls on the same thread, is inside the actor already:
-/// `assumeIsolated` instead of `await`, no task, no switch.
+/// Its executor is the loop's, so a timer of that loop, which fires on the same thread, is isolated to the actor already:
+/// `assumeIsolated` instead of `await`, no task, no thread switch.
 actor Station {
-    /// What happens, for one consumer. It ends with `close()`.
+    /// The events, for one consumer. The sequence ends with `close()`.
     nonisolated let events: AsyncStream<Event>
     private nonisolated let continuation: AsyncStream<Event>.Continuation
     private nonisolated let thread: RunLoop.Thread
@@ -35,17 +35,17 @@ actor Station {
 
     init(on thread: RunLoop.Thread, window: Int, alarms: [Alarm]) {
         self.thread = thread
-        // In the paused mode as well, or nobody could ask for a summary then.
+        // In the paused mode as well; otherwise no summary would be available during a pause.
         executor = thread.loop.makeExecutor(inModes: [.common, .paused])
         windowSize = window
         self.alarms = alarms
-        // A consumer that is slow misses the oldest: memory is bounded, and the news is what matters.
+        // A slow consumer misses the oldest events: memory is bounded, and the newest events matter most.
         (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(10_000))
     }
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// Asks each sensor now and at its intervals. All timers tolerate a delay, so that those which are due at about the same
+    /// Reads each sensor now and at its intervals. All timers have a tolerance, so that those that are due at about the same
     /// time share a wake-up.
     func measure(_ sensors: [Sensor]) {
         for sensor in sensors {
@@ -58,7 +58,7 @@ actor Station {
         }
     }
 
-    /// Takes readings from a FIFO, until `close()`. In the default mode: what is written during a pause waits in the FIFO.
+    /// Takes readings from a FIFO until `close()`. In the default mode: input during a pause waits in the FIFO.
     func measure(_ fifo: Fifo) {
         reader = Task { [loop = thread.loop] in
             do throws(RunLoop.Error) {
@@ -70,12 +70,12 @@ actor Station {
         }
     }
 
-    /// Has the loop run in another mode, from inside its default one: until `resume()`, nothing is measured. Twice is once.
+    /// Runs the loop in another mode, nested in the default one: nothing is measured until `resume()`. Idempotent.
     func pause() {
         isPauseWanted = true
         if isPausing { return }
         isPausing = true
-        // Not here: whoever called would wait until the end of the pause.
+        // Not directly: the caller would wait until the end of the pause.
         thread.perform { [self] in
             continuation.yield(.paused)
             do { try waitForEndOfPause() } catch { continuation.yield(.problem(sensor: "pause", "\(error)")) }
@@ -85,27 +85,27 @@ actor Station {
     }
 
     private nonisolated func waitForEndOfPause() throws {
-        // A mode that has nothing in it is finished at once.
+        // A run in an empty mode would finish at once.
         let keepAlive = try RunLoop.KeepAlive(on: thread.loop, inMode: .paused)
         defer { keepAlive.invalidate() }
-        // Jobs of the actor run meanwhile, `resume()` among them, and the condition is asked after them. Once it holds, the
-        // run ends with that iteration; in the rest of it there may be another `pause()`.
+        // Jobs of the actor run meanwhile, `resume()` among them, and the condition is checked after them. Once it holds, the run
+        // ends with that iteration; in the rest of it there may be another `pause()`.
         while assumeIsolated({ $0.isPauseWanted }) {
             thread.loop.run(mode: .paused, until: nil) { assumeIsolated { !$0.isPauseWanted } }
         }
     }
 
-    /// Ends the pause, also one that was asked for and has not begun.
+    /// Ends the pause, even if it was requested and has not begun yet.
     func resume() {
         isPauseWanted = false
     }
 
-    /// What was measured so far, by the names of sensors.
+    /// Summaries of the readings so far, by the names of sensors.
     func summaries() -> [(sensor: String, summary: Summary)] {
         windows.compactMap { sensor, window in window.summary.map { (sensor, $0) } }.sorted { $0.sensor < $1.sensor }
     }
 
-    /// Measures nothing more, and ends the events.
+    /// Stops measuring, and ends the sequence of events.
     func close() async {
         resume()
         for timer in timers { timer.invalidate() }
@@ -119,7 +119,7 @@ actor Station {
             take(try sensor.measure(), from: sensor.name, unit: sensor.unit)
             failing.remove(sensor.name)
         } catch {
-            // Told once, until it works again.
+            // Reported once, until the sensor works again.
             if failing.insert(sensor.name).inserted { report("\(error)", from: sensor.name) }
         }
     }

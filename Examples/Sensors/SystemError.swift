@@ -4,12 +4,12 @@
     import Musl
 #endif
 
-/// A system call that has failed, and why.
+/// A failed system call, and its error.
 struct SystemError: Error, CustomStringConvertible {
     let call: String
     let number: CInt
 
-    /// Of the call that has just failed: nothing must come between.
+    /// The error of the call that has just failed; no other call may come in between.
     init(_ call: String) {
         self.call = call
         number = errno

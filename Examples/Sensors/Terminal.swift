@@ -4,7 +4,7 @@
     import Musl
 #endif
 
-/// Whole lines of text, at once, also into a pipe. Any thread.
+/// Whole lines of text, unbuffered, even into a pipe. Any thread.
 enum Terminal {
     static func print(_ line: String) { put(line, to: STDOUT_FILENO) }
     static func complain(_ line: String) { put(line, to: STDERR_FILENO) }

@@ -14,7 +14,7 @@ struct Window {
         oldest = (oldest + 1) % size
     }
 
-    /// What they come to; nothing if there are none.
+    /// Their summary; `nil` if there are none.
     var summary: Summary? {
         guard let least = values.min(), let greatest = values.max() else { return nil }
         let mean = values.reduce(0) { $0 + $1 / Double(values.count) }
@@ -34,9 +34,9 @@ struct Summary: Sendable, CustomStringConvertible {
 }
 
 extension Double {
-    /// With two digits after the point.
+    /// With two decimals.
     var rounded2: String {
-        // What is out of the range of an integer needs no digits after the point.
+        // A number beyond the range of an integer needs no decimals.
         guard abs(self) < 1e15 else { return "\(self)" }
         let hundredths = Int((abs(self) * 100).rounded())
         let fraction = hundredths % 100

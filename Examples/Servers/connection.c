@@ -15,7 +15,7 @@ struct connection {
     int descriptor;
     connection_protocol protocol;
     bool has_ended;   ///< the client sends no more
-    bool is_finished; ///< the protocol answers no more; what still comes in is thrown away
+    bool is_finished; ///< the protocol answers no more; further input is discarded
     size_t in_count;
     size_t out_start; ///< sent so far
     size_t out_end;
@@ -51,7 +51,7 @@ static bool receive(struct connection *connection) {
     return true;
 }
 
-/// False if the socket has failed. What doesn't fit into it stays.
+/// False if the socket has failed. Output that the socket doesn't accept stays.
 static bool send_out(struct connection *connection) {
     size_t count = connection->out_end - connection->out_start;
     if (count == 0)
@@ -65,7 +65,7 @@ static bool send_out(struct connection *connection) {
     return true;
 }
 
-/// Lets the protocol take what has come in. True if it took something.
+/// Lets the protocol consume input. True if it consumed something.
 static bool take(struct connection *connection) {
     size_t taken = 0;
     while (!connection->is_finished && taken < connection->in_count) {
@@ -81,7 +81,7 @@ static bool take(struct connection *connection) {
     return taken > 0;
 }
 
-/// Answers as long as there is something to answer and the socket takes it. False if the socket has failed.
+/// Answers as long as there are requests and the socket accepts output. False if the socket has failed.
 static bool answer(struct connection *connection) {
     while (connection->out_end == 0 && take(connection))
         if (!send_out(connection))
@@ -99,7 +99,7 @@ static void ready(void *info) {
         free(connection);
         return;
     }
-    // After the last answer the client closes first; if we did, bytes that we haven't read would have it lose the answer.
+    // After the last answer the client must close first: if the server did, unread input would make the client lose the answer.
     if (is_sent && connection->is_finished)
         shutdown(connection->descriptor, SHUT_WR);
     loop_watch_turn(connection->watch, is_sent ? LOOP_READING : LOOP_WRITING);

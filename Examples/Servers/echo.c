@@ -1,4 +1,4 @@
-// echo.c — sends back what came.
+// echo.c — sends back all that it receives.
 
 #include "connection.h"
 

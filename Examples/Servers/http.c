@@ -10,7 +10,7 @@
 
 enum { ANSWER_AT_MOST = 256 };
 
-/// A part of what has come in.
+/// A part of the input.
 struct text {
     const char *start;
     size_t length;
@@ -20,7 +20,7 @@ static bool is_equal(struct text text, const char *other) {
     return text.length == strlen(other) && strncasecmp(text.start, other, text.length) == 0;
 }
 
-/// What stands before `separator`, or all if it isn't there. `rest` goes behind it.
+/// The text before `separator`, or all of it if there is none. `rest` becomes what follows.
 static struct text cut(struct text *rest, const char *separator) {
     const char *found = memmem(rest->start, rest->length, separator, strlen(separator));
     struct text before = {rest->start, found ? (size_t)(found - rest->start) : rest->length};
@@ -40,7 +40,7 @@ static struct text trimmed(struct text text) {
 struct request {
     bool is_head;
     bool is_last; ///< the client wants the connection closed, or can't keep it open
-    int status;   ///< 200, or what is wrong with it
+    int status;   ///< 200, or the error
 };
 
 static void read_field(struct text line, struct request *request) {
@@ -49,7 +49,7 @@ static void read_field(struct text line, struct request *request) {
     if (is_equal(name, "Connection"))
         request->is_last = is_equal(value, "close") || (request->is_last && !is_equal(value, "keep-alive"));
     else if (is_equal(name, "Transfer-Encoding") || (is_equal(name, "Content-Length") && !is_equal(value, "0")))
-        request->status = 501; // its body would be taken for the next request
+        request->status = 501; // its body would be read as the next request
 }
 
 static struct request read_request(struct text head) {
@@ -84,7 +84,7 @@ static void respond(struct connection *connection, struct request request) {
 
 size_t http_take(struct connection *connection, const char *bytes, size_t count, bool is_full) {
     static const char end[] = "\r\n\r\n";
-    // A client may end its last request with an empty line too many; it belongs to no request.
+    // A client may send an empty line after its last request; it belongs to no request.
     if (count >= 2 && memcmp(bytes, end, 2) == 0)
         return 2;
     if (connection_room(connection) < ANSWER_AT_MOST)

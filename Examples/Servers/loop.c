@@ -1,4 +1,4 @@
-// loop.c — the servers' loop: the calling thread's run loop. A watch is a descriptor source, which asks for one direction at a time.
+// loop.c — the servers' loop: the calling thread's run loop. A watch is a descriptor source that asks for one direction at a time.
 
 #include "loop.h"
 

@@ -1,7 +1,7 @@
-// loop.h — all that the servers ask of a run loop, so that they can run on any. loop.c is RunLoopKit's core; the files of
-// Benchmarks/servers are the others.
+// loop.h — everything that the servers need from a run loop, so that they can run on any. loop.c implements it on RunLoopKit's
+// core, the files of Benchmarks/servers on other loops.
 //
-// One thread calls everything here, and is called by it.
+// One thread makes all these calls, and receives all callbacks.
 #ifndef LOOP_H
 #define LOOP_H
 
@@ -10,16 +10,16 @@ enum loop_direction { LOOP_READING, LOOP_WRITING };
 /// A descriptor that the loop watches in one direction at a time.
 struct loop_watch;
 
-/// Called while the descriptor can be read, or written, whichever it is watched for; also when its peer is gone.
+/// Called while the descriptor is readable or writable, whichever it is watched for; also when its peer is gone.
 typedef void (*loop_ready)(void *info);
 
-/// Makes the loop. Once, first.
+/// Creates the loop. Called once, before everything else.
 void loop_open(void);
 
 /// Watches a non-blocking descriptor, for reading at first.
 struct loop_watch *loop_watch_start(int descriptor, loop_ready ready, void *info);
 
-/// From now on the other direction.
+/// Watches the other direction from now on.
 void loop_watch_turn(struct loop_watch *watch, enum loop_direction direction);
 
 /// Ends the watch, in its own callback or when the loop doesn't run, and closes the descriptor.
@@ -29,7 +29,7 @@ void loop_watch_end(struct loop_watch *watch);
 void loop_run(void);
 void loop_stop(void);
 
-/// Ends the process if a call that can't fail did.
+/// Ends the process if a call failed that can't fail.
 void loop_check(int good, const char *what);
 
 #endif

@@ -1,5 +1,5 @@
 // server.c — a TCP server on a run loop: `server echo|http [PORT]`. Listens on 127.0.0.1, on a free port if none is given,
-// prints `port=N`, and serves until it is told to end (SIGINT, SIGTERM).
+// prints `port=N`, and serves until a signal ends it (SIGINT, SIGTERM).
 
 #define _GNU_SOURCE // accept4
 #include <arpa/inet.h>
@@ -21,7 +21,7 @@ enum { BACKLOG = 1024, ACCEPTED_AT_ONCE = 64 };
 
 struct server {
     int descriptor;
-    int reserve; ///< a descriptor to give up when there are no more
+    int reserve; ///< a descriptor to close when there are no more
     connection_protocol protocol;
 };
 
@@ -32,7 +32,7 @@ void loop_check(int good, const char *what) {
     exit(EXIT_FAILURE);
 }
 
-/// Out of descriptors: a connection that is left waiting would be reported again and again. So it is accepted and closed.
+/// Descriptors ran out. A connection that is left waiting would be reported again and again, so it is accepted and closed.
 static void refuse(struct server *server) {
     close(server->reserve);
     int refused = accept4(server->descriptor, NULL, NULL, SOCK_CLOEXEC);
@@ -48,7 +48,7 @@ static void accept_some(void *info) {
         if (descriptor < 0) {
             if (errno == EMFILE || errno == ENFILE)
                 refuse(server);
-            return; // no more now, or the client is gone already
+            return; // none left, or the client is gone already
         }
         int one = 1;
         setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
@@ -76,7 +76,7 @@ static void end(void *info) {
     loop_stop();
 }
 
-/// Signals come as bytes of a descriptor, which the loop can watch; blocked before a loop starts threads.
+/// Signals become bytes of a descriptor, which the loop can watch; they are blocked before a loop starts threads.
 static int signals_as_descriptor(void) {
     sigset_t signals;
     sigemptyset(&signals);

@@ -1,6 +1,6 @@
 import RunLoopKit
 
-/// A loop is a thread that sleeps until there is something to do. An observer is told each step of it.
+/// A loop is a thread that sleeps until there is something to do. An observer is notified of each step.
 enum Activities: Act {
     static let title = "Activities"
     static let shows = "The steps of a loop that serves one repeating timer and sleeps in between."
@@ -14,14 +14,14 @@ enum Activities: Act {
         loop.add(observer, forMode: .default)
         defer { observer.invalidate() }
 
-        // The closure is handed over to the loop with all it captures, so it may have a variable of its own.
+        // The closure and its captures are sent to the loop, so it may have a variable of its own.
         var ticks = 0
         let timer = RunLoop.Timer(every: .milliseconds(40)) { timer in
             ticks += 1
             stage.tell("tick \(ticks)")
             if ticks == 3 {
                 timer.invalidate()
-                // The main loop never runs dry, since it also serves the main dispatch queue. So it is told to stop.
+                // The main loop is never empty, since it also serves the main dispatch queue. So it has to be stopped.
                 loop.stop()
             }
         }
@@ -41,7 +41,7 @@ enum Activities: Act {
 }
 
 extension RunLoop.Observer.Activities {
-    /// The words for a single activity.
+    /// The name of a single activity.
     var name: String {
         switch self {
         case .entry: "entry"

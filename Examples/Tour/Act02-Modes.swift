@@ -1,7 +1,7 @@
 import RunLoopKit
 
-/// A run serves what is in its mode, and nothing else. That is how a user interface keeps some work from disturbing it
-/// while the user drags something: it runs its loop in another mode for as long as that takes.
+/// A run serves the items of its mode, and nothing else. That is how a user interface keeps some work from disturbing it
+/// while the user drags something: meanwhile it runs its loop in another mode.
 enum Modes: Act {
     static let title = "Modes"
     static let shows = "While the loop runs in the tracking mode, a timer of the default mode stands still."
@@ -31,7 +31,7 @@ enum Modes: Act {
         let first = loop.run(mode: .default, for: .seconds(20))
         stage.tell("run in the tracking mode")
         let second = loop.run(mode: .tracking, for: .seconds(20))
-        // No time at all gives one turn, which serves what is due and does not sleep.
+        // A limit of zero gives one iteration, which serves what is due and does not sleep.
         stage.tell("run in the default mode, one turn only")
         let third = loop.run(mode: .default, for: .zero)
 

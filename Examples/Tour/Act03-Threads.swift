@@ -2,8 +2,8 @@ import Dispatch
 import RunLoopKit
 import Synchronization
 
-/// A run ends when its mode has nothing that could ever happen. A thread that is to stay gives its loop something to
-/// wait for, and somebody who stops it.
+/// A run ends when nothing can ever happen in its mode. A thread that should live on gives its loop something to wait for,
+/// and another thread stops it.
 enum Threads: Act {
     static let title = "Threads"
     static let shows =
@@ -17,7 +17,7 @@ enum Threads: Act {
 
         let resident = Resident("resident") { result in stage.tell("told to stop: \(result)") }
         for job in 1...3 {
-            // Each job meets a sleeping thread.
+            // Each job finds the thread asleep.
             try stage.wait(for: "the resident thread to sleep") { resident.isWaiting }
             Thread.sleep(for: .milliseconds(20))
             stage.tell("job \(job) is given")
@@ -27,7 +27,7 @@ enum Threads: Act {
         stage.tell("that was all")
         resident.stop()
 
-        // Stopped while they are about to start. If stops were not remembered, some would come too early and be lost.
+        // The threads are stopped while they start. If stops were not remembered, those that come too early would be lost.
         let stopped = Atomic(0)
         for _ in 1...100 {
             Resident("brief") { result in
@@ -56,10 +56,10 @@ final class Resident: Sendable {
         let loop = Mutex<RunLoop?>(nil)
         let isThere = DispatchSemaphore(value: 0)
         thread = Thread(name) {
-            // Only the thread itself can ask for its loop, and hand it to others.
+            // Only the thread itself can ask for its loop; it then passes the loop to others.
             loop.withLock { $0 = .current }
             isThere.signal()
-            // A mode in which nothing can happen is finished at once. This one is kept from that.
+            // A run in an empty mode finishes at once. This keeps the mode from being empty.
             guard let keepAlive = try? RunLoop.KeepAlive(on: .current) else { fatalError("Memory ran out.") }
             whenDone(RunLoop.current.run(mode: .default))
             keepAlive.invalidate()
@@ -70,10 +70,10 @@ final class Resident: Sendable {
 
     var isWaiting: Bool { loop.isWaiting }
 
-    /// Does a job on the thread, which is woken for it.
+    /// Wakes the thread and performs a job on it.
     func perform(_ job: @escaping @Sendable () -> Void) { loop.perform(job) }
 
-    /// Ends the thread after the jobs it has begun, and waits for that. Remembered if its run has yet to begin.
+    /// Ends the thread after the jobs that it has begun, and waits for that. The stop is remembered if no run has begun yet.
     func stop() {
         loop.stopCurrentOrNextRun()
         thread.join()

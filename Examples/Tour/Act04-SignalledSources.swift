@@ -1,7 +1,7 @@
 import RunLoopKit
 
 /// A source that is signalled by hand separates two decisions: *that* there is work (`signal`, which costs next to
-/// nothing) and *when* the loop is to look (`wakeUp`). Signal many, wake once.
+/// nothing) and *when* the loop should look (`wakeUp`). Signal many sources, wake the loop once.
 enum SignalledSources: Act {
     static let title = "Signalled sources"
     static let shows =
@@ -9,7 +9,7 @@ enum SignalledSources: Act {
 
     static func perform(on stage: Stage) throws {
         let loop = RunLoop.current
-        // By order, and not by when they were signalled. Nobody signals the one of order 0.
+        // They perform by order, not by the time of their signals. Nobody signals the one of order 0.
         let sources = (0...3).map { order in
             RunLoop.Source(order: order) {
                 stage.tell("source \(order) performs")
@@ -21,7 +21,7 @@ enum SignalledSources: Act {
 
         let signaller = Thread("signaller") {
             do throws(Mishap) {
-                // On its way to sleep the loop looks once more, and would see the signals. So let it be fast asleep.
+                // A loop that is about to sleep checks once more and would see the signals. So wait until it is asleep.
                 try stage.wait(for: "the loop to sleep") { loop.isWaiting }
                 Thread.sleep(for: .milliseconds(60))
             } catch {

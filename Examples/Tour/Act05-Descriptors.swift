@@ -1,7 +1,7 @@
 import RunLoopKit
 
-/// A descriptor source calls whenever its descriptor is ready. Whatever has a descriptor can share a thread that way:
-/// pipes, sockets, terminals, devices. Nothing here blocks, and nothing needs a second thread.
+/// A descriptor source is called whenever its descriptor is ready. Everything with a descriptor can share a thread this
+/// way: pipes, sockets, terminals, devices. Nothing here blocks, and nothing needs a second thread.
 enum Descriptors: Act {
     static let title = "Descriptors"
     static let shows =
@@ -20,7 +20,7 @@ enum Descriptors: Act {
 
         let result = loop.run(mode: .default, for: .seconds(20))
 
-        // A mishap of one of them says more than what follows from it.
+        // A failure of one of them says more than its consequences.
         try stage.close()
         try stage.check("the command, the server and the clients all came to an end", result, is: .stopped)
         try stage.check(
@@ -37,7 +37,7 @@ enum Descriptors: Act {
     }
 }
 
-/// Counts those for whom the act waits.
+/// Counts the parties that the act waits for.
 @MainActor final class Countdown {
     private var remaining: Int
     private let whenOver: () -> Void
@@ -52,20 +52,20 @@ enum Descriptors: Act {
     }
 }
 
-/// Reads a descriptor to its end, in the main loop, and then closes it.
+/// Reads a descriptor to its end in the main loop, and then closes it.
 @MainActor final class Reader {
     private let descriptor: Descriptor
     private var source: RunLoop.Source?
 
-    /// `whenRead` gets what has come; nothing at all (`[]`) is the end.
+    /// `whenRead` gets the bytes that arrived; no bytes (`[]`) mean the end.
     init(_ descriptor: Descriptor, _ stage: Stage, whenRead: @escaping @MainActor ([UInt8]) -> Void) throws {
         self.descriptor = descriptor
-        // A source keeps its closure, and we keep the source: with a strong `self` that would be a cycle.
+        // The source retains its closure, and this object retains the source: a strong `self` would make a cycle.
         let source = try RunLoop.Source(fileDescriptor: descriptor.number) { [weak self] _ in
-            // The main loop calls on the initial thread, and that is the main actor's.
+            // The main loop calls this on the initial thread, which is the main actor's.
             MainActor.assumeIsolated {
                 do throws(Mishap) {
-                    // One read per call. If there is more, the loop calls again, after others have had their turn.
+                    // One read per call. If there is more, the loop calls again after it has served others.
                     guard let bytes = try descriptor.bytes() else { return }
                     if bytes.isEmpty { self?.close() }
                     whenRead(bytes)
@@ -79,7 +79,7 @@ enum Descriptors: Act {
         self.source = source
     }
 
-    /// First the source, then the descriptor: its number may belong to somebody else right afterwards.
+    /// First the source, then the descriptor, whose number may be reused right afterwards.
     func close() {
         guard let source else { return }
         source.invalidate()
@@ -88,7 +88,7 @@ enum Descriptors: Act {
     }
 }
 
-/// A command that lists a directory on its output, and on its error output says how many lines that took.
+/// A command that lists a directory on its output, and reports the number of lines on its error output.
 @MainActor final class Listing {
     private(set) var lines = 0
     private(set) var count = ""

@@ -1,6 +1,6 @@
 import RunLoopKit
 
-/// Answers each line in capitals, to as many clients as there are.
+/// Answers each line in capitals, for any number of clients.
 @MainActor final class Server {
     let port: UInt16
     private(set) var answers = 0
@@ -17,7 +17,7 @@ import RunLoopKit
         listener = try Descriptor.makeSocket()
         port = try listener.takeClients()
         stage.tell("the server takes clients")
-        // A listening socket can be read when a client waits.
+        // A listening socket is readable while a client waits.
         let source = try RunLoop.Source(fileDescriptor: listener.number) { [weak self] _ in
             MainActor.assumeIsolated {
                 do { try self?.takeClient() } catch { stage.report(error) }
@@ -52,7 +52,7 @@ import RunLoopKit
     }
 }
 
-/// Asks its questions one by one, each when the answer to the one before has come.
+/// Asks its questions one by one, each after the answer to the previous one.
 @MainActor final class Client {
     private(set) var answers = 0
     private let number: Int
@@ -76,7 +76,7 @@ import RunLoopKit
     }
 
     private func begin(_ descriptor: Descriptor) throws {
-        // A connected socket can nearly always be written to: the source would call for ever.
+        // A connected socket is writable nearly always, so the source would be called for ever.
         connecting?.invalidate()
         try descriptor.finishConnecting()
         stage.tell("client \(number) is connected")
@@ -103,7 +103,7 @@ import RunLoopKit
     private var question: String { "question \(answers + 1) of client \(number)" }
 }
 
-/// A connection over which lines of text go to and fro.
+/// A connection for lines of text in both directions.
 @MainActor final class Connection {
     private let descriptor: Descriptor
     private let stage: Stage
@@ -120,7 +120,7 @@ import RunLoopKit
         }
     }
 
-    /// What arrives are bytes, not lines: half a line, or several.
+    /// Bytes arrive, not lines: a part of a line, or several lines.
     private func takeLine() -> String? {
         guard let end = received.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
         defer { received.removeSubrange(...end) }

@@ -1,21 +1,21 @@
 import Dispatch
 import RunLoopKit
 
-/// A run of the main loop serves the main dispatch queue, and with it the main actor. A program with a loop of ours can
-/// use both, and in whatever the main loop calls it is on the main actor already.
+/// A run of the main loop serves the main dispatch queue, and with it the main actor. A program that runs this loop can use
+/// both, and everything that the main loop calls is already on the main actor.
 enum MainQueue: Act {
     static let title = "Main queue and actor"
     static let shows =
         "Blocks of the main dispatch queue, a task of the main actor and a timer take turns on this thread."
 
     static func perform(on stage: Stage) throws {
-        // Belongs to the main actor and has no lock: the compiler sees to it that nobody else gets at it.
+        // Isolated to the main actor, so it needs no lock: the compiler rejects any other access.
         let diary = Diary(stage)
 
         DispatchQueue.main.async { MainActor.assumeIsolated { diary.enter("block") } }
 
         let timer = RunLoop.Timer(every: .milliseconds(25)) { _ in
-            // The main loop calls this on the initial thread, so the compiler may be assured of the actor.
+            // The main loop calls this on the initial thread, so the code may assume the isolation.
             MainActor.assumeIsolated { diary.enter("timer") }
         }
         RunLoop.main.add(timer, forMode: .default)

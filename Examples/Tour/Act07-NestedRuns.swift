@@ -1,7 +1,7 @@
 import RunLoopKit
 
-/// What the loop calls may run the loop again, in the same or another mode. A dialogue that must be answered first is
-/// shown like that: the call returns with the answer, and until then the loop has served the dialogue.
+/// A call-out may run the loop again, in the same mode or another. A modal dialogue works like that: the call returns with
+/// the answer, and until then the loop serves the dialogue.
 enum NestedRuns: Act {
     static let title = "Nested runs"
     static let shows = "A modal session inside of a callback, with all four results that a run can have."
@@ -18,7 +18,7 @@ enum NestedRuns: Act {
             stage.tell("the session begins")
             do { try session(loop, stage) } catch { stage.report(error) }
             stage.tell("the session ends")
-            // The outer run has no idea; the stop of the session was none of its own.
+            // The outer run continues: the stop ended only the session's run.
             loop.perform(after: .milliseconds(60)) { loop.stop() }
         }
         let result = loop.run(mode: .default, for: .seconds(20))
@@ -45,7 +45,7 @@ enum NestedRuns: Act {
             stage.tell("run \(what): \(result) (\(result.rawValue))")
         }
 
-        // Nothing in the mode: no run at all.
+        // The mode is empty, so there is no run at all.
         run("with nothing to do")
 
         let dialogue = RunLoop.Timer(every: .milliseconds(20)) { _ in stage.tell("timer of the dialogue") }
@@ -62,7 +62,7 @@ enum NestedRuns: Act {
         run("until a source is handled", returnAfterSourceHandled: true)
 
         let elsewhere = Thread("elsewhere") {
-            // A stop ends the innermost run there is, so the session's must have begun.
+            // A stop ends the innermost run, so the session's run must have begun.
             do throws(Mishap) {
                 try stage.wait(for: "the session to run") { loop.currentMode == modal }
             } catch {

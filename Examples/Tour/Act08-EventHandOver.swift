@@ -1,8 +1,8 @@
 import RunLoopKit
 
 /// How a user interface takes its events: a descriptor source catches them, which is brief, and signals a source that
-/// handles them in the next turn. In between they can be merged; and a handler may take its time, or run the loop, for
-/// nobody is in the middle of reading any more.
+/// handles them in the next iteration. In between they can be merged; and a handler may take its time, or run the loop,
+/// because no reading is in progress any more.
 enum EventHandOver: Act {
     static let title = "Event hand-over"
     static let shows = "A descriptor source catches the events of a window system; a signalled source handles them."
@@ -35,7 +35,7 @@ enum EventHandOver: Act {
                 do throws(Mishap) {
                     guard let bytes = try connection.bytes() else { return }
                     window.catchEvents(bytes)
-                    // No wake-up needed: this is the loop's own thread, and it looks before it sleeps.
+                    // No wake-up is needed: this is the loop's thread, which checks before it sleeps.
                     handler.signal()
                 } catch {
                     stage.report(error)
@@ -69,7 +69,7 @@ enum EventHandOver: Act {
     }
 }
 
-/// What a window system tells, in two bytes.
+/// An event of a window system, in two bytes.
 enum Event: Equatable {
     case press(UInt8)
     case move(UInt8)
@@ -99,11 +99,11 @@ enum Event: Equatable {
 
 /// Queues events when they are caught, and handles them later.
 @MainActor final class Window {
-    /// The turn of the loop.
+    /// The iteration of the loop.
     var turn = 0
     private(set) var caught = 0
     private(set) var handled: [Event] = []
-    /// How many turns after it was caught an event was handled.
+    /// How many iterations after it was caught an event was handled.
     private(set) var delays: Set<Int> = []
     private var queue: [(event: Event, turn: Int)] = []
     private let stage: Stage
@@ -114,7 +114,7 @@ enum Event: Equatable {
 
     var isClosed: Bool { handled.last == .key("q") }
 
-    /// A move makes the one before it pointless.
+    /// A move replaces the one before it.
     func catchEvents(_ bytes: [UInt8]) {
         for index in stride(from: 1, to: bytes.count, by: 2) {
             let event = Event(kind: bytes[index - 1], value: bytes[index])

@@ -1,9 +1,9 @@
 import RunLoopKit
 import Synchronization
 
-/// Much of what a program does in a turn is best finished once, at the turn's end: a window is drawn once, however many
-/// of its parts were changed. An observer that is told before the loop sleeps does that, and the order among observers
-/// says what comes after what.
+/// Much of a program's work is best finished once, at the end of an iteration: a window is drawn once, however many of its
+/// parts were changed. An observer that is notified before the loop sleeps does that, and the order of the observers
+/// decides which work comes first.
 enum EndOfIteration: Act {
     static let title = "End of a turn"
     static let shows = "Changes are committed once per turn, and what a turn has left behind is thrown away after that."
@@ -13,8 +13,8 @@ enum EndOfIteration: Act {
         let transaction = Transaction(stage)
         let pool = Pool(stage)
 
-        // The pool is there before everybody else, and goes after everybody else. `exit` is for the run's last turn, in
-        // which nobody sleeps.
+        // The pool comes before all other observers, and is emptied after all others. `exit` is for the run's last iteration,
+        // which does not sleep.
         let observers = [
             RunLoop.Observer(.entry, order: .min) { _, _ in MainActor.assumeIsolated { pool.open() } },
             RunLoop.Observer([.beforeWaiting, .exit], order: .max) { _, activity in
@@ -37,7 +37,7 @@ enum EndOfIteration: Act {
         loop.perform { MainActor.assumeIsolated { change("body", "footer") } }
         loop.perform(after: .milliseconds(30)) {
             MainActor.assumeIsolated { change("title") }
-            // Begun here and not above: two that are due when the loop wakes would share a turn.
+            // Started here and not above: two timers that are due when the loop wakes would share an iteration.
             loop.perform(after: .milliseconds(30)) {
                 MainActor.assumeIsolated { change("footer", "footer") }
                 loop.stop()
@@ -60,7 +60,7 @@ enum EndOfIteration: Act {
     }
 }
 
-/// Changes that are put off until the turn's end.
+/// Changes that are deferred until the end of the iteration.
 @MainActor final class Transaction {
     private var changed: Set<String> = []
     private let stage: Stage
@@ -81,7 +81,7 @@ enum EndOfIteration: Act {
     }
 }
 
-/// Keeps objects until the turn's end.
+/// Retains objects until the end of the iteration.
 @MainActor final class Pool {
     private var scraps: [Scrap]?
     private let stage: Stage
@@ -106,7 +106,7 @@ enum EndOfIteration: Act {
     }
 }
 
-/// Something of which there is much for a short time.
+/// An object that a program creates often and needs briefly.
 final class Scrap: Sendable {
     static let alive = Atomic(0)
 

@@ -1,8 +1,8 @@
 import RunLoopKit
 import Synchronization
 
-/// A test of something asynchronous waits until it has come true, but not for ever. It must not block the thread on
-/// which that something happens, so it runs the loop.
+/// A test of asynchronous work waits until a condition holds, but not for ever. It must not block the thread on which that
+/// work happens, so it runs the loop.
 enum Conditions: Act {
     static let title = "Conditions"
     static let shows = "The loop runs until a condition holds, or a time is over: both outcomes."
@@ -13,25 +13,25 @@ enum Conditions: Act {
         loop.add(ticker, forMode: .default)
         defer { ticker.invalidate() }
 
-        // Something that comes true on another thread.
+        // A condition that becomes true on another thread.
         let primes = Atomic(0)
         let worker = Thread("worker") {
             Thread.sleep(for: .milliseconds(70))
             let count = (2..<2000).count { number in !(2..<number).contains { $0 * $0 <= number && number % $0 == 0 } }
             primes.store(count, ordering: .releasing)
             stage.tell("has counted \(count) primes")
-            // Nothing that the loop waits for has happened, so it has to be woken to look.
+            // The loop itself waits for nothing of this, so it must be woken to check.
             loop.wakeUp()
         }
         let found = loop.run(upTo: .seconds(10)) { primes.load(ordering: .acquiring) > 0 }
         let foundAfter = stage.tell(found ? "the primes are there" : "no primes")
         worker.join()
 
-        // Something that never comes true.
+        // A condition that never becomes true.
         let vain = loop.run(upTo: .milliseconds(90)) { primes.load(ordering: .acquiring) > 1_000_000 }
         let vainAfter = stage.tell(vain ? "more than a million primes" : "gave up") - foundAfter
 
-        // Something that is true already.
+        // A condition that is already true.
         let atOnce = loop.run(upTo: .seconds(10)) { true }
         stage.tell("what holds already needs no run")
 
@@ -49,10 +49,10 @@ enum Conditions: Act {
 extension RunLoop {
     /// Runs a mode until a condition holds, but for no longer than `limit`. On the loop's own thread.
     ///
-    /// The condition is looked at before the loop sleeps, so after everything that the loop itself does. Who makes it
-    /// true from another thread calls `wakeUp()` then.
+    /// The condition is checked before the loop sleeps, that is, after all work of the loop itself. A thread that makes it true
+    /// from outside must then call `wakeUp()`.
     ///
-    /// - Returns: does the condition hold?
+    /// - Returns: whether the condition holds.
     func run(upTo limit: Duration, inMode mode: Mode = .default, until holds: @escaping @Sendable () -> Bool) -> Bool {
         let deadline = Instant.now + limit
         let judge = Observer(.beforeWaiting) { [unowned self] _, _ in
@@ -60,7 +60,7 @@ extension RunLoop {
         }
         add(judge, forMode: mode)
         defer { judge.invalidate() }
-        // Others may stop the run for reasons of their own; then it is begun again.
+        // The run may have been stopped for another reason; then it starts again.
         while !holds() {
             if run(mode: mode, until: deadline) != .stopped || .now >= deadline { return holds() }
         }

@@ -4,7 +4,7 @@
     import Musl
 #endif
 
-/// A child process, with our ends of the pipes to which it writes. The caller closes those, and waits.
+/// A child process, and this side's ends of the pipes to which it writes. The caller closes those ends and waits.
 struct Child {
     let output: Descriptor
     let errors: Descriptor
@@ -13,10 +13,10 @@ struct Child {
     init(_ command: String, _ arguments: String...) throws(Mishap) {
         let (output, outputOfChild) = try Descriptor.makePipe()
         let (errors, errorsOfChild) = try Descriptor.makePipe()
-        // Ours never block. The child's ends do: it waits when the pipe is full.
+        // This side's ends never block. The child's ends do: it waits while the pipe is full.
         try output.stopBlocking()
         try errors.stopBlocking()
-        // Closing the last writing end is what the reader sees as the end, so ours must go.
+        // The reader sees the end when the last writing end is closed, so this copy must be closed.
         defer {
             outputOfChild.close()
             errorsOfChild.close()
@@ -37,12 +37,12 @@ struct Child {
         (self.output, self.errors, self.process) = (output, errors, process)
     }
 
-    /// C strings, to be freed, with `nil` at the end.
+    /// C strings, which the caller frees, with `nil` at the end.
     private static func vector(_ strings: [String]) -> [UnsafeMutablePointer<CChar>?] {
         strings.map { string in strdup(string) } + [nil]
     }
 
-    /// How the process ended: 0 is well. Blocks until it has, which is brief once its output has ended.
+    /// The exit status of the process; 0 is success. Blocks until it has ended, which is brief once its output has ended.
     func wait() -> CInt {
         var status: CInt = 0
         while waitpid(process, &status, 0) < 0 && errno == EINTR {}

@@ -4,11 +4,11 @@
     import Musl
 #endif
 
-/// A file descriptor. Whoever opened it closes it, after the sources that watch it were invalidated.
+/// A file descriptor. Its opener closes it, after invalidating the sources that watch it.
 struct Descriptor: Hashable, Sendable {
     let number: CInt
 
-    /// Both ends of a pipe; no child process gets one by accident.
+    /// Both ends of a pipe; child processes do not inherit them.
     static func makePipe() throws(Mishap) -> (output: Descriptor, input: Descriptor) {
         var ends: [CInt] = [-1, -1]
         if pipe(&ends) != 0 { throw Mishap(system: "pipe") }
@@ -32,7 +32,7 @@ struct Descriptor: Hashable, Sendable {
         return descriptor
     }
 
-    /// Reading and writing fail with EAGAIN from now on when they would have to wait.
+    /// From now on, reads and writes that would have to wait fail with EAGAIN.
     func stopBlocking() throws(Mishap) {
         if fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK) != 0 { throw Mishap(system: "fcntl") }
     }
@@ -41,7 +41,7 @@ struct Descriptor: Hashable, Sendable {
         if fcntl(number, F_SETFD, FD_CLOEXEC) != 0 { throw Mishap(system: "fcntl") }
     }
 
-    /// What is there to be read now: `nil` if there is nothing yet, and nothing at all (`[]`) at the end.
+    /// The bytes that can be read now: `nil` if there are none yet, and `[]` at the end.
     func bytes(upTo limit: Int = 65_536) throws(Mishap) -> [UInt8]? {
         var count = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, initialized in
@@ -53,8 +53,8 @@ struct Descriptor: Hashable, Sendable {
         throw Mishap(system: "read")
     }
 
-    /// Writes so little that the kernel takes it in one go. Who writes much keeps what was not taken, and waits with a
-    /// source for `.write`.
+    /// Writes so little that the kernel accepts it at once. A program that writes more must keep the rest, and wait with a source
+    /// for `.write`.
     func put(_ bytes: [UInt8]) throws(Mishap) {
         if write(number, bytes, bytes.count) != bytes.count { throw Mishap(system: "write") }
     }
@@ -62,11 +62,11 @@ struct Descriptor: Hashable, Sendable {
     func close() { closeDescriptor(number) }
 }
 
-/// Here, because the method has the name of the function.
+/// A global function, because the method of that name would hide the system call.
 private func closeDescriptor(_ number: CInt) { _ = close(number) }
 
 extension Descriptor {
-    /// Lets clients of the loopback connect. Returns the port, which the kernel chooses.
+    /// Listens on the loopback. Returns the port, which the kernel chooses.
     func takeClients() throws(Mishap) -> UInt16 {
         var address = sockaddr_in.loopback(port: 0)
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -78,7 +78,7 @@ extension Descriptor {
         return UInt16(bigEndian: address.sin_port)
     }
 
-    /// The connection to the next client that waits, if there is one.
+    /// The connection to the next waiting client, if there is one.
     func nextClient() throws(Mishap) -> Descriptor? {
         let client = Descriptor(number: accept(number, nil, nil))
         if client.number < 0 {
@@ -90,14 +90,14 @@ extension Descriptor {
         return client
     }
 
-    /// Begins to connect to a port of the loopback. The socket can be written to when that has succeeded or failed.
+    /// Begins to connect to a port of the loopback. The socket becomes writable when that has succeeded or failed.
     func beginToConnect(to port: UInt16) throws(Mishap) {
         var address = sockaddr_in.loopback(port: port)
         let result = address.withPointer { connect(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
         if result != 0 && errno != EINPROGRESS { throw Mishap(system: "connect") }
     }
 
-    /// Throws if the connection did not come about.
+    /// Throws if the connection failed.
     func finishConnecting() throws(Mishap) {
         var error: CInt = 0
         var size = socklen_t(MemoryLayout<CInt>.size)

@@ -1,7 +1,7 @@
 import RunLoopKit
 import Synchronization
 
-/// Tells the audience what happens, and remembers it, so that an act can check its own story. Any thread.
+/// Reports to the audience what happens, and records it, so that an act can check its own story. Any thread.
 final class Stage: Sendable {
     /// Something that happened.
     struct Note: Sendable {
@@ -18,17 +18,17 @@ final class Stage: Sendable {
     /// The time since the act began.
     var time: Duration { .now - opening }
 
-    /// What was told so far, in order.
+    /// The events reported so far, in order.
     var notes: [Note] { noted.withLock { $0 } }
 
-    /// The same, only the words.
+    /// The same, without times and threads.
     var story: [String] { notes.map(\.text) }
 
-    /// Tells what has just happened, on whichever thread it did.
+    /// Reports what has just happened on the calling thread.
     @discardableResult
     func tell(_ text: String) -> Duration {
         let thread = RunLoop.main.isCurrent ? nil : Thread.name ?? "pool thread"
-        // Noted and printed under one lock, so that the log has the order of the story.
+        // Recorded and printed under one lock, so that both have the same order.
         return noted.withLock { noted in
             let note = Note(time: time, thread: thread, text: text)
             noted.append(note)
@@ -38,39 +38,39 @@ final class Stage: Sendable {
         }
     }
 
-    /// When something with these words happened first.
+    /// The time of the first event with these words.
     func time(of text: String) throws(Mishap) -> Duration {
         guard let note = notes.first(where: { $0.text == text }) else { throw Mishap("\"\(text)\" did not happen.") }
         return note.time
     }
 
-    /// The story before, between and after what begins with these words.
+    /// The story, split at the events that begin with these words.
     func parts(_ count: Int, between words: String) throws(Mishap) -> [[String]] {
         let parts = story.split(omittingEmptySubsequences: false) { $0.hasPrefix(words) }
         if parts.count != count { throw Mishap("\"\(words)…\" happened \(parts.count - 1) times.") }
         return parts.map(Array.init)
     }
 
-    /// Says that something went wrong where nothing can be thrown, in the closure of a source for instance. Any thread.
+    /// Reports a failure where nothing can be thrown, for instance in the closure of a source. Any thread.
     func report(_ error: any Error) {
         mishaps.withLock { $0.append("\(error)") }
         tell("mishap: \(error)")
-        // What the act waits for is not going to happen now.
+        // The event that the act waits for will not happen now.
         RunLoop.main.stop()
     }
 
-    /// A claim of the act, and the proof.
+    /// A claim of the act, and its check.
     func check(_ claim: String, _ holds: Bool, _ otherwise: @autoclosure () -> String = "") throws(Mishap) {
         if !holds { throw Mishap("not so: \(claim). \(otherwise())") }
         Terminal.print("         ok  ".styled(.good) + claim)
     }
 
-    /// A claim that what happened is exactly this.
+    /// A claim that exactly this happened.
     func check<Value: Equatable>(_ claim: String, _ seen: Value, is expected: Value) throws(Mishap) {
         try check(claim, seen == expected, "\n      seen: \(seen)\n  expected: \(expected)")
     }
 
-    /// Waits for something that another thread does, while this thread does nothing else.
+    /// Blocks this thread until another thread has done something.
     func wait(for what: String, until holds: () -> Bool) throws(Mishap) {
         let deadline = RunLoop.Instant.now + .seconds(10)
         while !holds() {
@@ -79,13 +79,13 @@ final class Stage: Sendable {
         }
     }
 
-    /// The act is over; what was reported during it counts as its failure.
+    /// Ends the act; a failure that was reported during it counts as the act's failure.
     func close() throws(Mishap) {
         if let mishap = mishaps.withLock({ $0.first }) { throw Mishap(mishap) }
     }
 }
 
-/// What did not happen, or should not have.
+/// An expectation that was not met.
 struct Mishap: Error, CustomStringConvertible {
     let description: String
 

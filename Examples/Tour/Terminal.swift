@@ -4,7 +4,7 @@
     import Musl
 #endif
 
-/// Whole lines of text, in colours if somebody is looking. Any thread.
+/// Whole lines of text, in colours on a terminal. Any thread.
 enum Terminal {
     enum Style: String {
         case title = "1"
@@ -13,7 +13,7 @@ enum Terminal {
         case faint = "2"
     }
 
-    /// A log or a pipe gets plain text. NO_COLOR is what people set who never want colours.
+    /// A file or a pipe gets plain text. People who never want colours set NO_COLOR.
     static let isColoured = isatty(STDOUT_FILENO) == 1 && getenv("NO_COLOR") == nil
 
     static func print(_ text: String) { put(text, to: STDOUT_FILENO) }
@@ -36,10 +36,10 @@ extension String {
         Terminal.isColoured ? "\u{1B}[\(style.rawValue)m\(self)\u{1B}[0m" : self
     }
 
-    /// Padded at its left to a width.
+    /// Padded on the left to a width.
     func right(_ width: Int) -> String { String(repeating: " ", count: max(0, width - count)) + self }
 
-    /// Padded at its right to a width.
+    /// Padded on the right to a width.
     func left(_ width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }
 
@@ -48,7 +48,7 @@ extension Int {
 }
 
 extension Duration {
-    /// As milliseconds, cut after the first decimal: what is not over is not rounded up.
+    /// As milliseconds, truncated after the first decimal and never rounded up.
     var milliseconds: String {
         let tenths = Int((self / .microseconds(100)).rounded(.down))
         return "\(tenths / 10).\(tenths % 10)"

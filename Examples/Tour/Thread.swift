@@ -4,7 +4,7 @@
     import Musl
 #endif
 
-/// A thread, the plain way: it calls a closure and ends. A loop is no part of it until the closure asks for one.
+/// A plain thread: it calls a closure and ends. It has no loop until the closure asks for one.
 struct Thread: @unchecked Sendable {
     /// The name of the calling thread, if it is one of these. Outside of tasks, a task-local value is the thread's own.
     @TaskLocal static var name: String?
@@ -13,7 +13,7 @@ struct Thread: @unchecked Sendable {
 
     init(_ name: String, _ body: @escaping @Sendable () -> Void) {
         let start = Unmanaged.passRetained(Start(name: name, body: body)).toOpaque()
-        // An optional on some C libraries, a number on others; both are made this way.
+        // An optional in some C libraries, a number in others; this initialises both.
         var handle: pthread_t! = pthread_self()
         let result = pthread_create(
             &handle, nil,
@@ -26,7 +26,7 @@ struct Thread: @unchecked Sendable {
         self.handle = handle
     }
 
-    /// Waits until the thread has ended, and its loop with it.
+    /// Waits until the thread and its loop have ended.
     func join() { pthread_join(handle, nil) }
 
     static func sleep(for duration: Duration) { usleep(useconds_t(duration / .microseconds(1))) }

@@ -9,16 +9,16 @@ import RunLoopKit
 /// One act of the tour.
 @MainActor protocol Act {
     static var title: String { get }
-    /// What the audience is going to see, in one sentence.
+    /// One sentence about what the audience will see.
     static var shows: String { get }
-    /// Shows it, and throws if it did not happen.
+    /// Plays the act, and throws if something did not happen.
     static func perform(on stage: Stage) throws
 }
 
 /// The guided tour: `tour` plays all acts, `tour 5` one of them.
 ///
-/// Its `main` is synchronous, so the initial thread stays ours. An `async` one would give that thread away, and nobody
-/// could run the main loop on it.
+/// Its `main` is synchronous, so that it keeps the initial thread. An `async` one would give that thread up, and the main
+/// loop could not run on it.
 @main
 struct Tour {
     @MainActor private static let acts: [any Act.Type] = [
@@ -64,7 +64,7 @@ struct Tour {
     }
 }
 
-/// What the command line asks for.
+/// The choices made on the command line.
 enum Request {
     case play([Int])
     case list
@@ -99,7 +99,7 @@ enum Request {
     }
 }
 
-/// An act that hangs has failed too.
+/// An act that hangs has failed, too.
 enum Watchdog {
     static func allow(seconds: UInt32) {
         signal(SIGALRM) { _ in

@@ -8,7 +8,7 @@ internal import RunLoopKit
     internal import Android
 #endif
 
-/// The object of the calling thread, kept by the thread itself.
+/// The object of the calling thread, which the thread retains.
 enum CurrentThread {
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
@@ -17,13 +17,13 @@ enum CurrentThread {
             let object: UnsafeMutableRawPointer? = object
             if let object { Unmanaged<AnyObject>.fromOpaque(object).release() }
         }
-        precondition(result == 0, "The system has no room for another thread-specific value.")
+        precondition(result == 0, "The system has no thread-specific values left.")
         return key
     }()
 
     private static let initial = Unguarded(Thread(adopted: nil))
 
-    /// The initial thread's.
+    /// The object of the initial thread.
     static var main: Thread { initial.object }
 
     static var object: Thread {

@@ -1,4 +1,4 @@
-// What a file that imports Foundation on Linux gets besides Foundation itself, and needs for `Date` and `TimeInterval`.
+// The modules that a file gets on Linux by importing Foundation, and that it needs for `Date` and `TimeInterval`.
 @_exported public import Dispatch
 @_exported public import FoundationEssentials
 
@@ -10,11 +10,11 @@
     @_exported public import Android
 #endif
 
-/// What Foundation's objects have in common. Here it says only that something is an object: the methods of NSObject are not
-/// there. Its use is to name the type of an observer's token.
+/// The protocol of Foundation's objects. Here it only means that something is an object, and has none of NSObject's methods. It
+/// names the type of an observer's token.
 public protocol NSObjectProtocol: AnyObject {}
 
-/// A reference to something that is not Sendable, taken across threads by code that knows how it is guarded there.
+/// A reference to a value that is not Sendable, passed between threads by code that guards it.
 struct Unguarded<Object>: @unchecked Sendable {
     let object: Object
 

@@ -1,10 +1,10 @@
 public import RunLoopKit
 
-/// A port that has something whenever a file descriptor is ready: what Foundation has no portable name for.
+/// A port that has an event whenever a file descriptor is ready. Foundation has no portable name for it.
 ///
-/// The loop calls the handler for as long as a condition holds, one descriptor per pass. It reads and writes nothing, and does
-/// not close the descriptor: invalidate the port before closing it. The descriptor should be non-blocking, since the handler
-/// may be called once for nothing if somebody else took what was there.
+/// The loop calls the handler as long as a condition holds, one descriptor per iteration. The loop does not read, write or
+/// close the descriptor; invalidate the port before you close it. The descriptor should be non-blocking, since the handler may
+/// be called once for nothing if another reader took the input.
 open class FileDescriptorPort: Port {
     private let failure = Guarded<RunLoopKit.RunLoop.Error?>(nil)
 
@@ -12,7 +12,7 @@ open class FileDescriptorPort: Port {
     ///
     /// - Parameters:
     ///   - fileDescriptor: open for as long as the port is valid.
-    ///   - events: at least one condition. An error and a hang-up are told in any case.
+    ///   - events: at least one condition. Errors and hang-ups are reported in any case.
     ///   - handler: called on the loop's thread with this port and the conditions that hold. Freed with the port.
     /// - Throws: `invalid` without or with unknown conditions, and for a negative descriptor.
     public init(
@@ -31,8 +31,8 @@ open class FileDescriptorPort: Port {
     /// The descriptor, as created.
     public var fileDescriptor: CInt { source.fileDescriptor ?? -1 }
 
-    /// Why the port became invalid by being added to a loop: the descriptor is not open, cannot be waited for, or is one too
-    /// many. `nil` if that did not happen. Any thread.
+    /// Why the port became invalid when it was added to a loop: the descriptor is not open, cannot be waited for, or exceeds a
+    /// limit. `nil` if that did not happen. Any thread.
     public var schedulingError: RunLoopKit.RunLoop.Error? { failure.withLock { $0 } }
 
     /// Has the loop watch the descriptor. If the system refuses that, the port becomes invalid, and `schedulingError` says why.
@@ -47,8 +47,8 @@ open class FileDescriptorPort: Port {
     }
 }
 
-/// The way from the source to its port, which owns it.
+/// Refers from the source to its port, which owns the source.
 private final class Call: @unchecked Sendable {
-    // Written once, before anybody else knows this object.
+    // Written once, before any other code has this object.
     weak var port: FileDescriptorPort?
 }

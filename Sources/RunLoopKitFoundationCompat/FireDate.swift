@@ -1,14 +1,14 @@
 import FoundationEssentials
 import RunLoopKit
 
-// The edge between the two clocks. A date is a reading of the wall clock; the loop waits on a clock that no one sets. A date
-// becomes an instant once, when it is handed in, and what the wall clock does later does not move it (R78, R122).
+// The conversion between the two clocks. A date is a reading of the wall clock; the loop waits on a clock that nobody can set.
+// A date becomes an instant once, when it is passed in, and setting the wall clock later does not move it (R78, R122).
 
 typealias Instant = RunLoopKit.RunLoop.Instant
 
 extension Duration {
-    /// Seconds as nanoseconds, rounded up because nothing may happen early. What does not fit becomes the greatest or the least
-    /// value. Not a number is the greatest: something that never comes.
+    /// Seconds as nanoseconds, rounded up because nothing may happen early. A value that does not fit becomes the greatest or
+    /// the least one. A value that is not a number becomes the greatest, which means never.
     init(clamping seconds: TimeInterval) {
         let nanoseconds = (seconds * 1e9).rounded(.up)
         if nanoseconds.isNaN || nanoseconds >= 0x1p63 {
@@ -24,18 +24,18 @@ extension Duration {
     }
 }
 
-/// A date together with the instant that it has become.
+/// A date and the instant that it was converted to.
 struct FireDate: Sendable {
-    /// As it was handed in, whatever that is.
+    /// The date as it was passed in.
     let given: Date
-    /// `nil` for what never comes: the distant future, and no date at all.
+    /// `nil` for never: the distant future, or no date.
     let instant: Instant?
-    /// What the wall clock says at `instant`: differs from `given` if that had passed already.
+    /// The reading of the wall clock at `instant`. It differs from `given` if that had passed already.
     private let reading: Date
 
     init(_ date: Date) {
         given = date
-        // The wall clock first: what happens between the two readings makes the instant late, not early.
+        // The wall clock is read first, so that a delay between the two readings makes the instant late, not early.
         let wall = Date()
         let now = Instant.now
         let wait = Duration(clamping: date.timeIntervalSince(wall))
@@ -48,8 +48,8 @@ struct FireDate: Sendable {
         }
     }
 
-    /// The date of an instant, counted from this one: the same instant is always the same date, and instants an interval apart
-    /// are dates an interval apart.
+    /// The date of an instant, relative to this one: the same instant always has the same date, and instants an interval apart
+    /// have dates an interval apart.
     func date(of other: Instant?) -> Date {
         if other == instant { return given }
         guard let other else { return .distantFuture }
@@ -58,7 +58,7 @@ struct FireDate: Sendable {
     }
 }
 
-/// The date of an instant by what the two clocks say now.
+/// The date of an instant, by the current readings of the two clocks.
 func wallDate(of instant: Instant) -> Date {
     Date() + (instant - Instant.now).seconds
 }

@@ -1,38 +1,37 @@
-/// The place of the names of notifications. The class that Foundation has by this name is not there; `Notification` is what is
-/// posted.
+/// The namespace of `Name`. Foundation's class of this name is not offered; programs post `Notification` values.
 public enum NSNotification {
     /// The name of a notification.
     public struct Name: RawRepresentable, Hashable, Sendable {
         /// The text.
         public let rawValue: String
 
-        /// The name of that text.
+        /// The name with that text.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
 
-        /// The name of that text.
+        /// The name with that text.
         public init(_ rawValue: String) {
             self.rawValue = rawValue
         }
     }
 }
 
-/// Foundation's notification: something that happened, to be told to whoever observes it at a center.
+/// Foundation's notification: something that happened, posted to the observers of a center.
 ///
-/// Not Sendable, as in Foundation: its object and information are anything at all.
+/// Not Sendable, as in Foundation: its object and information may be of any type.
 public struct Notification: Hashable {
     /// The name of a notification.
     public typealias Name = NSNotification.Name
 
-    /// What happened.
+    /// What has happened.
     public var name: Name
-    /// To whom: the sender, usually.
+    /// What it happened to: usually the sender.
     public var object: Any?
-    /// More about it.
+    /// Further information.
     public var userInfo: [AnyHashable: Any]?
 
-    /// Makes a notification, which nobody is told of yet.
+    /// Makes a notification. It is not posted yet.
     public init(name: Name, object: Any? = nil, userInfo: [AnyHashable: Any]? = nil) {
         self.name = name
         self.object = object
@@ -51,7 +50,7 @@ public struct Notification: Hashable {
 }
 
 extension Notification: CustomStringConvertible {
-    /// The name and what there is besides. For people and logs.
+    /// The name and the other values. For people and logs.
     public var description: String {
         var text = "name = \(name.rawValue)"
         if let object { text += ", object = \(object)" }

@@ -10,20 +10,20 @@ internal import Synchronization
     internal import Android
 #endif
 
-/// Operation queues are not here: an observer is called by who posts, and says so with `nil`.
+/// There are no operation queues: the thread that posts calls the observer, and `queue` is always `nil`.
 public enum OperationQueue {}
 
 extension NotificationCenter {
-    /// Has a block called for each notification of that name and sender, on the thread that posts it.
+    /// Adds a block that is called for each notification of that name and sender, on the thread that posts it.
     ///
     /// Blocks are called in the order of their addition. Any thread.
     ///
     /// - Parameters:
     ///   - name: `nil` for every name.
-    ///   - obj: `nil` for every sender. An object is told by its identity, and not kept; a value by equality.
-    ///   - queue: `nil`; there is no other.
-    /// - Returns: a token for `removeObserver(_:)`. The block stays as long as the center, or until then; dropping the token
-    ///   changes nothing.
+    ///   - obj: `nil` for every sender. An object is compared by identity, and not retained; a value by equality.
+    ///   - queue: `nil`; there is no other value.
+    /// - Returns: a token for `removeObserver(_:)`. The block is kept as long as the center, or until then; releasing the token
+    ///   has no effect.
     public func addObserver(
         forName name: NSNotification.Name?, object obj: Any?, queue: OperationQueue?,
         using block: @escaping @Sendable (Notification) -> Void
@@ -33,8 +33,8 @@ extension NotificationCenter {
         return observer
     }
 
-    /// Ends an observation. When it returns, the block may still be running on another thread; it is not called again. What is
-    /// not a token of this center is ignored. Any thread, the block too. O(observers).
+    /// Ends an observation. When it returns, the block may still be running on another thread; it is not called again. Anything
+    /// that is not a token of this center is ignored. Any thread, the block too. O(observers).
     public func removeObserver(_ observer: Any) {
         guard let observer = observer as? NotificationObserver else { return }
         NotificationObservers.remove(from: self) { $0 === observer }
@@ -48,10 +48,10 @@ extension NotificationCenter {
         }
     }
 
-    /// Calls the block of every observer that wants it, one after the other, on this thread, before it returns. Those added
-    /// meanwhile are not called, those removed meanwhile neither. May be called in a block. O(observers).
+    /// Calls the block of every observer of it, one after the other, on this thread, before it returns. Blocks that are added
+    /// or removed during the call are not called. May be called in a block. O(observers).
     public func post(_ notification: Notification) {
-        for observer in NotificationObservers.all(of: self) { observer.tell(notification) }
+        for observer in NotificationObservers.all(of: self) { observer.notify(notification) }
     }
 
     /// Posts a notification of that name, sender and information.
@@ -62,12 +62,12 @@ extension NotificationCenter {
     }
 }
 
-/// One observation, and its token.
+/// An observation, which is its own token.
 final class NotificationObserver: NSObjectProtocol, @unchecked Sendable {
     let name: NSNotification.Name?
     private let block: @Sendable (Notification) -> Void
     private let isRemoved = Atomic(false)
-    // Never changed, but for the reference, which becomes nil when the object is gone: then there is nothing to observe.
+    // Never changed, except for the reference, which becomes nil when the object is freed: then there is nothing to observe.
     private let isForAny: Bool
     private weak var object: AnyObject?
     private let value: Any?
@@ -90,14 +90,14 @@ final class NotificationObserver: NSObjectProtocol, @unchecked Sendable {
         isRemoved.store(true, ordering: .releasing)
     }
 
-    func tell(_ notification: Notification) {
+    func notify(_ notification: Notification) {
         if let name, name != notification.name { return }
         if isFor(notification.object) && !isRemoved.load(ordering: .acquiring) { block(notification) }
     }
 }
 
-/// The observers of each center, in the order of their addition. A center that is gone leaves them behind until the next one
-/// comes. A forked child has them all, and their lock free: the thread that forks waits until nobody else has it.
+/// The observers of each center, in the order of their addition. Those of a freed center remain until the next center is used.
+/// A forked child has them all, and their lock is free, because the forking thread takes it.
 private enum NotificationObservers {
     private struct Entry: @unchecked Sendable {
         weak var center: NotificationCenter?
@@ -107,7 +107,7 @@ private enum NotificationObservers {
     private static let centers: Guarded<[ObjectIdentifier: Entry]> = {
         let result = pthread_atfork(
             { centers.lockForFork() }, { centers.unlockAfterFork() }, { centers.unlockAfterFork() })
-        precondition(result == 0, "Memory ran out for what is to be done at a fork.")
+        precondition(result == 0, "Memory ran out for the fork handlers.")
         return Guarded([:])
     }()
 

@@ -1,9 +1,10 @@
 internal import FoundationEssentials
 internal import RunLoopKit
 
-/// What the queues of one thread have to post, in one order, and the observer that posts it. Used on the loop's thread only.
+/// The notifications of all queues of a thread, in their order, and the observer that posts them. Used on the loop's thread
+/// only.
 final class NotificationPoster: @unchecked Sendable {
-    /// A queue, told apart from others also when it is gone.
+    /// Identifies a queue, even after it has been freed.
     final class QueueIdentity {}
 
     struct Entry {
@@ -12,7 +13,7 @@ final class NotificationPoster: @unchecked Sendable {
         let modes: Set<RunLoop.Mode>
         let center: NotificationCenter
         let queue: QueueIdentity
-        /// Greater than those of all that were enqueued before.
+        /// Greater than those of all notifications that were enqueued before.
         fileprivate(set) var serial = 0
     }
 
@@ -26,7 +27,7 @@ final class NotificationPoster: @unchecked Sendable {
         self.loop = loop
     }
 
-    /// Kept from its first use to the end of the thread; it keeps this object in turn.
+    /// Kept from its first use to the end of the thread. It retains this object.
     var defaultQueue: NotificationQueue {
         if let keptQueue { return keptQueue }
         let queue = NotificationQueue(NotificationCenter.default, self)
@@ -52,7 +53,7 @@ final class NotificationPoster: @unchecked Sendable {
         entries.removeAll(where: isMeant)
     }
 
-    /// The thread ends: what is left is never posted.
+    /// The thread ends: the remaining notifications are never posted.
     func end() {
         entries = []
         keptQueue = nil
@@ -63,7 +64,7 @@ final class NotificationPoster: @unchecked Sendable {
         precondition(loop.isCurrent, "A notification queue is used by the thread that made it.")
     }
 
-    /// Told last, so that what other observers do comes first and is seen by the question whether the loop is idle.
+    /// Notified last, so that the other observers have run when it checks whether the loop is idle.
     private func makeObserver() -> RunLoopKit.RunLoop.Observer {
         let observer = RunLoopKit.RunLoop.Observer([.beforeWaiting, .exit], order: .max) { [weak self] _, activity in
             self?.arrive(at: activity)
@@ -76,11 +77,11 @@ final class NotificationPoster: @unchecked Sendable {
         post(.asap) { true }
         if activity == .exit { return }
         post(.whenIdle) { !has(.asap) && loop.isIdle }
-        // What the blocks have enqueued is for the next round, which must not come after a sleep.
+        // The blocks may have enqueued more, which is for the next iteration. That must not wait for a sleep.
         if has(.asap) || (has(.whenIdle) && loop.isIdle) { loop.wakeUp() }
     }
 
-    /// Posts what there is now of a style, in order, as long as the condition holds.
+    /// Posts the present notifications of a style, in order, as long as the condition holds.
     private func post(_ style: NotificationQueue.PostingStyle, while isTime: () -> Bool) {
         let newest = lastSerial
         func next() -> Int? {

@@ -1,19 +1,18 @@
 public import FoundationEssentials
 internal import RunLoopKit
 
-/// Foundation's notification queue: posts notifications later, when the loop of its thread has time, and merges those that say
-/// the same.
+/// Foundation's notification queue: posts notifications later, when the loop of its thread has time, and merges equal ones.
 ///
-/// A queue belongs to the thread that made it, whose loop posts what is in it; using it on another thread is a precondition
-/// failure. What was enqueued is posted even if nobody keeps the queue, as long as the thread lives. Notifications are posted in
-/// the order in which they were enqueued, over all queues of the thread. Runs that an observer nests while it is told of one post
-/// no others.
+/// A queue belongs to the thread that made it, whose loop posts its notifications; using it on another thread is a precondition
+/// failure. Enqueued notifications are posted even if the queue is released, as long as the thread lives. Notifications are
+/// posted in the order in which they were enqueued, over all queues of the thread. A run that is nested in an observer of one
+/// of them posts no others.
 open class NotificationQueue {
     /// When to post.
     public enum PostingStyle: UInt, Sendable {
         /// When the loop has nothing else to do and is about to sleep (R143, R148). Not before.
         case whenIdle = 1
-        /// Before the loop sleeps, or looks whether it need sleep, and when its run ends (R142).
+        /// Before the loop sleeps, or checks whether it has to sleep, and when its run ends (R142).
         case asap = 2
         /// At once, after merging.
         case now = 3
@@ -24,16 +23,16 @@ open class NotificationQueue {
         /// The bits.
         public let rawValue: UInt
 
-        /// Any bits; unknown ones mean nothing.
+        /// Any bits; unknown ones have no effect.
         public init(rawValue: UInt) {
             self.rawValue = rawValue
         }
 
-        /// None.
+        /// No criterion.
         public static let none: NotificationCoalescing = []
         /// Those of the same name.
         public static let onName = NotificationCoalescing(rawValue: 1)
-        /// Those of the same sender: objects by identity, values by equality, none is the same as none.
+        /// Those of the same sender: objects by identity, values by equality, `nil` is the same as `nil`.
         public static let onSender = NotificationCoalescing(rawValue: 2)
     }
 
@@ -54,18 +53,19 @@ open class NotificationQueue {
         self.poster = poster
     }
 
-    /// Enqueues a notification for the default mode, in place of those of the same name and sender.
+    /// Enqueues a notification for the default mode, and removes those of the same name and sender.
     open func enqueue(_ notification: Notification, postingStyle: PostingStyle) {
         enqueue(notification, postingStyle: postingStyle, coalesceMask: [.onName, .onSender], forModes: nil)
     }
 
-    /// Enqueues a notification, in place of those that are the same by `coalesceMask`: they are removed, and this one goes to
-    /// the end (R144). May be called while notifications are posted.
+    /// Enqueues a notification at the end, and removes those that are the same by `coalesceMask` (R144). May be called while
+    /// notifications are posted.
     ///
     /// - Parameters:
-    ///   - postingStyle: when it is posted. With `.now` that is at once if no run is active or the active one is in one of the
-    ///     modes; otherwise never.
-    ///   - modes: in which modes of the loop it may be posted; `.common` is all common ones (R145). `nil`: the default mode.
+    ///   - postingStyle: when it is posted. With `.now` it is posted at once if no run is active or the active one is in one of
+    ///     the modes; otherwise never.
+    ///   - modes: the modes of the loop in which it may be posted; `.common` stands for all common ones (R145). `nil`: the
+    ///     default mode.
     open func enqueue(
         _ notification: Notification, postingStyle: PostingStyle, coalesceMask: NotificationCoalescing,
         forModes modes: [RunLoop.Mode]?
@@ -77,7 +77,8 @@ open class NotificationQueue {
         poster.add(entry)
     }
 
-    /// Removes what was enqueued here and is the same as `notification` by `coalesceMask`. Without criteria nothing is.
+    /// Removes the notifications in this queue that are the same as `notification` by `coalesceMask`. With no criteria, none
+    /// is.
     open func dequeueNotifications(matching notification: Notification, coalesceMask: NotificationCoalescing) {
         poster.remove { [identity] entry in
             entry.queue === identity && Self.isSameByMask(entry.notification, notification, coalesceMask)

@@ -2,20 +2,21 @@ internal import FoundationEssentials
 internal import RunLoopKit
 
 extension RunLoop {
-    /// Adds a port to a mode, or to all common modes (R133): keeps it, and calls its `schedule(in:forMode:)`. Ignored if it was
-    /// added for this mode before, or is invalid. When it becomes invalid, the loop forgets it. Any thread.
+    /// Adds a port to a mode, or to all common modes (R133): retains it, and calls its `schedule(in:forMode:)`. Ignored if it
+    /// was added for this mode before, or is invalid. The loop releases it when it becomes invalid. Any thread.
     public func add(_ aPort: Port, forMode mode: Mode) {
         if aPort.isValid && ports.keep(aPort, mode) { aPort.schedule(in: self, forMode: mode) }
     }
 
-    /// Takes a port out of a mode for which it was added: calls its `remove(from:forMode:)`. Otherwise nothing. Any thread.
+    /// Removes a port from a mode for which it was added: calls its `remove(from:forMode:)`. Otherwise it has no effect. Any
+    /// thread.
     public func remove(_ aPort: Port, forMode mode: Mode) {
         if ports.letGo(aPort, mode) { aPort.remove(from: self, forMode: mode) }
     }
 }
 
-/// Keeps the ports of a loop with the modes that they were added for. What is let go of is freed outside the lock.
-/// In a forked child the ports of inherited loops are left alone: a thread that does not exist there may have the lock.
+/// Keeps the ports of a loop with the modes that they were added for. Ports are released outside the lock. In a forked child
+/// the ports of inherited loops are not used: a thread that does not exist there may hold the lock.
 final class PortKeeper: Sendable {
     private struct Entry: @unchecked Sendable {
         let port: Port

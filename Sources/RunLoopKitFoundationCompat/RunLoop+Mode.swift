@@ -3,8 +3,8 @@ internal import RunLoopKit
 extension RunLoop {
     /// The name of a mode: a set of timers and ports that are served together.
     ///
-    /// A name is remembered for the life of the process: modes are few and fixed, not made per request. It contains no NUL
-    /// character.
+    /// A name is kept for the life of the process, so a program has a few fixed modes and does not make one per request. It
+    /// contains no NUL character.
     public struct Mode: RawRepresentable, Hashable, Sendable {
         let native: RunLoopKit.RunLoop.Mode
 
@@ -25,7 +25,7 @@ extension RunLoop {
         /// The name.
         public var rawValue: String { native.rawValue }
 
-        // Written out, because what a RawRepresentable type gets by default compares the texts.
+        // Written out, because the default of a RawRepresentable type compares the texts.
 
         /// Are these the same mode? O(1).
         public static func == (a: Mode, b: Mode) -> Bool { a.native == b.native }
@@ -39,12 +39,12 @@ extension RunLoop {
         /// The mode in which a loop normally runs: `"kCFRunLoopDefaultMode"`.
         public static let `default` = Mode(native: .default)
 
-        /// Not a mode, but all modes that were declared common: `"kCFRunLoopCommonModes"`. Modes besides the default one are
-        /// declared common by `RunLoop.native.addCommonMode(_:)`.
+        /// Stands for all modes that were declared common; it is not a mode itself: `"kCFRunLoopCommonModes"`. Modes besides
+        /// the default one are declared common by `RunLoop.native.addCommonMode(_:)`.
         public static let common = Mode(native: .common)
 
-        /// The mode in which a desktop application follows the mouse: `"NSEventTrackingRunLoopMode"`. Nobody runs it by
-        /// itself; a library that does declares it common, as there.
+        /// The mode in which a desktop application follows the mouse: `"NSEventTrackingRunLoopMode"`. A library that runs it
+        /// declares it common, as Apple's does.
         public static let eventTracking = Mode("NSEventTrackingRunLoopMode")
 
         /// The mode of a modal panel: `"NSModalPanelRunLoopMode"`.

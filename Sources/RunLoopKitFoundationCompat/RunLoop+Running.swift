@@ -2,16 +2,16 @@ public import FoundationEssentials
 internal import RunLoopKit
 
 extension RunLoop {
-    /// Runs the default mode for as long as something can happen in it (R128). On the main thread that is for ever, where the
-    /// main dispatch queue is served. A stop of the native loop ends one pass, not this method: a program that wants to end it
-    /// calls `run(mode:before:)` while its own condition holds.
+    /// Runs the default mode as long as something can happen in it (R128). On the main thread, where the main dispatch queue is
+    /// served, that is for ever. A stop of the native loop ends one run, not this method. A program that wants to end it calls
+    /// `run(mode:before:)` while its own condition holds.
     @available(*, noasync, message: "Running a loop blocks its thread.")
     public func run() {
         while runOnce(.default, until: nil) {}
     }
 
-    /// Runs the default mode until `limitDate`, or until nothing can happen in it; one pass if the date has passed (R127). The
-    /// date becomes an instant when the method is called: setting the wall clock later does not move it.
+    /// Runs the default mode until `limitDate`, or until nothing can happen in it, for one iteration if the date has passed
+    /// (R127). The date becomes an instant when the method is called: setting the wall clock later does not move it.
     @available(*, noasync, message: "Running a loop blocks its thread.")
     public func run(until limitDate: Date) {
         guard let limit = FireDate(limitDate).instant else { return run() }
@@ -19,8 +19,8 @@ extension RunLoop {
     }
 
     /// Runs a mode once: until a port or the main dispatch queue was served, or until `limitDate` (R125, R126). Timers and
-    /// performed blocks do not end it. A date that has passed gives one pass that does not wait; `.distantFuture`, and a date
-    /// that is not a number, are no limit.
+    /// performed blocks do not end it. A date that has passed gives one iteration that does not wait; `.distantFuture`, and a
+    /// date that is not a number, are no limit.
     ///
     /// - Returns: was there anything to run? `false` on another thread than the loop's, for `.common`, and for a mode in which
     ///   nothing can ever happen. Otherwise `true`, whatever ended the run.
@@ -30,17 +30,17 @@ extension RunLoop {
         runOnce(mode, until: FireDate(limitDate).instant)
     }
 
-    /// Runs a mode once, as `run(mode:before:)` does, and does not say how it ended (R129).
+    /// Runs a mode once, as `run(mode:before:)` does, without a result (R129).
     public func acceptInput(forMode mode: Mode, before limitDate: Date) {
         _ = runOnce(mode, until: FireDate(limitDate).instant)
     }
 
-    /// Runs the mode of that name once. Linux's Foundation declares the parameter so.
+    /// Runs the mode of that name once. Foundation on Linux declares the parameter as a string.
     public func acceptInput(forMode mode: String, before limitDate: Date) {
         acceptInput(forMode: Mode(mode), before: limitDate)
     }
 
-    /// Makes one pass that does not wait, in which due timers, one port and performed blocks are served, and tells when the
+    /// Runs one iteration that does not wait and that serves due timers, one port and performed blocks, and returns when the
     /// mode's next timer is due (R130).
     ///
     /// - Returns: that date; `.distantFuture` without timers; `nil` if nothing can happen in the mode any more, and on another
@@ -51,7 +51,7 @@ extension RunLoop {
     }
 
     private var isOnItsThread: Bool {
-        // Asking makes the thread's loop, which the initial thread may never have done.
+        // Reading it makes the thread's loop, which the initial thread may not have done yet.
         native.isCurrent || RunLoopKit.RunLoop.current == native
     }
 

@@ -1,10 +1,10 @@
 internal import RunLoopKit
 
-/// One `RunLoop` here per `RunLoop` of RunLoopKit, for as long as its thread lives.
+/// One `RunLoop` of this module per `RunLoop` of RunLoopKit, for as long as its thread lives.
 enum RunLoops {
     private static var registry: LoopRegistry { LoopRegistry(of: RunLoop.self, end: endCallOut) }
 
-    /// That of the calling thread.
+    /// The object of the calling thread's loop.
     static var current: RunLoop {
         registry.currentObject.map { unsafeDowncast($0, to: RunLoop.self) } ?? object(of: .current)
     }

@@ -3,8 +3,8 @@ internal import RunLoopKit
 
 /// Foundation's thread: the part of it that programs with run loops use.
 ///
-/// A thread has no loop running; its block runs `RunLoop.current` if it wants to. A thread that was started keeps its object
-/// until it ends. The type is not Sendable, as in Foundation, though its methods may be called from any thread.
+/// A thread runs its loop only if its block calls `RunLoop.current.run()`. A started thread retains its object until it ends.
+/// The type is not Sendable, as in Foundation, though its methods may be called from any thread.
 open class Thread {
     private struct State: Sendable {
         var name: String?
@@ -18,7 +18,7 @@ open class Thread {
     private let state = Guarded(State())
     private let block: (@Sendable () -> Void)?
 
-    /// What the thread's own code keeps with it. For that thread only.
+    /// Values that the thread's own code keeps with it. For that thread only.
     public let threadDictionary = ThreadDictionary()
 
     /// Makes a thread that will call `main()`, for subclasses that override it. It is not started.
@@ -31,7 +31,7 @@ open class Thread {
         self.block = block
     }
 
-    /// The object of a thread that somebody else has started.
+    /// The object of a thread that was not started by this class.
     init(adopted name: String?) {
         block = nil
         state.withLock {
@@ -40,7 +40,7 @@ open class Thread {
         }
     }
 
-    /// The calling thread: the object that started it, or one that is made for it.
+    /// The calling thread: the object that started it, or an object that is made for it.
     open class var current: Thread { CurrentThread.object }
 
     /// The initial thread of the process.
@@ -60,7 +60,7 @@ open class Thread {
         while true {
             let rest = end - Instant.now
             if rest <= .zero { return }
-            // Rounded up, or the last part of a millisecond would be spent looking at the clock.
+            // Rounded up, or the last part of a millisecond would be spent reading the clock.
             _ = poll(nil, 0, Int32(min((rest / .milliseconds(1)).rounded(.up), 1e9)))
         }
     }
@@ -70,7 +70,7 @@ open class Thread {
         sleep(until: Date() + interval)
     }
 
-    /// Starts the thread. A second call is a precondition failure, and so is a system without room for another thread.
+    /// Starts the thread. It is a precondition failure to call it twice, or if the system has no threads left.
     open func start() {
         let (name, stackSize) = state.withLock { state in
             precondition(state.phase == .new, "A thread is started once.")
@@ -85,17 +85,17 @@ open class Thread {
         }
     }
 
-    /// What the thread does: calls the block that it was made with. Not to be called, only overridden.
+    /// The body of the thread, which calls its block. To be overridden, not to be called.
     open func main() {
         block?()
     }
 
-    /// Asks the thread to end. It has to look at `isCancelled` for that.
+    /// Requests the thread to end, which has to check `isCancelled`.
     open func cancel() {
         state.withLock { $0.isCancelled = true }
     }
 
-    /// Was it asked to end?
+    /// Was it requested to end?
     open var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
     /// Was it started, and has not ended?
@@ -107,7 +107,7 @@ open class Thread {
     /// Is it the initial thread?
     open var isMainThread: Bool { self === CurrentThread.main }
 
-    /// A name for people. What debuggers show is the name at the start, of which Linux keeps 15 bytes.
+    /// A name for people. Debuggers show the name that it had when it started, of which Linux keeps 15 bytes.
     open var name: String? {
         get { state.withLock { $0.name } }
         set { state.withLock { $0.name = newValue } }
@@ -137,7 +137,7 @@ extension Thread: NSObjectProtocol, Hashable {
 @available(*, unavailable)
 extension Thread: @unchecked Sendable {}
 
-/// What a thread keeps under names: the part of NSMutableDictionary that is used for it.
+/// The dictionary of a thread: the part of NSMutableDictionary that is used for it.
 public final class ThreadDictionary {
     private var values: [AnyHashable: Any] = [:]
 
@@ -147,12 +147,12 @@ public final class ThreadDictionary {
         set { values[key] = newValue }
     }
 
-    /// How many there are.
+    /// The number of values.
     public var count: Int { values.count }
 
     /// Removes the value of a key.
     public func removeObject(forKey key: AnyHashable) { values[key] = nil }
 
-    /// Removes all.
+    /// Removes all values.
     public func removeAllObjects() { values = [:] }
 }

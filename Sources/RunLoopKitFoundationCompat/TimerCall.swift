@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import RunLoopKit
 internal import Synchronization
 
-/// The dates of a timer, as they were handed in.
+/// The dates of a timer, as they were passed in.
 final class TimerPlan: Sendable {
     /// In seconds, 0 if it fires once.
     let interval: TimeInterval
@@ -24,20 +24,20 @@ final class TimerPlan: Sendable {
 
     func fires(at date: Date) { dates.withLock { $0.fired = date } }
 
-    /// When it last fired, or was to fire if it never did.
+    /// When it last fired, or was due if it never fired.
     var lastDate: Date { dates.withLock { $0.fired ?? $0.planned.given } }
 }
 
 /// The call of a timer's block. RunLoopKit's timer owns it and frees it when it becomes invalid, after the call if one is
-/// running: that end takes the timer out of its loop's keeper. The timer itself is referred to weakly, and owned by whoever
-/// uses it and by the keeper, so that one that was never added goes when its last user does.
+/// running: the keeper of its loop releases the timer then. The reference to the timer is weak. The keeper and the program own
+/// it, so a timer that was never added is freed with the program's last reference.
 final class TimerCall: @unchecked Sendable {
     let block: @Sendable (Timer) -> Void
     private let plan: TimerPlan
-    // Written once, before anybody else knows this object.
+    // Written once, before any other code has this object.
     private weak var timer: Timer?
     private var key: ObjectIdentifier?
-    // Has one reference to it. No lock, which a fork could catch.
+    // Has one reference to it. There is no lock, because a fork could happen while it is held.
     private let keeper = Atomic<Unmanaged<TimerKeeper>?>(nil)
 
     init(_ plan: TimerPlan, _ block: @escaping @Sendable (Timer) -> Void) {
@@ -61,7 +61,7 @@ final class TimerCall: @unchecked Sendable {
         block(timer)
     }
 
-    /// A timer is in one loop, until the thread of that ends.
+    /// A timer is in one loop, until the loop's thread ends.
     func join(_ keeper: TimerKeeper) -> Bool {
         let mine = Unmanaged.passRetained(keeper)
         let (isFirst, current) = self.keeper.compareExchange(

@@ -1,9 +1,9 @@
 internal import RunLoopKit
 
-/// Keeps the timers that a loop has, each until it is invalid or the loop's thread ends. What is let go of is freed outside the
-/// lock: that may run code of the user.
+/// Keeps the timers of a loop, each until it is invalid or the loop's thread ends. Timers are released outside the lock,
+/// because that may run user code.
 ///
-/// In a forked child the keepers of inherited loops are left alone: a thread that does not exist there may have the lock.
+/// In a forked child the keepers of inherited loops are not used: a thread that does not exist there may hold the lock.
 final class TimerKeeper: Sendable {
     private let timers = Guarded<[ObjectIdentifier: Unguarded<Timer>]>([:])
     private let process = ForkGeneration()
@@ -18,7 +18,7 @@ final class TimerKeeper: Sendable {
         letGo(ObjectIdentifier(timer.native))
     }
 
-    /// By the timer of RunLoopKit: the one here may be on its way out.
+    /// By the timer of RunLoopKit, because the timer of this module may be in its `deinit`.
     func letGo(_ key: ObjectIdentifier) {
         if process.isOver { return }
         _ = timers.withLock { $0.removeValue(forKey: key) }

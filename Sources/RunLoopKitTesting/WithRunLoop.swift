@@ -9,17 +9,17 @@ public import RunLoopKit
 ///         }
 ///     }
 ///
-/// The loop is fresh: nothing is in it, and it does not run until `body` runs it. The thread ends after `body`, and its loop is
-/// torn down, before this returns. The tasks' pool is never blocked, so any number of such tests run at a time. Cancellation
-/// is not looked at: `body` is synchronous, and always ends by itself.
+/// The loop is new: it has no items, and does not run until `body` runs it. The thread ends after `body`, and its loop is
+/// freed, before this returns. No thread of the task pool is blocked, so any number of such tests run at a time. Cancellation
+/// has no effect: `body` is synchronous, and always ends by itself.
 ///
 /// - Parameter name: what debuggers show for the thread; Linux keeps 15 bytes.
-/// - Throws: what `body` throws. That no thread can be started is a precondition failure: a test can't go on without.
+/// - Throws: what `body` throws. It is a precondition failure if no thread can be started.
 public func withRunLoop<Value, Failure: Error>(
     name: String = "run loop test", _ body: sending @escaping (RunLoop) throws(Failure) -> sending Value
 ) async throws(Failure) -> sending Value {
     let call = CallOnThread(body)
-    // One thread waits for the other to end, so that the loop is gone when the caller goes on.
+    // One thread waits for the other to end, so that the loop has been freed when the caller continues.
     await elsewhere("awaits a test") {
         startThread(name: name) { call.run() }.join()
     }
@@ -28,11 +28,11 @@ public func withRunLoop<Value, Failure: Error>(
 
 /// Calls the asynchronous `body` with the loop of a new thread, which runs while `body` does.
 ///
-/// The loop runs in the default mode, and `body` where its isolation belongs, on other threads: for tests of what actors,
-/// tasks and other threads do to a running loop. When `body` has ended, the thread is stopped and waited for; what it had
-/// accepted until then runs. The tasks' pool is never blocked.
+/// The loop runs in the default mode, and `body` runs in its own isolation, on other threads: for tests of how actors, tasks
+/// and other threads use a running loop. When `body` has ended, the thread is stopped and joined; closures that it has accepted
+/// are called. No thread of the task pool is blocked.
 ///
-/// - Throws: what `body` throws. That no thread can be started is a precondition failure.
+/// - Throws: what `body` throws. It is a precondition failure if no thread can be started.
 public func withRunningLoop<Value, Failure: Error>(
     name: String = "run loop test", isolation: isolated (any Actor)? = #isolation,
     _ body: (RunLoop.Thread) async throws(Failure) -> sending Value
@@ -50,7 +50,7 @@ public func withRunningLoop<Value, Failure: Error>(
 
 //===-- threads ------------------------------------------------------------------------------------------------------===//
 
-/// A call that another thread makes and somebody awaits. One of them at a time touches it.
+/// A call that another thread makes and a task awaits. Only one of them uses it at a time.
 private final class CallOnThread<Value, Failure: Error>: @unchecked Sendable {
     private let body: (RunLoop) throws(Failure) -> Value
     private var outcome: Result<Value, Failure>?
@@ -68,7 +68,7 @@ private final class CallOnThread<Value, Failure: Error>: @unchecked Sendable {
     }
 
     func result() throws(Failure) -> sending Value {
-        guard let outcome else { preconditionFailure("A test was over before its thread was.") }
+        guard let outcome else { preconditionFailure("A test has ended before its thread.") }
         self.outcome = nil
         nonisolated(unsafe) let value = try outcome.get()
         return value
@@ -83,8 +83,8 @@ private func startThread(name: String, _ body: @escaping @Sendable () -> Void) -
     }
 }
 
-/// Calls `body`, which may block, on a thread of its own, and awaits what it returns. That goes through a lock, because the thread
-/// sanitizer does not know that what was done before a continuation is resumed is over when the task goes on.
+/// Calls `body`, which may block, on a thread of its own, and awaits its result. The result is behind a lock, because the
+/// thread sanitizer does not know that resuming a continuation orders memory.
 private func elsewhere<Value: Sendable>(_ name: String, _ body: @escaping @Sendable () -> Value) async -> Value {
     let returned = Guarded<Value?>(nil)
     await withCheckedContinuation { continuation in
@@ -98,7 +98,7 @@ private func elsewhere<Value: Sendable>(_ name: String, _ body: @escaping @Senda
     return value
 }
 
-/// Starting one waits for it.
+/// Made on another thread, because `init` waits until the loop runs.
 private func startedThread(_ name: String) async -> RunLoop.Thread {
     await elsewhere("starts a test") {
         do throws(RunLoop.Error) {

@@ -1,7 +1,7 @@
 import Dispatch
 import Glibc
 import RunLoopKit
-import RunLoopKitAsyncMain
+import RunLoopKitExperimental
 
 /// Prints a line for each thing that must happen on the initial thread; RunLoopKitTests runs it and reads that.
 @main struct Program {
@@ -10,7 +10,7 @@ import RunLoopKitAsyncMain
         if CommandLine.arguments.contains("nested") { return await nestRun() }
         print("taken over: \(taken)")
         print("main before await: \(isOnInitialThread())")
-        // Task.sleep is what is tested: it ends on another thread, and main goes on on its own.
+        // This tests Task.sleep: it ends on another thread, and main continues on its own.
         try? await Task.sleep(for: .milliseconds(1))
         print("main after await: \(isOnInitialThread())")
         await MainActor.run { print("main actor: \(isOnInitialThread())") }
@@ -46,9 +46,9 @@ import RunLoopKitAsyncMain
 
 private func runMainLoop(for limit: Duration) { RunLoop.main.run(mode: .default, for: limit) }
 
-/// Asked of the kernel, and not of the loop.
+/// Reads the thread from the kernel, not from the loop.
 private func isOnInitialThread() -> Bool {
-    // The number of a thread is that of its process only on the initial one.
+    // Only the initial thread has the number of its process.
     let link = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
         let length = readlink("/proc/thread-self", buffer.baseAddress!, 63)
         buffer[max(0, length)] = 0

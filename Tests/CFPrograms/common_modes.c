@@ -1,4 +1,4 @@
-// A mode of its own for tracking, made common, so that timers and observers of the common modes work in it too.
+// A separate mode for tracking, declared common, so that timers and observers of the common modes work in it, too.
 #include <CoreFoundation/CoreFoundation.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static void everywhere(CFRunLoopTimerRef timer, void *info) {
 static void track(CFRunLoopTimerRef timer, void *info) {
     (void)timer;
     print_mode("tracking starts");
-    // The run in which this timer fires goes on when the tracking is over.
+    // This timer fires in a run that continues after the tracking.
     printf("tracking ends: %d\n", (int)CFRunLoopRunInMode(kTrackingMode, 5, false));
     *(int *)info = 1;
     CFRunLoopStop(CFRunLoopGetCurrent());

@@ -1,4 +1,4 @@
-// CFFileDescriptor on a regular file, which is always ready, as standard input is when it comes from one.
+// CFFileDescriptor on a regular file, which is always ready. Standard input may be one.
 #include <CoreFoundation/CoreFoundation.h>
 #include <stdio.h>
 #include <unistd.h>

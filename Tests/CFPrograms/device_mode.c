@@ -1,5 +1,5 @@
-// A device library as on macOS: each device has a thread of its own that runs a private mode, named after the device's address,
-// and calls of the library are passed to that thread and waited for.
+// A device library as on macOS: each device has a thread, which runs a private mode that is named after the device's address. A call of
+// the library is passed to that thread, and the caller waits for it.
 #include <CoreFoundation/CoreFoundation.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -107,7 +107,7 @@ int main(void) {
     pthread_mutex_unlock(&device->lock);
     close_device(device);
 
-    // A source of the main loop is untouched by all that.
+    // A source of the main loop is not affected.
     printf("the default mode of the main loop: %d\n", (int)CFRunLoopRunInMode(CFSTR("nobody is here"), 0, false));
     return 0;
 }

@@ -1,4 +1,4 @@
-// What a run tells its observers, written down as it comes.
+// The activities of a run, in the order in which observers are notified.
 #include <CoreFoundation/CoreFoundation.h>
 #include <pthread.h>
 #include <stdio.h>

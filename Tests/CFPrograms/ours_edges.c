@@ -1,4 +1,4 @@
-// Where our CoreFoundation answers otherwise than the real one, on purpose. Only for ours.
+// Where our CoreFoundation differs from the real one on purpose. Only for ours.
 #include <CoreFoundation/CFPriv.h>
 #include <CoreFoundation/CoreFoundation.h>
 #include <fcntl.h>
@@ -162,7 +162,7 @@ static void modes(void) {
     CFRelease(second);
 }
 
-/// Runs something in a child and tells how that ended.
+/// Runs a function in a child process and prints how the child ended.
 static void in_child(const char *what, void (*function)(void)) {
     fflush(stdout);
     pid_t child = fork();

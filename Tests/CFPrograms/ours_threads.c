@@ -1,5 +1,5 @@
 // Two threads run their loops while two others add, move, signal, invalidate and release everything they can. Only for ours,
-// and for the sanitizers; the real one may answer differently each time.
+// and for the sanitizers; the output of the real one may differ from run to run.
 #include <CoreFoundation/CoreFoundation.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// Who holds what: contexts with retain and release, items that only a loop keeps, a loop that outlives its thread.
+// Ownership: contexts with retain and release, items that only a loop owns, a loop that outlives its thread.
 #include <CoreFoundation/CoreFoundation.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 typedef struct {
     const char *name;
-    int references;
+    _Atomic int references;
 } Thing;
 
 static const void *retain(const void *info) {
@@ -17,7 +17,9 @@ static const void *retain(const void *info) {
 
 static void release(const void *info) {
     Thing *thing = (Thing *)info;
-    printf("  %s: %d references\n", thing->name, --thing->references);
+    int left = thing->references - 1;
+    printf("  %s: %d references\n", thing->name, left);
+    thing->references = left;
 }
 
 static CFStringRef describe(const void *info) {
@@ -39,13 +41,13 @@ static void perform(void *info) {
 
 static CFRunLoopRef finished_loop;
 static CFRunLoopTimerRef orphan;
+static Thing orphaned = {"orphan", 0};
 
 static void *run(void *unused) {
     (void)unused;
     CFRunLoopRef loop = CFRunLoopGetCurrent();
     finished_loop = (CFRunLoopRef)CFRetain(loop);
     Thing once = {"once", 0}, observed = {"observer", 0}, sourced = {"source", 0};
-    static Thing orphaned = {"orphan", 0};
 
     printf("a timer that fires once\n");
     CFRunLoopTimerContext timer_context = {0, &once, retain, release, describe};
@@ -88,6 +90,11 @@ int main(void) {
     CFRunLoopWakeUp(finished_loop);
     CFRunLoopStop(finished_loop);
     CFRelease(finished_loop);
+    // The real one releases the context with the loop, which it does not always free before the program ends.
+    CFRunLoopTimerInvalidate(orphan);
     CFRelease(orphan);
+    // The real one may still have a thread of its own let go of the timer.
+    for (int i = 0; i < 10000 && orphaned.references > 0; i++)
+        usleep(1000);
     return 0;
 }

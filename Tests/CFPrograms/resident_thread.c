@@ -1,4 +1,4 @@
-// A thread that sleeps in its run loop until the main thread hands it work through a version-0 source.
+// A thread that sleeps in its run loop until the main thread passes work to it through a version-0 source.
 #include <CoreFoundation/CoreFoundation.h>
 #include <pthread.h>
 #include <stdio.h>

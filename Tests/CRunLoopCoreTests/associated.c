@@ -58,13 +58,13 @@ static void *use_and_end(void *unused) {
     return unused;
 }
 
-TEST("R8 an associated object goes on the ending thread, after everything else") {
+TEST("R8 an associated object is released on the ending thread, after everything else") {
     on_new_thread(use_and_end, NULL);
     EXPECT_TRACE("cancelled performed second first");
     EXPECT(!runloop_current_associated(&key));
 }
 
-TEST("R10 R12 the loop of a finished thread takes no object and has none") {
+TEST("R10 R12 the loop of a finished thread accepts no object and has none") {
     struct worker worker = {0};
     start_worker(&worker);
     runloop *loop = runloop_retain(worker.loop);
@@ -116,7 +116,7 @@ TEST("R115 without a loop, a key, an object or its functions there is no associa
     EXPECT(!runloop_current_associated(NULL));
 }
 
-TEST("R123 after a fork the new loop has no object, and the inherited one gives none") {
+TEST("R123 after a fork the new loop has no object, and the inherited one returns none") {
     runloop *loop = runloop_current();
     uint32_t generation = runloop_fork_generation();
     REQUIRE(associate(loop, &key, &first) == 0);

@@ -1,4 +1,4 @@
-// bad_input.c — every public call with what it must refuse: the documented answer, and a loop that works afterwards.
+// bad_input.c — every public call with invalid arguments: the documented error, and a loop that works afterwards.
 #include "items.h"
 
 #include <sys/socket.h>
@@ -45,7 +45,7 @@ static void expect_loop_works(void) {
     EXPECT_EQ(run_for("works", 20 * SECOND), RUNLOOP_RESULT_FINISHED);
 }
 
-/// A row of the tables: what a call answers, and that no mode came of it.
+/// A row of the tables: the result of a call, and that it created no mode.
 #define ROW(expected, call)                                                                                            \
     do {                                                                                                               \
         size_t modes_before = runloop_get_modes(runloop_current(), NULL, 0);                                           \
@@ -53,7 +53,7 @@ static void expect_loop_works(void) {
         EXPECT_EQ(runloop_get_modes(runloop_current(), NULL, 0), modes_before);                                        \
     } while (0)
 
-TEST("R115 as changed: calls about a loop refuse NULL") {
+TEST("R115 calls about a loop refuse NULL") {
     make_items();
     ROW(0, runloop_retain(NULL) != NULL);
     runloop_release(NULL);
@@ -86,7 +86,7 @@ TEST("R115 as changed: calls about a loop refuse NULL") {
     release_items();
 }
 
-TEST("R115 as changed: performing and posting refuse NULL, and keep neither function nor info then") {
+TEST("R115 performing and posting refuse NULL, and then retain neither function nor info") {
     make_items();
     const char *modes[] = {MODE, NULL};
     runloop_function function = trace_function;
@@ -111,7 +111,7 @@ TEST("R115 as changed: performing and posting refuse NULL, and keep neither func
     release_items();
 }
 
-TEST("R115 as changed: creations refuse NULL") {
+TEST("R115 creations refuse NULL") {
     make_items();
     runloop_source_config source_config = {.order = 0};
     runloop_descriptor_config descriptor_config = {.descriptor = -1, .events = RUNLOOP_READABLE};
@@ -128,7 +128,7 @@ TEST("R115 as changed: creations refuse NULL") {
     expect_loop_works();
 }
 
-TEST("R115 as changed: calls about sources refuse NULL") {
+TEST("R115 calls about sources refuse NULL") {
     make_items();
     ROW(0, runloop_source_retain(NULL) != NULL);
     runloop_source_release(NULL);
@@ -154,7 +154,7 @@ TEST("R115 as changed: calls about sources refuse NULL") {
     release_items();
 }
 
-TEST("R115 as changed: calls about timers refuse NULL") {
+TEST("R115 calls about timers refuse NULL") {
     make_items();
     ROW(0, runloop_timer_retain(NULL) != NULL);
     runloop_timer_release(NULL);
@@ -181,7 +181,7 @@ TEST("R115 as changed: calls about timers refuse NULL") {
     release_items();
 }
 
-TEST("R115 as changed: calls about observers refuse NULL") {
+TEST("R115 calls about observers refuse NULL") {
     make_items();
     ROW(0, runloop_observer_retain(NULL) != NULL);
     runloop_observer_release(NULL);
@@ -204,7 +204,7 @@ TEST("R115 as changed: calls about observers refuse NULL") {
     release_items();
 }
 
-TEST("R111 R112 R113 invalidated items are refused, and otherwise harmless") {
+TEST("R111 R112 R113 invalidated items are refused and otherwise harmless") {
     make_items();
     const char *modes[] = {MODE, RUNLOOP_DEFAULT_MODE, RUNLOOP_COMMON_MODES};
     for (int i = 0; i < 3; i++) {
@@ -267,7 +267,7 @@ static void *add_to_second_loop(void *unused) {
     return NULL;
 }
 
-TEST("R86 R97 a timer or observer of another loop is refused with -EBUSY, and stays there") {
+TEST("R86 R97 a timer or observer of another loop is refused with -EBUSY and stays there") {
     make_items();
     runloop_add_timer(loop, timer, OTHER_MODE);
     runloop_add_observer(loop, observer, OTHER_MODE);
@@ -283,7 +283,7 @@ static bool always_equal(const void *info, const void *other) {
     return true;
 }
 
-TEST("R60 an equal source is refused with -EEXIST, of either kind, and nothing of it stays") {
+TEST("R60 an equal source of either kind is refused with -EEXIST and leaves nothing behind") {
     make_items();
     runloop_source_config config = {.equal = always_equal};
     runloop_descriptor_config descriptor_config = {.descriptor = -1, .events = RUNLOOP_READABLE, .equal = always_equal};
@@ -293,7 +293,7 @@ TEST("R60 an equal source is refused with -EEXIST, of either kind, and nothing o
             REQUIRE((kind ? runloop_descriptor_source_create(&descriptor_config, &two[i])
                           : runloop_source_create(&config, &two[i])) == 0);
         EXPECT_EQ(runloop_add_source(loop, two[0], MODE), 0);
-        ROW(0, runloop_add_source(loop, two[0], MODE)); // The same again is no error.
+        ROW(0, runloop_add_source(loop, two[0], MODE)); // Adding it again is not an error.
         ROW(-EEXIST, runloop_add_source(loop, two[1], MODE));
         EXPECT_EQ(runloop_add_source(loop, two[1], OTHER_MODE), 0);
         for (int i = 0; i < 2; i++) {
@@ -323,7 +323,7 @@ static int add_number(int number, const char *mode) {
     return result;
 }
 
-TEST("R68 R73 descriptors are checked: their number and events when created, what they are when added") {
+TEST("R68 R73 a descriptor's number and events are checked at creation, its file at addition") {
     make_items();
     ROW(-EINVAL, try_descriptor(0, 0));
     ROW(-EINVAL, try_descriptor(0, 0x20));
@@ -347,7 +347,7 @@ TEST("R68 R73 descriptors are checked: their number and events when created, wha
     release_items();
 }
 
-TEST("R31 R33 R80 times from the least to the greatest integer are taken as they are") {
+TEST("R31 R33 R80 times from the smallest to the largest integer are accepted as given") {
     make_items();
     keep_mode(MODE);
     ROW(RUNLOOP_RESULT_TIMED_OUT, runloop_run_in_mode(MODE, INT64_MIN, false));

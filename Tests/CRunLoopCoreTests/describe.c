@@ -1,4 +1,4 @@
-// describe.c — the readable account of a loop. Its form may change; what it must tell may not.
+// describe.c — the readable description of a loop. Its format may change, its content may not.
 #include <stdarg.h>
 
 #include "trace_helpers.h"
@@ -16,7 +16,7 @@ static runloop_context described(const char *name) {
     return (runloop_context){.info = new_actor(name, NULL), .describe = describe_actor};
 }
 
-/// Does the account of the loop contain this?
+/// Does the description of the loop contain this?
 static bool tells(const char *text) {
     char *account = runloop_copy_description(loop);
     REQUIRE(account);
@@ -37,7 +37,7 @@ static void add_described_items(const char *mode) {
     EXPECT_EQ(runloop_add_observer(loop, o, mode), 0);
 }
 
-TEST("R61 the account of a loop names its modes and what their items say of themselves, with their order") {
+TEST("R61 the description of a loop lists its modes, and the descriptions and orders of their items") {
     begin();
     EXPECT(tells(DEFAULT));
     EXPECT(!tells("a mode of mine"));
@@ -51,7 +51,7 @@ TEST("R61 the account of a loop names its modes and what their items say of them
     EXPECT(tells("an actor called tim"));
 }
 
-TEST("R61 R62 the account of a loop tells which sources are signalled") {
+TEST("R61 R62 the description of a loop says which sources are signalled") {
     begin();
     add_described_items("P");
     char *before = runloop_copy_description(loop);
@@ -69,7 +69,7 @@ TEST("R61 R62 the account of a loop tells which sources are signalled") {
     free(after);
 }
 
-/// The seconds until its timer fires, as the account of the loop tells them.
+/// The seconds until its timer fires, according to the description of the loop.
 static double told_seconds(void) {
     char *account = runloop_copy_description(loop);
     REQUIRE(account);
@@ -80,7 +80,7 @@ static double told_seconds(void) {
     return seconds;
 }
 
-TEST("R61 R90 the account of a loop tells when its timers are due") {
+TEST("R61 R90 the description of a loop says when its timers are due") {
     begin();
     t = add_timer("t", 5000 * SECOND, 0, NULL, "P");
     for (int i = 0; i < 2; i++) {
@@ -100,7 +100,7 @@ static void describe_in_callback(void) {
     described_in_callback = tells("firing") && tells("current mode P");
 }
 
-TEST("R61 R84 the account of a loop made in a timer's callback still tells of that timer, and of the run") {
+TEST("R61 R84 the description of a loop made in a timer's callback includes that timer and the run") {
     begin();
     add_timer("t", 0, 0, describe_in_callback, "P");
     run("P", 0, false);
@@ -108,7 +108,7 @@ TEST("R61 R84 the account of a loop made in a timer's callback still tells of th
     EXPECT(!tells("firing"));
 }
 
-TEST("R61 the account of a loop tells the items of the common modes in each of them") {
+TEST("R61 the description of a loop lists the common items in each common mode") {
     begin();
     runloop_add_common_mode(loop, "C");
     add_described_items(COMMON);
@@ -124,10 +124,10 @@ static char *describe_with_the_loop(void *info) {
     runloop_source *source = info;
     runloop_add_source(loop, source, "Q");
     runloop_source_signal(source);
-    return NULL; // It has nothing to say.
+    return NULL; // No text.
 }
 
-TEST("R61 R118 a describe callback may use the loop, and may have nothing to say") {
+TEST("R61 R118 a describe callback may use the loop, and may return no text") {
     begin();
     runloop_source *other = traced_source("other", 0, NULL);
     s = new_source((runloop_source_config){.context = {.info = other, .describe = describe_with_the_loop}});
@@ -143,7 +143,7 @@ static void describe_until_over(void) {
         EXPECT(tells(DEFAULT));
 }
 
-TEST("R61 R116 a loop may be described while it runs and its items come and go") {
+TEST("R61 R116 a loop can be described while it runs and its items are added and removed") {
     begin();
     start_helper(describe_until_over);
     int64_t deadline = runloop_now_ns() + 200 * MS;

@@ -1,4 +1,4 @@
-// descriptor.c — sources driven by descriptors: what they are told and when they are members (R68–R73).
+// descriptor.c — descriptor sources: which events they get and when they are members (R68–R73).
 #include "items.h"
 
 #include <arpa/inet.h>
@@ -31,7 +31,7 @@ static int make_a_file(void) {
     return file;
 }
 
-TEST("R68 descriptor -1 makes a member that keeps the mode from being empty and is never called") {
+TEST("R68 a source with descriptor -1 keeps the mode from being empty and is never called") {
     runloop_source *source = add_descriptor(MODE, -1, RUNLOOP_READABLE, note_events, NULL);
     int64_t start = runloop_now_ns();
     EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
@@ -49,7 +49,7 @@ static void expect_taken(runloop_source *source, runloop_readiness events, void 
     EXPECT(read(runloop_source_get_descriptor(source), &value, sizeof value) < 0 && errno == EAGAIN);
 }
 
-TEST("R69 a counter is read before its callback; several writes are one call") {
+TEST("R69 a counter is read before its callback; several writes cause one call") {
     int descriptor = make_eventfd(0);
     runloop_source *source = make_counter(descriptor, expect_taken, NULL);
     runloop_add_source(runloop_current(), source, MODE);
@@ -72,7 +72,7 @@ TEST("R69 a timerfd is a counter, called once per batch of expirations") {
     EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT_EQ(calls, 1);
     uint64_t left = take(descriptor);
-    EXPECT(left < 20); // Those since the loop read it.
+    EXPECT(left < 20); // The expirations since the loop read it.
     while (calls < 5)
         EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
     runloop_source_release(source);
@@ -88,13 +88,13 @@ TEST("R69 a counter that is still ready after its callback is served again") {
     runloop_source_release(source);
 }
 
-TEST("R69 without counter semantics the loop reads nothing and calls as long as the descriptor is ready") {
+TEST("R69 without counter semantics the loop reads nothing, and calls the source as long as the descriptor is ready") {
     int ends[2];
     make_pipe(ends);
     add_descriptor(MODE, ends[0], RUNLOOP_READABLE, read_some, NULL);
     REQUIRE(write(ends[1], "12345678123456781234", 20) == 20);
     EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
-    EXPECT_EQ(calls, 3); // 8, 8 and 4 bytes: none was eaten.
+    EXPECT_EQ(calls, 3); // 8, 8 and 4 bytes: the loop read none.
     int descriptor = make_eventfd(7);
     add_descriptor(MODE, descriptor, RUNLOOP_READABLE, note_events, NULL);
     calls = 0;
@@ -113,7 +113,7 @@ static int create_counter(int descriptor) {
     return result;
 }
 
-TEST("R70 as changed: only a non-blocking eventfd, timerfd or alike can be a counter") {
+TEST("R70 only a non-blocking eventfd, timerfd or similar object can be a counter") {
     int ends[2], sockets[2];
     make_pipe(ends);
     REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, sockets) == 0);
@@ -149,7 +149,7 @@ TEST("R71 a counter written in its own callback is called again in the next iter
     EXPECT_TRACE("T call T call T");
 }
 
-TEST("R72 a signal only marks a descriptor source: nothing is called") {
+TEST("R72 a signal only marks a descriptor source and calls nothing") {
     runloop_source *source = add_descriptor(MODE, make_eventfd(0), RUNLOOP_READABLE, note_events, NULL);
     EXPECT(!runloop_source_is_signalled(source));
     EXPECT_EQ(runloop_source_signal(source), 0);
@@ -163,7 +163,7 @@ TEST("R72 a signal only marks a descriptor source: nothing is called") {
     runloop_source_release(source);
 }
 
-TEST("R72 as changed: sources of one descriptor are called by order, then in the order of their addition") {
+TEST("R72 sources of one descriptor are called by order, then in the order of their addition") {
     int descriptor = make_eventfd(1);
     const char *names[] = {"c", "a", "b", "d"};
     int orders[] = {5, -7, 5, 9};
@@ -191,7 +191,7 @@ TEST("R73 the loop never closes a descriptor") {
     EXPECT_EQ(take(descriptor), 1);
 }
 
-TEST("R73 as changed: removing one of two sources of a descriptor leaves the other") {
+TEST("R73 removing one of two sources of a descriptor leaves the other") {
     int descriptor = make_eventfd(1);
     runloop_source *first = add_descriptor(MODE, descriptor, RUNLOOP_READABLE, trace_ready, "first");
     runloop_source *second = add_descriptor(MODE, descriptor, RUNLOOP_READABLE, trace_ready, "second");
@@ -243,7 +243,7 @@ static void *use_several(void *descriptor) {
     return NULL;
 }
 
-TEST("R73 as changed: the sources of one descriptor leave in any order, in each of the loops that they are in") {
+TEST("R73 the sources of one descriptor can be removed in any order, from each of their loops") {
     int descriptor = make_eventfd(1);
     add_several(descriptor);
     on_new_thread(use_several, &descriptor);
@@ -252,7 +252,7 @@ TEST("R73 as changed: the sources of one descriptor leave in any order, in each 
         runloop_source_release(several[i]);
 }
 
-TEST("R73 removed and invalidated sources are not called any more") {
+TEST("R73 removed and invalidated sources are no longer called") {
     int descriptor = make_eventfd(1);
     keep_mode(MODE);
     runloop_source *source = make_descriptor(descriptor, RUNLOOP_READABLE, note_events, NULL);
@@ -271,7 +271,7 @@ TEST("R73 removed and invalidated sources are not called any more") {
     runloop_source_release(source);
 }
 
-TEST("R73 a descriptor is called only in the modes it was added to, by whichever run comes first") {
+TEST("R73 a descriptor source is called only in the modes it was added to, by whichever run comes first") {
     int descriptor = make_eventfd(1);
     runloop_source *source = make_descriptor(descriptor, RUNLOOP_READABLE, read_some, "call");
     keep_mode("third");
@@ -297,7 +297,7 @@ static void *run_shared_source(void *unused) {
     return NULL;
 }
 
-TEST("R73 a source may be in loops of several threads: an event is for whichever reads it first") {
+TEST("R73 a source can be in loops of several threads; the first one to read gets the event") {
     int descriptor = make_eventfd(0);
     shared_source = make_counter(descriptor, note_events, NULL);
     runloop_add_source(runloop_current(), shared_source, MODE);
@@ -310,7 +310,7 @@ TEST("R73 a source may be in loops of several threads: an event is for whichever
     runloop_source_release(shared_source);
 }
 
-TEST("R73 a regular file and a directory are refused with -EPERM, and leave no trace") {
+TEST("R73 a regular file and a directory are refused with -EPERM, and nothing changes") {
     int refused[] = {make_a_file(), open("/tmp", O_RDONLY | O_DIRECTORY)};
     for (int i = 0; i < 2; i++) {
         runloop_source *source = make_descriptor(refused[i], RUNLOOP_READABLE, note_events, NULL);
@@ -325,8 +325,8 @@ TEST("R73 a regular file and a directory are refused with -EPERM, and leave no t
     EXPECT_EQ(run_for(MODE, 20 * SECOND), RUNLOOP_RESULT_FINISHED);
 }
 
-TEST("R73 a closed descriptor is refused with -EBADF, and leaves no trace") {
-    REQUIRE(runloop_current()); // Or its own descriptors would get the number.
+TEST("R73 a closed descriptor is refused with -EBADF, and nothing changes") {
+    REQUIRE(runloop_current()); // Otherwise its own descriptors would get the number.
     int descriptor = make_eventfd(0);
     runloop_source *source = make_descriptor(descriptor, RUNLOOP_READABLE, read_some, NULL);
     close(descriptor);
@@ -351,14 +351,14 @@ TEST("R73 a descriptor closed while it is in a mode is not called, and its sourc
     EXPECT_EQ(run_for(MODE, 20 * SECOND), RUNLOOP_RESULT_FINISHED);
 }
 
-TEST("R73 a descriptor closed before its source is removed falls silent, even if a duplicate keeps the file open") {
+TEST("R73 a source whose descriptor was closed gets no more events, even if a duplicate keeps the file open") {
     REQUIRE(runloop_current());
     int descriptor = make_eventfd(1);
     REQUIRE(dup(descriptor) >= 0);
     runloop_source *source = add_descriptor(MODE, descriptor, RUNLOOP_READABLE, note_events, NULL);
     close(descriptor);
     EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
-    int before = calls; // The loop may need some reports to see it.
+    int before = calls; // The loop may need several events to notice.
     EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT_EQ(calls, before);
     EXPECT_EQ(runloop_remove_source(runloop_current(), source, MODE), 0);
@@ -367,7 +367,7 @@ TEST("R73 a descriptor closed before its source is removed falls silent, even if
     EXPECT_TRACE("other");
 }
 
-TEST("R73 the number of a closed descriptor can be used again, with or without removing the old source") {
+TEST("R73 the number of a closed descriptor can be reused, with or without removing the old source") {
     int number = make_eventfd(1);
     for (int i = 0; i < 4; i++) {
         runloop_source *old = runloop_source_retain(add_descriptor(MODE, number, RUNLOOP_READABLE, NULL, NULL));
@@ -389,7 +389,7 @@ TEST("R73 the number of a closed descriptor can be used again, with or without r
     }
 }
 
-TEST("R73 a source whose descriptor was closed may be removed, and added again when the number is open again") {
+TEST("R73 a source whose descriptor was closed can be removed, and added again when the number is open again") {
     int number = make_eventfd(0);
     runloop_source *source = make_descriptor(number, RUNLOOP_READABLE, read_some, "call");
     for (int i = 0; i < 3; i++) {
@@ -407,7 +407,7 @@ TEST("R73 a source whose descriptor was closed may be removed, and added again w
 
 //===-- conditions ---------------------------------------------------------------------------------------------------===//
 
-TEST("R69 as changed: only the sources that asked for the condition are called") {
+TEST("R69 only the sources that asked for the condition are called") {
     int sockets[2];
     REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, sockets) == 0);
     runloop_source *writer = add_descriptor(MODE, sockets[0], RUNLOOP_WRITABLE, trace_ready, "writable");
@@ -423,7 +423,7 @@ TEST("R69 as changed: only the sources that asked for the condition are called")
     EXPECT_EQ(last_events, RUNLOOP_READABLE | RUNLOOP_WRITABLE);
 }
 
-TEST("R69 as changed: a full pipe is not writable until somebody reads") {
+TEST("R69 a full pipe is not writable until it is read") {
     int ends[2];
     char bytes[65536] = {0};
     make_pipe(ends);
@@ -438,7 +438,7 @@ TEST("R69 as changed: a full pipe is not writable until somebody reads") {
     EXPECT_EQ(last_events, RUNLOOP_WRITABLE);
 }
 
-TEST("R69 as changed: hang-up is told to every source of the descriptor, asked for or not") {
+TEST("R69 a hang-up is reported to every source of the descriptor, whether or not it asked for it") {
     int sockets[2];
     REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, sockets) == 0);
     add_descriptor(MODE, sockets[0], RUNLOOP_PRIORITY, note_events, "priority");
@@ -449,7 +449,7 @@ TEST("R69 as changed: hang-up is told to every source of the descriptor, asked f
     EXPECT(last_events & RUNLOOP_HANG_UP);
 }
 
-TEST("R69 as changed: an error is told to every source of the descriptor, asked for or not") {
+TEST("R69 an error is reported to every source of the descriptor, whether or not it asked for it") {
     int ends[2];
     char bytes[65536] = {0};
     make_pipe(ends);
@@ -462,7 +462,7 @@ TEST("R69 as changed: an error is told to every source of the descriptor, asked 
     EXPECT(last_events & RUNLOOP_ERROR);
 }
 
-TEST("R69 as changed: that the peer has shut down its half is told to who asked for hang-up only") {
+TEST("R69 a peer's half-close is reported only to sources that asked for hang-up") {
     int sockets[2];
     REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, sockets) == 0);
     add_descriptor(MODE, sockets[0], RUNLOOP_PRIORITY, trace_ready, "priority");
@@ -475,7 +475,7 @@ TEST("R69 as changed: that the peer has shut down its half is told to who asked 
     EXPECT_EQ(last_events, RUNLOOP_HANG_UP);
 }
 
-TEST("R69 as changed: urgent data of a TCP socket is a priority condition") {
+TEST("R69 urgent data of a TCP socket is a priority condition") {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof address;
     int server = socket(AF_INET, SOCK_STREAM, 0), client = socket(AF_INET, SOCK_STREAM, 0);
@@ -492,7 +492,7 @@ TEST("R69 as changed: urgent data of a TCP socket is a priority condition") {
     EXPECT_EQ(last_events, RUNLOOP_PRIORITY);
 }
 
-TEST("R111 the getters of a descriptor source answer as created, also after invalidation") {
+TEST("R111 the getters of a descriptor source return what it was created with, even after invalidation") {
     int descriptor = make_eventfd(0);
     runloop_descriptor_config config = {.context = {.info = &calls},
                                         .order = -3,

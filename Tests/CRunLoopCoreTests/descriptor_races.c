@@ -1,5 +1,5 @@
-// descriptor_races.c — descriptor sources in the hands of several threads, among loops that come and go: added to modes and taken out of
-// them, asking for something else, closed before they are removed, while the loops run nested (R73, R116, R149).
+// descriptor_races.c — descriptor sources that several threads use, among loops that start and end: added to modes and
+// removed, asking for other conditions, closed before they are removed, while the loops run nested (R73, R116, R149).
 #include "items.h"
 
 #include <sched.h>
@@ -16,7 +16,7 @@ static unsigned dice(unsigned *seed, unsigned sides) {
     return (*seed >> 16) % sides;
 }
 
-//===-- what several threads share, each with a reference to what it borrows ------------------------------------------===//
+//===-- shared by several threads, each with a reference to what it uses ---------------------------------------------===//
 
 static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -73,7 +73,7 @@ static void *ask_the_ended(void *unused) {
     return unused;
 }
 
-TEST("R10 R73 R116 a loop that has ended may be asked for a descriptor source that comes into another loop") {
+TEST("R10 R73 R116 a loop that has ended can be queried for a descriptor source that is being added to another loop") {
     traveller = make_descriptor(make_eventfd(0), RUNLOOP_READABLE, NULL, NULL);
     REQUIRE(runloop_add_source(runloop_current(), traveller, MODE) == 0);
     pthread_t asking[2];
@@ -81,7 +81,7 @@ TEST("R10 R73 R116 a loop that has ended may be asked for a descriptor source th
         REQUIRE(pthread_create(&asking[i], NULL, ask_the_ended, NULL) == 0);
     for (int i = 0; i < 1000; i++) {
         on_new_thread(add_and_end, NULL);
-        // Each addition forgets the loops that are no more.
+        // Each addition drops the loops that have ended.
         EXPECT_EQ(runloop_add_source(runloop_current(), traveller, OTHER_MODE), 0);
         EXPECT_EQ(runloop_remove_source(runloop_current(), traveller, OTHER_MODE), 0);
     }
@@ -93,14 +93,15 @@ TEST("R10 R73 R116 a loop that has ended may be asked for a descriptor source th
     runloop_source_release(traveller);
 }
 
-//===-- anything, by anybody -----------------------------------------------------------------------------------------===//
+//===-- anything, by any thread --------------------------------------------------------------------------------------===//
 
 enum { LOOPS = 2, HAMMERS = 3, PLACES = 6, SOURCES_OF_A_PLACE = 3 };
 
 static const char *const modes[] = {MODE, OTHER_MODE, RUNLOOP_DEFAULT_MODE, RUNLOOP_COMMON_MODES};
 static runloop *loops[LOOPS];
 static runloop_source *sources[PLACES][SOURCES_OF_A_PLACE];
-/// One end of a pair of sockets. Its number stays, whatever file it stands for; only who holds the lock of the place changes that.
+/// One end of a pair of sockets. Its number stays the same, whatever file it refers to; changing the file requires the
+/// lock of the place.
 static int numbers[PLACES];
 static int peers[PLACES];
 static pthread_mutex_t place_locks[PLACES];
@@ -143,8 +144,8 @@ static runloop_source *new_source(unsigned place, unsigned kind) {
     return source;
 }
 
-/// Another file takes the number, before the sources of the old one are removed; sometimes a duplicate keeps the old one open for a
-/// while, and now and then the old one comes back.
+/// Another file takes the number before the sources of the old file are removed. Sometimes a duplicate keeps the old file
+/// open for a while, and occasionally the old file gets the number back.
 static void exchange_file(unsigned place, unsigned *seed) {
     pthread_mutex_lock(&place_locks[place]);
     int number = numbers[place], pair[2];
@@ -172,7 +173,7 @@ static void write_to(unsigned place) {
     pthread_mutex_unlock(&place_locks[place]);
 }
 
-/// Of a loop that has ended, or of a source that has been invalidated.
+/// The error of a loop that has ended, or of a source that has been invalidated.
 static void expect_fair(int result) {
     EXPECT(result == 0 || result == -ESHUTDOWN || result == -EINVAL);
     if (result != 0 && result != -ESHUTDOWN && result != -EINVAL)
@@ -215,7 +216,7 @@ static void *hammer(void *number) {
     return NULL;
 }
 
-/// In each mode: a descriptor that is new, and all those that the others have had in their hands, are told of.
+/// In each mode, a new descriptor and all those that the other threads have used are still reported.
 static void expect_to_be_told(void) {
     for (unsigned place = 0; place <= PLACES; place++) {
         for (unsigned i = 0; i < 3; i++) {
@@ -262,7 +263,8 @@ static void *keep_a_loop_alive(void *number) {
     return NULL;
 }
 
-TEST("R73 R116 R149 whatever threads do to the descriptors of loops that run nested, each is told of in the end") {
+TEST("R73 R116 R149 whatever threads do to the descriptors of loops with nested runs, each event is reported in the "
+     "end") {
     alarm(150);
     for (unsigned place = 0; place < PLACES; place++) {
         int pair[2];

@@ -1,4 +1,4 @@
-// descriptor_turns.c — which ready descriptor is served when, and who may take it away before (R43, R45, R76, R38, R39).
+// descriptor_turns.c — which ready descriptor is served when, and what may remove it first (R43, R45, R76, R38, R39).
 #include "items.h"
 
 static runloop_source *sources[4];
@@ -42,7 +42,7 @@ TEST("R43 a run that doesn't sleep serves one descriptor") {
     EXPECT_TRACE("Entry T S c Exit");
 }
 
-TEST("R43 a descriptor that stays ready goes behind all that were reported before") {
+TEST("R43 a descriptor that stays ready is served after all that were reported before") {
     make_sources(3, trace_ready);
     for (int i = 0; i < 3; i++)
         bump(descriptors[i]);
@@ -56,7 +56,7 @@ static void take_and_bump(runloop_source *source, runloop_readiness events, void
     bump(runloop_source_get_descriptor(source));
 }
 
-TEST("R43 a descriptor that becomes ready again in its callback lets the others go first") {
+TEST("R43 a descriptor that becomes ready again in its callback is served after the others") {
     make_sources(2, take_and_bump);
     bump(descriptors[0]);
     bump(descriptors[1]);
@@ -69,7 +69,7 @@ static void wake_loop(void *loop) {
     EXPECT_EQ(runloop_wake_up(loop), 0);
 }
 
-TEST("R43 as changed: a wake-up before the wait is not a port: the same wait also takes a descriptor") {
+TEST("R43 a wake-up before the wait is not an event: the same wait also selects a descriptor") {
     make_sources(1, take_and_trace);
     trace_activities(MODE);
     bump(descriptors[0]);
@@ -112,7 +112,7 @@ TEST("R43 R73 a ready descriptor whose source is removed or invalidated first co
     }
 }
 
-TEST("R73 a ready descriptor that an earlier callback closes does no harm, and falls silent") {
+TEST("R73 a ready descriptor that an earlier callback closes does no harm and gets no more events") {
     make_sources(2, close_next);
     bump(descriptors[0]);
     bump(descriptors[1]);
@@ -132,7 +132,7 @@ static void remove_and_add_next(runloop_source *source, runloop_readiness events
     runloop_add_source(runloop_current(), sources[1], MODE);
 }
 
-TEST("R73 a source whose number stands for another file falls silent, even if a duplicate keeps its own file open") {
+TEST("R73 a source whose number refers to another file gets no more events, even if a duplicate keeps its file open") {
     int descriptor = make_eventfd(1), kept = dup(descriptor), other = make_eventfd(0);
     add_descriptor(MODE, descriptor, RUNLOOP_READABLE, trace_ready, "vain");
     REQUIRE(kept >= 0 && dup2(other, descriptor) == descriptor);
@@ -142,7 +142,8 @@ TEST("R73 a source whose number stands for another file falls silent, even if a 
     EXPECT(in_vain < 64);
 }
 
-TEST("R73 a descriptor whose number stood for another file when its source was removed comes back with its own file") {
+TEST("R73 a descriptor whose number referred to another file when its source was removed works again with its own "
+     "file") {
     int descriptor = make_eventfd(1), kept = dup(descriptor), other = make_eventfd(0);
     runloop_source *source = make_descriptor(descriptor, RUNLOOP_READABLE, trace_ready, "back");
     EXPECT_EQ(runloop_add_source(runloop_current(), source, MODE), 0);
@@ -175,7 +176,7 @@ static void nest_once(runloop_source *source, runloop_readiness events, void *in
     trace(")");
 }
 
-TEST("R43 a nested run serves what the outer one found ready, which is not served again") {
+TEST("R43 a nested run serves a descriptor that the outer run found ready, and the outer run doesn't serve it again") {
     make_sources(3, nest_once);
     trace_activities(MODE);
     for (int i = 0; i < 3; i++)
@@ -190,7 +191,7 @@ static void remove_second_here(runloop_source *source, runloop_readiness events,
     runloop_remove_source(runloop_current(), sources[1], MODE);
 }
 
-TEST("R43 each source of a ready descriptor is looked at again before its call") {
+TEST("R43 each source of a ready descriptor is checked again before its call") {
     descriptors[0] = make_eventfd(1);
     sources[0] = add_descriptor(MODE, descriptors[0], RUNLOOP_READABLE, remove_second_here, "first");
     sources[1] = make_descriptor(descriptors[0], RUNLOOP_READABLE, trace_ready, "second");
@@ -211,7 +212,7 @@ static void take_away(runloop_source *source, runloop_readiness events, void *in
         take(descriptors[i]);
 }
 
-TEST("R43 R69 a counter that somebody else has read meanwhile is not called") {
+TEST("R43 R69 a counter that another reader has read in the meantime is not called") {
     descriptors[0] = make_eventfd(1);
     descriptors[1] = make_eventfd(1);
     descriptors[2] = make_eventfd(0);
@@ -227,7 +228,7 @@ TEST("R43 R69 a counter that somebody else has read meanwhile is not called") {
     runloop_source_release(counter);
 }
 
-TEST("R38 the sources of a descriptor count as one handled source, called all before the run returns") {
+TEST("R38 the sources of a descriptor are all called before the run returns, and count as one handled source") {
     descriptors[0] = make_eventfd(1);
     add_descriptor(MODE, descriptors[0], RUNLOOP_READABLE, trace_ready, "first");
     add_descriptor(MODE, descriptors[0], RUNLOOP_READABLE, trace_ready, "second");
@@ -245,9 +246,9 @@ TEST("R39 a ready descriptor without a callback counts as handled") {
     runloop_source_release(counter);
 }
 
-//===-- turns with timers --------------------------------------------------------------------------------------------===//
+//===-- alternation with timers --------------------------------------------------------------------------------------===//
 
-TEST("R43 R76 as changed: due timers and ready descriptors take turns, the timers first") {
+TEST("R43 R76 due timers and ready descriptors alternate, the timers first") {
     make_sources(2, trace_ready);
     bump(descriptors[0]);
     bump(descriptors[1]);
@@ -257,7 +258,7 @@ TEST("R43 R76 as changed: due timers and ready descriptors take turns, the timer
     EXPECT_TRACE("t a t b t a t b");
 }
 
-TEST("R43 R76 as changed: the turn is remembered from run to run, also by runs that don't sleep") {
+TEST("R43 R76 the alternation continues from run to run, even in runs that don't sleep") {
     make_sources(1, trace_ready);
     bump(descriptors[0]);
     add_timer(MODE, 0, 1, trace_fire, "t");
@@ -266,7 +267,7 @@ TEST("R43 R76 as changed: the turn is remembered from run to run, also by runs t
     EXPECT_TRACE("t a t a t a");
 }
 
-TEST("R76 as changed: all due timers together are one turn") {
+TEST("R76 all due timers together are one event") {
     make_sources(1, take_and_trace);
     bump(descriptors[0]);
     add_timer(MODE, 1, 0, trace_fire, "t1");
@@ -282,7 +283,7 @@ static void park_in_other_mode(int index, const char *name) {
     EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
 }
 
-TEST("R43 R73 of descriptors that wait for their mode any may go, and others may come") {
+TEST("R43 R73 descriptors whose events wait for their mode can be removed, and others added") {
     keep_mode(MODE);
     park_in_other_mode(0, "a");
     park_in_other_mode(1, "b");
@@ -299,7 +300,7 @@ TEST("R43 R73 of descriptors that wait for their mode any may go, and others may
     EXPECT_EQ(handle_one(OTHER_MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
 }
 
-//===-- an event in hand ---------------------------------------------------------------------------------------------===//
+//===-- a selected event ---------------------------------------------------------------------------------------------===//
 
 static void nest_while_in_hand(runloop_observer *observer, runloop_activity activity, void *info) {
     (void)observer, (void)activity, (void)info;
@@ -310,7 +311,7 @@ static void nest_while_in_hand(runloop_observer *observer, runloop_activity acti
     trace(")");
 }
 
-TEST("R45 as changed: a run nested in an AfterWaiting observer serves the descriptor; the outer one doesn't") {
+TEST("R45 a run nested in an AfterWaiting observer serves the descriptor; the outer one doesn't") {
     make_sources(2, take_and_trace);
     add_observer(MODE, RUNLOOP_ACTIVITY_BEFORE_TIMERS, trace_activity, NULL);
     add_observer(MODE, RUNLOOP_ACTIVITY_AFTER_WAITING, nest_while_in_hand, NULL);
@@ -319,7 +320,7 @@ TEST("R45 as changed: a run nested in an AfterWaiting observer serves the descri
     EXPECT_TRACE("T ( T a ) T");
 }
 
-TEST("R45 as changed: the outer iteration doesn't choose another descriptor instead") {
+TEST("R45 the outer iteration doesn't select another descriptor instead") {
     make_sources(2, take_and_trace);
     add_observer(MODE, RUNLOOP_ACTIVITY_BEFORE_TIMERS, trace_activity, NULL);
     add_observer(MODE, RUNLOOP_ACTIVITY_AFTER_WAITING, nest_while_in_hand, NULL);
@@ -336,11 +337,11 @@ static void serve_and_make_ready_again(runloop_observer *observer, runloop_activ
     trace("(");
     poll_mode(MODE);
     bump(descriptors[0]);
-    poll_mode(OTHER_MODE); // Its wait may learn that the descriptor is ready, but not serve it.
+    poll_mode(OTHER_MODE); // Its wait may find the descriptor ready, but must not serve it.
     trace(")");
 }
 
-TEST("R45 as changed: a descriptor that was served and is ready again waits for the next iteration") {
+TEST("R45 a descriptor that was served and is ready again waits for the next iteration") {
     make_sources(1, take_and_trace);
     add_descriptor(OTHER_MODE, make_eventfd(0), RUNLOOP_READABLE, NULL, NULL);
     add_observer(MODE, RUNLOOP_ACTIVITY_BEFORE_TIMERS, trace_activity, NULL);
@@ -350,7 +351,7 @@ TEST("R45 as changed: a descriptor that was served and is ready again waits for 
     EXPECT_TRACE("T ( T a ) T a T");
 }
 
-TEST("R45 as changed: a run nested in an AfterWaiting observer fires the due timer; the outer one doesn't") {
+TEST("R45 a run nested in an AfterWaiting observer fires the due timer; the outer one doesn't") {
     keep_mode(MODE);
     add_observer(MODE, RUNLOOP_ACTIVITY_BEFORE_TIMERS, trace_activity, NULL);
     add_observer(MODE, RUNLOOP_ACTIVITY_AFTER_WAITING, nest_while_in_hand, NULL);
@@ -380,7 +381,7 @@ static void start_spoiling(const char *how) {
     add_observer(MODE, RUNLOOP_ACTIVITY_AFTER_WAITING, spoil_in_hand, (void *)how);
 }
 
-TEST("R45 as changed: a descriptor in hand that is removed is not called, and its event not lost") {
+TEST("R45 a selected descriptor that is removed is not called, and its event is not lost") {
     make_sources(1, take_and_trace);
     start_spoiling("remove");
     bump(descriptors[0]);
@@ -391,7 +392,7 @@ TEST("R45 as changed: a descriptor in hand that is removed is not called, and it
     EXPECT_TRACE("T a");
 }
 
-TEST("R45 as changed: a descriptor in hand that is removed and added again waits for the next iteration") {
+TEST("R45 a selected descriptor that is removed and added again waits for the next iteration") {
     make_sources(1, take_and_trace);
     start_spoiling("add again");
     bump(descriptors[0]);
@@ -412,7 +413,7 @@ static void crowd_in_hand(runloop_observer *observer, runloop_activity activity,
         runloop_source_invalidate(crowd[i]);
 }
 
-TEST("R45 as changed: a descriptor in hand is served, however many others come and go before") {
+TEST("R45 a selected descriptor is served, however many others are added and removed first") {
     make_sources(2, take_and_trace);
     add_observer(MODE, RUNLOOP_ACTIVITY_AFTER_WAITING, crowd_in_hand, NULL);
     bump(descriptors[0]);
@@ -421,7 +422,7 @@ TEST("R45 as changed: a descriptor in hand is served, however many others come a
     EXPECT_TRACE("a b");
 }
 
-TEST("R45 as changed: a counter in hand is read only when it is served") {
+TEST("R45 a selected counter is read only when it is served") {
     descriptors[0] = make_eventfd(1);
     runloop_source *counter = make_counter(descriptors[0], trace_ready, "counter");
     runloop_add_source(runloop_current(), counter, MODE);
@@ -431,7 +432,7 @@ TEST("R45 as changed: a counter in hand is read only when it is served") {
     EXPECT_TRACE("T T");
 }
 
-TEST("R45 as changed: a timer in hand whose date is moved doesn't fire") {
+TEST("R45 a selected timer whose date is moved doesn't fire") {
     timers[0] = add_timer(MODE, runloop_now_ns() + MS, 0, trace_fire, "t");
     start_spoiling("postpone");
     EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);

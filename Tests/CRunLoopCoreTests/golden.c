@@ -1,248 +1,200 @@
-// golden.c — the golden traces of the contract: whole runs, told by their observers as one line of text.
+// golden.c — the golden traces of docs/RULES.md: whole runs, told by their observers as one line of text. The C tests compare what the
+// core does with that line, the conformance suite what CoreFoundation does and what we do through its interface.
 // Those that need the main dispatch queue are in golden_main_queue.c.
-#include "trace_helpers.h"
+#include "golden.h"
 
-static runloop_source *s;
-
-/// What every golden trace starts with: a private mode P, traced, with one quiet source.
-static void begin_golden(void) {
-    begin();
-    watch("P");
-    s = add_source("s", NULL, "P");
+GOLDEN(nothing_ready, "G1 R31", "a polling run with nothing ready", "E T S X -> TimedOut") {
+    watch(P);
+    quiet(P);
+    run(P, 0, GO_ON);
 }
 
-TEST("G1 a polling run with nothing ready is one silent iteration") {
-    begin_golden();
-    run("P", 0, false);
-    EXPECT_TRACE("E T S X -> TimedOut");
+GOLDEN(source_polled_return, "G2 R36 R38", "a signalled source, polled, returning", "E T S a X -> HandledSource") {
+    watch(P);
+    source("a", 0, P, NULL);
+    signal_source("a");
+    run(P, 0, RETURN);
 }
 
-TEST("G2 a polling run that may return after a source tells so") {
-    begin_golden();
-    runloop_source_signal(s);
-    run("P", 0, true);
-    EXPECT_TRACE("E T S s X -> HandledSource");
+GOLDEN(source_polled, "G3 R37", "a signalled source, polled, not returning", "E T S a X -> TimedOut") {
+    watch(P);
+    source("a", 0, P, NULL);
+    signal_source("a");
+    run(P, 0, GO_ON);
 }
 
-TEST("G3 a polling run that may not return after a source times out") {
-    begin_golden();
-    runloop_source_signal(s);
-    run("P", 0, false);
-    EXPECT_TRACE("E T S s X -> TimedOut");
+GOLDEN(source_return, "G4 R36", "a signalled source ends a run at once if asked to return",
+       "E T S a X -> HandledSource, at once") {
+    watch(P);
+    source("a", 0, P, NULL);
+    signal_source("a");
+    timed_run(P, 20, RETURN);
 }
 
-TEST("G4 a signalled source ends a long run without any wait") {
-    begin_golden();
-    runloop_source_signal(s);
-    run("P", LONG, true);
-    EXPECT_TRACE("E T S s X -> HandledSource");
+GOLDEN(source_then_limit, "G5 R34 R42", "after a source the run goes on to its limit",
+       "E T S a T S W A X -> TimedOut, at the limit") {
+    watch(P);
+    source("a", 0, P, NULL);
+    signal_source("a");
+    timed_run(P, .5, GO_ON);
 }
 
-TEST("G5 after a source the loop goes round once more and sleeps until the limit") {
-    begin_golden();
-    runloop_source_signal(s);
-    int64_t start = runloop_now_ns();
-    run("P", 300 * MS, false);
-    EXPECT(runloop_now_ns() - start >= 300 * MS);
-    EXPECT_TRACE("E T S s T S W A X -> TimedOut");
+GOLDEN(due_timer_polled, "G6 R38 R76", "a due timer in a polling run is no source", "E T S t X -> TimedOut") {
+    watch(P);
+    timer("t", PAST, 0, P, NULL);
+    run(P, 0, RETURN);
 }
 
-TEST("G6 a due timer fires in a polling run and is no source") {
-    begin_golden();
-    add_timer("timer", 0, 0, NULL, "P");
-    run("P", 0, true);
-    EXPECT_TRACE("E T S timer X -> TimedOut");
+GOLDEN(timer_during_run, "G7 R38", "a timer fires between sleeps and ends nothing",
+       "E T S W A t T S W A X -> TimedOut, at the limit") {
+    watch(P);
+    quiet(P);
+    timer("t", 20, 0, P, NULL);
+    timed_run(P, 1, RETURN);
 }
 
-TEST("G7 a timer ends one sleep, the limit the next") {
-    begin_golden();
-    int64_t start = runloop_now_ns();
-    add_timer("timer", 20 * MS, 0, NULL, "P");
-    run("P", 500 * MS, true);
-    EXPECT(runloop_now_ns() - start >= 500 * MS);
-    EXPECT_TRACE("E T S W A timer T S W A X -> TimedOut");
+GOLDEN(everything_polled, "G8 R40 R41 R103", "task, source and timer in one polling iteration",
+       "E T S f a t X -> HandledSource") {
+    watch(P);
+    source("a", 0, P, NULL);
+    timer("t", PAST, 0, P, NULL);
+    block("f", P, NULL);
+    signal_source("a");
+    run(P, 0, RETURN);
 }
 
-TEST("G8 one iteration does functions, then sources, then timers") {
-    begin_golden();
-    perform("block", NULL, "P");
-    runloop_source_signal(s);
-    add_timer("timer", 0, 0, NULL, "P");
-    run("P", 0, true);
-    EXPECT_TRACE("E T S block s timer X -> HandledSource");
+GOLDEN(wake_from_elsewhere, "G9 R50", "a wake-up causes one more iteration and is not a handled source",
+       "E T S W A T S W A X -> TimedOut") {
+    watch(P);
+    quiet(P);
+    when_asleep(DO(wake));
+    run(P, 1, RETURN);
 }
 
-static void wake_when_asleep(void) {
-    wait_until_asleep();
-    wake_loop();
+GOLDEN(three_counters, "G10 R43 R71", "ready counters are served in the order in which they became ready",
+       "E T S W A c T S W A a T S W A b T S W A X -> TimedOut") {
+    watch(P);
+    counter("a", P, NULL);
+    counter("b", P, NULL);
+    counter("c", P, NULL);
+    ready("c");
+    ready("a");
+    ready("b");
+    run(P, .5, GO_ON);
 }
 
-TEST("G9 a wake-up from another thread is one more iteration") {
-    begin_golden();
-    start_helper(wake_when_asleep);
-    run("P", SECOND, true);
-    join_helper();
-    EXPECT_TRACE("E T S W A T S W A X -> TimedOut");
+GOLDEN(stop_at_entry, "G11 R29", "an Entry observer stops the run before its first iteration", "E o:E X -> Stopped") {
+    watch(P);
+    quiet(P);
+    observer("o", "E", 0, P, DO(stop));
+    run(P, 20, GO_ON);
 }
 
-TEST("G10 three ready descriptors are three iterations, in the order in which they became ready") {
-    begin();
+GOLDEN(stop_before_waiting, "G12", "a BeforeWaiting observer stops the run without a sleep",
+       "E T S W o:W A X -> Stopped, at once") {
+    watch(P);
+    quiet(P);
+    observer("o", "W", 0, P, DO(stop));
+    timed_run(P, 20, GO_ON);
+}
+
+GOLDEN(only_a_function, "G13 R25", "a mode whose only work was a task finishes after it",
+       "E T S f W A X -> Finished, at once") {
     watch(DEFAULT);
-    int a = new_counter(), b = new_counter(), c = new_counter();
-    add_descriptor("a", a, true, NULL, DEFAULT);
-    add_descriptor("b", b, true, NULL, DEFAULT);
-    add_descriptor("c", c, true, NULL, DEFAULT);
-    count_up(c);
-    count_up(a);
-    count_up(b);
-    run(DEFAULT, 500 * MS, false);
-    EXPECT_TRACE("E T S W A c T S W A a T S W A b T S W A X -> TimedOut");
+    block("f", DEFAULT, NULL);
+    timed_run(DEFAULT, .5, GO_ON);
 }
 
-TEST("G11 a stop from an Entry observer spares every iteration") {
-    begin_golden();
-    always("P", RUNLOOP_ACTIVITY_ENTRY, stop_loop);
-    run("P", LONG, false);
-    EXPECT_TRACE("E X -> Stopped");
+static void queue_b2(void) {
+    block("b2", P, NULL);
 }
 
-TEST("G12 a stop from a BeforeWaiting observer ends the run without a sleep") {
-    begin_golden();
-    always("P", RUNLOOP_ACTIVITY_BEFORE_WAITING, stop_loop);
-    run("P", LONG, false);
-    EXPECT_TRACE("E T S W A X -> Stopped");
+GOLDEN(function_queues_function, "G14 R104", "a function queued by a function is performed without a sleep",
+       "E T S b1 W A b2 T S W A X -> TimedOut") {
+    watch(P);
+    quiet(P);
+    block("b1", P, DO(queue_b2));
+    run(P, .5, GO_ON);
 }
-
-static void *run_one_function(void *unused) {
-    begin();
-    watch(DEFAULT);
-    perform("block", NULL, DEFAULT);
-    run(DEFAULT, LONG, false);
-    return unused;
-}
-
-TEST("G13 a mode with only a function performs it and finishes at once") {
-    on_new_thread(run_one_function, NULL);
-    EXPECT_TRACE("E T S block W A X -> Finished");
-}
-
-static void perform_b2(void) {
-    perform("b2", NULL, "P");
-}
-
-TEST("G14 a function that a function performs does not wait for the end of a sleep") {
-    begin_golden();
-    perform("b1", perform_b2, "P");
-    int64_t start = runloop_now_ns();
-    run("P", 300 * MS, false);
-    EXPECT(runloop_now_ns() - start >= 300 * MS);
-    EXPECT_TRACE("E T S b1 W A b2 T S W A X -> TimedOut");
-}
-
-static int64_t second_due;
 
 static void outlast_second(void) {
-    spend(second_due - runloop_now_ns() + 5 * MS);
+    outlast("second");
 }
 
-TEST("G17 a timer that becomes due during another one's callback waits for the next iteration") {
-    begin_golden();
-    add_timer("first", 0, 0, outlast_second, "P");
-    runloop_timer *second = add_timer("second", 300 * MS, 0, stop_loop, "P");
-    second_due = runloop_timer_get_fire_date(second);
-    run("P", LONG, false);
-    EXPECT_TRACE("E T S W A first T S W A second X -> Stopped");
+GOLDEN(two_timers_one_busy, "G17 R75", "one that comes due during a pass fires in the next iteration",
+       "E T S W A first T S W A second X -> Stopped") {
+    watch(P);
+    quiet(P);
+    timer("first", 10, 0, P, DO(outlast_second));
+    timer("second", 300, 0, P, DO(stop));
+    run(P, 20, GO_ON);
 }
 
-static runloop_timer *ticker;
-static int64_t ticks[8];
 static int tick_count;
 
-static void note_tick(void) {
-    ticks[tick_count] = runloop_timer_get_fire_date(ticker);
-    EXPECT(runloop_now_ns() >= ticks[tick_count]);
-    if (++tick_count == 5)
-        runloop_stop(loop);
+static void tick_slowly_at_first(void) {
+    on_grid("t", tick_count == 0 ? 0 : tick_count == 1 ? 4 : 1);
+    if (++tick_count == 1)
+        nap(75);
+    if (tick_count == 4)
+        stop();
 }
 
-static void note_tick_slowly_at_first(void) {
-    if (tick_count == 0)
-        spend(75 * MS);
-    note_tick();
+GOLDEN(missed_ticks, "G18 R80", "missed ticks are skipped, the grid is kept",
+       "t on the grid t on the grid t on the grid t on the grid -> Stopped") {
+    timer("t", 20, 20, P, DO(tick_slowly_at_first));
+    run(P, 20, GO_ON);
 }
 
-TEST("G18 ticks missed during a long callback are skipped, and the phase is kept") {
-    begin();
-    ticker = add_timer("", 20 * MS, 20 * MS, note_tick_slowly_at_first, "P");
-    int64_t start = runloop_timer_get_fire_date(ticker) - 20 * MS;
-    run("P", LONG, false);
-    EXPECT_TRACE("-> Stopped");
-    EXPECT_EQ(ticks[0] - start, 20 * MS);
-    EXPECT(ticks[1] - start >= 100 * MS);
-    for (int i = 1; i < 5; i++) {
-        EXPECT(ticks[i] > ticks[i - 1]);
-        EXPECT_EQ((ticks[i] - start) % (20 * MS), 0);
-    }
+static void tick_after_a_break(void) {
+    on_grid("t", tick_count == 0 ? 0 : tick_count == 1 ? 3 : 1);
+    if (++tick_count == 3)
+        stop();
 }
 
-TEST("G19 a loop that did not run for several intervals ticks once and returns to the grid") {
-    begin();
-    ticker = add_timer("", 50 * MS, 50 * MS, note_tick, "P");
-    int64_t start = runloop_timer_get_fire_date(ticker) - 50 * MS;
-    spend(120 * MS);
-    run("P", 0, false);
-    EXPECT_EQ(tick_count, 1);
-    EXPECT_EQ(ticks[0] - start, 50 * MS);
-    run("P", LONG, false);
-    EXPECT(ticks[1] - start >= 150 * MS);
-    for (int i = 1; i < 5; i++) {
-        EXPECT(ticks[i] > ticks[i - 1]);
-        EXPECT_EQ((ticks[i] - start) % (50 * MS), 0);
-    }
+GOLDEN(unattended_timer, "G19 R80", "a loop that didn't run for several intervals fires once",
+       "t on the grid t on the grid t on the grid -> Stopped") {
+    tick_count = 0;
+    timer("t", 20, 20, P, DO(tick_after_a_break));
+    nap(70);
+    run(P, 20, GO_ON);
 }
 
-TEST("G20 a wake-up inside a timer's callback makes no iteration of its own") {
-    begin_golden();
-    add_timer("timer", MS, 0, wake_loop, "P");
-    add_timer("end", 100 * MS, 0, stop_loop, "P");
-    run("P", LONG, false);
-    EXPECT_TRACE("E T S W A timer T S W A end X -> Stopped");
+GOLDEN(wake_in_timer, "G20 R48", "a wake-up in a timer's callback causes no further iteration",
+       "E T S W A t T S W A X -> TimedOut") {
+    watch(P);
+    quiet(P);
+    timer("t", PAST, 0, P, DO(wake));
+    run(P, .5, GO_ON);
 }
 
-TEST("G21 sources perform by order, equal ones by their first signal") {
-    begin_golden();
-    runloop_source *a = traced_source("a", 5, NULL), *b = traced_source("b", -1, NULL);
-    runloop_source *c = traced_source("c", 0, NULL), *d = traced_source("d", 0, NULL);
-    runloop_source *all[] = {a, b, d, c};
-    for (int i = 0; i < 4; i++)
-        EXPECT_EQ(runloop_add_source(loop, all[i], "P"), 0);
-    runloop_source *signals[] = {a, d, c, b, d};
-    for (int i = 0; i < 5; i++)
-        runloop_source_signal(signals[i]);
-    run("P", 0, false);
-    EXPECT_TRACE("E T S b d c a X -> TimedOut");
+GOLDEN(order_of_sources, "G21 R63", "ascending order, then the first signal", "b d c a -> TimedOut") {
+    source("a", 5, P, NULL);
+    source("b", -1, P, NULL);
+    source("c", 0, P, NULL);
+    source("d", 0, P, NULL);
+    signal_source("a");
+    signal_source("d");
+    nap(.01);
+    signal_source("c");
+    nap(.01);
+    signal_source("b");
+    signal_source("d");
+    run(P, 0, GO_ON);
 }
 
-static void run_inner(void) {
-    run("inner", LONG, false);
+static void run_q(void) {
+    run(Q, 20, GO_ON);
 }
 
-static void stop_inner_then_outer(void) {
-    WAIT_UNTIL(trace_is("E T S s E T S W") && loop_is_asleep());
-    stop_loop();
-    WAIT_UNTIL(trace_is("E T S s E T S W A X -> Stopped T S W") && loop_is_asleep());
-    stop_loop();
-}
-
-TEST("G22 a stop from another thread ends the inner run and leaves the outer one running") {
-    begin();
-    watch("P");
-    watch("inner");
-    s = add_source("s", run_inner, "P");
-    add_source("quiet", NULL, "inner");
-    runloop_source_signal(s);
-    start_helper(stop_inner_then_outer);
-    run("P", LONG, false);
-    join_helper();
-    EXPECT_TRACE("E T S s E T S W A X -> Stopped T S W A X -> Stopped");
+GOLDEN(stop_nested_asleep, "G22 R46", "a stop while a nested run sleeps ends that one only",
+       "E T S a E T S W A X -> Stopped T S W A X -> Stopped") {
+    watch(P);
+    watch(Q);
+    quiet(Q);
+    source("a", 0, P, DO(run_q));
+    signal_source("a");
+    when_asleep(DO(stop));
+    when_asleep(DO(stop));
+    run(P, 20, GO_ON);
 }

@@ -1,66 +1,40 @@
-// golden_main_queue.c — the golden traces that need the main dispatch queue. Linked with libdispatch, found by nobody
-// but the loop itself: its functions are declared here, as a C program without its headers would.
-#include "trace_helpers.h"
+// golden_main_queue.c — the golden traces that need the main dispatch queue.
+#include "golden.h"
 
+#ifdef GOLDEN_ARE_SCENARIOS
+
+#include <dispatch/dispatch.h>
+
+static void queue_block_on_main(void) {
+    dispatch_async(dispatch_get_main_queue(), ^{
+      say("block");
+    });
+}
+
+#else
+
+// The core is linked with libdispatch, found by nobody but the loop itself: its functions are declared here, as a C program
+// without its headers would.
 struct dispatch_queue_s;
 extern struct dispatch_queue_s _dispatch_main_q;
 extern void dispatch_async_f(struct dispatch_queue_s *queue, void *context, void (*work)(void *));
 
-static void enqueue(const char *name, action act) {
-    dispatch_async_f(&_dispatch_main_q, new_actor(name, act), actor_acts);
+static void queue_block_on_main(void) {
+    dispatch_async_f(&_dispatch_main_q, new_actor("block", NULL), actor_acts);
 }
 
-TEST("G15 work queued on the main queue before a run is served through its wait and is a handled source") {
-    begin();
+#endif
+
+GOLDEN_ON_MAIN(main_block, "G15 R106 R107", "a block on the main queue is a handled source",
+               "E T S W A block X -> HandledSource") {
     watch(DEFAULT);
-    enqueue("block", NULL);
-    run(DEFAULT, LONG, true);
-    EXPECT_TRACE("E T S W A block X -> HandledSource");
+    queue_block_on_main();
+    run(DEFAULT, 20, RETURN);
 }
 
-static void enqueue_block(void) {
-    enqueue("block", NULL);
-}
-
-TEST("G16 work that a timer queues on the main queue is served before the loop announces a wait") {
-    begin();
+GOLDEN_ON_MAIN(main_block_from_timer, "G16 R108", "a block that a timer queues is served without W and A",
+               "E T S W A t T S block T S W A X -> TimedOut") {
     watch(DEFAULT);
-    add_timer("timer", 0, 0, enqueue_block, DEFAULT);
-    run(DEFAULT, 300 * MS, false);
-    EXPECT_TRACE("E T S W A timer T S block T S W A X -> TimedOut");
-}
-
-TEST("R23 R24 the main queue keeps the main loop's common modes from being empty, and only them") {
-    begin();
-    watch(DEFAULT);
-    run(DEFAULT, 20 * MS, false);
-    EXPECT_TRACE("E T S W A X -> TimedOut");
-    EXPECT_EQ(runloop_add_common_mode(loop, "C"), 0);
-    run("C", 20 * MS, false);
-    EXPECT_TRACE("-> TimedOut");
-    watch("P");
-    run("P", LONG, false);
-    EXPECT_TRACE("-> Finished");
-}
-
-static void run_default_inside(void) {
-    run(DEFAULT, LONG, false);
-}
-
-TEST("R24 inside work of the main queue the default mode can be empty") {
-    begin();
-    enqueue("block", run_default_inside);
-    run(DEFAULT, LONG, true);
-    EXPECT_TRACE("block -> Finished -> HandledSource");
-}
-
-static void *run_default_elsewhere(void *unused) {
-    begin();
-    run(DEFAULT, LONG, false);
-    return unused;
-}
-
-TEST("R23 the main queue is no item of another thread's loop") {
-    on_new_thread(run_default_elsewhere, NULL);
-    EXPECT_TRACE("-> Finished");
+    timer("t", PAST, 0, DEFAULT, DO(queue_block_on_main));
+    run(DEFAULT, .5, GO_ON);
 }

@@ -1,4 +1,4 @@
-// has_work.c — the look that precedes a sleep, as a question (R25).
+// has_work.c — the check for work that precedes a sleep, as a query (R25).
 #include "items.h"
 
 static void expect_work_once(const char *words) {
@@ -10,7 +10,7 @@ static void expect_work_once(const char *words) {
     EXPECT(!runloop_has_work(MODE));
 }
 
-TEST("R25 there is work for a signalled source, a function, a due timer, and a stop that is remembered") {
+TEST("R25 a signalled source, a task, a due timer and a remembered stop are work") {
     EXPECT(!runloop_has_work(MODE));
     runloop_source *source = add_source(MODE, trace_perform, "source");
     EXPECT(!runloop_has_work(MODE));
@@ -30,7 +30,7 @@ TEST("R25 there is work for a signalled source, a function, a due timer, and a s
     expect_work_once("");
 }
 
-TEST("R25 there is work for a ready descriptor, and the question takes nothing away from it") {
+TEST("R25 a ready descriptor is work, and the query consumes nothing") {
     int counter = make_eventfd(0), pipe[2];
     runloop_source *source = make_counter(counter, trace_ready, "counter");
     REQUIRE(runloop_add_source(runloop_current(), source, MODE) == 0);
@@ -56,9 +56,9 @@ static void look_and_stop(runloop_timer *timer, void *info) {
     trace(runloop_has_work(MODE) ? "work" : "idle");
 }
 
-TEST("R25 in a call-out the question is about a run that would be nested") {
+TEST("R25 in a call-out the query is about a run that would be nested") {
     add_observer(MODE, RUNLOOP_ACTIVITY_BEFORE_WAITING, look, NULL);
-    add_timer(MODE, runloop_now_ns() + 5 * MS, 0, look_and_stop, NULL);
+    add_timer(MODE, runloop_now_ns() + 300 * MS, 0, look_and_stop, NULL);
     EXPECT_EQ(run_for(MODE, 20 * SECOND), RUNLOOP_RESULT_STOPPED);
     EXPECT_TRACE("idle idle");
     add_timer(MODE, runloop_now_ns(), 0, look_and_stop, NULL);
@@ -66,7 +66,7 @@ TEST("R25 in a call-out the question is about a run that would be nested") {
     EXPECT_TRACE("work idle");
 }
 
-TEST("R115 there is no work in no mode, an unknown one, or the pseudo-mode") {
+TEST("R115 a NULL mode, an unknown mode and the pseudo-mode have no work") {
     EXPECT(!runloop_has_work(NULL));
     EXPECT(!runloop_has_work("unknown"));
     runloop_perform(runloop_current(), RUNLOOP_COMMON_MODES, trace_function, "function", NULL);

@@ -1,4 +1,4 @@
-// idle.c — the question whether the run would sleep, asked where observers ask it.
+// idle.c — the query whether the run would sleep, made where observers make it.
 #include "trace_helpers.h"
 
 #define P "P"
@@ -10,7 +10,7 @@ static void ask(void) {
     trace(runloop_is_idle(loop) ? "idle" : "busy");
 }
 
-/// Asks in the first BeforeWaiting after `act`, and ends the run at the second one.
+/// Queries in the first BeforeWaiting after `act`, and ends the run at the second one.
 static void ask_after(action act) {
     begin();
     always(P, RUNLOOP_ACTIVITY_BEFORE_WAITING, act);
@@ -38,7 +38,7 @@ static void signal_s(void) {
         runloop_source_signal(s);
 }
 
-TEST("R148 a signalled source is something to do, until it has performed") {
+TEST("R148 a run with a signalled source is not idle until the source has performed") {
     ask_after(signal_s);
     s = add_source("s", NULL, P);
     run(P, LONG, false);
@@ -54,7 +54,7 @@ static void perform_function(void) {
         REQUIRE(runloop_perform(loop, P, function, "function", NULL) == 0);
 }
 
-TEST("R148 so is a function that the mode matches, and none for another mode") {
+TEST("R148 a run is not idle while a task matches its mode; a task for another mode makes no difference") {
     ask_after(perform_function);
     add_source("s", NULL, P);
     REQUIRE(runloop_perform(loop, "Q", function, "other", NULL) == 0);
@@ -67,7 +67,7 @@ static void let_timer_come_due(void) {
         add_timer("timer", 0, 0, NULL, P);
 }
 
-TEST("R148 so is a timer that is due") {
+TEST("R148 a run is not idle while a timer is due") {
     ask_after(let_timer_come_due);
     add_source("s", NULL, P);
     run(P, LONG, false);
@@ -81,7 +81,7 @@ static void raise_counter(void) {
         count_up(counter);
 }
 
-TEST("R148 so is a descriptor that is ready, which the question does not take away") {
+TEST("R148 a run is not idle while a descriptor is ready, and the query doesn't consume the event") {
     ask_after(raise_counter);
     counter = new_counter();
     add_descriptor("counter", counter, true, NULL, P);
@@ -89,7 +89,7 @@ TEST("R148 so is a descriptor that is ready, which the question does not take aw
     EXPECT_TRACE("busy counter idle -> Stopped");
 }
 
-TEST("R148 a descriptor that only another mode wants is not") {
+TEST("R148 a ready descriptor of another mode makes no difference") {
     ask_after(raise_counter);
     counter = new_counter();
     add_descriptor("counter", counter, true, NULL, "Q");
@@ -106,7 +106,7 @@ static void wake_once(void) {
         runloop_wake_up(loop);
 }
 
-TEST("R148 a wake-up, a stop and a limit that has passed keep the run from sleeping") {
+TEST("R148 a run with a wake-up, a stop or a reached limit is not idle") {
     ask_after(wake_once);
     add_source("s", NULL, P);
     run(P, LONG, false);
@@ -117,16 +117,19 @@ TEST("R148 a wake-up, a stop and a limit that has passed keep the run from sleep
     EXPECT_TRACE("idle busy -> Stopped");
 }
 
+static int64_t limit_ns;
+
 static void outlast_limit(void) {
-    spend(5 * MS);
+    spend(limit_ns - runloop_now_ns() + 50 * MS);
 }
 
-TEST("R148 over a limit that has passed nobody sleeps") {
+TEST("R148 a run never sleeps past a reached limit") {
     begin();
     add_source("s", NULL, P);
     always(P, RUNLOOP_ACTIVITY_BEFORE_WAITING, outlast_limit);
     always(P, RUNLOOP_ACTIVITY_BEFORE_WAITING, ask);
-    run(P, MS, false);
+    limit_ns = runloop_now_ns() + 500 * MS;
+    run(P, 500 * MS, false);
     EXPECT_TRACE("busy -> TimedOut");
 }
 
@@ -136,7 +139,7 @@ static void ask_in_nested_poll(void) {
     ask();
 }
 
-TEST("R148 the innermost run is asked about, and one that polls is never idle") {
+TEST("R148 the query is about the innermost run, and a polling run is never idle") {
     begin();
     add_source("s", NULL, P);
     s = add_source("asks", ask, "Q");
@@ -144,7 +147,7 @@ TEST("R148 the innermost run is asked about, and one that polls is never idle") 
     always(P, RUNLOOP_ACTIVITY_BEFORE_WAITING, ask_in_nested_poll);
     stop_at_wait(P, 2);
     runloop_wake_up(loop);
-    add_timer("timer", MS, 0, NULL, P);
+    add_timer("timer", 500 * MS, 0, NULL, P);
     run(P, LONG, false);
     EXPECT_TRACE("asks busy -> TimedOut idle timer idle -> Stopped");
 }
@@ -153,7 +156,7 @@ static void ask_from_elsewhere(void) {
     ask();
 }
 
-TEST("R148 outside runs and on another thread nobody is idle") {
+TEST("R148 outside runs and on another thread the answer is no") {
     begin();
     ask();
     start_helper(ask_from_elsewhere);

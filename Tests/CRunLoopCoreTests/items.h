@@ -1,4 +1,4 @@
-// items.h — short ways to make what the tests of loops, timers, descriptors and threads are about.
+// items.h — short functions that create what the tests of loops, timers, descriptors and threads use.
 #ifndef RUNLOOP_TEST_ITEMS_H
 #define RUNLOOP_TEST_ITEMS_H
 
@@ -13,16 +13,24 @@
 
 #if defined(__SANITIZE_THREAD__)
 #define UNDER_THREAD_SANITIZER 1
+#elif defined(__SANITIZE_ADDRESS__)
+#define UNDER_ADDRESS_SANITIZER 1
 #elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define UNDER_THREAD_SANITIZER 1
+#elif __has_feature(address_sanitizer)
+#define UNDER_ADDRESS_SANITIZER 1
 #endif
 #endif
 #ifndef UNDER_THREAD_SANITIZER
 #define UNDER_THREAD_SANITIZER 0
 #endif
+#ifndef UNDER_ADDRESS_SANITIZER
+#define UNDER_ADDRESS_SANITIZER 0
+#endif
+#define UNDER_SANITIZER (UNDER_THREAD_SANITIZER || UNDER_ADDRESS_SANITIZER)
 
-/// A mode that is not common, so that nothing but the test's own items is in it, on the main thread too.
+/// A mode that is not common, so that only the test's own items are in it, even on the main thread.
 #define MODE "test"
 #define OTHER_MODE "other"
 
@@ -47,7 +55,7 @@ static inline void trace_function(void *info) {
     trace(info);
 }
 
-/// For what another thread may be writing just now.
+/// For a trace that another thread may be writing.
 static inline bool trace_contains(const char *text) {
     pthread_mutex_lock(&test_trace_lock);
     bool found = strstr(test_trace_text, text);
@@ -55,7 +63,7 @@ static inline bool trace_contains(const char *text) {
     return found;
 }
 
-/// Entry T S W A Exit, as in the documents.
+/// Entry T S W A Exit, as in docs/RULES.md.
 static inline void trace_activity(runloop_observer *observer, runloop_activity activity, void *info) {
     (void)observer, (void)info;
     trace(activity == RUNLOOP_ACTIVITY_ENTRY            ? "Entry"
@@ -116,7 +124,7 @@ static inline runloop_observer *make_observer(runloop_activity activities,
     return observer;
 }
 
-/// Make, add to `mode` of the calling thread's loop, and leave to the loop: borrowed.
+/// Creates an item, adds it to `mode` of the calling thread's loop and leaves the only reference to the loop: borrowed.
 static inline runloop_source *add_source(const char *mode, void (*perform)(runloop_source *, void *), void *info) {
     runloop_source *source = make_source(perform, info);
     REQUIRE(runloop_add_source(runloop_current(), source, mode) == 0);
@@ -149,7 +157,7 @@ static inline runloop_observer *add_observer(const char *mode, runloop_activity 
     return observer;
 }
 
-/// All activities of `mode` to the trace.
+/// Traces all activities of `mode`.
 static inline void trace_activities(const char *mode) {
     add_observer(mode, RUNLOOP_ACTIVITY_ALL, trace_activity, NULL);
 }
@@ -168,7 +176,7 @@ static inline int run_for(const char *mode, int64_t limit_ns) {
     return runloop_run_in_mode(mode, limit_ns, false);
 }
 
-/// A run that does whatever is ready or nearly so, and then times out: long enough for a machine that is busy elsewhere.
+/// A run that serves whatever is ready or nearly so, and then times out: long enough for a busy machine.
 static inline int run_a_while(const char *mode) {
     return run_for(mode, 200 * MS);
 }
@@ -185,7 +193,7 @@ static inline int make_eventfd(unsigned value) {
     return descriptor;
 }
 
-/// ends[0] is read from, ends[1] written to; neither blocks.
+/// ends[0] is the read end, ends[1] the write end; both are non-blocking.
 static inline void make_pipe(int ends[2]) {
     REQUIRE(pipe2(ends, O_NONBLOCK | O_CLOEXEC) == 0);
 }
@@ -195,7 +203,7 @@ static inline void bump(int descriptor) {
     REQUIRE(write(descriptor, &one, sizeof one) == sizeof one);
 }
 
-/// The value of an eventfd, which becomes 0; 0 if it was.
+/// Reads an eventfd, which resets it: its value, or 0.
 static inline uint64_t take(int descriptor) {
     uint64_t value = 0;
     return read(descriptor, &value, sizeof value) == sizeof value ? value : 0;
@@ -212,7 +220,7 @@ static inline void pass_time(int64_t duration_ns) {
 static inline int count_descriptors(void) {
     DIR *directory = opendir("/proc/self/fd");
     REQUIRE(directory);
-    int count = -1; // Its own.
+    int count = -1; // The directory's own.
     for (struct dirent *entry; (entry = readdir(directory));)
         count += entry->d_name[0] != '.';
     closedir(directory);
@@ -221,11 +229,11 @@ static inline int count_descriptors(void) {
 
 //===-- another thread's loop ----------------------------------------------------------------------------------------===//
 
-/// A thread that runs its loop in `mode`, which is kept from being empty, until it is stopped.
+/// A thread that runs its loop in `mode`, which has a permanent item, until it is stopped.
 struct worker {
     const char *mode;
-    void (*prepare)(void); ///< On the thread, before it runs. May be NULL.
-    runloop *loop;         ///< Retained: the thread may end at any moment after a stop.
+    void (*prepare)(void); ///< Called on the thread before it runs. May be NULL.
+    runloop *loop;         ///< Retained, because the thread may end at any moment after a stop.
     pthread_t thread;
     pid_t id;
     bool ready;
@@ -252,7 +260,7 @@ static inline void start_worker(struct worker *worker) {
     WAIT_UNTIL(__atomic_load_n(&worker->ready, __ATOMIC_ACQUIRE));
 }
 
-/// Waits until the worker's loop has gone to sleep and nothing is going on in it.
+/// Waits until the worker's loop is asleep and idle.
 static inline void wait_for_sleep(struct worker *worker) {
     WAIT_UNTIL(sleeps(worker->loop, worker->id));
 }

@@ -1,177 +1,190 @@
-// lock.c — the lock of a loop, by itself: this program is built with its own copy of it, whose bias comes and goes quickly.
-#define LOCK_TAKES_BEFORE_BIAS 3
-#define runloop__lock_init tested_lock_init
-#define runloop__lock_take_later tested_lock_take_later
-#define runloop__lock_wake_one tested_lock_wake_one
-#define runloop__lock_revoke tested_lock_revoke
-#define runloop__lock_take_without_bias tested_lock_take_without_bias
-#define runloop__lock_wake_revoker tested_lock_wake_revoker
-#include "../../Sources/CRunLoopCore/src/lock.c"
-
+// lock.c — the lock of a loop by itself: its word, its bias, and what happens where the kernel refuses the barrier.
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
-#include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 
+#include "base/lock.h"
 #include "test.h"
 
 static struct lock lock;
 
-static void own_pair(void) {
-    lock_take_own(&lock);
-    lock_give_own(&lock);
+static void loop_thread_pair(void) {
+    lock_take(&lock);
+    lock_give(&lock);
 }
 
-static void foreign_pair(void) {
-    lock_take_foreign(&lock);
-    lock_give_foreign(&lock);
+/// As a loop does it; in its place, waking the loop's thread is up to the test.
+static void take_from_other_thread(void) {
+    if (!lock_take_from_other_thread(&lock))
+        runloop__lock_await_acknowledgment(&lock);
 }
 
-static void *foreign_pair_on_thread(void *unused) {
-    foreign_pair();
+static void other_thread_pair(void) {
+    take_from_other_thread();
+    lock_give_word(&lock);
+}
+
+static void *other_thread_pair_on_thread(void *unused) {
+    other_thread_pair();
     return unused;
 }
 
-TEST("alone with its lock, a thread takes it by bias and leaves the word alone") {
-    runloop__lock_init(&lock);
+/// Takes it as often as needed for a bias.
+static void bias(void) {
+    for (uint32_t i = 0; i < lock.takes_before_bias; i++)
+        loop_thread_pair();
     REQUIRE(lock.bias == LOCK_BIASED);
-    lock_take_own(&lock);
-    EXPECT_EQ(lock.word, LOCK_FREE);
-    EXPECT(lock.inside);
-    lock_give_own(&lock);
+}
+
+TEST("a lock is shared at first, and biased when its thread has taken it often enough in a row") {
+    runloop__lock_init(&lock);
+    for (uint32_t i = 1; i < lock.takes_before_bias; i++) {
+        lock_take(&lock);
+        EXPECT(lock.bias == LOCK_SHARED && lock.word == LOCK_HELD && !lock.inside);
+        lock_give(&lock);
+    }
+    lock_take(&lock);
+    EXPECT(lock.bias == LOCK_BIASED && lock.word == LOCK_FREE && lock.inside);
+    lock_give(&lock);
+    lock_take(&lock);
+    EXPECT(lock.word == LOCK_FREE && lock.inside);
+    lock_give(&lock);
     EXPECT(!lock.inside);
 }
 
-TEST("another thread ends the bias, and it comes back when the own thread has been alone for a while") {
+TEST("another thread in between restarts the count") {
     runloop__lock_init(&lock);
-    on_new_thread(foreign_pair_on_thread, NULL);
+    for (int repetition = 0; repetition < 5; repetition++) {
+        for (uint32_t i = 1; i < lock.takes_before_bias; i++)
+            loop_thread_pair();
+        on_new_thread(other_thread_pair_on_thread, NULL);
+        EXPECT_EQ(lock.bias, LOCK_SHARED);
+    }
+}
+
+TEST(
+    "a bias that is revoked soon takes twice as many takes the next time, and after a quiet time as many as at first") {
+    runloop__lock_init(&lock);
+    uint32_t at_first = lock.takes_before_bias;
+    for (uint32_t factor = 1; factor <= 8; factor *= 2) {
+        EXPECT_EQ(lock.takes_before_bias, factor * at_first);
+        bias();
+        lock.biased_ns = runloop_now_ns();
+        other_thread_pair();
+    }
+    bias();
+    lock.biased_ns -= SECOND;
+    other_thread_pair();
+    EXPECT_EQ(lock.takes_before_bias, at_first);
+}
+
+TEST("a lock whose bias was ended gets none any more") {
+    runloop__lock_init(&lock);
+    bias();
+    lock_end_bias(&lock);
+    for (int i = 0; i < 1000; i++)
+        loop_thread_pair();
     EXPECT_EQ(lock.bias, LOCK_SHARED);
-    for (int i = 1; i < LOCK_TAKES_BEFORE_BIAS; i++) {
-        lock_take_own(&lock);
-        EXPECT_EQ(lock.word, LOCK_HELD);
-        EXPECT(!lock.inside);
-        lock_give_own(&lock);
-        EXPECT_EQ(lock.bias, LOCK_SHARED);
-    }
-    lock_take_own(&lock);
-    EXPECT_EQ(lock.bias, LOCK_BIASED);
-    EXPECT(lock.inside);
-    lock_give_own(&lock);
-    EXPECT_EQ(lock.word, LOCK_FREE);
 }
 
-TEST("another thread in between starts the count anew") {
-    runloop__lock_init(&lock);
-    on_new_thread(foreign_pair_on_thread, NULL);
-    for (int round = 0; round < 5; round++) {
-        for (int i = 1; i < LOCK_TAKES_BEFORE_BIAS; i++)
-            own_pair();
-        EXPECT_EQ(lock.bias, LOCK_SHARED);
-        on_new_thread(foreign_pair_on_thread, NULL);
-    }
-}
-
-//===-- together -----------------------------------------------------------------------------------------------------===//
+//===-- two threads --------------------------------------------------------------------------------------------------===//
 
 static _Atomic pid_t waiter;
 static _Atomic bool is_in;
 
 static void *take_and_tell(void *unused) {
     waiter = (pid_t)syscall(SYS_gettid);
-    lock_take_foreign(&lock);
+    take_from_other_thread();
     is_in = true;
-    lock_give_foreign(&lock);
+    lock_give_word(&lock);
     return unused;
 }
 
-TEST("who revokes the bias sleeps until the own thread has left") {
+TEST("a thread that revokes the bias sleeps until the loop's thread has left") {
     runloop__lock_init(&lock);
-    lock_take_own(&lock);
+    bias();
+    lock_take(&lock);
     pthread_t thread;
     REQUIRE(pthread_create(&thread, NULL, take_and_tell, NULL) == 0);
     WAIT_UNTIL(lock.bias == LOCK_REVOKING && thread_is_asleep(waiter));
     EXPECT(!is_in);
-    lock_give_own(&lock);
+    lock_give(&lock);
     WAIT_UNTIL(is_in);
     pthread_join(thread, NULL);
 }
 
-static void *take_own_and_tell(void *unused) {
+static void *take_as_loop_thread_and_tell(void *unused) {
     waiter = (pid_t)syscall(SYS_gettid);
-    lock_take_own(&lock);
+    lock_take(&lock);
     is_in = true;
-    lock_give_own(&lock);
+    lock_give(&lock);
     return unused;
 }
 
-TEST("the own thread sleeps until who revoked its bias has left") {
+TEST("the loop's thread sleeps until the thread that revoked its bias has left") {
     runloop__lock_init(&lock);
-    lock_take_foreign(&lock);
+    bias();
+    take_from_other_thread();
     pthread_t thread;
-    REQUIRE(pthread_create(&thread, NULL, take_own_and_tell, NULL) == 0);
+    REQUIRE(pthread_create(&thread, NULL, take_as_loop_thread_and_tell, NULL) == 0);
     WAIT_UNTIL(waiter && thread_is_asleep(waiter));
     EXPECT(!is_in);
-    lock_give_foreign(&lock);
+    lock_give_word(&lock);
     pthread_join(thread, NULL);
     EXPECT(is_in);
 }
 
-static _Atomic bool own_thread_is_done;
-enum { ROUNDS = 100000, FOREIGN_ROUNDS = ROUNDS / 4 };
+static _Atomic bool loop_thread_is_done;
+enum { PAIRS = 100000, OTHER_PAIRS = PAIRS / 4 };
 static uint64_t guarded[2];
 
-/// What two threads do together is seen: the sum would be wrong, the halves differ, and the thread sanitizer would tell.
+/// If two threads are ever inside together, the sum is wrong, the halves differ, and the thread sanitizer reports it.
 static void change_what_is_guarded(void) {
     REQUIRE(guarded[0] == guarded[1]);
     guarded[0]++;
     guarded[1]++;
 }
 
-static void *contend(void *pause) {
-    for (int i = 0; i < FOREIGN_ROUNDS; i++) {
-        lock_take_foreign(&lock);
+static void *contend(void *waits_for_bias) {
+    for (int i = 0; i < OTHER_PAIRS; i++) {
+        take_from_other_thread();
         change_what_is_guarded();
-        lock_give_foreign(&lock);
-        // Now and then the own thread is to have its bias back.
-        while (pause && i % 8 == 0 && lock.bias != LOCK_BIASED && !own_thread_is_done)
+        lock.takes_before_bias = 3; // so that the bias keeps coming back
+        lock_give_word(&lock);
+        while (waits_for_bias && i % 8 == 0 && lock.bias != LOCK_BIASED && !loop_thread_is_done)
             sched_yield();
     }
     return NULL;
 }
 
-static void stress(bool pause) {
+static void stress(bool waits_for_bias) {
     runloop__lock_init(&lock);
     guarded[0] = guarded[1] = 0;
-    own_thread_is_done = false;
+    loop_thread_is_done = false;
     pthread_t others[2];
     for (int i = 0; i < 2; i++)
-        REQUIRE(pthread_create(&others[i], NULL, contend, pause ? &lock : NULL) == 0);
-    for (int i = 0; i < ROUNDS; i++) {
-        lock_take_own(&lock);
+        REQUIRE(pthread_create(&others[i], NULL, contend, waits_for_bias ? &lock : NULL) == 0);
+    for (int i = 0; i < PAIRS; i++) {
+        lock_take(&lock);
         change_what_is_guarded();
-        lock_give_own(&lock);
+        lock_give(&lock);
     }
-    own_thread_is_done = true;
+    loop_thread_is_done = true;
     for (int i = 0; i < 2; i++)
         pthread_join(others[i], NULL);
-    EXPECT_EQ(guarded[0], ROUNDS + 2 * FOREIGN_ROUNDS);
+    EXPECT_EQ(guarded[0], PAIRS + 2 * OTHER_PAIRS);
 }
 
-TEST("only one is inside, whoever comes and however often the bias changes") {
+TEST("only one thread is inside, whichever threads come and however often the bias changes") {
     stress(false);
     stress(true);
 }
 
 //===-- the kernel ---------------------------------------------------------------------------------------------------===//
-
-TEST("without the kernel's barrier there is no bias, and the lock is one all the same") {
-    may_be_biased = false;
-    stress(false);
-    EXPECT_EQ(lock.bias, LOCK_SHARED);
-}
 
 static void refuse_barriers_from_now_on(void) {
     struct sock_filter refuse_barriers[] = {
@@ -183,49 +196,100 @@ static void refuse_barriers_from_now_on(void) {
     struct sock_fprog program = {.len = 4, .filter = refuse_barriers};
     REQUIRE(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
     REQUIRE(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
-    REQUIRE(!membarrier(BARRIER_ON_THREADS) && errno == EPERM);
 }
 
-TEST("a process that shuts itself out from the barrier later can still revoke a bias") {
-    runloop__lock_init(&lock);
+TEST("where the kernel refuses barriers there is no bias, and the lock still excludes") {
     refuse_barriers_from_now_on();
-    on_new_thread(foreign_pair_on_thread, NULL);
+    stress(false);
     EXPECT_EQ(lock.bias, LOCK_SHARED);
 }
 
-static void do_nothing(int signal) {
-    (void)signal;
+static void take_where_barriers_are_refused(bool loop_thread_is_inside) {
+    runloop__lock_init(&lock);
+    bias();
+    refuse_barriers_from_now_on();
+    if (loop_thread_is_inside)
+        lock_take(&lock);
+    pthread_t thread;
+    REQUIRE(pthread_create(&thread, NULL, take_and_tell, NULL) == 0);
+    WAIT_UNTIL(lock.bias == LOCK_REVOKING && thread_is_asleep(waiter));
+    EXPECT(!is_in);
+    if (loop_thread_is_inside)
+        lock_give(&lock);
+    // The next take is the acknowledgment, and waits for the other thread to leave.
+    loop_thread_pair();
+    EXPECT(is_in);
+    pthread_join(thread, NULL);
+    for (int i = 0; i < 1000; i++)
+        loop_thread_pair();
+    EXPECT_EQ(lock.bias, LOCK_SHARED);
 }
 
-static void *revoke_and_tell_how_long(void *duration_ns) {
-    int64_t start_ns = runloop_now_ns();
-    foreign_pair();
-    *(int64_t *)duration_ns = runloop_now_ns() - start_ns;
-    is_in = true;
-    // There until it has been told that no more signals come.
-    WAIT_UNTIL(!is_in);
+TEST("a bias that is revoked without a barrier lasts until the loop's thread takes the lock again") {
+    take_where_barriers_are_refused(false);
+}
+
+TEST("a bias that is revoked without a barrier lasts until the loop's thread has left and takes the lock again") {
+    take_where_barriers_are_refused(true);
+}
+
+static void *use_loop(void *loop) {
+    EXPECT(!runloop_contains_timer(loop, NULL, "mode"));
+    runloop_timer *timer = NULL;
+    runloop_timer_config config = {.fire_ns = RUNLOOP_NEVER};
+    REQUIRE(runloop_timer_create(&config, &timer) == 0);
+    EXPECT_EQ(runloop_add_timer(loop, timer, "mode"), 0);
+    runloop_timer_invalidate(timer);
+    runloop_timer_release(timer);
+    runloop_stop_latched(loop);
     return NULL;
 }
 
-TEST("what stands for the barrier then is not cut short by signals") {
-    runloop__lock_init(&lock);
+TEST("a loop that sleeps is woken for an acknowledgment where barriers are refused") {
+    runloop *loop = runloop_current();
+    runloop_timer *timer = NULL;
+    runloop_timer_config config = {.fire_ns = RUNLOOP_NEVER - 1};
+    REQUIRE(runloop_timer_create(&config, &timer) == 0);
+    REQUIRE(runloop_add_timer(loop, timer, RUNLOOP_DEFAULT_MODE) == 0);
+    for (int i = 0; i < 1000; i++)
+        runloop_timer_set_fire_date(timer, RUNLOOP_NEVER - 1);
     refuse_barriers_from_now_on();
-    REQUIRE(signal(SIGUSR1, do_nothing) != SIG_ERR);
-    int64_t duration_ns = 0;
     pthread_t thread;
-    REQUIRE(pthread_create(&thread, NULL, revoke_and_tell_how_long, &duration_ns) == 0);
-    WAIT_UNTIL((pthread_kill(thread, SIGUSR1), is_in));
-    is_in = false;
+    REQUIRE(pthread_create(&thread, NULL, use_loop, loop) == 0);
+    EXPECT_EQ(runloop_run(), RUNLOOP_RESULT_STOPPED);
     pthread_join(thread, NULL);
-    EXPECT(duration_ns >= 20 * MS);
+    runloop_timer_release(timer);
 }
 
-TEST("a forked child's locks have a bias, too") {
+static runloop *finished_loop;
+
+static void *bias_and_end(void *unused) {
+    finished_loop = runloop_retain(runloop_current());
+    for (int i = 0; i < 1000; i++)
+        runloop_next_fire_date(finished_loop, RUNLOOP_DEFAULT_MODE);
+    return unused;
+}
+
+TEST("R10 a loop whose thread has ended waits for nobody, where barriers are refused too") {
+    on_new_thread(bias_and_end, NULL);
+    refuse_barriers_from_now_on();
+    runloop_timer *timer = NULL;
+    runloop_timer_config config = {.fire_ns = 0};
+    REQUIRE(runloop_timer_create(&config, &timer) == 0);
+    EXPECT_EQ(runloop_add_timer(finished_loop, timer, RUNLOOP_DEFAULT_MODE), -ESHUTDOWN);
+    EXPECT_EQ(runloop_next_fire_date(finished_loop, RUNLOOP_DEFAULT_MODE), RUNLOOP_NEVER);
+    runloop_timer_release(timer);
+    runloop_release(finished_loop);
+}
+
+TEST("the locks of a forked child can be biased too") {
+    runloop__lock_init(&lock);
+    bias();
     pid_t child = fork();
     if (child == 0) {
         alarm(60);
         runloop__lock_init(&lock);
-        REQUIRE(lock.bias == LOCK_BIASED && membarrier(BARRIER_ON_THREADS));
+        bias();
         stress(false);
         _exit(test_failures != 0);
     }

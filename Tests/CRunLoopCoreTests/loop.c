@@ -1,4 +1,4 @@
-// loop.c — a thread and its loop: where it comes from, how long it lives, what its end does (R1–R13, R120).
+// loop.c — a thread and its loop: creation, lifetime, and what its end does (R1–R13, R120).
 #include "items.h"
 
 static void *ask_main(void *unused) {
@@ -27,7 +27,7 @@ TEST("R1 threads have different loops") {
     on_new_thread(compare_with_main, runloop_current());
 }
 
-TEST("R2 the main loop is known to any thread, before the main thread asked") {
+TEST("R2 any thread can get the main loop before the main thread has asked for it") {
     pthread_t threads[16];
     for (int i = 0; i < 16; i++)
         REQUIRE(pthread_create(&threads[i], NULL, ask_main, NULL) == 0);
@@ -49,14 +49,14 @@ static void *count_own_descriptors(void *unused) {
     return (void *)(intptr_t)(count_descriptors() - before);
 }
 
-TEST("R3 as changed: the first loop of a process makes no other") {
+TEST("R3 creating the first loop of a process creates no other") {
     pthread_t thread;
     void *made = NULL;
     REQUIRE(pthread_create(&thread, NULL, count_own_descriptors, NULL) == 0 && pthread_join(thread, &made) == 0);
     EXPECT_EQ((intptr_t)made, 2);
 }
 
-TEST("R4 a new loop has the default mode, which is common, runs nothing, and ignores wake-ups") {
+TEST("R4 a new loop has only the default mode, which is common; it isn't running and ignores wake-ups") {
     runloop *loop = runloop_current();
     const char *names[4] = {0};
     EXPECT_EQ(runloop_get_modes(loop, names, 4), 1);
@@ -88,7 +88,7 @@ static void run_other_mode(void *loop) {
     trace_mode(loop);
 }
 
-TEST("R5 the current mode is that of the innermost run, and still that when its Exit observers run") {
+TEST("R5 the current mode is that of the innermost run, even while its Exit observers run") {
     runloop *loop = runloop_current();
     keep_mode(MODE);
     keep_mode(OTHER_MODE);
@@ -111,7 +111,7 @@ TEST("R5 the current mode is readable from another thread") {
     runloop_release(loop);
 }
 
-TEST("R6 a reference taken and given back leaves the loop to its thread") {
+TEST("R6 a retain and a release leave the loop to its thread") {
     runloop *loop = runloop_current();
     for (int i = 0; i < 3; i++)
         EXPECT(runloop_retain(loop) == loop);
@@ -125,8 +125,8 @@ TEST("R6 a reference taken and given back leaves the loop to its thread") {
 
 //===-- the end of a thread ------------------------------------------------------------------------------------------===//
 
-// The destructor that watches the loop's end is called four times by the system, but the thread sanitizer forgets a thread
-// after the third; its key is made after the loop's, so that it comes after it in each pass.
+// The system calls the destructor that watches the end of the loop four times, but the thread sanitizer drops a thread
+// after the third. Its key is created after the loop's, so that it is called after the loop's in each iteration.
 enum { PASSES = UNDER_THREAD_SANITIZER ? 3 : 4 };
 
 static pthread_key_t end_key;
@@ -157,7 +157,7 @@ static void *thread_with_key(void *destructor) {
     return NULL;
 }
 
-TEST("R7 the loop still works in two passes of key destructors, is torn down in the third, and never comes again") {
+TEST("R7 the loop works in two iterations of key destructors, is torn down in the third, and is never created again") {
     int before = count_descriptors();
     void (*destructor)(void *) = look_at_pass;
     on_new_thread(thread_with_key, &destructor);
@@ -177,7 +177,7 @@ static void ask_main_late(void *unused) {
         pthread_setspecific(end_key, unused);
 }
 
-TEST("R7 R2 a thread whose loop is gone may still ask for the main loop, and gets no loop of its own by it") {
+TEST("R7 R2 a thread whose loop has ended can still get the main loop, and gets no loop of its own by that") {
     int before = count_descriptors();
     void (*destructor)(void *) = ask_main_late;
     on_new_thread(thread_with_key, &destructor);
@@ -262,7 +262,7 @@ static void *thread_with_more_functions(void *keep) {
     return NULL;
 }
 
-TEST("R8 the end of a thread cancels each source once per mode, then discards what was performed too late") {
+TEST("R8 the end of a thread cancels each source once per mode, then discards the tasks that are left") {
     int before = count_descriptors();
     on_new_thread(thread_with_items, "keep");
     EXPECT_TRACE("cancel cancel first");
@@ -273,7 +273,7 @@ TEST("R8 the end of a thread cancels each source once per mode, then discards wh
     EXPECT_TRACE("cancel cancel first second");
 }
 
-TEST("R8 R9 items that outlive the thread stay valid, keep their dates, and may join another loop") {
+TEST("R8 R9 items that outlive the thread stay valid, keep their dates, and can be added to another loop") {
     on_new_thread(thread_with_items, "keep");
     EXPECT(runloop_source_is_valid(end_source));
     EXPECT(runloop_timer_is_valid(end_timer));
@@ -336,7 +336,7 @@ static void use_finished_loop(runloop *loop) {
     EXPECT(description);
     free(description);
     EXPECT_TRACE("");
-    EXPECT_EQ(runloop_add_timer(runloop_current(), timer, MODE), 0); // It was nowhere.
+    EXPECT_EQ(runloop_add_timer(runloop_current(), timer, MODE), 0); // It was in no mode.
     runloop_timer_release(timer);
     runloop_source_release(source);
     runloop_source_release(descriptor);
@@ -348,7 +348,7 @@ static void *retain_own(void *unused) {
     return runloop_retain(runloop_current());
 }
 
-TEST("R10 a loop that a client holds stays an object after its thread, on which nothing ever runs") {
+TEST("R10 a retained loop outlives its thread as an object on which nothing ever runs") {
     int before = count_descriptors();
     runloop *loop = NULL;
     pthread_t thread;
@@ -359,10 +359,10 @@ TEST("R10 a loop that a client holds stays an object after its thread, on which 
     runloop_release(loop);
     runloop_release(loop);
     EXPECT(ours - before <= 2);
-    EXPECT_EQ(count_descriptors(), before + 2); // Those of this thread's loop, made meanwhile.
+    EXPECT_EQ(count_descriptors(), before + 2); // Those of this thread's loop, created in the meantime.
 }
 
-TEST("R11 an item that its creator released goes on working, and is freed when the loop lets it go") {
+TEST("R11 an item that its creator released still works, and is freed when the loop releases it") {
     runloop_source_config config = {.context = {.info = "released", .release = trace_release},
                                     .perform = trace_perform};
     runloop_source *source = NULL;
@@ -403,7 +403,7 @@ static void *thread_that_adds_at_its_end(void *unused) {
     return NULL;
 }
 
-TEST("R12 a loop that is being torn down takes nothing in and runs nothing") {
+TEST("R12 a loop that is being torn down accepts nothing and runs nothing") {
     on_new_thread(thread_that_adds_at_its_end, NULL);
     EXPECT_TRACE("cancel");
 }
@@ -419,7 +419,7 @@ static void *thread_with_curious_discard(void *unused) {
     return NULL;
 }
 
-TEST("R12 a discarded function may still ask the loop, and is refused") {
+TEST("R12 a discard function can still call the loop, and is refused") {
     on_new_thread(thread_with_curious_discard, NULL);
     EXPECT_TRACE("discarded");
 }

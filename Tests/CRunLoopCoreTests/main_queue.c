@@ -3,7 +3,7 @@
 
 #include <poll.h>
 
-// What the tests need of libdispatch, whose headers want a compiler with blocks.
+// The functions of libdispatch that the tests need; its headers require a compiler with blocks.
 typedef struct dispatch_queue_s *dispatch_queue;
 extern struct dispatch_queue_s _dispatch_main_q;
 extern void dispatch_async_f(dispatch_queue queue, void *context, void (*work)(void *));
@@ -93,7 +93,7 @@ TEST("R106 whether a run serves the main queue is decided at its start") {
     EXPECT_TRACE("work");
 }
 
-TEST("R107 everything that is queued runs as one batch, in order") {
+TEST("R107 all blocks that are queued run as one batch, in order") {
     trace_default_activities();
     enqueue(trace_function, "a");
     enqueue(trace_function, "b");
@@ -107,7 +107,7 @@ static void enqueue_more(void *info) {
     enqueue(trace_function, "later");
 }
 
-TEST("R107 what the batch queues runs in a later iteration") {
+TEST("R107 a block that the batch adds runs in a later iteration") {
     trace_default_activities();
     enqueue(enqueue_more, "first");
     enqueue(trace_function, "second");
@@ -134,7 +134,7 @@ static void perform_more(void *info) {
     runloop_perform(runloop_current(), RUNLOOP_DEFAULT_MODE, trace_function, "performed", NULL);
 }
 
-TEST("R107 what the batch lets perform runs in the same iteration") {
+TEST("R107 a task that the batch queues runs in the same iteration") {
     trace_default_activities();
     enqueue(perform_more, "batch");
     EXPECT_EQ(handle_one(RUNLOOP_DEFAULT_MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
@@ -146,7 +146,7 @@ static void enqueue_from_timer(runloop_timer *timer, void *info) {
     enqueue(trace_function, "work");
 }
 
-TEST("R108 in the first iteration the main queue is seen by the wait, later ones look for it before") {
+TEST("R108 in the first iteration only the wait checks the main queue; later ones check it before the wait") {
     trace_default_activities();
     enqueue(trace_function, "work");
     EXPECT_EQ(handle_one(RUNLOOP_DEFAULT_MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
@@ -156,7 +156,7 @@ TEST("R108 in the first iteration the main queue is seen by the wait, later ones
     EXPECT_TRACE("Entry T S W A timer T S work T S W A Exit");
 }
 
-TEST("R108 a run that doesn't sleep serves the main queue without announcing anything") {
+TEST("R108 a polling run serves the main queue without notifying BeforeWaiting and AfterWaiting") {
     trace_default_activities();
     enqueue(trace_function, "work");
     EXPECT_EQ(poll_mode(RUNLOOP_DEFAULT_MODE), RUNLOOP_RESULT_TIMED_OUT);
@@ -176,7 +176,7 @@ static void stop_after_three(runloop_timer *timer, void *info) {
         runloop_stop(runloop_current());
 }
 
-TEST("R108 work that queues itself again does not keep timers and descriptors from their turns") {
+TEST("R108 a block that queues itself again does not starve timers and descriptors") {
     add_timer(RUNLOOP_DEFAULT_MODE, 0, 1, stop_after_three, "t");
     enqueue(enqueue_for_ever, "w");
     EXPECT_EQ(run_for(RUNLOOP_DEFAULT_MODE, 20 * SECOND), RUNLOOP_RESULT_STOPPED);
@@ -221,7 +221,7 @@ static void ask_whether_idle(runloop_observer *observer, runloop_activity activi
     trace(runloop_is_idle(runloop_current()) ? "idle" : "busy");
 }
 
-/// Leaves on the stack what is no zero.
+/// Fills the stack below with a non-zero pattern.
 static __attribute__((noinline)) void litter_stack(void) {
     volatile char litter[4096];
     for (size_t i = 0; i < sizeof litter; i++)
@@ -239,7 +239,7 @@ TEST("R148 R106 a run that has queued blocks to serve is not idle, from its Entr
     runloop_observer_invalidate(observer);
 }
 
-TEST("R109 R24 a run nested in main-queue work neither serves the queue nor counts it as an item") {
+TEST("R109 R24 a run nested in a main-queue block neither serves the queue nor counts it as an item") {
     enqueue(run_nested, "outer");
     enqueue(trace_function, "next");
     EXPECT_EQ(handle_one(RUNLOOP_DEFAULT_MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
@@ -269,7 +269,7 @@ static void *queue_when_asleep(void *synchronously) {
     return NULL;
 }
 
-//===-- the note about work that a nested run leaves waiting ---------------------------------------------------------===//
+//===-- the diagnostic about work that a nested run leaves waiting ---------------------------------------------------===//
 
 static int note_reader;
 
@@ -348,41 +348,41 @@ static void run_inside_timer(runloop_timer *timer, void *info) {
     sleep_over_work(NULL);
 }
 
-TEST("R109 work that waits for a nested run to end is worth a note, once") {
+TEST("R109 work that waits for a nested run to end causes one diagnostic") {
     EXPECT_EQ(notes_during(sleep_over_work), 1);
     EXPECT_EQ(notes_during(sleep_over_work), 0);
 }
 
-TEST("R109 the note comes while the run sleeps, and no observer notices anything") {
+TEST("R109 the diagnostic is written while the run sleeps, and no observer is notified") {
     EXPECT_EQ(notes_during(sleep_while_work_comes), 1);
 }
 
-TEST("R109 the note counts from the first of several short runs") {
+TEST("R109 the time until the diagnostic counts from the first of several short runs") {
     EXPECT_EQ(notes_during(poll_over_work), 1);
 }
 
-TEST("R109 no work that waits, no note; nor for a run nested in anything else") {
+TEST("R109 there is no diagnostic without waiting work, nor for a run nested in any other call-out") {
     EXPECT_EQ(notes_during(sleep_over_nothing), 0);
     add_timer(RUNLOOP_DEFAULT_MODE, runloop_now_ns(), 0, run_inside_timer, NULL);
     EXPECT_EQ(notes_during(no_work), 0);
 }
 
-TEST("R109 notes can be switched off, by a call and by the environment") {
-    EXPECT(runloop_notes_are_enabled());
-    runloop_set_notes_enabled(false);
-    EXPECT(!runloop_notes_are_enabled());
+TEST("R109 diagnostics can be disabled by a call and by the environment") {
+    EXPECT(runloop_diagnostics_are_enabled());
+    runloop_set_diagnostics_enabled(false);
+    EXPECT(!runloop_diagnostics_are_enabled());
     EXPECT_EQ(notes_during(sleep_over_work), 0);
-    runloop_set_notes_enabled(true);
+    runloop_set_diagnostics_enabled(true);
     EXPECT_EQ(notes_during(sleep_over_work), 1);
 }
 
-TEST("R109 notes are off where the environment says so") {
-    setenv("RUNLOOP_NOTES", "0", 1);
-    EXPECT(!runloop_notes_are_enabled());
+TEST("R109 diagnostics are disabled where the environment says so") {
+    setenv("RUNLOOP_DIAGNOSTICS", "0", 1);
+    EXPECT(!runloop_diagnostics_are_enabled());
     EXPECT_EQ(notes_during(sleep_over_work), 0);
 }
 
-TEST("R110 work queued by another thread wakes the sleeping main loop") {
+TEST("R110 a block queued by another thread wakes the sleeping main loop") {
     for (intptr_t synchronously = 0; synchronously < 2; synchronously++) {
         pthread_t thread;
         REQUIRE(runloop_current());
@@ -393,17 +393,39 @@ TEST("R110 work queued by another thread wakes the sleeping main loop") {
     }
 }
 
-TEST("R106 work queued before the loop was first asked for is not lost") {
+TEST("R106 a block queued before the loop was first asked for is not lost") {
     enqueue(trace_function, "early");
     REQUIRE(runloop_main());
     EXPECT_EQ(handle_one(RUNLOOP_DEFAULT_MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
     EXPECT_TRACE("early");
 }
 
+static int ready_in_second_iteration = -1;
+
+static void make_ready_and_ask(runloop_timer *timer, void *info) {
+    (void)timer;
+    int *iterations = info;
+    trace(runloop_is_idle(runloop_current()) ? "idle" : "busy");
+    if (++*iterations < 2)
+        return;
+    REQUIRE(write(ready_in_second_iteration, &(uint64_t){1}, 8) == 8);
+    trace(runloop_is_idle(runloop_current()) ? "idle" : "busy");
+    runloop_stop(runloop_current());
+}
+
+TEST("R148 a descriptor that is ready since the main queue was polled keeps the loop from being idle") {
+    int iterations = 0;
+    ready_in_second_iteration = make_eventfd(0);
+    add_descriptor(RUNLOOP_DEFAULT_MODE, ready_in_second_iteration, RUNLOOP_READABLE, trace_ready, "ready");
+    add_timer(RUNLOOP_DEFAULT_MODE, runloop_now_ns(), 50 * MS, make_ready_and_ask, &iterations);
+    EXPECT_EQ(run_for(RUNLOOP_DEFAULT_MODE, 20 * SECOND), RUNLOOP_RESULT_STOPPED);
+    EXPECT_TRACE("idle idle busy");
+}
+
 static void *use_after_main(void *unused) {
     (void)unused;
     WAIT_UNTIL(runloop_perform(runloop_main(), MODE, trace_function, "late", NULL) == -ESHUTDOWN);
-    WAIT_UNTIL(_dispatch_get_main_queue_handle_4CF() == -1); // libdispatch has noticed, too.
+    WAIT_UNTIL(_dispatch_get_main_queue_handle_4CF() == -1); // libdispatch has noticed too.
     enqueue(trace_function, "work");
     WAIT_UNTIL(trace_contains("work"));
     EXPECT_EQ(run_for(RUNLOOP_DEFAULT_MODE, 20 * SECOND), RUNLOOP_RESULT_FINISHED);
@@ -411,7 +433,7 @@ static void *use_after_main(void *unused) {
     _exit(test_failures ? 1 : 0);
 }
 
-TEST("R13 R106 after the main thread's end the queue is libdispatch's own and the loop leaves it alone") {
+TEST("R13 R106 after the main thread has ended, libdispatch drains the queue and the loop leaves it alone") {
     pthread_t thread;
     poll_mode(RUNLOOP_DEFAULT_MODE);
     REQUIRE(pthread_create(&thread, NULL, use_after_main, NULL) == 0);

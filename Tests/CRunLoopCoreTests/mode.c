@@ -1,4 +1,4 @@
-// mode.c — modes: how they come to be, the common ones, and when one is empty.
+// mode.c — modes: when they are created, common modes, and when a mode is empty.
 #include "trace_helpers.h"
 
 static runloop_source *s;
@@ -8,9 +8,9 @@ static size_t mode_count(void) {
     return runloop_get_modes(loop, NULL, 0);
 }
 
-//===-- existence -------------------------------------------------------------------------------------------------===//
+//===-- creation --------------------------------------------------------------------------------------------------===//
 
-TEST("R14 the first source, timer, observer, function or stop of a mode makes it") {
+TEST("R14 the first source, timer, observer, task or stop of a mode creates it") {
     begin();
     EXPECT_EQ(mode_count(), 1);
     add_source("s", NULL, "sources");
@@ -26,7 +26,7 @@ TEST("R14 the first source, timer, observer, function or stop of a mode makes it
     EXPECT_EQ(mode_count(), 6);
 }
 
-TEST("R14 questions, removals and runs make no mode") {
+TEST("R14 queries, removals and runs create no mode") {
     begin();
     s = traced_source("s", 0, NULL);
     t = traced_timer("t", LONG, 0, NULL);
@@ -45,7 +45,7 @@ TEST("R14 questions, removals and runs make no mode") {
     EXPECT(!mode_exists("P"));
 }
 
-TEST("R14 an addition that is refused makes no mode") {
+TEST("R14 a refused addition creates no mode") {
     begin();
     s = traced_source("s", 0, NULL);
     runloop_source_invalidate(s);
@@ -66,7 +66,7 @@ TEST("R14 an addition that is refused makes no mode") {
     end_other_loop();
 }
 
-TEST("R15 the listing tells how many modes there are, however few fit") {
+TEST("R15 the list of modes returns how many there are, however few fit") {
     begin();
     watch("A");
     watch("B");
@@ -85,7 +85,7 @@ TEST("R15 the listing tells how many modes there are, however few fit") {
     EXPECT_EQ(runloop_get_modes(NULL, names, 3), 0);
 }
 
-TEST("R15 a mode lives as long as its loop, emptied or not") {
+TEST("R15 a mode exists as long as its loop, emptied or not") {
     begin();
     s = add_source("s", NULL, "P");
     EXPECT_EQ(runloop_remove_source(loop, s, "P"), 0);
@@ -95,7 +95,7 @@ TEST("R15 a mode lives as long as its loop, emptied or not") {
     EXPECT(mode_exists("P"));
 }
 
-TEST("R15 names of modes are compared by value, and equal names are one pointer of the table") {
+TEST("R15 mode names are compared by value, and equal names are interned as one pointer") {
     begin();
     char first[] = "P", second[] = "P";
     s = traced_source("s", 0, NULL);
@@ -126,7 +126,7 @@ TEST("R16 a mode declared common exists from then on, and finishes at once while
     EXPECT_TRACE("-> Finished -> TimedOut");
 }
 
-TEST("R16 R21 declaring the pseudo-mode common is ignored, and nothing makes it a mode") {
+TEST("R16 R21 declaring the pseudo-mode common is ignored, and nothing creates a mode of that name") {
     begin();
     EXPECT_EQ(runloop_add_common_mode(loop, COMMON), 0);
     EXPECT(!runloop_mode_is_common(loop, COMMON));
@@ -138,7 +138,7 @@ TEST("R16 R21 declaring the pseudo-mode common is ignored, and nothing makes it 
     EXPECT_EQ(runloop_add_common_mode(loop, NULL), -EINVAL);
 }
 
-TEST("R17 the first declaration adds every common item to the mode, a second one nothing") {
+TEST("R17 the first declaration adds every common item to the mode, a second one adds nothing") {
     begin();
     s = scheduled_source("s", NULL);
     EXPECT_EQ(runloop_add_source(loop, s, COMMON), 0);
@@ -154,7 +154,7 @@ TEST("R17 the first declaration adds every common item to the mode, a second one
     EXPECT_TRACE("");
 }
 
-TEST("R17 a common item that is already in the mode does not join it twice") {
+TEST("R17 a common item that is already in the mode is not added twice") {
     begin();
     s = scheduled_source("s", NULL);
     runloop_add_source(loop, s, "C");
@@ -206,7 +206,7 @@ TEST("R18 an item of the common modes works in each of them") {
     }
 }
 
-TEST("R19 removal from the common modes takes an item out of every one, even if it was added there by itself") {
+TEST("R19 removal from the pseudo-mode removes an item from every common mode, even one it was added to by name") {
     begin();
     runloop_add_common_mode(loop, "C");
     s = scheduled_source("s", NULL);
@@ -222,7 +222,7 @@ TEST("R19 removal from the common modes takes an item out of every one, even if 
     EXPECT(runloop_contains_source(loop, s, "P"));
 }
 
-TEST("R19 removal from the common modes leaves an item alone that is not common") {
+TEST("R19 removal from the pseudo-mode does not affect an item that is not common") {
     begin();
     s = scheduled_source("s", NULL);
     t = add_timer("t", LONG, 0, NULL, DEFAULT);
@@ -238,7 +238,7 @@ TEST("R19 removal from the common modes leaves an item alone that is not common"
     EXPECT(runloop_contains_observer(loop, o, DEFAULT));
 }
 
-TEST("R20 an item removed from one common mode stays common, and joins modes declared later") {
+TEST("R20 an item removed from one common mode stays common, and is added to modes declared later") {
     begin();
     s = scheduled_source("s", NULL);
     runloop_observer *o = watch(COMMON);
@@ -254,7 +254,7 @@ TEST("R20 an item removed from one common mode stays common, and joins modes dec
     EXPECT(runloop_contains_source(loop, s, "C"));
 }
 
-TEST("R20 an item in every common mode by itself is not a common item") {
+TEST("R20 an item added by name to every common mode is not a common item") {
     begin();
     s = add_source("s", NULL, DEFAULT);
     t = add_timer("t", LONG, 0, NULL, DEFAULT);
@@ -262,7 +262,7 @@ TEST("R20 an item in every common mode by itself is not a common item") {
     EXPECT(!runloop_contains_timer(loop, t, COMMON));
 }
 
-TEST("R20 a common timer that is in no mode of the loop is not contained in it") {
+TEST("R20 a common timer that is in no mode of the loop is not contained in the pseudo-mode") {
     begin();
     t = add_timer("t", LONG, 0, NULL, COMMON);
     EXPECT(runloop_contains_timer(loop, t, COMMON));
@@ -270,7 +270,7 @@ TEST("R20 a common timer that is in no mode of the loop is not contained in it")
     EXPECT(!runloop_contains_timer(loop, t, COMMON));
 }
 
-TEST("R21 the pseudo-mode is known by its text in every call") {
+TEST("R21 the pseudo-mode is recognised by value in every call") {
     begin();
     char text[sizeof COMMON];
     memcpy(text, COMMON, sizeof COMMON);
@@ -294,7 +294,7 @@ TEST("R21 the pseudo-mode is known by its text in every call") {
     EXPECT(!mode_exists(COMMON));
 }
 
-TEST("R22 a run in the pseudo-mode or in none finishes at once, unobserved") {
+TEST("R22 a run in the pseudo-mode or without a mode finishes at once, with no observer notified") {
     begin();
     watch(COMMON);
     add_source("s", NULL, COMMON);
@@ -303,7 +303,7 @@ TEST("R22 a run in the pseudo-mode or in none finishes at once, unobserved") {
     EXPECT_TRACE("-> Finished -> Finished");
 }
 
-TEST("R18 R20 a common item that is added to the common modes again comes back into those it was removed from") {
+TEST("R18 R20 a common item that is added to the pseudo-mode again returns to the modes it was removed from") {
     begin();
     runloop_add_common_mode(loop, "C");
     runloop_source *source = scheduled_source("s", NULL);

@@ -1,4 +1,4 @@
-// mode_empty.c — what keeps a mode from being empty, when that is asked, and runs inside runs.
+// mode_empty.c — what keeps a mode from being empty, when that is checked, and nested runs.
 #include "trace_helpers.h"
 
 static runloop_source *s;
@@ -28,7 +28,7 @@ static void *ask_from_another_thread(void *unused) {
     return NULL;
 }
 
-TEST("R23 whether a run would finish at once can be asked, from other threads for sources and timers alone") {
+TEST("R23 whether a run would finish at once can be queried; from other threads, for sources and timers alone") {
     begin();
     watch("Q");
     EXPECT(runloop_mode_is_empty(loop, "P"));
@@ -54,14 +54,14 @@ TEST("R23 a source keeps its mode from being empty until it is removed or invali
     EXPECT_TRACE("-> TimedOut -> Finished -> TimedOut -> Finished");
 }
 
-TEST("R23 a source without a descriptor is an item all the same") {
+TEST("R23 a source without a descriptor is still an item") {
     begin();
     add_descriptor("d", -1, false, NULL, "P");
     run("P", 0, false);
     EXPECT_TRACE("-> TimedOut");
 }
 
-TEST("R23 a timer that is due in a distant future is an item, one that has fired for good is not") {
+TEST("R23 a timer that is due in the distant future is an item, one that has fired its only time is not") {
     begin();
     t = add_timer("t", LONG, 0, NULL, "P");
     run("P", 0, false);
@@ -71,7 +71,7 @@ TEST("R23 a timer that is due in a distant future is an item, one that has fired
     EXPECT_TRACE("-> TimedOut t -> TimedOut -> Finished");
 }
 
-TEST("R23 a function that waits for the mode is an item, one for another mode is not") {
+TEST("R23 a queued task that matches the mode is an item, one for another mode is not") {
     begin();
     watch("P");
     perform("q", NULL, "Q");
@@ -82,7 +82,7 @@ TEST("R23 a function that waits for the mode is an item, one for another mode is
     EXPECT_TRACE("E T S p X -> TimedOut");
 }
 
-TEST("R23 a function for the common modes is an item of those and no other") {
+TEST("R23 a task for the common modes is an item of those modes only") {
     begin();
     runloop_add_common_mode(loop, "C");
     watch("P");
@@ -92,7 +92,7 @@ TEST("R23 a function for the common modes is an item of those and no other") {
     EXPECT_TRACE("-> Finished f -> TimedOut");
 }
 
-TEST("R23 a function for several modes is an item of each of them") {
+TEST("R23 a task for several modes is an item of each of them") {
     begin();
     EXPECT_EQ(runloop_perform_in_modes(loop, (const char *[]){"P", "Q"}, 2, actor_acts, new_actor("f", NULL), NULL), 0);
     run("Q", 0, false);
@@ -125,9 +125,9 @@ TEST("R23 a run nested in the callback of its only timer sleeps until its limit"
     EXPECT_TRACE("t -> TimedOut -> Finished");
 }
 
-//===-- when it is asked ------------------------------------------------------------------------------------------===//
+//===-- when it is checked ----------------------------------------------------------------------------------------===//
 
-TEST("R25 a mode that held nothing but functions finishes when they are done") {
+TEST("R25 a run whose mode has nothing but tasks finishes when they are done") {
     begin();
     watch("P");
     perform("b1", NULL, "P");
@@ -136,7 +136,7 @@ TEST("R25 a mode that held nothing but functions finishes when they are done") {
     EXPECT_TRACE("E T S b1 b2 W A X -> Finished");
 }
 
-TEST("R25 a mode emptied by a BeforeWaiting observer finishes after one AfterWaiting") {
+TEST("R25 a run whose mode a BeforeWaiting observer empties finishes after one AfterWaiting") {
     begin();
     watch("P");
     s = add_source("s", NULL, "P");
@@ -145,7 +145,7 @@ TEST("R25 a mode emptied by a BeforeWaiting observer finishes after one AfterWai
     EXPECT_TRACE("E T S W A X -> Finished");
 }
 
-TEST("R25 a mode emptied by its own source finishes at the end of that iteration") {
+TEST("R25 a run whose mode is emptied by its own source finishes at the end of that iteration") {
     begin();
     watch("P");
     s = add_source("s", remove_s, "P");
@@ -154,7 +154,7 @@ TEST("R25 a mode emptied by its own source finishes at the end of that iteration
     EXPECT_TRACE("E T S s X -> Finished");
 }
 
-TEST("R25 a mode emptied before the wait polls when its limit says so, and times out") {
+TEST("R25 a polling run whose mode is emptied before the wait times out") {
     begin();
     watch("P");
     s = add_source("s", NULL, "P");
@@ -163,7 +163,7 @@ TEST("R25 a mode emptied before the wait polls when its limit says so, and times
     EXPECT_TRACE("E T S X -> TimedOut");
 }
 
-TEST("R25 a mode emptied before the wait and refilled by an AfterWaiting observer goes on") {
+TEST("R25 a run whose mode is emptied before the wait and refilled by an AfterWaiting observer continues") {
     begin();
     watch("P");
     s = add_source("s", NULL, "P");
@@ -178,7 +178,7 @@ static void perform_add_s(void) {
     perform("b", add_s, "P");
 }
 
-TEST("R25 a last function that puts an item in keeps the run going") {
+TEST("R25 a last task that adds an item keeps the run going") {
     begin();
     watch("P");
     s = add_source("s", NULL, "P");
@@ -194,7 +194,8 @@ static void remove_s_and_wake(void) {
     wake_loop();
 }
 
-TEST("R25 the limit is no item: a mode that is empty before its sleep finishes without waiting for the limit") {
+TEST(
+    "R25 the limit is not an item: a run whose mode is empty before its sleep finishes without waiting for the limit") {
     begin();
     s = add_source("s", NULL, "P");
     once("P", RUNLOOP_ACTIVITY_BEFORE_WAITING, remove_s_and_wake);
@@ -202,7 +203,7 @@ TEST("R25 the limit is no item: a mode that is empty before its sleep finishes w
     EXPECT_TRACE("-> Finished");
 }
 
-//===-- runs inside runs ------------------------------------------------------------------------------------------===//
+//===-- nested runs -----------------------------------------------------------------------------------------------===//
 
 static int depth;
 
@@ -228,7 +229,7 @@ static void poll_q(void) {
     EXPECT_TEXT(runloop_current_mode(loop), "P");
 }
 
-TEST("R26 a run may be nested in any kind of callback") {
+TEST("R26 a run can be nested in any kind of callback") {
     begin();
     watch("Q");
     add_source("quiet", NULL, "Q");
@@ -245,7 +246,7 @@ TEST("R26 a run may be nested in any kind of callback") {
     EXPECT_TRACE(expected);
 }
 
-TEST("R26 a run may be nested in the callback of a descriptor and in a wait's observers") {
+TEST("R26 a run can be nested in the callback of a descriptor and in the observers around a wait") {
     begin();
     watch("Q");
     add_source("quiet", NULL, "Q");

@@ -1,4 +1,4 @@
-// no_memory.c — memory that runs out at every place where the core asks for it (R121, and the -ENOMEM of every call).
+// no_memory.c — every allocation of the core fails in turn (R121, and the -ENOMEM of every call).
 // Link with -Wl,--wrap=malloc,--wrap=calloc,--wrap=aligned_alloc,--wrap=realloc,--wrap=free.
 #include "items.h"
 
@@ -14,7 +14,7 @@ enum { LEDGER = 1 << 16 };
 static void *ledger[LEDGER]; ///< Living blocks, by hash of their address.
 static pthread_mutex_t ledger_lock = PTHREAD_MUTEX_INITIALIZER;
 static long living, asked, fail_at, failed;
-static bool fail_on; ///< Not only one request, but all from there on.
+static bool fail_on; ///< Not one allocation, but all from there on.
 
 static size_t ledger_place(void *block) {
     return ((uintptr_t)block >> 4) * 0x9E3779B97F4A7C15U >> 48;
@@ -39,7 +39,7 @@ static void leave(void *block) {
     pthread_mutex_lock(&ledger_lock);
     for (size_t place = ledger_place(block); ledger[place]; place = (place + 1) % LEDGER)
         if (ledger[place] == block) {
-            ledger[place] = (void *)1; // Was in use: the search goes on past it.
+            ledger[place] = (void *)1; // Was in use: the search continues past it.
             living--;
             break;
         }
@@ -129,7 +129,7 @@ static bool are_equal(const void *info, const void *other) {
     return info == other;
 }
 
-/// An answer must be that of success, or -ENOMEM if memory failed.
+/// A result must be that of success, or -ENOMEM if an allocation failed.
 static bool good(int result) {
     EXPECT(result >= 0 || (result == -ENOMEM && failed));
     return result >= 0;
@@ -249,7 +249,7 @@ static void *use_everything(void *unused) {
     return NULL;
 }
 
-/// Runs the scenario on a thread of its own and checks that the accounts are balanced when the thread has ended.
+/// Runs the scenario on a thread of its own and checks that everything is freed when the thread has ended.
 static void expect_balance(void) {
     int descriptors = count_descriptors();
     on_new_thread(use_everything, NULL);
@@ -259,7 +259,7 @@ static void expect_balance(void) {
     EXPECT_EQ(count_descriptors(), descriptors);
 }
 
-/// In a process of its own: the n-th request fails; then all is well again, and nothing more lives than ever.
+/// In a process of its own: the n-th allocation fails. Afterwards allocations succeed again, and nothing has leaked.
 static int living_after(long n, bool on) {
     asked = 0;
     failed = 0;
@@ -308,13 +308,13 @@ static void fail_everywhere(bool on) {
         }
         REQUIRE(test_failures < 10);
     }
-    EXPECT(n > 40); // The scenario did ask for memory, and it was counted.
+    EXPECT(n > 40); // The scenario did allocate, and the allocations were counted.
 }
 
-TEST("R121 any single request for memory may fail: a documented error, nothing leaked, and the loop works") {
+TEST("R121 if any single allocation fails, the call fails as documented, leaks nothing, and the loop works") {
     fail_everywhere(false);
 }
 
-TEST("R121 all requests from any one on may fail: a documented error, nothing leaked, and the loop works") {
+TEST("R121 if every allocation fails from any one on, calls fail as documented, leak nothing, and the loop works") {
     fail_everywhere(true);
 }

@@ -1,4 +1,4 @@
-// object.c — timers and observers that are part of an object of the overlay (R88, R98, R123).
+// object.c — timers and observers that belong to an object of the overlay (R88, R98, R123).
 #include "items.h"
 #include "runloop_overlay.h"
 
@@ -35,44 +35,40 @@ static int references(struct object *object) {
     return __atomic_load_n(&object->references, __ATOMIC_RELAXED);
 }
 
-/// What a closure captured: kept by the references to it, and by nothing else.
+/// The captures of a closure: kept alive only by references.
 struct captured {
     int references, calls;
     runloop_timer *timer;
 };
 
-static void retain_captured(void *info) {
-    ((struct captured *)info)->references++;
-}
-
-static void release_captured(void *info) {
-    if (info)
-        ((struct captured *)info)->references--;
-}
-
-/// The function is not called, since it is Swift's; it tells what is to be done.
+/// The first word of info says what is to be done, the second one is what was captured.
 enum { JUST_TRACE = 1, INVALIDATE = 2, REDATE = 3 };
 
-static void call(void *pair) {
-    struct runloop__closure *closure = pair;
-    struct captured *captured = closure->captured;
+static void call(runloop_timer *timer, void *pair) {
+    uintptr_t action = ((uintptr_t *)pair)[0];
+    struct captured *captured = ((void **)pair)[1];
     trace("call");
     if (!captured)
         return;
     captured->calls++;
-    EXPECT(runloop_timer_is_valid(captured->timer));
-    if (closure->function == INVALIDATE)
-        runloop_timer_invalidate(captured->timer);
-    if (closure->function == REDATE)
-        EXPECT_EQ(runloop_timer_set_fire_date(captured->timer, runloop_now_ns()), 0);
+    EXPECT(timer == captured->timer && runloop_timer_is_valid(timer));
+    if (action == INVALIDATE)
+        runloop_timer_invalidate(timer);
+    if (action == REDATE)
+        EXPECT_EQ(runloop_timer_set_fire_date(timer, runloop_now_ns()), 0);
     EXPECT_EQ(captured->references, 1);
 }
 
-static void make_closure(struct captured *captured, uintptr_t function, int64_t tolerance_ns) {
-    runloop__set_object_hooks(retain_captured, release_captured, NULL, call);
+static void release_pair(void *pair) {
+    struct captured *captured = ((void **)pair)[1];
+    if (captured)
+        captured->references--;
+}
+
+static void make_closure(struct captured *captured, uintptr_t action, int64_t tolerance_ns) {
     *captured = (struct captured){.references = 1};
-    struct runloop__closure closure = {.function = function, .captured = captured};
-    captured->timer = runloop__timer_new_closure(&closure, runloop_now_ns(), tolerance_ns);
+    void *pair[2] = {(void *)action, captured};
+    captured->timer = runloop__timer_new_pair(pair, runloop_now_ns(), tolerance_ns, call, release_pair);
     REQUIRE(captured->timer);
 }
 
@@ -96,21 +92,21 @@ static void observe(runloop_observer *observer, runloop_activity activity, void 
 }
 
 static void make_timer_object(struct object *object, int64_t interval_ns, void (*function)(runloop_timer *, void *)) {
-    runloop__set_object_hooks(retain, release, end, call);
+    runloop__set_object_hooks(retain, release);
     *object = (struct object){.references = 1, .timer = make_timer(runloop_now_ns(), interval_ns, function, NULL)};
-    runloop__timer_join_object(object->timer, object);
+    runloop__timer_share(object->timer, object, end);
 }
 
 static void make_observer_object(struct object *object, bool repeats) {
-    runloop__set_object_hooks(retain, release, end, call);
+    runloop__set_object_hooks(retain, release);
     runloop_observer_config config = {
         .context = {.release = end}, .activities = RUNLOOP_ACTIVITY_ENTRY, .repeats = repeats, .observe = observe};
     *object = (struct object){.references = 1};
     REQUIRE(runloop_observer_create(&config, &object->observer) == 0);
-    runloop__observer_join_object(object->observer, object);
+    runloop__observer_share(object->observer, object);
 }
 
-TEST("R123 a timer in no loop keeps no object, and ends with it") {
+TEST("R123 a timer in no loop does not retain its object, and is freed with it") {
     for (int64_t interval_ns = 0; interval_ns < 2; interval_ns++) {
         struct object object;
         make_timer_object(&object, interval_ns, fire);
@@ -121,7 +117,7 @@ TEST("R123 a timer in no loop keeps no object, and ends with it") {
     }
 }
 
-TEST("R123 the modes of a timer keep its object once, until it has left the last of them") {
+TEST("R123 the modes of a timer retain its object once, until it has been removed from the last of them") {
     struct object object;
     make_timer_object(&object, 0, fire);
     runloop *loop = runloop_current();
@@ -139,7 +135,7 @@ TEST("R123 the modes of a timer keep its object once, until it has left the last
     EXPECT(object.is_gone);
 }
 
-TEST("R85 R88 a timer that fired once lets go of its object, which its creator may have done before") {
+TEST("R85 R88 a timer that fired once releases its object, which its creator may have released before") {
     for (int keeps = 0; keeps < 2; keeps++) {
         struct object object;
         make_timer_object(&object, 0, fire);
@@ -156,7 +152,7 @@ TEST("R85 R88 a timer that fired once lets go of its object, which its creator m
     EXPECT_TRACE("fire fire");
 }
 
-TEST("R88 an object whose timer got a tolerance and further modes later ends all the same") {
+TEST("R88 an object whose timer got a tolerance and further modes later is still freed") {
     struct object object;
     make_timer_object(&object, 0, fire);
     EXPECT_EQ(runloop_timer_set_tolerance(object.timer, MS), 0);
@@ -169,7 +165,7 @@ TEST("R88 an object whose timer got a tolerance and further modes later ends all
     EXPECT(object.is_gone);
 }
 
-TEST("R119 an object outlives the call-out in which its timer leaves the loop and its creator lets go of it") {
+TEST("R119 an object outlives the call-out in which its timer is removed and its creator releases it") {
     for (int64_t interval_ns = 0; interval_ns < 2; interval_ns++) {
         struct object object;
         make_timer_object(&object, interval_ns, remove_from_loop);
@@ -180,7 +176,7 @@ TEST("R119 an object outlives the call-out in which its timer leaves the loop an
     EXPECT_TRACE("fire fire");
 }
 
-TEST("R95 R98 an observer's modes keep its object, until it is invalid") {
+TEST("R95 R98 an observer's modes retain its object until it is invalid") {
     for (int repeats = 0; repeats < 2; repeats++) {
         struct object object;
         make_observer_object(&object, repeats);
@@ -208,7 +204,7 @@ static void *add_both(void *info) {
     return NULL;
 }
 
-TEST("R8 the end of a loop's thread lets go of the objects, whose items stay valid") {
+TEST("R8 the end of a loop's thread releases the objects, whose items stay valid") {
     struct object objects[2];
     on_new_thread(add_both, objects);
     EXPECT(objects[0].is_gone);
@@ -218,7 +214,7 @@ TEST("R8 the end of a loop's thread lets go of the objects, whose items stay val
     EXPECT(objects[1].is_gone);
 }
 
-TEST("R85 R88 a timer that keeps a closure calls it once, and then lets go of what it captured") {
+TEST("R85 R88 a timer with a closure calls it once and then releases its captures") {
     for (int64_t tolerance_ns = 0; tolerance_ns < 2; tolerance_ns++) {
         for (uintptr_t function = JUST_TRACE; function <= REDATE; function++) {
             struct captured captured;
@@ -239,7 +235,7 @@ TEST("R85 R88 a timer that keeps a closure calls it once, and then lets go of wh
     EXPECT_TRACE("call call call call call call");
 }
 
-TEST("R88 a timer that keeps a closure lets go of what it captured when it is invalidated, and when it is freed") {
+TEST("R88 a timer with a closure releases its captures when it is invalidated and when it is freed") {
     for (int64_t tolerance_ns = 0; tolerance_ns < 2; tolerance_ns++) {
         struct captured captured;
         make_closure(&captured, JUST_TRACE, tolerance_ns);
@@ -264,7 +260,7 @@ static void *add_closure(void *info) {
     return NULL;
 }
 
-TEST("R8 the end of a loop's thread is the end of its timers that keep closures") {
+TEST("R8 the end of a loop's thread invalidates its timers with closures") {
     struct captured captured;
     on_new_thread(add_closure, &captured);
     EXPECT_EQ(captured.references, 0);
@@ -274,11 +270,9 @@ TEST("R8 the end of a loop's thread is the end of its timers that keep closures"
     EXPECT_TRACE("");
 }
 
-TEST("R123 a closure that captured nothing needs nothing, and one is not kept before it is known how") {
-    struct runloop__closure closure = {.function = JUST_TRACE};
-    EXPECT(!runloop__timer_new_closure(&closure, 0, 0));
-    runloop__set_object_hooks(retain_captured, release_captured, NULL, call);
-    runloop_timer *timer = runloop__timer_new_closure(&closure, 0, 0);
+TEST("R123 two words of info need nothing to be released") {
+    void *pair[2] = {(void *)JUST_TRACE, NULL};
+    runloop_timer *timer = runloop__timer_new_pair(pair, 0, 0, call, NULL);
     REQUIRE(timer);
     REQUIRE(runloop_add_timer(runloop_current(), timer, MODE) == 0);
     runloop_run_in_mode(MODE, 0, false);
@@ -303,8 +297,7 @@ static void *add_and_remove(void *info) {
     return NULL;
 }
 
-TEST("R119 R123 threads that add and remove a timer while it fires leave its object with no reference too many or too "
-     "few") {
+TEST("R119 R123 threads that add and remove a timer while it fires leave the reference count of its object balanced") {
     struct object object;
     make_timer_object(&object, 1, fire_silently);
     add_source(MODE, trace_perform, "perform");

@@ -1,4 +1,4 @@
-// observer.c — observers: creation, order, the round of an activity, once or for ever, invalidation.
+// observer.c — observers: creation, order, the notification of an activity, once or repeatedly, invalidation.
 #include "trace_helpers.h"
 
 static runloop_observer *o, *o1, *o2;
@@ -8,9 +8,9 @@ static void begin_in_p(void) {
     add_source("quiet", NULL, "P");
 }
 
-//===-- the round -------------------------------------------------------------------------------------------------===//
+//===-- notification ----------------------------------------------------------------------------------------------===//
 
-TEST("R93 observers are told by order, equal ones by their addition, at every activity") {
+TEST("R93 observers are notified by order and, among equals, in the order of their addition, at every activity") {
     begin_in_p();
     struct {
         const char *name;
@@ -23,7 +23,7 @@ TEST("R93 observers are told by order, equal ones by their addition, at every ac
     EXPECT_TRACE("first a b c d y z first a b c d y z -> TimedOut");
 }
 
-TEST("R93 an observer that is removed and added again goes behind its equals") {
+TEST("R93 an observer that is removed and added again is notified after its equals") {
     begin_in_p();
     o = add_observer("a", RUNLOOP_ACTIVITY_ENTRY, 0, true, NULL, "P");
     add_observer("b", RUNLOOP_ACTIVITY_ENTRY, 0, true, NULL, "P");
@@ -33,7 +33,7 @@ TEST("R93 an observer that is removed and added again goes behind its equals") {
     EXPECT_TRACE("b a -> TimedOut");
 }
 
-TEST("R93 an observer is told the activities it asked for and no other") {
+TEST("R93 an observer is notified only of the activities it asked for") {
     begin_in_p();
     runloop_activity each[] = {RUNLOOP_ACTIVITY_ENTRY,          RUNLOOP_ACTIVITY_BEFORE_TIMERS,
                                RUNLOOP_ACTIVITY_BEFORE_SOURCES, RUNLOOP_ACTIVITY_BEFORE_WAITING,
@@ -59,7 +59,7 @@ static void invalidate_o2(void) {
     runloop_observer_invalidate(o2);
 }
 
-TEST("R94 an observer removed by an earlier one of the round is still told that activity, but no later one") {
+TEST("R94 an observer that an earlier one removes is still notified of that activity, but of no later one") {
     begin_in_p();
     add_observer("o1", RUNLOOP_ACTIVITY_ENTRY, 0, true, remove_o2, "P");
     o2 = add_observer("o2", RUNLOOP_ACTIVITY_ENTRY | RUNLOOP_ACTIVITY_BEFORE_TIMERS, 0, true, NULL, "P");
@@ -67,7 +67,7 @@ TEST("R94 an observer removed by an earlier one of the round is still told that 
     EXPECT_TRACE("o1 o2 -> TimedOut");
 }
 
-TEST("R94 an observer invalidated by an earlier one of the round is not told") {
+TEST("R94 an observer that an earlier one invalidates is not notified") {
     begin_in_p();
     add_observer("o1", RUNLOOP_ACTIVITY_ENTRY, 0, true, invalidate_o2, "P");
     o2 = add_observer("o2", RUNLOOP_ACTIVITY_ENTRY | RUNLOOP_ACTIVITY_BEFORE_TIMERS, 0, true, NULL, "P");
@@ -79,7 +79,7 @@ static void add_o2(void) {
     EXPECT_EQ(runloop_add_observer(loop, o2, "P"), 0);
 }
 
-TEST("R94 an observer added during a round is told from the next activity on") {
+TEST("R94 an observer added during a notification is notified from the next activity on") {
     begin_in_p();
     o2 = traced_observer("o2", RUNLOOP_ACTIVITY_ENTRY | RUNLOOP_ACTIVITY_BEFORE_TIMERS, 5, true, NULL);
     add_observer("o1", RUNLOOP_ACTIVITY_ENTRY, 0, false, add_o2, "P");
@@ -89,13 +89,13 @@ TEST("R94 an observer added during a round is told from the next activity on") {
     EXPECT_TRACE("o2 o2 -> TimedOut");
 }
 
-//===-- once, and inside itself -----------------------------------------------------------------------------------===//
+//===-- once, and nested ------------------------------------------------------------------------------------------===//
 
 static void expect_o_valid(void) {
     EXPECT(runloop_observer_is_valid(o));
 }
 
-TEST("R95 an observer that does not repeat is told once in all, and is invalid after that callback") {
+TEST("R95 an observer that does not repeat is notified once in all, and is invalid after that callback") {
     begin_in_p();
     o = add_observer("o", RUNLOOP_ACTIVITY_BEFORE_SOURCES | RUNLOOP_ACTIVITY_EXIT, 0, false, expect_o_valid, "P");
     runloop_add_observer(loop, o, "Q");
@@ -112,7 +112,7 @@ static void poll_q(void) {
     run("Q", 0, false);
 }
 
-TEST("R95 an observer that does not repeat is told once though its callback runs a mode it is in") {
+TEST("R95 an observer that does not repeat is notified once although its callback runs a mode it is in") {
     begin_in_p();
     add_source("quiet", NULL, "Q");
     o = add_observer("o", RUNLOOP_ACTIVITY_ALL, 0, false, poll_q, "P");
@@ -121,7 +121,7 @@ TEST("R95 an observer that does not repeat is told once though its callback runs
     EXPECT_TRACE("o -> TimedOut -> TimedOut");
 }
 
-TEST("R96 an observer is told nothing of the runs nested in its callback, but others are") {
+TEST("R96 an observer is not notified of the runs nested in its callback, but others are") {
     begin_in_p();
     watch("Q");
     add_source("quiet", NULL, "Q");
@@ -135,7 +135,8 @@ TEST("R96 an observer is told nothing of the runs nested in its callback, but ot
 
 //===-- one loop at a time ----------------------------------------------------------------------------------------===//
 
-TEST("R97 an observer is in several modes of one loop, and in another loop only after leaving all of them") {
+TEST("R97 an observer can be in several modes of one loop, and in another loop only after it was removed from all of "
+     "them") {
     begin();
     start_other_loop();
     o = traced_observer("o", RUNLOOP_ACTIVITY_ENTRY, 0, true, NULL);
@@ -153,10 +154,10 @@ TEST("R97 an observer is in several modes of one loop, and in another loop only 
     EXPECT_EQ(runloop_add_observer(loop, o, "P"), -EBUSY);
     end_other_loop();
     EXPECT(runloop_observer_is_valid(o));
-    EXPECT_EQ(runloop_add_observer(loop, o, "P"), 0); // Its loop is gone, it is not.
+    EXPECT_EQ(runloop_add_observer(loop, o, "P"), 0); // Its loop has ended, the observer is still valid.
 }
 
-TEST("R97 adding an observer twice is once, and adding an invalid one is refused") {
+TEST("R97 adding an observer twice has the effect of once, and adding an invalid one is refused") {
     begin_in_p();
     o = add_observer("o", RUNLOOP_ACTIVITY_ENTRY, 0, true, NULL, "P");
     EXPECT_EQ(runloop_add_observer(loop, o, "P"), 0);
@@ -173,7 +174,7 @@ TEST("R97 adding an observer twice is once, and adding an invalid one is refused
     EXPECT(!runloop_contains_observer(loop, NULL, "P"));
 }
 
-TEST("R97 observers of the same info are different observers") {
+TEST("R97 observers with the same info are different observers") {
     begin_in_p();
     runloop_observer_config config = {.context.info = new_actor("o", NULL),
                                       .activities = RUNLOOP_ACTIVITY_ENTRY,
@@ -279,7 +280,7 @@ static void stay_inside(runloop_observer *observer, runloop_activity activity, v
 
 static void invalidate_during_callback(void) {
     WAIT_UNTIL(inside);
-    runloop_observer_invalidate(o); // Must come back while the callback is still inside.
+    runloop_observer_invalidate(o); // Must return while the callback is still running.
     trace("invalidated");
     may_leave = true;
 }
@@ -300,7 +301,7 @@ TEST("R98 an observer needs neither callback nor info, but a configuration") {
     REQUIRE(runloop_observer_create(&config, &o) == 0);
     EXPECT_EQ(runloop_add_observer(loop, o, "P"), 0);
     run("P", 0, false);
-    EXPECT(!runloop_observer_is_valid(o)); // It counts as told.
+    EXPECT(!runloop_observer_is_valid(o)); // It counts as notified.
     EXPECT_EQ(runloop_observer_create(NULL, &o1), -EINVAL);
     EXPECT_EQ(runloop_observer_create(&config, NULL), -EINVAL);
     EXPECT(runloop_observer_retain(NULL) == NULL);
@@ -316,7 +317,7 @@ static void trace_mode(void) {
     trace(runloop_current_mode(loop));
 }
 
-TEST("R99 Entry and Exit are told once per run, nested ones too, with the mode of that run") {
+TEST("R99 Entry and Exit are notified once per run, nested ones too, with the mode of that run") {
     begin();
     runloop_source *s = add_source("s", poll_q, "P");
     add_source("quiet", NULL, "Q");
@@ -327,7 +328,7 @@ TEST("R99 Entry and Exit are told once per run, nested ones too, with the mode o
     EXPECT_TRACE("E P s E Q X Q -> TimedOut X P -> TimedOut");
 }
 
-TEST("R113 an invalid observer still tells how it was created, but for its info") {
+TEST("R113 an invalid observer still reports what it was created with, except for its info") {
     begin();
     runloop_activity activities = RUNLOOP_ACTIVITY_ENTRY | RUNLOOP_ACTIVITY_EXIT;
     o = traced_observer("o", activities, -3, true, NULL);

@@ -1,5 +1,5 @@
-// perform.c — performed functions: where they run, in what order, and what becomes of those that never do.
-// That a performed function does not wake and a posted one does is in wakeup_threads.c.
+// perform.c — tasks: in which modes they run, in which order, and what happens to those that never run.
+// wakeup_threads.c tests that runloop_perform does not wake the loop and runloop_post does.
 #include "trace_helpers.h"
 
 #include "runloop_overlay.h"
@@ -20,7 +20,7 @@ static void begin_in_p(void) {
 
 //===-- modes -----------------------------------------------------------------------------------------------------===//
 
-TEST("R100 every mode that is named comes to exist, the pseudo-mode excepted") {
+TEST("R100 every mode that a task names is created, except for the pseudo-mode") {
     begin();
     const char *modes[] = {"A", COMMON, "B", "A"};
     EXPECT_EQ(runloop_perform_in_modes(loop, modes, 4, actor_acts, new_actor("f", NULL), NULL), 0);
@@ -31,7 +31,7 @@ TEST("R100 every mode that is named comes to exist, the pseudo-mode excepted") {
     EXPECT_EQ(runloop_get_modes(loop, NULL, 0), 4);
 }
 
-TEST("R100 names are copied, and a function for several modes is performed once, in the first that runs") {
+TEST("R100 names are copied, and a task for several modes is performed once, in the first that runs") {
     begin();
     char first[] = "A", second[] = "B";
     const char *modes[] = {first, second};
@@ -44,7 +44,7 @@ TEST("R100 names are copied, and a function for several modes is performed once,
     EXPECT_TRACE("f -> TimedOut -> TimedOut");
 }
 
-TEST("R100 a function for no mode is accepted and never performed") {
+TEST("R100 a task for no mode is accepted and never performed") {
     begin();
     add_source("quiet", NULL, DEFAULT);
     EXPECT_EQ(runloop_perform_in_modes(loop, NULL, 0, actor_acts, new_actor("f", NULL), NULL), 0);
@@ -53,7 +53,7 @@ TEST("R100 a function for no mode is accepted and never performed") {
     EXPECT_TRACE("-> TimedOut");
 }
 
-TEST("R100 what is not a function, a mode or a loop is refused, and then nothing is called") {
+TEST("R100 a missing function, mode or loop is refused, and then nothing is called") {
     begin();
     struct actor *info = new_actor("f", NULL);
     const char *modes[] = {"P", NULL};
@@ -69,7 +69,7 @@ TEST("R100 what is not a function, a mode or a loop is refused, and then nothing
     EXPECT_TRACE("-> Finished");
 }
 
-TEST("R101 a function runs in the mode it named, compared by value, and in no other") {
+TEST("R101 a task runs in the mode it named, compared by value, and in no other") {
     begin();
     char name[] = "P";
     perform("p", NULL, name);
@@ -81,7 +81,7 @@ TEST("R101 a function runs in the mode it named, compared by value, and in no ot
     EXPECT_TRACE("-> TimedOut q -> TimedOut p -> TimedOut");
 }
 
-TEST("R101 a function for the common modes runs in every mode that is common by then") {
+TEST("R101 a task for the common modes runs in every mode that is common by then") {
     begin();
     add_source("quiet", NULL, "P");
     char name[] = COMMON;
@@ -101,7 +101,7 @@ static void *last_pair[2];
 static void remember_pair(void *info) {
     memcpy(last_pair, info, sizeof last_pair);
     trace("pair");
-    // What is queued meanwhile gets the memory of the post.
+    // A task queued in the meantime gets the memory of this one.
     perform("f", NULL, "P");
     EXPECT(memcmp(last_pair, info, sizeof last_pair) == 0);
 }
@@ -111,7 +111,7 @@ static void *end_with_pair(void *pair) {
     return pair;
 }
 
-TEST("R100 a function may be given two words, which are copied and last until it returns") {
+TEST("R100 a function can be given two words, which are copied and last until it returns") {
     begin_in_p();
     const char *modes[] = {"Q", "P"};
     void *pair[2] = {&loop, &pair};
@@ -130,7 +130,7 @@ TEST("R100 a function may be given two words, which are copied and last until it
 
 //===-- order -----------------------------------------------------------------------------------------------------===//
 
-TEST("R102 functions run in the order in which they were performed, however they were handed in") {
+TEST("R102 tasks run in the order in which they were queued, whichever call queued them") {
     begin_in_p();
     const char *both[] = {"Q", "P"};
     runloop_add_common_mode(loop, "P");
@@ -148,7 +148,7 @@ static void perform_q2(void) {
     perform("q2", NULL, "Q");
 }
 
-TEST("R102 what a drain leaves for other modes stays in front of what is performed meanwhile") {
+TEST("R102 tasks that a drain leaves for other modes stay ahead of tasks queued in the meantime") {
     begin();
     perform("q1", NULL, "Q");
     perform("p", perform_q2, "P");
@@ -165,7 +165,7 @@ static void perform_link(void) {
         perform("link", perform_link, "P");
 }
 
-TEST("R102 R103 a function performed by a function runs in the next drain, not in the same") {
+TEST("R102 R103 a task queued by a task runs in the next drain, not in the same one") {
     begin_in_p();
     perform("link", perform_link, "P");
     perform("b", NULL, "P");
@@ -182,7 +182,8 @@ static void perform_b(void) {
     perform("b", NULL, "P");
 }
 
-TEST("R103 a function performed by a source runs before what is ready, one by a timer or descriptor right after it") {
+TEST("R103 a task queued by a source runs before the ready event is served, one queued by a timer or descriptor right "
+     "after") {
     begin_in_p();
     s = add_source("s", perform_b, "P");
     runloop_source_signal(s);
@@ -200,7 +201,7 @@ static void stop_from_function(void) {
     perform("b", stop_loop, "P");
 }
 
-TEST("R103 R105 a stop from a function counts at the end of that iteration") {
+TEST("R103 R105 a stop from a task takes effect at the end of that iteration") {
     begin_in_p();
     add_timer("t", 0, 0, stop_from_function, "P");
     run("P", LONG, false);
@@ -211,7 +212,7 @@ TEST("R103 R105 a stop from a function counts at the end of that iteration") {
     EXPECT_TRACE("E T S b c W A X -> Stopped");
 }
 
-TEST("R103 functions performed by observers run in the next drain") {
+TEST("R103 tasks queued by observers run in the next drain") {
     begin_in_p();
     once("P", RUNLOOP_ACTIVITY_ENTRY, perform_b);
     once("P", RUNLOOP_ACTIVITY_BEFORE_SOURCES, perform_b);
@@ -223,7 +224,7 @@ TEST("R103 functions performed by observers run in the next drain") {
     EXPECT_TRACE("E T S X -> TimedOut E T S b X -> TimedOut");
 }
 
-TEST("R104 a function performed in BeforeWaiting, or by a function before it, is not slept over") {
+TEST("R104 a task queued in BeforeWaiting, or by a task before it, prevents the sleep") {
     begin_in_p();
     once("P", RUNLOOP_ACTIVITY_BEFORE_WAITING, perform_b);
     stop_at_wait("P", 2);
@@ -235,17 +236,17 @@ static void post_b(void) {
     EXPECT_EQ(runloop_post(loop, "P", actor_acts, new_actor("b", NULL), NULL), 0);
 }
 
-TEST("R104 a function posted by the loop's own callbacks after the wait makes no iteration of its own") {
+TEST("R104 a task posted by the loop's own callbacks after the wait causes no iteration of its own") {
     begin_in_p();
     add_timer("t", 0, 0, post_b, "P");
-    add_timer("end", 50 * MS, 0, stop_loop, "P");
+    add_timer("end", 300 * MS, 0, stop_loop, "P");
     run("P", LONG, false);
     EXPECT_TRACE("E T S W A t b T S W A end X -> Stopped");
 }
 
-//===-- inside a function -----------------------------------------------------------------------------------------===//
+//===-- inside a task ---------------------------------------------------------------------------------------------===//
 
-TEST("R105 functions are no handled sources") {
+TEST("R105 tasks are not handled sources") {
     begin_in_p();
     perform("b", NULL, "P");
     run("P", 0, true);
@@ -257,7 +258,7 @@ static void perform_c_and_run(void) {
     run("P", 0, false);
 }
 
-TEST("R105 a run nested in a function sees what was performed since, not the rest of the batch") {
+TEST("R105 a run nested in a task performs the tasks queued since, not the rest of the batch") {
     begin();
     add_source("quiet", NULL, "P");
     perform("a", perform_c_and_run, "P");
@@ -275,7 +276,7 @@ static void poll_p(void) {
     run("P", 0, false);
 }
 
-TEST("R105 a run nested in the last function of a batch may perform what followed the batch") {
+TEST("R105 a run nested in the last task of a batch performs the tasks that followed the batch") {
     begin();
     add_source("quiet", NULL, "P");
     add_source("quiet", NULL, "Q");
@@ -289,7 +290,7 @@ static void poll_q(void) {
     run("Q", 0, false);
 }
 
-TEST("R102 R105 what a nested run may not see, since its batch had begun, is there for its mode's next run") {
+TEST("R102 R105 tasks that a nested run skips, because their batch had begun, are performed in their mode's next run") {
     begin();
     add_source("quiet", NULL, "P");
     add_source("quiet", NULL, "Q");
@@ -309,14 +310,14 @@ static void wait_for_other_thread(void) {
     on_new_thread(add_elsewhere, NULL);
 }
 
-TEST("R105 R117 a function may wait for another thread that uses the loop") {
+TEST("R105 R117 a task can wait for another thread that uses the loop") {
     begin_in_p();
     perform("b", wait_for_other_thread, "P");
     run("P", 0, false);
     EXPECT_TRACE("E T S b c X -> TimedOut");
 }
 
-//===-- exactly one of the two ------------------------------------------------------------------------------------===//
+//===-- either performed or discarded -----------------------------------------------------------------------------===//
 
 static runloop *retained;
 
@@ -333,7 +334,7 @@ static void *end_with_functions(void *unused) {
     return unused;
 }
 
-TEST("R100 R105 what was not performed when its thread ends is discarded, once, and what was performed is not") {
+TEST("R100 R105 a task that was not performed when its thread ends is discarded once; one that was performed is not") {
     begin();
     on_new_thread(end_with_functions, NULL);
     EXPECT_TRACE("run -> TimedOut discard:1 discard:2 discard:3");
@@ -365,7 +366,7 @@ static void count_discarded(void *info) {
     discarded++;
 }
 
-TEST("R100 R116 of every function accepted by a loop that is ending, exactly one of the two is called") {
+TEST("R100 R116 for every task accepted by a loop that is ending, exactly one of function and discard is called") {
     int accepted = 0;
     for (int round = 0; round < ROUNDS; round++) {
         pthread_t thread;
@@ -419,7 +420,7 @@ static void *perform_many(void *info) {
     return NULL;
 }
 
-TEST("R102 R116 functions of several threads are all performed, those of each in its order") {
+TEST("R102 R116 tasks of several threads are all performed, those of each thread in its order") {
     begin();
     add_source("quiet", NULL, "P");
     pthread_t threads[THREADS];

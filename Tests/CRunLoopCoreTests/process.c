@@ -1,4 +1,4 @@
-// process.c — fork, descriptors that run out, and the clock (R121–R123).
+// process.c — fork, descriptor exhaustion, and the clock (R121–R123).
 #include "items.h"
 
 #include <sys/resource.h>
@@ -9,7 +9,7 @@ static runloop_timer *parents_timer;
 static runloop_observer *parents_observer;
 static int fires;
 
-/// Runs `body` in a child process, which must end by itself and without a failed expectation.
+/// Runs `body` in a child process, which must exit by itself and without a failed expectation.
 static bool succeeds_in_child(void (*body)(void)) {
     fflush(NULL);
     pid_t child = fork();
@@ -89,7 +89,7 @@ static void use_inherited_loop(void) {
     runloop_observer_release(observer);
 }
 
-TEST("R123 as changed: an inherited loop answers -ECHILD everywhere in the child") {
+TEST("R123 every call on an inherited loop fails with -ECHILD in the child") {
     parents_loop = runloop_current();
     parents_source = add_source(MODE, NULL, NULL);
     parents_timer = add_timer(MODE, RUNLOOP_NEVER, 0, NULL, NULL);
@@ -111,7 +111,7 @@ static void use_new_loop(void) {
     expect_loop_works();
 }
 
-TEST("R123 as changed: the child gets a new loop that works") {
+TEST("R123 the child gets a new loop that works") {
     parents_loop = runloop_current();
     keep_mode(MODE);
     EXPECT(succeeds_in_child(use_new_loop));
@@ -134,7 +134,7 @@ static void *fork_on_thread(void *unused) {
     return NULL;
 }
 
-TEST("R123 as changed: a child of a secondary thread, and a child of a child, get new loops, too") {
+TEST("R123 a child of a secondary thread and a child of a child also get new loops") {
     REQUIRE(runloop_main());
     on_new_thread(fork_on_thread, NULL);
     expect_loop_works();
@@ -152,14 +152,15 @@ static void disturb_parent(void) {
     runloop_timer_invalidate(parents_timer);
     runloop_observer_invalidate(parents_observer);
     runloop_source_invalidate(parents_source);
-    runloop_release(parents_loop); // That the parent took.
+    runloop_release(parents_loop); // The reference that the parent took.
     expect_loop_works();
     EXPECT(!runloop_source_is_valid(parents_source));
 }
 
-TEST("R123 as changed: nothing that the child does disturbs the sleeping parent") {
+TEST("R123 nothing that the child does disturbs the sleeping parent") {
     struct worker worker = {0};
     start_worker(&worker);
+    wait_for_sleep(&worker);
     parents_loop = runloop_retain(worker.loop);
     int64_t date = runloop_now_ns() + 300 * MS;
     parents_timer = make_timer(date, 0, count_fire, NULL);
@@ -173,7 +174,7 @@ TEST("R123 as changed: nothing that the child does disturbs the sleeping parent"
     EXPECT(runloop_now_ns() >= date || !__atomic_load_n(&fires, __ATOMIC_ACQUIRE));
     WAIT_UNTIL(__atomic_load_n(&fires, __ATOMIC_ACQUIRE) == 1);
     wait_for_sleep(&worker);
-    EXPECT_TRACE("A T S W"); // For the timer, and for nothing else.
+    EXPECT_TRACE("A T S W"); // For the timer only.
     bump(runloop_source_get_descriptor(parents_source));
     WAIT_UNTIL(trace_contains("descriptor"));
     EXPECT(runloop_contains_source(parents_loop, parents_source, MODE));
@@ -183,7 +184,7 @@ TEST("R123 as changed: nothing that the child does disturbs the sleeping parent"
 
 static void end_thread_in_child(void) {
     use_new_loop();
-    pthread_exit(NULL); // The only thread: its key destructors run, then the process ends well.
+    pthread_exit(NULL); // The only thread: its key destructors run, then the process exits normally.
 }
 
 static void end_thread_at_once(void) {
@@ -192,7 +193,7 @@ static void end_thread_at_once(void) {
 
 static void *fork_and_end(void *argument) {
     int descriptor = make_eventfd(0);
-    parents_loop = runloop_current(); // Remembered in the child, where its memory stays: no leak.
+    parents_loop = runloop_current(); // Kept in the child, where its memory stays: not a leak.
     REQUIRE(parents_loop);
     add_descriptor(MODE, descriptor, RUNLOOP_READABLE, take_and_trace, "descriptor");
     add_timer(MODE, runloop_now_ns() + 50 * MS, 0, count_fire, NULL);
@@ -208,7 +209,7 @@ static void *fork_and_end(void *argument) {
     return NULL;
 }
 
-TEST("R123 as changed: the child's thread may end without touching the parent's loop") {
+TEST("R123 the child's thread can end without affecting the parent's loop") {
     on_new_thread(fork_and_end, NULL);
     on_new_thread(fork_and_end, "with a loop of its own");
 }
@@ -250,7 +251,7 @@ static void nest(void *info) {
     EXPECT_EQ(result, forked ? RUNLOOP_RESULT_TIMED_OUT : -ECHILD);
 }
 
-/// Runs MODE, in which something forks: parent and child both come here.
+/// Runs MODE, in which a callback forks: parent and child both return here.
 static void expect_fork_in_run(void) {
     runloop_perform(runloop_current(), MODE, trace_function, "after", NULL);
     int result = run_for(MODE, 100 * MS);
@@ -266,7 +267,7 @@ static void expect_fork_in_run(void) {
     expect_loop_works();
 }
 
-TEST("R123 as changed: a child forked in a callback works, and returns into the inherited run with -ECHILD") {
+TEST("R123 a child forked in a callback works, and returns into the inherited run with -ECHILD") {
     keep_mode(MODE);
     runloop_perform(runloop_current(), MODE, fork_here, "fork", NULL);
     expect_fork_in_run();
@@ -279,7 +280,7 @@ TEST("R123 as changed: a child forked in a callback works, and returns into the 
     expect_fork_in_run();
 }
 
-TEST("R123 as changed: a child may be forked in any observer") {
+TEST("R123 a child can be forked in any observer") {
     keep_mode(MODE);
     for (runloop_activity activity = 1; activity <= RUNLOOP_ACTIVITY_EXIT; activity <<= 1) {
         if (activity == 8 || activity == 16)
@@ -312,9 +313,9 @@ static void *use_all_the_time(void *loop) {
     return NULL;
 }
 
-TEST("R123 as changed: a child can be forked while other threads are in the middle of anything") {
+TEST("R123 a child can be forked while other threads are in the middle of anything") {
     if (UNDER_THREAD_SANITIZER)
-        return; // Its allocator's locks don't survive a fork of several threads.
+        return; // Its allocator's locks don't survive a fork of a multi-threaded process.
     struct worker worker = {0};
     start_worker(&worker);
     pthread_t thread;
@@ -341,7 +342,7 @@ TEST("R123 as changed: a child can be forked while other threads are in the midd
     stop_worker(&worker);
 }
 
-//===-- descriptors run out ------------------------------------------------------------------------------------------===//
+//===-- descriptor exhaustion ----------------------------------------------------------------------------------------===//
 
 static struct rlimit usual_limit;
 
@@ -376,9 +377,9 @@ static void *try_without_descriptors(void *spare) {
     return NULL;
 }
 
-TEST("R121 as changed: a loop that finds no descriptors is an error, and can be made later") {
+TEST("R121 without descriptors a loop can't be created, and can be later") {
     for (intptr_t spare = 0; spare < 2; spare++) {
-        // In a child each, as the main loop is made for good.
+        // Each in a child of its own, because the main loop is never freed.
         pid_t child = fork();
         if (child == 0) {
             on_new_thread(try_without_descriptors, (void *)spare);
@@ -389,7 +390,7 @@ TEST("R121 as changed: a loop that finds no descriptors is an error, and can be 
     }
 }
 
-TEST("R121 as changed: a loop that exists needs no descriptor to take in and serve items") {
+TEST("R121 an existing loop needs no further descriptor to add and serve items") {
     REQUIRE(runloop_current());
     int ready = make_eventfd(1);
     spare_descriptors(0);
@@ -403,7 +404,7 @@ TEST("R121 as changed: a loop that exists needs no descriptor to take in and ser
     restore_descriptors();
 }
 
-TEST("R121 as changed: without a descriptor for timers the wait's own time limit serves them") {
+TEST("R121 without a timer descriptor the timeout of the wait serves the timers") {
     REQUIRE(runloop_current());
     keep_mode(MODE);
     spare_descriptors(0);
@@ -424,7 +425,7 @@ TEST("R121 as changed: without a descriptor for timers the wait's own time limit
     expect_loop_works();
 }
 
-TEST("R121 as changed: without a descriptor for timers another thread can still re-arm a sleeping loop") {
+TEST("R121 without a timer descriptor another thread can still re-arm a sleeping loop") {
     struct worker worker = {0};
     start_worker(&worker);
     wait_for_sleep(&worker);

@@ -1,5 +1,5 @@
-// races.c — what one thread tells a loop in the very moment in which it falls asleep, thousands of times (R25, R46, R49, R83, R104).
-// RUNLOOP_STRESS_SECONDS (2 if unset) is how long each test goes on.
+// races.c — requests to a loop at the moment in which it goes to sleep, thousands of times (R25, R46, R49, R83, R104).
+// RUNLOOP_STRESS_SECONDS (2 if unset) sets how long each test runs.
 #include "items.h"
 
 #include <sched.h>
@@ -23,7 +23,7 @@ static int64_t stress_end(void) {
     return runloop_now_ns() + duration_ns;
 }
 
-/// Waits, without sleeping, until `number` is at least `value`; then for some more instants, so that the next word comes at any moment.
+/// Spins until `number` is at least `value`, and then a little longer, so that the next request comes at a random moment.
 static void await(long *number, long value, unsigned *seed) {
     for (int64_t deadline = runloop_now_ns() + 30 * SECOND; load(number) < value; sched_yield())
         REQUIRE(runloop_now_ns() < deadline);
@@ -31,14 +31,14 @@ static void await(long *number, long value, unsigned *seed) {
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-//===-- signals, wake-ups, posts ---------------------------------------------------------------------------------------===//
+//===-- signals, wake-ups, tasks ---------------------------------------------------------------------------------------===//
 
 static void count_perform(runloop_source *source, void *info) {
     (void)source, (void)info;
     __atomic_add_fetch(&ran, 1, __ATOMIC_ACQ_REL);
 }
 
-TEST("R49 twenty thousand times signal and wake-up, each answered before the next: none is lost") {
+TEST("R49 of twenty thousand signals with wake-ups, each answered before the next, none is lost") {
     struct worker worker = {0};
     unsigned seed = 1;
     stress_end();
@@ -64,7 +64,7 @@ static void answer_questions(void) {
     add_observer(MODE, RUNLOOP_ACTIVITY_BEFORE_TIMERS, answer, NULL);
 }
 
-TEST("R49 R50 a wake-up by itself ends a sleep or spares the next, whenever it comes") {
+TEST("R49 R50 a wake-up alone ends a sleep or prevents the next, whenever it comes") {
     struct worker worker = {.prepare = answer_questions};
     unsigned seed = 1;
     stress_end();
@@ -72,7 +72,7 @@ TEST("R49 R50 a wake-up by itself ends a sleep or spares the next, whenever it c
     for (long i = 1; i <= 20000; i++) {
         __atomic_store_n(&asked, i, __ATOMIC_RELEASE);
         runloop_wake_up(worker.loop);
-        await(&answered, i, &seed); // Every iteration begins with a look at the question.
+        await(&answered, i, &seed); // Every iteration first checks for the request.
     }
     stop_worker(&worker);
 }
@@ -91,14 +91,14 @@ static void *post_many(void *loop) {
     return NULL;
 }
 
-TEST("R49 R104 posts from several threads to a sleeping loop all run, the last ones too") {
+TEST("R49 R104 tasks posted by several threads to a sleeping loop all run, including the last") {
     struct worker worker = {0};
     int64_t end = stress_end();
     start_worker(&worker);
     pthread_t threads[3];
     for (int i = 0; i < 3; i++)
         REQUIRE(pthread_create(&threads[i], NULL, post_many, worker.loop) == 0);
-    pass_time(end - runloop_now_ns()); // For so long they contend.
+    pass_time(end - runloop_now_ns()); // The threads contend for that long.
     __atomic_store_n(&over, true, __ATOMIC_RELEASE);
     for (int i = 0; i < 3; i++)
         REQUIRE(pthread_join(threads[i], NULL) == 0);
@@ -149,7 +149,7 @@ static void *run_on_one_item(void *unused) {
     return NULL;
 }
 
-TEST("R25 as changed: a run finishes when its last item is taken away, whenever that is") {
+TEST("R25 a run finishes when its last item is removed, whenever that is") {
     pthread_t thread;
     unsigned seed = 1;
     stress_end();
@@ -173,7 +173,7 @@ static void count_fire(runloop_timer *timer, void *info) {
     __atomic_add_fetch(&ran, 1, __ATOMIC_ACQ_REL);
 }
 
-TEST("R83 R116 a timer re-dated by another thread again and again fires after the last date") {
+TEST("R83 R116 a timer whose date another thread keeps changing fires after the last date") {
     struct worker worker = {0};
     unsigned seed = 1;
     int64_t end = stress_end();

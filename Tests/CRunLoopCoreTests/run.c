@@ -1,5 +1,5 @@
 // run.c — one run: entry, limits, results and their precedence, the order of one iteration.
-// What the wait chooses is in run_ports.c, what ends it in wakeup.c, runs inside runs in run_nested.c.
+// What the wait selects is tested in run_ports.c, what ends it in wakeup.c, nested runs in run_nested.c.
 #include "trace_helpers.h"
 
 static runloop_source *s;
@@ -17,7 +17,7 @@ static void signal_s_twice_then_stop(void) {
     ++count < 3 ? (void)runloop_source_signal(s) : stop_loop();
 }
 
-TEST("R27 runloop_run runs the default mode, handled sources notwithstanding, until it is stopped") {
+TEST("R27 runloop_run runs the default mode, regardless of handled sources, until it is stopped") {
     begin();
     watch(DEFAULT);
     s = add_source("s", signal_s_twice_then_stop, DEFAULT);
@@ -30,7 +30,7 @@ static void invalidate_s(void) {
     runloop_source_invalidate(s);
 }
 
-TEST("R27 runloop_run ends when its mode has nothing left") {
+TEST("R27 runloop_run ends when its mode is empty") {
     begin();
     EXPECT_EQ(runloop_run(), RUNLOOP_RESULT_FINISHED);
     s = add_source("s", invalidate_s, DEFAULT);
@@ -39,7 +39,7 @@ TEST("R27 runloop_run ends when its mode has nothing left") {
     EXPECT_TRACE("s");
 }
 
-TEST("R28 an unknown or empty mode finishes at once, unobserved") {
+TEST("R28 a run in an unknown or empty mode finishes at once, with no observer notified") {
     begin_in_p();
     watch(DEFAULT);
     run("P", LONG, false);
@@ -49,7 +49,7 @@ TEST("R28 an unknown or empty mode finishes at once, unobserved") {
     EXPECT_TRACE("-> Finished -> Finished -> Finished -> Finished");
 }
 
-// Names that the loop hands out are those of the table.
+// Names that the loop returns are interned.
 
 static void expect_p(void) {
     EXPECT(runloop_current_mode(loop) == runloop_mode_name("P"));
@@ -88,7 +88,7 @@ static void stop_latched(void) {
     EXPECT_EQ(runloop_stop_latched(loop), 0);
 }
 
-TEST("R29 a stop of any kind by an Entry observer spares every iteration, whatever the limit") {
+TEST("R29 a stop of any kind by an Entry observer ends the run before any iteration, whatever the limit") {
     action stops[] = {stop_loop, stop_p, stop_latched};
     begin_in_p();
     s = add_source("s", NULL, "P");
@@ -112,13 +112,13 @@ TEST("R29 a remembered stop ends a run after Entry, a plain one before the other
     run("P", LONG, false); // the latched one
     EXPECT_TRACE("E X -> Stopped E X -> Stopped");
     add_source("q", NULL, "Q");
-    run("Q", 0, false); // nothing is left but the mode's own
+    run("Q", 0, false); // only the stop of the mode is left
     run("P", LONG, false);
     run("P", 0, false);
     EXPECT_TRACE("-> TimedOut E X -> Stopped E T S X -> TimedOut");
 }
 
-TEST("R30 Exit observers are told once per entered run, whatever its result") {
+TEST("R30 Exit observers are notified once per entered run, whatever its result") {
     begin();
     add_observer("X", RUNLOOP_ACTIVITY_EXIT, 0, true, NULL, "P");
     s = add_source("s", NULL, "P");
@@ -136,7 +136,7 @@ TEST("R30 Exit observers are told once per entered run, whatever its result") {
 
 //===-- limits ----------------------------------------------------------------------------------------------------===//
 
-TEST("R31 a limit of nothing or less is one iteration that announces no wait") {
+TEST("R31 a run with a limit of zero or less is one iteration that announces no wait") {
     int64_t limits[] = {0, -1, -SECOND, INT64_MIN};
     begin_in_p();
     add_source("s", NULL, "P");
@@ -150,7 +150,7 @@ static void spend_30_ms(void) {
     spend(30 * MS);
 }
 
-TEST("R32 the limit counts from after the Entry observers") {
+TEST("R32 the limit starts after the Entry observers") {
     begin();
     add_source("s", NULL, "P");
     once("P", RUNLOOP_ACTIVITY_ENTRY, spend_30_ms);
@@ -160,14 +160,14 @@ TEST("R32 the limit counts from after the Entry observers") {
     EXPECT_TRACE("-> TimedOut");
 }
 
-TEST("R32 the least positive limit is a limit, not a poll: the wait is announced") {
+TEST("R32 the smallest positive limit is a limit, not a poll: the wait is announced") {
     begin_in_p();
     add_source("s", NULL, "P");
     run("P", 1, false);
     EXPECT_TRACE("E T S W A X -> TimedOut");
 }
 
-TEST("R32 a run ends not before its limit") {
+TEST("R32 a run doesn't end before its limit") {
     begin();
     add_source("s", NULL, "P");
     int64_t limits[] = {1 * MS, 1500001, 7 * MS, 50 * MS};
@@ -180,12 +180,12 @@ TEST("R32 a run ends not before its limit") {
 
 static void stop_when_asleep(void) {
     wait_until_asleep();
-    usleep(20000); // Long enough for a sleep that has a limit after all.
+    usleep(20000); // Long enough for a sleep that wrongly has a limit.
     EXPECT(loop_is_asleep());
     stop_loop();
 }
 
-TEST("R33 a run without limit, or with one beyond the end of time, sleeps until something happens") {
+TEST("R33 a run without a limit, or with one beyond the clock's range, sleeps until something happens") {
     int64_t limits[] = {RUNLOOP_FOREVER, RUNLOOP_FOREVER - 1, RUNLOOP_FOREVER / 2};
     begin_in_p();
     add_source("s", NULL, "P");
@@ -197,7 +197,7 @@ TEST("R33 a run without limit, or with one beyond the end of time, sleeps until 
     }
 }
 
-TEST("R34 a limit never interrupts a callback, and the iteration it passes in is completed") {
+TEST("R34 a limit never interrupts a callback, and the iteration in which it is reached is completed") {
     begin_in_p();
     s = add_source("s", spend_30_ms, "P");
     runloop_source_signal(s);
@@ -206,7 +206,7 @@ TEST("R34 a limit never interrupts a callback, and the iteration it passes in is
     EXPECT_TRACE("E T S s t X -> TimedOut");
 }
 
-TEST("R34 a limit that passes before the wait ends it at once, after a due timer fired") {
+TEST("R34 a limit reached before the wait ends the run after that iteration, in which a due timer fires") {
     begin_in_p();
     add_timer("t", MS, 0, NULL, "P");
     add_source("s", NULL, "P");
@@ -220,7 +220,7 @@ static void signal_s(void) {
     runloop_source_signal(s);
 }
 
-TEST("R35 a source that signals itself for ever keeps neither the limit nor timers nor stops from their turn") {
+TEST("R35 a source that keeps signalling itself delays neither the limit nor timers nor stops") {
     begin();
     s = add_source("", signal_s, "P");
     runloop_source_signal(s);
@@ -239,7 +239,7 @@ TEST("R35 a source that signals itself for ever keeps neither the limit nor time
 
 //===-- results ---------------------------------------------------------------------------------------------------===//
 
-TEST("R36 a handled source wins over a passed limit") {
+TEST("R36 a handled source takes precedence over a reached limit") {
     begin();
     s = add_source("s", spend_30_ms, "P");
     runloop_source_signal(s);
@@ -252,7 +252,7 @@ static void stop_everything_and_invalidate(void) {
     runloop_source_invalidate(s);
 }
 
-TEST("R36 R37 a handled source wins over a stop, which is lost, and over an empty mode") {
+TEST("R36 R37 a handled source takes precedence over a stop, which is lost, and over an empty mode") {
     begin();
     s = add_source("s", stop_everything_and_invalidate, "P");
     runloop_source_signal(s);
@@ -262,7 +262,7 @@ TEST("R36 R37 a handled source wins over a stop, which is lost, and over an empt
     EXPECT_TRACE("s -> HandledSource -> TimedOut");
 }
 
-TEST("R36 R37 a passed limit wins over a stop, which is lost, and over an empty mode") {
+TEST("R36 R37 a reached limit takes precedence over a stop, which is lost, and over an empty mode") {
     begin_in_p();
     s = add_source("s", stop_everything_and_invalidate, "P");
     runloop_source_signal(s);
@@ -273,7 +273,7 @@ TEST("R36 R37 a passed limit wins over a stop, which is lost, and over an empty 
     EXPECT_TRACE("E T S W A X -> TimedOut");
 }
 
-TEST("R36 a stop wins over an empty mode") {
+TEST("R36 a stop takes precedence over an empty mode") {
     begin();
     s = add_source("s", stop_everything_and_invalidate, "P");
     runloop_source_signal(s);
@@ -286,7 +286,7 @@ static void stop_p_and_invalidate(void) {
     runloop_source_invalidate(s);
 }
 
-TEST("R36 a stop of the mode wins over an empty mode, and is used up by it") {
+TEST("R36 a stop of the mode takes precedence over an empty mode, and is consumed") {
     begin();
     s = add_source("s", stop_p_and_invalidate, "P");
     runloop_source_signal(s);
@@ -296,7 +296,7 @@ TEST("R36 a stop of the mode wins over an empty mode, and is used up by it") {
     EXPECT_TRACE("s -> Stopped -> TimedOut");
 }
 
-TEST("R36 R53 a stop of the mode that loses to a handled source or a limit is kept for the mode's next run") {
+TEST("R36 R53 a stop of the mode that loses to a handled source or a limit stays set for the mode's next run") {
     begin_in_p();
     s = add_source("s", stop_p, "P");
     runloop_source_signal(s);
@@ -315,14 +315,14 @@ static void stop_in_three_ways(void) {
     stop_loop();
 }
 
-TEST("R36 a plain stop is used up before a latched one, and that before one of the mode") {
+TEST("R36 a plain stop is consumed before a latched stop, and that before a stop of the mode") {
     begin_in_p();
     s = add_source("s", stop_in_three_ways, "P");
     add_source("q", NULL, "Q");
     runloop_source_signal(s);
     run("P", LONG, false);
     EXPECT_TRACE("E T S s X -> Stopped");
-    run("Q", LONG, false); // Only the latched one can end this one.
+    run("Q", LONG, false); // Only the latched stop can end this run.
     run("Q", 0, false);
     EXPECT_TRACE("-> Stopped -> TimedOut");
     run("P", LONG, false);
@@ -334,7 +334,7 @@ static void perform_stop(void) {
     perform("stop", stop_loop, "P");
 }
 
-TEST("R37 a polling run is never stopped or finished by what happens in its iteration") {
+TEST("R37 nothing that happens in its iteration makes a polling run end as Stopped or Finished") {
     begin();
     s = add_source("s", NULL, "P");
     perform("b", stop_loop, "P");
@@ -346,7 +346,7 @@ TEST("R37 a polling run is never stopped or finished by what happens in its iter
     EXPECT_TRACE("b t stop -> TimedOut b -> TimedOut");
 }
 
-TEST("R38 functions, timers, observers and wake-ups are no handled sources") {
+TEST("R38 tasks, timers, observers and wake-ups are not handled sources") {
     begin_in_p();
     perform("b", wake_loop, "P");
     add_timer("t", 0, 0, NULL, "P");
@@ -391,7 +391,7 @@ static void perform_after_source(void) {
     perform("b", NULL, "P");
 }
 
-TEST("R40 a run that returns after a source still fires due timers and drains functions") {
+TEST("R40 a run that returns after a source still fires due timers and drains tasks") {
     begin_in_p();
     s = add_source("s", NULL, "P");
     runloop_source_signal(s);
@@ -410,7 +410,7 @@ static void perform_b3(void) {
     perform("b3", NULL, "P");
 }
 
-TEST("R41 an iteration is: functions, sources, functions, what is ready, functions") {
+TEST("R41 an iteration is: tasks, sources, tasks, the ready event, tasks") {
     begin_in_p();
     perform("b1", NULL, "P");
     s = add_source("s", perform_b2, "P");
@@ -420,7 +420,7 @@ TEST("R41 an iteration is: functions, sources, functions, what is ready, functio
     EXPECT_TRACE("E T S b1 s b2 t b3 X -> TimedOut");
 }
 
-TEST("R41 an iteration without a signalled source waits between the functions") {
+TEST("R41 an iteration without a signalled source waits between its drains") {
     begin_in_p();
     perform("b1", NULL, "P");
     int counter = new_counter();
@@ -430,7 +430,7 @@ TEST("R41 an iteration without a signalled source waits between the functions") 
     EXPECT_TRACE("E T S b1 W A d b2 X -> HandledSource");
 }
 
-TEST("R42 a wait is announced though something is ready, not when a source was handled, and not in a poll") {
+TEST("R42 a wait is announced although an event is ready, but not when a source was handled, and not in a poll") {
     begin_in_p();
     int counter = new_counter();
     add_descriptor("d", counter, true, NULL, "P");
@@ -447,7 +447,7 @@ TEST("R42 a wait is announced though something is ready, not when a source was h
     EXPECT_TRACE("E T S W A d X -> HandledSource");
 }
 
-TEST("R44 a pass has handled a source though the last one it collected was invalidated meanwhile") {
+TEST("R44 a dispatch reports a handled source although the last one it collected was invalidated in the meantime") {
     begin_in_p();
     runloop_source *first = add_source("first", invalidate_s, "P");
     s = add_source("s", NULL, "P");

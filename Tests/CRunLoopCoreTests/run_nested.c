@@ -1,4 +1,4 @@
-// run_nested.c — a run inside another: whose limit counts.
+// run_nested.c — nested runs: which limit counts.
 #include "trace_helpers.h"
 
 static runloop_source *s;
@@ -20,7 +20,7 @@ static void begin_nested(int64_t limit) {
     inner_limit = limit;
 }
 
-TEST("R34 an outer limit that passes while an inner run sleeps leaves the inner run alone") {
+TEST("R34 an outer limit that is reached while an inner run sleeps doesn't affect the inner run") {
     begin_nested(100 * MS);
     run("P", 10 * MS, false);
     EXPECT_TRACE("E T S s E T S W A X -> TimedOut X -> TimedOut");
@@ -34,14 +34,14 @@ TEST("R34 an outer limit still holds after an inner run with a shorter one") {
     EXPECT_TRACE("E T S s E T S W A X -> TimedOut T S W A X -> TimedOut");
 }
 
-TEST("R34 an inner limit holds in an outer run without one") {
+TEST("R34 an inner limit ends the inner run when the outer run has none") {
     begin_nested(10 * MS);
     stop_at_wait("P", 1);
     run("P", RUNLOOP_FOREVER, false);
     EXPECT_TRACE("E T S s E T S W A X -> TimedOut T S W A X -> Stopped");
 }
 
-TEST("R34 a polling run inside a limited one does not touch its limit") {
+TEST("R34 a polling run inside a limited one doesn't change its limit") {
     begin_nested(0);
     int64_t start = runloop_now_ns();
     run("P", 300 * MS, false);

@@ -1,4 +1,4 @@
-// run_ports.c — what a wait chooses: one port per iteration, whose turn it is, and what becomes of it until then.
+// run_ports.c — what a wait selects: one event per iteration, which one is next, and what can happen to it first.
 #include "trace_helpers.h"
 
 static runloop_source *d, *d1, *d2;
@@ -17,9 +17,9 @@ static void add_two_counters(void) {
     d2 = add_descriptor("d2", counter2, true, NULL, "P");
 }
 
-//===-- one port per iteration ------------------------------------------------------------------------------------===//
+//===-- one event per iteration -----------------------------------------------------------------------------------===//
 
-TEST("R43 every ready descriptor is an iteration of its own, in the order of readiness") {
+TEST("R43 every ready descriptor takes an iteration of its own, in the order of readiness") {
     begin_in_p();
     add_two_counters();
     count_up(counter2);
@@ -29,7 +29,7 @@ TEST("R43 every ready descriptor is an iteration of its own, in the order of rea
     EXPECT_TRACE("E T S W A d2 T S W A d1 T S W A X -> Stopped");
 }
 
-TEST("R43 a polling run serves one port, and the next one the next") {
+TEST("R43 a polling run serves one event, and the next run serves the next event") {
     begin_in_p();
     add_two_counters();
     count_up(counter1);
@@ -40,11 +40,11 @@ TEST("R43 a polling run serves one port, and the next one the next") {
     EXPECT_TRACE("E T S d1 X -> HandledSource E T S d2 X -> HandledSource E T S X -> TimedOut");
 }
 
-TEST("R43 a descriptor that stays ready goes behind those that are ready already") {
+TEST("R43 a descriptor that stays ready is served after those that are already ready") {
     begin_in_p();
     counter1 = new_counter();
     counter2 = new_counter();
-    add_descriptor("d1", counter1, false, NULL, "P"); // Nobody reads them: always ready.
+    add_descriptor("d1", counter1, false, NULL, "P"); // Never read: always ready.
     add_descriptor("d2", counter2, false, NULL, "P");
     count_up(counter1);
     count_up(counter2);
@@ -65,7 +65,7 @@ static void invalidate_d2(void) {
     runloop_source_invalidate(d2);
 }
 
-TEST("R43 a ready descriptor whose source was removed or invalidated makes no iteration") {
+TEST("R43 a ready descriptor whose source was removed or invalidated causes no iteration") {
     action ends[] = {remove_d2, invalidate_d2};
     const char *modes[] = {"P", "Q"};
     begin();
@@ -78,13 +78,13 @@ TEST("R43 a ready descriptor whose source was removed or invalidated makes no it
         d2 = add_descriptor("d2", counter2, true, NULL, mode);
         count_up(counter1);
         count_up(counter2);
-        add_timer("end", 100 * MS, 0, stop_loop, mode);
+        add_timer("end", 300 * MS, 0, stop_loop, mode);
         run(mode, LONG, false);
         EXPECT_TRACE("E T S W A d1 T S W A end X -> Stopped");
     }
 }
 
-//===-- turns -----------------------------------------------------------------------------------------------------===//
+//===-- alternation -----------------------------------------------------------------------------------------------===//
 
 static void add_counter(void) {
     counter = new_counter();
@@ -105,7 +105,7 @@ TEST("R43 R76 due timers are served before a ready descriptor, unless they were 
     EXPECT_TRACE("E T S t2 X -> TimedOut");
 }
 
-TEST("R43 R76 a timer that is always due and a descriptor that is always ready take turns") {
+TEST("R43 R76 a timer that is always due and a descriptor that is always ready alternate") {
     begin_in_p();
     counter = new_counter();
     add_descriptor("d", counter, false, NULL, "P");
@@ -116,7 +116,7 @@ TEST("R43 R76 a timer that is always due and a descriptor that is always ready t
     EXPECT_TRACE("E T S W A t T S W A d T S W A t T S W A d X -> Stopped");
 }
 
-TEST("R76 all due timers together are one port") {
+TEST("R76 all due timers together are one event of an iteration") {
     begin_in_p();
     add_counter();
     count_up(counter);
@@ -141,9 +141,9 @@ TEST("R76 a timer that becomes due while a descriptor is served waits for the ne
     EXPECT_TRACE("E T S W A d T S W A t X -> Stopped");
 }
 
-//===-- wake-ups and stops are no ports ---------------------------------------------------------------------------===//
+//===-- wake-ups and stops are not events -------------------------------------------------------------------------===//
 
-TEST("R43 R50 a wake-up takes no port's place in a poll") {
+TEST("R43 R50 in a poll a wake-up doesn't take the place of an event") {
     begin_in_p();
     add_timer("t", 0, 0, NULL, "P");
     always("P", RUNLOOP_ACTIVITY_ENTRY, wake_loop);
@@ -155,17 +155,17 @@ TEST("R43 R50 a wake-up takes no port's place in a poll") {
     EXPECT_TRACE("E T S d X -> TimedOut");
 }
 
-TEST("R43 R50 one wait takes a wake-up and a ready descriptor together") {
+TEST("R43 R50 one wait consumes a wake-up and serves a ready descriptor") {
     begin_in_p();
     add_counter();
     count_up(counter);
     once("P", RUNLOOP_ACTIVITY_BEFORE_TIMERS, wake_loop);
-    add_timer("end", 100 * MS, 0, stop_loop, "P");
+    add_timer("end", 300 * MS, 0, stop_loop, "P");
     run("P", LONG, false);
     EXPECT_TRACE("E T S W A d T S W A end X -> Stopped");
 }
 
-TEST("R43 R46 a stop before the wait lets a ready port be served") {
+TEST("R43 R46 after a stop before the wait a ready event is still served") {
     begin_in_p();
     add_counter();
     count_up(counter);
@@ -174,13 +174,13 @@ TEST("R43 R46 a stop before the wait lets a ready port be served") {
     EXPECT_TRACE("E T S W A d X -> Stopped");
 }
 
-//===-- in hand, between the wait and its service -----------------------------------------------------------------===//
+//===-- selected, between the wait and the service ----------------------------------------------------------------===//
 
 static void poll_p(void) {
     run("P", 0, false);
 }
 
-TEST("R45 a run nested in AfterWaiting may serve the due timer, and the outer iteration then serves nothing") {
+TEST("R45 if a run nested in AfterWaiting serves the due timer, the outer iteration serves nothing") {
     begin_in_p();
     add_source("quiet", NULL, "P");
     add_timer("t", 0, 0, NULL, "P");
@@ -190,7 +190,7 @@ TEST("R45 a run nested in AfterWaiting may serve the due timer, and the outer it
     EXPECT_TRACE("E T S W A E T S t X -> TimedOut T S W A X -> Stopped");
 }
 
-TEST("R45 a run nested in AfterWaiting may serve the ready descriptor, whose counter is still there") {
+TEST("R45 a run nested in AfterWaiting can serve the ready descriptor, whose counter is still unread") {
     begin_in_p();
     add_counter();
     count_up(counter);
@@ -200,7 +200,7 @@ TEST("R45 a run nested in AfterWaiting may serve the ready descriptor, whose cou
     EXPECT_TRACE("E T S W A E T S d X -> TimedOut T S W A X -> Stopped");
 }
 
-TEST("R45 an iteration whose port a nested run has served does not choose another") {
+TEST("R45 an iteration whose event a nested run has served does not select another") {
     begin_in_p();
     add_counter();
     count_up(counter);
@@ -247,7 +247,7 @@ TEST("R45 a source that an AfterWaiting observer removes and adds again waits fo
     EXPECT_TRACE("E T S W A T S W A d X -> HandledSource");
 }
 
-TEST("R45 of two sources on one descriptor only the one that was put back waits for the next iteration") {
+TEST("R45 of two sources on one descriptor only the one that was added again waits for the next iteration") {
     begin_in_p();
     counter = new_counter();
     add_descriptor("stays", counter, false, NULL, "P");
@@ -276,7 +276,7 @@ static void perform_late(void) {
     perform("late", NULL, "P");
 }
 
-TEST("R45 a function that an AfterWaiting observer performs runs after the port is served") {
+TEST("R45 a task that an AfterWaiting observer queues runs after the event is served") {
     begin_in_p();
     add_counter();
     count_up(counter);

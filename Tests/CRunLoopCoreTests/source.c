@@ -1,5 +1,5 @@
-// source.c — signalled sources: creation, membership, signals, the pass, invalidation.
-// Equality, common operations under fire and several threads are in source_sharing.c.
+// source.c — signalled sources: creation, membership, signals, dispatch, invalidation.
+// Equality, concurrent operations on common modes, and several threads are tested in source_sharing.c.
 #include "trace_helpers.h"
 
 static runloop_source *s, *a, *b, *c;
@@ -63,7 +63,7 @@ TEST("R56 the configuration is copied, and without retain the info is as given")
     EXPECT_EQ(runloop_source_get_order(s), 3);
 }
 
-TEST("R56 nothing is created from nothing") {
+TEST("R56 a missing configuration is refused") {
     runloop_source_config config = {.order = 0};
     EXPECT_EQ(runloop_source_create(NULL, &s), -EINVAL);
     EXPECT_EQ(runloop_source_create(&config, NULL), -EINVAL);
@@ -88,7 +88,7 @@ TEST("R57 the info is released once, when the source is freed and not when it is
     EXPECT_TRACE("release");
 }
 
-TEST("R57 a source that its creator released lives until its last mode gives it up") {
+TEST("R57 a source that its creator released lives until it is removed from its last mode") {
     begin();
     s = new_source(kept_config());
     runloop_add_source(loop, s, "P");
@@ -108,7 +108,7 @@ static void perform_last_time(runloop_source *source, void *info) {
     EXPECT(info == &kept);
 }
 
-TEST("R57 a source that is given up by its own callback is released after it") {
+TEST("R57 a source that its own callback removes and releases is freed after the callback") {
     begin();
     runloop_source_config config = kept_config();
     config.perform = perform_last_time;
@@ -142,14 +142,14 @@ static void check_cancel(runloop_source *source, runloop *in, const char *mode, 
     trace_membership('-', info, mode);
 }
 
-TEST("R58 R59 schedule and cancel are called after each change of membership, by the thread that makes it") {
+TEST("R58 R59 schedule and cancel are called after each change of membership, on the thread that makes it") {
     begin();
     s = new_source((runloop_source_config){
         .context.info = new_actor("s", NULL), .schedule = check_schedule, .cancel = check_cancel});
     expected_thread = pthread_self();
     start_other_loop();
     runloop *loops[] = {loop, other_loop};
-    for (int i = 0; i < 2; i++) { // In several modes of several loops at once.
+    for (int i = 0; i < 2; i++) { // In several modes of several loops at a time.
         expected_loop = loops[i];
         EXPECT_EQ(runloop_add_source(loops[i], s, "P"), 0);
         EXPECT_EQ(runloop_add_source(loops[i], s, "Q"), 0);
@@ -164,7 +164,7 @@ TEST("R58 R59 schedule and cancel are called after each change of membership, by
     end_other_loop();
 }
 
-TEST("R58 a second addition to a mode and one of an invalid source call nothing") {
+TEST("R58 a second addition to a mode and the addition of an invalid source call nothing") {
     begin();
     s = scheduled_source("s", NULL);
     EXPECT_EQ(runloop_add_source(loop, s, "P"), 0);
@@ -197,7 +197,7 @@ TEST("R59 removing a source that is not there calls nothing") {
 
 //===-- signals ---------------------------------------------------------------------------------------------------===//
 
-TEST("R62 signals before a pass are one, and the mark is gone when the source performs") {
+TEST("R62 signals before a dispatch count as one, and the mark is clear when the source performs") {
     begin();
     s = add_source("s", NULL, "P");
     for (int i = 0; i < 3; i++)
@@ -209,7 +209,7 @@ TEST("R62 signals before a pass are one, and the mark is gone when the source pe
     EXPECT_TRACE("s -> TimedOut -> TimedOut");
 }
 
-TEST("R62 a signal made in no mode lasts until the source is in the running one") {
+TEST("R62 a signal made while the source is in no mode lasts until it is in the running one") {
     begin();
     s = traced_source("s", 0, NULL);
     runloop_source_signal(s);
@@ -233,7 +233,7 @@ TEST("R62 a source in several modes performs once per signal, in whichever runs 
     EXPECT_TRACE("s -> TimedOut -> TimedOut");
 }
 
-TEST("R62 R63 a signal made before the source joined the mode still counts as its first") {
+TEST("R62 R63 a signal made before the source was added to the mode still counts as its first") {
     begin();
     a = traced_source("a", 0, NULL);
     b = add_source("b", NULL, "P");
@@ -244,9 +244,9 @@ TEST("R62 R63 a signal made before the source joined the mode still counts as it
     EXPECT_TRACE("a b -> TimedOut");
 }
 
-//===-- the pass --------------------------------------------------------------------------------------------------===//
+//===-- dispatch --------------------------------------------------------------------------------------------------===//
 
-TEST("R63 the pass goes by order, then by the first signal since the last callback") {
+TEST("R63 the dispatch is sorted by order, then by the first signal since the last callback") {
     begin();
     a = add_source("a", NULL, "P");
     b = add_source("b", NULL, "P");
@@ -261,7 +261,7 @@ TEST("R63 the pass goes by order, then by the first signal since the last callba
     runloop_source_signal(c);
     run("P", 0, false);
     EXPECT_TRACE("c b a s -> TimedOut");
-    runloop_source_signal(a); // A signal after the callback is a first one again.
+    runloop_source_signal(a); // A signal after the callback counts as a first signal again.
     runloop_source_signal(b);
     run("P", 0, false);
     EXPECT_TRACE("a b -> TimedOut");
@@ -274,7 +274,7 @@ static void signal_s_again(void) {
         runloop_source_signal(s);
 }
 
-TEST("R64 a source that signals itself performs in the next iteration, with no wait between") {
+TEST("R64 a source that signals itself performs in the next iteration, with no wait in between") {
     begin_in_p();
     s = add_source("s", signal_s_again, "P");
     repeats = 2;
@@ -299,7 +299,7 @@ static void signal_b(void) {
     runloop_source_signal(b);
 }
 
-TEST("R64 a source signalled by another one during the pass performs in the next iteration") {
+TEST("R64 a source signalled by another one during the dispatch performs in the next iteration") {
     begin_in_p();
     a = add_source("a", signal_b, "P");
     b = traced_source("b", 1, NULL);
@@ -314,7 +314,7 @@ static void remove_b(void) {
     runloop_remove_source(loop, b, "P");
 }
 
-TEST("R64 a source removed by an earlier one of the pass still performs, after its cancel") {
+TEST("R64 a source removed by an earlier one of the dispatch still performs, after its cancel") {
     begin();
     a = add_source("a", remove_b, "P");
     b = scheduled_source("b", NULL);
@@ -329,7 +329,7 @@ static void invalidate_b(void) {
     runloop_source_invalidate(b);
 }
 
-TEST("R64 a source invalidated by an earlier one of the pass does not perform") {
+TEST("R64 a source invalidated by an earlier one of the dispatch does not perform") {
     begin();
     a = add_source("a", invalidate_b, "P");
     b = scheduled_source("b", NULL);
@@ -344,7 +344,7 @@ static void poll_p(void) {
     run("P", 0, false);
 }
 
-TEST("R64 a source that a nested run performed meanwhile does not perform twice") {
+TEST("R64 a source that a nested run has performed does not perform twice") {
     begin();
     a = add_source("a", poll_p, "P");
     b = add_source("b", NULL, "P");
@@ -369,7 +369,7 @@ TEST("R65 a run that returns after a source performs one per run, in order") {
     EXPECT_TRACE("c -> HandledSource b -> HandledSource a -> HandledSource -> TimedOut");
 }
 
-TEST("R65 a source that could not perform does not end the pass") {
+TEST("R65 a source that could not perform does not end the dispatch") {
     begin();
     b = add_source("b", NULL, "P");
     a = add_source("a", invalidate_b, "P");
@@ -389,7 +389,7 @@ static void signal_again_and_poll(void) {
     }
 }
 
-TEST("R66 a source performs inside itself if it is signalled again and its mode runs there") {
+TEST("R66 a source performs recursively if its callback signals it and runs its mode") {
     begin();
     s = add_source("s", signal_again_and_poll, "P");
     repeats = 2;
@@ -398,7 +398,7 @@ TEST("R66 a source performs inside itself if it is signalled again and its mode 
     EXPECT_TRACE("s s s -> TimedOut -> TimedOut -> HandledSource");
 }
 
-TEST("R66 a source that is not signalled again does not perform inside itself") {
+TEST("R66 a source that its callback does not signal does not perform recursively") {
     begin();
     s = add_source("s", poll_p, "P");
     runloop_source_signal(s);
@@ -408,7 +408,7 @@ TEST("R66 a source that is not signalled again does not perform inside itself") 
 
 //===-- invalidation ----------------------------------------------------------------------------------------------===//
 
-TEST("R67 invalidation takes the source out of every mode of every loop, once, and clears its mark") {
+TEST("R67 invalidation removes the source from every mode of every loop, once, and clears its mark") {
     begin();
     s = scheduled_source("s", NULL);
     start_other_loop();
@@ -440,7 +440,7 @@ static void invalidate_itself(void) {
     trace("still here");
 }
 
-TEST("R67 a source may invalidate itself in its callback, which goes on") {
+TEST("R67 a source can invalidate itself in its callback, which continues") {
     begin();
     s = scheduled_source("s", invalidate_itself);
     runloop_add_source(loop, s, "P");
@@ -449,7 +449,7 @@ TEST("R67 a source may invalidate itself in its callback, which goes on") {
     EXPECT_TRACE("+s@P s -s@P still here -> HandledSource");
 }
 
-TEST("R111 an invalid source still tells its order and info, and ignores signals") {
+TEST("R111 an invalid source still reports its order and info, and ignores signals") {
     begin();
     s = new_source((runloop_source_config){.context.info = &original, .order = 5});
     runloop_source_invalidate(s);

@@ -1,4 +1,4 @@
-// source_events.c — a descriptor source asks for other conditions than before (R149).
+// source_events.c — a descriptor source changes the conditions it asks for (R149).
 #include "items.h"
 
 #include <sys/socket.h>
@@ -32,9 +32,9 @@ static void drain(int descriptor) {
         ;
 }
 
-//===-- what is told -------------------------------------------------------------------------------------------------===//
+//===-- which conditions are reported --------------------------------------------------------------------------------===//
 
-TEST("R149 a source that asks for more is told of it from the next wait on") {
+TEST("R149 a source that asks for more conditions receives them from the next wait on") {
     int sockets[2];
     make_sockets(sockets);
     runloop_source *source = add_descriptor(MODE, sockets[0], RUNLOOP_READABLE, note_events, NULL);
@@ -49,7 +49,7 @@ TEST("R149 a source that asks for more is told of it from the next wait on") {
     EXPECT_EQ(last_events, RUNLOOP_READABLE | RUNLOOP_WRITABLE);
 }
 
-TEST("R149 a source that asks for less lets the loop sleep") {
+TEST("R149 a source that asks for fewer conditions lets the loop sleep") {
     int sockets[2];
     make_sockets(sockets);
     runloop_source *source = add_descriptor(MODE, sockets[0], RUNLOOP_READABLE | RUNLOOP_WRITABLE, note_events, NULL);
@@ -68,7 +68,7 @@ static void write_until_full(runloop_source *source, runloop_readiness events, v
     EXPECT_EQ(runloop_source_set_events(source, events == RUNLOOP_READABLE ? RUNLOOP_WRITABLE : RUNLOOP_READABLE), 0);
 }
 
-TEST("R149 in its own callback a source may ask for something else each time") {
+TEST("R149 in its own callback a source can ask for different conditions each time") {
     int sockets[2];
     make_sockets(sockets);
     REQUIRE(write(sockets[1], "x", 1) == 1);
@@ -83,7 +83,7 @@ TEST("R149 in its own callback a source may ask for something else each time") {
     EXPECT_EQ(calls, 6);
 }
 
-TEST("R149 other sources of the descriptor ask for what they did, and keep their places") {
+TEST("R149 other sources of the descriptor keep their conditions and their positions") {
     int sockets[2];
     make_sockets(sockets);
     add_descriptor(MODE, sockets[0], RUNLOOP_WRITABLE, trace_ready, "first");
@@ -104,7 +104,7 @@ static void silence_subject(runloop_source *source, runloop_readiness events, vo
     EXPECT_EQ(runloop_source_set_events(subject, RUNLOOP_READABLE), 0);
 }
 
-TEST("R149 a source that asks for less while the sources of its descriptor are called is looked at again") {
+TEST("R149 a source that asks for less while the sources of its descriptor are called is checked again") {
     int sockets[2];
     make_sockets(sockets);
     add_descriptor(MODE, sockets[0], RUNLOOP_WRITABLE, silence_subject, "first");
@@ -118,7 +118,7 @@ static void silence_at_wait(runloop_observer *observer, runloop_activity activit
     EXPECT_EQ(runloop_source_set_events(subject, RUNLOOP_READABLE), 0);
 }
 
-TEST("R149 R45 a descriptor in hand whose source asks for less is not called") {
+TEST("R149 R45 a selected descriptor whose source asks for less is not called") {
     int sockets[2];
     make_sockets(sockets);
     subject = add_descriptor(MODE, sockets[0], RUNLOOP_WRITABLE, trace_ready, "subject");
@@ -130,7 +130,7 @@ TEST("R149 R45 a descriptor in hand whose source asks for less is not called") {
     EXPECT_TRACE("subject");
 }
 
-TEST("R149 what was reported and is over is not told to a source that asks for it again") {
+TEST("R149 a reported condition that has ended is not passed to a source that asks for it again") {
     int sockets[2], first = make_eventfd(1);
     make_sockets(sockets);
     // Reported together, served one after the other.
@@ -149,7 +149,7 @@ TEST("R149 what was reported and is over is not told to a source that asks for i
     EXPECT_EQ(last_events, RUNLOOP_WRITABLE);
 }
 
-TEST("R149 errors and hang-ups are told whatever a source asks for") {
+TEST("R149 errors and hang-ups are reported whatever a source asks for") {
     int sockets[2];
     make_sockets(sockets);
     runloop_source *source = add_descriptor(MODE, sockets[0], RUNLOOP_READABLE, note_events, NULL);
@@ -161,7 +161,7 @@ TEST("R149 errors and hang-ups are told whatever a source asks for") {
     EXPECT(!(last_events & RUNLOOP_READABLE));
 }
 
-TEST("R149 asking for hang-ups adds that the peer has shut down its half") {
+TEST("R149 a source that asks for hang-ups is also notified of a peer's half-close") {
     int sockets[2];
     make_sockets(sockets);
     runloop_source *source = add_descriptor(MODE, sockets[0], RUNLOOP_PRIORITY, note_events, NULL);
@@ -174,9 +174,9 @@ TEST("R149 asking for hang-ups adds that the peer has shut down its half") {
     EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
 }
 
-//===-- where it counts ----------------------------------------------------------------------------------------------===//
+//===-- where a change applies ---------------------------------------------------------------------------------------===//
 
-TEST("R149 it counts in every mode the source is in, and in those it joins later") {
+TEST("R149 a change applies in every mode the source is in, and in those it is added to later") {
     int sockets[2];
     make_sockets(sockets);
     runloop_source *source = make_descriptor(sockets[0], RUNLOOP_READABLE, note_events, NULL);
@@ -195,10 +195,10 @@ TEST("R149 it counts in every mode the source is in, and in those it joins later
     runloop_source_release(source);
 }
 
-TEST("R149 what a mode has narrowed a descriptor to is widened for who asks for more") {
+TEST("R149 a masked registration is restored for a source that asks for more") {
     int sockets[2];
     make_sockets(sockets);
-    // Only the other mode wants what the descriptor has: this one narrows it to nothing, or it could not sleep.
+    // Only the other mode wants the condition that holds: this mode must mask the registration, or it could not sleep.
     runloop_source *other = make_descriptor(sockets[0], RUNLOOP_WRITABLE, note_events, NULL);
     REQUIRE(runloop_add_source(runloop_current(), other, OTHER_MODE) == 0);
     keep_mode(MODE);
@@ -215,7 +215,7 @@ TEST("R149 what a mode has narrowed a descriptor to is widened for who asks for 
     EXPECT_EQ(handle_one(OTHER_MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
 }
 
-TEST("R149 asked for by another thread it ends the sleep of each loop that the source is in") {
+TEST("R149 a change by another thread ends the sleep of each loop that the source is in") {
     int sockets[2];
     make_sockets(sockets);
     fill(sockets[0]);
@@ -229,7 +229,7 @@ TEST("R149 asked for by another thread it ends the sleep of each loop that the s
     EXPECT_EQ(runloop_source_set_events(source, RUNLOOP_WRITABLE), 0);
     EXPECT_EQ(__atomic_load_n(&calls, __ATOMIC_ACQUIRE), 0);
     drain(sockets[1]);
-    // Level-triggered, so both loops call until one asks for something else.
+    // Level-triggered, so both loops call the source until one changes its conditions.
     WAIT_UNTIL(__atomic_load_n(&calls, __ATOMIC_ACQUIRE) > 10);
     EXPECT_EQ(runloop_source_set_events(source, RUNLOOP_READABLE), 0);
     for (int i = 0; i < 2; i++)
@@ -250,7 +250,7 @@ static void *change_often(void *descriptor_source) {
     return NULL;
 }
 
-TEST("R149 several threads may set it at once, and the last word counts") {
+TEST("R149 several threads can change the conditions at once, and the last change counts") {
     int sockets[2];
     make_sockets(sockets);
     runloop_source *source = make_descriptor(sockets[0], RUNLOOP_READABLE, note_events, NULL);
@@ -312,7 +312,7 @@ TEST("R149 a signalled source, a counter, an invalid source and conditions that 
     runloop_source_release(source);
 }
 
-TEST("R149 in no loop, and with descriptor -1, it is only noted") {
+TEST("R149 in no loop, and with descriptor -1, the conditions are only stored") {
     runloop_source *source = make_descriptor(-1, RUNLOOP_READABLE, note_events, NULL);
     EXPECT_EQ(runloop_source_set_events(source, RUNLOOP_WRITABLE), 0);
     EXPECT_EQ(runloop_source_get_events(source), RUNLOOP_WRITABLE);
@@ -323,7 +323,7 @@ TEST("R149 in no loop, and with descriptor -1, it is only noted") {
     runloop_source_release(source);
 }
 
-TEST("R149 if the system refuses, the source asks for what it did before") {
+TEST("R149 if the system refuses, the source keeps its former conditions") {
     int sockets[2];
     make_sockets(sockets);
     int kept = dup(sockets[0]);
@@ -331,7 +331,7 @@ TEST("R149 if the system refuses, the source asks for what it did before") {
     close(sockets[0]);
     EXPECT_EQ(runloop_source_set_events(source, RUNLOOP_WRITABLE), -EBADF);
     EXPECT_EQ(runloop_source_get_events(source), RUNLOOP_READABLE);
-    // The number stands for the same file again, as epoll remembers it.
+    // The number refers to the same file again, which epoll still has.
     REQUIRE(dup2(kept, sockets[0]) == sockets[0]);
     REQUIRE(write(sockets[1], "x", 1) == 1);
     EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);

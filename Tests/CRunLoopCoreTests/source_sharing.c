@@ -1,4 +1,4 @@
-// source_sharing.c — sources that are equal, sources of the common modes, sources in the hands of several threads.
+// source_sharing.c — equal sources, sources of the common modes, and sources that several threads use.
 #include "trace_helpers.h"
 
 static runloop_source *s, *a, *b;
@@ -19,7 +19,7 @@ static void perform_otherwise(runloop_source *source, void *info) {
     actor_acts(info);
 }
 
-/// One source that calls another of the same name its equal.
+/// A source that is equal to another one of the same name.
 static runloop_source_config equal_config(const char *name) {
     return (runloop_source_config){.context.info = new_actor(name, NULL),
                                    .perform = source_acts,
@@ -28,7 +28,7 @@ static runloop_source_config equal_config(const char *name) {
                                    .equal = same_name};
 }
 
-TEST("R60 sources without an equal function are different, alike as they may be") {
+TEST("R60 sources without an equal function are different, however alike they are") {
     begin();
     struct actor *info = new_actor("s", NULL);
     a = new_source((runloop_source_config){.context.info = info, .perform = source_acts});
@@ -42,7 +42,7 @@ TEST("R60 sources without an equal function are different, alike as they may be"
     EXPECT_TRACE("s s -> TimedOut");
 }
 
-TEST("R60 of two equal sources a mode takes the first only") {
+TEST("R60 of two equal sources a mode accepts only the first") {
     begin();
     a = new_source(equal_config("twin"));
     b = new_source(equal_config("twin"));
@@ -56,7 +56,7 @@ TEST("R60 of two equal sources a mode takes the first only") {
     runloop_source_signal(a);
     run("P", 0, true);
     EXPECT_TRACE("-> TimedOut twin -> HandledSource");
-    EXPECT_EQ(runloop_add_source(loop, b, "Q"), 0); // Another mode is another matter.
+    EXPECT_EQ(runloop_add_source(loop, b, "Q"), 0); // Another mode accepts it.
 }
 
 static runloop_source *cancelled;
@@ -66,7 +66,7 @@ static void note_cancelled(runloop_source *source, runloop *in, const char *mode
     cancelled = source;
 }
 
-TEST("R60 removing an equal source removes the stored one and calls the cancel of the one that was named") {
+TEST("R60 removing an equal source removes the stored one and calls the cancel of the one that was passed") {
     begin();
     runloop_source_config config = equal_config("twin");
     config.cancel = note_cancelled;
@@ -81,7 +81,7 @@ TEST("R60 removing an equal source removes the stored one and calls the cancel o
     EXPECT_EQ(runloop_add_source(loop, b, "P"), 0);
 }
 
-TEST("R19 R60 removing an equal source from the common modes calls the cancel of the one that was named") {
+TEST("R19 R60 removing an equal source from the pseudo-mode calls the cancel of the one that was passed") {
     begin();
     runloop_source_config config = equal_config("twin");
     config.cancel = note_cancelled;
@@ -93,7 +93,7 @@ TEST("R19 R60 removing an equal source from the common modes calls the cancel of
     EXPECT(!runloop_contains_source(loop, a, DEFAULT));
 }
 
-TEST("R60 equality asks order, callback, equal function and validity before the equal function itself") {
+TEST("R60 equality compares order, callback, equal function and validity before it calls the equal function") {
     begin();
     runloop_source_config config = equal_config("twin");
     a = new_source(config);
@@ -110,7 +110,7 @@ TEST("R60 equality asks order, callback, equal function and validity before the 
     config = equal_config("twin");
     b = new_source(config);
     EXPECT_EQ(runloop_add_source(loop, b, "P"), -EEXIST);
-    runloop_source_invalidate(b); // An invalid one is no valid one's equal.
+    runloop_source_invalidate(b); // An invalid source is not equal to a valid one.
     EXPECT(!runloop_contains_source(loop, b, "P"));
     runloop_remove_source(loop, b, "P");
     EXPECT(runloop_contains_source(loop, a, "P"));
@@ -118,7 +118,7 @@ TEST("R60 equality asks order, callback, equal function and validity before the 
     EXPECT_EQ(runloop_add_source(loop, new_source(config), "P"), 0);
 }
 
-TEST("R18 R60 a common source does not join a common mode that has its equal by itself") {
+TEST("R18 R60 a common source is not added to a common mode that an equal source was added to by name") {
     begin();
     runloop_add_common_mode(loop, "C");
     a = new_source(equal_config("twin"));
@@ -135,7 +135,7 @@ TEST("R18 R60 a common source does not join a common mode that has its equal by 
     EXPECT_TRACE("twin -> TimedOut");
 }
 
-TEST("R17 R60 a mode declared common keeps the equal of a common source that it has, and that one only") {
+TEST("R17 R60 a mode that has the equal of a common source keeps only that one when it is declared common") {
     begin();
     a = new_source(equal_config("twin"));
     b = new_source(equal_config("twin"));
@@ -216,7 +216,7 @@ static void count_scheduled_and_remove(runloop_source *source, runloop *in, cons
     runloop_remove_source(in, source, COMMON);
 }
 
-TEST("R18 R58 an addition to the common modes stops where a schedule callback takes it back") {
+TEST("R18 R58 an addition to the pseudo-mode stops where a schedule callback undoes it") {
     begin_with_common_modes();
     s = new_source((runloop_source_config){.schedule = count_scheduled_and_remove, .cancel = count_cancelled});
     runloop_add_source(loop, s, COMMON);
@@ -231,7 +231,7 @@ static void count_scheduled_and_invalidate(runloop_source *source, runloop *in, 
     runloop_source_invalidate(source);
 }
 
-TEST("R18 R67 an addition to the common modes stops where a schedule callback invalidates the source") {
+TEST("R18 R67 an addition to the pseudo-mode stops where a schedule callback invalidates the source") {
     begin_with_common_modes();
     s = new_source((runloop_source_config){.schedule = count_scheduled_and_invalidate, .cancel = count_cancelled});
     runloop_add_source(loop, s, COMMON);
@@ -246,7 +246,7 @@ static void count_cancelled_and_add(runloop_source *source, runloop *in, const c
         runloop_add_source(in, source, COMMON);
 }
 
-TEST("R19 R59 a removal from the common modes stops where a cancel callback adds the source again") {
+TEST("R19 R59 a removal from the pseudo-mode stops where a cancel callback adds the source again") {
     begin_with_common_modes();
     s = new_source((runloop_source_config){.schedule = count_scheduled, .cancel = count_cancelled_and_add});
     runloop_add_source(loop, s, COMMON);
@@ -269,7 +269,7 @@ static void wait_for_other_thread(runloop_source *source, runloop *in, const cha
     on_new_thread(add_observer_elsewhere, (void *)mode);
 }
 
-TEST("R118 a schedule or cancel callback may wait for another thread that uses the loop") {
+TEST("R118 a schedule or cancel callback can wait for another thread that uses the loop") {
     begin_with_common_modes();
     s = new_source((runloop_source_config){.schedule = wait_for_other_thread, .cancel = wait_for_other_thread});
     EXPECT_EQ(runloop_add_source(loop, s, COMMON), 0);
@@ -284,7 +284,7 @@ static void wait_for_observer_in_p(void) {
     on_new_thread(add_observer_elsewhere, "P");
 }
 
-TEST("R117 a perform callback may wait for another thread that uses the loop") {
+TEST("R117 a perform callback can wait for another thread that uses the loop") {
     begin();
     s = add_source("s", wait_for_observer_in_p, "P");
     runloop_source_signal(s);
@@ -303,7 +303,7 @@ static void stay_inside(void) {
 
 static void invalidate_during_perform(void) {
     WAIT_UNTIL(in_perform);
-    runloop_source_invalidate(s); // Must come back while the callback is still inside.
+    runloop_source_invalidate(s); // Must return while the callback is still running.
     EXPECT(!runloop_source_is_valid(s));
     trace("invalidated");
     may_leave = true;
@@ -357,7 +357,7 @@ static void *add_and_remove(void *kind) {
     return NULL;
 }
 
-TEST("R58 R59 R116 under the hands of many threads every schedule is followed by at most one cancel") {
+TEST("R58 R59 R116 while many threads change a source, every schedule is followed by at most one cancel") {
     begin_with_common_modes();
     add_source("quiet", NULL, DEFAULT);
     s = new_source((runloop_source_config){.schedule = count_scheduled, .cancel = count_cancelled});
@@ -405,7 +405,7 @@ static void count_performed(void) {
     performed++;
 }
 
-/// Signals and wakes many times, then until a signal of its own has been performed for sure.
+/// Signals and wakes many times, and then until a signal of its own has certainly been performed.
 static void *signal_often(void *unused) {
     for (int i = 0; i < 5 * ROUNDS; i++) {
         runloop_source_signal(s);
@@ -421,7 +421,7 @@ static void *signal_often(void *unused) {
     return unused;
 }
 
-TEST("R49 R62 R116 of signals that several threads make at once none is lost") {
+TEST("R49 R62 R116 none of the signals that several threads make at once is lost") {
     begin();
     s = add_source("", count_performed, "P");
     enum { COUNT = 4 };
@@ -443,7 +443,7 @@ static void *perform_in_other(void *unused) {
     return unused;
 }
 
-TEST("R58 R62 a source in two loops performs once per signal, in the loop that runs first") {
+TEST("R58 R62 a source in two loops performs once per signal, in the first loop that runs") {
     begin();
     s = add_source("s", NULL, "P");
     runloop_source_signal(s);

@@ -1,5 +1,5 @@
-// stress.c — several threads and several loops for RUNLOOP_STRESS_SECONDS (2 if unset): everything at once, and the books
-// are balanced afterwards (R10, R49, R116, R117, R119). A run may be repeated with RUNLOOP_STRESS_SEED.
+// stress.c — several threads and several loops for RUNLOOP_STRESS_SECONDS (2 if unset): everything at once, and all
+// counts must balance afterwards (R10, R49, R116, R117, R119). RUNLOOP_STRESS_SEED repeats a run.
 #include "items.h"
 
 enum { LOOPS = 3, HAMMERS = 4, POOL = 8 };
@@ -34,11 +34,11 @@ static unsigned dice(unsigned *seed, unsigned sides) {
     return (*seed >> 16) % sides;
 }
 
-//===-- loops that come and go ---------------------------------------------------------------------------------------===//
+//===-- loops that start and end -------------------------------------------------------------------------------------===//
 
 static struct {
     pthread_mutex_t lock;
-    runloop *loop; ///< A reference of its own.
+    runloop *loop; ///< A reference.
 } slots[LOOPS] = {
     {PTHREAD_MUTEX_INITIALIZER, NULL}, {PTHREAD_MUTEX_INITIALIZER, NULL}, {PTHREAD_MUTEX_INITIALIZER, NULL}};
 
@@ -70,7 +70,7 @@ static void *live_shortly(void *number) {
         int result = runloop_run_in_mode(modes[dice(&seed, 3)], limit, dice(&seed, 2));
         EXPECT(result >= RUNLOOP_RESULT_FINISHED && result <= RUNLOOP_RESULT_HANDLED_SOURCE);
     }
-    return NULL; // The loop stays published: the others find it finished.
+    return NULL; // The loop stays published: other threads find it finished.
 }
 
 static void *keep_a_loop_alive(void *number) {
@@ -175,7 +175,7 @@ static runloop_observer *new_observer(unsigned kind) {
 #define BORROW(kind, place)                                                                                            \
     (pthread_mutex_lock(&pool_lock), borrowed_##kind = runloop_##kind##_retain(place), pthread_mutex_unlock(&pool_lock))
 
-/// Puts a new item in the place of an old one, which is let go without being invalidated.
+/// Replaces an old item by a new one. The old one is released without being invalidated.
 #define REPLACE(kind, place, fresh)                                                                                    \
     do {                                                                                                               \
         runloop_##kind *fresh_item = fresh;                                                                            \
@@ -186,7 +186,7 @@ static runloop_observer *new_observer(unsigned kind) {
         runloop_##kind##_release(old_item);                                                                            \
     } while (0)
 
-/// -ESHUTDOWN of a loop that has ended, -EINVAL of an item that has been invalidated, -EBUSY in another loop.
+/// -ESHUTDOWN for a loop that has ended, -EINVAL for an invalid item, -EBUSY for an item of another loop.
 static void expect_fair(int result) {
     EXPECT(result == 0 || result == -ESHUTDOWN || result == -EINVAL || result == -EBUSY);
 }
@@ -296,7 +296,7 @@ static void *hammer(void *number) {
     return NULL;
 }
 
-TEST("R10 R116 R117 R119 threads do anything to loops that come and go, and nothing is lost, leaked or done twice") {
+TEST("R10 R116 R117 R119 whatever threads do to loops that start and end, nothing is lost, leaked or done twice") {
     int before = count_descriptors();
     for (int i = 0; i < POOL; i++) {
         sources[i] = new_source();

@@ -1,6 +1,6 @@
-// syscalls.c — the scenes that syscalls.sh watches: which system calls a loop makes. Each marks
-// the part that counts by two calls that fail: write(-1, "begin …") and write(-1, "end …"). By themselves they prove only
-// that the scenes work.
+// syscalls.c — the scenes in which syscalls.sh counts the system calls of a loop. Each marks the part to be counted by
+// two calls that fail: write(-1, "begin …") and write(-1, "end …"). Without the script they test only that the scenes
+// work.
 #include "items.h"
 
 enum { ROUNDS = 200, BUSY_ROUNDS = 2000 };
@@ -26,13 +26,13 @@ static void count_round(void *loop) {
 
 static void *run_until_stopped(void *number) {
     keep_mode(MODE);
-    // The others use the loop until it stops, and a little longer: it needs a reference for them.
+    // Other threads use the loop until it stops and a little longer, so they need a reference.
     __atomic_store_n(&loops[(intptr_t)number], runloop_retain(runloop_current()), __ATOMIC_RELEASE);
     EXPECT_EQ(run_for(MODE, RUNLOOP_FOREVER), RUNLOOP_RESULT_STOPPED);
     return NULL;
 }
 
-TEST("R50 one wait for each wake-up of a sleeping loop") {
+TEST("R50 each wake-up of a sleeping loop costs one wait") {
     pthread_t thread;
     REQUIRE(pthread_create(&thread, NULL, run_until_stopped, NULL) == 0);
     WAIT_UNTIL(__atomic_load_n(&loops[0], __ATOMIC_ACQUIRE));
@@ -53,7 +53,7 @@ static void nothing(void *info) {
 
 static void signal_again(runloop_source *source, void *info) {
     (void)info;
-    if (++rounds == BUSY_ROUNDS / 2) // Memory and the like are warm by now.
+    if (++rounds == BUSY_ROUNDS / 2) // Memory is allocated and caches are warm by now.
         mark("begin busy");
     if (rounds == BUSY_ROUNDS) {
         mark("end busy");
@@ -65,7 +65,7 @@ static void signal_again(runloop_source *source, void *info) {
     runloop_perform(runloop_current(), MODE, nothing, NULL, NULL);
 }
 
-TEST("R64 R103 iterations with nothing but signalled sources and posts make no system call") {
+TEST("R64 R103 iterations with only signalled sources and tasks make no system call") {
     runloop_source_signal(add_source(MODE, signal_again, NULL));
     add_timer(MODE, runloop_now_ns() + 1000 * SECOND, 0, NULL, NULL);
     EXPECT_EQ(run_for(MODE, 2000 * SECOND), RUNLOOP_RESULT_STOPPED);
@@ -110,7 +110,7 @@ static void ping(void *info) {
     EXPECT_EQ(runloop_post(loops[1], MODE, pong, info, NULL), 0);
 }
 
-TEST("R104 a round trip between two sleeping loops is two writes and two waits") {
+TEST("R104 a round trip between two sleeping loops costs two writes and two waits") {
     pthread_t threads[2];
     for (intptr_t i = 0; i < 2; i++) {
         REQUIRE(pthread_create(&threads[i], NULL, run_until_stopped, (void *)i) == 0);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # syscalls.sh — counts the system calls of the scenes in syscalls.c with strace. One line per expectation; fails if any fails.
 #
-#   BUILD=directory with the built room `syscalls`; without it: build/c-tests, where Tests/c-tests puts it.
+#   BUILD=directory with the built test file `syscalls`; without it: build/c-tests, where Tests/bin/c-tests puts it.
 set -u
 BUILD=${BUILD:-$(dirname "$0")/../../build/c-tests}
 program=$BUILD/syscalls
@@ -57,7 +57,7 @@ count() {
 
 waits='(epoll_p?wait2?|ppoll|poll|select|pselect6)$'
 
-if watch wake-ups "R50 one wait"; then
+if watch wake-ups "R50 each wake-up"; then
     expect "one wait call for each of 200 wake-ups of a sleeping loop" "$(count "^$marker $waits")" eq 200
     expect "and at most one more call each" "$(count "^$marker ")" le 400
 fi

@@ -1,15 +1,17 @@
-// test.h — the C tests' harness. One file of tests per room, one process per test.
+// test.h — the C tests' harness. One test file per subject, one process per test.
 //
-//   TEST("R36 a handled source wins over the limit") { EXPECT_EQ(run(…), RUNLOOP_RESULT_…); }
+//   TEST("R36 a handled source takes precedence over the limit") { EXPECT_EQ(run(…), RUNLOOP_RESULT_…); }
 //
-// `./timer` runs every test of the room, each in a process of its own; `./timer R80` those whose name contains R80.
-// A test fails when an expectation fails, when it crashes, and when it hangs (60 s; RUNLOOP_TEST_TIMEOUT changes that).
+// `./timer` runs every test of the file, each in a process of its own; `./timer R80` those whose name contains R80.
+// A test fails if an expectation fails, if it crashes, or if it hangs (60 s; RUNLOOP_TEST_TIMEOUT changes that).
+// RUNLOOP_TESTS_LEFT_OUT has the whole names of tests that are not run, a line for each.
 #ifndef RUNLOOP_TEST_H
 #define RUNLOOP_TEST_H
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +77,7 @@ static inline void test_register(struct test *test) {
         }                                                                                                              \
     } while (0)
 
-// Ends the test at once: for what the rest of it depends on.
+// Ends the test at once: for conditions that the rest of it depends on.
 #define REQUIRE(condition)                                                                                             \
     do {                                                                                                               \
         if (!(condition)) {                                                                                            \
@@ -113,17 +115,17 @@ static inline void trace_reset(void) {
 
 //===-- threads ------------------------------------------------------------------------------------------------------===//
 
-/// Runs `body(argument)` on a new thread and waits for its end.
+/// Runs `body(argument)` on a new thread and waits until it ends.
 static inline void on_new_thread(void *(*body)(void *), void *argument) {
     pthread_t thread;
     REQUIRE(pthread_create(&thread, NULL, body, argument) == 0);
     REQUIRE(pthread_join(thread, NULL) == 0);
 }
 
-/// Is a thread asleep in the kernel? The file stays open, so that this can be asked again where no descriptors are left.
+/// Is a thread asleep in the kernel? The file stays open, so that this also works when no descriptors are left.
 static inline bool thread_is_asleep(pid_t thread) {
-    static _Thread_local pid_t asked_before;
-    static _Thread_local int file;
+    static __thread pid_t asked_before;
+    static __thread int file;
     char text[512];
     if (asked_before != thread) {
         snprintf(text, sizeof text, "/proc/self/task/%d/stat", (int)thread);
@@ -138,7 +140,7 @@ static inline bool thread_is_asleep(pid_t thread) {
     return end && end[1] && end[2] == 'S';
 }
 
-/// Is a loop asleep, in the kernel and not only on its way to it?
+/// Is a loop asleep in the kernel, and not only about to sleep?
 static inline bool sleeps(runloop *loop, pid_t thread) {
     return runloop_is_waiting(loop) && thread_is_asleep(thread) && runloop_is_waiting(loop);
 }
@@ -150,6 +152,47 @@ static inline bool sleeps(runloop *loop, pid_t thread) {
         while (!(condition)) {                                                                                         \
             REQUIRE(runloop_now_ns() < test_deadline && #condition);                                                   \
             usleep(200);                                                                                               \
+        }                                                                                                              \
+    } while (0)
+
+//===-- ends of the program ------------------------------------------------------------------------------------------===//
+
+/// In a forked child, with standard error into `report`: did the statement end the program by abort?
+#define TEST_ABORTS(statement, report)                                                                                 \
+    __extension__({                                                                                                    \
+        int test_ends[2], test_status = 0;                                                                             \
+        REQUIRE(pipe(test_ends) == 0);                                                                                 \
+        fflush(NULL);                                                                                                  \
+        pid_t test_child = fork();                                                                                     \
+        if (test_child == 0) {                                                                                         \
+            dup2(test_ends[1], STDERR_FILENO);                                                                         \
+            alarm(20);                                                                                                 \
+            statement;                                                                                                 \
+            _exit(0);                                                                                                  \
+        }                                                                                                              \
+        close(test_ends[1]);                                                                                           \
+        test_read_all(test_ends[0], report, sizeof report);                                                            \
+        REQUIRE(waitpid(test_child, &test_status, 0) == test_child);                                                   \
+        WIFSIGNALED(test_status) && WTERMSIG(test_status) == SIGABRT;                                                  \
+    })
+
+static inline void test_read_all(int descriptor, char *text, size_t size) {
+    size_t used = 0;
+    for (ssize_t got = 1; got > 0 && used + 1 < size; used += (size_t)(got > 0 ? got : 0))
+        got = read(descriptor, text + used, size - 1 - used);
+    text[used] = 0;
+    close(descriptor);
+}
+
+/// The statement ends the program with a sentence on standard error that contains `sentence`.
+#define EXPECT_FATAL(statement, sentence)                                                                              \
+    do {                                                                                                               \
+        char test_report[4096];                                                                                        \
+        bool test_aborted = TEST_ABORTS(statement, test_report);                                                       \
+        if (!test_aborted || !strstr(test_report, sentence)) {                                                         \
+            fprintf(stderr, "    %s:%d: %s %s, and wrote\n        \"%s\", expected\n        \"%s\"\n", __FILE__,       \
+                    __LINE__, #statement, test_aborted ? "aborted" : "did not abort", test_report, sentence);          \
+            __atomic_fetch_add(&test_failures, 1, __ATOMIC_RELAXED);                                                   \
         }                                                                                                              \
     } while (0)
 
@@ -173,17 +216,33 @@ static inline bool test_run_in_process(struct test *test) {
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+static inline bool test_is_left_out(const char *name) {
+    size_t length = strlen(name);
+    const char *line = getenv("RUNLOOP_TESTS_LEFT_OUT");
+    while (line && *line) {
+        size_t end = strcspn(line, "\n");
+        if (end == length && strncmp(line, name, length) == 0)
+            return true;
+        line += end + (line[end] == '\n');
+    }
+    return false;
+}
+
 int main(int count, char **arguments) {
     int passed = 0, failed = 0;
     for (struct test *test = test_first; test; test = test->next) {
         if (count > 1 && !strstr(test->name, arguments[1]))
             continue;
+        if (test_is_left_out(test->name)) {
+            printf("left out %s\n", test->name);
+            continue;
+        }
         bool ok = test_run_in_process(test);
         printf("%s %s\n", ok ? "ok  " : "FAIL", test->name);
         ok ? passed++ : failed++;
     }
-    const char *room = strrchr(arguments[0], '/');
-    printf("%s: %d passed, %d failed\n", room ? room + 1 : arguments[0], passed, failed);
+    const char *file = strrchr(arguments[0], '/');
+    printf("%s: %d passed, %d failed\n", file ? file + 1 : arguments[0], passed, failed);
     return failed || !passed;
 }
 

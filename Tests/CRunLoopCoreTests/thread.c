@@ -1,4 +1,4 @@
-// thread.c — what other threads may do to a loop, asleep or running, and that no lock is held meanwhile (R116–R119).
+// thread.c — what other threads may do to a sleeping or running loop, and call-outs without a lock (R116–R119).
 #include "items.h"
 
 static runloop *the_loop;
@@ -51,7 +51,7 @@ TEST("R116 R87 a timer added by another thread re-arms a sleeping loop without a
     runloop_timer_release(timer);
 }
 
-TEST("R116 R83 as changed: a date set by another thread re-arms a sleeping loop without an iteration") {
+TEST("R116 R83 a date set by another thread re-arms a sleeping loop without an iteration") {
     struct worker worker = {0};
     start_sleeper(&worker);
     runloop_timer *timer = make_timer(runloop_now_ns() + 1000 * SECOND, 0, count_fire, NULL);
@@ -78,7 +78,7 @@ TEST("R116 R83 a date in the past set by another thread fires in a sleeping loop
     runloop_timer_release(timer);
 }
 
-TEST("R116 R88 a timer that another thread takes from a sleeping loop leaves no empty iteration behind") {
+TEST("R116 R88 a timer that another thread removes from a sleeping loop causes no empty iteration") {
     struct worker worker = {0};
     start_sleeper(&worker);
     for (int how = 0; how < 3; how++) {
@@ -116,7 +116,7 @@ TEST("R116 R71 a ready descriptor added by another thread wakes a sleeping loop"
     runloop_source_release(source);
 }
 
-TEST("R116 a descriptor that another thread takes from a sleeping loop is not called any more") {
+TEST("R116 a descriptor source that another thread removes from a sleeping loop is no longer called") {
     struct worker worker = {0};
     start_sleeper(&worker);
     for (int how = 0; how < 2; how++) {
@@ -134,7 +134,7 @@ TEST("R116 a descriptor that another thread takes from a sleeping loop is not ca
     stop_worker(&worker);
 }
 
-TEST("R116 items for other modes, signals and observers leave a sleeping loop asleep") {
+TEST("R116 items for other modes, signals and observers don't wake a sleeping loop") {
     struct worker worker = {0};
     start_sleeper(&worker);
     runloop_source *source = make_source(NULL, NULL);
@@ -164,7 +164,7 @@ static void *sleep_on_one_item(void *unused) {
     return NULL;
 }
 
-TEST("R116 R25 as changed: a sleeping loop finishes when another thread takes its mode's last item") {
+TEST("R116 R25 a sleeping run finishes when another thread removes its mode's last item") {
     for (int how = 0; how < 2; how++) {
         pthread_t thread;
         the_loop = NULL;
@@ -221,7 +221,7 @@ static void *use_the_loop(void *unused) {
     return NULL;
 }
 
-/// Another thread uses the loop from beginning to end while a callback of it waits: a deadlock if any lock is held.
+/// Another thread makes every kind of call on the loop while one of its callbacks waits: a deadlock if a lock is held.
 static void let_another_thread_use_the_loop(const char *where) {
     trace(where);
     on_new_thread(use_the_loop, NULL);
@@ -264,7 +264,7 @@ TEST("R117 other threads can use the loop while any of its callbacks runs") {
     EXPECT(strstr(test_trace_text, "function"));
     EXPECT(strstr(test_trace_text, "source"));
     add_descriptor(OTHER_MODE, make_eventfd(1), RUNLOOP_READABLE, use_in_ready, "descriptor");
-    the_timer = NULL; // It would be moved away by the one that came before it.
+    the_timer = NULL; // The earlier timer would otherwise move it.
     add_timer(OTHER_MODE, 0, 0, use_in_fire, "timer");
     poll_mode(OTHER_MODE);
     poll_mode(OTHER_MODE);
@@ -291,7 +291,7 @@ static runloop_source *make_busy_source(void) {
     return source;
 }
 
-TEST("R118 as changed: schedule and cancel of a mode hold no lock") {
+TEST("R118 schedule and cancel of a mode hold no lock") {
     the_loop = runloop_current();
     runloop_source *source = make_busy_source();
     runloop_add_source(the_loop, source, OTHER_MODE);
@@ -302,9 +302,9 @@ TEST("R118 as changed: schedule and cancel of a mode hold no lock") {
     runloop_source_release(source);
 }
 
-TEST("R118 as changed: schedule and cancel of common-mode operations hold no lock") {
+TEST("R118 schedule and cancel of common-mode operations hold no lock") {
     the_loop = runloop_current();
-    runloop_add_common_mode(the_loop, MODE); // The other thread does it, too: let its part of it be done.
+    runloop_add_common_mode(the_loop, MODE); // The other thread declares it too: let that be done first.
     runloop_source *source = make_busy_source();
     EXPECT_EQ(runloop_add_source(the_loop, source, RUNLOOP_COMMON_MODES), 0);
     EXPECT(strstr(test_trace_text, "schedule " RUNLOOP_DEFAULT_MODE));
@@ -334,7 +334,7 @@ static void *end_with_busy_source(void *unused) {
     return NULL;
 }
 
-TEST("R118 as changed: cancel and discard at a thread's end hold no lock") {
+TEST("R118 cancel and discard at a thread's end hold no lock") {
     on_new_thread(end_with_busy_source, NULL);
     EXPECT(strstr(test_trace_text, "cancel other"));
     EXPECT(strstr(test_trace_text, "discard"));
@@ -354,12 +354,12 @@ static void use_in_release(void *info) {
 
 static char *use_in_describe(void *info) {
     (void)info;
-    if (__atomic_add_fetch(&calls, 1, __ATOMIC_ACQ_REL) == 1) // The other thread describes the loop, too.
+    if (__atomic_add_fetch(&calls, 1, __ATOMIC_ACQ_REL) == 1) // The other thread describes the loop too.
         let_another_thread_use_the_loop("describe");
     return strdup("described");
 }
 
-TEST("R118 as changed: equal, release and describe hold no lock") {
+TEST("R118 equal, release and describe hold no lock") {
     the_loop = runloop_current();
     runloop_source *two[2];
     for (int i = 0; i < 2; i++) {

@@ -32,7 +32,7 @@ static void *exits_in_source(void *unused) {
     return NULL;
 }
 
-TEST("R8 a thread may end inside a source's callback") {
+TEST("R8 a thread can end inside a source's callback") {
     int before = count_descriptors();
     on_new_thread(exits_in_source, NULL);
     EXPECT_TRACE("perform cancel performed");
@@ -60,7 +60,7 @@ static void *exits_in_timer(void *interval) {
     return NULL;
 }
 
-TEST("R8 R9 a timer whose callback ended its thread may be invalidated afterwards") {
+TEST("R8 R9 a timer whose callback ended its thread can be invalidated afterwards") {
     for (int i = 0; i < 2; i++) {
         on_new_thread(exits_in_timer, (void *)(i * 1000000L));
         EXPECT_TRACE("fire");
@@ -110,7 +110,7 @@ static void *exits_in_function(void *unused) {
     return NULL;
 }
 
-TEST("R8 when a performed function ends the thread, the rest of its batch is discarded, in order") {
+TEST("R8 when a task ends the thread, the rest of its batch is discarded, in order") {
     on_new_thread(exits_in_function, NULL);
     EXPECT_TRACE("a b discard c discard d");
 }
@@ -133,7 +133,7 @@ static void *exits_in_nested_observer(void *unused) {
     return NULL;
 }
 
-TEST("R8 a thread may end inside an observer of a nested run") {
+TEST("R8 a thread can end inside an observer of a nested run") {
     int before = count_descriptors();
     on_new_thread(exits_in_nested_observer, NULL);
     EXPECT_TRACE("W S discard performed");
@@ -157,7 +157,7 @@ static void *exits_in_descriptor(void *descriptors) {
     return NULL;
 }
 
-TEST("R8 a thread may end inside a descriptor's callback, and the descriptor serves in another loop") {
+TEST("R8 a thread can end inside a descriptor's callback, and the source works in another loop") {
     int two[2] = {make_eventfd(0), make_eventfd(0)};
     int before = count_descriptors();
     on_new_thread(exits_in_descriptor, two);
@@ -176,7 +176,7 @@ static runloop *main_loop;
 static void *outlive_main(void *unused) {
     (void)unused;
     WAIT_UNTIL(trace_contains("discard performed"));
-    usleep(20000); // Let the rest of it go by. Joining the initial thread is not for every sanitizer.
+    usleep(20000); // Let its exit complete. Not every sanitizer supports joining the initial thread.
     EXPECT_TRACE("cancel discard performed");
     EXPECT(runloop_main() == main_loop);
     EXPECT(!runloop_is_current(main_loop));
@@ -197,7 +197,7 @@ static void *outlive_main(void *unused) {
     _exit(test_failures ? 1 : 0);
 }
 
-TEST("R13 the main thread may leave by pthread_exit: its loop is torn down and stays an object for the others") {
+TEST("R13 the main thread can exit by pthread_exit: its loop is torn down and stays an object for other threads") {
     main_loop = runloop_current();
     runloop_source_config config = {.cancel = trace_cancel};
     REQUIRE(runloop_source_create(&config, &held_source) == 0);
@@ -220,7 +220,7 @@ static void *count_what_a_loop_holds(void *unused) {
     int before = count_descriptors();
     runloop *loop = runloop_current();
     EXPECT_EQ(count_descriptors() - before, 2);
-    char name[16];
+    char name[24];
     for (int i = 0; i < 20; i++) {
         snprintf(name, sizeof name, "mode %d", i);
         keep_mode(name);
@@ -246,7 +246,7 @@ static void *count_what_a_loop_holds(void *unused) {
     return NULL;
 }
 
-TEST("R120 as changed: a loop holds two descriptors, a third once it has slept for a timer, none per mode or item") {
+TEST("R120 a loop holds two descriptors, a third once it has slept for a timer, none per mode or item") {
     int before = count_descriptors();
     on_new_thread(count_what_a_loop_holds, NULL);
     EXPECT_EQ(count_descriptors(), before);
@@ -259,7 +259,7 @@ static void *use_loop_shortly(void *unused) {
     return NULL;
 }
 
-TEST("R120 a hundred threads with loops leave no descriptor behind") {
+TEST("R120 a hundred threads with loops leave no descriptor open") {
     int before = count_descriptors();
     for (int i = 0; i < 100; i++)
         on_new_thread(use_loop_shortly, NULL);
@@ -279,7 +279,7 @@ static void *strand_common_items(void *unused) {
     return NULL;
 }
 
-TEST("R9 R20 common items that were in no mode when their loop's thread ended are free for another loop") {
+TEST("R9 R20 common items that were in no mode when their loop's thread ended can be added to another loop") {
     stranded_timer = make_timer(runloop_now_ns(), 0, NULL, NULL);
     runloop_observer_config config = {.activities = RUNLOOP_ACTIVITY_ALL, .repeats = true};
     REQUIRE(runloop_observer_create(&config, &stranded_observer) == 0);
@@ -332,7 +332,7 @@ static void expect_free_after_visit(const char *mode) {
     runloop_timer_release(timer);
 }
 
-TEST("R8 R9 R86 a timer that moves itself in its callback to a loop that ends before that is free for another loop") {
+TEST("R8 R9 R86 a timer that moves itself in its callback to a loop that then ends can be added to another loop") {
     expect_free_after_visit(MODE);
     expect_free_after_visit(RUNLOOP_COMMON_MODES);
 }

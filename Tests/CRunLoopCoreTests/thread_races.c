@@ -57,7 +57,7 @@ TEST("R119 invalidating a source or a descriptor doesn't wait for its callback; 
         runloop_source_signal(the_source);
         runloop_add_source(worker.loop, the_source, MODE);
         runloop_wake_up(worker.loop);
-        while (!__atomic_load_n(&inside, __ATOMIC_ACQUIRE)) // It may have been on its way to sleep.
+        while (!__atomic_load_n(&inside, __ATOMIC_ACQUIRE)) // It may have been about to sleep.
             runloop_wake_up(worker.loop), usleep(100);
         runloop_source_invalidate(the_source);
         EXPECT(!runloop_source_is_valid(the_source));
@@ -156,11 +156,11 @@ static runloop_source *make_undoing_source(void) {
     return source;
 }
 
-TEST("R118 as changed: a schedule callback may invalidate or remove its source; every schedule has one cancel then") {
+TEST("R118 a schedule callback may invalidate or remove its source; every schedule still has one cancel") {
     const char *ways[] = {"invalidate", "remove", "remove from all"};
     runloop *loop = runloop_current();
     for (int i = 0; i < 8; i++) {
-        char name[16];
+        char name[24];
         snprintf(name, sizeof name, "mode %d", i);
         runloop_add_common_mode(loop, name);
     }
@@ -182,15 +182,14 @@ TEST("R118 as changed: a schedule callback may invalidate or remove its source; 
 
 static void *declare_modes(void *loop) {
     for (int i = 0; i < 50; i++) {
-        char name[16];
+        char name[24];
         snprintf(name, sizeof name, "mode %d", i);
         EXPECT_EQ(runloop_add_common_mode(loop, name), 0);
     }
     return NULL;
 }
 
-TEST("R118 as changed: declaring modes while another thread adds and removes the source keeps schedule and cancel in "
-     "pairs") {
+TEST("R118 declaring modes while another thread adds and removes the source keeps schedule and cancel in pairs") {
     runloop *loop = runloop_current();
     runloop_source *source = make_undoing_source();
     pthread_t thread;
@@ -203,11 +202,11 @@ TEST("R118 as changed: declaring modes while another thread adds and removes the
     pthread_join(thread, NULL);
     int members = runloop_contains_source(loop, source, RUNLOOP_DEFAULT_MODE);
     for (int i = 0; i < 50; i++) {
-        char name[16];
+        char name[24];
         snprintf(name, sizeof name, "mode %d", i);
         members += runloop_contains_source(loop, source, name);
     }
-    EXPECT_EQ(members, 51); // A common item is in every common mode, whoever came first.
+    EXPECT_EQ(members, 51); // A common item is in every common mode, whichever thread came first.
     EXPECT_EQ(scheduled - cancelled, 51);
     runloop_source_invalidate(source);
     EXPECT_EQ(scheduled, cancelled);

@@ -1,4 +1,4 @@
-// timer.c — when timers fire: order, the grid, missed ticks, dates that are moved (R74–R85, R92).
+// timer.c — when timers fire: order, the fire schedule, missed ticks, moved dates (R74–R85, R92).
 #include "items.h"
 
 static runloop_timer *timers[4];
@@ -6,7 +6,7 @@ static int fires;
 static int64_t starts[8], dates[8], ends[8];
 static uint64_t missed[8];
 
-/// Notes when a timer's callback ran, at what date and with how many missed ticks; info: how long it takes.
+/// Records when a timer's callback ran, with which date and how many missed ticks; info: how long it takes.
 static void note_fire(runloop_timer *timer, void *info) {
     if (fires == 8)
         return;
@@ -35,7 +35,7 @@ static runloop_timer *add_ordered(int32_t order, int64_t fire_ns, const char *na
     return timer;
 }
 
-TEST("R74 all due timers fire in one iteration, in the order of their dates, with nothing between") {
+TEST("R74 all due timers fire in one iteration, in the order of their dates, with nothing in between") {
     keep_mode(MODE);
     trace_activities(MODE);
     int64_t now = runloop_now_ns();
@@ -52,7 +52,7 @@ static void perform_one(runloop_timer *timer, void *info) {
     runloop_perform(runloop_current(), MODE, trace_function, "performed", NULL);
 }
 
-TEST("R74 what a timer lets perform waits until all due timers have fired") {
+TEST("R74 a task that a timer queues waits until all due timers have fired") {
     keep_mode(MODE);
     add_timer(MODE, 1, 0, perform_one, "a");
     add_timer(MODE, 2, 0, trace_fire, "b");
@@ -88,7 +88,7 @@ static void add_due_timer(runloop_timer *timer, void *info) {
     runloop_timer_set_fire_date(timers[0], 0);
 }
 
-TEST("R75 a timer that becomes due while the others fire waits for the next iteration") {
+TEST("R75 a timer that comes due while others fire waits for the next iteration") {
     keep_mode(MODE);
     timers[0] = add_timer(MODE, RUNLOOP_NEVER, 0, trace_fire, "moved");
     add_timer(MODE, 5, 0, add_due_timer, "first");
@@ -98,7 +98,7 @@ TEST("R75 a timer that becomes due while the others fire waits for the next iter
     EXPECT_TRACE("T first second T moved late T");
 }
 
-TEST("R77 an interval of 0 or less makes a timer that fires once; the order can be asked") {
+TEST("R77 an interval of 0 or less makes a timer that fires once; the order can be queried") {
     for (int64_t interval = -1; interval <= 0; interval++) {
         runloop_timer_config config = {.order = -5, .interval_ns = interval ? INT64_MIN : 0, .fire = note_fire};
         runloop_timer *timer = NULL;
@@ -113,7 +113,7 @@ TEST("R77 an interval of 0 or less makes a timer that fires once; the order can 
     EXPECT_EQ(fires, 2);
 }
 
-TEST("R78 R79 as changed: a date is kept as it was given, past or future") {
+TEST("R78 R79 a date is kept as it was given, past or future") {
     int64_t now = runloop_now_ns();
     int64_t given[] = {INT64_MIN, -1, 0, 1, now - SECOND, now, now + 100 * SECOND, INT64_MAX - 1, RUNLOOP_NEVER};
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
@@ -135,7 +135,7 @@ TEST("R78 no timer fires before its date") {
         EXPECT_EQ(run_for(MODE, 5 * MS), RUNLOOP_RESULT_TIMED_OUT);
 }
 
-TEST("R79 as changed: among past dates the earlier one fires first, not the timer made first") {
+TEST("R79 among past dates the earlier one fires first, not the timer created first") {
     add_timer(MODE, 9, 0, trace_fire, "nine");
     add_timer(MODE, INT64_MIN, 0, trace_fire, "least");
     add_timer(MODE, 0, 0, trace_fire, "zero");
@@ -143,7 +143,7 @@ TEST("R79 as changed: among past dates the earlier one fires first, not the time
     EXPECT_TRACE("least zero nine");
 }
 
-TEST("R77 R79 as changed: equal dates fire by order, then as the timers joined the loop") {
+TEST("R77 R79 timers with equal dates fire by order, then as they joined the loop") {
     int64_t date = runloop_now_ns() + 5 * MS;
     keep_mode(MODE);
     add_ordered(0, date, "c");
@@ -152,7 +152,7 @@ TEST("R77 R79 as changed: equal dates fire by order, then as the timers joined t
     runloop_timer *moves = add_ordered(0, date + SECOND, "d");
     add_ordered(-7, date, "b");
     add_ordered(100, date - 1, "a");
-    runloop_add_timer(runloop_current(), moves, OTHER_MODE); // Neither a mode nor a date makes it younger.
+    runloop_add_timer(runloop_current(), moves, OTHER_MODE); // Neither a mode nor a date changes when it joined.
     runloop_timer_set_fire_date(moves, date);
     runloop_timer_retain(rejoins);
     runloop_remove_timer(runloop_current(), rejoins, MODE); // But this does.
@@ -163,7 +163,7 @@ TEST("R77 R79 as changed: equal dates fire by order, then as the timers joined t
     EXPECT_TRACE("a b c d e f");
 }
 
-TEST("R80 a repeating timer keeps to its grid") {
+TEST("R80 a repeating timer keeps to its fire schedule") {
     int64_t first = runloop_now_ns() + 5 * MS;
     add_timer(MODE, first, 5 * MS, note_fire, NULL);
     while (fires < 6)
@@ -175,7 +175,7 @@ TEST("R80 a repeating timer keeps to its grid") {
 }
 
 TEST(
-    "R80 as changed: a past date anchors the grid; one callback makes up for all missed ticks and knows their number") {
+    "R80 a past date starts the fire schedule; one callback makes up for all missed ticks and can query their number") {
     int64_t first = runloop_now_ns() - 95 * MS;
     runloop_timer *timer = add_timer(MODE, first, 10 * MS, note_fire, NULL);
     int64_t before = runloop_now_ns();
@@ -190,16 +190,16 @@ TEST(
     EXPECT_EQ(fires, 1);
 }
 
-TEST("R80 a callback longer than the interval skips ticks, which the next one reports once") {
+TEST("R80 a callback longer than the interval skips ticks, which the next callback reports once") {
     int64_t first = runloop_now_ns() + MS;
     runloop_timer *timer = add_timer(MODE, first, 10 * MS, note_fire, (void *)(35 * MS));
     fire_until(MODE, 3);
     EXPECT((int64_t)missed[0] <= (starts[0] - first) / (10 * MS));
     for (int i = 1; i < 3; i++) {
         EXPECT_EQ((dates[i] - first) % (10 * MS), 0);
-        EXPECT(dates[i] > ends[i - 1]); // The first of the grid after the callback's end.
+        EXPECT(dates[i] > ends[i - 1]); // The first instant of the schedule after the callback's end.
         EXPECT(missed[i] >= 3);
-        // Every instant of the grid up to this start was either called for or reported.
+        // Every instant of the schedule up to this start was either fired or reported.
         uint64_t sum = 0;
         for (int j = 0; j <= i; j++)
             sum += missed[j];
@@ -232,10 +232,10 @@ TEST("R80 extreme dates and intervals saturate to never") {
     runloop_timer *past = add_timer(MODE, INT64_MIN, INT64_MAX, note_fire, NULL);
     EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT_EQ(fires, 2);
-    EXPECT_EQ(runloop_timer_get_fire_date(longest), RUNLOOP_NEVER); // 0 + INT64_MAX is just that.
+    EXPECT_EQ(runloop_timer_get_fire_date(longest), RUNLOOP_NEVER); // 0 + INT64_MAX is exactly that.
     EXPECT_EQ(runloop_timer_get_fire_date(never), RUNLOOP_NEVER);
     EXPECT_EQ(runloop_timer_get_fire_date(almost), INT64_MAX - 1);
-    EXPECT_EQ(runloop_timer_get_fire_date(past), INT64_MAX - 1); // INT64_MIN + 2 × INT64_MAX, the grid's next.
+    EXPECT_EQ(runloop_timer_get_fire_date(past), INT64_MAX - 1); // INT64_MIN + 2 × INT64_MAX, the next of the schedule.
     EXPECT(runloop_timer_is_valid(longest) && runloop_timer_is_valid(past));
     int64_t soon = runloop_now_ns() - 1;
     runloop_timer *sum = add_timer(MODE, soon, INT64_MAX - 5, note_fire, NULL);
@@ -281,7 +281,8 @@ static void move_self(runloop_timer *timer, void *info) {
         EXPECT_EQ(runloop_timer_set_fire_date(timer, own_dates[i]), 0);
 }
 
-TEST("R82 the last date set in a repeating timer's own callback wins, whatever it is, and the grid restarts there") {
+TEST("R82 the last date set in a repeating timer's own callback counts, whatever it is, and restarts the fire "
+     "schedule") {
     int64_t now = runloop_now_ns();
     int64_t wanted[] = {now + 100 * SECOND, now - 5 * SECOND, 1, now + 20 * MS, now - 7};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
@@ -301,7 +302,7 @@ TEST("R82 the last date set in a repeating timer's own callback wins, whatever i
     }
 }
 
-TEST("R82 a date set in the own callback of a timer that fires once has no effect") {
+TEST("R82 a date that a timer that fires once is given in its own callback has no effect") {
     own_dates[0] = own_dates[1] = runloop_now_ns();
     runloop_timer *timer = make_timer(0, 0, move_self, NULL);
     runloop_add_timer(runloop_current(), timer, MODE);
@@ -312,7 +313,8 @@ TEST("R82 a date set in the own callback of a timer that fires once has no effec
     runloop_timer_release(timer);
 }
 
-TEST("R83 a date may be set at any time, in a loop or in none; the grid restarts there and the getter answers it") {
+TEST("R83 a date can be set at any time, in a loop or in none; it restarts the fire schedule and the getter returns "
+     "it") {
     runloop_timer *timer = make_timer(RUNLOOP_NEVER, 10 * MS, note_fire, NULL);
     EXPECT_EQ(runloop_timer_set_fire_date(timer, -5), 0);
     EXPECT_EQ(runloop_timer_get_fire_date(timer), -5);
@@ -330,7 +332,7 @@ TEST("R83 a date may be set at any time, in a loop or in none; the grid restarts
     runloop_timer_release(timer);
 }
 
-TEST("R83 a date set between ticks is served next, earlier or later") {
+TEST("R83 a date set between ticks is the next one to fire, earlier or later") {
     keep_mode(MODE);
     timers[0] = add_timer(MODE, runloop_now_ns() + 100 * SECOND, 0, trace_fire, "a");
     timers[1] = add_timer(MODE, runloop_now_ns() + 200 * SECOND, 0, trace_fire, "b");
@@ -352,7 +354,7 @@ static void nest(runloop_timer *timer, void *info) {
     trace(")");
 }
 
-TEST("R84 a firing timer is not called again by nested runs, in no mode; others are, and its ticks count as missed") {
+TEST("R84 a firing timer is not called by nested runs in any mode; others are, and its ticks count as missed") {
     int64_t now = runloop_now_ns();
     runloop_timer *timer = add_timer(MODE, now, 5 * MS, nest, "outer");
     runloop_add_timer(runloop_current(), timer, OTHER_MODE);
@@ -363,14 +365,14 @@ TEST("R84 a firing timer is not called again by nested runs, in no mode; others 
     runloop_timer_invalidate(timer);
 }
 
-TEST("R84 a run nested in the callback of the mode's only timer, even one that fires once, sleeps its whole limit") {
+TEST("R84 a run nested in the callback of the mode's only timer, even one that fires once, sleeps to its limit") {
     add_timer(MODE, 0, 0, nest, "once");
     keep_mode(OTHER_MODE);
     EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT_TRACE("once ( )");
 }
 
-TEST("R85 a timer that fires once is invalid and nowhere after its callback") {
+TEST("R85 a timer that fires once is invalid and in no mode after its callback") {
     runloop_timer *timer = make_timer(0, 0, note_fire, NULL);
     const char *modes[] = {MODE, OTHER_MODE, RUNLOOP_COMMON_MODES, RUNLOOP_DEFAULT_MODE};
     for (int i = 0; i < 4; i++)

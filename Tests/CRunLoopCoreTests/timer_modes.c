@@ -1,7 +1,5 @@
-// timer_modes.c — where a timer is and how it ends: modes, loops, contexts, and what tolerance merges (R86–R91, R112).
+// timer_modes.c — membership and end of timers: modes, loops, contexts, and wake-ups merged by tolerance (R86–R91, R112).
 #include "items.h"
-
-#include <malloc.h>
 
 static runloop_timer *timer_here;
 static runloop *other_loop;
@@ -53,7 +51,7 @@ TEST("R86 a timer in several modes fires once per due instant, in whichever mode
     runloop_timer_release(timer);
 }
 
-TEST("R86 adding twice is once; a timer removed from one mode goes on in the others") {
+TEST("R86 adding twice has the effect of once; a timer removed from one mode continues in the others") {
     runloop *loop = runloop_current();
     runloop_timer *timer = make_timer(0, 0, count_fire, NULL);
     EXPECT_EQ(runloop_add_timer(loop, timer, MODE), 0);
@@ -87,7 +85,7 @@ static void *add_elsewhere(void *unused) {
     return NULL;
 }
 
-TEST("R86 a timer is in one loop at a time, and may move when it has left all modes of the first") {
+TEST("R86 a timer is in one loop at a time, and can move when it has been removed from all modes of the first") {
     other_loop = runloop_current();
     timer_here = make_timer(runloop_now_ns() + 5 * MS, 0, count_fire, NULL);
     runloop_add_timer(other_loop, timer_here, MODE);
@@ -104,7 +102,7 @@ static void *hold_loop(void *unused) {
     return NULL;
 }
 
-TEST("R86 a timer whose loop's thread has ended is free for another loop") {
+TEST("R86 a timer whose loop's thread has ended can be added to another loop") {
     timer_here = make_timer(runloop_now_ns(), 0, count_fire, NULL);
     for (int i = 0; i < 3; i++)
         on_new_thread(hold_loop, NULL);
@@ -123,7 +121,7 @@ static void move_to_other_mode(runloop_timer *timer, void *info) {
     EXPECT_EQ(runloop_add_timer(loop, timer, to), 0);
 }
 
-TEST("R86 a timer that moves itself to another mode in its callback is armed there when it ends") {
+TEST("R86 a timer that moves itself to another mode in its callback is armed there when the callback ends") {
     keep_mode(MODE);
     keep_mode(OTHER_MODE);
     runloop_timer *timer = make_timer(runloop_now_ns() + MS, MS, move_to_other_mode, "t");
@@ -189,9 +187,9 @@ TEST("R88 R89 a timer invalidated in its own callback is released once, after th
     EXPECT_EQ(retains, 1);
 }
 
-TEST("R88 invalidation removes the timer everywhere, forgets the info and releases it once") {
+TEST("R88 invalidation removes the timer everywhere, clears its info and releases it once") {
     runloop_timer *timer = make_counted(0, NULL);
-    EXPECT(!strcmp(runloop_timer_get_info(timer), "release")); // What retain answered.
+    EXPECT(!strcmp(runloop_timer_get_info(timer), "release")); // The result of retain.
     runloop_add_timer(runloop_current(), timer, MODE);
     runloop_add_timer(runloop_current(), timer, RUNLOOP_COMMON_MODES);
     for (int i = 0; i < 3; i++)
@@ -206,7 +204,7 @@ TEST("R88 invalidation removes the timer everywhere, forgets the info and releas
     EXPECT_EQ(retains, 1);
 }
 
-TEST("R89 a timer freed without being invalidated releases its context once, wherever it was freed from") {
+TEST("R89 a timer freed without being invalidated releases its context once, wherever it is freed") {
     runloop_timer_release(make_counted(0, NULL));
     EXPECT_EQ(releases, 1);
     runloop_timer *timer = make_counted(0, NULL);
@@ -224,7 +222,7 @@ static void remove_self(runloop_timer *timer, void *info) {
     trace("end");
 }
 
-TEST("R89 a timer that its loop holds alone and that removes itself in its callback is freed after it") {
+TEST("R89 a timer that only its loop retains and that removes itself in its callback is freed after the callback") {
     runloop_timer *timer = make_counted(MS, remove_self);
     runloop_add_timer(runloop_current(), timer, MODE);
     runloop_timer_release(timer);
@@ -233,7 +231,7 @@ TEST("R89 a timer that its loop holds alone and that removes itself in its callb
     EXPECT_EQ(retains, 1);
 }
 
-TEST("R89 as changed: however often a timer fires, its context is retained once") {
+TEST("R89 however often a timer fires, its context is retained once") {
     runloop_timer *timer = make_counted(1, NULL);
     runloop_add_timer(runloop_current(), timer, MODE);
     for (int i = 0; i < 5; i++)
@@ -248,7 +246,7 @@ TEST("R89 as changed: however often a timer fires, its context is retained once"
 TEST("R90 the next fire date of a mode is that of its earliest timer, or never") {
     runloop *loop = runloop_current();
     EXPECT_EQ(runloop_next_fire_date(loop, "unknown"), RUNLOOP_NEVER);
-    EXPECT_EQ(runloop_get_modes(loop, NULL, 0), 1); // Asking made no mode.
+    EXPECT_EQ(runloop_get_modes(loop, NULL, 0), 1); // The query created no mode.
     keep_mode(MODE);
     EXPECT_EQ(runloop_next_fire_date(loop, MODE), RUNLOOP_NEVER);
     int64_t dates[] = {700, 300, 500, -4, 900};
@@ -282,7 +280,7 @@ TEST("R90 the next fire date counts a timer that is firing") {
     EXPECT_EQ(fires, 2);
 }
 
-TEST("R112 an invalid timer answers as created, but for its date and its info, and refuses everything") {
+TEST("R112 an invalid timer reports what it was created with, except for its date and info, and refuses everything") {
     runloop_timer_config config = {
         .context = {.info = &fires}, .order = 3, .fire_ns = 5, .interval_ns = 100, .tolerance_ns = 40};
     runloop_timer *timer = NULL;
@@ -315,7 +313,7 @@ static runloop_timer *add_tolerant(int64_t fire_ns, int64_t tolerance_ns, const 
     return timer;
 }
 
-TEST("R91 as changed: a tolerance is kept, never negative, and at most half the interval") {
+TEST("R91 a tolerance is kept, never negative, and at most half the interval") {
     struct {
         int64_t interval, tolerance, kept;
     } rows[] = {{0, 5, 5},     {0, -5, 0},          {0, INT64_MAX, INT64_MAX},
@@ -335,8 +333,8 @@ TEST("R91 as changed: a tolerance is kept, never negative, and at most half the 
     }
 }
 
-/// A loop that gets to its sleep too late, on a machine that is busy elsewhere, finds dates that have passed. So what is expected of
-/// one that sleeps for them is expected of some attempt.
+/// On a busy machine a loop may reach its sleep too late, when dates have passed. What is expected of a loop that sleeps
+/// for them is therefore expected of one of several attempts.
 static bool attempt(void (*add_timers)(int64_t now), const char *expected, uint64_t expected_saved) {
     trace_reset();
     uint64_t saved = runloop_wakeups_saved(runloop_current());
@@ -351,7 +349,7 @@ static void add_overlapping(int64_t now) {
     add_tolerant(now + 40 * MS, 0, "c");
 }
 
-TEST("R91 as changed: timers whose windows overlap share one wake-up, which is counted as saved") {
+TEST("R91 timers whose windows overlap share one wake-up, which is counted as saved") {
     keep_mode(MODE);
     trace_activities(MODE);
     bool shared = false;
@@ -365,7 +363,7 @@ static void add_equal(int64_t now) {
     add_tolerant(now + 10 * MS, 0, "b");
 }
 
-TEST("R91 as changed: timers of one date save nothing") {
+TEST("R91 timers with one date save no wake-up") {
     keep_mode(MODE);
     bool saved_nothing = false;
     for (int i = 0; i < 30 && !saved_nothing; i++)
@@ -378,7 +376,7 @@ static void note_own_time(runloop_timer *timer, void *info) {
     *(int64_t *)info = runloop_now_ns();
 }
 
-TEST("R91 as changed: a tolerant timer alone in a sleeping loop fires in its window, not before its date") {
+TEST("R91 a tolerant timer alone in a sleeping loop fires in its window, not before its date") {
     int64_t fired = 0, now = runloop_now_ns();
     runloop_timer_config config = {
         .context = {.info = &fired}, .fire_ns = now + 20 * MS, .tolerance_ns = 30 * MS, .fire = note_own_time};
@@ -390,12 +388,13 @@ TEST("R91 as changed: a tolerant timer alone in a sleeping loop fires in its win
     runloop_timer_release(timer);
 }
 
-TEST("R91 as changed: an iteration that runs anyway fires a tolerant timer at its date") {
+TEST("R91 an iteration that happens anyway fires a tolerant timer at its date") {
     keep_mode(MODE);
-    add_tolerant(runloop_now_ns() + 5 * MS, 100 * SECOND, "tolerant");
+    int64_t date = runloop_now_ns() + 500 * MS;
+    add_tolerant(date, 100 * SECOND, "tolerant");
     EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT_TRACE("");
-    pass_time(5 * MS);
+    pass_time(date - runloop_now_ns());
     EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT_TRACE("tolerant");
 }
@@ -408,7 +407,7 @@ static void *wake_later(void *loop) {
     return NULL;
 }
 
-TEST("R91 as changed: another event's wake-up fires a tolerant timer that is due, and counts as saved") {
+TEST("R91 another event's wake-up fires a tolerant timer that is due, and counts as saved") {
     timer_here = runloop_timer_retain(add_tolerant(RUNLOOP_NEVER, INT64_MAX, "tolerant"));
     pthread_t thread;
     REQUIRE(pthread_create(&thread, NULL, wake_later, runloop_current()) == 0);
@@ -419,7 +418,7 @@ TEST("R91 as changed: another event's wake-up fires a tolerant timer that is due
     runloop_timer_release(timer_here);
 }
 
-TEST("R91 as changed: the limit of a run has no tolerance, and fires what is due then") {
+TEST("R91 the limit of a run has no tolerance, and timers due then fire") {
     int64_t start = runloop_now_ns();
     keep_mode(MODE);
     add_tolerant(start + 5 * MS, 100 * SECOND, "tolerant");
@@ -428,7 +427,7 @@ TEST("R91 as changed: the limit of a run has no tolerance, and fires what is due
     EXPECT_TRACE("tolerant");
 }
 
-TEST("R91 as changed: less tolerance re-arms the loop") {
+TEST("R91 reducing a tolerance re-arms the loop") {
     int64_t start = runloop_now_ns();
     runloop_timer *timer = add_tolerant(start + 5 * MS, 100 * SECOND, "timer");
     runloop_timer_set_tolerance(timer, MS);
@@ -442,7 +441,7 @@ static void run_others(runloop_timer *timer, void *info) {
     poll_mode(MODE);
 }
 
-TEST("R26 R84 more than a thousand timers that fire one inside the other all go on in their mode") {
+TEST("R26 R84 more than a thousand timers that fire one inside the other all remain in their mode") {
     enum { COUNT = 1200 };
     static runloop_timer *timers[COUNT];
     int64_t now = runloop_now_ns();
@@ -459,13 +458,13 @@ TEST("R26 R84 more than a thousand timers that fire one inside the other all go 
 
 //===-- many ---------------------------------------------------------------------------------------------------------===//
 
-/// Each is touched in a random order, and what remains is to be right: the earliest, and who fires.
+/// Each timer is changed, in random order; then the earliest date and the timers that fire must be right.
 static void remove_some_of(runloop_timer **timers, int count, const char *mode) {
     for (int i = 0; i < count; i += 3)
         EXPECT_EQ(runloop_remove_timer(runloop_current(), timers[i * 7 % count], mode), 0);
 }
 
-TEST("R86 hundreds of timers in three modes keep their places when they leave the first of them") {
+TEST("R86 hundreds of timers in three modes keep their positions when they are removed from the first") {
     enum { COUNT = 300 };
     runloop *loop = runloop_current();
     runloop_timer *timers[COUNT];
@@ -491,28 +490,4 @@ TEST("R86 hundreds of timers in three modes keep their places when they leave th
     }
     for (int mode = 0; mode < 3; mode++)
         EXPECT_EQ(runloop_next_fire_date(loop, modes[mode]), RUNLOOP_NEVER);
-}
-
-/// 0 under sanitizers, whose allocators don't say.
-static size_t bytes_in_use(void) {
-    struct mallinfo2 info = mallinfo2();
-    return info.uordblks + info.hblkhd;
-}
-
-TEST("a burst of timers gives its memory back after some waits without another") {
-    enum { MANY = 200000, WAITS = 100 };
-    runloop_timer **timers = calloc(MANY, sizeof *timers);
-    add_timer(MODE, runloop_now_ns() + 1000 * SECOND, 0, count_fire, NULL);
-    size_t before = bytes_in_use();
-    for (int burst = 0; burst < 2; burst++) {
-        for (int i = 0; i < MANY; i++)
-            timers[i] = add_timer(MODE, runloop_now_ns() + 1000 * SECOND, 0, count_fire, NULL);
-        for (int i = 0; i < MANY; i++)
-            runloop_timer_invalidate(timers[i]);
-    }
-    EXPECT(before == 0 || bytes_in_use() > before + MANY * sizeof(void *));
-    for (int i = 0; i < WAITS; i++)
-        poll_mode(MODE);
-    EXPECT(before == 0 || bytes_in_use() < before + MANY * sizeof(void *));
-    free(timers);
 }

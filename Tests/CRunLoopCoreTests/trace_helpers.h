@@ -1,7 +1,7 @@
 // trace_helpers.h — items that write their names into the trace, so that a test reads as one line of text.
 //
 // E T S W A X stand for Entry, BeforeTimers, BeforeSources, BeforeWaiting, AfterWaiting, Exit; "-> Stopped" for results.
-// Every test is a process of its own, so what its callbacks act on lives in static variables.
+// Every test is a process of its own, so its callbacks can use static variables.
 #ifndef RUNLOOP_TRACE_HELPERS_H
 #define RUNLOOP_TRACE_HELPERS_H
 
@@ -18,10 +18,10 @@
 #define DEFAULT RUNLOOP_DEFAULT_MODE
 #define COMMON RUNLOOP_COMMON_MODES
 
-/// The limit of a run that must end by something else.
+/// The limit of a run that must end for another reason.
 #define LONG (20 * SECOND)
 
-/// What an item does after it traced its name.
+/// What an item does after it has traced its name.
 typedef void (*action)(void);
 
 /// The loop of the test's main thread, and that thread.
@@ -99,7 +99,7 @@ static inline runloop_source *traced_source(const char *name, int32_t order, act
         (runloop_source_config){.context.info = new_actor(name, act), .order = order, .perform = source_acts});
 }
 
-/// One that also traces "+name@mode" and "-name@mode" when it joins and leaves a mode.
+/// A source that also traces "+name@mode" and "-name@mode" when it is added to and removed from a mode.
 static inline runloop_source *scheduled_source(const char *name, action act) {
     return new_source((runloop_source_config){.context.info = new_actor(name, act),
                                               .perform = source_acts,
@@ -129,7 +129,7 @@ static inline void count_up(int descriptor) {
     REQUIRE(eventfd_write(descriptor, 1) == 0);
 }
 
-/// A source of a readable descriptor in `mode`; `counter`: the loop empties it before the call.
+/// A source of a readable descriptor in `mode`; `counter`: the loop reads it before the call.
 static inline runloop_source *add_descriptor(const char *name, int descriptor, bool counter, action act,
                                              const char *mode) {
     runloop_descriptor_config config = {.context.info = new_actor(name, act),
@@ -144,7 +144,7 @@ static inline runloop_source *add_descriptor(const char *name, int descriptor, b
     return source;
 }
 
-//===-- timers, observers, performed functions --------------------------------------------------------------------===//
+//===-- timers, observers, tasks ----------------------------------------------------------------------------------===//
 
 static inline void timer_acts(runloop_timer *timer, void *info) {
     (void)timer;
@@ -209,7 +209,7 @@ static inline runloop_observer *add_observer(const char *name, runloop_activity 
     return observer;
 }
 
-/// Traces every activity of the mode by its letter, before anything else hears of it.
+/// Traces every activity of the mode by its letter, ahead of all other observers.
 static inline runloop_observer *watch(const char *mode) {
     return add_observer(NULL, RUNLOOP_ACTIVITY_ALL, INT32_MIN, true, NULL, mode);
 }
@@ -222,7 +222,7 @@ static inline runloop_observer *once(const char *mode, runloop_activity activity
     return add_observer("", activity, 0, false, act, mode);
 }
 
-/// Performs a function that traces `name` and acts, without waking the loop.
+/// Queues a task that traces `name` and acts, without waking the loop.
 static inline void perform(const char *name, action act, const char *mode) {
     REQUIRE(runloop_perform(loop, mode, actor_acts, new_actor(name, act), NULL) == 0);
 }
@@ -263,7 +263,7 @@ static inline void count_wait(void) {
         runloop_stop(loop);
 }
 
-/// Stops the run at the `number`th BeforeWaiting of the mode: it ends after that wait, which takes no time.
+/// Stops the run at the `number`th BeforeWaiting of the mode: the run ends after that wait, which takes no time.
 static inline void stop_at_wait(const char *mode, int number) {
     waits_until_stop = number;
     always(mode, RUNLOOP_ACTIVITY_BEFORE_WAITING, count_wait);

@@ -1,5 +1,5 @@
-// wakeup.c — wake-ups and stops: who takes them, who remembers them, and whom they wake.
-// What other threads and signal handlers do to a sleeping loop is in wakeup_threads.c.
+// wakeup.c — wake-ups and stops: which run consumes them, when they are remembered, and what they wake.
+// wakeup_threads.c tests what other threads and signal handlers do to a sleeping loop.
 #include "trace_helpers.h"
 
 static runloop_source *s;
@@ -22,7 +22,7 @@ static void stop_p(void) {
 
 //===-- plain stops -----------------------------------------------------------------------------------------------===//
 
-TEST("R46 a stop ends the run at the end of its iteration, whichever callback makes it") {
+TEST("R46 a stop ends the run at the end of its iteration, whichever callback requests it") {
     runloop_activity activities[] = {RUNLOOP_ACTIVITY_BEFORE_TIMERS, RUNLOOP_ACTIVITY_BEFORE_SOURCES,
                                      RUNLOOP_ACTIVITY_BEFORE_WAITING};
     begin_in_p();
@@ -44,7 +44,7 @@ static void stop_twice(void) {
     stop_loop();
 }
 
-TEST("R46 two stops of one run are one") {
+TEST("R46 two stops of one run count as one") {
     begin_in_p();
     once("P", RUNLOOP_ACTIVITY_BEFORE_TIMERS, stop_twice);
     run("P", LONG, false);
@@ -76,7 +76,7 @@ static void stop_and_run_q(void) {
     run("Q", 10 * MS, false);
 }
 
-TEST("R47 a stop made before a nested run stays with the outer run") {
+TEST("R47 a stop requested before a nested run belongs to the outer run") {
     begin_in_p();
     perform("b", stop_and_run_q, "P");
     run("P", LONG, false);
@@ -99,7 +99,7 @@ TEST("R47 a stop from an Exit observer is lost, for the run, the next one and th
 
 //===-- latched stops ---------------------------------------------------------------------------------------------===//
 
-TEST("R47 a latched stop waits for a run, in any mode, and ends one") {
+TEST("R47 a latched stop is remembered for a run in any mode, and ends one") {
     begin_in_p();
     stop_latched();
     stop_latched();
@@ -130,7 +130,7 @@ TEST("R36 R47 a latched stop that loses to a handled source or a limit stays set
     EXPECT_TRACE("E T S s X -> TimedOut E X -> Stopped E T S X -> TimedOut");
 }
 
-TEST("R47 a latched stop from an Exit observer is left to the next run") {
+TEST("R47 a latched stop from an Exit observer ends the next run") {
     begin_in_p();
     once("P", RUNLOOP_ACTIVITY_EXIT, stop_latched);
     run("P", 0, false);
@@ -143,7 +143,7 @@ static void stop_latched_and_run_q(void) {
     run("Q", LONG, false);
 }
 
-TEST("R46 R47 a latched stop is taken by the innermost run, even one that starts later") {
+TEST("R46 R47 a latched stop is consumed by the innermost run, even one that starts later") {
     begin_in_p();
     perform("b", stop_latched_and_run_q, "P");
     run("P", 50 * MS, false);
@@ -176,36 +176,36 @@ static void stop_p_and_run_q(void) {
     run("Q", 10 * MS, false);
 }
 
-TEST("R53 a stop of the outer mode leaves a nested run in another mode alone") {
+TEST("R53 a stop of the outer mode doesn't affect a nested run in another mode") {
     begin_in_p();
     perform("b", stop_p_and_run_q, "P");
     run("P", LONG, false);
     EXPECT_TRACE("E T S b E T S W A X -> TimedOut W A X -> Stopped");
 }
 
-TEST("R53 a stop of an unknown mode makes it, one of the pseudo-mode or of none is refused") {
+TEST("R53 a stop of an unknown mode creates it; one of the pseudo-mode or of no mode is refused") {
     begin();
     EXPECT_EQ(runloop_stop_mode(loop, "new"), 0);
     EXPECT(mode_exists("new"));
     EXPECT_EQ(runloop_stop_mode(loop, COMMON), -EINVAL);
     EXPECT_EQ(runloop_stop_mode(loop, NULL), -EINVAL);
     EXPECT_EQ(runloop_stop_mode(NULL, "P"), -EINVAL);
-    run("new", LONG, false); // Empty: the request waits.
+    run("new", LONG, false); // Empty: the stop is remembered.
     add_source("s", NULL, "new");
     run("new", LONG, false);
     run("new", 0, false);
     EXPECT_TRACE("-> Finished -> Stopped -> TimedOut");
 }
 
-//===-- who accepts a wake-up -------------------------------------------------------------------------------------===//
+//===-- when a wake-up is accepted --------------------------------------------------------------------------------===//
 
-TEST("R48 R50 a wake-up from Entry to BeforeWaiting spares the sleep that follows, and only that") {
+TEST("R48 R50 a wake-up from Entry to BeforeWaiting prevents the sleep that follows, and only that") {
     runloop_activity activities[] = {RUNLOOP_ACTIVITY_ENTRY, RUNLOOP_ACTIVITY_BEFORE_TIMERS,
                                      RUNLOOP_ACTIVITY_BEFORE_SOURCES, RUNLOOP_ACTIVITY_BEFORE_WAITING};
     begin_in_p();
     for (int i = 0; i < 4; i++) {
         once("P", activities[i], wake_loop);
-        add_timer("end", 50 * MS, 0, stop_loop, "P");
+        add_timer("end", 600 * MS, 0, stop_loop, "P");
         run("P", LONG, false);
         EXPECT_TRACE("E T S W A T S W A end X -> Stopped");
     }
@@ -218,11 +218,11 @@ static void wake_in_second_iteration(void) {
         wake_loop();
 }
 
-TEST("R48 a wake-up in a later iteration is accepted as one in the first") {
+TEST("R48 a wake-up in a later iteration is accepted like one in the first") {
     begin_in_p();
     always("P", RUNLOOP_ACTIVITY_BEFORE_TIMERS, wake_in_second_iteration);
     add_timer("t", 0, 0, NULL, "P");
-    add_timer("end", 50 * MS, 0, stop_loop, "P");
+    add_timer("end", 1500 * MS, 0, stop_loop, "P");
     run("P", LONG, false);
     EXPECT_TRACE("E T S W A t T S W A T S W A end X -> Stopped");
 }
@@ -232,19 +232,19 @@ static void wake_often(void) {
         wake_loop();
 }
 
-TEST("R50 any number of wake-ups before a wait are one") {
+TEST("R50 any number of wake-ups before a wait count as one") {
     begin_in_p();
     once("P", RUNLOOP_ACTIVITY_BEFORE_TIMERS, wake_often);
-    add_timer("end", 50 * MS, 0, stop_loop, "P");
+    add_timer("end", 300 * MS, 0, stop_loop, "P");
     run("P", LONG, false);
     EXPECT_TRACE("E T S W A T S W A end X -> Stopped");
 }
 
-TEST("R43 R48 a wake-up from a source is used up by the poll of that iteration") {
+TEST("R43 R48 a wake-up from a source is consumed by the poll of that iteration") {
     begin_in_p();
     s = add_source("s", wake_loop, "P");
     runloop_source_signal(s);
-    add_timer("end", 50 * MS, 0, stop_loop, "P");
+    add_timer("end", 300 * MS, 0, stop_loop, "P");
     run("P", LONG, false);
     EXPECT_TRACE("E T S s T S W A end X -> Stopped");
 }
@@ -253,15 +253,15 @@ static void perform_wake(void) {
     perform("b", wake_loop, "P");
 }
 
-TEST("R48 a wake-up after the wait is ignored, in AfterWaiting observers and in the last functions") {
+TEST("R48 a wake-up after the wait is ignored, in AfterWaiting observers and in the tasks of the last drain") {
     begin_in_p();
     once("P", RUNLOOP_ACTIVITY_AFTER_WAITING, wake_loop);
     add_timer("t", 0, 0, NULL, "P");
-    add_timer("end", 50 * MS, 0, stop_loop, "P");
+    add_timer("end", 300 * MS, 0, stop_loop, "P");
     run("P", LONG, false);
     EXPECT_TRACE("E T S W A t T S W A end X -> Stopped");
     add_timer("t", 0, 0, perform_wake, "P");
-    add_timer("end", 50 * MS, 0, stop_loop, "P");
+    add_timer("end", 300 * MS, 0, stop_loop, "P");
     run("P", LONG, false);
     EXPECT_TRACE("E T S W A t b T S W A end X -> Stopped");
 }
@@ -271,7 +271,7 @@ TEST("R48 a wake-up from a descriptor's callback is ignored") {
     int counter = new_counter();
     add_descriptor("d", counter, true, wake_loop, "P");
     count_up(counter);
-    add_timer("end", 50 * MS, 0, stop_loop, "P");
+    add_timer("end", 300 * MS, 0, stop_loop, "P");
     run("P", LONG, false);
     EXPECT_TRACE("E T S W A d T S W A end X -> Stopped");
 }
@@ -294,11 +294,11 @@ static void run_q_and_wake(void) {
 TEST("R48 after a nested run the outer one ignores or accepts wake-ups as before") {
     begin_in_p();
     add_timer("t", 0, 0, run_q_and_wake, "P"); // Ignored: after the wait.
-    add_timer("end", 100 * MS, 0, stop_loop, "P");
+    add_timer("end", 300 * MS, 0, stop_loop, "P");
     run("P", LONG, false);
     EXPECT_TRACE("E T S W A t E T S W A X -> TimedOut T S W A end X -> Stopped");
     perform("b", run_q_and_wake, "P"); // Accepted: before the wait.
-    add_timer("end", 100 * MS, 0, stop_loop, "P");
+    add_timer("end", 300 * MS, 0, stop_loop, "P");
     run("P", LONG, false);
     EXPECT_TRACE("E T S b E T S W A X -> TimedOut W A T S W A end X -> Stopped");
 }
@@ -308,10 +308,10 @@ static void wake_and_run_q(void) {
     run("Q", 10 * MS, false);
 }
 
-TEST("R48 R51 a nested run neither sees nor takes a wake-up that the outer run accepted") {
+TEST("R48 R51 a nested run neither sees nor consumes a wake-up that the outer run accepted") {
     begin_in_p();
     perform("b", wake_and_run_q, "P");
-    add_timer("end", 100 * MS, 0, stop_loop, "P");
+    add_timer("end", 300 * MS, 0, stop_loop, "P");
     run("P", LONG, false);
     EXPECT_TRACE("E T S b E T S W A X -> TimedOut W A T S W A end X -> Stopped");
 }
@@ -326,14 +326,14 @@ static void run_q_woken_and_stopped(void) {
     run("Q", LONG, false);
 }
 
-TEST("R51 a wake-up that a run accepted and did not use is forgotten with it, by the next run and the outer one") {
+TEST("R51 a wake-up that a run accepted and did not consume is discarded with it, and reaches no other run") {
     begin_in_p();
     once("P", RUNLOOP_ACTIVITY_ENTRY, wake_and_stop);
     run("P", LONG, false);
     run("P", 10 * MS, false);
     EXPECT_TRACE("E X -> Stopped E T S W A X -> TimedOut");
     perform("b", run_q_woken_and_stopped, "P");
-    add_timer("end", 50 * MS, 0, stop_loop, "P");
+    add_timer("end", 300 * MS, 0, stop_loop, "P");
     run("P", LONG, false);
     EXPECT_TRACE("E T S b E X -> Stopped W A end X -> Stopped");
 }
@@ -344,7 +344,7 @@ static void signal_s(void) {
     runloop_source_signal(s);
 }
 
-TEST("R25 R54 a source signalled by a BeforeWaiting observer is not slept over") {
+TEST("R25 R54 a source signalled by a BeforeWaiting observer prevents the sleep") {
     begin_in_p();
     s = add_source("s", NULL, "P");
     once("P", RUNLOOP_ACTIVITY_BEFORE_WAITING, signal_s);
@@ -352,7 +352,7 @@ TEST("R25 R54 a source signalled by a BeforeWaiting observer is not slept over")
     EXPECT_TRACE("E T S W A T S s X -> HandledSource");
 }
 
-TEST("R25 R54 a source signalled for another mode is no reason to stay awake") {
+TEST("R25 R54 a source signalled for another mode doesn't prevent the sleep") {
     begin_in_p();
     s = add_source("q", NULL, "Q");
     once("P", RUNLOOP_ACTIVITY_BEFORE_WAITING, signal_s);
@@ -365,7 +365,7 @@ static void poll_q(void) {
     run("Q", 0, false);
 }
 
-TEST("R25 a function that a run nested in BeforeWaiting leaves behind is not slept over") {
+TEST("R25 a task that a run nested in BeforeWaiting leaves behind prevents the sleep") {
     begin_in_p();
     s = add_source("q", perform_wake, "Q");
     runloop_source_signal(s);
@@ -381,7 +381,7 @@ static void expect_awake(void) {
     EXPECT(!runloop_is_waiting(loop));
 }
 
-TEST("R52 a loop does not wait while it calls back or does not run") {
+TEST("R52 a loop is not waiting during call-outs or outside runs") {
     begin_in_p();
     expect_awake();
     always("P", RUNLOOP_ACTIVITY_ALL, expect_awake);

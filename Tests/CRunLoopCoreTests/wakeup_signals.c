@@ -1,4 +1,4 @@
-// wakeup_signals.c — signals of the system: they disturb no sleep, and their handlers may stop, wake and signal.
+// wakeup_signals.c — POSIX signals: they don't disturb a sleep, and their handlers may stop, wake and signal.
 #include "trace_helpers.h"
 
 static runloop_source *s;
@@ -37,7 +37,7 @@ static void disturb_then_stop(void) {
     stop_loop();
 }
 
-TEST("R55 a signal makes no iteration and ends no sleep") {
+TEST("R55 a POSIX signal causes no iteration and ends no sleep") {
     begin_with_handler(count_handled);
     add_source("quiet", NULL, "P");
     start_helper(disturb_then_stop);
@@ -53,7 +53,7 @@ static void disturb_until_over(void) {
     }
 }
 
-TEST("R55 a steady rain of signals makes a limit neither longer nor shorter") {
+TEST("R55 a steady stream of signals makes a limit neither longer nor shorter") {
     begin_with_handler(count_handled);
     add_source("quiet", NULL, "P");
     start_helper(disturb_until_over);
@@ -83,7 +83,7 @@ static void send_when_asleep(void) {
     send();
 }
 
-TEST("R46 R55 a signal handler may stop the loop it interrupted in its sleep") {
+TEST("R46 R55 a signal handler can stop the loop whose sleep it interrupted") {
     void (*handlers[])(int) = {handler_stops, handler_stops_latched};
     begin_with_handler(NULL);
     add_source("quiet", NULL, "P");
@@ -113,7 +113,7 @@ static void handler_signals_and_wakes(int number) {
     runloop_wake_up(loop);
 }
 
-TEST("R50 R62 a signal handler may signal a source and wake the loop") {
+TEST("R50 R62 a signal handler can signal a source and wake the loop") {
     begin_with_handler(handler_signals_and_wakes);
     s = add_source("s", NULL, "P");
     start_helper(send_when_asleep);
@@ -140,7 +140,7 @@ static void send_in_rounds(void) {
     stop_loop();
 }
 
-TEST("R49 R55 what a handler signals and wakes is never lost, wherever it interrupted the loop") {
+TEST("R49 R55 a handler's signal with a wake-up is never lost, wherever it interrupts the loop") {
     begin_with_handler(handler_signals_and_wakes);
     s = add_source("", count_performed, "Q");
     start_helper(send_in_rounds);
@@ -153,7 +153,7 @@ static runloop_source *s2;
 static runloop_timer *t;
 static struct actor silent = {.name = ""};
 
-/// Uses what takes locks, so that a handler interrupts it there sooner or later.
+/// Makes calls that take locks, so that a handler interrupts one sooner or later.
 static void use_the_loop(void) {
     performed++;
     runloop_add_source(loop, s2, "Q");
@@ -198,7 +198,7 @@ static void handler_signals(int number) {
     runloop_source_signal(s);
 }
 
-TEST("R62 a handler may signal a source that its thread is just signalling, adding or removing") {
+TEST("R62 a handler can signal a source that its thread is signalling, adding or removing at that moment") {
     begin_with_handler(handler_signals);
     s = traced_source("", 0, count_performed);
     start_helper(disturb_until_over);

@@ -1,4 +1,4 @@
-// wakeup_threads.c — what other threads and signal handlers do to a loop that sleeps or is about to.
+// wakeup_threads.c — what other threads and signal handlers do to a loop that sleeps or is about to sleep.
 #include "trace_helpers.h"
 
 static runloop_source *s, *s2;
@@ -12,7 +12,7 @@ static void begin_in_p(void) {
     watch("P");
 }
 
-/// The helper does this when the loop has fallen asleep in its first wait; then the run must end by it.
+/// The helper does this when the loop sleeps in its first wait; it must end the run.
 static action when_asleep;
 
 static void do_when_asleep(void) {
@@ -55,7 +55,7 @@ static void stop_q(void) {
     stop_loop();
 }
 
-TEST("R53 R54 a stop of another mode wakes the running one, which goes round once and does not end") {
+TEST("R53 R54 a stop of another mode wakes the running one, which makes one iteration and does not end") {
     begin_in_p();
     add_source("quiet", NULL, "P");
     run_and_do(stop_q);
@@ -91,7 +91,7 @@ static void post_b(void) {
     EXPECT_EQ(runloop_post(loop, "P", actor_acts, new_actor("b", stop_loop), NULL), 0);
 }
 
-TEST("R54 R104 a posted function ends the sleep and runs in that iteration") {
+TEST("R54 R104 a posted task ends the sleep and runs in that iteration") {
     begin_in_p();
     add_source("quiet", NULL, "P");
     run_and_do(post_b);
@@ -112,7 +112,7 @@ static void signal_s_then_wake(void) {
     wake_loop();
 }
 
-TEST("R54 R62 a signal does not end the sleep; the source performs when something else does") {
+TEST("R54 R62 signalling a source does not end the sleep; the source performs when something else does") {
     begin_in_p();
     s = add_source("s", NULL, "P");
     run_and_do(signal_s_then_wake);
@@ -125,7 +125,7 @@ static void perform_then_wake(void) {
     wake_loop();
 }
 
-TEST("R54 R104 a performed function does not end the sleep; it runs when something else does") {
+TEST("R54 R104 a task queued without a wake-up does not end the sleep; it runs when something else does") {
     begin_in_p();
     add_source("quiet", NULL, "P");
     run_and_do(perform_then_wake);
@@ -151,7 +151,7 @@ static void add_and_remove_then_wake(void) {
     wake_loop();
 }
 
-TEST("R54 additions, removals and invalidations that leave the mode an item do not end the sleep") {
+TEST("R54 additions, removals and invalidations that leave the mode non-empty do not end the sleep") {
     begin_in_p();
     s2 = add_source("s2", NULL, "P");
     run_and_do(add_and_remove_then_wake);
@@ -162,7 +162,7 @@ static void add_timer_soon(void) {
     t = add_timer("t", 30 * MS, 0, stop_loop, "P");
 }
 
-TEST("R54 R87 a timer added by another thread fires at its date, without an iteration before it") {
+TEST("R54 R87 a timer added by another thread fires at its date, without an earlier iteration") {
     begin_in_p();
     add_source("quiet", NULL, "P");
     run_and_do(add_timer_soon);
@@ -177,7 +177,7 @@ static void move_timer_into_past(void) {
     runloop_timer_set_fire_date(t, runloop_now_ns() - SECOND);
 }
 
-TEST("R54 R83 a timer moved by another thread fires at its new date, without an iteration before it") {
+TEST("R54 R83 a timer moved by another thread fires at its new date, without an earlier iteration") {
     action moves[] = {move_timer_closer, move_timer_into_past};
     begin_in_p();
     for (int i = 0; i < 2; i++) {
@@ -205,7 +205,7 @@ static void invalidate_t(void) {
     runloop_timer_invalidate(t);
 }
 
-TEST("R25 a sleeping run finishes when another thread takes its mode's last item away") {
+TEST("R25 a sleeping run finishes when another thread removes its mode's last item") {
     action source_ends[] = {remove_s, invalidate_s}, timer_ends[] = {remove_t, invalidate_t};
     begin_in_p();
     for (int i = 0; i < 2; i++) {
@@ -225,7 +225,7 @@ static void remove_common_s(void) {
     runloop_remove_source(loop, s, COMMON);
 }
 
-TEST("R19 R25 a sleeping run finishes when the last common item is taken away") {
+TEST("R19 R25 a sleeping run finishes when the last common item is removed") {
     begin_in_p();
     runloop_add_common_mode(loop, "P");
     s = add_source("s", NULL, COMMON);
@@ -260,24 +260,24 @@ TEST("R25 emptying the mode of an outer run leaves the nested run asleep") {
 static void wait_past_old_date_then_stop(void) {
     int64_t date = runloop_timer_get_fire_date(t);
     runloop_timer_invalidate(t);
-    if (runloop_now_ns() < date) { // Else this thread was held up, and shows nothing.
+    if (runloop_now_ns() < date) { // Otherwise this thread was delayed, and the test shows nothing.
         spend(date - runloop_now_ns() + 30 * MS);
         EXPECT(trace_is("E T S W"));
     }
     stop_loop();
 }
 
-TEST("R54 the date of a timer that was invalidated during the sleep makes no iteration") {
+TEST("R54 the date of a timer that was invalidated during the sleep causes no iteration") {
     begin_in_p();
     add_source("quiet", NULL, "P");
     t = add_timer("t", 150 * MS, 0, NULL, "P");
     run_and_do(wait_past_old_date_then_stop);
 }
 
-TEST("R54 the date of a timer that was removed before the sleep makes no iteration") {
+TEST("R54 the date of a timer that was removed before the sleep causes no iteration") {
     begin_in_p();
     t = add_timer("t", 20 * MS, 0, NULL, "P");
-    add_timer("end", 100 * MS, 0, stop_loop, "P");
+    add_timer("end", 300 * MS, 0, stop_loop, "P");
     runloop_timer_invalidate(t);
     run("P", LONG, false);
     EXPECT_TRACE("E T S W A end X -> Stopped");
@@ -325,7 +325,7 @@ static void signal_and_wake_without_stop(void) {
     }
 }
 
-TEST("R49 a signal followed by a wake-up is not lost by a run that is just being entered or left") {
+TEST("R49 a signal followed by a wake-up is not lost by a run that is being entered or left") {
     begin();
     s = add_source("", count_performed, "P");
     start_helper(signal_and_wake_without_stop);
@@ -342,7 +342,7 @@ static void post_in_rounds(void) {
     stop_latched();
 }
 
-TEST("R49 R104 a posted function is never lost in a sleep") {
+TEST("R49 R104 a posted task is never lost in a sleep") {
     new_actor("", count_performed); // actors[0]
     begin();
     add_source("quiet", NULL, "P");
@@ -358,7 +358,7 @@ static void stop_latched_in_rounds(void) {
     }
 }
 
-TEST("R47 R49 every latched stop ends exactly one run, however it races with its entry") {
+TEST("R47 R49 every latched stop ends exactly one run, however it races with the entry of the run") {
     begin();
     add_source("quiet", NULL, "P");
     start_helper(stop_latched_in_rounds);

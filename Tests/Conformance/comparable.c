@@ -1,23 +1,25 @@
-// Which steps may be compared, and what one side needs so that the other's decided differences don't show.
+// Which steps can be compared, and what one side needs so that the differences by decision don't show.
 //
-// This is the one place that knows the decisions. Random programs are compared as they are, but for this:
+// Only this file knows the decisions. Random programs are compared as they are, with these exceptions:
 //
-// Left out on both sides, because the reference's outcome depends on what a decision removed:
-//   0010  a wake-up or stop before the wait beside a ready port (the reference serves one of the two), work for a port or
-//         a nested run while such a wake-up is pending
-//   0012  due timers and ready counters at the same time (the reference goes by the kernel's order)
+// Omitted on both sides, because the reference's outcome depends on something that a decision removed:
+//   0010  a wake-up or stop before the wait together with a ready event (the reference serves one of the two), an
+//         event or a nested run while such a wake-up is pending
+//   0012  due timers and ready counters at the same time (the reference follows the kernel's order)
 //   0013  two ready counters when a run of another mode begins, or when one isn't in the running mode
-//   0014  what touches ports, and nested runs, in AfterWaiting observers
-//   0015  taking the rest of a pass over sources away from it: invalidation, or nested runs that perform it
+//   0014  changes to timers and counters, and nested runs, in AfterWaiting observers
+//   0015  removing sources from a dispatch in progress: invalidation, or nested runs that perform them
 //   0011  runs that sleep inside a run with a short limit
-//   0009  timers in a mode without another timer (R), whose stale expiry would make an iteration, and nested runs in a mode
-//         of a timer that is firing in another mode, whose expiry is stale there
-//   0025  a timer that in its own call-out joins a mode, or is in several and is given a date (the reference arms one)
-//   0029  a mode becoming common while several observers or counters are common items (the reference has no order there)
-// Put in on one side:
-//   0007  the reference is woken before a sleep over which ours would not fall asleep
+//   0009  timers in a mode without another timer (R), whose stale expiry would cause an iteration, and nested runs in a
+//         mode of a timer that is firing in another mode, whose expiry is stale there
+//   0025  a timer that in its own call-out is added to a mode, or is in several and is given a date (the reference arms
+//         only one)
+//   0029  a mode becoming common while several observers or counters are common items (the reference adds them in no
+//         specified order)
+// Added on one side:
+//   0007  the reference is woken before a sleep that ours skips because there is work
 //   0008  the reference is woken when another thread has emptied the mode in which it sleeps
-//   0010  the reference makes a polling run elsewhere after a run that may have left a wake-up behind
+//   0010  the reference makes a polling run in another mode after a run that may have left a wake-up behind
 //   0019  ours is woken when another thread has given a timer a date
 #include "program.h"
 
@@ -93,7 +95,7 @@ static bool any_short_limit(struct play *play) {
     return false;
 }
 
-// A block that a drain has taken and not yet performed is not in the queue.
+// A block that a drain has dequeued and not yet performed is not in the queue.
 bool block_in_hand(struct play *play, const struct thing *block) {
     for (int i = 0; i < play->depth; i++)
         if (play->levels[i].batch != 0 && play->levels[i].batch == block->batch)
@@ -132,13 +134,13 @@ static bool has_work(struct play *play, const char *mode) {
     return play->stopped[*mode - *mode_names[0]] || mode_is_empty(play, mode);
 }
 
-//-- left out ----------------------------------------------------------------------------------------------------------
+//-- omitted -----------------------------------------------------------------------------------------------------------
 
 static bool stop_is_comparable(struct play *play, const struct level *level) {
     return level == NULL || !level->takes_wakes || !port_is_ready(play, level->mode);
 }
 
-// May something become ready now? `counter` is what it is, or NULL for timers.
+// May a counter or a timer become ready now? `counter` is the counter, or NULL for a timer.
 static bool readiness_is_comparable(struct play *play, const struct level *level, const struct thing *counter) {
     if (any_wake_pending(play) || (level != NULL && level->phase == 'A'))
         return false;
@@ -178,7 +180,7 @@ static bool membership_is_comparable(struct play *play, const struct step *step,
             return false;
         return !thing->pending || readiness_is_comparable(play, level, thing);
     case A_SOURCE:
-        // A source that comes up in a pass, or in one around it, must not be taken away from it.
+        // A source that is part of this dispatch, or of an outer one, must not be removed from it.
         if (step->verb == INVALIDATE && thing->signalled)
             for (int i = 0; i < play->depth; i++)
                 if (play->levels[i].performing > 0)
@@ -200,7 +202,7 @@ static bool becoming_common_is_comparable(struct play *play, const char *mode) {
     return !same(mode, "R") && observers < 2 && ports == 0;
 }
 
-// Does a run in that mode leave the passes over sources alone that are under way?
+// Does a run in that mode leave the dispatches in progress unchanged?
 static bool pass_is_left_alone(struct play *play, const char *mode) {
     bool in_pass = false;
     for (int i = 0; i < play->depth; i++)
@@ -273,7 +275,7 @@ bool step_is_comparable(struct play *play, const struct step *step) {
     }
 }
 
-//-- put in ------------------------------------------------------------------------------------------------------------
+//-- added -------------------------------------------------------------------------------------------------------------
 
 void before_sleep(struct play *play) {
     struct level *level = innermost(play);

@@ -1,27 +1,11 @@
-// Where ours differs because a decision says so. How exactly each of these differs is in Differences/, by decision.
+// Scenarios in which ours differs because of a decision. Differences/ stores each difference, by decision.
 #include "dsl.h"
 
 #include <unistd.h>
 
-//-- 0007: no run falls asleep over work that its mode could do ---------------------------------------------------------
+//-- 0007: a run does not sleep while its mode has work ------------------------------------------------------------------
 
-SCENARIO(only_a_function, "G13 R25", "a mode that had only a function is finished after it") {
-    watch(DEFAULT);
-    block("f", DEFAULT, NULL);
-    timed_run(DEFAULT, .03, GO_ON);
-}
-
-SCENARIO(function_queues_function, "G14 R104", "a function queued by a function is performed without a sleep") {
-    watch(P);
-    quiet(P);
-    block("b1", P, ^{
-      block("b2", P, NULL);
-    });
-    run(P, .03, GO_ON);
-}
-
-SCENARIO(function_before_waiting, "R104",
-         "a function that a BeforeWaiting observer queues is performed without a sleep") {
+SCENARIO(function_before_waiting, "R104", "a task that a BeforeWaiting observer queues is performed without a sleep") {
     watch(P);
     quiet(P);
     observer_once("o", "W", 0, P, ^{
@@ -39,7 +23,7 @@ SCENARIO(signal_before_waiting, "R25", "a source that a BeforeWaiting observer s
     run(P, .03, GO_ON);
 }
 
-SCENARIO(emptied_before_waiting, "R25", "a mode that a BeforeTimers observer empties finishes without a sleep") {
+SCENARIO(emptied_before_waiting, "R25", "a run whose mode a BeforeTimers observer empties finishes without a sleep") {
     watch(P);
     source("a", 0, P, NULL);
     observer_once("o", "T", 0, P, ^{
@@ -48,7 +32,7 @@ SCENARIO(emptied_before_waiting, "R25", "a mode that a BeforeTimers observer emp
     timed_run(P, .03, GO_ON);
 }
 
-SCENARIO(emptied_and_refilled, "R25", "unless an AfterWaiting observer puts something in") {
+SCENARIO(emptied_and_refilled, "R25", "unless an AfterWaiting observer adds an item") {
     watch(P);
     source("a", 0, P, NULL);
     observer_once("o", "T", 0, P, ^{
@@ -60,7 +44,7 @@ SCENARIO(emptied_and_refilled, "R25", "unless an AfterWaiting observer puts some
     run(P, .03, GO_ON);
 }
 
-SCENARIO(function_queues_itself, "R104", "a function that queues itself again, three times") {
+SCENARIO(function_queues_itself, "R104", "a task that queues itself again, three times") {
     __block int count = 0;
     __block action again = NULL;
     watch(P);
@@ -74,9 +58,9 @@ SCENARIO(function_queues_itself, "R104", "a function that queues itself again, t
     Block_release(again);
 }
 
-//-- 0008: a sleeper whose mode is emptied from outside wakes -----------------------------------------------------------
+//-- 0008: a sleeping loop wakes when another thread empties its mode ----------------------------------------------------
 
-SCENARIO(emptied_asleep, "R25 R54", "another thread takes the last item out") {
+SCENARIO(emptied_asleep, "R25 R54", "another thread removes the last item") {
     watch(P);
     source("a", 0, P, NULL);
     when_asleep(^{
@@ -96,7 +80,7 @@ SCENARIO(invalidated_asleep, "R25 R54", "another thread invalidates the last ite
 
 //-- 0009: no iteration for a stale expiry ------------------------------------------------------------------------------
 
-SCENARIO(stale_expiry, "R41", "the date of a timer that is gone passes unnoticed") {
+SCENARIO(stale_expiry, "R41", "the date of a removed timer causes no iteration") {
     watch(P);
     quiet(P);
     timer("t", 10, 0, P, NULL);
@@ -104,9 +88,9 @@ SCENARIO(stale_expiry, "R41", "the date of a timer that is gone passes unnoticed
     run(P, .04, GO_ON);
 }
 
-//-- 0010: a wake-up is a state of one run, not a port ------------------------------------------------------------------
+//-- 0010: a wake-up is a state of one run, not an event -----------------------------------------------------------------
 
-SCENARIO(wake_and_timer, "R50 R43", "one iteration takes the wake-up and serves the timers") {
+SCENARIO(wake_and_timer, "R50 R43", "one iteration consumes the wake-up and serves the timers") {
     watch(P);
     quiet(P);
     timer("far", FAR, 0, P, NULL);
@@ -130,7 +114,7 @@ SCENARIO(wake_and_timer_polled, "R50 R43", "a polling run too") {
     run(P, 0, GO_ON);
 }
 
-SCENARIO(stop_and_counter, "R50", "a stop before the wait doesn't keep a ready counter waiting") {
+SCENARIO(stop_and_counter, "R50", "a stop before the wait doesn't delay a ready counter") {
     watch(P);
     counter("c", P, NULL);
     observer_once("o", "S", 0, P, ^{
@@ -142,7 +126,7 @@ SCENARIO(stop_and_counter, "R50", "a stop before the wait doesn't keep a ready c
     run(P, .02, GO_ON);
 }
 
-SCENARIO(wake_of_outer_run, "R48 R51", "a nested run neither sees nor takes the outer one's wake-up") {
+SCENARIO(wake_of_outer_run, "R48 R51", "a nested run neither sees nor consumes the outer run's wake-up") {
     watch(P);
     watch(Q);
     quiet(P);
@@ -154,9 +138,9 @@ SCENARIO(wake_of_outer_run, "R48 R51", "a nested run neither sees nor takes the 
     run(P, .06, GO_ON);
 }
 
-//-- 0011: a limit belongs to the wait ----------------------------------------------------------------------------------
+//-- 0011: a run's limit is the timeout of its own wait ------------------------------------------------------------------
 
-SCENARIO(nested_outlives_limit, "R34", "an outer limit that passes in a nested run holds all the same") {
+SCENARIO(nested_outlives_limit, "R34", "an outer limit that is reached in a nested run still ends the outer run") {
     watch(P);
     watch(Q);
     quiet(Q);
@@ -172,14 +156,14 @@ SCENARIO(nested_outlives_limit, "R34", "an outer limit that passes in a nested r
     run(P, .015, GO_ON);
 }
 
-SCENARIO(date_beyond_sixteen_years, "R77", "a date is answered as it was given") {
+SCENARIO(date_beyond_sixteen_years, "R77", "the getter returns a date as it was given") {
     timer("t", 1e15, 0, P, NULL);
     fire_date("t");
 }
 
-//-- 0012: timers and descriptors take turns ----------------------------------------------------------------------------
+//-- 0012: timers and descriptors alternate ------------------------------------------------------------------------------
 
-SCENARIO(timer_before_counter, "R43 R76", "due timers go before a counter that was ready earlier") {
+SCENARIO(timer_before_counter, "R43 R76", "due timers are served before a counter that was ready earlier") {
     watch(P);
     counter("c", P, NULL);
     timer("far", FAR, 0, P, NULL);
@@ -189,9 +173,9 @@ SCENARIO(timer_before_counter, "R43 R76", "due timers go before a counter that w
     run(P, .02, GO_ON);
 }
 
-//-- 0014: chosen before AfterWaiting, taken when served ----------------------------------------------------------------
+//-- 0014: selected before AfterWaiting, consumed when served ------------------------------------------------------------
 
-SCENARIO(nested_after_waiting, "R45", "a run nested in an AfterWaiting observer serves the chosen port") {
+SCENARIO(nested_after_waiting, "R45", "a run nested in an AfterWaiting observer serves the selected event") {
     counter("c", P, NULL);
     watch(P);
     observer_once("o", "A", 0, P, ^{
@@ -201,7 +185,7 @@ SCENARIO(nested_after_waiting, "R45", "a run nested in an AfterWaiting observer 
     run(P, .02, GO_ON);
 }
 
-SCENARIO(nested_timer_after_waiting, "R45", "a nested run serves the timers, if they are the chosen port") {
+SCENARIO(nested_timer_after_waiting, "R45", "a nested run serves the timers if they are the selected event") {
     quiet(P);
     timer("t", PAST, 0, P, NULL);
     timer("far", FAR, 0, P, NULL);
@@ -224,9 +208,10 @@ SCENARIO(removed_after_waiting, "R45", "a source that an AfterWaiting observer r
     run(P, .02, GO_ON);
 }
 
-//-- 0015: the pass reports whether any performed -----------------------------------------------------------------------
+//-- 0015: the dispatch reports whether any source performed -------------------------------------------------------------
 
-SCENARIO(last_invalidated_return, "R44", "a run that is to return does so though the last source did not perform") {
+SCENARIO(last_invalidated_return, "R44",
+         "a run asked to return after a source returns although the last source did not perform") {
     __block bool nested = false;
     watch(P);
     source("a", 0, P, ^{
@@ -241,7 +226,7 @@ SCENARIO(last_invalidated_return, "R44", "a run that is to return does so though
     run(P, .02, GO_ON);
 }
 
-//-- 0020: descriptor sources are level-triggered and leave the bytes alone ---------------------------------------------
+//-- 0020: descriptor sources are level-triggered and do not read data ---------------------------------------------------
 
 SCENARIO(two_on_one_descriptor, "R73", "two sources on one descriptor, one removed") {
     quiet(P);
@@ -254,7 +239,7 @@ SCENARIO(two_on_one_descriptor, "R73", "two sources on one descriptor, one remov
     run(P, .01, RETURN);
 }
 
-SCENARIO(pipe_level, "R69 R73", "a pipe that its owner doesn't read stays ready") {
+SCENARIO(pipe_level, "R69 R73", "a pipe stays ready while its owner doesn't read it") {
     __block int count = 0;
     pipe_source("p", P, ^{
       if (++count == 3)
@@ -274,7 +259,7 @@ SCENARIO(pipe_eats_nothing, "R69", "the loop reads nothing from a pipe") {
 
 //-- 0022: tolerance ----------------------------------------------------------------------------------------------------
 
-SCENARIO(tolerance_getter, "R91", "the tolerance that was set is answered, at most half the interval") {
+SCENARIO(tolerance_getter, "R91", "the getter returns the tolerance that was set, at most half the interval") {
     timer("t", FAR, 10000, P, NULL);
     CFRunLoopTimerRef timer = (CFRunLoopTimerRef)object("t");
     CFRunLoopTimerSetTolerance(timer, 2);
@@ -287,7 +272,8 @@ SCENARIO(tolerance_getter, "R91", "the tolerance that was set is answered, at mo
 
 //-- 0027: a context outlives the call-out that uses it -----------------------------------------------------------------
 
-SCENARIO(context_of_running_observer, "R98", "an observer that invalidates itself is released after its callback") {
+SCENARIO(context_of_running_observer, "R98",
+         "the context of an observer that invalidates itself is released after its callback") {
     quiet(P);
     count_references();
     observer("o", "T", 0, P, ^{
@@ -297,7 +283,7 @@ SCENARIO(context_of_running_observer, "R98", "an observer that invalidates itsel
     run(P, 0, GO_ON);
 }
 
-SCENARIO(context_of_running_timer, "R88 R89", "so is a timer that does") {
+SCENARIO(context_of_running_timer, "R88 R89", "and so is that of a timer") {
     quiet(P);
     count_references();
     timer("t", PAST, 1e6, P, ^{
@@ -307,9 +293,9 @@ SCENARIO(context_of_running_timer, "R88 R89", "so is a timer that does") {
     run(P, 0, GO_ON);
 }
 
-//-- 0028: a refused addition leaves nothing behind ---------------------------------------------------------------------
+//-- 0028: a refused addition changes nothing ----------------------------------------------------------------------------
 
-SCENARIO(refused_additions, "R14 R58 R86 R97", "refused additions make no mode") {
+SCENARIO(refused_additions, "R14 R58 R86 R97", "refused additions create no mode") {
     source("a", 0, P, NULL);
     invalidate("a");
     add("a", "x");
@@ -322,7 +308,7 @@ SCENARIO(refused_additions, "R14 R58 R86 R97", "refused additions make no mode")
     all_modes();
 }
 
-SCENARIO(additions_to_a_finished_thread, "R10", "a kept loop of a finished thread takes nothing") {
+SCENARIO(additions_to_a_finished_thread, "R10", "the retained loop of a finished thread refuses additions") {
     __block CFRunLoopRef other;
     loud();
     source("a", 0, NULL, NULL);
@@ -338,7 +324,7 @@ SCENARIO(additions_to_a_finished_thread, "R10", "a kept loop of a finished threa
 
 //-- 0029: the pseudo-mode is recognised by value and never becomes a mode ----------------------------------------------
 
-SCENARIO(common_by_value, "R21", "an equal string is the pseudo-mode too") {
+SCENARIO(common_by_value, "R21", "an equal string also names the pseudo-mode") {
     loud();
     source("a", 0, "=kCFRunLoopCommonModes", NULL);
     contains("a", DEFAULT);
@@ -346,7 +332,7 @@ SCENARIO(common_by_value, "R21", "an equal string is the pseudo-mode too") {
     all_modes();
 }
 
-SCENARIO(common_function_makes_no_mode, "R100", "a function of the pseudo-mode makes no mode") {
+SCENARIO(common_function_makes_no_mode, "R100", "a task in the pseudo-mode creates no mode") {
     block("f", COMMON, NULL);
     all_modes();
 }
@@ -363,7 +349,7 @@ SCENARIO(declared_pseudo_mode, "R17", "declaring the pseudo-mode common is ignor
     run(COMMON, .01, GO_ON);
 }
 
-MAIN_SCENARIO(declared_mode_on_main, "R16 R24", "on the main thread a run in a declared mode waits") {
+MAIN_SCENARIO(declared_mode_on_main, "R16 R24", "on the main thread a run in a mode declared common waits") {
     make_common(P);
     timed_run(P, .02, GO_ON);
 }

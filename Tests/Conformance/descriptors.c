@@ -1,7 +1,7 @@
-// R68 to R73: sources of descriptors.
+// R68 to R73: descriptor sources.
 #include "dsl.h"
 
-SCENARIO(counter_reset, "R69", "several writes make one call, and the callback finds the counter reset") {
+SCENARIO(counter_reset, "R69", "several writes cause one call, and the callback finds the counter reset") {
     watch(P);
     counter("c", P, NULL);
     ready("c");
@@ -10,7 +10,7 @@ SCENARIO(counter_reset, "R69", "several writes make one call, and the callback f
     run(P, .02, GO_ON);
 }
 
-SCENARIO(counter_writes_itself, "R71", "made ready in its own callback, a counter is served again") {
+SCENARIO(counter_writes_itself, "R71", "a counter made ready in its own callback is served again") {
     __block int count = 0;
     watch(P);
     counter("c", P, ^{
@@ -23,7 +23,7 @@ SCENARIO(counter_writes_itself, "R71", "made ready in its own callback, a counte
     run(P, 5, GO_ON);
 }
 
-SCENARIO(counters_alternate, "R71 R43", "and queues up behind those that were ready before it") {
+SCENARIO(counters_alternate, "R71 R43", "and is served after those that were ready before it") {
     __block int count = 0;
     counter("c", P, ^{
       if (++count < 3)
@@ -40,7 +40,7 @@ SCENARIO(counters_alternate, "R71 R43", "and queues up behind those that were re
     run(P, 5, GO_ON);
 }
 
-SCENARIO(counter_ready_when_added, "R71", "one that is ready when it is added is served") {
+SCENARIO(counter_ready_when_added, "R71", "a counter that is ready when it is added is served") {
     counter("c", NULL, NULL);
     ready("c");
     add("c", P);
@@ -57,7 +57,7 @@ SCENARIO(no_port_at_all, "R68", "a source without a port is a member that is nev
     run(P, .01, GO_ON);
 }
 
-SCENARIO(signal_on_counter, "R72", "signalling a descriptor's source calls nothing") {
+SCENARIO(signal_on_counter, "R72", "signalling a descriptor source calls nothing") {
     watch(P);
     counter("c", P, NULL);
     signal_source("c");
@@ -65,7 +65,7 @@ SCENARIO(signal_on_counter, "R72", "signalling a descriptor's source calls nothi
     run(P, .01, GO_ON);
 }
 
-SCENARIO(counter_silent, "R72", "a descriptor's source has neither schedule nor cancel") {
+SCENARIO(counter_silent, "R72", "a descriptor source has neither schedule nor cancel") {
     loud();
     counter("c", P, NULL);
     contains("c", P);
@@ -78,7 +78,7 @@ SCENARIO(counter_silent, "R72", "a descriptor's source has neither schedule nor 
     describe_item("c");
 }
 
-SCENARIO(counter_removed, "R73", "a removed counter isn't called, and is again when it is put back") {
+SCENARIO(counter_removed, "R73", "a removed counter isn't called until it is added again") {
     quiet(P);
     counter("c", P, NULL);
     take_out("c", P);
@@ -128,7 +128,7 @@ SCENARIO(counter_invalidates_itself, "R67 R36", "a counter that invalidates itse
     run(P, 5, GO_ON);
 }
 
-SCENARIO(counter_removes_another, "R43 R73", "a counter that takes a ready one out") {
+SCENARIO(counter_removes_another, "R43 R73", "a counter that removes a ready one") {
     watch(P);
     counter("c", P, ^{
       take_out("d", P);
@@ -151,7 +151,7 @@ SCENARIO(common_counter, "R18 R43", "a counter in all common modes") {
     run(Q, 0, RETURN);
 }
 
-SCENARIO(pipe_bytes, "R69", "the bytes of a pipe are its owner's") {
+SCENARIO(pipe_bytes, "R69", "the data of a pipe is left to its owner") {
     watch(P);
     pipe_source("p", P, ^{
       say("the pipe is ready");

@@ -1,6 +1,6 @@
 // The language of the scenarios: items have names, everything that happens becomes a line of the trace.
 //
-//   SCENARIO(stop_in_observer, "G12 R46", "a BeforeWaiting observer stops the run") {
+//   SCENARIO(stop_in_observer, "R46", "a BeforeWaiting observer stops the run") {
 //       watch(P);                                  // tells Entry T S W A Exit
 //       quiet(P);                                  // an item, so that P isn't empty
 //       observer("o", "W", 0, P, ^{ stop(); });
@@ -29,22 +29,23 @@ struct scenario {
     const char *sentence;
     const char *file;
     bool on_main_thread; // then it has a process of its own
+    const char *golden;  // the trace that it must have, as one line, or NULL
     void (*body)(void);
     struct scenario *next;
 };
 
 void scenario_register(struct scenario *scenario);
 
-#define SCENARIO_ON(identifier, rule_numbers, text, main_thread)                                                       \
+#define SCENARIO_ON(identifier, rule_numbers, text, main_thread, golden_trace)                                         \
     static void scenario_##identifier(void);                                                                           \
     __attribute__((constructor)) static void register_##identifier(void) {                                             \
-        static struct scenario scenario = {#identifier, rule_numbers,          text, __FILE__,                         \
-                                           main_thread, scenario_##identifier, NULL};                                  \
+        static struct scenario scenario = {#identifier,  rule_numbers,          text, __FILE__, main_thread,           \
+                                           golden_trace, scenario_##identifier, NULL};                                 \
         scenario_register(&scenario);                                                                                  \
     }                                                                                                                  \
     static void scenario_##identifier(void)
-#define SCENARIO(identifier, rule_numbers, text) SCENARIO_ON(identifier, rule_numbers, text, false)
-#define MAIN_SCENARIO(identifier, rule_numbers, text) SCENARIO_ON(identifier, rule_numbers, text, true)
+#define SCENARIO(identifier, rule_numbers, text) SCENARIO_ON(identifier, rule_numbers, text, false, NULL)
+#define MAIN_SCENARIO(identifier, rule_numbers, text) SCENARIO_ON(identifier, rule_numbers, text, true, NULL)
 
 //-- words -------------------------------------------------------------------------------------------------------------
 
@@ -60,8 +61,8 @@ void scenario_register(struct scenario *scenario);
 
 //-- items -------------------------------------------------------------------------------------------------------------
 
-// Made and added to a mode, or, where the mode is NULL, to none yet. The action may be NULL. In it, activity() is the
-// letter of what an observer is told, and every call of this page may be made.
+// Created and added to a mode, or to none if the mode is NULL. The action may be NULL. In it, activity() is the letter
+// of the activity that an observer is notified of, and every call of this header is allowed.
 void source(const char *name, int order, const char *mode, action perform);
 void timer(const char *name, double due_ms, double interval_ms, const char *mode, action fire);
 void ordered_timer(const char *name, double due_ms, double interval_ms, int order, const char *mode, action fire);
@@ -69,14 +70,14 @@ void observer(const char *name, const char *letters, int order, const char *mode
 void observer_once(const char *name, const char *letters, int order, const char *mode, action told);
 void counter(const char *name, const char *mode, action perform); // a version-1 source on an event counter
 void pipe_source(const char *name, const char *mode, action perform);
-void counter_of(const char *name, const char *other, const char *mode, action perform); // on the other one's counter
-int bytes_left(const char *name);                                                       // in the pipe
+void counter_of(const char *name, const char *other, const char *mode, action perform); // on the other source's counter
+int bytes_left(const char *name);                                                       // left in the pipe
 void no_port(const char *name, const char *mode); // a version-1 source whose port is -1
 void watch(const char *mode);                     // an observer of everything that prints only its letters
-void quiet(const char *mode);                     // a source that nobody signals, without a name in the trace
+void quiet(const char *mode);                     // a source that is never signalled, without a name in the trace
 char activity(void);
 
-// Sources that share an `equal` and a `hash`, which go by the numbers, and all else.
+// Sources that share an `equal` and a `hash`, which compare the numbers; all else is alike.
 void equal_source(const char *name, int order, int number, const char *mode, action perform);
 
 void add(const char *name, const char *mode);
@@ -86,8 +87,8 @@ void let_go(const char *name); // the creator's reference
 void add_to_other_loop(const char *name, const char *mode);
 void take_out_of_other_loop(const char *name, const char *mode);
 void make_common(const char *mode);
-void loud(void);             // print schedule and cancel from here on
-void count_references(void); // items made from here on print retain and release
+void loud(void);             // print schedule and cancel from now on
+void count_references(void); // items created from now on print retain and release
 
 void signal_source(const char *name);
 void ready(const char *name); // writes to the counter, or a byte to the pipe
@@ -106,26 +107,28 @@ void stop(void);
 void stop_mode(const char *mode);
 void wake(void);
 
-//-- questions, whose answers are printed ------------------------------------------------------------------------------
+//-- queries, whose answers are printed --------------------------------------------------------------------------------
 
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void contains(const char *name, const char *mode);
 void is_valid(const char *name);
 void is_signalled(const char *name);
-void fire_date(const char *name); // "as set", "none" or "another"
+void fire_date(const char *name);             // "as set", "none" or "another"
+void on_grid(const char *name, int at_least); // does a timer that is firing keep its grid, so many intervals later?
 void has_info(const char *name);
 void describe_item(const char *name); // what it was created with
-void next_date(const char *mode);     // "none", or the name of the timer whose date it is
+void next_date(const char *mode);     // "none", or the name of the timer that has this date
 void current_mode(void);
 void is_waiting(void);
 void all_modes(void);
-void finished(const char *mode); // the private question whether a run in that mode would finish at once
+void finished(const char *mode); // the private function that tells whether a run in that mode would finish at once
 
 //-- threads and time --------------------------------------------------------------------------------------------------
 
-void elsewhere(action body);   // on another thread, which has ended when this returns
-void when_asleep(action body); // on another thread as soon as the loop sleeps; several take turns
-void nap(double milliseconds); // the calling thread does nothing
+void elsewhere(action body);    // on another thread, which has ended when this returns
+void when_asleep(action body);  // on another thread as soon as the loop sleeps; several take turns
+void nap(double milliseconds);  // the calling thread does nothing
+void outlast(const char *name); // … until the date of that timer has passed
 
 // The objects themselves.
 CFTypeRef object(const char *name);

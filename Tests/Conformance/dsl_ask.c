@@ -57,6 +57,19 @@ void fire_date(const char *name) {
     say("date of %s: %s", name, date == item->date ? "as set" : date == 0 ? "none" : "another");
 }
 
+void on_grid(const char *name, int at_least) {
+    struct item *item = item_named(name);
+    CFRunLoopTimerRef timer = (CFRunLoopTimerRef)item->object;
+    CFAbsoluteTime date = CFRunLoopTimerGetNextFireDate(timer);
+    double intervals = (date - item->date) / CFRunLoopTimerGetInterval(timer);
+    long ticks = (long)(intervals + .5);
+    // The dates are sums of fractions, and the reference turns them into those of another clock and back.
+    bool on = intervals - (double)ticks > -.01 && intervals - (double)ticks < .01;
+    on = on && ticks - item->ticks >= at_least && CFAbsoluteTimeGetCurrent() > date - 1e-4;
+    say("%s", on ? "on the grid" : "off the grid");
+    item->ticks = ticks;
+}
+
 void has_info(const char *name) {
     struct item *item = item_named(name);
     void *info = NULL;

@@ -1,4 +1,4 @@
-// What the files of the language share.
+// Shared by the files of the scenario language.
 #ifndef CONFORMANCE_DSL_INTERNAL_H
 #define CONFORMANCE_DSL_INTERNAL_H
 
@@ -22,6 +22,7 @@ struct item {
     bool borrowed;  // the descriptor is another item's
     int read_end;   // of a pipe
     CFAbsoluteTime date;
+    long ticks; // of a timer, when it was last asked: intervals since its date
 };
 
 struct stage {
@@ -30,7 +31,7 @@ struct stage {
     int item_count;
     CFRunLoopRef loop;
     pid_t thread;
-    _Atomic unsigned long events; // grows with every call-out: a loop whose count stands still may be asleep
+    _Atomic unsigned long events; // incremented by every call-out: if it doesn't change, the loop may be asleep
     bool loud;
     bool counting;
     char activity;

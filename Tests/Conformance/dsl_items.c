@@ -1,4 +1,4 @@
-// The items of a scenario: making them, and what their callbacks print.
+// The items of a scenario: creating them, and what their callbacks print.
 #include "dsl_internal.h"
 
 #include <fcntl.h>
@@ -105,7 +105,7 @@ static CFHashCode hash(const void *info) {
     return (CFHashCode)((const struct item *)info)->number;
 }
 
-//-- making them -------------------------------------------------------------------------------------------------------
+//-- creating them -----------------------------------------------------------------------------------------------------
 
 static void make_source(struct item *item, int order, bool with_equal) {
     CFRunLoopSourceContext context = {.info = item,

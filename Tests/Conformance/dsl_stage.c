@@ -1,4 +1,4 @@
-// A scenario on its stage: its thread, its helper, its mode names, its end.
+// The environment of a scenario: its thread, its helper, its mode names, its end.
 #include "dsl_internal.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ char activity(void) {
 
 //-- names of modes ----------------------------------------------------------------------------------------------------
 
-// The same string object for the same name, but a new one for a name that begins with "=", which is left out.
+// The same string object for the same name, but a new one, without the "=", for a name that begins with "=".
 CFStringRef mode_string(const char *mode) {
     static struct {
         char name[32];
@@ -56,6 +56,10 @@ void nap(double milliseconds) {
         ;
 }
 
+void outlast(const char *name) {
+    nap((item_named(name)->date - CFAbsoluteTimeGetCurrent()) * 1e3 + 5);
+}
+
 static void *act(void *body) {
     ((action)body)();
     return NULL;
@@ -72,7 +76,7 @@ static bool loop_looks_asleep(void) {
     return CFRunLoopIsWaiting(stage.loop) && thread_is_asleep(stage.thread);
 }
 
-// Asleep is who waits, sleeps in the kernel, and has called nobody between two looks.
+// A loop is asleep if it is waiting, its thread sleeps in the kernel, and it made no call-out between two checks.
 static bool loop_is_asleep(void) {
     unsigned long events = stage.events;
     if (!loop_looks_asleep())
@@ -119,7 +123,7 @@ void stage_open(void) {
     trace_if_hung = &stage.trace;
 }
 
-// On the scenario's thread. What is still printed when that thread ends comes in sorted order.
+// On the scenario's thread. Lines printed while that thread ends are sorted.
 void stage_run(void (*body)(void)) {
     stage.loop = CFRunLoopGetCurrent();
     stage.thread = gettid();

@@ -1,7 +1,7 @@
-// R100 to R105: performed functions, "blocks" in the C interface.
+// R100 to R105: tasks, which are blocks in CoreFoundation's interface.
 #include "dsl.h"
 
-SCENARIO(first_in_first_out, "R102", "functions are performed in the order in which they were queued") {
+SCENARIO(first_in_first_out, "R102", "tasks are performed in the order in which they were queued") {
     quiet(P);
     block("f", P, NULL);
     block("g", P, NULL);
@@ -10,7 +10,7 @@ SCENARIO(first_in_first_out, "R102", "functions are performed in the order in wh
     run(P, 0, GO_ON);
 }
 
-SCENARIO(other_mode_keeps_place, "R102", "what doesn't match keeps its place before all that come later") {
+SCENARIO(other_mode_keeps_place, "R102", "a task that doesn't match keeps its position ahead of later ones") {
     quiet(P);
     quiet(Q);
     block("f of Q", Q, NULL);
@@ -22,7 +22,7 @@ SCENARIO(other_mode_keeps_place, "R102", "what doesn't match keeps its place bef
     run(Q, 0, GO_ON);
 }
 
-SCENARIO(function_in_function, "R102", "what a function queues is performed in the next drain") {
+SCENARIO(function_in_function, "R102", "a task queued by a task is performed in the next drain") {
     watch(P);
     quiet(P);
     block("f", P, ^{
@@ -32,7 +32,7 @@ SCENARIO(function_in_function, "R102", "what a function queues is performed in t
     run(P, 0, GO_ON);
 }
 
-SCENARIO(function_of_several_modes, "R100 R101", "a function of several modes is performed once") {
+SCENARIO(function_of_several_modes, "R100 R101", "a task of several modes is performed once") {
     quiet(P);
     quiet(Q);
     block("f", "P,Q", NULL);
@@ -49,33 +49,33 @@ SCENARIO(function_of_set, "R100", "the modes may be a set") {
     run(P, 0, GO_ON);
 }
 
-SCENARIO(function_of_no_mode, "R100", "a function of no mode is never performed") {
+SCENARIO(function_of_no_mode, "R100", "a task of no mode is never performed") {
     quiet(P);
     block("f", "", NULL);
     run(P, 0, GO_ON);
     run(DEFAULT, 0, GO_ON);
 }
 
-SCENARIO(function_makes_modes, "R14 R100", "functions make the modes they name") {
+SCENARIO(function_makes_modes, "R14 R100", "tasks create the modes that they name") {
     block("f", "P,Q", NULL);
     all_modes();
 }
 
-SCENARIO(function_keeps_mode, "R23", "a queued function keeps a mode from being empty, once") {
+SCENARIO(function_keeps_mode, "R23", "a queued task keeps a mode from being empty, once") {
     watch(P);
     block("f", P, NULL);
     run(P, 0, GO_ON);
     run(P, 0, GO_ON);
 }
 
-SCENARIO(function_of_other_mode, "R23", "a function of another mode doesn't") {
+SCENARIO(function_of_other_mode, "R23", "a task of another mode doesn't") {
     watch(P);
     block("f", Q, NULL);
     run(P, 0, GO_ON);
     run(Q, 0, GO_ON);
 }
 
-SCENARIO(common_function, "R101", "a function of the pseudo-mode is performed in a common mode") {
+SCENARIO(common_function, "R101", "a task of the pseudo-mode is performed in a common mode") {
     quiet(P);
     quiet(Q);
     make_common(P);
@@ -87,7 +87,7 @@ SCENARIO(common_function, "R101", "a function of the pseudo-mode is performed in
     run(DEFAULT, 0, GO_ON);
 }
 
-SCENARIO(common_function_later, "R101", "also in one that became common later") {
+SCENARIO(common_function_later, "R101", "also in a mode that became common later") {
     quiet(P);
     block("f", COMMON, NULL);
     run(P, 0, GO_ON);
@@ -103,14 +103,14 @@ SCENARIO(common_function_keeps_mode, "R23 R101", "and keeps a common mode from b
     run(DEFAULT, 0, GO_ON);
 }
 
-SCENARIO(function_is_no_source, "R105 R38", "a function is no handled source") {
+SCENARIO(function_is_no_source, "R105 R38", "a task is not a handled source") {
     watch(P);
     quiet(P);
     block("f", P, NULL);
     run(P, .01, RETURN);
 }
 
-SCENARIO(nested_in_function, "R105", "a run nested in a function sees only what was queued since the batch began") {
+SCENARIO(nested_in_function, "R105", "a run nested in a task performs only tasks queued since the batch began") {
     quiet(P);
     block("f", P, ^{
       block("h", P, NULL);
@@ -120,7 +120,7 @@ SCENARIO(nested_in_function, "R105", "a run nested in a function sees only what 
     run(P, 0, GO_ON);
 }
 
-SCENARIO(nested_in_function_empty, "R23 R105", "the rest of a batch keeps no mode from being empty") {
+SCENARIO(nested_in_function_empty, "R23 R105", "the rest of a batch doesn't keep a mode from being empty") {
     block("f", P, ^{
       run(P, 0, GO_ON);
     });
@@ -128,7 +128,7 @@ SCENARIO(nested_in_function_empty, "R23 R105", "the rest of a batch keeps no mod
     run(P, 0, GO_ON);
 }
 
-SCENARIO(nested_keeps_place, "R102 R105", "what a nested drain puts back stays in front") {
+SCENARIO(nested_keeps_place, "R102 R105", "tasks that a nested drain leaves keep their position") {
     quiet(P);
     quiet(Q);
     block("f", P, ^{
@@ -143,7 +143,7 @@ SCENARIO(nested_keeps_place, "R102 R105", "what a nested drain puts back stays i
     run(Q, 0, GO_ON);
 }
 
-SCENARIO(function_removes_last_item, "R36 R105", "a function of the last drain empties the mode") {
+SCENARIO(function_removes_last_item, "R36 R105", "a task of the last drain empties the mode") {
     watch(P);
     timer("t", PAST, 1e6, P, ^{
       block("f", P, ^{
@@ -153,7 +153,7 @@ SCENARIO(function_removes_last_item, "R36 R105", "a function of the last drain e
     run(P, 5, GO_ON);
 }
 
-SCENARIO(function_from_elsewhere, "R116 R102", "functions queued by another thread") {
+SCENARIO(function_from_elsewhere, "R116 R102", "tasks queued by another thread") {
     watch(P);
     quiet(P);
     when_asleep(^{
@@ -166,7 +166,7 @@ SCENARIO(function_from_elsewhere, "R116 R102", "functions queued by another thre
     run(P, 5, GO_ON);
 }
 
-SCENARIO(function_before_source, "R103", "functions are performed before the sources of the iteration") {
+SCENARIO(function_before_source, "R103", "tasks are performed before the sources of the iteration") {
     source("a", 0, P, ^{
       block("h", P, NULL);
     });
@@ -177,7 +177,7 @@ SCENARIO(function_before_source, "R103", "functions are performed before the sou
     run(P, 0, GO_ON);
 }
 
-SCENARIO(functions_and_two_sources, "R103", "the second drain comes after the whole pass") {
+SCENARIO(functions_and_two_sources, "R103", "the second drain comes after the whole dispatch of sources") {
     source("a", 0, P, ^{
       block("f", P, NULL);
     });
@@ -192,12 +192,12 @@ SCENARIO(functions_and_two_sources, "R103", "the second drain comes after the wh
     run(P, 0, GO_ON);
 }
 
-SCENARIO(functions_at_end_of_thread, "R8", "functions that were not performed are let go") {
+SCENARIO(functions_at_end_of_thread, "R8", "tasks that were not performed are released") {
     block("f", P, NULL);
     say("queued");
 }
 
-SCENARIO(no_function, "R100", "a missing function is ignored") {
+SCENARIO(no_function, "R100", "a missing block is ignored") {
     CFRunLoopPerformBlock(loop(), mode_string(P), NULL);
     run(P, 0, GO_ON);
 }
@@ -215,7 +215,7 @@ SCENARIO(function_by_value, "R101 R21", "modes are compared by value") {
     run(DEFAULT, 0, GO_ON);
 }
 
-SCENARIO(common_function_by_value, "R21 R101", "so is the pseudo-mode by functions") {
+SCENARIO(common_function_by_value, "R21 R101", "and so is the pseudo-mode of tasks") {
     block("f", "=kCFRunLoopCommonModes", NULL);
     run(DEFAULT, 0, GO_ON);
 }

@@ -1,4 +1,4 @@
-// From a seed to a program. What may not be compared is left out when the program runs, by comparable.c.
+// From a seed to a program. Steps that can't be compared are omitted when the program runs, by comparable.c.
 #include "program.h"
 
 #include <stdarg.h>
@@ -190,7 +190,7 @@ static void fill_callouts(struct generator *generator, char letter, int count, i
     }
 }
 
-// Blocks are called once. Some queue another one and run the loop, in which the rest of their batch must not be seen.
+// Blocks are called once. Some queue another block and run the loop, which must not perform the rest of their batch.
 static void fill_blocks(struct generator *generator) {
     for (int i = 0, count = generator->blocks; i < count; i++) {
         char name[12];

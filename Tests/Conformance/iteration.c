@@ -1,89 +1,13 @@
-// R41 and its neighbours: what one iteration does, in which order.
+// R41 and related rules: what one iteration does, and in which order.
 #include "dsl.h"
 
-SCENARIO(nothing_ready, "G1 R31", "a polling run with nothing ready") {
-    watch(P);
-    quiet(P);
-    run(P, 0, GO_ON);
-}
-
-SCENARIO(source_polled_return, "G2 R36 R38", "a signalled source, polled, returning") {
-    watch(P);
-    source("a", 0, P, NULL);
-    signal_source("a");
-    run(P, 0, RETURN);
-}
-
-SCENARIO(source_polled, "G3 R37", "a signalled source, polled, not returning") {
-    watch(P);
-    source("a", 0, P, NULL);
-    signal_source("a");
-    run(P, 0, GO_ON);
-}
-
-SCENARIO(source_return, "G4 R36", "a signalled source ends a run at once if asked to return") {
-    watch(P);
-    source("a", 0, P, NULL);
-    signal_source("a");
-    timed_run(P, 5, RETURN);
-}
-
-SCENARIO(source_then_limit, "G5 R34 R42", "after a source the run goes on to its limit") {
-    watch(P);
-    source("a", 0, P, NULL);
-    signal_source("a");
-    timed_run(P, .03, GO_ON);
-}
-
-SCENARIO(due_timer_polled, "G6 R38 R76", "a due timer in a polling run is no source") {
-    watch(P);
-    timer("t", PAST, 0, P, NULL);
-    run(P, 0, RETURN);
-}
-
-SCENARIO(timer_during_run, "G7 R38", "a timer fires between sleeps and ends nothing") {
-    watch(P);
-    quiet(P);
-    timer("t", 15, 0, P, NULL);
-    timed_run(P, .04, RETURN);
-}
-
-SCENARIO(everything_polled, "G8 R40 R41 R103", "function, source and timer in one polling iteration") {
-    watch(P);
-    source("a", 0, P, NULL);
-    timer("t", PAST, 0, P, NULL);
-    block("f", P, NULL);
-    signal_source("a");
-    run(P, 0, RETURN);
-}
-
-SCENARIO(everything, "R40 R41 R42", "function, source and timer, then a sleep") {
+SCENARIO(everything, "R40 R41 R42", "task, source and timer, then a sleep") {
     watch(P);
     source("a", 0, P, NULL);
     timer("t", PAST, 0, P, NULL);
     block("f", P, NULL);
     signal_source("a");
     run(P, .02, GO_ON);
-}
-
-SCENARIO(wake_from_elsewhere, "G9 R50", "a wake-up makes one more iteration and is no source") {
-    watch(P);
-    quiet(P);
-    when_asleep(^{
-      wake();
-    });
-    run(P, .04, RETURN);
-}
-
-SCENARIO(three_counters, "G10 R43 R71", "ready counters are served in the order in which they became ready") {
-    watch(P);
-    counter("a", P, NULL);
-    counter("b", P, NULL);
-    counter("c", P, NULL);
-    ready("c");
-    ready("a");
-    ready("b");
-    run(P, .03, GO_ON);
 }
 
 SCENARIO(counter_return, "R38 R43", "a counter is a handled source") {
@@ -97,7 +21,7 @@ SCENARIO(counter_return, "R38 R43", "a counter is a handled source") {
     run(P, 0, RETURN);
 }
 
-SCENARIO(counters_polled, "R43 R31", "a polling run serves one port") {
+SCENARIO(counters_polled, "R43 R31", "a polling run serves one event") {
     watch(P);
     counter("a", P, NULL);
     counter("b", P, NULL);
@@ -108,7 +32,7 @@ SCENARIO(counters_polled, "R43 R31", "a polling run serves one port") {
     run(P, 0, GO_ON);
 }
 
-SCENARIO(function_from_source, "R103", "what a source queues is performed in the same iteration") {
+SCENARIO(function_from_source, "R103", "a task queued by a source is performed in the same iteration") {
     watch(P);
     source("a", 0, P, ^{
       block("f", P, NULL);
@@ -117,7 +41,7 @@ SCENARIO(function_from_source, "R103", "what a source queues is performed in the
     run(P, 0, RETURN);
 }
 
-SCENARIO(function_from_timer, "R103 R36", "what a timer queues is performed before the decision") {
+SCENARIO(function_from_timer, "R103 R36", "a task queued by a timer is performed before the decision") {
     watch(P);
     quiet(P);
     timer("t", PAST, 0, P, ^{
@@ -128,7 +52,7 @@ SCENARIO(function_from_timer, "R103 R36", "what a timer queues is performed befo
     run(P, 5, GO_ON);
 }
 
-SCENARIO(function_from_counter, "R103", "what a counter's callback queues is performed in its iteration") {
+SCENARIO(function_from_counter, "R103", "a task queued by a counter's callback is performed in its iteration") {
     watch(P);
     counter("c", P, ^{
       block("f", P, NULL);
@@ -137,8 +61,7 @@ SCENARIO(function_from_counter, "R103", "what a counter's callback queues is per
     run(P, 5, RETURN);
 }
 
-SCENARIO(function_from_observers, "R103 R104",
-         "functions queued by observers before the first drain and after the wait") {
+SCENARIO(function_from_observers, "R103 R104", "tasks queued by observers before the first drain and after the wait") {
     quiet(P);
     observer("o", "ETSAX", 0, P, ^{
       if (activity() == 'E')
@@ -159,7 +82,7 @@ SCENARIO(function_from_observers, "R103 R104",
     run(P, 0, GO_ON);
 }
 
-SCENARIO(source_from_source_drain, "R41 R63", "a function of the first drain signals a source of the same iteration") {
+SCENARIO(source_from_source_drain, "R41 R63", "a task of the first drain signals a source of the same iteration") {
     watch(P);
     source("a", 0, P, NULL);
     block("f", P, ^{
@@ -178,7 +101,7 @@ SCENARIO(source_from_observers, "R41", "observers of T and S signal a source of 
     run(P, 0, GO_ON);
 }
 
-SCENARIO(second_drain, "R41 R103", "a function that queues another one, with and without a source between them") {
+SCENARIO(second_drain, "R41 R103", "a task that queues another one, with and without a source between them") {
     watch(P);
     source("a", 0, P, NULL);
     block("f", P, ^{
@@ -197,7 +120,7 @@ SCENARIO(second_drain, "R41 R103", "a function that queues another one, with and
     run(P, 0, GO_ON);
 }
 
-SCENARIO(source_spares_sleep, "R41 R42", "an iteration that performed a source neither sleeps nor tells W and A") {
+SCENARIO(source_spares_sleep, "R41 R42", "an iteration that performed a source neither sleeps nor notifies W and A") {
     watch(P);
     source("a", 0, P, NULL);
     source("b", 1, P, ^{
@@ -236,7 +159,7 @@ SCENARIO(timers_are_one_port, "R43 R74", "all due timers are served in one itera
     run(P, .02, GO_ON);
 }
 
-SCENARIO(wait_though_ready, "R42", "W and A are told although a timer is due") {
+SCENARIO(wait_though_ready, "R42", "W and A are notified although a timer is due") {
     watch(P);
     timer("t", PAST, 0, P, ^{
       stop();

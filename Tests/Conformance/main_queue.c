@@ -1,4 +1,4 @@
-// R24 and R106 to R110: the main thread and its dispatch queue. Each of these has a process of its own.
+// R24 and R106 to R110: the main thread and its dispatch queue. Each scenario has a process of its own.
 #include "dsl.h"
 
 #include <dispatch/dispatch.h>
@@ -9,20 +9,6 @@ static void to_main(const char *name, action body) {
       if (body)
           body();
     });
-}
-
-MAIN_SCENARIO(main_block, "G15 R106 R107", "a block on the main queue is a handled source") {
-    watch(DEFAULT);
-    to_main("block", NULL);
-    run(DEFAULT, .05, RETURN);
-}
-
-MAIN_SCENARIO(main_block_from_timer, "G16 R108", "a block that a timer queues is served without W and A") {
-    watch(DEFAULT);
-    timer("t", PAST, 0, DEFAULT, ^{
-      to_main("block", NULL);
-    });
-    run(DEFAULT, .03, GO_ON);
 }
 
 MAIN_SCENARIO(main_default_never_empty, "R24", "the main default mode is never empty") {
@@ -52,7 +38,7 @@ MAIN_SCENARIO(main_common_mode, "R106", "a run in another common mode does") {
     run(P, 5, RETURN);
 }
 
-MAIN_SCENARIO(main_batch, "R107", "blocks are served as one batch, what they queue comes later") {
+MAIN_SCENARIO(main_batch, "R107", "blocks are served as one batch; blocks that they queue come later") {
     watch(DEFAULT);
     to_main("f", ^{
       to_main("h", ^{
@@ -165,7 +151,7 @@ MAIN_SCENARIO(main_nested_in_timer, "R109", "so does one nested in a timer's") {
     run(DEFAULT, .02, GO_ON);
 }
 
-MAIN_SCENARIO(main_from_elsewhere, "R110", "work from another thread wakes the main loop") {
+MAIN_SCENARIO(main_from_elsewhere, "R110", "a block from another thread wakes the main loop") {
     watch(DEFAULT);
     when_asleep(^{
       to_main("f", NULL);
@@ -173,7 +159,7 @@ MAIN_SCENARIO(main_from_elsewhere, "R110", "work from another thread wakes the m
     run(DEFAULT, 5, RETURN);
 }
 
-MAIN_SCENARIO(main_sync_from_elsewhere, "R110", "also work that the other thread waits for") {
+MAIN_SCENARIO(main_sync_from_elsewhere, "R110", "also a block that the other thread waits for") {
     watch(DEFAULT);
     elsewhere(^{
       dispatch_async(dispatch_get_global_queue(0, 0), ^{
@@ -187,7 +173,7 @@ MAIN_SCENARIO(main_sync_from_elsewhere, "R110", "also work that the other thread
     run_default();
 }
 
-MAIN_SCENARIO(main_function_and_block, "R103 R107", "a block queues a function, a function a block") {
+MAIN_SCENARIO(main_function_and_block, "R103 R107", "a block queues a task, a task queues a block") {
     watch(DEFAULT);
     to_main("block", ^{
       block("f", DEFAULT, ^{

@@ -1,7 +1,7 @@
 // R1 to R26: loops, modes, common modes, nested runs.
 #include "dsl.h"
 
-SCENARIO(new_loop, "R4", "a new loop has the default mode and no current one") {
+SCENARIO(new_loop, "R4", "a new loop has the default mode and no current mode") {
     all_modes();
     current_mode();
     is_waiting();
@@ -18,7 +18,7 @@ SCENARIO(one_loop, "R1", "a thread has one loop") {
     say("%s", CFRunLoopGetCurrent() == other ? "the same" : "another");
 }
 
-SCENARIO(main_loop_from_elsewhere, "R2", "the main loop is another one, the same for all threads") {
+SCENARIO(main_loop_from_elsewhere, "R2", "the main loop is a different loop, the same for all threads") {
     CFRunLoopRef main = CFRunLoopGetMain();
     __block CFRunLoopRef other;
     elsewhere(^{
@@ -37,7 +37,7 @@ SCENARIO(default_mode_is_common, "R4 R18", "the default mode is common from the 
     run(DEFAULT, 0, GO_ON);
 }
 
-SCENARIO(additions_make_modes, "R14", "additions make modes, questions and removals don't") {
+SCENARIO(additions_make_modes, "R14", "additions create modes, queries and removals don't") {
     source("a", 0, "of a source", NULL);
     timer("t", FAR, 0, "of a timer", NULL);
     observer("o", "T", 0, "of an observer", NULL);
@@ -50,14 +50,14 @@ SCENARIO(additions_make_modes, "R14", "additions make modes, questions and remov
     all_modes();
 }
 
-SCENARIO(modes_stay, "R15", "modes stay when they are empty") {
+SCENARIO(modes_stay, "R15", "modes remain when they are empty") {
     source("a", 0, P, NULL);
     invalidate("a");
     all_modes();
     finished(P);
 }
 
-SCENARIO(what_keeps_a_mode, "R23", "sources, timers and functions keep a mode, observers don't") {
+SCENARIO(what_keeps_a_mode, "R23", "sources, timers and tasks keep a mode from being empty, observers don't") {
     finished(P);
     observer("o", "T", 0, P, NULL);
     finished(P);
@@ -93,7 +93,7 @@ SCENARIO(common_items, "R17 R18", "a mode that becomes common receives the commo
     contains("c", DEFAULT);
 }
 
-SCENARIO(remove_common_item, "R19", "removal from the pseudo-mode takes an item out of every common mode") {
+SCENARIO(remove_common_item, "R19", "removal from the pseudo-mode removes an item from every common mode") {
     loud();
     make_common(P);
     source("a", 0, COMMON, NULL);
@@ -103,7 +103,7 @@ SCENARIO(remove_common_item, "R19", "removal from the pseudo-mode takes an item 
     contains("a", COMMON);
 }
 
-SCENARIO(remove_common_item_added_by_name, "R19", "also of one that it was added to by name") {
+SCENARIO(remove_common_item_added_by_name, "R19", "even from one that it was added to by name") {
     loud();
     source("a", 0, P, NULL);
     make_common(P);
@@ -115,7 +115,7 @@ SCENARIO(remove_common_item_added_by_name, "R19", "also of one that it was added
     contains("a", DEFAULT);
 }
 
-SCENARIO(remove_common_not_private, "R19", "but not out of a mode that isn't common") {
+SCENARIO(remove_common_not_private, "R19", "but not from a mode that isn't common") {
     loud();
     source("a", 0, Q, NULL);
     add("a", COMMON);
@@ -123,7 +123,7 @@ SCENARIO(remove_common_not_private, "R19", "but not out of a mode that isn't com
     contains("a", Q);
 }
 
-SCENARIO(remove_one_of_common, "R20", "an item taken out of one common mode stays a common item") {
+SCENARIO(remove_one_of_common, "R20", "an item removed from one common mode stays a common item") {
     loud();
     make_common(P);
     source("a", 0, COMMON, NULL);
@@ -136,7 +136,7 @@ SCENARIO(remove_one_of_common, "R20", "an item taken out of one common mode stay
     contains("a", DEFAULT);
 }
 
-SCENARIO(add_common_item_twice, "R18", "adding twice to the pseudo-mode is adding once") {
+SCENARIO(add_common_item_twice, "R18", "adding twice to the pseudo-mode has the effect of once") {
     loud();
     make_common(P);
     source("a", 0, COMMON, NULL);
@@ -146,8 +146,7 @@ SCENARIO(add_common_item_twice, "R18", "adding twice to the pseudo-mode is addin
     add("a", COMMON);
 }
 
-SCENARIO(add_common_item_again, "R18 R20",
-         "adding a common item again puts it back into the modes it was taken out of") {
+SCENARIO(add_common_item_again, "R18 R20", "adding a common item again restores it in the modes it was removed from") {
     loud();
     quiet(P);
     make_common(P);
@@ -175,7 +174,7 @@ SCENARIO(common_contains, "R20", "the pseudo-mode contains common items only") {
     contains("t", DEFAULT);
 }
 
-SCENARIO(invalidate_common_item, "R67 R18", "an invalidated common item isn't handed on") {
+SCENARIO(invalidate_common_item, "R67 R18", "an invalidated common item isn't added to later common modes") {
     loud();
     make_common(P);
     source("a", 0, COMMON, NULL);
@@ -201,7 +200,7 @@ SCENARIO(default_by_value, "R21", "names are compared by value") {
     all_modes();
 }
 
-SCENARIO(nested_from_each_kind, "R26", "a nested run from a source, a timer, a counter and a function") {
+SCENARIO(nested_from_each_kind, "R26", "a nested run in a source, a timer, a counter and a task") {
     quiet(Q);
     watch(Q);
     source("a", 0, P, ^{
@@ -222,7 +221,7 @@ SCENARIO(nested_from_each_kind, "R26", "a nested run from a source, a timer, a c
     run(P, 0, GO_ON);
 }
 
-SCENARIO(nested_deep, "R26", "ten runs, one in another") {
+SCENARIO(nested_deep, "R26", "ten nested runs") {
     __block int depth = 0;
     source("a", 0, P, ^{
       if (++depth < 10) {
@@ -234,7 +233,7 @@ SCENARIO(nested_deep, "R26", "ten runs, one in another") {
     run(P, 5, RETURN);
 }
 
-SCENARIO(nested_in_empty_mode, "R28", "a nested run in an unknown mode leaves the outer one alone") {
+SCENARIO(nested_in_empty_mode, "R28", "a nested run in an unknown mode doesn't affect the outer one") {
     watch(P);
     source("a", 0, P, ^{
       run("nobody", 5, GO_ON);
@@ -255,7 +254,7 @@ SCENARIO(nested_sleeps, "R26 R34", "a nested run that sleeps to its limit") {
     run(P, 5, RETURN);
 }
 
-SCENARIO(nested_handled, "R36 R38", "a source handled in a nested run is none of the outer one's") {
+SCENARIO(nested_handled, "R36 R38", "a source handled in a nested run doesn't count in the outer one") {
     watch(P);
     source("a", 0, Q, NULL);
     signal_source("a");
@@ -266,7 +265,7 @@ SCENARIO(nested_handled, "R36 R38", "a source handled in a nested run is none of
     run(P, .02, RETURN);
 }
 
-SCENARIO(nested_serves_outer_items, "R26", "a run nested in the same mode serves what is there") {
+SCENARIO(nested_serves_outer_items, "R26", "a run nested in the same mode serves its items") {
     watch(P);
     source("a", 0, P, ^{
       run(P, 0, GO_ON);
@@ -277,7 +276,7 @@ SCENARIO(nested_serves_outer_items, "R26", "a run nested in the same mode serves
     run(P, 0, GO_ON);
 }
 
-SCENARIO(nested_in_timer_same_mode, "R26 R84", "a run nested in a timer serves sources and functions of its mode") {
+SCENARIO(nested_in_timer_same_mode, "R26 R84", "a run nested in a timer serves sources and tasks of its mode") {
     watch(P);
     source("a", 0, P, NULL);
     timer("t", PAST, 0, P, ^{
@@ -288,7 +287,7 @@ SCENARIO(nested_in_timer_same_mode, "R26 R84", "a run nested in a timer serves s
     run(P, 0, GO_ON);
 }
 
-SCENARIO(items_of_a_finished_thread, "R10 R11", "a kept loop of a finished thread") {
+SCENARIO(items_of_a_finished_thread, "R10 R11", "the retained loop of a finished thread") {
     __block CFRunLoopRef other;
     elsewhere(^{
       other = (CFRunLoopRef)CFRetain(CFRunLoopGetCurrent());
@@ -300,7 +299,7 @@ SCENARIO(items_of_a_finished_thread, "R10 R11", "a kept loop of a finished threa
     CFRelease(other);
 }
 
-SCENARIO(observer_after_its_loop, "R9", "observers outlive their loop and may join another") {
+SCENARIO(observer_after_its_loop, "R9", "observers outlive their loop and can be added to another") {
     observer("o", "T", 0, NULL, NULL);
     source("a", 0, NULL, NULL);
     elsewhere(^{
@@ -316,7 +315,7 @@ SCENARIO(observer_after_its_loop, "R9", "observers outlive their loop and may jo
     run(P, 0, GO_ON);
 }
 
-SCENARIO(created_without_loop, "R14", "items that are in no loop make no loop's mode") {
+SCENARIO(created_without_loop, "R14", "items that are in no loop create no mode") {
     source("a", 0, NULL, NULL);
     timer("t", FAR, 0, NULL, NULL);
     observer("o", "T", 0, NULL, NULL);

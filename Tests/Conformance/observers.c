@@ -12,7 +12,7 @@ SCENARIO(order_of_observers, "R93", "ascending order, equal ones in the order of
     run(P, .01, GO_ON);
 }
 
-SCENARIO(chosen_activities, "R94", "observers are told what they asked for") {
+SCENARIO(chosen_activities, "R94", "observers are notified of the activities they asked for") {
     quiet(P);
     observer("e", "E", 0, P, NULL);
     observer("t", "T", 0, P, NULL);
@@ -23,7 +23,7 @@ SCENARIO(chosen_activities, "R94", "observers are told what they asked for") {
     run(P, .01, GO_ON);
 }
 
-SCENARIO(no_activities, "R98", "an observer of nothing is told nothing") {
+SCENARIO(no_activities, "R98", "an observer of no activities is never called") {
     quiet(P);
     observer("o", "", 0, P, NULL);
     run(P, .01, GO_ON);
@@ -31,7 +31,7 @@ SCENARIO(no_activities, "R98", "an observer of nothing is told nothing") {
     describe_item("o");
 }
 
-SCENARIO(observer_removes_next, "R94", "one that was removed in the round is still told") {
+SCENARIO(observer_removes_next, "R94", "an observer removed during the notification is still called") {
     quiet(P);
     observer("o", "T", 0, P, ^{
       take_out("p", P);
@@ -41,7 +41,7 @@ SCENARIO(observer_removes_next, "R94", "one that was removed in the round is sti
     run(P, 0, GO_ON);
 }
 
-SCENARIO(observer_invalidates_next, "R94", "one that was invalidated in the round isn't") {
+SCENARIO(observer_invalidates_next, "R94", "an observer invalidated during the notification isn't called") {
     quiet(P);
     observer("o", "T", 0, P, ^{
       invalidate("p");
@@ -51,7 +51,8 @@ SCENARIO(observer_invalidates_next, "R94", "one that was invalidated in the roun
     run(P, 0, GO_ON);
 }
 
-SCENARIO(observer_adds_another, "R94", "one that was added in the round hears from the next activity on") {
+SCENARIO(observer_adds_another, "R94",
+         "an observer added during the notification is called from the next activity on") {
     quiet(P);
     observer_once("o", "T", 0, P, ^{
       observer("p", "ETS", 1, P, NULL);
@@ -60,7 +61,7 @@ SCENARIO(observer_adds_another, "R94", "one that was added in the round hears fr
     run(P, 0, GO_ON);
 }
 
-SCENARIO(observer_adds_one_before, "R93 R94", "one that is added in front of others comes before them from then on") {
+SCENARIO(observer_adds_one_before, "R93 R94", "an observer added ahead of others is called before them from then on") {
     quiet(P);
     observer("o", "TS", 0, P, NULL);
     observer_once("adder", "T", 1, P, ^{
@@ -78,7 +79,7 @@ SCENARIO(observer_at_entry_adds, "R94", "an Entry observer adds one for the firs
     run(P, 0, GO_ON);
 }
 
-SCENARIO(told_once, "R95", "an observer that doesn't repeat is told once in all") {
+SCENARIO(told_once, "R95", "an observer that doesn't repeat is called once in all") {
     quiet(P);
     observer_once("o", "ETSWAX", 0, P, ^{
       is_valid("o");
@@ -101,7 +102,7 @@ SCENARIO(told_once_in_two_modes, "R95", "in all its modes together") {
     contains("o", P);
 }
 
-SCENARIO(told_once_nested, "R95 R96", "while it is told its only time, a nested run tells it nothing") {
+SCENARIO(told_once_nested, "R95 R96", "during its only call, a nested run doesn't call it") {
     quiet(P);
     watch(P);
     observer_once("o", "T", 0, P, ^{
@@ -110,7 +111,7 @@ SCENARIO(told_once_nested, "R95 R96", "while it is told its only time, a nested 
     run(P, 0, GO_ON);
 }
 
-SCENARIO(observer_nested, "R96", "an observer is told nothing of the run nested in it, others are") {
+SCENARIO(observer_nested, "R96", "an observer isn't notified of the run nested in it, others are") {
     __block bool nested = false;
     quiet(P);
     observer("o", "ETSX", 0, P, ^{
@@ -148,7 +149,7 @@ SCENARIO(nested_in_each_activity, "R26 R96", "a nested run in every activity") {
     run(P, 5, GO_ON);
 }
 
-SCENARIO(observer_in_two_modes, "R97", "an observer may be in many modes") {
+SCENARIO(observer_in_two_modes, "R97", "an observer can be in many modes") {
     quiet(P);
     quiet(Q);
     observer("o", "TX", 0, P, NULL);
@@ -165,7 +166,7 @@ SCENARIO(observer_in_two_modes, "R97", "an observer may be in many modes") {
     contains("o", Q);
 }
 
-SCENARIO(observer_in_two_loops, "R97", "a second loop is refused until the observer left the first") {
+SCENARIO(observer_in_two_loops, "R97", "a second loop refuses the observer until it has been removed from the first") {
     quiet(P);
     observer("o", "T", 0, P, NULL);
     elsewhere(^{
@@ -182,7 +183,7 @@ SCENARIO(observer_in_two_loops, "R97", "a second loop is refused until the obser
     run(P, 0, GO_ON);
 }
 
-SCENARIO(added_twice, "R97", "adding twice is adding once") {
+SCENARIO(added_twice, "R97", "adding twice has the effect of once") {
     quiet(P);
     observer("o", "T", 0, P, NULL);
     add("o", P);
@@ -191,7 +192,7 @@ SCENARIO(added_twice, "R97", "adding twice is adding once") {
     run(P, 0, GO_ON);
 }
 
-SCENARIO(invalid_observer, "R97 R98 R113", "an invalid observer is nowhere and can't be added") {
+SCENARIO(invalid_observer, "R97 R98 R113", "an invalid observer is in no mode and can't be added") {
     quiet(P);
     observer("o", "TWX", 9, P, NULL);
     add("o", Q);
@@ -217,7 +218,7 @@ SCENARIO(observer_invalidates_itself, "R98", "an observer may invalidate itself"
     run(P, 0, GO_ON);
 }
 
-SCENARIO(observer_removes_itself, "R94", "an observer may take itself out") {
+SCENARIO(observer_removes_itself, "R94", "an observer may remove itself") {
     quiet(P);
     observer("o", "TS", 0, P, ^{
       take_out("o", P);
@@ -236,7 +237,7 @@ SCENARIO(observer_context, "R98", "an observer's context is released at its inva
     let_go("o");
 }
 
-SCENARIO(observer_context_once, "R95 R98", "or after it was told its only time") {
+SCENARIO(observer_context_once, "R95 R98", "or after its only call") {
     quiet(P);
     count_references();
     observer_once("o", "T", 0, P, NULL);
@@ -290,7 +291,7 @@ SCENARIO(common_observer, "R18", "an observer in all common modes") {
     run(Q, 0, GO_ON);
 }
 
-SCENARIO(observer_mode_at_exit, "R99 R5", "at Entry and Exit the run's mode is the current one") {
+SCENARIO(observer_mode_at_exit, "R99 R5", "at Entry and Exit the run's mode is the current mode") {
     quiet(P);
     quiet(Q);
     observer("o", "EX", 0, P, ^{
@@ -304,7 +305,7 @@ SCENARIO(observer_mode_at_exit, "R99 R5", "at Entry and Exit the run's mode is t
 }
 
 SCENARIO(source_by_after_waiting, "R41",
-         "a source that an AfterWaiting observer signals has its turn in the next iteration") {
+         "a source that an AfterWaiting observer signals performs in the next iteration") {
     watch(P);
     source("a", 0, P, ^{
       stop();

@@ -9,7 +9,7 @@
 
 enum { BUDGET = 60 };
 
-// Each call-out begins with it.
+// Each call-out begins with this.
 void woken(struct play *play) {
     play->about_to_sleep = false;
     trace_wait_for_turn(&play->trace);
@@ -39,7 +39,7 @@ void play_run(struct play *play, const char *mode, const char *limit, bool retur
     after_run(level);
 }
 
-// A wake-up or a stop may have been taken.
+// A wake-up or a stop may have been consumed.
 static void note_wake(struct play *play, const struct step *step) {
     struct level *level = innermost(play);
     if (level != NULL && step->verb == STOP && level->phase != 'X')
@@ -85,7 +85,7 @@ static void pause_briefly(void) {
     nanosleep(&duration, NULL);
 }
 
-// The loop sleeps if the last thing told was BeforeWaiting and its thread is asleep in the kernel, at two looks.
+// The loop sleeps if the last notification was BeforeWaiting and its thread is asleep in the kernel, in two checks.
 static bool loop_is_asleep(struct play *play) {
     unsigned long events = play->events;
     if (!play->about_to_sleep || !thread_is_asleep(play->thread))
@@ -94,7 +94,7 @@ static bool loop_is_asleep(struct play *play) {
     return play->about_to_sleep && thread_is_asleep(play->thread) && play->events == events;
 }
 
-// It doesn't act while the clock is to end the sleep.
+// It doesn't act while the sleep is to end by the clock.
 static bool helper_may_act(struct play *play) {
     if (play->depth == 0 || !play->about_to_sleep)
         return false;
@@ -107,7 +107,7 @@ static bool helper_may_act(struct play *play) {
     return true;
 }
 
-// After a step that ends the sleep, the next look must not find it still asleep.
+// After a step that ends the sleep, the next check must not find the loop still asleep.
 static void wait_until_woken(struct play *play, unsigned long events) {
     for (int i = 0; i < 10000 && play->events == events; i++)
         pause_briefly();
@@ -159,7 +159,7 @@ static void *help(void *argument) {
     return NULL;
 }
 
-//-- the whole ---------------------------------------------------------------------------------------------------------
+//-- the whole program -------------------------------------------------------------------------------------------------
 
 static void *on_own_thread(void *argument) {
     struct play *play = argument;

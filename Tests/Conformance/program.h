@@ -1,10 +1,10 @@
 // Random programs: their text, and their state while they run.
 //
-// A program is a list of steps, one a line, each beginning with where it is done:
+// A program is a list of steps, one a line. Each begins with the place where it is performed:
 //   start: run P endless goon      in sequence, on the program's thread
 //   s0 2: signal s1                in the second call-out of s0
 //   asleep: wake                   by another thread, the next time the loop sleeps
-// A step that names an item that isn't there yet, and one that comparable.c leaves out, does nothing.
+// A step does nothing if it names an item that doesn't exist yet, or if comparable.c omits it.
 #ifndef CONFORMANCE_PROGRAM_H
 #define CONFORMANCE_PROGRAM_H
 
@@ -52,7 +52,7 @@ struct program {
 
 enum thing_kind { A_SOURCE, A_COUNTER, A_TIMER, AN_OBSERVER, A_BLOCK };
 
-// An item, and what we know of it without asking the library.
+// An item, and what is known about it without asking the library.
 struct thing {
     char name[12];
     enum thing_kind kind;
@@ -68,7 +68,7 @@ struct thing {
     bool repeats;
     bool made_common;
     bool queued; // a block
-    int batch;   // of the drain that took the block
+    int batch;   // of the drain that dequeued the block
     char modes[24];
 };
 
@@ -76,16 +76,16 @@ struct thing {
 struct level {
     const char *mode;
     char limit;        // '0', 'short', 'long' or 'endless', by its first letter
-    char phase;        // the last activity that was told: E T S W A X
-    bool takes_wakes;  // or may
-    bool wake_pending; // one was taken, and no wait has been seen since
+    char phase;        // the last activity that was notified: E T S W A X
+    bool takes_wakes;  // or may accept them
+    bool wake_pending; // one was accepted, and no wait has been seen since
     bool stopped;      // a plain stop was requested
-    int performing;    // call-outs of sources under way
-    int batch;         // of the drain under way, 0 for none
+    int performing;    // call-outs of sources in progress
+    int batch;         // of the drain in progress, 0 for none
     int naps;
 };
 
-// A program that is being run.
+// A program that is running.
 struct play {
     struct program *program;
     struct trace trace;
@@ -96,7 +96,7 @@ struct play {
     struct level levels[MAX_LEVELS];
     _Atomic int depth;
     _Atomic unsigned long events;
-    _Atomic bool about_to_sleep; // the last thing told was the last BeforeWaiting observer
+    _Atomic bool about_to_sleep; // the last observer called was the last one for BeforeWaiting
     _Atomic bool over;
     int budget; // of call-outs
     int batches;

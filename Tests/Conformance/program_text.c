@@ -1,4 +1,4 @@
-// The text of a program, there and back.
+// A program to text, and text to a program.
 #include "program.h"
 
 #include <stdio.h>

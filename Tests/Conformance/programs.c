@@ -1,4 +1,4 @@
-// Random programs by the thousand, some at a time, and single ones.
+// Random programs: thousands of them, several at a time, or a single one.
 #include "program.h"
 
 #include <signal.h>

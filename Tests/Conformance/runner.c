@@ -1,6 +1,6 @@
-// Runs scenarios and random programs against the library this was linked with, and prints their traces.
+// Runs scenarios and random programs against the library that it is linked with, and prints their traces.
 //
-//   runner list                           the scenarios: name, thread, rules, file, sentence
+//   runner list                           the scenarios: name, thread, rules, file, sentence, golden trace
 //   runner scenarios [NAME]               all scenarios on threads of their own, after that one
 //   runner scenario NAME                  one scenario
 //   runner seeds FIRST COUNT [THREADS]    random programs
@@ -88,8 +88,8 @@ static int run_one_scenario(const char *name) {
 static int list_scenarios(void) {
     for (struct scenario *scenario = first_scenario; scenario; scenario = scenario->next) {
         const char *file = strrchr(scenario->file, '/');
-        printf("%s\t%s\t%s\t%s\t%s\n", scenario->name, scenario->on_main_thread ? "main" : "own", scenario->rules,
-               file ? file + 1 : scenario->file, scenario->sentence);
+        printf("%s\t%s\t%s\t%s\t%s\t%s\n", scenario->name, scenario->on_main_thread ? "main" : "own", scenario->rules,
+               file ? file + 1 : scenario->file, scenario->sentence, scenario->golden ? scenario->golden : "");
     }
     return 0;
 }

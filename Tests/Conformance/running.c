@@ -1,7 +1,7 @@
-// R22 to R37: which runs are entered, how they end, what wins.
+// R22 to R37: which runs are entered, how they end, and which reason takes precedence.
 #include "dsl.h"
 
-SCENARIO(unknown_mode, "R14 R28", "a run in an unknown mode finishes and makes no mode") {
+SCENARIO(unknown_mode, "R14 R28", "a run in an unknown mode finishes and creates no mode") {
     run("nobody", 5, GO_ON);
     run("nobody", 0, RETURN);
     all_modes();
@@ -19,13 +19,13 @@ SCENARIO(no_mode, "R22", "a run with no name finishes at once") {
     run(NULL, 5, GO_ON);
 }
 
-SCENARIO(empty_by_observers, "R23 R28", "observers keep no mode from being empty") {
+SCENARIO(empty_by_observers, "R23 R28", "observers don't keep a mode from being empty") {
     watch(P);
     run(P, 5, GO_ON);
     run(P, 0, GO_ON);
 }
 
-SCENARIO(emptied_mode, "R15 R23", "a mode that was emptied finishes, and stays") {
+SCENARIO(emptied_mode, "R15 R23", "a mode that was emptied finishes its run and remains") {
     watch(P);
     source("a", 0, P, NULL);
     run(P, 0, GO_ON);
@@ -34,7 +34,7 @@ SCENARIO(emptied_mode, "R15 R23", "a mode that was emptied finishes, and stays")
     all_modes();
 }
 
-SCENARIO(finish_after_source, "R36 R23", "a source that leaves ends the run as Finished") {
+SCENARIO(finish_after_source, "R36 R23", "a source that removes itself ends the run as Finished") {
     watch(P);
     source("a", 0, P, ^{
       take_out("a", P);
@@ -58,20 +58,20 @@ SCENARIO(finish_after_timer, "R36 R85", "the last timer that fires once ends the
     run(P, 5, GO_ON);
 }
 
-SCENARIO(finish_after_due_timer, "R36 R85", "so does one that is due") {
+SCENARIO(finish_after_due_timer, "R36 R85", "so does a timer that is already due") {
     watch(P);
     timer("t", PAST, 0, P, NULL);
     run(P, 5, RETURN);
 }
 
-SCENARIO(polling_never_finishes, "R37", "a polling run ends as TimedOut though its mode is empty by then") {
+SCENARIO(polling_never_finishes, "R37", "a polling run ends as TimedOut although its mode is empty by then") {
     watch(P);
     timer("t", PAST, 0, P, NULL);
     run(P, 0, GO_ON);
     run(P, 0, GO_ON);
 }
 
-SCENARIO(polling_never_stops, "R37", "a stop inside a polling run is gone with it") {
+SCENARIO(polling_never_stops, "R37", "a stop inside a polling run is discarded with it") {
     watch(P);
     source("a", 0, P, ^{
       stop();
@@ -83,7 +83,7 @@ SCENARIO(polling_never_stops, "R37", "a stop inside a polling run is gone with i
     run(P, .01, GO_ON);
 }
 
-SCENARIO(stop_loses_to_source, "R36 R37", "a handled source wins over a stop, which is gone") {
+SCENARIO(stop_loses_to_source, "R36 R37", "a handled source takes precedence over a stop, which is discarded") {
     watch(P);
     source("a", 0, P, ^{
       stop();
@@ -93,7 +93,7 @@ SCENARIO(stop_loses_to_source, "R36 R37", "a handled source wins over a stop, wh
     run(P, .01, RETURN);
 }
 
-SCENARIO(stop_wins_over_empty, "R36", "a stop wins over an empty mode") {
+SCENARIO(stop_wins_over_empty, "R36", "a stop takes precedence over an empty mode") {
     watch(P);
     source("a", 0, P, ^{
       invalidate("a");
@@ -103,7 +103,7 @@ SCENARIO(stop_wins_over_empty, "R36", "a stop wins over an empty mode") {
     run(P, 5, GO_ON);
 }
 
-SCENARIO(limit_wins_over_stop, "R36 R34", "a limit that passed wins over a stop") {
+SCENARIO(limit_wins_over_stop, "R36 R34", "a reached limit takes precedence over a stop") {
     watch(P);
     source("a", 0, P, ^{
       nap(25);
@@ -113,7 +113,7 @@ SCENARIO(limit_wins_over_stop, "R36 R34", "a limit that passed wins over a stop"
     run(P, .01, GO_ON);
 }
 
-SCENARIO(limit_wins_over_empty, "R36 R34", "a limit that passed wins over an empty mode") {
+SCENARIO(limit_wins_over_empty, "R36 R34", "a reached limit takes precedence over an empty mode") {
     watch(P);
     source("a", 0, P, ^{
       nap(25);
@@ -123,7 +123,7 @@ SCENARIO(limit_wins_over_empty, "R36 R34", "a limit that passed wins over an emp
     run(P, .01, GO_ON);
 }
 
-SCENARIO(source_wins_over_limit, "R36 R34", "a handled source wins over the limit") {
+SCENARIO(source_wins_over_limit, "R36 R34", "a handled source takes precedence over the limit") {
     watch(P);
     source("a", 0, P, ^{
       nap(25);
@@ -132,7 +132,7 @@ SCENARIO(source_wins_over_limit, "R36 R34", "a handled source wins over the limi
     run(P, .01, RETURN);
 }
 
-SCENARIO(stop_mode_in_iteration, "R36 R53", "a stop of the mode counts after a plain stop") {
+SCENARIO(stop_mode_in_iteration, "R36 R53", "a stop of the mode is considered after a plain stop") {
     watch(P);
     quiet(P);
     source("a", 0, P, ^{
@@ -145,7 +145,7 @@ SCENARIO(stop_mode_in_iteration, "R36 R53", "a stop of the mode counts after a p
     run(P, .01, GO_ON);
 }
 
-SCENARIO(stop_mode_remembered, "R29 R53 R14", "a stop of a mode makes the mode and is remembered") {
+SCENARIO(stop_mode_remembered, "R29 R53 R14", "a stop of a mode creates the mode and is remembered") {
     stop_mode(P);
     all_modes();
     watch(P);
@@ -155,7 +155,7 @@ SCENARIO(stop_mode_remembered, "R29 R53 R14", "a stop of a mode makes the mode a
     run(P, 0, GO_ON);
 }
 
-SCENARIO(stop_mode_of_another, "R53", "a stop of another mode waits for a run there") {
+SCENARIO(stop_mode_of_another, "R53", "a stop of another mode is remembered for a run there") {
     watch(P);
     watch(Q);
     quiet(Q);
@@ -177,7 +177,7 @@ SCENARIO(stop_mode_wakes, "R53 R54", "a stop of the mode ends its sleep") {
     run(P, 5, GO_ON);
 }
 
-SCENARIO(stop_mode_loses_to_return, "R36 R53", "a stop of the mode that loses to a handled source is kept") {
+SCENARIO(stop_mode_loses_to_return, "R36 R53", "a stop of the mode that loses to a handled source stays set") {
     watch(P);
     source("a", 0, P, ^{
       stop_mode(P);
@@ -196,7 +196,7 @@ SCENARIO(negative_limit, "R31", "a negative limit is a limit of zero") {
     run(P, -1 / 0.0, GO_ON);
 }
 
-SCENARIO(endless_limit, "R33", "an endless limit, ended by a stop") {
+SCENARIO(endless_limit, "R33", "a run without a limit, ended by a stop") {
     watch(P);
     quiet(P);
     when_asleep(^{
@@ -218,13 +218,13 @@ SCENARIO(no_number_limit, "R33", "NaN is no limit") {
     run(P, 0 / 0.0, GO_ON);
 }
 
-SCENARIO(short_limit, "R32", "however short a limit, one iteration is made") {
+SCENARIO(short_limit, "R32", "however short the limit, there is one iteration") {
     quiet(P);
     observer("o", "EX", 0, P, NULL);
     timed_run(P, 1e-9, GO_ON);
 }
 
-SCENARIO(limit_after_entry, "R32", "a limit begins after the Entry observers") {
+SCENARIO(limit_after_entry, "R32", "a limit starts after the Entry observers") {
     quiet(P);
     observer("o", "EX", 0, P, ^{
       nap(30);
@@ -233,7 +233,7 @@ SCENARIO(limit_after_entry, "R32", "a limit begins after the Entry observers") {
     run(P, .025, GO_ON);
 }
 
-SCENARIO(limit_during_callout, "R34", "a limit that passes in a call-out: the iteration is completed") {
+SCENARIO(limit_during_callout, "R34", "if a limit is reached in a call-out, the iteration is completed") {
     watch(P);
     source("a", 0, P, ^{
       nap(25);
@@ -244,7 +244,7 @@ SCENARIO(limit_during_callout, "R34", "a limit that passes in a call-out: the it
     run(P, .01, GO_ON);
 }
 
-SCENARIO(self_signalling_stop, "R35 R36", "a source that signals itself and is stopped the third time") {
+SCENARIO(self_signalling_stop, "R35 R36", "a source that signals itself and stops the run the third time") {
     __block int count = 0;
     watch(P);
     source("a", 0, P, ^{
@@ -284,7 +284,7 @@ SCENARIO(run_default_stopped, "R27", "CFRunLoopRun until it is stopped") {
     run_default();
 }
 
-SCENARIO(run_default_finished, "R27", "CFRunLoopRun until there is nothing left") {
+SCENARIO(run_default_finished, "R27", "CFRunLoopRun until its mode is empty") {
     watch(DEFAULT);
     source("a", 0, DEFAULT, ^{
       invalidate("a");
@@ -294,7 +294,7 @@ SCENARIO(run_default_finished, "R27", "CFRunLoopRun until there is nothing left"
     run_default();
 }
 
-SCENARIO(run_default_goes_on, "R27", "CFRunLoopRun makes one run, handled sources notwithstanding") {
+SCENARIO(run_default_goes_on, "R27", "CFRunLoopRun makes one run, regardless of handled sources") {
     __block int count = 0;
     watch(DEFAULT);
     source("a", 0, DEFAULT, ^{
@@ -307,7 +307,7 @@ SCENARIO(run_default_goes_on, "R27", "CFRunLoopRun makes one run, handled source
     run_default();
 }
 
-SCENARIO(exit_told_once, "R30 R99", "Entry and Exit are told once in each run that is entered") {
+SCENARIO(exit_told_once, "R30 R99", "Entry and Exit are notified once in each run that is entered") {
     observer("o", "EX", 0, P, NULL);
     run(P, 0, GO_ON);
     source("a", 0, P, NULL);

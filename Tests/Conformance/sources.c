@@ -1,20 +1,5 @@
-// R56 to R67: sources that are signalled.
+// R56 to R67: signalled sources.
 #include "dsl.h"
-
-SCENARIO(order_of_sources, "G21 R63", "ascending order, then the first signal") {
-    source("a", 5, P, NULL);
-    source("b", -1, P, NULL);
-    source("c", 0, P, NULL);
-    source("d", 0, P, NULL);
-    signal_source("a");
-    signal_source("d");
-    nap(.01);
-    signal_source("c");
-    nap(.01);
-    signal_source("b");
-    signal_source("d");
-    run(P, 0, GO_ON);
-}
 
 SCENARIO(order_after_performing, "R62 R63", "a source's place in line is that of its first signal since it performed") {
     source("a", 0, P, NULL);
@@ -27,7 +12,7 @@ SCENARIO(order_after_performing, "R62 R63", "a source's place in line is that of
     run(P, 0, GO_ON);
 }
 
-SCENARIO(signals_are_one, "R62", "any number of signals is one") {
+SCENARIO(signals_are_one, "R62", "any number of signals counts as one") {
     source("a", 0, P, NULL);
     is_signalled("a");
     signal_source("a");
@@ -41,14 +26,14 @@ SCENARIO(signals_are_one, "R62", "any number of signals is one") {
     run(P, 0, GO_ON);
 }
 
-SCENARIO(signal_in_no_mode, "R62", "a signal is kept by a source that is in no mode") {
+SCENARIO(signal_in_no_mode, "R62", "a source that is in no mode keeps a signal") {
     source("a", 0, NULL, NULL);
     signal_source("a");
     add("a", P);
     run(P, 0, GO_ON);
 }
 
-SCENARIO(signal_in_other_mode, "R62", "and by one whose mode doesn't run") {
+SCENARIO(signal_in_other_mode, "R62", "and so does one whose mode doesn't run") {
     source("a", 0, P, NULL);
     quiet(Q);
     signal_source("a");
@@ -57,7 +42,7 @@ SCENARIO(signal_in_other_mode, "R62", "and by one whose mode doesn't run") {
     run(P, 0, GO_ON);
 }
 
-SCENARIO(signal_survives_removal, "R62", "a signal survives leaving and joining") {
+SCENARIO(signal_survives_removal, "R62", "a signal survives a removal and an addition") {
     source("a", 0, P, NULL);
     signal_source("a");
     take_out("a", P);
@@ -86,7 +71,7 @@ SCENARIO(signal_itself, "R64", "a source that signals itself performs in the nex
     run(P, 5, GO_ON);
 }
 
-SCENARIO(signal_itself_polled, "R64", "in a polling run, in the next run") {
+SCENARIO(signal_itself_polled, "R64", "in a polling run, it performs in the next run") {
     __block int count = 0;
     source("a", 0, P, ^{
       if (++count < 3)
@@ -99,7 +84,7 @@ SCENARIO(signal_itself_polled, "R64", "in a polling run, in the next run") {
     run(P, 0, GO_ON);
 }
 
-SCENARIO(signal_a_later_one, "R64", "one signalled by another during the pass waits for the next iteration") {
+SCENARIO(signal_a_later_one, "R64", "a source signalled by another during the dispatch waits for the next iteration") {
     watch(P);
     source("a", 0, P, ^{
       signal_source("b");
@@ -111,7 +96,7 @@ SCENARIO(signal_a_later_one, "R64", "one signalled by another during the pass wa
     run(P, 5, GO_ON);
 }
 
-SCENARIO(signal_an_earlier_one, "R64", "one of lower order that is signalled during the pass waits too") {
+SCENARIO(signal_an_earlier_one, "R64", "and so does one of lower order") {
     watch(P);
     source("a", 0, P, ^{
       signal_source("b");
@@ -123,7 +108,7 @@ SCENARIO(signal_an_earlier_one, "R64", "one of lower order that is signalled dur
     run(P, 5, GO_ON);
 }
 
-SCENARIO(removed_in_pass, "R64 R59", "one removed during the pass still performs, after its cancel") {
+SCENARIO(removed_in_pass, "R64 R59", "a source removed during the dispatch still performs, after its cancel") {
     loud();
     source("a", 0, P, ^{
       take_out("b", P);
@@ -134,7 +119,7 @@ SCENARIO(removed_in_pass, "R64 R59", "one removed during the pass still performs
     run(P, 0, GO_ON);
 }
 
-SCENARIO(invalidated_in_pass, "R44 R64", "one invalidated during the pass doesn't") {
+SCENARIO(invalidated_in_pass, "R44 R64", "a source invalidated during the dispatch doesn't perform") {
     source("a", 0, P, ^{
       invalidate("b");
     });
@@ -148,7 +133,7 @@ SCENARIO(invalidated_in_pass, "R44 R64", "one invalidated during the pass doesn'
     run(P, 0, GO_ON);
 }
 
-SCENARIO(last_invalidated_in_pass, "R44", "the pass reports that any performed, though the last did not") {
+SCENARIO(last_invalidated_in_pass, "R44", "the dispatch reports that a source performed although the last did not") {
     watch(P);
     source("a", 0, P, ^{
       invalidate("b");
@@ -160,7 +145,7 @@ SCENARIO(last_invalidated_in_pass, "R44", "the pass reports that any performed, 
     run(P, .02, GO_ON);
 }
 
-SCENARIO(one_source_and_return, "R65", "asked to return, a pass ends with the first source") {
+SCENARIO(one_source_and_return, "R65", "if asked to return, the dispatch ends with the first source") {
     watch(P);
     source("a", 0, P, NULL);
     source("b", 0, P, NULL);
@@ -176,7 +161,7 @@ SCENARIO(one_source_and_return, "R65", "asked to return, a pass ends with the fi
     run(P, 0, RETURN);
 }
 
-SCENARIO(recursive_source, "R66", "signalled in its callback, a source performs again in a nested run") {
+SCENARIO(recursive_source, "R66", "a source signalled in its callback performs again in a nested run") {
     __block int count = 0;
     watch(P);
     source("a", 0, P, ^{
@@ -189,7 +174,7 @@ SCENARIO(recursive_source, "R66", "signalled in its callback, a source performs 
     run(P, 0, GO_ON);
 }
 
-SCENARIO(performed_by_nested, "R64", "one that a nested run performed is done") {
+SCENARIO(performed_by_nested, "R64", "a source that a nested run performed isn't performed again") {
     source("a", 0, P, ^{
       run(P, 0, GO_ON);
     });
@@ -202,7 +187,7 @@ SCENARIO(performed_by_nested, "R64", "one that a nested run performed is done") 
     run(P, 0, GO_ON);
 }
 
-SCENARIO(performed_by_nested_resignalled, "R64", "unless it was signalled anew") {
+SCENARIO(performed_by_nested_resignalled, "R64", "unless it was signalled again") {
     __block bool again = true;
     source("a", 0, P, ^{
       run(P, 0, GO_ON);
@@ -335,7 +320,7 @@ SCENARIO(source_context, "R56 R57", "a source's context is retained once and rel
     say("let go");
 }
 
-SCENARIO(source_kept_by_mode, "R11 R57", "a mode keeps a source whose creator let go of it") {
+SCENARIO(source_kept_by_mode, "R11 R57", "a mode keeps a source that its creator released") {
     count_references();
     source("a", 0, P, NULL);
     signal_source("a");
@@ -344,7 +329,7 @@ SCENARIO(source_kept_by_mode, "R11 R57", "a mode keeps a source whose creator le
     run(P, 0, GO_ON);
 }
 
-SCENARIO(source_let_go_in_callback, "R57", "removed and let go in its own callback") {
+SCENARIO(source_let_go_in_callback, "R57", "a source removed and released in its own callback") {
     quiet(P);
     count_references();
     source("a", 0, P, ^{
@@ -357,7 +342,7 @@ SCENARIO(source_let_go_in_callback, "R57", "removed and let go in its own callba
     say("after the run");
 }
 
-SCENARIO(source_without_mode, "R57", "a source that never was in a loop") {
+SCENARIO(source_without_mode, "R57", "a source that was never in a loop") {
     count_references();
     source("a", 3, NULL, NULL);
     describe_item("a");
@@ -373,7 +358,7 @@ SCENARIO(source_end_of_thread, "R8 R9", "at the end of its thread a loop cancels
     source("c", 0, COMMON, NULL);
 }
 
-SCENARIO(source_freed_at_end, "R8 R9", "what only the loop held is released at the end of the thread") {
+SCENARIO(source_freed_at_end, "R8 R9", "items that only the loop held are released at the end of the thread") {
     count_references();
     source("a", 0, P, NULL);
     source("b", 0, P, NULL);
@@ -384,7 +369,7 @@ SCENARIO(source_freed_at_end, "R8 R9", "what only the loop held is released at t
     let_go("o");
 }
 
-SCENARIO(two_loops_one_source, "R58 R116", "one source in two loops is performed by whichever runs first") {
+SCENARIO(two_loops_one_source, "R58 R116", "a source in two loops is performed by whichever runs first") {
     loud();
     source("a", 0, P, NULL);
     elsewhere(^{
@@ -395,7 +380,7 @@ SCENARIO(two_loops_one_source, "R58 R116", "one source in two loops is performed
     run(P, 0, GO_ON);
 }
 
-SCENARIO(alike_sources, "R58 R60", "sources without equal are told apart by identity") {
+SCENARIO(alike_sources, "R58 R60", "sources without equal are compared by identity") {
     loud();
     source("a", 0, P, NULL);
     source("b", 0, P, NULL);
@@ -405,7 +390,7 @@ SCENARIO(alike_sources, "R58 R60", "sources without equal are told apart by iden
     contains("b", P);
 }
 
-SCENARIO(same_info_sources, "R60", "also if their infos are the same") {
+SCENARIO(same_info_sources, "R60", "even if they have the same info") {
     CFRunLoopSourceContext context = {.info = NULL};
     CFRunLoopSourceRef a = CFRunLoopSourceCreate(NULL, 0, &context);
     CFRunLoopSourceRef b = CFRunLoopSourceCreate(NULL, 0, &context);

@@ -1,16 +1,8 @@
 // R46 to R54: stops, wake-ups, waiting.
 #include "dsl.h"
 
-SCENARIO(stop_at_entry, "G11 R29", "an Entry observer stops the run before its first iteration") {
-    watch(P);
-    quiet(P);
-    observer("o", "E", 0, P, ^{
-      stop();
-    });
-    run(P, 5, GO_ON);
-}
-
-SCENARIO(stop_at_entry_then_run, "G11 R51", "and the run after it has no iteration too many") {
+SCENARIO(stop_at_entry_then_run, "R29 R51",
+         "the run after one that an Entry observer stopped has no iteration too many") {
     quiet(P);
     watch(P);
     observer_once("o", "E", 0, P, ^{
@@ -18,15 +10,6 @@ SCENARIO(stop_at_entry_then_run, "G11 R51", "and the run after it has no iterati
     });
     run(P, 5, GO_ON);
     run(P, .02, GO_ON);
-}
-
-SCENARIO(stop_before_waiting, "G12", "a BeforeWaiting observer stops the run without a sleep") {
-    watch(P);
-    quiet(P);
-    observer("o", "W", 0, P, ^{
-      stop();
-    });
-    timed_run(P, 5, GO_ON);
 }
 
 SCENARIO(stop_after_waiting, "R46", "an AfterWaiting observer stops the run") {
@@ -71,7 +54,7 @@ SCENARIO(stop_in_timer, "R46", "a timer stops the run") {
     run(P, 5, GO_ON);
 }
 
-SCENARIO(stop_in_function, "R105", "a function stops the run at the end of its iteration") {
+SCENARIO(stop_in_function, "R105", "a task stops the run at the end of its iteration") {
     watch(P);
     quiet(P);
     block("f", P, ^{
@@ -157,23 +140,6 @@ SCENARIO(stop_before_nested, "R47", "a stop before a nested run belongs to the o
     run(P, 5, GO_ON);
 }
 
-SCENARIO(stop_nested_asleep, "G22 R46", "a stop while a nested run sleeps ends that one only") {
-    watch(P);
-    watch(Q);
-    quiet(Q);
-    source("a", 0, P, ^{
-      run(Q, 5, GO_ON);
-    });
-    signal_source("a");
-    when_asleep(^{
-      stop();
-    });
-    when_asleep(^{
-      stop();
-    });
-    run(P, 5, GO_ON);
-}
-
 SCENARIO(stop_twice, "R46", "two stops are one") {
     watch(P);
     quiet(P);
@@ -186,7 +152,7 @@ SCENARIO(stop_twice, "R46", "two stops are one") {
     run(P, .01, GO_ON);
 }
 
-SCENARIO(stop_in_nested_function, "R46 R105", "a function of a nested run stops the nested run") {
+SCENARIO(stop_in_nested_function, "R46 R105", "a task of a nested run stops the nested run") {
     watch(P);
     quiet(P);
     source("a", 0, P, ^{
@@ -200,7 +166,7 @@ SCENARIO(stop_in_nested_function, "R46 R105", "a function of a nested run stops 
     run(P, .02, GO_ON);
 }
 
-SCENARIO(wake_before_run, "R48", "a wake-up before the run leaves no trace") {
+SCENARIO(wake_before_run, "R48", "a wake-up before the run has no effect") {
     watch(P);
     quiet(P);
     wake();
@@ -219,7 +185,7 @@ SCENARIO(wake_at_entry, "R48", "a wake-up from an Entry observer is accepted") {
     run(P, .01, GO_ON);
 }
 
-SCENARIO(wake_before_timers, "R48 R50", "wake-ups before the wait are one, and spare the sleep") {
+SCENARIO(wake_before_timers, "R48 R50", "wake-ups before the wait count as one and prevent the sleep") {
     __block int count = 0;
     watch(P);
     quiet(P);
@@ -230,7 +196,7 @@ SCENARIO(wake_before_timers, "R48 R50", "wake-ups before the wait are one, and s
     run(P, .01, GO_ON);
 }
 
-SCENARIO(wake_after_waiting, "R48", "a wake-up from an AfterWaiting observer leaves no trace") {
+SCENARIO(wake_after_waiting, "R48", "a wake-up from an AfterWaiting observer has no effect") {
     watch(P);
     quiet(P);
     observer_once("o", "A", 0, P, ^{
@@ -242,15 +208,6 @@ SCENARIO(wake_after_waiting, "R48", "a wake-up from an AfterWaiting observer lea
     run(P, .04, GO_ON);
 }
 
-SCENARIO(wake_in_timer, "G20 R48", "a wake-up in a timer's callback makes no iteration more") {
-    watch(P);
-    quiet(P);
-    timer("t", PAST, 0, P, ^{
-      wake();
-    });
-    run(P, .02, GO_ON);
-}
-
 SCENARIO(wake_in_counter, "R48", "nor does one in a counter's callback") {
     watch(P);
     counter("c", P, ^{
@@ -260,7 +217,7 @@ SCENARIO(wake_in_counter, "R48", "nor does one in a counter's callback") {
     run(P, .02, GO_ON);
 }
 
-SCENARIO(wake_in_source, "R48 R50", "a wake-up in a source's callback is taken by the poll of that iteration") {
+SCENARIO(wake_in_source, "R48 R50", "a wake-up in a source's callback is consumed by the poll of that iteration") {
     watch(P);
     source("a", 0, P, ^{
       wake();
@@ -270,7 +227,7 @@ SCENARIO(wake_in_source, "R48 R50", "a wake-up in a source's callback is taken b
 }
 
 SCENARIO(wake_in_function, "R48",
-         "a wake-up in a function of the first drain spares the sleep, one of the last has no effect") {
+         "a wake-up in a task of the first drain prevents the sleep, one in a task of the last has no effect") {
     watch(P);
     quiet(P);
     block("f", P, ^{
@@ -284,7 +241,7 @@ SCENARIO(wake_in_function, "R48",
     run(P, .02, GO_ON);
 }
 
-SCENARIO(wake_at_exit, "R48 R51", "a wake-up from an Exit observer leaves no trace") {
+SCENARIO(wake_at_exit, "R48 R51", "a wake-up from an Exit observer has no effect") {
     watch(P);
     quiet(P);
     observer("o", "X", 0, P, ^{
@@ -294,7 +251,7 @@ SCENARIO(wake_at_exit, "R48 R51", "a wake-up from an Exit observer leaves no tra
     run(P, .01, GO_ON);
 }
 
-SCENARIO(wakes_asleep_are_one, "R50", "many wake-ups of a sleeper are one") {
+SCENARIO(wakes_asleep_are_one, "R50", "many wake-ups of a sleeping loop count as one") {
     watch(P);
     quiet(P);
     when_asleep(^{
@@ -305,7 +262,7 @@ SCENARIO(wakes_asleep_are_one, "R50", "many wake-ups of a sleeper are one") {
     run(P, .04, GO_ON);
 }
 
-SCENARIO(wake_is_no_source, "R50 R38", "a wake-up doesn't return") {
+SCENARIO(wake_is_no_source, "R50 R38", "a wake-up doesn't end the run") {
     watch(P);
     quiet(P);
     when_asleep(^{
@@ -332,7 +289,7 @@ SCENARIO(signal_wakes_nobody, "R54 R62", "signalling a source doesn't wake its l
     run(P, 5, RETURN);
 }
 
-SCENARIO(additions_wake_nobody, "R54", "adding sources and observers wakes nobody") {
+SCENARIO(additions_wake_nobody, "R54", "adding sources and observers doesn't wake the loop") {
     watch(P);
     quiet(P);
     when_asleep(^{
@@ -346,7 +303,7 @@ SCENARIO(additions_wake_nobody, "R54", "adding sources and observers wakes nobod
     run(P, 5, RETURN);
 }
 
-SCENARIO(function_wakes_nobody, "R54 R104", "performing a function doesn't wake the loop") {
+SCENARIO(function_wakes_nobody, "R54 R104", "performing a task doesn't wake the loop") {
     watch(P);
     quiet(P);
     when_asleep(^{
@@ -360,7 +317,7 @@ SCENARIO(function_wakes_nobody, "R54 R104", "performing a function doesn't wake 
     run(P, 5, RETURN);
 }
 
-SCENARIO(removal_wakes_nobody, "R54", "a removal that leaves something behind wakes nobody") {
+SCENARIO(removal_wakes_nobody, "R54", "a removal that leaves the mode non-empty doesn't wake the loop") {
     watch(P);
     quiet(P);
     source("a", 0, P, NULL);
@@ -395,7 +352,7 @@ SCENARIO(ready_source_wakes, "R54 R71", "adding a counter that is ready ends the
     run(P, 5, RETURN);
 }
 
-SCENARIO(timer_added_asleep, "R54 R87", "a timer added from elsewhere fires in the next iteration") {
+SCENARIO(timer_added_asleep, "R54 R87", "a timer added by another thread fires in the next iteration") {
     watch(P);
     quiet(P);
     when_asleep(^{
@@ -406,7 +363,7 @@ SCENARIO(timer_added_asleep, "R54 R87", "a timer added from elsewhere fires in t
     run(P, 5, GO_ON);
 }
 
-SCENARIO(far_timer_added_asleep, "R54 R87", "a far timer added from elsewhere makes no iteration") {
+SCENARIO(far_timer_added_asleep, "R54 R87", "a distant timer added by another thread causes no iteration") {
     watch(P);
     quiet(P);
     when_asleep(^{
@@ -418,7 +375,7 @@ SCENARIO(far_timer_added_asleep, "R54 R87", "a far timer added from elsewhere ma
     run(P, 5, GO_ON);
 }
 
-SCENARIO(timer_of_another_mode, "R87", "a timer of another mode wakes nobody") {
+SCENARIO(timer_of_another_mode, "R87", "a timer of another mode doesn't wake the loop") {
     watch(P);
     quiet(P);
     timer("t", 5, 0, Q, NULL);
@@ -426,7 +383,7 @@ SCENARIO(timer_of_another_mode, "R87", "a timer of another mode wakes nobody") {
     run(Q, 5, GO_ON);
 }
 
-SCENARIO(waiting_asleep, "R52", "a sleeping loop says that it waits, an idle one that it doesn't") {
+SCENARIO(waiting_asleep, "R52", "a sleeping loop reports that it waits, one without a run that it doesn't") {
     quiet(P);
     is_waiting();
     when_asleep(^{
@@ -440,7 +397,7 @@ SCENARIO(waiting_asleep, "R52", "a sleeping loop says that it waits, an idle one
     is_waiting();
 }
 
-SCENARIO(current_mode_of_levels, "R5", "the current mode is that of the innermost run, also at its Exit") {
+SCENARIO(current_mode_of_levels, "R5", "the current mode is that of the innermost run, even at its Exit") {
     current_mode();
     observer("o", "EX", 0, P, ^{
       current_mode();

@@ -116,8 +116,8 @@ static void observer_told(CFRunLoopObserverRef observer, CFRunLoopActivity activ
 static void block_runs(struct thing *thing) {
     struct play *play = thing->play;
     struct level *level = innermost(play);
-    // A block that wasn't there when the last drain of this run began tells that another one has begun, which took
-    // all that are queued now, but for those in the hands of outer drains.
+    // A block that wasn't queued when the last drain of this run began shows that another drain has begun. That drain
+    // dequeued all blocks that are queued now, except those that outer drains hold.
     if (level->batch == 0 || thing->batch != level->batch) {
         level->batch = ++play->batches;
         for (int i = 0; i < play->thing_count; i++)
@@ -149,7 +149,7 @@ static int port_of(void *info) {
     return ((struct thing *)info)->descriptor;
 }
 
-//-- furniture: what every program has ---------------------------------------------------------------------------------
+//-- furniture: items that every program has ---------------------------------------------------------------------------
 
 static void phase_told(CFRunLoopObserverRef observer, CFRunLoopActivity activity, void *info) {
     (void)observer;
@@ -197,8 +197,8 @@ static void add_quiet_source(struct play *play, CFStringRef mode) {
     keep(play, source);
 }
 
-// Each mode has an observer in front of all others, and one behind them in BeforeWaiting. P and Q have a quiet source, so
-// that they are never empty, and a timer that is far away; R has neither, and no timer ever joins it.
+// Each mode has an observer ahead of all others, and one after them for BeforeWaiting. P and Q have a source that is
+// never signalled, so that they are never empty, and a distant timer; R has neither, and no timer is ever added to it.
 void play_furnish(struct play *play) {
     for (int i = 0; i < MODES; i++) {
         CFStringRef mode = program_mode(mode_names[i]);

@@ -1,4 +1,4 @@
-// R11, R88, R89: what timers hold, and for how long.
+// R11, R88, R89: what timers retain, and for how long.
 #include "dsl.h"
 
 SCENARIO(timer_context, "R88", "a timer's context is released at its invalidation") {
@@ -25,13 +25,13 @@ SCENARIO(timer_bracket, "R89", "each callback is bracketed by retain and release
     run(P, 0, GO_ON);
 }
 
-SCENARIO(one_shot_bracket, "R89", "so is that of a timer that fires once") {
+SCENARIO(one_shot_bracket, "R89", "and so is that of a timer that fires once") {
     count_references();
     timer("t", PAST, 0, P, NULL);
     run(P, 0, GO_ON);
 }
 
-SCENARIO(timer_kept_by_mode, "R11", "a mode keeps a timer whose creator let go of it") {
+SCENARIO(timer_kept_by_mode, "R11", "a mode keeps a timer that its creator released") {
     count_references();
     timer("t", PAST, 0, P, NULL);
     let_go("t");

@@ -1,7 +1,7 @@
 // R74 to R92: timers.
 #include "dsl.h"
 
-SCENARIO(timers_by_date, "R74", "timers fire by date, whenever they were made") {
+SCENARIO(timers_by_date, "R74", "timers fire by date, in whatever order they were created") {
     watch(P);
     timer("late", 40, 0, P, ^{
       stop();
@@ -10,26 +10,14 @@ SCENARIO(timers_by_date, "R74", "timers fire by date, whenever they were made") 
     run(P, 5, GO_ON);
 }
 
-SCENARIO(overdue_timers, "R79", "of timers with past dates the one made first fires first") {
+SCENARIO(overdue_timers, "R79", "of timers with past dates the one created first fires first") {
     timer("t", PAST, 0, P, NULL);
     timer("u", 2 * PAST, 0, P, NULL);
     timer("v", PAST / 2, 0, P, NULL);
     run(P, 0, GO_ON);
 }
 
-SCENARIO(two_timers_one_busy, "G17 R75", "one that comes due during a pass fires in the next iteration") {
-    watch(P);
-    quiet(P);
-    timer("first", 10, 0, P, ^{
-      nap(35);
-    });
-    timer("second", 20, 0, P, ^{
-      stop();
-    });
-    run(P, 5, GO_ON);
-}
-
-SCENARIO(timer_invalidates_next, "R75", "a timer of the same pass that was invalidated doesn't fire") {
+SCENARIO(timer_invalidates_next, "R75", "a timer of the same dispatch that was invalidated doesn't fire") {
     quiet(P);
     timer("t", PAST, 0, P, ^{
       invalidate("u");
@@ -53,7 +41,7 @@ SCENARIO(timer_removes_next, "R75", "nor does one that was removed from the loop
     run(Q, 0, GO_ON);
 }
 
-SCENARIO(timer_removes_next_from_one_mode, "R75", "one that is still in another mode of the loop does") {
+SCENARIO(timer_removes_next_from_one_mode, "R75", "one that is still in another mode of the loop fires") {
     quiet(P);
     timer("t", PAST, 0, P, ^{
       take_out("u", P);
@@ -64,7 +52,7 @@ SCENARIO(timer_removes_next_from_one_mode, "R75", "one that is still in another 
     is_valid("u");
 }
 
-SCENARIO(timer_postpones_next, "R75", "one that was postponed doesn't fire") {
+SCENARIO(timer_postpones_next, "R75", "a timer of the same dispatch that was postponed doesn't fire") {
     timer("t", PAST, 0, P, ^{
       date("u", FAR);
     });
@@ -74,7 +62,7 @@ SCENARIO(timer_postpones_next, "R75", "one that was postponed doesn't fire") {
     fire_date("u");
 }
 
-SCENARIO(timer_adds_due_timer, "R75", "a due timer that is added during the pass waits for the next iteration") {
+SCENARIO(timer_adds_due_timer, "R75", "a due timer added during the dispatch waits for the next iteration") {
     watch(P);
     timer("t", PAST, 0, P, ^{
       timer("u", PAST, 0, P, ^{
@@ -84,7 +72,7 @@ SCENARIO(timer_adds_due_timer, "R75", "a due timer that is added during the pass
     run(P, 5, GO_ON);
 }
 
-SCENARIO(timer_moves_next_forward, "R75", "so does one whose date comes forward during the pass") {
+SCENARIO(timer_moves_next_forward, "R75", "so does one that is brought forward during the dispatch") {
     watch(P);
     timer("t", PAST, 0, P, ^{
       date("u", PAST);
@@ -95,7 +83,7 @@ SCENARIO(timer_moves_next_forward, "R75", "so does one whose date comes forward 
     run(P, 5, GO_ON);
 }
 
-SCENARIO(one_shot, "R85 R81", "a timer that fires once is valid in its callback, and gone after it") {
+SCENARIO(one_shot, "R85 R81", "a timer that fires once is valid in its callback and removed after it") {
     timer("t", PAST, 0, P, ^{
       is_valid("t");
       contains("t", P);
@@ -110,7 +98,7 @@ SCENARIO(one_shot, "R85 R81", "a timer that fires once is valid in its callback,
     has_info("t");
 }
 
-SCENARIO(repeating_timer, "R80 R81", "a repeating timer remains, at another date") {
+SCENARIO(repeating_timer, "R80 R81", "a repeating timer remains, with another date") {
     timer("t", PAST, 1e6, P, ^{
       is_valid("t");
       fire_date("t");
@@ -131,32 +119,8 @@ SCENARIO(ticks, "R80", "a repeating timer ticks") {
     run(P, 5, GO_ON);
 }
 
-SCENARIO(missed_ticks, "G18 R80", "missed ticks are skipped, the grid is kept") {
-    __block int count = 0;
-    __block double start = CFAbsoluteTimeGetCurrent();
-    timer("t", 20, 20, P, ^{
-      say("tick %d", (int)((CFAbsoluteTimeGetCurrent() - start) * 50));
-      if (++count == 1)
-          nap(75);
-      if (count == 4)
-          stop();
-    });
-    run(P, 5, GO_ON);
-}
-
-SCENARIO(unattended_timer, "G19 R80", "a loop that didn't run for several intervals fires once") {
-    __block int count = 0;
-    __block double start = CFAbsoluteTimeGetCurrent();
-    timer("t", 20, 20, P, ^{
-      say("tick %d", (int)((CFAbsoluteTimeGetCurrent() - start) * 50));
-      if (++count == 3)
-          stop();
-    });
-    nap(70);
-    run(P, 5, GO_ON);
-}
-
-SCENARIO(date_in_own_callback, "R82", "a date set in its own callback wins, whatever it is") {
+SCENARIO(date_in_own_callback, "R82",
+         "a date set in the timer's own callback overrides the automatic one, whatever it is") {
     __block int count = 0;
     watch(P);
     timer("t", PAST, 1e6, P, ^{
@@ -169,7 +133,7 @@ SCENARIO(date_in_own_callback, "R82", "a date set in its own callback wins, what
     fire_date("t");
 }
 
-SCENARIO(last_date_wins, "R82", "of several dates the last wins") {
+SCENARIO(last_date_wins, "R82", "of several dates the last one counts") {
     timer("t", PAST, 1e6, P, ^{
       date("t", PAST);
       date("t", 2 * FAR);
@@ -190,7 +154,7 @@ SCENARIO(date_of_one_shot, "R82", "for a timer that fires once a date has no eff
     run(P, 0, GO_ON);
 }
 
-SCENARIO(date_getter, "R83", "the getter answers the date as given, also a past one") {
+SCENARIO(date_getter, "R83", "the getter returns the date as given, even a past one") {
     timer("t", FAR, 0, P, NULL);
     fire_date("t");
     date("t", 2 * FAR);
@@ -215,7 +179,7 @@ SCENARIO(date_in_all_modes, "R83 R86", "a new date moves the timer in all its mo
     run(Q, 0, GO_ON);
 }
 
-SCENARIO(date_in_no_loop, "R83", "a timer that is in no loop may be given a date") {
+SCENARIO(date_in_no_loop, "R83", "a timer that is in no loop can be given a date") {
     timer("t", FAR, 0, NULL, NULL);
     date("t", PAST);
     fire_date("t");
@@ -223,7 +187,7 @@ SCENARIO(date_in_no_loop, "R83", "a timer that is in no loop may be given a date
     run(P, 0, GO_ON);
 }
 
-SCENARIO(date_order, "R79 R83", "a timer that is given a past date anew goes behind those that had one") {
+SCENARIO(date_order, "R79 R83", "a timer that is given a past date fires after those that already had one") {
     timer("t", PAST, 1e6, P, NULL);
     timer("u", PAST, 1e6, P, NULL);
     date("t", PAST);
@@ -244,7 +208,7 @@ SCENARIO(firing_timer_nested, "R84", "a firing timer doesn't fire in a nested ru
     run(P, 0, GO_ON);
 }
 
-SCENARIO(pass_and_nested_run, "R84 R74", "a nested run fires the other timers of the pass, once") {
+SCENARIO(pass_and_nested_run, "R84 R74", "a nested run fires the other timers of the dispatch, once") {
     timer("t", PAST, 0, P, ^{
       run(P, 0, GO_ON);
     });
@@ -253,7 +217,7 @@ SCENARIO(pass_and_nested_run, "R84 R74", "a nested run fires the other timers of
     run(P, 0, GO_ON);
 }
 
-SCENARIO(firing_timer_sleeps, "R23 R84", "a run nested in the callback of the only timer sleeps its limit") {
+SCENARIO(firing_timer_sleeps, "R23 R84", "a run nested in the callback of the only timer sleeps to its limit") {
     watch(P);
     timer("t", PAST, 0, P, ^{
       timed_run(P, .02, GO_ON);
@@ -261,7 +225,7 @@ SCENARIO(firing_timer_sleeps, "R23 R84", "a run nested in the callback of the on
     run(P, 5, GO_ON);
 }
 
-SCENARIO(timer_in_two_modes, "R86", "a timer of two modes fires once, in whichever runs") {
+SCENARIO(timer_in_two_modes, "R86", "a timer in two modes fires once, in whichever runs") {
     timer("t", PAST, 1e6, P, NULL);
     add("t", Q);
     add("t", Q);
@@ -274,7 +238,7 @@ SCENARIO(timer_in_two_modes, "R86", "a timer of two modes fires once, in whichev
     contains("t", Q);
 }
 
-SCENARIO(timer_in_two_loops, "R86", "a second loop is refused until the timer left the first") {
+SCENARIO(timer_in_two_loops, "R86", "a second loop refuses the timer until it has been removed from the first") {
     timer("t", FAR, 0, P, NULL);
     elsewhere(^{
       add_to_other_loop("t", P);
@@ -295,7 +259,7 @@ SCENARIO(timer_in_two_loops, "R86", "a second loop is refused until the timer le
     contains("t", P);
 }
 
-SCENARIO(timer_after_its_loop, "R9", "a timer outlives its loop and may join another") {
+SCENARIO(timer_after_its_loop, "R9", "a timer outlives its loop and can be added to another") {
     timer("t", PAST, 0, NULL, NULL);
     elsewhere(^{
       add_to_other_loop("t", P);
@@ -306,7 +270,7 @@ SCENARIO(timer_after_its_loop, "R9", "a timer outlives its loop and may join ano
     run(P, 0, GO_ON);
 }
 
-SCENARIO(invalidate_timer, "R88 R112", "an invalid timer is nowhere and takes no date") {
+SCENARIO(invalidate_timer, "R88 R112", "an invalid timer is in no mode and accepts no date") {
     timer("t", PAST, 5000, P, NULL);
     timer("far", FAR, 0, P, NULL);
     add("t", Q);
@@ -334,7 +298,7 @@ SCENARIO(invalidate_own_timer, "R88", "a timer may invalidate itself") {
     is_valid("t");
 }
 
-SCENARIO(remove_own_timer, "R86", "a timer may take itself out, and be put back") {
+SCENARIO(remove_own_timer, "R86", "a timer may remove itself and be added again") {
     quiet(P);
     timer("t", PAST, 1e6, P, ^{
       take_out("t", P);
@@ -393,7 +357,7 @@ SCENARIO(next_date_common, "R90", "the pseudo-mode has no next date") {
     all_modes();
 }
 
-SCENARIO(timer_getters, "R77 R112", "interval and order as given, an interval below zero is none") {
+SCENARIO(timer_getters, "R77 R112", "interval and order as given; a negative interval is none") {
     ordered_timer("t", FAR, -5, 3, P, NULL);
     ordered_timer("u", FAR, 2500, -3, P, NULL);
     describe_item("t");
@@ -411,7 +375,7 @@ SCENARIO(no_timer_callback, "R92", "a timer without a callback") {
     CFRelease(timer);
 }
 
-SCENARIO(timer_is_no_source, "R38 R76", "a run that is to return after a source goes on after a timer") {
+SCENARIO(timer_is_no_source, "R38 R76", "a run asked to return after a source continues after a timer") {
     watch(P);
     source("a", 0, P, NULL);
     timer("t", PAST, 0, P, ^{
@@ -444,7 +408,7 @@ SCENARIO(common_timer, "R18 R20", "a timer in all common modes fires once") {
     contains("t", Q);
 }
 
-SCENARIO(timer_date_from_asleep, "R83", "another thread gives a timer a far date") {
+SCENARIO(timer_date_from_asleep, "R83", "another thread gives a timer a distant date") {
     watch(P);
     timer("t", 2 * FAR, 0, P, NULL);
     when_asleep(^{
@@ -456,7 +420,7 @@ SCENARIO(timer_date_from_asleep, "R83", "another thread gives a timer a far date
     run(P, 5, GO_ON);
 }
 
-SCENARIO(distant_timer, "R77", "no date is too far") {
+SCENARIO(distant_timer, "R77", "no date is too distant") {
     quiet(P);
     timer("t", 1e15, 0, P, NULL);
     run(P, .01, GO_ON);

@@ -1,4 +1,4 @@
-// Traces, and whether a thread sleeps.
+// Traces, and whether a thread is asleep.
 #include "trace.h"
 
 #include <fcntl.h>

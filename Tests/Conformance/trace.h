@@ -1,4 +1,4 @@
-// A trace: what a program was told, one event a line, indented by the depth of nested runs.
+// A trace: what happened in a program, one event a line, indented by the depth of nested runs.
 #ifndef CONFORMANCE_TRACE_H
 #define CONFORMANCE_TRACE_H
 
@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 struct trace {
-    // Held by a helper thread while it acts, so that what it prints stays in front of what the loop does about it.
+    // Held by a helper thread while it acts, so that its output precedes that of the loop's reaction.
     pthread_mutex_t turn;
     char *text;
     size_t length;
@@ -18,7 +18,7 @@ struct trace {
     int depth;           // of nested runs; the loop's thread changes it
     const char *prefix;  // of each line, or NULL
     size_t sorted_start; // where the lines to be sorted begin
-    int sorting;         // how many operations whose lines have no promised order are under way
+    int sorting;         // how many operations whose lines have no specified order are in progress
 };
 
 // What is printed if the process hangs.
@@ -30,7 +30,7 @@ void trace_close(struct trace *trace);
 // Appends a line. The line begins with two blanks for each nested run.
 void trace_line(struct trace *trace, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-// Waits until no helper is acting. Each call-out begins with it.
+// Waits until no helper is acting. Each call-out begins with this.
 void trace_wait_for_turn(struct trace *trace);
 
 // The lines between these two are sorted: the reference walks hashed sets when it calls schedule and cancel.

@@ -4,7 +4,7 @@
     import Musl
 #endif
 
-/// What the Glibc module hides: a child of one thread must not touch what others were in the middle of. Here it does not.
+/// The Glibc module hides `fork`, because the child must not use what other threads were changing. These children don't.
 @_silgen_name("fork")
 private func forkProcess() -> pid_t
 
@@ -25,6 +25,6 @@ package func statusOfChild(_ body: () -> Void) -> CInt {
     return status
 }
 
-/// Its runtime is in the process. There the Swift runtime takes a lock at each use of a lazily made value, and a fork among threads may
-/// catch that one: such a fork cannot be tested under it, and is tested without.
+/// Its runtime is in the process. There the Swift runtime takes a lock at each use of a lazily made value, and a fork may
+/// happen while another thread holds it. So such a fork is tested without the sanitizer only.
 package let isUnderThreadSanitizer = dlsym(nil, "__tsan_init") != nil

@@ -6,7 +6,7 @@ import Testing
 
 import class RunLoopKitFoundationCompat.RunLoop
 
-/// Each test forks in a process of its own: what is forked there has no threads of other tests in the middle of something.
+/// Each test forks in a process of its own, in which no threads of other tests are running.
 @Suite struct ForkTests {
     @Test("R123 R124 A forked child has a new loop that works, with the observers and without the timers of its parent")
     func childHasNewLoop() async {
@@ -18,14 +18,14 @@ import class RunLoopKitFoundationCompat.RunLoop
                 let port = Port()
                 inherited.add(timer, forMode: .common)
                 inherited.add(port, forMode: .default)
-                let told = Atomic(0)
+                let notified = Atomic(0)
                 let token = NotificationCenter.default.addObserver(forName: kept, object: nil, queue: nil) { _ in
-                    told.add(1, ordering: .relaxed)
+                    notified.add(1, ordering: .relaxed)
                 }
                 let status = statusOfChild {
                     useNewLoop(not: inherited)
                     NotificationCenter.default.post(name: kept, object: nil)
-                    precondition(told.load(ordering: .relaxed) == 1)
+                    precondition(notified.load(ordering: .relaxed) == 1)
                     inherited.add(Timer(timeInterval: 0, repeats: false) { _ in }, forMode: .default)
                     inherited.add(Port(), forMode: .default)
                     precondition(!inherited.run(mode: .default, before: Date() + 0.01))
@@ -34,9 +34,9 @@ import class RunLoopKitFoundationCompat.RunLoop
                     precondition(fired.load(ordering: .relaxed) == 0)
                 }
                 precondition(status == 0, "The child ended with status \(status).")
-                // The parent has noticed nothing.
+                // The parent is not affected.
                 precondition(RunLoop.current === inherited && timer.isValid && port.isValid)
-                precondition(told.load(ordering: .relaxed) == 0)
+                precondition(notified.load(ordering: .relaxed) == 0)
                 precondition(run { fired.load(ordering: .relaxed) >= 3 })
                 NotificationCenter.default.removeObserver(token)
             }
@@ -44,7 +44,7 @@ import class RunLoopKitFoundationCompat.RunLoop
     }
 
     @Test(
-        "R123 A fork while other threads use loops and notifications catches no lock that the child needs",
+        "R123 A fork while other threads use loops and notifications leaves no lock that the child needs held",
         .disabled(
             if: isUnderThreadSanitizer,
             "There the Swift runtime takes a lock at each use of a lazily made value, and a fork may catch that one."))
@@ -54,24 +54,24 @@ import class RunLoopKitFoundationCompat.RunLoop
                 let loop = RunLoop.current
                 let handed = Unguarded(object: loop)
                 let isOver = Atomic(false)
-                let rounds = Atomic(0)
+                let attempts = Atomic(0)
                 let shared = Timer(timeInterval: 3600, repeats: true) { _ in }
                 loop.add(shared, forMode: .default)
                 let workers = (0..<3).map { _ in
                     Thread {
                         while !isOver.load(ordering: .relaxed) {
                             useLoops(handed)
-                            rounds.add(1, ordering: .relaxed)
+                            attempts.add(1, ordering: .relaxed)
                         }
                     }
                 }
                 for worker in workers { worker.start() }
-                // The Swift runtime itself has locks for what is used the first time, and no care for forks meanwhile.
-                precondition(wait { rounds.load(ordering: .relaxed) >= 6 })
+                // The Swift runtime itself takes locks at the first use of many things, and does not prepare for forks.
+                precondition(wait { attempts.load(ordering: .relaxed) >= 6 })
                 use(loop)
                 for _ in 0..<100 {
                     let status = statusOfChild {
-                        // The locks of its loop may be another thread's, which does not exist here.
+                        // The locks of its loop may be held by another thread, which does not exist here.
                         shared.invalidate()
                         loop.add(Timer(timeInterval: 0, repeats: false) { _ in }, forMode: .default)
                         useNewLoop(not: loop)

@@ -5,7 +5,7 @@ import Testing
 import class RunLoopKitFoundationCompat.RunLoop
 
 @Suite struct NotificationTests {
-    /// A center whose notifications are noted by name, and a queue for it.
+    /// A center whose notifications are recorded by name, and a queue for it.
     final class Office: @unchecked Sendable {
         let center = NotificationCenter()
         let queue: NotificationQueue
@@ -49,7 +49,7 @@ import class RunLoopKitFoundationCompat.RunLoop
         }
     }
 
-    @Test("R142 R143 Asap is posted before the loop sleeps, or when its run ends; now at once, or never")
+    @Test("R142 R143 Asap is posted before the loop sleeps, or when its run ends; now is posted at once, or never")
     func styles() async throws {
         try await onThread {
             let office = Office()
@@ -71,7 +71,7 @@ import class RunLoopKitFoundationCompat.RunLoop
         }
     }
 
-    @Test("R143 When idle is when the run is about to sleep, after all that there is to do")
+    @Test("R143 When idle is when the run is about to sleep, after all other work")
     func idle() async throws {
         try await onThread {
             let office = Office()
@@ -91,7 +91,7 @@ import class RunLoopKitFoundationCompat.RunLoop
         }
     }
 
-    @Test("R143 A descriptor that is ready is something to do, too")
+    @Test("R143 A ready descriptor is work too")
     func idleWithDescriptors() async throws {
         try await onThread {
             try withPipe { reader, writer in
@@ -111,7 +111,7 @@ import class RunLoopKitFoundationCompat.RunLoop
         }
     }
 
-    @Test("R144 What is the same by name, by sender, or by both is merged, and the last stays, at the end")
+    @Test("R144 Notifications that are the same by name, by sender, or by both are merged into the last one")
     func coalescing() async throws {
         final class Sender: Sendable {}
         try await onThread {
@@ -179,7 +179,7 @@ import class RunLoopKitFoundationCompat.RunLoop
             let last = office.center.addObserver(forName: .init("idle from 1"), object: nil, queue: nil) { _ in
                 RunLoop.current.native.stop()
             }
-            // One run, which must not sleep before it has posted all.
+            // A run, which must not sleep before it has posted all notifications.
             let limit = Date() + generous
             #expect(RunLoop.current.run(mode: .default, before: limit))
             #expect(Date() < limit)
@@ -188,7 +188,7 @@ import class RunLoopKitFoundationCompat.RunLoop
         }
     }
 
-    @Test("An observer is told what it asked for, in order, until it is removed")
+    @Test("An observer is notified of its notifications, in order, until it is removed")
     func observers() {
         final class Sender: Sendable {}
         let center = NotificationCenter()
@@ -219,7 +219,7 @@ import class RunLoopKitFoundationCompat.RunLoop
         #expect(trace.all.count == 8)
     }
 
-    @Test("Observers that come while a notification is posted are not told, those that go neither")
+    @Test("Observers that are added or removed while a notification is posted are not notified")
     func observersThatComeAndGo() {
         let center = NotificationCenter()
         let trace = Trace()

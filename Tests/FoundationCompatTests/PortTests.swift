@@ -16,7 +16,7 @@ import class RunLoopKitFoundationCompat.RunLoop
         deinit { trace.note("freed") }
     }
 
-    @Test("R133 A loop tells a port once for each mode, keeps it, and forgets it when it is invalid")
+    @Test("R133 A loop notifies a port once for each mode, retains it, and releases it when it is invalid")
     func schedules() async throws {
         try await onThread {
             let trace = Trace()
@@ -47,7 +47,7 @@ import class RunLoopKitFoundationCompat.RunLoop
         }
     }
 
-    @Test("R133 A port keeps its modes from being empty, from any thread, until it leaves them")
+    @Test("R133 A port keeps its modes from being empty, from any thread, until it is removed")
     func keepsRunning() async throws {
         try await onThread {
             let loop = RunLoop.current
@@ -95,7 +95,7 @@ import class RunLoopKitFoundationCompat.RunLoop
         }
     }
 
-    @Test("A descriptor for which nobody can wait makes its port invalid, with the reason")
+    @Test("A descriptor that cannot be waited for makes its port invalid, with the reason")
     func badDescriptor() async throws {
         try await onThread {
             #expect(throws: (any Error).self) { try FileDescriptorPort(fileDescriptor: -1) { _, _ in } }

@@ -44,7 +44,7 @@ import class RunLoopKitFoundationCompat.RunLoop
         }
     }
 
-    @Test("R124 R141 The default queue of notifications goes with its thread")
+    @Test("R124 R141 The default queue of notifications is freed with its thread")
     func queueFreedAfterThread() async throws {
         try await onThread {
             nonisolated(unsafe) weak var queue: NotificationQueue?
@@ -57,7 +57,7 @@ import class RunLoopKitFoundationCompat.RunLoop
         }
     }
 
-    @Test("R125 A run says whether there was anything to run, and nothing else")
+    @Test("R125 A run returns whether there was anything to run, and nothing else")
     func runSaysWhether() async throws {
         try await onThread {
             let loop = RunLoop.current
@@ -103,7 +103,7 @@ import class RunLoopKitFoundationCompat.RunLoop
         }
     }
 
-    @Test("R127 A stop ends a pass of run(until:), not the method; a limit ends it, and so does an empty mode")
+    @Test("R127 A stop ends a run of run(until:), not the method; a limit ends it, and so does an empty mode")
     func runUntil() async throws {
         try await onThread {
             let loop = RunLoop.current
@@ -130,7 +130,7 @@ import class RunLoopKitFoundationCompat.RunLoop
         }
     }
 
-    @Test("R128 run() goes on after stops until nothing can happen any more")
+    @Test("R128 run() continues after stops until nothing can happen any more")
     func runForever() async throws {
         try await onThread {
             let trace = Trace()
@@ -167,7 +167,7 @@ import class RunLoopKitFoundationCompat.RunLoop
         }
     }
 
-    @Test("R130 The limit date is that of the next timer, after a pass that does not wait")
+    @Test("R130 The limit date is that of the next timer, after an iteration that does not wait")
     func limitDate() async throws {
         try await onThread {
             let loop = RunLoop.current
@@ -190,7 +190,7 @@ import class RunLoopKitFoundationCompat.RunLoop
     }
 
     @Test(
-        "R131 A block from another thread wakes the loop; one for no mode, or for a loop that has ended, is freed unused"
+        "R131 A block from another thread wakes the loop; for no mode, or after its end, it is freed without a call"
     )
     func performs() async throws {
         let trace = Trace()
@@ -240,7 +240,7 @@ import class RunLoopKitFoundationCompat.RunLoop
         }
     }
 
-    @Test("R134 Modes are their names; the default and the common ones have the names they always had")
+    @Test("R134 Modes of equal names are equal; the default and the common modes have their known names")
     func modes() {
         #expect(RunLoop.Mode.default.rawValue == "kCFRunLoopDefaultMode")
         #expect(RunLoop.Mode.common.rawValue == "kCFRunLoopCommonModes")
@@ -252,7 +252,7 @@ import class RunLoopKitFoundationCompat.RunLoop
         #expect(RunLoop.Mode.tracking.rawValue == "UITrackingRunLoopMode")
     }
 
-    @Test("A thread is what its object says, and has its own dictionary")
+    @Test("A thread has the properties of its object, and its own dictionary")
     func threads() async throws {
         try await onThread {
             let trace = Trace()

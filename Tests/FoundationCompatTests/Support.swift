@@ -4,7 +4,7 @@ import Testing
 
 import class RunLoopKitFoundationCompat.RunLoop
 
-/// Longer than anything here takes on a machine that works; no test passes or fails by a time shorter than this.
+/// Longer than any operation takes on a machine that works. No test depends on a time that is shorter.
 let generous: TimeInterval = 20
 
 /// Runs `body` on a thread of its own, and so with a loop of its own.
@@ -14,7 +14,7 @@ func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) a
     }
 }
 
-/// What happened, in order, on any thread.
+/// The events, in their order, on any thread.
 final class Trace: @unchecked Sendable {
     private let lock = DispatchQueue(label: "trace")
     private var lines: [String] = []
@@ -23,7 +23,7 @@ final class Trace: @unchecked Sendable {
     func note(_ line: String) { lock.sync { lines.append(line) } }
 }
 
-/// Notes its own end: captured by a block, it tells when the block is freed.
+/// Records its deinitialization: captured by a block, it shows when the block is freed.
 final class Token: Sendable {
     private let trace: Trace
     private let name: String
@@ -47,7 +47,7 @@ func run(until condition: () -> Bool) -> Bool {
     return true
 }
 
-/// Waits for what another thread brings about.
+/// Waits for a condition that another thread makes true.
 func wait(until condition: () -> Bool) -> Bool {
     let deadline = Date() + generous
     while !condition() {
@@ -85,7 +85,7 @@ func keep(_ mode: RunLoop.Mode) {
 
 extension Unguarded: @unchecked Sendable {}
 
-/// Something that is not Sendable, on its way to a thread that may have it.
+/// A value that is not Sendable, passed to a thread that may use it.
 struct Unguarded<Object> {
     let object: Object
 }

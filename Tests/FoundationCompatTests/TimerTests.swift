@@ -59,7 +59,7 @@ import class RunLoopKitFoundationCompat.RunLoop
     }
 
     @Test(
-        "R137 An interval of zero, less, or not a number becomes 0.1 ms, where it repeats",
+        "R137 A repeating interval that is zero, negative or not a number becomes 0.1 ms",
         arguments: [0, -1, TimeInterval.nan])
     func leastInterval(interval: TimeInterval) async throws {
         try await onThread {
@@ -76,7 +76,7 @@ import class RunLoopKitFoundationCompat.RunLoop
         }
     }
 
-    @Test("R137 Dates and intervals beyond all clocks neither trap nor fire")
+    @Test("R137 Dates and intervals that no clock reaches neither trap nor fire")
     func beyondAllClocks() async throws {
         try await onThread {
             let loop = RunLoop.current
@@ -108,7 +108,7 @@ import class RunLoopKitFoundationCompat.RunLoop
         }
     }
 
-    @Test("R138 Firing by hand calls the block and leaves the schedule alone")
+    @Test("R138 Firing by hand calls the block and does not change the schedule")
     func byHand() async throws {
         try await onThread {
             let trace = Trace()
@@ -194,11 +194,12 @@ import class RunLoopKitFoundationCompat.RunLoop
         }
     }
 
-    @Test("R140 A repeating timer does not drift: its dates stay on the grid of the first")
-    func grid() async throws {
+    @Test("R140 A repeating timer does not drift: its dates stay on the schedule of the first")
+    func schedule() async throws {
         try await onThread {
             let offsets = Trace()
-            // The grid is that of the first date if that is still ahead when the timer is made: a busy machine may need a second try.
+            // The schedule starts at the first date if that is in the future when the timer is made. A busy machine may need a
+            // second try.
             var first: Date
             var timer: Timer
             repeat {
@@ -216,7 +217,7 @@ import class RunLoopKitFoundationCompat.RunLoop
         }
     }
 
-    @Test("R139 A timer goes when nobody uses it, and its block when it is invalid, after the call")
+    @Test("R139 A timer is freed with its last reference, and its block when it is invalid, after the call")
     func lifetimes() async throws {
         try await onThread {
             let trace = Trace()

@@ -11,7 +11,7 @@ final class Payload: Sendable {
 func makeTimers() {
     let payloads = ["never added", "fired once", "invalidated"].map(Payload.init)
     _ = Timer(timeInterval: 60, repeats: true) { [payload = payloads[0]] _ in print(payload.name) }
-    Timer.scheduledTimer(withTimeInterval: 0.001, repeats: false) { [payload = payloads[1]] _ in
+    Timer.scheduledTimer(withTimeInterval: 0.2, repeats: false) { [payload = payloads[1]] _ in
         print("fires:", payload.name)
     }
     let timer = Timer.scheduledTimer(withTimeInterval: 60, repeats: true) { [payload = payloads[2]] _ in
@@ -25,5 +25,5 @@ func makeTimers() {
 }
 
 makeTimers()
-RunLoop.current.run(until: Date() + 0.05)
+RunLoop.current.run(until: Date() + 0.5)
 print("end")

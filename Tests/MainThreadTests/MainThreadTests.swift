@@ -6,8 +6,8 @@ import XCTest
 
 import class RunLoopKit.RunLoop
 
-/// The main loop serves the main dispatch queue, and with it the main actor. Synchronous methods, because XCTest runs those
-/// on the initial thread.
+/// The main loop serves the main dispatch queue, and with it the main actor. The methods are synchronous, because XCTest runs
+/// those on the initial thread.
 final class MainThreadTests: XCTestCase {
     // R2 the main loop is the loop of the initial thread
     func testMainLoopIsInitialThreads() {
@@ -61,7 +61,7 @@ final class MainThreadTests: XCTestCase {
         XCTAssertEqual(seen.threads, [pthread_self()])
     }
 
-    // A task on the main actor that slept goes on on the initial thread
+    // A task on the main actor that slept continues on the initial thread
     func testSleepingMainActorTask() throws {
         let seen = Seen()
         let start = RunLoop.Instant.now
@@ -92,7 +92,7 @@ final class MainThreadTests: XCTestCase {
         XCTAssertEqual(seen.threads, [pthread_self()])
     }
 
-    // R109 a run inside a main-queue block leaves the queue alone
+    // R109 a run inside a main-queue block does not serve the queue
     func testRunInsideBlockLeavesQueueAlone() {
         let order = Order()
         DispatchQueue.main.async {
@@ -105,7 +105,7 @@ final class MainThreadTests: XCTestCase {
         XCTAssertEqual(order.lines, ["nested finished", "second block"])
     }
 
-    // closures of all kinds of items are isolated to the main actor, if they say so
+    // closures of all kinds of items can be isolated to the main actor
     @MainActor func testItemsOfMainActor() throws {
         let state = Notebook()
         let loop = RunLoop.main
@@ -165,7 +165,7 @@ final class MainThreadTests: XCTestCase {
     func note(_ line: String) { lines.insert(line) }
 }
 
-/// On which threads something happened.
+/// The threads on which something happened.
 private final class Seen: @unchecked Sendable {
     private let lock = DispatchQueue(label: "seen")
     private var noted: [pthread_t] = []
@@ -176,7 +176,7 @@ private final class Seen: @unchecked Sendable {
     }
 }
 
-/// What happened, in order.
+/// The events, in their order.
 private final class Order: @unchecked Sendable {
     private let lock = DispatchQueue(label: "order")
     private var noted: [String] = []

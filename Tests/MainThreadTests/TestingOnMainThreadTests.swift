@@ -7,14 +7,14 @@ import class RunLoopKit.RunLoop
 
 /// The helpers of RunLoopKitTesting on the main loop, and in asynchronous methods of XCTest.
 final class TestingOnMainThreadTests: XCTestCase {
-    // R25 R106 a turn of the main loop serves the main queue and the main actor
-    func testTurnServesMainQueue() throws {
-        RunLoop.main.turn(times: .max)
+    // R25 R106 an iteration of the main loop serves the main queue and the main actor
+    func testIterationServesMainQueue() throws {
+        RunLoop.main.iterate(times: .max)
         var ran = false
         nonisolated(unsafe) let note = { ran = true }
         DispatchQueue.main.async { note() }
         XCTAssertTrue(RunLoop.main.hasWork())
-        XCTAssertGreaterThan(RunLoop.main.turn(times: .max), 0)
+        XCTAssertGreaterThan(RunLoop.main.iterate(times: .max), 0)
         XCTAssertTrue(ran)
         XCTAssertFalse(RunLoop.main.hasWork())
     }
@@ -29,7 +29,7 @@ final class TestingOnMainThreadTests: XCTestCase {
         XCTAssertFalse(task.isCancelled)
     }
 
-    // A condition in vain is an error with a sentence
+    // A condition that does not hold is an error with a description
     func testConditionInVain() {
         XCTAssertThrowsError(try RunLoop.main.runUntil("never", within: .milliseconds(10)) { false }) { error in
             XCTAssertTrue("\(error)".hasPrefix("never did not come about within 0.01 seconds"))
@@ -38,11 +38,11 @@ final class TestingOnMainThreadTests: XCTestCase {
 
     // An asynchronous method has a loop on a thread of its own
     func testLoopOfItsOwn() async throws {
-        let turns = await withRunLoop { loop in
+        let iterations = await withRunLoop { loop in
             loop.perform {}
-            return loop.turn(times: .max)
+            return loop.iterate(times: .max)
         }
-        XCTAssertEqual(turns, 1)
+        XCTAssertEqual(iterations, 1)
     }
 }
 

@@ -3,8 +3,8 @@ import RunLoopKit
 import RunLoopKitTesting
 import Testing
 
-/// Delivering an event allocates nothing: no box, no closure context, no array. Making something costs its object, and what the
-/// closure captures, which is the caller's.
+/// Delivering an event allocates nothing: no box, no closure context, no array. Making an item allocates its object, and the
+/// caller allocates the captures of the closure.
 @Suite(.enabled(if: Canaries.areReliable)) struct AllocationTests {
     static let deliveries = 10_000
 
@@ -22,8 +22,8 @@ import Testing
         #expect(!usesMemory)
     }
 
-    @Test("A tick of a timer that its creator dropped allocates nothing")
-    func droppedTimerTick() async throws {
+    @Test("A tick of a timer that its creator released allocates nothing")
+    func releasedTimerTick() async throws {
         let usesMemory = try await withRunLoopThread {
             let ticks = Count()
             RunLoop.current.add(
@@ -38,17 +38,17 @@ import Testing
         #expect(!usesMemory)
     }
 
-    @Test("A source that performs and an observer that is told allocate nothing")
+    @Test("A source that performs and an observer that is notified allocate nothing")
     func sourceAndObserver() async throws {
         let usesMemory = try await withRunLoopThread {
             let performed = Count()
-            let told = Count()
+            let notified = Count()
             let source = RunLoop.Source { performed.increment() }
             try RunLoop.current.add(source, forMode: .default)
-            RunLoop.current.add(RunLoop.Observer(.all) { _, _ in told.increment() }, forMode: .default)
+            RunLoop.current.add(RunLoop.Observer(.all) { _, _ in notified.increment() }, forMode: .default)
             let usesMemory = try deliver { source.signal() }
             #expect(performed.value >= Self.deliveries)
-            #expect(told.value == 4 * performed.value)
+            #expect(notified.value == 4 * performed.value)
             return usesMemory
         }
         #expect(!usesMemory)
@@ -71,7 +71,7 @@ import Testing
         #expect(!usesMemory)
     }
 
-    @Test("A performed closure allocates nothing, given and called")
+    @Test("Performing and calling a closure allocates nothing")
     func performedClosure() async throws {
         let usesMemory = try await withRunLoopThread {
             let loop = RunLoop.current
@@ -85,7 +85,7 @@ import Testing
         #expect(!usesMemory)
     }
 
-    @Test("A closure given to a thread allocates nothing where it is given")
+    @Test("Performing a closure on a thread allocates nothing on the calling thread")
     func closureForThread() async throws {
         let count = try await withRunLoopThread {
             let calls = Count()
@@ -96,24 +96,24 @@ import Testing
         #expect(count == 0)
     }
 
-    @Test("An observer that its creator dropped allocates nothing")
-    func droppedObserver() async throws {
+    @Test("An observer that its creator released allocates nothing")
+    func releasedObserver() async throws {
         let usesMemory = try await withRunLoopThread {
-            let told = Count()
+            let notified = Count()
             let source = RunLoop.Source {}
             try RunLoop.current.add(source, forMode: .default)
             RunLoop.current.add(
                 RunLoop.Observer(.beforeTimers) { observer, _ in
-                    if observer.isValid { told.increment() }
+                    if observer.isValid { notified.increment() }
                 }, forMode: .default)
             let usesMemory = try deliver { source.signal() }
-            #expect(told.value == 100 + Self.deliveries)
+            #expect(notified.value == 100 + Self.deliveries)
             return usesMemory
         }
         #expect(!usesMemory)
     }
 
-    @Test("A timer and an observer are one object each, and a source is two, beside what their closures capture")
+    @Test("A timer and an observer are one object each, and a source is two, besides the captures of their closures")
     func creation() async throws {
         let (timer, tick, observer, source) = try await withRunLoopThread {
             let fire: @Sendable (RunLoop.Timer) -> Void = { _ in }
@@ -132,7 +132,7 @@ import Testing
         #expect(source == 2)
     }
 
-    @Test("A closure that captures one object is no allocation")
+    @Test("A closure that captures one object allocates nothing")
     func oneCapture() async throws {
         let count = try await withRunLoopThread {
             let object = Count()
@@ -141,13 +141,13 @@ import Testing
         #expect(count == 1)
     }
 
-    @Test("A timeout whose closure captures one object allocates nothing: made, put off, called off, called")
+    @Test("A timeout whose closure captures one object allocates nothing: made, rescheduled, cancelled, called")
     func timeout() async throws {
         let usesMemory = try await withRunLoopThread {
             let object = Count()
             let usesMemory = try deliver {
-                let calledOff = RunLoop.Timeout(on: .current, after: .seconds(3600)) { object.increment() }
-                calledOff.reschedule(after: .seconds(1800))
+                let cancelled = RunLoop.Timeout(on: .current, after: .seconds(3600)) { object.increment() }
+                cancelled.reschedule(after: .seconds(1800))
                 let called = RunLoop.Timeout(on: .current, after: .zero) { object.increment() }
                 RunLoop.current.run(mode: .default, for: .zero)
                 if called.isValid { object.increment() }
@@ -192,14 +192,14 @@ import Testing
             let here = Caller(thread.loop.executor)
             let there = Caller(thread.loop.makeExecutor(inModes: [.common]))
             let usesMemory = try await here.call(there)
-            // Each call is two jobs: there and back.
+            // Each call is two jobs: one in each direction.
             #expect(await there.calls == 100 + Self.deliveries)
             return usesMemory
         }
         #expect(!usesMemory)
     }
 
-    @Test("An allocation would be noticed, freed or not")
+    @Test("An allocation is detected, freed or not")
     func canariesWork() async throws {
         let (nothing, freed, kept) = try await withRunLoopThread {
             let canaries = try #require(Canaries())
@@ -217,7 +217,7 @@ import Testing
     }
 }
 
-/// Runs the loop until all is warm, and then `deliveries` iterations more. Did those allocate memory?
+/// Runs the loop until all caches are filled, and then `deliveries` more iterations. Did those allocate memory?
 private func deliver(_ prepare: () -> Void = {}) throws -> Bool {
     let loop = RunLoop.current
     let canaries = try #require(Canaries())
@@ -229,8 +229,8 @@ private func deliver(_ prepare: () -> Void = {}) throws -> Bool {
     return canaries.disturbed() > 0
 }
 
-/// How many allocations `body` makes, counted when it has been called before. What it returns is kept until they are counted. The
-/// least of several counts: whoever finds the core's store of blocks empty fills it, and that is nobody's cost in particular.
+/// How many allocations `body` makes, counted after a first call. Its results are kept until they are counted. The least of
+/// several counts is returned, because a call may happen to be the one that fills the core's store of blocks.
 private func allocations<Result>(_ body: () -> Result) throws -> Int {
     let canaries = try #require(Canaries())
     var least = Int.max
@@ -242,7 +242,7 @@ private func allocations<Result>(_ body: () -> Result) throws -> Int {
     return least
 }
 
-/// An actor whose calls of another one are jobs of the same thread.
+/// An actor whose calls of another actor are jobs on the same thread.
 private actor Caller {
     private let executor: RunLoop.ActorExecutor
     private(set) var calls = 0
@@ -267,20 +267,20 @@ private actor Caller {
 
 private final class Empty {}
 
-/// Tells how much a thread has allocated meanwhile, be it freed again or not.
+/// Counts the allocations of a thread, whether they are freed again or not.
 ///
 /// The allocator keeps a list of free blocks of each size for each thread, last in, first out. Into each of them go some blocks
-/// that are filled with a pattern. Whoever allocates a block of that size gets one of these: if it is not there afterwards, or
-/// its pattern was written over, somebody did. No other thread can disturb that. What is freed and allocated anew counts once, and
-/// memory that is asked for zeroed, as the core does, is not taken from those lists: this is about the overlay.
+/// that are filled with a pattern. An allocation of that size takes one of these. If it is not there afterwards, or its pattern
+/// was overwritten, there was an allocation. Other threads have no effect on that. A block that is freed and allocated again
+/// counts once. Zeroed memory, which the core requests, does not come from those lists, so only the overlay is counted.
 private final class Canaries {
-    /// Not where the allocator does something else, as under a sanitizer.
+    /// `false` where the allocator works differently, as under a sanitizer.
     static var areReliable: Bool { Canaries() != nil }
 
     private static let sizes = stride(from: 24, through: 504, by: 16)
     private static let perSize = 4
     private static let pattern: UInt8 = 0xA5
-    /// At the beginning of a free block the allocator keeps its own data.
+    /// The allocator has its own data at the beginning of a free block.
     private static let ownData = 16
 
     private typealias Block = UnsafeMutableRawPointer?
@@ -291,9 +291,9 @@ private final class Canaries {
     /// `nil` if they do not work.
     init?() {
         drained.reserveCapacity(16384)
-        // Takes what is in the lists now, so that there is room for the canaries.
+        // Empties the lists, so that there is space for the canaries.
         for size in Self.sizes { for _ in 0..<16 { drained.append(malloc(size)) } }
-        // The first time, the runtime itself may allocate what describes the types used here.
+        // The first time, the runtime itself may allocate the metadata of the types used here.
         for _ in 0..<2 {
             plant()
             _ = disturbed()
@@ -311,7 +311,7 @@ private final class Canaries {
     func plant() {
         for (index, size) in Self.sizes.enumerated() {
             let blocks = planted + index * Self.perSize
-            // A full list takes no block; so try until all come back at once.
+            // A full list takes no block, so this is repeated until all blocks come back at once.
             for _ in 0..<100 {
                 for place in 0..<Self.perSize { blocks[place] = malloc(size) }
                 giveBack(blocks)
@@ -334,7 +334,7 @@ private final class Canaries {
         }
     }
 
-    /// How many of them somebody took.
+    /// How many of them were allocated.
     func disturbed() -> Int {
         var count = 0
         for (index, size) in Self.sizes.enumerated() {

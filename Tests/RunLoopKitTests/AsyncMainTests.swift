@@ -21,7 +21,7 @@ import Testing
                 """)
     }
 
-    @Test("R109 A run nested in a job of the main actor leaves the others waiting, and a note says so")
+    @Test("R109 A run nested in a job of the main actor runs no other job, and a diagnostic says so")
     func noteAboutNestedRun() async throws {
         let program = try #require(pathOfProgram())
         let (status, output) = try await withRunLoopThread { try run(program, "nested 2>&1") }
@@ -29,12 +29,14 @@ import Testing
         #expect(
             output.hasPrefix("runloop: Work for the main dispatch queue or the main actor has been waiting for 250 ms"))
         #expect(output.hasSuffix("the nested run has ended\nthe job that waited\n"))
-        let quiet = try await withRunLoopThread { try run(program, "nested 2>&1", environment: "RUNLOOP_NOTES=0") }
+        let quiet = try await withRunLoopThread {
+            try run(program, "nested 2>&1", environment: "RUNLOOP_DIAGNOSTICS=0")
+        }
         #expect(quiet.output == "the nested run has ended\nthe job that waited\n")
     }
 }
 
-/// The program is built into the directory of the tests, which is that of one of the process's arguments.
+/// The program is in the build directory of the tests, which one of the process's arguments names.
 private func pathOfProgram() -> String? {
     for argument in CommandLine.arguments where argument.contains("/") {
         var directory = argument
@@ -47,7 +49,7 @@ private func pathOfProgram() -> String? {
     return nil
 }
 
-/// What a program prints, and its exit status. The rest of the command line is the shell's.
+/// The output of a program, and its exit status. The rest of the command line is for the shell.
 private func run(
     _ program: String, _ arguments: String = "", environment: String = ""
 ) throws -> (status: CInt, output: String) {

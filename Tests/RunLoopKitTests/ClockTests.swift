@@ -3,7 +3,7 @@ import RunLoopKit
 import Testing
 
 @Suite struct ClockTests {
-    @Test("A sleep ends on the loop's clock, not before its deadline, in every way to ask for it")
+    @Test("A sleep on the loop's clock ends not before its deadline, with each of its methods")
     func notBefore() async throws {
         let thread = try RunLoop.Thread()
         let clock = thread.loop.clock
@@ -25,13 +25,13 @@ import Testing
         #expect(clock.minimumResolution == .nanoseconds(1))
     }
 
-    @Test("A task on the loop's thread begins its sleep there, and goes on there")
+    @Test("A task on the loop's thread begins its sleep there, and continues there")
     func staysOnThread() async throws {
         let thread = try RunLoop.Thread()
         let loop = thread.loop
         let sleeper = SleepingActor(loop)
         #expect(try await sleeper.sleep(for: .milliseconds(2)))
-        // The timer is there when the task has run to its first suspension: no other thread has taken part.
+        // The timer exists when the task has run to its first suspension: no other thread is involved.
         let task = await thread.performAndWait {
             let task = Task.immediate { try await loop.clock.sleep(for: .seconds(1000)) }
             #expect(loop.nextFireDate(inMode: .default) != nil)
@@ -41,7 +41,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test("A deadline that has passed is no wait, unless the task is cancelled")
+    @Test("A sleep until a deadline that has passed returns at once, and throws in a cancelled task")
     func past() async throws {
         let thread = try RunLoop.Thread()
         let clock = thread.loop.clock
@@ -59,11 +59,11 @@ import Testing
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test("A cancelled sleep throws at once, and its timer is gone by then")
+    @Test("A cancelled sleep throws at once, after its timer was freed")
     func cancellation() async throws {
         let thread = try RunLoop.Thread()
         let loop = thread.loop
-        // The last one never comes.
+        // The last one is never reached.
         for duration in [Duration.seconds(1000), .seconds(Int64.max)] {
             let isGone = Task {
                 do {
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test("A cancellation after the sleep changes nothing")
+    @Test("A cancellation after the sleep has no effect")
     func lateCancellation() async throws {
         let thread = try RunLoop.Thread()
         let task = Task {
@@ -140,7 +140,7 @@ import Testing
             try await loop.clock(inMode: .default).sleep(until: deadline, tolerance: .seconds(1000))
             awake.increment()
         }
-        // A task that is late has nothing to wait for, and says nothing about tolerance.
+        // A task that is late does not wait, and shows nothing about tolerance.
         #expect(try await eventually { loop.nextFireDate(inMode: .default) != nil || awake.value == 1 })
         let isAsleep = awake.value == 0
         #expect(try await eventually { RunLoop.Instant.now > deadline + .milliseconds(10) })
@@ -149,22 +149,22 @@ import Testing
         try await task.value
     }
 
-    @Test("Sleeps, cancellations and the end of the thread at once: every task is answered")
+    @Test("Sleeps, cancellations and the end of the thread at once: every task is resumed")
     func races() async throws {
-        for round in 0..<40 {
+        for attempt in 0..<40 {
             let thread = try RunLoop.Thread()
             let clock = thread.loop.clock
             let tasks = (0..<12).map { number in
                 Task { try await clock.sleep(for: .microseconds(number * 40)) }
             }
-            for (number, task) in tasks.enumerated() where number % 3 == round % 3 { task.cancel() }
-            if round % 2 == 0 { thread.stop() }
+            for (number, task) in tasks.enumerated() where number % 3 == attempt % 3 { task.cancel() }
+            if attempt % 2 == 0 { thread.stop() }
             for task in tasks {
                 guard case .failure(let error) = await task.result else { continue }
                 #expect(error is CancellationError || error as? RunLoop.Error == .loopFinished)
-                #expect(error is CancellationError || round % 2 == 0)
+                #expect(error is CancellationError || attempt % 2 == 0)
             }
-            // The one that has fired last may still be returning from its call.
+            // The timer that fired last may still be returning from its call.
             #expect(try await eventually { thread.loop.nextFireDate(inMode: .default) == nil })
         }
     }

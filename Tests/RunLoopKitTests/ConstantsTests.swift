@@ -3,7 +3,7 @@ import Glibc
 import RunLoopKit
 import Testing
 
-/// Whatever is written down twice, once in C and once in Swift, is compared here, one by one.
+/// Each constant that exists in C and in Swift is compared here.
 @Suite struct ConstantsTests {
     @Test("The results of a run have the values of the C header")
     func runResults() {

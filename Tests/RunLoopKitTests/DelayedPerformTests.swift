@@ -3,9 +3,9 @@ import Glibc
 import RunLoopKit
 import Testing
 
-/// What becomes of delayed closures: they run, are cancelled, or are never run, and their registrations tell.
+/// Delayed closures are called, cancelled, or never called, and their registrations have that state.
 @Suite struct DelayedPerformTests {
-    @Test("A registration tells what has become of its closure")
+    @Test("A registration has the state of its closure")
     func states() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test("R8 A thread that ends frees its delayed closures unused, though their registrations are kept")
+    @Test("R8 A thread that ends frees its delayed closures without a call, even if their registrations are retained")
     func endOfThread() async throws {
         try await withRunLoopThread {
             let thread = try RunLoop.Thread()
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test("Two closures under one key are both called")
+    @Test("Two closures with one key are both called")
     func sameKeyTwice() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test("Cancelling a key cancels and frees all that was given under it to this loop, and nothing else")
+    @Test("Cancelling a key cancels and frees all closures of this loop with the key, and no others")
     func cancelKey() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test("A closure may cancel its own key: itself it goes on, the others are cancelled")
+    @Test("A closure may cancel its own key: it continues, and the others are cancelled")
     func cancelOwnKey() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test("A key is kept until its closure is over, and may use the loop while it is hashed and compared")
+    @Test("A key is retained until its closure is over, and may use the loop while it is hashed and compared")
     func keysOfTheUser() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
@@ -144,13 +144,13 @@ import Testing
             #expect(freed.value == 0)
             #expect(loop.run(mode: .default) == .stopped)
             #expect(freed.value == 1)
-            // What asks with a key holds one itself.
+            // The key that cancels is itself a reference.
             #expect(loop.cancelPerforms(key: BusyKey(loop, Token(Count()))) == 1)
             #expect(freed.value == 2)
         }
     }
 
-    @Test("Closures given, fired and cancelled by many threads at once: each is called or cancelled, and freed")
+    @Test("Closures performed and cancelled by many threads at once: each is called or cancelled, and freed")
     func races() async throws {
         try await withRunLoopThread {
             let thread = try RunLoop.Thread()
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    @Test("The registration of a scope stands until it is cancelled, or its loop's thread ends")
+    @Test("The registration of a scope is active until it is cancelled, or its loop's thread ends")
     func statesOfScopes() async throws {
         try await withRunLoopThread {
             let thread = try RunLoop.Thread()
@@ -199,7 +199,7 @@ import Testing
 
 private struct Key: Hashable, Sendable { let number: Int }
 
-/// A key that calls the loop whenever it is asked anything.
+/// A key that calls the loop whenever it is hashed or compared.
 private struct BusyKey: Hashable, Sendable {
     let loop: RunLoop
     let token: Token
@@ -213,7 +213,7 @@ private struct BusyKey: Hashable, Sendable {
     func hash(into hasher: inout Hasher) { hasher.combine(loop.cancelPerforms(key: "other")) }
 }
 
-/// Gives `perform` a closure that must not be called, and counts its end.
+/// Performs a closure that must not be called, and counts when it is freed.
 private func delay(
     by delay: Duration, _ freed: Count,
     _ perform: (Duration, sending @escaping () -> Void) -> RunLoop.Registration

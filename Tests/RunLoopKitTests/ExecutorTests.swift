@@ -135,7 +135,7 @@ import Testing
         let gate = DispatchSemaphore(value: 0)
         let trace = Trace()
         thread.perform { gate.wait() }
-        // Both jobs are there when the first one begins.
+        // Both jobs are queued when the first one begins.
         let first = Task.immediateDetached { await counter.runNested(until: "second", in: trace) }
         let second = Task.immediateDetached { await counter.note("second", in: trace) }
         gate.signal()
@@ -173,7 +173,7 @@ import Testing
             loop.run(mode: "dialog", until: .now + generous) { trace.all.contains("second") }
             trace.note("dialog ends")
         }
-        // One job is there before the nested runs begin, the other one comes while a run sleeps.
+        // One job is queued before the nested runs begin, the other one while a run sleeps.
         let first = Task.immediateDetached { await counter.note("first", in: trace) }
         gate.signal()
         let isInDialog = try await withRunLoopThread { waitUntil { loop.currentMode == "dialog" && loop.isWaiting } }
@@ -196,10 +196,10 @@ import Testing
         await counter.call(sibling, "sibling", in: trace)
         await counter.call(other, "other", in: trace)
         try await withRunLoopThread { thread.performAndWait {} }
-        #expect(trace.all == ["sibling", "the loop goes round", "the loop goes round", "other"])
+        #expect(trace.all == ["sibling", "another iteration", "another iteration", "other"])
     }
 
-    @Test("Call-outs in custom modes are isolated, too, and so is what comes and goes with a source")
+    @Test("Call-outs in custom modes are isolated too, and so are those of a source's additions and removals")
     func isolationInCustomModes() async throws {
         let trace = Trace()
         try await withRunLoop { loop in
@@ -223,7 +223,7 @@ import Testing
             ])
     }
 
-    @Test("No job is dropped when the thread ends, nor what those jobs add")
+    @Test("Every job runs when the thread ends, and those that they add do too")
     func jobsAtEnd() async throws {
         for _ in 0..<20 {
             let thread = try RunLoop.Thread()
@@ -244,7 +244,7 @@ import Testing
         }
     }
 
-    @Test("A job for a thread that is gone stops the program with a sentence")
+    @Test("A job for a thread that has ended ends the program with a message")
     func jobAfterEnd() async throws {
         await #expect(processExitsWith: .failure) {
             let thread = try RunLoop.Thread()
@@ -304,7 +304,7 @@ private actor Counter {
     }
 
     func call(_ other: Counter, _ line: String, in trace: Trace) async {
-        loop.perform { trace.note("the loop goes round") }
+        loop.perform { trace.note("another iteration") }
         await other.note(line, in: trace)
     }
 

@@ -3,7 +3,7 @@ import RunLoopKit
 import Testing
 
 @Suite struct InputTests {
-    @Test("Every byte arrives, in order, however small the buffer is, and the end of the input is the end")
+    @Test("Every byte arrives, in order, however small the buffer is, and the end of the input ends the iteration")
     func bytes() async throws {
         let thread = try RunLoop.Thread()
         let sent = (0..<1000).map { UInt8(truncatingIfNeeded: $0 * 7) }
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test("Chunks are what arrives, not larger than the buffer, and never empty")
+    @Test("Chunks are the input as it arrives, not larger than the buffer, and never empty")
     func chunks() async throws {
         let thread = try RunLoop.Thread()
         let sent = (0..<1000).map { UInt8(truncatingIfNeeded: $0) }
@@ -31,7 +31,7 @@ import Testing
         close(reader)
     }
 
-    @Test("An input that is larger than pipe and buffer arrives whole")
+    @Test("An input that is larger than pipe and buffer arrives completely")
     func largeInput() async throws {
         let thread = try RunLoop.Thread()
         let count = 3_000_000
@@ -52,8 +52,8 @@ import Testing
         close(reader)
     }
 
-    @Test("Nothing is read that was not asked for")
-    func readsOnlyWhatIsAskedFor() async throws {
+    @Test("Nothing is read that was not requested")
+    func readsOnlyRequested() async throws {
         let thread = try RunLoop.Thread()
         let (reader, writer) = try makePipe()
         var chunks = thread.loop.chunks(of: reader).makeAsyncIterator()
@@ -68,14 +68,14 @@ import Testing
         close(writer)
     }
 
-    @Test("While nobody asks the loop sleeps, though there is input")
-    func sleepsWhileNobodyAsks() async throws {
+    @Test("While no consumer waits the loop sleeps, even if there is input")
+    func sleepsWithoutConsumer() async throws {
         let thread = try RunLoop.Thread()
         let (reader, writer) = try makePipe()
         var chunks = thread.loop.chunks(of: reader, bufferSize: 1).makeAsyncIterator()
         send([1, 2, 3], to: writer)
         #expect(try await chunks.next(isolation: nil) == [1])
-        // The first report that nobody waits for takes the source out.
+        // The first report without a waiting consumer removes the source.
         try await settle(thread)
         let woken = Count()
         thread.loop.add(RunLoop.Observer(.afterWaiting) { _, _ in woken.increment() }, forMode: .default)
@@ -120,7 +120,7 @@ import Testing
         close(reader)
     }
 
-    @Test("Input arrives only when the loop runs in the mode, which is not empty until the iteration is over")
+    @Test("Input arrives only when the loop runs in the mode, which is not empty until the iteration ends")
     func modes() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
@@ -147,8 +147,8 @@ import Testing
         }
     }
 
-    @Test("An iterator that is let go of leaves nothing in the loop, and closes nothing")
-    func droppedIterator() async throws {
+    @Test("A released iterator leaves nothing in the loop, and closes nothing")
+    func releasedIterator() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             let mode = RunLoop.Mode("input")
@@ -172,18 +172,128 @@ import Testing
     }
 }
 
-/// How an iteration over input can end other than with the input.
+/// Input for which the kernel reports nothing, because a read of it never waits.
+@Suite struct FileInputTests {
+    @Test("A regular file arrives whole, in order, from where its descriptor stands, however small the buffer is")
+    func file() async throws {
+        let thread = try RunLoop.Thread()
+        let sent = (0..<1000).map { UInt8(truncatingIfNeeded: $0 * 7) }
+        let file = try regularFile(with: sent)
+        for size in [1, 7, 65_536] {
+            lseek(file, 5, SEEK_SET)
+            var bytes: [UInt8] = []
+            for try await byte in thread.loop.bytes(of: file, bufferSize: size) { bytes.append(byte) }
+            #expect(bytes == Array(sent[5...]))
+            lseek(file, 0, SEEK_SET)
+            var chunks: [UInt8] = []
+            for try await chunk in thread.loop.chunks(of: file, bufferSize: size) { chunks += chunk }
+            #expect(chunks == sent)
+        }
+        #expect(isOpen(file))
+        close(file)
+    }
+
+    @Test("The lines of a regular file are those of its text, the last one without its end included")
+    func lines() async throws {
+        let thread = try RunLoop.Thread()
+        let file = try regularFile(with: Array("one\ntwo\r\n\nthree".utf8))
+        var lines: [String] = []
+        for try await line in thread.loop.lines(of: file, bufferSize: 2) { lines.append(line) }
+        #expect(lines == ["one", "two", "", "three"])
+        lseek(file, 0, SEEK_SET)
+        var bounded: [RunLoop.Line] = []
+        for try await line in thread.loop.lines(of: file, skippingLongerThan: 3) { bounded.append(line) }
+        #expect(bounded == [.text("one"), .text("two"), .text(""), .tooLong])
+        close(file)
+    }
+
+    @Test("An empty file and /dev/null are at their end, and stay there")
+    func nothing() async throws {
+        let thread = try RunLoop.Thread()
+        for descriptor in [try regularFile(with: []), open("/dev/null", O_RDONLY)] {
+            var bytes = thread.loop.bytes(of: descriptor).makeAsyncIterator()
+            var chunks = thread.loop.chunks(of: descriptor).makeAsyncIterator()
+            var lines = thread.loop.lines(of: descriptor).makeAsyncIterator()
+            for _ in 0..<2 {
+                #expect(try await bytes.next(isolation: nil) == nil)
+                #expect(try await chunks.next(isolation: nil) == nil)
+                #expect(try await lines.next(isolation: nil) == nil)
+            }
+            #expect(isOpen(descriptor))
+            close(descriptor)
+        }
+    }
+
+    @Test("An iteration of the loop reads a file once at most, and at the end of the file the mode is empty")
+    func othersHaveTheirTurn() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let mode = RunLoop.Mode("input")
+            let file = try regularFile(with: [UInt8](repeating: 1, count: 100))
+            let received = Count()
+            let task = Task {
+                for try await chunk in loop.chunks(of: file, bufferSize: 1, inMode: mode) {
+                    for _ in chunk { received.increment() }
+                }
+            }
+            #expect(waitUntil { loop.allModes.contains(mode) })
+            #expect(loop.run(mode: .default, for: .zero) == .finished)
+            #expect(received.value == 0)
+            let iterations = Count()
+            loop.add(RunLoop.Observer(.beforeSources) { _, _ in iterations.increment() }, forMode: mode)
+            #expect(loop.run(mode: mode, for: generous) == .finished)
+            finish(task)
+            #expect(received.value == 100)
+            #expect(iterations.value > 100)
+            close(file)
+        }
+    }
+
+    @Test("While nobody asks, nothing of a file is read, and the loop has nothing to do")
+    func readsOnlyWhatIsAskedFor() async throws {
+        let thread = try RunLoop.Thread()
+        let file = try regularFile(with: [1, 2, 3])
+        var chunks = thread.loop.chunks(of: file, bufferSize: 1).makeAsyncIterator()
+        for byte: UInt8 in 1...3 {
+            #expect(try await chunks.next(isolation: nil) == [byte])
+            try await settle(thread)
+            #expect(lseek(file, 0, SEEK_CUR) == Int(byte))
+            let hasWork = try await thread.loop.performAndWait { RunLoop.current.hasWork(inMode: .default) }
+            #expect(!hasWork)
+        }
+        #expect(try await chunks.next(isolation: nil) == nil)
+        close(file)
+    }
+
+    @Test("A cancelled task's iteration over a file ends, and has left the loop when the task knows")
+    func cancelled() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let mode = RunLoop.Mode("input")
+            let file = try regularFile(with: [1])
+            let task = Task {
+                for try await _ in loop.bytes(of: file, inMode: mode) { Issue.record("The loop has not run.") }
+            }
+            #expect(waitUntil { loop.allModes.contains(mode) })
+            task.cancel()
+            finish(task)
+            #expect(loop.run(mode: mode, for: .zero) == .finished)
+            #expect(lseek(file, 0, SEEK_CUR) == 0)
+            close(file)
+        }
+    }
+}
+
+/// The ends of an iteration other than the end of the input.
 @Suite struct InputEndTests {
-    @Test("What cannot be waited for, or not be read, is an error, and then the end")
+    @Test("A descriptor that cannot be waited for, or not be read, throws an error and ends the iteration")
     func wrongDescriptors() async throws {
         let thread = try RunLoop.Thread()
         let (reader, writer) = try makePipe()
-        let null = open("/dev/null", O_RDONLY)
-        let file = open("/proc/self/exe", O_RDONLY)
         let directory = open("/", O_RDONLY)
         let expected: [(CInt, RunLoop.Error)] = [
             (9999, .badDescriptor), (-1, .badDescriptor), (-2, .badDescriptor), (writer, .badDescriptor),
-            (null, .permissionDenied), (file, .permissionDenied), (directory, .permissionDenied),
+            (directory, RunLoop.Error(errorNumber: EISDIR)),
         ]
         for (descriptor, error) in expected {
             var bytes = thread.loop.bytes(of: descriptor).makeAsyncIterator()
@@ -196,13 +306,13 @@ import Testing
             await #expect(throws: error) { _ = try await lines.next(isolation: nil) }
             #expect(try await lines.next(isolation: nil) == nil)
         }
-        for descriptor in [reader, writer, null, file, directory] {
+        for descriptor in [reader, writer, directory] {
             #expect(isOpen(descriptor))
             close(descriptor)
         }
     }
 
-    @Test("A read that fails throws its number")
+    @Test("A read that fails throws its error number")
     func failingRead() async throws {
         let thread = try RunLoop.Thread()
         var ends: [CInt] = [-1, -1]
@@ -216,7 +326,7 @@ import Testing
         close(ends[0])
     }
 
-    @Test("A loop whose thread ends is not the end of the input")
+    @Test("The end of a loop's thread is an error and not the end of the input")
     func endOfThread() async throws {
         let (reader, writer) = try makePipe()
         writeByte(writer)
@@ -241,7 +351,7 @@ import Testing
         close(writer)
     }
 
-    @Test("A cancelled task's iteration ends at once, and has left the loop when the task knows")
+    @Test("A cancelled task's iteration ends at once, and is removed from the loop before the task continues")
     func cancelledWhileWaiting() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
@@ -261,7 +371,7 @@ import Testing
         }
     }
 
-    @Test("A task that was cancelled before gets nothing, and nothing is read for it")
+    @Test("A task that was cancelled before gets no input, and nothing is read for it")
     func cancelledBefore() async throws {
         let thread = try RunLoop.Thread()
         let (reader, writer) = try makePipe()
@@ -280,7 +390,7 @@ import Testing
         close(writer)
     }
 
-    @Test("What is in the buffer is had after a cancellation, half a line is not")
+    @Test("After a cancellation bytes in the buffer are returned, and an incomplete line is not")
     func cancelledAfter() async throws {
         let thread = try RunLoop.Thread()
         let (reader, writer) = try makePipe()
@@ -299,15 +409,15 @@ import Testing
         close(writer)
     }
 
-    @Test("When an iteration is over nobody reads from the descriptor, which may be closed and its number used again")
+    @Test("After an iteration no thread reads from the descriptor, which may be closed and its number used again")
     func closedAfterwards() async throws {
         let thread = try RunLoop.Thread()
-        for round in 0..<200 {
+        for attempt in 0..<200 {
             let (reader, writer) = try makePipe()
             let task = Task {
                 for try await _ in thread.loop.bytes(of: reader) {}
             }
-            if round % 2 == 0 { await Task.yield() }
+            if attempt % 2 == 0 { await Task.yield() }
             let noise = TestThread { send([UInt8](repeating: 1, count: 10), to: writer) }
             task.cancel()
             try await task.value
@@ -343,7 +453,7 @@ private actor Listener {
     }
 }
 
-/// Waits on this thread, which is not of the pool, for a task.
+/// Waits for a task on this thread, which does not belong to the pool.
 @discardableResult
 private func finish<Value: Sendable>(_ task: Task<Value, any Error>) -> Value? {
     let result = Handed<Result<Value, any Error>>()
@@ -356,7 +466,7 @@ private func finish<Value: Sendable>(_ task: Task<Value, any Error>) -> Value? {
     return nil
 }
 
-/// Waits until the loop has had several turns, and sleeps.
+/// Waits until the loop has run several iterations, and sleeps.
 private func settle(_ thread: RunLoop.Thread) async throws {
     try await withRunLoopThread {
         for _ in 0..<4 { thread.performAndWait {} }
@@ -370,6 +480,16 @@ private func source(of bytes: [UInt8]) throws -> CInt {
     send(bytes, to: writer)
     close(writer)
     return reader
+}
+
+/// A regular file without a name, with those bytes, read from its beginning.
+private func regularFile(with bytes: [UInt8]) throws -> CInt {
+    let file = try #require(tmpfile())
+    defer { fclose(file) }
+    let descriptor = dup(fileno(file))
+    send(bytes, to: descriptor)
+    lseek(descriptor, 0, SEEK_SET)
+    return descriptor
 }
 
 private func makeBlockingPipe() throws -> (reader: CInt, writer: CInt) {
@@ -387,7 +507,7 @@ private func send(_ bytes: [UInt8], to descriptor: CInt) {
     }
 }
 
-/// What can be read now.
+/// The bytes that can be read now.
 private func take(from descriptor: CInt) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: 1000)
     let count = read(descriptor, &bytes, bytes.count)

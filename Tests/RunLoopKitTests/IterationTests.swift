@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test("Work that is marked by work of the same round is done before the loop sleeps")
+    @Test("Work that is marked by other work is done before the loop sleeps")
     func markedByWork() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
@@ -37,7 +37,7 @@ import Testing
             let third = RunLoop.CoalescedWork(on: loop, order: 3) {
                 trace.note("third")
                 second.setNeeded()
-                // The mark is not lost to the wait of this run, which knows nothing of the work.
+                // The mark is not lost in the wait of this run, in whose mode the work is not.
                 try? loop.add(RunLoop.Source {}, forMode: "private")
                 loop.run(mode: "private", for: .milliseconds(1))
             }
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("R98 Work that was called off is not done, and its closure is freed")
+    @Test("R98 Invalidated work is not done, and its closure is freed")
     func invalidated() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
@@ -92,7 +92,7 @@ import Testing
             loop.run(mode: .default, for: .zero)
             #expect(done.value == 0)
 
-            // What was marked before it was dropped is still done.
+            // Work that was marked before it was released is still done.
             RunLoop.CoalescedWork(on: loop) { done.increment() }.setNeeded()
             loop.run(mode: .default, for: .zero)
             #expect(done.value == 1)

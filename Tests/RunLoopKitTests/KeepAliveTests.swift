@@ -2,7 +2,7 @@ import RunLoopKit
 import Testing
 
 @Suite struct KeepAliveTests {
-    @Test("R23 A mode that is kept alive is not empty, until it is told so, once or twice")
+    @Test("R23 A mode that is kept alive is not empty, until that is invalidated, once or twice")
     func keeps() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
@@ -19,8 +19,8 @@ import Testing
         }
     }
 
-    @Test("It lasts as long as somebody refers to it, and not longer")
-    func dropped() async throws {
+    @Test("It lasts as long as there is a reference to it, and not longer")
+    func released() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             var keepAlive: RunLoop.KeepAlive? = try RunLoop.KeepAlive(on: loop)
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test("R25 Ended by another thread it ends the run that sleeps for it alone")
+    @Test("R25 Another thread that invalidates it ends a run which it alone has kept")
     func endedElsewhere() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current

@@ -3,7 +3,7 @@ import RunLoopKit
 import Synchronization
 import Testing
 
-/// Who keeps what: every closure is freed exactly once, when nothing can call it any more.
+/// Ownership: every closure is freed exactly once, when nothing can call it any more.
 @Suite struct LifetimeTests {
     @Test("A timer that was never added is freed with its action")
     func timerNeverAdded() {
@@ -20,7 +20,7 @@ import Testing
         #expect(freed.value == 1)
     }
 
-    @Test("R88 R98 Invalidation frees the action at once, though the object is still held")
+    @Test("R88 R98 Invalidation frees the action at once, even if the object is retained")
     func invalidationFreesAction() async throws {
         try await withRunLoopThread {
             let timers = Count()
@@ -58,8 +58,8 @@ import Testing
         }
     }
 
-    @Test("A dropped timer and observer live with their loop, and are freed when they leave it")
-    func droppedItemsLiveWithLoop() async throws {
+    @Test("A released timer and observer live as long as they are in a loop")
+    func releasedItemsLiveWithLoop() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             let timers = Count()
@@ -84,17 +84,17 @@ import Testing
         }
     }
 
-    @Test("R9 A thread that ends frees what its loop alone kept, and leaves the rest valid")
+    @Test("R9 A thread that ends frees the items that only its loop retains, and leaves the others valid")
     func endOfThread() async throws {
         try await withRunLoopThread {
-            let dropped = Count()
+            let released = Count()
             let sources = Count()
             let held = Count()
             let kept = Handed<RunLoop.Timer>()
             TestThread {
                 let loop = RunLoop.current
-                loop.add(ticking(dropped), forMode: .default)
-                loop.add(watching(dropped), forMode: .common)
+                loop.add(ticking(released), forMode: .default)
+                loop.add(watching(released), forMode: .common)
                 let timer = ticking(held)
                 loop.add(timer, forMode: .default)
                 kept.put(timer)
@@ -102,7 +102,7 @@ import Testing
                 try? loop.add(RunLoop.Source { token.touch() }, forMode: .default)
                 loop.run(mode: .default, for: .milliseconds(3))
             }.join()
-            #expect(dropped.value == 2)
+            #expect(released.value == 2)
             #expect(sources.value == 1)
             #expect(held.value == 0)
             let timer = try #require(kept.take())
@@ -133,8 +133,8 @@ import Testing
         }
     }
 
-    @Test("A source that its creator dropped lives with its loop")
-    func droppedSource() async throws {
+    @Test("A source that its creator released lives with its loop")
+    func releasedSource() async throws {
         try await withRunLoopThread {
             try withPipe { reader, writer in
                 let freed = Count()
@@ -156,22 +156,22 @@ import Testing
         }
     }
 
-    @Test("Timers that threads add, remove and drop while they fire are all freed")
+    @Test("Timers that threads add, remove and release while they fire are all freed")
     func concurrentTimers() async throws {
         try await withRunLoopThread {
             let freed = Count()
-            let rounds = 300
+            let attempts = 300
             try withLoopElsewhere { loop in
                 let threads = (0..<2).map { _ in
                     TestThread {
-                        for round in 0..<rounds {
+                        for attempt in 0..<attempts {
                             let timer = RunLoop.Timer(at: .now, every: .microseconds(50)) { [token = Token(freed)] in
                                 token.touch()
-                                if round % 3 == 0 { $0.invalidate() }
+                                if attempt % 3 == 0 { $0.invalidate() }
                             }
                             loop.add(timer, forMode: .default)
-                            if round % 2 == 0 { usleep(50) }
-                            switch round % 3 {
+                            if attempt % 2 == 0 { usleep(50) }
+                            switch attempt % 3 {
                             case 1: timer.invalidate()
                             default: loop.remove(timer, forMode: .default)
                             }
@@ -180,7 +180,7 @@ import Testing
                 }
                 for thread in threads { thread.join() }
             }
-            #expect(freed.value == 2 * rounds)
+            #expect(freed.value == 2 * attempts)
         }
     }
 }

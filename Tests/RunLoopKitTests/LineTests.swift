@@ -16,14 +16,14 @@ import Testing
             ("größer\r\n日本語\n👩‍👩‍👧‍👦\n", ["größer", "日本語", "👩‍👩‍👧‍👦"]),
         ]
         for (text, lines) in cases {
-            // Each size cuts lines, ends and characters at other places.
+            // Each size cuts lines, ends and characters in different places.
             for size in [1, 2, 3, 5, 4096] {
                 #expect(try await linesOf(Array(text.utf8), bufferSize: size).map(scalars) == lines.map(scalars))
             }
         }
     }
 
-    @Test("What is not UTF-8 is replaced, also where a character ends with its line")
+    @Test("Invalid UTF-8 is replaced, also where a character is cut by the end of its line")
     func repair() async throws {
         let broken: [UInt8] = [0x61, 0xFF, 0x62, 0x0A, 0xE2, 0x82, 0x0A, 0xC3, 0x0D, 0x0A, 0xE2, 0x82]
         for size in [1, 2, 3, 64] {
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test("A line as long as the limit is a line, whatever ends it, and a longer one is an error and the end")
+    @Test("A line as long as the limit is returned, whatever ends it, and a longer one throws and ends the iteration")
     func limit() async throws {
         for size in [1, 2, 3, 4, 5, 6, 7, 64] {
             for end in ["\n", "\r\n", ""] {
@@ -40,7 +40,7 @@ import Testing
                     try await linesOf(Array("1\n123456\(end)".utf8), bufferSize: size, limit: 5)
                 }
             }
-            // Without a line feed after it a return belongs to the line.
+            // A carriage return without a line feed after it is part of the line.
             await #expect(throws: RunLoop.Error.lineTooLong) {
                 try await linesOf(Array("12345\r".utf8), bufferSize: size, limit: 5)
             }
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("A line that is too long is refused before it ends, and nothing is had after it")
+    @Test("A line that is too long throws before it ends, and nothing is returned after it")
     func refusedEarly() async throws {
         let thread = try RunLoop.Thread()
         let (reader, writer) = try makePipe()
@@ -65,7 +65,7 @@ import Testing
         close(writer)
     }
 
-    @Test("Lines that are too long are left out, each told once and in its place, wherever the input is cut")
+    @Test("Lines that are too long are skipped, and each is reported once in its place, wherever the input is cut")
     func skipped() async throws {
         let long = RunLoop.Line.tooLong
         func text(_ text: String) -> RunLoop.Line { .text(text) }
@@ -95,7 +95,7 @@ import Testing
         #expect(none == [text(""), long, text("")])
     }
 
-    @Test("That a line is too long is told before it ends, and the next line is had")
+    @Test("A line that is too long is reported before it ends, and the next line is returned")
     func skippedEarly() async throws {
         let thread = try RunLoop.Thread()
         let (reader, writer) = try makePipe()
@@ -112,7 +112,7 @@ import Testing
         close(reader)
     }
 
-    @Test("A line of a mebibyte is a line, one byte more is too much")
+    @Test("A line of a mebibyte is returned, one byte more is too long")
     func longLines() async throws {
         let most = 1_048_576
         for end in ["\n", "\r\n"] {
@@ -123,14 +123,14 @@ import Testing
         }
     }
 
-    @Test("Many lines of all lengths, cut anywhere, arrive as they were")
+    @Test("Many lines of all lengths, cut anywhere, arrive unchanged")
     func manyLines() async throws {
         let sent = (0..<20_000).map { "\($0)é" + String(repeating: "ü", count: $0 % 97) }
         let text = Array(sent.joined(separator: "\n").utf8)
         #expect(try await linesOf(text, bufferSize: 4099) == sent)
     }
 
-    @Test("A line is told when it is there, not when the buffer is full")
+    @Test("A line is returned when it has arrived, not when the buffer is full")
     func promptness() async throws {
         let thread = try RunLoop.Thread()
         let (reader, writer) = try makePipe()
@@ -146,7 +146,7 @@ import Testing
     }
 }
 
-/// Sends all that through a pipe, and returns the lines of it.
+/// Sends the bytes through a pipe, and returns the lines.
 @discardableResult
 private func linesOf(_ bytes: [UInt8], bufferSize: Int = 65_536, limit: Int = 1_048_576) async throws -> [String] {
     try await elements(of: bytes) { loop, reader in loop.lines(of: reader, limit: limit, bufferSize: bufferSize) }
@@ -168,7 +168,7 @@ private func elements<Lines: AsyncSequence>(
         close(writer)
     }
     defer {
-        // Who sends must not wait for who has stopped reading.
+        // The sender must not wait for a reader that has stopped.
         drain(reader)
         sender.join()
         close(reader)
@@ -184,5 +184,5 @@ private func drain(_ descriptor: CInt) {
     while read(descriptor, &bytes, bytes.count) > 0 {}
 }
 
-/// A text as it is, since texts that look the same are equal.
+/// The scalars of a text, since texts that look the same are equal.
 private func scalars(_ text: String) -> [UInt32] { text.unicodeScalars.map(\.value) }

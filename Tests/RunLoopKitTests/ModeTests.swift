@@ -2,7 +2,7 @@ import RunLoopKit
 import Testing
 
 @Suite struct ModeTests {
-    @Test("A mode is its name")
+    @Test("Modes of equal names are equal")
     func modeIsItsName() {
         let mode: RunLoop.Mode = "a mode of mine"
         #expect(mode == RunLoop.Mode(rawValue: "a mode of mine"))

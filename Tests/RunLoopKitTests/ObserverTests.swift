@@ -2,7 +2,7 @@ import RunLoopKit
 import Testing
 
 @Suite struct ObserverTests {
-    @Test("An observer is what it was made")
+    @Test("An observer has the properties that it was made with")
     func asMade() {
         let observer = RunLoop.Observer([.entry, .exit], repeats: false, order: 7) { _, _ in }
         #expect(observer.activities == [.entry, .exit])
@@ -16,7 +16,7 @@ import Testing
         #expect(RunLoop.Observer(.all, order: .min) { _, _ in }.order == Int(Int32.min))
     }
 
-    @Test("R41 An observer is told every step of a run")
+    @Test("R41 An observer is notified of every step of a run")
     func everyStep() async throws {
         try await withRunLoopThread {
             let names: [RunLoop.Observer.Activities: String] = [
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test("R93 Observers are told by order, equal ones as they were added")
+    @Test("R93 Observers are notified by order, those of equal order as they were added")
     func orderOfObservers() async throws {
         try await withRunLoopThread {
             let trace = Trace()
@@ -46,8 +46,8 @@ import Testing
         }
     }
 
-    @Test("R95 An observer that does not repeat is told once")
-    func toldOnce() async throws {
+    @Test("R95 An observer that does not repeat is notified once")
+    func notifiedOnce() async throws {
         try await withRunLoopThread {
             let trace = Trace()
             let observer = RunLoop.Observer([.beforeTimers, .exit], repeats: false) { observer, activity in
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("The action gets the very object that was added, also if its creator dropped it")
+    @Test("The action gets the very object that was added, even if its creator released it")
     func sameObject() async throws {
         try await withRunLoopThread {
             let trace = Trace()

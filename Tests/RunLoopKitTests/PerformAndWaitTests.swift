@@ -21,7 +21,7 @@ import Testing
         await #expect(throws: Refusal.self) { try await loop.performAndWait { throw Refusal() } }
     }
 
-    @Test("State that is not Sendable may be handed over, and back")
+    @Test("State that is not Sendable may be sent in both directions")
     func stateHandedOver() async throws {
         let thread = try RunLoop.Thread()
         let plain = Plain()
@@ -34,7 +34,7 @@ import Testing
         #expect(other.number == 2)
     }
 
-    @Test("However many tasks wait, other tasks run")
+    @Test("Other tasks run, however many tasks wait")
     func blocksNoThread() async throws {
         let thread = try RunLoop.Thread()
         let gate = DispatchSemaphore(value: 0)
@@ -46,7 +46,7 @@ import Testing
                     ? await thread.performAndWait { number } : try await loop.performAndWait { number }
             }
         }
-        // These could not end if the others blocked the threads of the pool.
+        // These tasks could not end if the others blocked the threads of the pool.
         for _ in 0..<10 { await Task.detached {}.value }
         gate.signal()
         var sum = 0
@@ -61,8 +61,8 @@ import Testing
         #expect(try await caller.call() == [1, 2])
     }
 
-    @Test("What a thread has accepted is called, though the thread ends first and the task is cancelled")
-    func acceptedIsNotDropped() async throws {
+    @Test("An accepted closure is called, even if the thread ends first and the task is cancelled")
+    func acceptedIsCalled() async throws {
         let thread = try RunLoop.Thread()
         let mode = RunLoop.Mode("never run")
         let task = Task { await thread.performAndWait(inModes: [mode]) { 7 } }
@@ -132,17 +132,17 @@ import Testing
         #expect(try await running.value == 5)
     }
 
-    @Test("Calls, cancellations and the end of the thread at once: every task is answered")
+    @Test("Calls, cancellations and the end of the thread at once: every task is resumed")
     func races() async throws {
-        for round in 0..<40 {
+        for attempt in 0..<40 {
             let thread = try RunLoop.Thread()
             let loop = thread.loop
             let called = Count()
             let tasks = (0..<8).map { _ in
                 Task { try await loop.performAndWait { called.increment() } }
             }
-            for task in tasks[..<(round % 4)] { task.cancel() }
-            if round % 2 == 0 { thread.stop() }
+            for task in tasks[..<(attempt % 4)] { task.cancel() }
+            if attempt % 2 == 0 { thread.stop() }
             var values = 0
             for task in tasks {
                 if case .success = await task.result { values += 1 }

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test("R101 A closure for several modes runs in whichever runs first, once")
+    @Test("R101 A closure for several modes is called once, in the mode that runs first")
     func severalModes() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("R8 R105 A closure is freed once: after it ran, or unused with the loop")
+    @Test("R8 R105 A closure is freed once: after its call, or without a call with the loop")
     func freedOnce() async throws {
         try await withRunLoopThread {
             let freed = Count()
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test("State that is not Sendable may be handed over")
+    @Test("State that is not Sendable may be sent")
     func stateHandedOver() async throws {
         final class Plain { var number = 1 }
         try await withRunLoopThread {
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test("Cancelling frees the closure, which never runs; dropping the registration does not cancel")
+    @Test("Cancelling frees the closure, which is never called; releasing the registration does not cancel")
     func cancelling()
         async throws
     {

@@ -2,7 +2,7 @@ import RunLoopKit
 import Testing
 
 @Suite struct RunLoopTests {
-    @Test("An item of the main actor that is added to another loop stops the program with a sentence")
+    @Test("An item isolated to the main actor that is added to another loop ends the program with a message")
     func itemsOfMainActor() async throws {
         let timer = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let thread = try RunLoop.Thread()
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("R2 The main loop is one object, and another thread's loop is not it")
+    @Test("R2 The main loop is one object, and differs from another thread's loop")
     func mainLoop() async throws {
         let main = RunLoop.main
         #expect(main === RunLoop.main)
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("R10 A loop that outlives its thread accepts nothing and does no harm")
+    @Test("R10 A loop that outlives its thread refuses everything, safely")
     func outlivesThread() async throws {
         try await withRunLoopThread {
             let handed = Handed<RunLoop>()
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test("A loop's object is freed when its thread has ended and nobody holds it")
+    @Test("A loop's object is freed when its thread has ended and the last reference is released")
     func freedAfterThread() async throws {
         try await withRunLoopThread {
             weak var loop: RunLoop?
@@ -160,11 +160,11 @@ import Testing
             let work = RunLoop.Source { answers.note("work") }
             try loop.add(work, forMode: .default)
             loop.add(RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in work.signal() }, forMode: .default)
-            let asker = RunLoop.Observer(.beforeWaiting, order: .max) { _, _ in
+            let reader = RunLoop.Observer(.beforeWaiting, order: .max) { _, _ in
                 answers.note(loop.isIdle ? "idle" : "busy")
                 if loop.isIdle { loop.stop() }
             }
-            loop.add(asker, forMode: .default)
+            loop.add(reader, forMode: .default)
             #expect(loop.run(mode: .default, for: generous) == .stopped)
             #expect(answers.all == ["busy", "work", "idle"])
             #expect(!loop.isIdle)

@@ -2,7 +2,7 @@ import RunLoopKit
 import Testing
 
 @Suite struct RunUntilConditionTests {
-    @Test("A run ends when its condition holds, and says so")
+    @Test("A run ends when its condition holds, and returns that")
     func holds() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test("Without a deadline a run goes on until its condition holds, it is stopped, or nothing can happen")
+    @Test("Without a deadline a run lasts until its condition holds, it is stopped, or its mode is empty")
     func withoutDeadline() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("R46 A condition ends its own run, and no nested one")
+    @Test("R46 A condition ends its own run, and not a nested one")
     func nestedRuns() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
@@ -65,7 +65,7 @@ import Testing
             }
             #expect(loop.run(until: .now + generous) { trace.all.contains("outer's condition holds") })
             #expect(trace.all == ["inner begins", "outer's condition holds", "inner timedOut"])
-            // Nothing is left of it: no stop, and no observer.
+            // It leaves neither a stop nor an observer.
             #expect(loop.run(mode: .default, for: .milliseconds(1)) == .timedOut)
         }
     }

@@ -6,19 +6,19 @@ import Testing
     func emptyModes() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
-            let told = Count()
-            let observer = RunLoop.Observer(.all) { _, _ in told.increment() }
+            let notified = Count()
+            let observer = RunLoop.Observer(.all) { _, _ in notified.increment() }
             loop.add(observer, forMode: .common)
             #expect(loop.run(mode: .default) == .finished)
             #expect(loop.run(mode: .common) == .finished)
             #expect(loop.run(mode: "unknown", for: generous) == .finished)
             #expect(loop.run(until: .now + generous) == .finished)
             loop.run()
-            #expect(told.value == 0)
+            #expect(notified.value == 0)
         }
     }
 
-    @Test("R31 A limit that has passed gives one iteration that never sleeps")
+    @Test("R31 A limit that was reached gives one iteration that never sleeps")
     func oneIteration() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
@@ -34,13 +34,13 @@ import Testing
         }
     }
 
-    @Test("R50 A loop that looks out for a wake-up before it sleeps is woken as any other")
-    func lookOut() async throws {
+    @Test("R50 A loop that spins before it sleeps is woken as any other")
+    func spinLimit() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
-            #expect(loop.lookOutLimit == .zero)
-            loop.lookOutLimit = .milliseconds(1)
-            #expect(loop.lookOutLimit == .milliseconds(1))
+            #expect(loop.spinLimit == .zero)
+            loop.spinLimit = .milliseconds(1)
+            #expect(loop.spinLimit == .milliseconds(1))
             let thread = try RunLoop.Thread()
             for _ in 0..<20 {
                 let performed = Count()
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("R32 R34 A run ends not before its limit")
+    @Test("R32 R34 A run does not end before its limit")
     func notBeforeLimit() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("A limit beyond all bounds is no limit, in both directions")
+    @Test("A limit that is too large is no limit, in both directions")
     func hugeLimit() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test("R36 R38 A handled source ends the run of a caller who asked for it")
+    @Test("R36 R38 A handled source ends a run that is to return then")
     func handledSource() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test("R50 A wake-up ends one sleep, and the run goes on")
+    @Test("R50 A wake-up ends one sleep, and the run continues")
     func wakeUp() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
@@ -256,7 +256,7 @@ import Testing
     }
 }
 
-/// Does something to the main loop on a thread that is not the main one.
+/// Calls `body` with the main loop on another thread.
 private func runElsewhere(_ body: @escaping @Sendable (RunLoop) -> Void) async {
     try? await withRunLoopThread { body(RunLoop.main) }
 }

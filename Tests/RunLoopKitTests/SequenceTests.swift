@@ -3,7 +3,7 @@ import RunLoopKit
 import Testing
 
 @Suite struct SequenceTests {
-    @Test("Ticks are on the grid, and end with the iteration")
+    @Test("Ticks are on the schedule, and end with the iteration")
     func ticks() async throws {
         let thread = try RunLoop.Thread()
         let loop = thread.loop
@@ -23,12 +23,12 @@ import Testing
         #expect(try await eventually { loop.nextFireDate(inMode: .default) == nil })
     }
 
-    @Test("Who is slow gets the newest tick, and no more")
+    @Test("A slow consumer gets only the newest tick")
     func newestTick() async throws {
         let thread = try RunLoop.Thread()
         var iterator = thread.loop.ticks(every: .milliseconds(1)).makeAsyncIterator()
         let first = try #require(await iterator.next(isolation: nil))
-        // Another timer of the loop tells how many ticks nobody took.
+        // Another timer of the loop counts the ticks that were not consumed.
         let count = Count()
         thread.loop.add(RunLoop.Timer(every: .milliseconds(1)) { _ in count.increment() }, forMode: .common)
         #expect(try await eventually { count.value >= 20 })
@@ -61,7 +61,7 @@ import Testing
         thread.stop()
         await ticking.value
         await watching.value
-        // It may be between two questions, and ask a loop that is gone.
+        // It may be between two calls of `next()`, and the loop may have ended.
         if case .failure(let error) = await reading.result { #expect(error as? RunLoop.Error == .loopFinished) }
         for await _ in loop.ticks(every: .seconds(1)) {}
         for try await _ in loop.readiness(of: reader) {}
@@ -69,7 +69,7 @@ import Testing
         close(writer)
     }
 
-    @Test("Activities arrive, the newest one")
+    @Test("The newest activity arrives")
     func activities() async throws {
         let thread = try RunLoop.Thread()
         let loop = thread.loop
@@ -86,7 +86,7 @@ import Testing
         waker.cancel()
     }
 
-    @Test("A descriptor's state is told again for as long as it holds, each time it is asked for")
+    @Test("A descriptor's state is returned again as long as it holds, at each call")
     func readiness() async throws {
         let thread = try RunLoop.Thread()
         let loop = thread.loop
@@ -108,7 +108,7 @@ import Testing
         close(reader)
     }
 
-    @Test("Nothing is told while nobody asks, so that the loop can sleep")
+    @Test("Nothing is reported while no consumer waits, so that the loop can sleep")
     func readinessIsQuiet() async throws {
         let thread = try RunLoop.Thread()
         let (reader, writer) = try makePipe()
@@ -125,24 +125,24 @@ import Testing
         close(writer)
     }
 
-    @Test("R23 The mode is not empty while the state of a descriptor is worked on, and is when the iteration is over")
+    @Test("R23 The mode is not empty while a consumer handles the state of a descriptor, until the iteration ends")
     func readinessKeepsMode() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             let mode = RunLoop.Mode("readiness")
             let (reader, writer) = try makePipe()
             writeByte(writer)
-            let (told, goOn) = (Count(), Count())
+            let (notified, goOn) = (Count(), Count())
             Task {
                 for try await _ in loop.readiness(of: reader, inMode: mode) {
-                    told.increment()
+                    notified.increment()
                     loop.wakeUp()
                     while goOn.value == 0 { await Task.yield() }
                     break
                 }
             }
             #expect(waitUntil { loop.allModes.contains(mode) })
-            #expect(loop.run(mode: mode, until: .now + generous) { told.value == 1 })
+            #expect(loop.run(mode: mode, until: .now + generous) { notified.value == 1 })
             #expect(loop.run(mode: mode, for: .milliseconds(1)) == .timedOut)
             goOn.increment()
             #expect(loop.run(mode: mode, for: generous) == .finished)
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test("A descriptor that cannot be waited for is an error, and the end")
+    @Test("A descriptor that cannot be waited for throws an error and ends the iteration")
     func readinessErrors() async throws {
         let thread = try RunLoop.Thread()
         var closed = thread.loop.readiness(of: 9999).makeAsyncIterator()

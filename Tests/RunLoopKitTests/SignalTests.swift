@@ -75,18 +75,18 @@ import Testing
         }
     }
 
-    @Test("When the last source goes, the signal does again what it did before the first")
+    @Test("When the last source is freed, the signal has its former effect again")
     func restores() throws {
         #expect(isIgnored(44) == false)
         _ = signal(44, SIG_IGN)
         let invalidated = try RunLoop.Source(signal: 44) {}
-        var dropped: RunLoop.Source? = try RunLoop.Source(signal: 44) {}
+        var released: RunLoop.Source? = try RunLoop.Source(signal: 44) {}
         #expect(isIgnored(44) == false)
         invalidated.invalidate()
         invalidated.invalidate()
         #expect(isIgnored(44) == false)
-        #expect(dropped?.isValid == true)
-        dropped = nil
+        #expect(released?.isValid == true)
+        released = nil
         #expect(isIgnored(44) == true)
         let another = try RunLoop.Source(signal: 44) {}
         #expect(isIgnored(44) == false)
@@ -94,7 +94,7 @@ import Testing
         #expect(isIgnored(44) == true)
     }
 
-    @Test("A source that is made later is not called for what came before")
+    @Test("A source is not called for signals that arrived before it was made")
     func nothingOld() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
@@ -112,13 +112,13 @@ import Testing
     }
 
     @Test(
-        "What cannot be caught is refused",
+        "A signal that cannot be caught is refused",
         arguments: [0, -1, 65, 1000, SIGKILL, SIGSTOP, SIGSEGV, SIGILL, SIGFPE, SIGBUS, SIGTRAP])
     func refused(number: CInt) {
         #expect(throws: RunLoop.Error.invalid) { try RunLoop.Source(signal: number) {} }
     }
 
-    @Test("Of signals that come at any time, from any thread, the last one is never lost")
+    @Test("Of signals that arrive at any time, on any thread, the last one is never lost")
     func noneLost() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
@@ -132,7 +132,7 @@ import Testing
                 for number in 1...200 {
                     sent.increment()
                     kill(getpid(), 46)
-                    // The next one only when this one was seen: a lost one is waited for in vain.
+                    // The next one is sent only when this one was seen, so a lost signal would end the test.
                     if !waitUntil({ seen.value >= number }) { return }
                 }
             }
@@ -143,7 +143,7 @@ import Testing
     }
 }
 
-/// Setting it is the only way to see a signal's handling that is the same in every C library.
+/// The handling of a signal can be read in the same way with every C library only by setting it.
 private func isIgnored(_ number: CInt) -> Bool {
     let former = signal(number, SIG_IGN)
     let isIgnored = unsafeBitCast(former, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)

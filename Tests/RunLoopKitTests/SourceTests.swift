@@ -3,7 +3,7 @@ import RunLoopKit
 import Testing
 
 @Suite struct SourceTests {
-    @Test("A source is what it was made")
+    @Test("A source has the properties that it was made with")
     func asMade() throws {
         let signal = RunLoop.Source(order: 3) {}
         #expect(signal.order == 3)
@@ -22,18 +22,18 @@ import Testing
         }
     }
 
-    @Test("R149 A source asks for what it is told to, in its own closure too")
+    @Test("R149 The conditions of a source can be changed, in its own closure too")
     func setEvents() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             try withPipe { reader, writer in
                 let seen = Trace()
-                let room = Handed<RunLoop.Source>()
+                let slot = Handed<RunLoop.Source>()
                 let source = try RunLoop.Source(fileDescriptor: writer, events: .error) { events in
                     seen.note("\(events)")
-                    #expect(throws: Never.self) { try room.take()?.setEvents(.error) }
+                    #expect(throws: Never.self) { try slot.take()?.setEvents(.error) }
                 }
-                room.put(source)
+                slot.put(source)
                 try loop.add(source, forMode: .default)
                 #expect(loop.run(mode: .default, for: .milliseconds(1)) == .timedOut)
                 try source.setEvents([.error, .write])
@@ -42,13 +42,13 @@ import Testing
                 #expect(source.events == .error)
                 #expect(loop.run(mode: .default, for: .milliseconds(1)) == .timedOut)
                 #expect(seen.all == ["\(RunLoop.Source.Readiness.write)"])
-                room.clear()
+                slot.clear()
                 source.invalidate()
             }
         }
     }
 
-    @Test("R149 What has no conditions to set refuses them, and keeps what it has")
+    @Test("R149 A source without conditions to set refuses them, and is unchanged")
     func setEventsRefused() throws {
         try withPipe { reader, _ in
             let source = try RunLoop.Source(fileDescriptor: reader) { _ in }
@@ -68,7 +68,7 @@ import Testing
         close(counter)
     }
 
-    @Test("R62 A signal marks until the source performs, and several are one")
+    @Test("R62 A signal marks the source until it performs, and several are one")
     func signalMarks() async throws {
         try await withRunLoopThread {
             let performed = Count()
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test("R58 R59 A source is told of every mode it joins and leaves")
+    @Test("R58 R59 A source is notified of every mode that it is added to and removed from")
     func scheduleAndCancel() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test("A descriptor source is called for as long as there is something to read")
+    @Test("A descriptor source is called as long as there is something to read")
     func levelTriggered() async throws {
         try await withRunLoopThread {
             try withPipe { reader, writer in
@@ -199,7 +199,7 @@ import Testing
         }
     }
 
-    @Test("A hang-up is told though only reading was asked for")
+    @Test("A hang-up is reported even if only reading was requested")
     func hangUp() async throws {
         try await withRunLoopThread {
             let (reader, writer) = try makePipe()
@@ -214,7 +214,7 @@ import Testing
         }
     }
 
-    @Test("A pipe with room can be written")
+    @Test("A pipe with free space can be written")
     func writable() async throws {
         try await withRunLoopThread {
             try withPipe { _, writer in
@@ -256,7 +256,7 @@ import Testing
         }
     }
 
-    @Test("What cannot be waited for is refused with the reason, and nothing is added")
+    @Test("A descriptor that cannot be waited for is refused with the reason, and nothing is added")
     func refusedAdditions() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
@@ -273,7 +273,7 @@ import Testing
         }
     }
 
-    @Test("What makes no sense is refused when the source is made, and its closure freed")
+    @Test("Invalid parameters are refused when the source is made, and its closure is freed")
     func refusedSources() throws {
         let freed = Count()
         #expect(throws: RunLoop.Error.invalid) {

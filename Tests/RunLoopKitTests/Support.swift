@@ -5,10 +5,10 @@ import RunLoopKitTesting
 import Synchronization
 import Testing
 
-/// Longer than anything here takes on a machine that works; no test passes or fails by a time shorter than this.
+/// Longer than any operation takes on a machine that works. No test depends on a time that is shorter.
 let generous = Duration.seconds(20)
 
-/// Runs `body` on a thread of its own, and so with a loop of its own: a loop that blocks must not block the tasks' pool.
+/// Runs `body` on a thread of its own, and so with a loop of its own. A loop must not block a thread of the task pool.
 func withRunLoopThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withRunLoop { _ in try body() }
 }
@@ -30,7 +30,7 @@ final class TestThread: Sendable {
         self.thread = thread
     }
 
-    /// Waits until the thread has ended and its loop is gone. Blocks: not for the tasks' pool.
+    /// Waits until the thread has ended and its loop has been freed. It blocks, so it is not for the task pool.
     func join() {
         pthread_join(thread, nil)
     }
@@ -45,7 +45,7 @@ final class TestThread: Sendable {
     }
 }
 
-/// Starts a thread whose loop runs the default mode until `body` returns, and hands `body` that loop.
+/// Starts a thread whose loop runs the default mode until `body` returns, and passes that loop to `body`.
 func withLoopElsewhere(_ body: (RunLoop) throws -> Void) throws {
     let handed = Handed<RunLoop>()
     let thread = TestThread {
@@ -62,7 +62,7 @@ func withLoopElsewhere(_ body: (RunLoop) throws -> Void) throws {
     try body(loop)
 }
 
-/// A value that one thread hands to another.
+/// A value that one thread passes to another.
 final class Handed<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
     private let arrived = DispatchSemaphore(value: 0)
@@ -83,7 +83,7 @@ final class Handed<Value: Sendable>: Sendable {
     }
 }
 
-/// Something that happened, on any thread, some number of times.
+/// A counter for any thread.
 final class Count: Sendable {
     private let count: Atomic<Int>
 
@@ -95,14 +95,14 @@ final class Count: Sendable {
     func increment() { count.add(1, ordering: .sequentiallyConsistent) }
 }
 
-/// What happened, in order.
+/// The events, in their order.
 final class Trace: Sendable {
     private let lines = Mutex<[String]>([])
     var all: [String] { lines.withLock { $0 } }
     func note(_ line: String) { lines.withLock { $0.append(line) } }
 }
 
-/// Counts its own end: captured by a closure, it tells when the closure is freed.
+/// Counts its deinitialization: captured by a closure, it shows when the closure is freed.
 final class Token: Sendable {
     private let freed: Count
     init(_ freed: Count) { self.freed = freed }
@@ -110,7 +110,7 @@ final class Token: Sendable {
     deinit { freed.increment() }
 }
 
-/// Waits for a condition that another thread brings about.
+/// Waits for a condition that another thread makes true.
 func waitUntil(_ condition: () -> Bool) -> Bool {
     let deadline = RunLoop.Instant.now + generous
     while !condition() {
@@ -120,7 +120,7 @@ func waitUntil(_ condition: () -> Bool) -> Bool {
     return true
 }
 
-/// Waits for a condition on a thread of its own, because the tasks' threads are few.
+/// Waits for a condition on a thread of its own, because the pool has few threads.
 func eventually(_ condition: @escaping @Sendable () -> Bool) async throws -> Bool {
     try await withRunLoopThread { waitUntil(condition) }
 }

@@ -3,31 +3,31 @@ import RunLoopKitTesting
 import Testing
 
 @Suite struct TestingTests {
-    @Test("R25 Turns are the iterations that have something to do, and no more")
-    func turns() async throws {
+    @Test("R25 Only iterations that have something to do are run")
+    func iterations() async throws {
         try await withRunLoop { loop in
             let trace = Trace()
-            #expect(loop.turn() == 0)
+            #expect(loop.iterate() == 0)
             let source = RunLoop.Source { trace.note("source") }
             try loop.add(source, forMode: .default)
             loop.add(RunLoop.Timer(after: .seconds(3600)) { _ in trace.note("timer") }, forMode: .default)
-            #expect(loop.turn(times: 3) == 0)
+            #expect(loop.iterate(times: 3) == 0)
             source.signal()
             loop.perform {
                 trace.note("first")
                 loop.perform { trace.note("second") }
             }
-            #expect(loop.turn(times: .max) == 1)
+            #expect(loop.iterate(times: .max) == 1)
             #expect(trace.all == ["first", "source", "second"])
             loop.perform(inModes: ["other"]) { trace.note("other") }
-            #expect(loop.turn(times: .max) == 0)
-            #expect(loop.turn(mode: "other") == 1)
+            #expect(loop.iterate(times: .max) == 0)
+            #expect(loop.iterate(mode: "other") == 1)
             #expect(trace.all.last == "other")
         }
     }
 
-    @Test("A number of turns ends what would go on for ever")
-    func limitedTurns() async throws {
+    @Test("A number of iterations ends what would continue for ever")
+    func limitedIterations() async throws {
         await withRunLoop { loop in
             let count = Count()
             @Sendable func again() {
@@ -35,12 +35,12 @@ import Testing
                 loop.perform(again)
             }
             loop.perform(again)
-            #expect(loop.turn(times: 7) == 7)
+            #expect(loop.iterate(times: 7) == 7)
             #expect(count.value >= 7)
         }
     }
 
-    @Test("A run until a condition holds goes on through stops, in an otherwise empty mode, unwoken")
+    @Test("A run until a condition holds is not ended by stops or an empty mode, and needs no wake-up")
     func conditionHolds() async throws {
         try await withRunLoop { loop in
             try loop.runUntil { true }
@@ -57,23 +57,23 @@ import Testing
         }
     }
 
-    @Test("A condition in vain tells what was awaited, where, and what the loop looked like")
+    @Test("A condition that does not hold throws what was awaited, where, and the description of the loop")
     func conditionFails() async throws {
         let start = RunLoop.Instant.now
         let failure = await withRunLoop { loop in
-            loop.add(RunLoop.Timer(after: .seconds(3600)) { _ in }, forMode: "waiting room")
+            loop.add(RunLoop.Timer(after: .seconds(3600)) { _ in }, forMode: "platform")
             return #expect(throws: AwaitedConditionFailure.self) {
-                try loop.runUntil("the train", mode: "waiting room", within: .milliseconds(20)) { false }
+                try loop.runUntil("the train", mode: "platform", within: .milliseconds(20)) { false }
             }
         }
         #expect(RunLoop.Instant.now - start >= .milliseconds(20))
         let text = try #require(failure).description
-        #expect(text.hasPrefix("the train did not come about within 0.02 seconds of running the mode waiting room"))
+        #expect(text.hasPrefix("the train did not come about within 0.02 seconds of running the mode platform"))
         #expect(text.contains("RunLoopKitTests/TestingTests.swift:"))
         #expect(text.contains("timer"))
     }
 
-    @Test("What the condition throws is thrown")
+    @Test("An error of the condition is thrown")
     func conditionThrows() async throws {
         await #expect(throws: Refusal.self) {
             try await withRunLoop { loop in try loop.runUntil { throw Refusal() } }
@@ -89,7 +89,7 @@ import Testing
             loop.perform { token.touch() }
             return loop
         }
-        // The thread's end freed the closure that never ran.
+        // The end of the thread has freed the closure that was not called.
         #expect(token.value == 1)
         #expect(!loop.perform {})
         do throws(RunLoop.Error) {
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test("Many bodies wait for each other, since none of them blocks the pool")
+    @Test("Many bodies can wait for each other, since none of them blocks the pool")
     func manyBodies() async throws {
         let count = Count()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test("An asynchronous body has a running loop, whose thread is gone afterwards")
+    @Test("An asynchronous body has a running loop, whose thread has ended afterwards")
     func asynchronousBody() async throws {
         let trace = Trace()
         let thread = await withRunningLoop { thread in

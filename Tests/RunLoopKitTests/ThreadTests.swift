@@ -4,7 +4,7 @@ import RunLoopKit
 import Testing
 
 @Suite struct ThreadTests {
-    @Test("A thread hands out its loop when the loop runs")
+    @Test("A thread offers its loop when the loop runs")
     func loopRuns() async throws {
         try await withRunLoopThread {
             for _ in 0..<50 {
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test("A thread has its name, cut at 15 bytes but in no character, and its stack")
+    @Test("A thread has its name, at most 15 bytes of whole characters, and its stack")
     func nameAndStack() async throws {
         try await withRunLoopThread {
             let named = try RunLoop.Thread(name: "fourteen bytesé", stackSize: 8 << 20)
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test("R102 A thread runs what it is given, in order, on itself")
+    @Test("R102 A thread calls its performed closures, in order, on itself")
     func performsInOrder() async throws {
         try await withRunLoopThread {
             let thread = try RunLoop.Thread()
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("A waited call may use what its caller has on the stack")
+    @Test("A waited call may use the stack of its caller")
     func usesCallersState() async throws {
         try await withRunLoopThread {
             let thread = try RunLoop.Thread()
@@ -121,8 +121,8 @@ import Testing
         }
     }
 
-    @Test("What was accepted before the stop runs, though the thread ends first")
-    func acceptedIsNotDropped() async throws {
+    @Test("Closures that were accepted before the stop are called, even if the thread ends first")
+    func acceptedIsCalled() async throws {
         try await withRunLoopThread {
             for _ in 0..<50 {
                 let thread = try RunLoop.Thread()
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test("A waited call that the thread accepted before it ends is made")
+    @Test("A waited call that the thread has accepted is made while the thread ends")
     func waitedCallAtEnd() async throws {
         try await withRunLoopThread {
             let thread = try RunLoop.Thread()
@@ -147,7 +147,7 @@ import Testing
             let mode = RunLoop.Mode("never run")
             let answer = Handed<Int>()
             let caller = TestThread { answer.put(thread.performAndWait(inModes: [mode]) { 7 }) }
-            // The mode is made by the call, and so tells that the call was accepted, or is about to be.
+            // The call makes the mode, which shows that the call was accepted, or is about to be.
             #expect(waitUntil { thread.loop.allModes.contains(mode) })
             thread.perform { gate.wait() }
             usleep(20_000)
@@ -159,8 +159,8 @@ import Testing
         }
     }
 
-    @Test("Dropping the last reference stops the thread, from anywhere")
-    func droppingStops() async throws {
+    @Test("Releasing the last reference stops the thread, on any thread")
+    func releasingStops() async throws {
         try await withRunLoopThread {
             let ended = Count()
             var thread: RunLoop.Thread? = try RunLoop.Thread()
@@ -170,7 +170,7 @@ import Testing
             thread = nil
             #expect(waitUntil { loop == nil })
 
-            // Here the last reference goes on the thread itself.
+            // Here the last reference is released on the thread itself.
             thread = try RunLoop.Thread()
             weak let other = thread?.loop
             let gate = DispatchSemaphore(value: 0)
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test("Several may wait for the end of a thread")
+    @Test("Several threads may wait for the end of a thread")
     func severalJoin() async throws {
         try await withRunLoopThread {
             let thread = try RunLoop.Thread()
@@ -202,7 +202,7 @@ import Testing
         }
     }
 
-    @Test("Tasks wait for the ends of threads, more of them than the pool has threads, and block none")
+    @Test("Tasks that wait for the ends of threads block no thread of the pool")
     func tasksJoin() async throws {
         let threads = try await withRunLoopThread { try (0..<64).map { _ in try RunLoop.Thread() } }
         let freed = threads.map { _ in Count() }
@@ -220,7 +220,7 @@ import Testing
                     joined.increment()
                 }
             }
-            // Behind the others in the pool: if they blocked it, nobody would ever stop the threads.
+            // This task comes after the others in the pool: if they blocked it, the threads would never be stopped.
             tasks.addTask {
                 #expect(joined.value == 0)
                 for thread in threads { thread.stop() }
@@ -230,7 +230,7 @@ import Testing
         for thread in threads { #expect(!thread.perform {}) }
     }
 
-    @Test("A task that waits for a thread's end late, twice, or although it is cancelled, gets it")
+    @Test("A task may wait for a thread's end late, twice, and while it is cancelled")
     func tasksJoinLate() async throws {
         let thread = try await withRunLoopThread { try RunLoop.Thread() }
         let ran = Count()
@@ -247,7 +247,7 @@ import Testing
         await thread.join()
     }
 
-    @Test("A thread inherits which signals are blocked from who makes it, which a task's thread blocks")
+    @Test("A thread inherits the mask of blocked signals, and the threads of tasks block signals")
     func signalMask() async throws {
         try await withRunLoopThread {
             var some = sigset_t()
@@ -267,7 +267,7 @@ import Testing
         #expect(await thread.performAndWait { !isBlocked(SIGTERM) })
     }
 
-    @Test("Threads are started, used and stopped by many at once")
+    @Test("Threads are started, used and stopped by many threads at once")
     func manyAtOnce() async throws {
         try await withRunLoopThread {
             let ran = Count()
@@ -289,7 +289,7 @@ import Testing
 
 private struct Refusal: Error {}
 
-/// Whichever thread of the pool that is.
+/// Any thread of the pool.
 private func makeThreadInTask() throws -> RunLoop.Thread { try RunLoop.Thread() }
 
 private func isBlocked(_ signal: CInt) -> Bool {
@@ -306,7 +306,7 @@ private func nameOfThread() -> String {
     return String(decoding: name.prefix(max(0, count - 1)), as: UTF8.self)
 }
 
-/// Touches that many bytes of stack, and returns how many those were.
+/// Writes to that many bytes of stack, and returns their number.
 private func useStack(_ size: Int) -> Int {
     withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 16) { page in
         page[0] = 1

@@ -3,33 +3,33 @@ import RunLoopKitTesting
 import Testing
 
 @Suite struct TimeoutTests {
-    @Test("R85 R88 A timeout calls its action once, not early, is valid meanwhile, and frees it then")
+    @Test("R85 R88 A timeout calls its action once, not early, is valid during the call, and frees it then")
     func fires() async throws {
         try await withRunLoopThread {
             let trace = Trace()
             let freed = Count()
-            let patience = Patience()
+            let owner = TimeoutOwner()
             let due = RunLoop.Instant.now + .milliseconds(2)
-            patience.begin(on: .current, after: .milliseconds(2)) { [token = Token(freed)] in
+            owner.begin(on: .current, after: .milliseconds(2)) { [token = Token(freed)] in
                 token.touch()
-                trace.note("\(patience.isValid) \(patience.fireDate! >= due) \(RunLoop.Instant.now >= due)")
+                trace.note("\(owner.isValid) \(owner.fireDate! >= due) \(RunLoop.Instant.now >= due)")
             }
-            #expect(patience.isValid)
-            #expect(patience.fireDate! >= due)
+            #expect(owner.isValid)
+            #expect(owner.fireDate! >= due)
             #expect(RunLoop.current.run(mode: .default) == .finished)
             #expect(trace.all == ["true true true"])
             #expect(freed.value == 1)
-            #expect(!patience.isValid)
-            #expect(patience.fireDate == nil)
-            patience.putOff(by: .zero)
+            #expect(!owner.isValid)
+            #expect(owner.fireDate == nil)
+            owner.reschedule(after: .zero)
             #expect(RunLoop.current.run(mode: .default, for: .zero) == .finished)
-            patience.end()
+            owner.end()
             #expect(trace.all.count == 1)
         }
     }
 
-    @Test("R88 A timeout that is let go of is called off, and its closure freed at once")
-    func letGo() async throws {
+    @Test("R88 Destroying a timeout cancels it and frees its closure at once")
+    func destroying() async throws {
         try await withRunLoopThread {
             let freed = Count()
             let called = Count()
@@ -54,15 +54,15 @@ import Testing
         }
     }
 
-    @Test("R88 R119 A timeout that is called off in its own action frees its closure after that")
-    func calledOffInside() async throws {
+    @Test("R88 R119 A timeout that is cancelled in its own action frees its closure after that")
+    func cancelledInside() async throws {
         try await withRunLoopThread {
             let freed = Count()
             let seen = Trace()
-            let patience = Patience()
+            let owner = TimeoutOwner()
             for tolerance in [Duration.zero, .milliseconds(1)] {
-                patience.begin(on: .current, after: .zero, tolerance: tolerance) { [token = Token(freed)] in
-                    patience.end()
+                owner.begin(on: .current, after: .zero, tolerance: tolerance) { [token = Token(freed)] in
+                    owner.end()
                     seen.note("\(freed.value)")
                     token.touch()
                 }
@@ -73,17 +73,17 @@ import Testing
         }
     }
 
-    @Test("R119 An action may begin its timeout anew, or let go of its owner; the closure stays until it returns")
+    @Test("R119 An action may replace its timeout, or release its owner; the closure stays until it returns")
     func replacedInside() async throws {
         try await withRunLoopThread {
             let freed = Count()
             let seen = Trace()
             let shelf = Shelf()
-            shelf.patience = Patience()
-            shelf.patience?.begin(on: .current, after: .zero) { [token = Token(freed)] in
-                shelf.patience?.putOff(by: .zero)
-                shelf.patience?.begin(on: .current, after: .zero) { [token = Token(freed)] in
-                    shelf.patience = nil
+            shelf.owner = TimeoutOwner()
+            shelf.owner?.begin(on: .current, after: .zero) { [token = Token(freed)] in
+                shelf.owner?.reschedule(after: .zero)
+                shelf.owner?.begin(on: .current, after: .zero) { [token = Token(freed)] in
+                    shelf.owner = nil
                     seen.note("second \(freed.value)")
                     token.touch()
                 }
@@ -96,8 +96,8 @@ import Testing
         }
     }
 
-    @Test("R119 A timeout that another thread calls off while its action runs frees its closure after that")
-    func calledOffElsewhere() async throws {
+    @Test("R119 A timeout that another thread cancels while its action runs frees its closure after that")
+    func cancelledElsewhere() async throws {
         try await withRunLoopThread {
             let freed = Count()
             let hasBegun = Handed<Bool>()
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test("An object that its timeout's closure keeps is freed when the timeout is over: called, or called off")
+    @Test("An object that its timeout's closure retains is freed when the timeout is over: called, or cancelled")
     func circle() async throws {
         try await withRunLoopThread {
             let freed = Count()
@@ -133,19 +133,19 @@ import Testing
         }
     }
 
-    @Test("R83 A timeout can be put off and brought forward, from another thread too")
-    func putOff() async throws {
+    @Test("R83 A timeout can be moved in both directions, from another thread too")
+    func reschedule() async throws {
         try await withRunLoopThread {
-            let patience = Patience()
+            let owner = TimeoutOwner()
             let called = Count()
-            patience.begin(on: .current, after: .zero) { called.increment() }
-            patience.putOff(by: .seconds(1000))
-            #expect(patience.fireDate! > .now + .seconds(900))
+            owner.begin(on: .current, after: .zero) { called.increment() }
+            owner.reschedule(after: .seconds(1000))
+            #expect(owner.fireDate! > .now + .seconds(900))
             #expect(RunLoop.current.run(mode: .default, for: .zero) == .timedOut)
-            patience.putOff(by: .seconds(Int64.max))
-            #expect(patience.fireDate == nil)
-            #expect(patience.isValid)
-            patience.putOff(by: .seconds(-1))
+            owner.reschedule(after: .seconds(Int64.max))
+            #expect(owner.fireDate == nil)
+            #expect(owner.isValid)
+            owner.reschedule(after: .seconds(-1))
             RunLoop.current.run(mode: .default, for: .zero)
             #expect(called.value == 1)
             try withLoopElsewhere { loop in
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    @Test("R18 A timeout may wait in all common modes, and in a mode that nobody made")
+    @Test("R18 A timeout may be in all common modes, and in a mode that did not exist")
     func modes() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
@@ -176,13 +176,13 @@ import Testing
         }
     }
 
-    @Test("R8 R10 The end of the loop's thread frees the closure, and after it there is no timeout")
+    @Test("R8 R10 The end of the loop's thread frees the closure, and a later timeout is over at once")
     func endOfThread() async throws {
         let freed = Count()
         let called = Count()
-        let patience = Patience()
+        let owner = TimeoutOwner()
         let thread = try RunLoop.Thread()
-        patience.begin(on: thread.loop, after: .seconds(1000)) { [token = Token(freed)] in
+        owner.begin(on: thread.loop, after: .seconds(1000)) { [token = Token(freed)] in
             token.touch()
             called.increment()
         }
@@ -190,36 +190,36 @@ import Testing
         thread.stop()
         await thread.join()
         #expect(freed.value == 1)
-        #expect(!patience.isValid)
-        patience.putOff(by: .zero)
-        patience.begin(on: thread.loop, after: .zero) { [token = Token(freed)] in
+        #expect(!owner.isValid)
+        owner.reschedule(after: .zero)
+        owner.begin(on: thread.loop, after: .zero) { [token = Token(freed)] in
             token.touch()
             called.increment()
         }
-        #expect(!patience.isValid)
+        #expect(!owner.isValid)
         #expect(freed.value == 2)
         #expect(called.value == 0)
     }
 
-    @Test("R119 Threads that put off and call off timeouts while they fire leave every closure freed once")
+    @Test("R119 If threads reschedule and cancel timeouts while they fire, every closure is freed once")
     func races() async throws {
         let freed = Count()
-        let rounds = 2000
-        try await withRunningLoop { thread in
+        let attempts = 2000
+        await withRunningLoop { thread in
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<4 {
                     group.addTask {
-                        for round in 0..<rounds {
-                            let timeout = RunLoop.Timeout(on: thread.loop, after: .microseconds(round % 50)) {
+                        for attempt in 0..<attempts {
+                            let timeout = RunLoop.Timeout(on: thread.loop, after: .microseconds(attempt % 50)) {
                                 [token = Token(freed)] in token.touch()
                             }
-                            timeout.reschedule(after: .microseconds(round % 3))
+                            timeout.reschedule(after: .microseconds(attempt % 3))
                         }
                     }
                 }
             }
         }
-        #expect(freed.value == 4 * rounds)
+        #expect(freed.value == 4 * attempts)
     }
 
     @Test("A timeout is one word, and an optional one as well")
@@ -229,7 +229,7 @@ import Testing
     }
 }
 
-/// Its timeout's closure keeps it.
+/// The closure of its timeout retains it.
 private final class Connection: @unchecked Sendable {
     private var idle: RunLoop.Timeout?
     private let token: Token
@@ -242,13 +242,13 @@ private final class Connection: @unchecked Sendable {
     func close() { idle = nil }
 }
 
-/// Where somebody else may let go of an object.
+/// A place from which another thread may release an object.
 private final class Shelf: @unchecked Sendable {
-    var patience: Patience?
+    var owner: TimeoutOwner?
 }
 
-/// An object that has timeouts, and asks them.
-private final class Patience: @unchecked Sendable {
+/// An object that owns a timeout, and reads its properties.
+private final class TimeoutOwner: @unchecked Sendable {
     private var timeout: RunLoop.Timeout?
 
     func begin(
@@ -258,7 +258,7 @@ private final class Patience: @unchecked Sendable {
         timeout = RunLoop.Timeout(on: loop, after: delay, tolerance: tolerance, action)
     }
 
-    func putOff(by delay: Duration) { timeout?.reschedule(after: delay) }
+    func reschedule(after delay: Duration) { timeout?.reschedule(after: delay) }
     func end() { timeout = nil }
 
     var isValid: Bool {

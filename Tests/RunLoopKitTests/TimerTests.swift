@@ -3,7 +3,7 @@ import RunLoopKit
 import Testing
 
 @Suite struct TimerTests {
-    @Test("A timer is what it was made")
+    @Test("A timer has the properties that it was made with")
     func asMade() {
         let date = RunLoop.Instant.now + .seconds(1000)
         let timer = RunLoop.Timer(at: date, every: .seconds(2), tolerance: .milliseconds(3), order: 4) { _ in }
@@ -26,8 +26,8 @@ import Testing
         #expect(timer.nextFireDate! <= .now + .seconds(100))
     }
 
-    @Test("R80 A repeating timer ticks on its grid, never early")
-    func grid() async throws {
+    @Test("R80 A repeating timer fires on its schedule, never early")
+    func schedule() async throws {
         try await withRunLoopThread {
             let start = RunLoop.Instant.now
             let interval = Duration.milliseconds(3)
@@ -80,8 +80,8 @@ import Testing
         }
     }
 
-    @Test("A loop keeps a timer that its creator dropped")
-    func droppedTimer() async throws {
+    @Test("A loop retains a timer that its creator released")
+    func releasedTimer() async throws {
         try await withRunLoopThread {
             let ticks = Trace()
             RunLoop.current.add(
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test("A timer that removes itself may be used to the end of its action")
+    @Test("A timer that invalidates itself may be used to the end of its action")
     func removesItself() async throws {
         try await withRunLoopThread {
             let freed = Count()
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test("R80 Ticks that pass during an action are counted, not made up for")
+    @Test("R80 Instants that pass during an action are counted, and skipped")
     func missedTicks() async throws {
         try await withRunLoopThread {
             let missed = Trace()
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test("R82 R83 A timer can be moved, parked and moved back")
+    @Test("R82 R83 A timer can be moved, suspended and moved again")
     func moved() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test("R82 R83 A timer can be put off by a time, in its action too")
+    @Test("R82 R83 A timer can be rescheduled by a duration, in its action too")
     func rescheduled() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
@@ -195,7 +195,7 @@ import Testing
         }
     }
 
-    @Test("A repeating timer may begin after another time than its interval")
+    @Test("The first delay of a repeating timer may differ from its interval")
     func firstTickApart() {
         let before = RunLoop.Instant.now
         let timer = RunLoop.Timer(after: .seconds(3), every: .seconds(100), tolerance: .seconds(1), order: 2) { _ in }
@@ -220,7 +220,7 @@ import Testing
         }
     }
 
-    @Test("R86 A timer in two modes fires in whichever runs")
+    @Test("R86 A timer in two modes fires in the one that runs")
     func twoModes() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
@@ -238,7 +238,7 @@ import Testing
         }
     }
 
-    @Test("R86 A timer may go to another loop once it has left the first")
+    @Test("R86 A timer that was removed from its loop may be added to another one")
     func changesLoops() async throws {
         try await withRunLoopThread {
             try withLoopElsewhere { other in
@@ -297,9 +297,9 @@ import Testing
         }
     }
 
-    /// With so many whole nanoseconds around, and attoseconds beside them.
+    /// Around each number of whole nanoseconds, with some attoseconds more or less.
     @Test(
-        "A duration is as many nanoseconds as it is long, the next more if it is a fraction",
+        "A duration becomes a number of nanoseconds, and a fraction is rounded up",
         arguments: [1, 2, 999_999_999, 1_000_000_000, 18_446_744_073, 18_446_744_074, Int64.max / 2, .max - 1, .max])
     func nanoseconds(count: Int64) {
         let timer = RunLoop.Timer(at: .now) { _ in }
@@ -313,9 +313,9 @@ import Testing
         #expect(converted(.nanoseconds(count - 1) + atto) == .nanoseconds(count))
         #expect(converted(.nanoseconds(count) + atto) == .nanoseconds(count < .max ? count + 1 : count))
         #expect(converted(.nanoseconds(-count)) == .zero)
-        // Less than a nanosecond below zero is zero, the next more.
+        // A fraction below zero is rounded up to zero.
         #expect(converted(.zero - atto) == .zero)
-        // What does not fit, also where its lower half would.
+        // Durations that do not fit, also where their lower half would.
         #expect(converted(.seconds(Int64.max)) == .nanoseconds(Int64.max))
         #expect(
             converted(.nanoseconds(count) + .nanoseconds(Int64.max) + .nanoseconds(Int64.max))
@@ -323,7 +323,7 @@ import Testing
         #expect(converted(.seconds(Int64.min)) == .zero)
     }
 
-    @Test("Dates and intervals beyond all bounds are never, and fractions are rounded up")
+    @Test("Dates and intervals that are too large mean never, and fractions are rounded up")
     func saturation() {
         #expect(RunLoop.Timer(after: .seconds(Int64.max)) { _ in }.nextFireDate == nil)
         #expect(RunLoop.Timer(after: .seconds(Int64.min)) { _ in }.nextFireDate != nil)
@@ -334,7 +334,7 @@ import Testing
         #expect(RunLoop.Timer(every: .seconds(Int64.max)) { _ in }.interval == .nanoseconds(Int64.max))
     }
 
-    @Test("Timers due at the same instant go by their order")
+    @Test("Timers due at the same instant fire by their order")
     func orderOfTimers() async throws {
         try await withRunLoopThread {
             let trace = Trace()

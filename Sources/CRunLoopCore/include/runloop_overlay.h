@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/// What a thread knows of its own loop; nobody else reads or writes it. `registry.c`
+/// What a thread knows of its own loop; nobody else reads or writes it. Written by run/thread.c.
 struct runloop__this_thread {
     /// NULL before it asks for one, and after its end.
     runloop *loop;
@@ -54,35 +54,23 @@ static inline const char *runloop__name_of_common_modes(void) {
 int runloop__post_pair(runloop *loop, const char *mode, const char *const *modes, size_t count,
                        runloop_function function, const void *pair, runloop_function discard);
 
-/// How the objects of the overlay are kept, the same for all: to be told before the first of them is made. None makes a
-/// call of this library, except that the `release` which ends an object releases its timer or observer. `retain` may be called
-/// under locks. `end_timer` is the release of the context of every timer that is part of an object. `call_closure` calls a closure
-/// that lies at an address, and leaves it there.
+/// Creates a timer that fires once, in no loop, and whose info is two words long: `fire` and `release` are given their address. The end of
+/// its loop's thread invalidates it. Order 0. One reference, which is the caller's. NULL when memory ran out: the words are still the
+/// caller's.
+runloop_timer *runloop__timer_new_pair(void *const info[2], int64_t fire_ns, int64_t tolerance_ns,
+                                       void (*RUNLOOP_SENDABLE fire)(runloop_timer *timer, void *pair),
+                                       void (*RUNLOOP_SENDABLE release)(void *pair));
+
+/// How objects that are the info of their items are retained and released: to be set before the first of them is made. Neither makes a call
+/// of this library, except that the `release` which ends an object releases its item. `retain` may be called under locks.
 void runloop__set_object_hooks(void (*RUNLOOP_SENDABLE retain)(void *object),
-                               void (*RUNLOOP_SENDABLE release)(void *object),
-                               void (*RUNLOOP_SENDABLE end_timer)(void *object), runloop_function call_closure);
+                               void (*RUNLOOP_SENDABLE release)(void *object));
 
-/// Makes a timer or an observer, which nobody else has yet and which has no info, part of an object that owns the one reference to
-/// it. From now on the object is the info. For as long as there are more references, those of loops, the object is retained once:
-/// it lives while anybody has the item, and call-outs may borrow it.
-void runloop__timer_join_object(runloop_timer *timer, void *object);
-void runloop__observer_join_object(runloop_observer *observer, void *object);
-
-/// A closure of Swift, as it lies in memory: a function, which has a convention of its own, and an object (or NULL) that keeps what it
-/// captured.
-struct runloop__closure {
-    /// Is called with `captured`, as Swift calls.
-    uintptr_t function;
-    /// A reference to what keeps the captures, or NULL.
-    void *captured;
-};
-
-/// Makes a timer that fires once, in no loop, and calls a closure then. That is all there is of it: no object, and one block, unless
-/// it has a tolerance. The two words are copied; the reference to `captured` is the timer's, which releases it as its context. It is
-/// added to one loop, and the end of that loop's thread invalidates it. Order 0. One reference, which is the caller's. NULL when
-/// memory ran out, or if nobody has said yet how objects are kept: the words are still the caller's.
-runloop_timer *runloop__timer_new_closure(const struct runloop__closure *closure, int64_t fire_ns,
-                                          int64_t tolerance_ns);
+/// Makes an object, which owns the one reference to the timer or the observer, the info of it, before anybody else has the item. For as
+/// long as there are more references, those of loops, the object is retained once: it lives while anybody has the item, and
+/// call-outs may borrow it. `release` is the release of the timer's context.
+void runloop__timer_share(runloop_timer *timer, void *object, void (*RUNLOOP_SENDABLE release)(void *object));
+void runloop__observer_share(runloop_observer *observer, void *object);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-// allocator.c — allocators, of which there is one in fact: malloc. And the one null object.
+// allocator.c — allocators, all of which use malloc, and the null object.
 
 #include "internal.h"
 

@@ -1,4 +1,4 @@
-// array.c — arrays, immutable and mutable in one shape. Not to be changed by one thread while another uses them.
+// array.c — arrays: the immutable and the mutable ones have one layout. One thread may not change an array while another uses it.
 
 #include "internal.h"
 
@@ -27,11 +27,11 @@ CFTypeID CFArrayGetTypeID(void) {
 
 //===-- values -------------------------------------------------------------------------------------------------------===//
 
-static const void *keep(const struct __CFArray *array, const void *value) {
+static const void *retain_in(const struct __CFArray *array, const void *value) {
     return array->callbacks.retain ? array->callbacks.retain(NULL, value) : value;
 }
 
-static void let_go(const struct __CFArray *array, const void *value) {
+static void release_in(const struct __CFArray *array, const void *value) {
     if (array->callbacks.release)
         array->callbacks.release(NULL, value);
 }
@@ -116,7 +116,7 @@ CFArrayRef CFArrayCreateCopy(CFAllocatorRef allocator, CFArrayRef theArray) {
 
 //===-- reading ------------------------------------------------------------------------------------------------------===//
 
-/// The range as indices, cut to the array.
+/// The part of the range that is within the array.
 static CFRange clipped(CFArrayRef array, CFRange range) {
     CFIndex start = range.location < 0 ? 0 : range.location > array->count ? array->count : range.location;
     CFIndex most = array->count - start;
@@ -200,9 +200,9 @@ static bool reserve(struct __CFArray *array) {
 void CFArrayInsertValueAtIndex(CFMutableArrayRef theArray, CFIndex idx, const void *value) {
     if (!CF_IS(theArray, CF_TYPE_ARRAY) || idx < 0 || idx > theArray->count || !reserve(theArray))
         return;
-    const void **place = theArray->values + idx;
-    memmove(place + 1, place, (size_t)(theArray->count - idx) * sizeof *place);
-    *place = keep(theArray, value);
+    const void **slot = theArray->values + idx;
+    memmove(slot + 1, slot, (size_t)(theArray->count - idx) * sizeof *slot);
+    *slot = retain_in(theArray, value);
     theArray->count++;
 }
 
@@ -216,17 +216,17 @@ void CFArraySetValueAtIndex(CFMutableArrayRef theArray, CFIndex idx, const void 
         return;
     }
     const void *old = theArray->values[idx];
-    theArray->values[idx] = keep(theArray, value);
-    let_go(theArray, old);
+    theArray->values[idx] = retain_in(theArray, value);
+    release_in(theArray, old);
 }
 
 void CFArrayRemoveValueAtIndex(CFMutableArrayRef theArray, CFIndex idx) {
     if (idx < 0 || idx >= CFArrayGetCount(theArray))
         return;
-    const void **place = theArray->values + idx, *old = *place;
+    const void **slot = theArray->values + idx, *old = *slot;
     theArray->count--;
-    memmove(place, place + 1, (size_t)(theArray->count - idx) * sizeof *place);
-    let_go(theArray, old);
+    memmove(slot, slot + 1, (size_t)(theArray->count - idx) * sizeof *slot);
+    release_in(theArray, old);
 }
 
 void CFArrayRemoveAllValues(CFMutableArrayRef theArray) {
@@ -243,7 +243,7 @@ void CFArrayExchangeValuesAtIndices(CFMutableArrayRef theArray, CFIndex idx1, CF
     theArray->values[idx2] = value;
 }
 
-/// Stable, by insertion: these arrays are short.
+/// A stable insertion sort: these arrays are short.
 void CFArraySortValues(CFMutableArrayRef theArray, CFRange range, CFComparatorFunction comparator, void *context) {
     if (!CF_IS(theArray, CF_TYPE_ARRAY) || !comparator)
         return;

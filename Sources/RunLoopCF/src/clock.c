@@ -1,8 +1,8 @@
-// clock.c — dates of the wall clock and instants of the loop's clock. The only room where both exist.
+// clock.c — dates of the wall clock and instants of the loop's clock. No other file knows both.
 //
-// The distance between the two clocks changes only when the wall clock is stepped or the machine was suspended; measured anew each
-// time it would differ by the time between two readings, and timers that were given the same date would fire in any order. So
-// a measured distance is kept until a new measurement disagrees with it by more than such readings can.
+// The distance between the two clocks changes only when the wall clock is stepped or the machine is suspended. But two measurements
+// differ by the time between two readings, so timers with equal dates would get different instants and fire in any order. A measured
+// distance is therefore kept until a new measurement differs from it by more than that.
 
 #include "internal.h"
 
@@ -23,7 +23,7 @@ CFAbsoluteTime CFAbsoluteTimeGetCurrent(void) {
     return (CFAbsoluteTime)((int64_t)now.tv_sec - EPOCH_S) + (CFAbsoluteTime)now.tv_nsec * 1e-9;
 }
 
-/// Reads the wall clock between two readings of the other one, again if something came between them.
+/// Reads the wall clock between two readings of the loop's clock, and repeats that if the thread was interrupted.
 static int64_t measured_distance(void) {
     int64_t distance_ns = 0, best_ns = INT64_MAX;
     for (int i = 0; i < READINGS && best_ns > PROMPT_NS; i++) {
@@ -40,7 +40,7 @@ static int64_t clock_distance(void) {
     static _Atomic int64_t kept_ns;
     static _Atomic bool is_kept;
     int64_t measured_ns = measured_distance();
-    // Two threads may both measure first; then one of two equally good values stays.
+    // If two threads make the first measurement at once, one of the two values is kept. Either is good.
     int64_t known_ns = atomic_load_explicit(&kept_ns, memory_order_relaxed);
     if (atomic_load_explicit(&is_kept, memory_order_acquire) && llabs(measured_ns - known_ns) <= NOISE_NS)
         return known_ns;
@@ -55,11 +55,11 @@ int64_t cf__instant_of_date(CFAbsoluteTime date) {
         date = CF_GREATEST_DATE;
     else if (date <= -CF_GREATEST_DATE)
         date = -CF_GREATEST_DATE;
-    // Whole seconds and their rest apart: a date in nanoseconds has more digits than a double.
+    // Seconds and nanoseconds are converted separately: a double has too few digits for a date in nanoseconds.
     int64_t seconds = (int64_t)date;
     double rest_ns = (date - (double)seconds) * SECOND_NS;
     int64_t whole_ns = (int64_t)rest_ns;
-    // Never before its date: the rest is rounded up.
+    // Rounded up, so that a timer never fires before its date.
     return seconds * SECOND_NS + whole_ns + ((double)whole_ns < rest_ns) - clock_distance();
 }
 

@@ -1,4 +1,4 @@
-// compare.c — which of two strings comes first, and where one is in the other. Unit by unit: no locale, no normal forms.
+// compare.c — comparing and searching strings, unit by unit: locales and normal forms are not considered.
 
 #include "internal.h"
 
@@ -10,7 +10,7 @@ static bool is_digit(UniChar unit) {
     return unit >= '0' && unit <= '9';
 }
 
-/// The number at `*index`, which moves behind it.
+/// The number at `*index`, which is advanced past it.
 static uint64_t number_at(const struct cf_text *text, CFIndex *index, CFIndex end) {
     uint64_t number = 0;
     for (; *index < end && is_digit(cf__text_at(text, *index)); (*index)++) {

@@ -1,4 +1,4 @@
-// constant.c — one string object for each text that is asked for as a constant, for ever.
+// constant.c — constant strings: one object for each text, never freed.
 
 #include "internal.h"
 
@@ -20,7 +20,7 @@ static size_t bucket_of(const char *text) {
     return hash % BUCKETS;
 }
 
-// Lists only grow, at their head, so that they are read without the lock.
+// Lists grow only at their head and never shrink, so they can be read without the lock.
 static CFStringRef find(size_t bucket, const char *text) {
     for (struct constant *entry = atomic_load_explicit(&buckets[bucket], memory_order_acquire); entry;
          entry = entry->next) {

@@ -1,8 +1,8 @@
-// descriptor.c — CFFileDescriptor: a descriptor watched by the loop itself, one call-out for each time that one is asked for.
+// descriptor.c — CFFileDescriptor: the loop itself watches the descriptor, and each enabling leads to one call-out.
 //
-// Its run loop source is an ordinary signalled source, whose `schedule` and `cancel` tell in which modes of which loops it is. In these
-// modes there is, as long as callbacks are enabled, a core source for the descriptor, which is made anew when what is enabled
-// changes: the `watch`. A regular file, which can't be watched and is always ready, is signalled instead.
+// Its run loop source is an ordinary signalled source. Through `schedule` and `cancel` it learns the modes and loops to which it belongs.
+// As long as callbacks are enabled, these modes contain a core source for the descriptor, the `watch`. It is replaced when the set
+// of enabled callbacks changes. A regular file can't be watched and is always ready; its source is signalled instead.
 
 #include "internal.h"
 
@@ -11,14 +11,14 @@
 
 enum { BOTH = kCFFileDescriptorReadCallBack | kCFFileDescriptorWriteCallBack };
 
-/// What a source knows of its descriptor; the source frees it.
+/// The info of a source; the source frees it.
 struct link {
     CFFileDescriptorRef f; ///< retained
     CFRunLoopSourceRef source;
 };
 
-struct place {
-    struct place *next;
+struct membership {
+    struct membership *next;
     CFRunLoopRef loop; ///< lives at least until `cancel`
     CFStringRef mode;
 };
@@ -28,17 +28,17 @@ struct __CFFileDescriptor {
     CFFileDescriptorCallBack callout;
     CFFileDescriptorContext context;
     bool closes;
-    pthread_mutex_t lock; ///< guards all below; never held while user code runs
+    pthread_mutex_t lock; ///< guards all fields below; never held while user code runs
     int descriptor;       ///< -1 when invalid
     CFOptionFlags enabled;
-    struct place *places;
-    runloop_source *watch; ///< for what is enabled, in all places
+    struct membership *memberships;
+    runloop_source *watch; ///< for the enabled callbacks, in all memberships
     bool is_always_ready;
-    int callouts;             ///< that are running …
-    const void *caller;       ///< … all on this thread; NULL: on several
-    int closing;              ///< what the last of them has to close, or -1
-    bool context_is_released; ///< or will be, by the last of them
-    struct link *link;        ///< of the source, while that lives
+    int callouts;             ///< that are running now
+    const void *caller;       ///< the one thread that runs them; NULL if there are several
+    int closing;              ///< the descriptor that the last of them closes, or -1
+    bool context_is_released; ///< or the last of them will release it
+    struct link *link;        ///< the info of the source, while the source lives
 };
 
 static _Thread_local char this_thread;
@@ -69,24 +69,25 @@ static runloop_source *make_watch(CFFileDescriptorRef f) {
     return watch;
 }
 
-/// HOLDS: lock. Where there are places there is a source, which lives until it has been cancelled in all of them.
-static void watch_in(CFFileDescriptorRef f, const struct place *place) {
-    if (f->watch && runloop_add_source(cf__core_of_loop(place->loop), f->watch, cf__mode_name(place->mode)) == -EPERM)
+/// HOLDS: lock. As long as there are memberships there is a source: it lives until all of them have been cancelled.
+static void watch_in(CFFileDescriptorRef f, const struct membership *membership) {
+    if (f->watch &&
+        runloop_add_source(cf__core_of_loop(membership->loop), f->watch, cf__mode_name(membership->mode)) == -EPERM)
         f->is_always_ready = true;
     if (f->watch && f->is_always_ready) {
         CFRunLoopSourceSignal(f->link->source);
-        CFRunLoopWakeUp(place->loop);
+        CFRunLoopWakeUp(membership->loop);
     }
 }
 
-/// HOLDS: lock. After what is enabled has changed; the caller retires the old watch without the lock.
+/// HOLDS: lock. Called when the set of enabled callbacks has changed. The caller releases the old watch after unlocking.
 static runloop_source *renew_watch(CFFileDescriptorRef f) {
     runloop_source *old = f->watch;
-    f->watch = f->enabled && f->places && f->descriptor >= 0 ? make_watch(f) : NULL;
-    // The old one goes first, so that the loop does not watch for both.
+    f->watch = f->enabled && f->memberships && f->descriptor >= 0 ? make_watch(f) : NULL;
+    // The old one is invalidated first, so that the loop never watches for both.
     runloop_source_invalidate(old);
-    for (const struct place *place = f->places; place; place = place->next)
-        watch_in(f, place);
+    for (const struct membership *membership = f->memberships; membership; membership = membership->next)
+        watch_in(f, membership);
     return old;
 }
 
@@ -115,7 +116,7 @@ static void begin_callout(CFFileDescriptorRef f) {
     f->callouts++;
 }
 
-/// What an invalidation meanwhile has left to the last call-out.
+/// If the descriptor was invalidated during the call-out, the last call-out closes it and releases the context.
 static void end_callout(CFFileDescriptorRef f) {
     pthread_mutex_lock(&f->lock);
     bool releases = --f->callouts == 0 && f->context_is_released;
@@ -127,7 +128,7 @@ static void end_callout(CFFileDescriptorRef f) {
         release_info(f);
 }
 
-/// Tells those of `types` that are enabled, which they then no longer are.
+/// Calls back for those of `types` that are enabled, and disables them first.
 static void call_out(CFFileDescriptorRef f, runloop_source *watch, CFOptionFlags types) {
     CFRetain(f);
     pthread_mutex_lock(&f->lock);
@@ -165,16 +166,16 @@ static void perform(void *info) {
 
 static void schedule(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
     CFFileDescriptorRef f = ((struct link *)info)->f;
-    struct place *place = malloc(sizeof *place);
-    if (!place)
+    struct membership *membership = malloc(sizeof *membership);
+    if (!membership)
         return;
-    *place = (struct place){.loop = loop, .mode = CFRetain(mode)};
+    *membership = (struct membership){.loop = loop, .mode = CFRetain(mode)};
     pthread_mutex_lock(&f->lock);
-    place->next = f->places;
-    f->places = place;
+    membership->next = f->memberships;
+    f->memberships = membership;
     runloop_source *old = NULL;
     if (f->watch)
-        watch_in(f, place);
+        watch_in(f, membership);
     else if (f->enabled)
         old = renew_watch(f);
     pthread_mutex_unlock(&f->lock);
@@ -185,22 +186,22 @@ static void cancel(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
     CFFileDescriptorRef f = ((struct link *)info)->f;
     runloop_source *old = NULL;
     pthread_mutex_lock(&f->lock);
-    struct place **link = &f->places;
+    struct membership **link = &f->memberships;
     while (*link && ((*link)->loop != loop || !CFEqual((*link)->mode, mode)))
         link = &(*link)->next;
-    struct place *place = *link;
-    if (place) {
-        *link = place->next;
-        if (f->places && f->watch)
+    struct membership *membership = *link;
+    if (membership) {
+        *link = membership->next;
+        if (f->memberships && f->watch)
             runloop_remove_source(cf__core_of_loop(loop), f->watch, cf__mode_text(mode));
         else
             old = renew_watch(f);
     }
     pthread_mutex_unlock(&f->lock);
     runloop_source_release(old);
-    if (place)
-        CFRelease(place->mode);
-    free(place);
+    if (membership)
+        CFRelease(membership->mode);
+    free(membership);
 }
 
 /// The source is being freed.
@@ -214,12 +215,12 @@ static void free_link(const void *info) {
     free(link);
 }
 
-/// HOLDS: lock. The source, retained, unless it is about to be freed: somebody references it, or a loop keeps it.
+/// HOLDS: lock. The source, retained. NULL if nothing references it and no loop contains it: then it is about to be freed.
 static CFRunLoopSourceRef copy_source(CFFileDescriptorRef f) {
     CFRunLoopSourceRef source = f->link ? f->link->source : NULL;
     if (!source || cf__retain_if_referenced(source))
         return source;
-    return f->places ? (CFRunLoopSourceRef)(uintptr_t)CFRetain(source) : NULL;
+    return f->memberships ? (CFRunLoopSourceRef)(uintptr_t)CFRetain(source) : NULL;
 }
 
 /// HOLDS: lock.
@@ -286,7 +287,7 @@ CFFileDescriptorRef CFFileDescriptorCreate(CFAllocatorRef allocator, CFFileDescr
     return f;
 }
 
-/// Closed at once, unless another thread's callback may be using the descriptor: then right after it.
+/// Closes the descriptor at once, or right after a callback that another thread is running, since that may be using it.
 void CFFileDescriptorInvalidate(CFFileDescriptorRef f) {
     if (!CF_IS(f, CF_TYPE_DESCRIPTOR))
         return;

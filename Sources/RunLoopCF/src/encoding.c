@@ -1,4 +1,4 @@
-// encoding.c — text in bytes: ASCII, Latin 1 and the UTF encodings, to UTF-16 units and back.
+// encoding.c — conversion of ASCII, Latin 1 and the UTF encodings to UTF-16 units and back.
 
 #include "internal.h"
 
@@ -17,7 +17,7 @@ bool cf__encoding_is_narrow(CFStringEncoding encoding) {
     }
 }
 
-/// Bytes per unit and order of a wide encoding; 0 for others. Without a mark, the order is this machine's.
+/// The bytes per unit of a wide encoding, and their order; 0 for other encodings. The default order is that of this machine.
 static int wide_unit(CFStringEncoding encoding, bool *is_big) {
     const uint16_t probe = 1;
     *is_big = *(const char *)&probe == 0;
@@ -62,7 +62,7 @@ CFIndex CFStringGetMaximumSizeOfFileSystemRepresentation(CFStringRef string) {
 
 //===-- decoding -----------------------------------------------------------------------------------------------------===//
 
-/// One code point of UTF-8, in its shortest form. How many bytes it took; 0: not UTF-8.
+/// Decodes one code point of UTF-8. Returns the number of its bytes, or 0 if they are not UTF-8 in its shortest form.
 static int decode_utf8(const UInt8 *bytes, CFIndex count, UTF32Char *character) {
     static const UTF32Char least[] = {0, 0, 0x80, 0x800, 0x10000};
     int length = bytes[0] < 0x80 ? 1 : bytes[0] >> 5 == 6 ? 2 : bytes[0] >> 4 == 14 ? 3 : bytes[0] >> 3 == 30 ? 4 : 0;
@@ -85,7 +85,7 @@ static UTF32Char wide_character(const UInt8 *bytes, int size, bool is_big) {
     return character;
 }
 
-/// One code point, or one UTF-16 unit. How many bytes it took; 0: no text.
+/// Decodes one code point or one UTF-16 unit. Returns the number of its bytes, or 0 if they are not text.
 static int decode_one(const UInt8 *bytes, CFIndex count, CFStringEncoding encoding, bool is_big, int unit,
                       UTF32Char *character) {
     if (encoding == kCFStringEncodingUTF8)
@@ -105,7 +105,7 @@ bool cf__decode(const UInt8 *bytes, CFIndex count, CFStringEncoding encoding, Un
     int unit = wide_unit(encoding, &is_big);
     if (unit == 0 && !cf__encoding_is_narrow(encoding))
         return false;
-    // A mark at the start tells the order, where the encoding leaves it open.
+    // A byte order mark counts only if the encoding does not determine the order.
     bool is_open = encoding == kCFStringEncodingUTF16 || encoding == kCFStringEncodingUTF32;
     if (is_open && count >= unit) {
         bool swapped = wide_character(bytes, unit, !is_big) == 0xFEFF;

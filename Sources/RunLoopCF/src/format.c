@@ -1,4 +1,4 @@
-// format.c — strings made by a format: each conversion is left to snprintf, but %@.
+// format.c — strings from a format: snprintf makes each conversion except %@.
 
 #include "internal.h"
 
@@ -34,7 +34,7 @@ static void append_object(struct output *output, CFTypeRef object) {
     CFRelease(text);
 }
 
-/// One conversion: flags, width and precision as text, with the stars filled in.
+/// One conversion: flags, width and precision as text, each star replaced by its argument.
 struct conversion {
     char spec[64];
     size_t length;
@@ -116,7 +116,7 @@ static unsigned long long read_unsigned(char size, arguments *rest) {
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 #endif
 
-/// snprintf as often as the text needs room.
+/// snprintf into a small buffer first, then into one of the size that it asked for.
 #define APPEND_PRINTED(output, spec, value)                                                                            \
     do {                                                                                                               \
         char small[128];                                                                                               \

@@ -1,7 +1,7 @@
-// internal.h — what all objects of this library have in common, and what its rooms offer each other.
+// internal.h — what all objects of this library have in common, and what its files use from each other.
 //
-// Everything here stands on the public header of the run loop. Public are the CF names; what crosses rooms begins with
-// `cf__`; everything else is static.
+// The library is built on the public header of the run loop alone. The CF names are public; a name that several files use begins
+// with `cf__`; everything else is static.
 #ifndef RUNLOOP_CF_INTERNAL_H
 #define RUNLOOP_CF_INTERNAL_H
 
@@ -43,17 +43,17 @@ enum cf_type {
 struct cf_class {
     CFTypeID type;
     const char *name;
-    bool is_constant; ///< objects that the compiler laid out: never counted
-    /// The last reference is gone. NULL: objects of this class live for ever.
+    bool is_constant; ///< laid out by the compiler: references are not counted
+    /// Called when the last reference has been released. NULL: objects of this class are never freed.
     void (*finalize)(CFTypeRef object);
-    /// A first reference is taken again: for objects that a loop keeps when nobody else does (item.c).
+    /// Called when the number of references rises from 0 to 1, which happens to objects that only a loop still owns (item.c).
     void (*revive)(CFTypeRef object);
     Boolean (*equal)(CFTypeRef object, CFTypeRef other); ///< NULL: identity
     CFHashCode (*hash)(CFTypeRef object);
     CFStringRef (*describe)(CFTypeRef object);
 };
 
-/// The first two words of every object. A constant string of clang's has the same: its class and an int.
+/// The first two fields of every object. Clang's constant strings begin in the same way, with a class and an int.
 struct cf_object {
     const struct cf_class *class;
     _Atomic int32_t references; ///< negative: not counted
@@ -63,7 +63,7 @@ struct cf_object {
 
 /// An object of `size` bytes, zeroed, with one reference. NULL when memory ran out.
 void *cf__new(const struct cf_class *class, size_t size);
-/// For those who know an object without keeping it: takes a reference, if there is one still.
+/// For callers without a reference of their own: retains the object unless its last reference has been released.
 bool cf__retain_if_referenced(CFTypeRef object);
 _Noreturn void cf__misuse(const char *caller, const char *sentence);
 _Noreturn void cf__wrong_type(CFTypeRef object, enum cf_type type, const char *caller);
@@ -71,7 +71,7 @@ _Noreturn void cf__wrong_type(CFTypeRef object, enum cf_type type, const char *c
 extern const struct cf_class cf__null_class, cf__allocator_class, cf__string_class, cf__array_class, cf__set_class,
     cf__date_class, cf__loop_class, cf__source_class, cf__observer_class, cf__timer_class, cf__descriptor_class;
 
-/// A string literal that stands for a constant string (CFSTR) begins with these letters instead of a class.
+/// A string literal that is used as a constant string (CFSTR) begins with these letters instead of a class.
 #define CF_LITERAL_MAGIC "\377\376CFSTR\377"
 enum { CF_LITERAL_MAGIC_SIZE = sizeof CF_LITERAL_MAGIC - 1 };
 
@@ -93,7 +93,7 @@ static inline bool cf__is(CFTypeRef object, enum cf_type type, const char *calle
 
 //===-- strings (string.c, encoding.c, constant.c, format.c) ---------------------------------------------------------===//
 
-/// What a string is made of, wherever it is kept. Narrow text is ASCII and ends with a zero byte.
+/// The text of a string, wherever it is stored. Narrow text is ASCII and ends with a zero byte.
 struct cf_text {
     const void *units;
     CFIndex length;
@@ -102,18 +102,18 @@ struct cf_text {
 
 struct cf_text cf__text(CFStringRef string);
 UniChar cf__text_at(const struct cf_text *text, CFIndex index);
-/// Copies the units; wide text that is all ASCII becomes narrow. NULL when memory ran out.
+/// Copies the units; wide text that is ASCII becomes narrow. NULL when memory ran out.
 CFStringRef cf__string_create(const struct cf_text *text);
 CFStringRef cf__string_from_utf8(const char *utf8);
 /// malloc'ed; NULL when memory ran out.
 char *cf__string_copy_utf8(CFStringRef string);
-/// The object that stands for a string literal with the magic letters, or NULL when memory ran out.
+/// The object for a string literal with the magic letters. NULL when memory ran out.
 CFStringRef cf__constant_of_literal(CFTypeRef literal);
 void cf__constants_after_fork(void);
 
 /// Decodes to UTF-16 units, malloc'ed. False: not text in that encoding, or memory ran out.
 bool cf__decode(const UInt8 *bytes, CFIndex count, CFStringEncoding encoding, UniChar **units, CFIndex *length);
-/// Encodes one code point to at most 4 bytes: how many, or 0 if the encoding does not have it.
+/// Encodes one code point to at most 4 bytes. Returns their number, or 0 if the encoding does not have this code point.
 int cf__encode(UTF32Char character, CFStringEncoding encoding, UInt8 bytes[4]);
 bool cf__encoding_is_narrow(CFStringEncoding encoding); ///< contains ASCII as single bytes
 
@@ -122,19 +122,19 @@ bool cf__encoding_is_narrow(CFStringEncoding encoding); ///< contains ASCII as s
 #define CF_GREATEST_DATE 4039289856.0 // 2129-01-01 00:57:36 UTC
 #define CF_GREATEST_DELAY 504911232.0 // 16 years
 
-/// The instant of a date on the loop's clock: equal dates, equal instants, until the wall clock is stepped.
+/// The instant of a date on the loop's clock. Equal dates give equal instants, until the wall clock is stepped.
 int64_t cf__instant_of_date(CFAbsoluteTime date);
 CFAbsoluteTime cf__date_of_instant(int64_t instant_ns);
-/// Nanoseconds of a duration: 0 if not positive or no number, at least 1 otherwise; saturates.
+/// A duration in nanoseconds: 0 if it is not positive or not a number, otherwise at least 1 and at most INT64_MAX.
 int64_t cf__nanoseconds(CFTimeInterval seconds);
 
 //===-- modes and loops (mode.c, loop.c) -----------------------------------------------------------------------------===//
 
-/// The name as the core wants it. NULL if it is no string. `cf__mode_name` is for additions: it remembers this very
-/// string as the one that callbacks and getters hand out for the mode.
+/// The name of the mode for a call of the core. NULL if it is no string. `cf__mode_name` is for additions: if the mode is new, it
+/// remembers this string object, and callbacks and getters pass on that very object.
 const char *cf__mode_text(CFStringRef mode);
 const char *cf__mode_name(CFStringRef mode);
-/// The string for a name that the core handed out; lives for ever. NULL when memory ran out.
+/// The string for a name that the core returned; never freed. NULL when memory ran out.
 CFStringRef cf__mode_string(const char *name);
 void cf__modes_after_fork(void);
 
@@ -144,28 +144,25 @@ CFRunLoopRef cf__copy_loop(runloop *core);
 
 //===-- items: sources, observers and timers (item.c) ----------------------------------------------------------------===//
 
-/// An item is kept by those who reference it and by its core item, in whose loops it may live on when nobody references it
-/// any more, and come back when a callback hands it out. References, as one, own a reference of the core item; and the
-/// object is freed when there are no references and no core item whose context it is.
+/// Each item has a core item, whose context is the item. While a loop contains the core item, the item lives on even if nothing
+/// references it, and a callback may pass it to a program that references it again. So an item has two kinds of owners: all references
+/// together are one owner, and each core item is one. As long as there are references, they own one reference of the core item. The
+/// item is freed with its last owner.
 struct cf_item {
     struct cf_object object;
-    _Atomic int32_t keepers; ///< the references as one, and each core item
+    _Atomic int32_t owners; ///< 1 for all references together, and 1 for each core item
 };
 
 void cf__item_init(struct cf_item *item);
-void cf__item_keep(struct cf_item *item);
-/// True for the last one, who frees.
-bool cf__item_leave(struct cf_item *item);
+void cf__item_retain(struct cf_item *item);
+/// True if this was the last owner: then the caller frees the item.
+bool cf__item_release(struct cf_item *item);
 int32_t cf__order(CFIndex order);
 /// For runloop_context.describe.
 char *cf__copy_info_description(CFStringRef (*describe)(const void *info), const void *info);
 
-/// The date of an instant at which some timer is due, as that timer was given it (timer.c).
+/// The date of an instant at which a timer is due: the date that this timer was given (timer.c).
 CFAbsoluteTime cf__timer_date_of_instant(int64_t instant_ns);
 void cf__timers_after_fork(void);
-
-/// Blocks, whichever compiler built this: the runtime is asked for weakly (block.c).
-const void *cf__block_copy(const void *block);
-void cf__block_release(const void *block);
 
 #endif // RUNLOOP_CF_INTERNAL_H

@@ -1,17 +1,17 @@
-// item.c — what sources, observers and timers share: who keeps the object, and how its parts are told to the core.
+// item.c — what sources, observers and timers share: counting owners, and converting orders and descriptions for the core.
 
 #include "internal.h"
 
 void cf__item_init(struct cf_item *item) {
-    atomic_init(&item->keepers, 1);
+    atomic_init(&item->owners, 1);
 }
 
-void cf__item_keep(struct cf_item *item) {
-    atomic_fetch_add_explicit(&item->keepers, 1, memory_order_relaxed);
+void cf__item_retain(struct cf_item *item) {
+    atomic_fetch_add_explicit(&item->owners, 1, memory_order_relaxed);
 }
 
-bool cf__item_leave(struct cf_item *item) {
-    return atomic_fetch_sub_explicit(&item->keepers, 1, memory_order_acq_rel) == 1;
+bool cf__item_release(struct cf_item *item) {
+    return atomic_fetch_sub_explicit(&item->owners, 1, memory_order_acq_rel) == 1;
 }
 
 int32_t cf__order(CFIndex order) {

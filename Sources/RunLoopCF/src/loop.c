@@ -1,7 +1,7 @@
-// loop.c — loops as objects: one for each loop of the core, the same as long as its thread lives; running, stopping, waking.
+// loop.c — loops as objects: each loop of the core has one, the same as long as its thread lives. Running, stopping, waking.
 //
-// Who keeps a loop's object: its thread does, through a function posted for no mode, which the core discards when the thread ends,
-// after the `cancel` of every source. The table does not; it serves to find the object again.
+// The thread owns a reference to its loop's object: a task that is enqueued for no mode holds it. The core discards this task when the
+// thread ends, after the `cancel` of every source. The table owns no reference; it only serves to find the object.
 
 #include "internal.h"
 
@@ -9,7 +9,7 @@ struct __CFRunLoop {
     struct cf_object object;
     runloop *core;            ///< constant; one reference
     struct __CFRunLoop *next; ///< table_lock
-    bool has_thread;          ///< table_lock: kept by its thread until that ends
+    bool has_thread;          ///< table_lock: the thread owns a reference until it ends
     _Atomic bool thread_ended;
 };
 
@@ -26,7 +26,7 @@ static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t ended_key;
 static _Thread_local FAST_TLS CFRunLoopRef current;
-static _Atomic(CFRunLoopRef) main_object; ///< keeps a reference for ever
+static _Atomic(CFRunLoopRef) main_object; ///< owns a reference, which is do_nothing released
 
 CFTypeID CFRunLoopGetTypeID(void) {
     return CF_TYPE_LOOP;
@@ -62,22 +62,22 @@ static CFStringRef describe(CFTypeRef object) {
 const struct cf_class cf__loop_class = {
     .type = CF_TYPE_LOOP, .name = "CFRunLoop", .finalize = finalize, .describe = describe};
 
-static void never(void *loop) {
+static void do_nothing(void *loop) {
     (void)loop;
 }
 
-static void let_thread_go(void *object) {
+static void release_object(void *object) {
     if (current == object)
         current = NULL;
     CFRelease(object);
 }
 
-/// The thread is ending, in a destructor of the core's. The object stays until a destructor of ours, so that blocks that are discarded
-/// meanwhile still find it current.
+/// Called by a destructor of the core when the thread ends. The object is released by a later destructor of this file, so that it is still
+/// the current loop while the blocks that were do_nothing performed are released.
 static void thread_ends(void *object) {
     atomic_store(&((CFRunLoopRef)object)->thread_ended, true);
     if (pthread_setspecific(ended_key, object))
-        let_thread_go(object);
+        release_object(object);
 }
 
 static void after_fork(void) {
@@ -88,7 +88,7 @@ static void after_fork(void) {
 }
 
 static void set_up(void) {
-    pthread_key_create(&ended_key, let_thread_go);
+    pthread_key_create(&ended_key, release_object);
     pthread_atfork(NULL, NULL, after_fork);
 }
 
@@ -99,7 +99,7 @@ static struct __CFRunLoop *make(runloop *core) {
         return NULL;
     loop->core = runloop_retain(core);
     CFRetain(loop);
-    loop->has_thread = runloop_perform_in_modes(core, NULL, 0, never, loop, thread_ends) == 0;
+    loop->has_thread = runloop_perform_in_modes(core, NULL, 0, do_nothing, loop, thread_ends) == 0;
     if (!loop->has_thread)
         atomic_fetch_sub(&loop->object.references, 1);
     loop->next = *bucket_of(core);
@@ -130,7 +130,7 @@ CFRunLoopRef CFRunLoopGetCurrent(void) {
     CFRunLoopRef loop = core ? cf__copy_loop(core) : NULL;
     if (!loop)
         return NULL;
-    // Lent: its thread keeps it. Without that, memory had run out, or the thread is at its end.
+    // The caller gets no reference, since the thread owns one. It owns none if memory ran out or if the thread is ending.
     bool has_thread = loop->has_thread;
     CFRelease(loop);
     return current = has_thread ? loop : NULL;
@@ -143,7 +143,7 @@ CFRunLoopRef CFRunLoopGetMain(void) {
         return core ? known : NULL;
     CFRunLoopRef loop = cf__copy_loop(core);
     if (loop && !atomic_compare_exchange_strong(&main_object, &known, loop))
-        CFRelease(loop); // another thread was first, with the same object
+        CFRelease(loop); // another thread was faster, and stored the same object
     return loop;
 }
 
@@ -159,7 +159,7 @@ CFArrayRef CFRunLoopCopyAllModes(CFRunLoopRef rl) {
     runloop *core = cf__core_of_loop(rl);
     if (!core)
         return NULL;
-    // Modes may be added between the two calls; they are never taken away.
+    // Modes may be added between the two calls, but are do_nothing removed.
     size_t capacity = runloop_get_modes(core, NULL, 0) + 8;
     const char **names = malloc(capacity * sizeof *names);
     size_t count = names ? runloop_get_modes(core, names, capacity) : 0;
@@ -188,7 +188,7 @@ CFAbsoluteTime CFRunLoopGetNextTimerFireDate(CFRunLoopRef rl, CFRunLoopMode mode
 //===-- running ------------------------------------------------------------------------------------------------------===//
 
 static int64_t limit_of(CFTimeInterval seconds) {
-    // NaN, which is not at most anything, is no limit either.
+    // The comparison is false for NaN, too.
     return seconds <= CF_GREATEST_DELAY ? cf__nanoseconds(seconds) : RUNLOOP_FOREVER;
 }
 

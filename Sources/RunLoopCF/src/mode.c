@@ -1,7 +1,7 @@
-// mode.c — names of modes: strings on this side, the core's text on the other.
+// mode.c — names of modes: string objects in this layer, text in the core.
 //
-// The string under which a mode was first used is the one that callbacks get, so that a program may compare it by its address with
-// the constant it passed. The table only grows and is read without a lock.
+// Callbacks get the string object with which the mode was first used, so that a program may compare its address with that of the
+// constant that it passed. The table only grows, so it can be read without the lock.
 
 #include "internal.h"
 
@@ -64,7 +64,7 @@ static struct name *make(const char *text, CFStringRef string) {
     return name;
 }
 
-/// `string`, if given, is kept for ever as the name's string.
+/// If the name is new, `string` is stored as its string object and never released. NULL: an object is made from the text.
 static struct name *find_or_make(const char *text, CFStringRef string) {
     struct name *name = find(text);
     if (name)
@@ -77,7 +77,7 @@ static struct name *find_or_make(const char *text, CFStringRef string) {
     return name;
 }
 
-/// The name of a string that is not all ASCII goes into the table in any case, since its text must be kept somewhere.
+/// A string that is not ASCII is always entered in the table, since its UTF-8 text must be stored somewhere.
 static struct name *name_of_wide(CFStringRef mode) {
     char *utf8 = cf__string_copy_utf8(mode);
     struct name *name = utf8 ? find_or_make(utf8, mode) : NULL;

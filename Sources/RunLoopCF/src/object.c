@@ -1,4 +1,4 @@
-// object.c — what can be done with any object: count its references, compare, hash and describe it.
+// object.c — operations on any object: counting references, comparing, hashing, describing.
 
 #include "internal.h"
 
@@ -43,7 +43,7 @@ void cf__wrong_type(CFTypeRef object, enum cf_type type, const char *caller) {
 
 //===-- references ---------------------------------------------------------------------------------------------------===//
 
-/// NULL for what is not counted.
+/// NULL if the references of this object are not counted.
 static struct cf_object *counted(CFTypeRef object) {
     if (!object || cf__is_literal(object))
         return NULL;

@@ -1,10 +1,10 @@
-// observer.c — observers: created, added, told, invalidated.
+// observer.c — observers: created, added, notified, invalidated.
 
 #include "internal.h"
 
 struct __CFRunLoopObserver {
     struct cf_item item;
-    runloop_observer *core; ///< constant; one reference as long as somebody references the object
+    runloop_observer *core; ///< constant; one reference as long as the object is referenced
     CFRunLoopObserverCallBack callout;
     CFRunLoopObserverContext context;
     CFOptionFlags activities;
@@ -17,20 +17,20 @@ CFTypeID CFRunLoopObserverGetTypeID(void) {
 
 //===-- life ---------------------------------------------------------------------------------------------------------===//
 
-static void leave(struct __CFRunLoopObserver *observer) {
-    if (cf__item_leave(&observer->item))
+static void release_owner(struct __CFRunLoopObserver *observer) {
+    if (cf__item_release(&observer->item))
         free(observer);
 }
 
 static void finalize(CFTypeRef object) {
     struct __CFRunLoopObserver *observer = (struct __CFRunLoopObserver *)(uintptr_t)object;
     runloop_observer_release(observer->core);
-    leave(observer);
+    release_owner(observer);
 }
 
 static void revive(CFTypeRef object) {
     struct __CFRunLoopObserver *observer = (struct __CFRunLoopObserver *)(uintptr_t)object;
-    cf__item_keep(&observer->item);
+    cf__item_retain(&observer->item);
     runloop_observer_retain(observer->core);
 }
 
@@ -48,7 +48,7 @@ static void release_context(void *object) {
     CFRunLoopObserverRef observer = object;
     if (observer->context.release)
         observer->context.release(observer->context.info);
-    leave(observer);
+    release_owner(observer);
 }
 
 static char *describe_info(void *object) {
@@ -74,7 +74,7 @@ CFRunLoopObserverRef CFRunLoopObserverCreate(CFAllocatorRef allocator, CFOptionF
         free(observer);
         return NULL;
     }
-    cf__item_keep(&observer->item);
+    cf__item_retain(&observer->item);
     observer->callout = callout;
     observer->activities = activities;
     observer->order = order;

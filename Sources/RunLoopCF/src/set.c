@@ -1,17 +1,17 @@
-// set.c — sets: a table of places, probed one after the other. Not to be changed by one thread while another uses them.
+// set.c — sets: a hash table with linear probing. One thread may not change a set while another uses it.
 
 #include "internal.h"
 
-struct place {
+struct slot {
     const void *value;
-    bool is_taken;
+    bool is_used;
 };
 
 struct __CFSet {
     struct cf_object object;
     CFSetCallBacks callbacks;
-    struct place *places;
-    CFIndex count, capacity; ///< the capacity is 0 or a power of two, at least a quarter of it free
+    struct slot *slots;
+    CFIndex count, capacity; ///< the capacity is 0 or a power of two; at least a quarter of it is free
 };
 
 static const void *retain_value(CFAllocatorRef allocator, const void *value) {
@@ -37,20 +37,20 @@ CFTypeID CFSetGetTypeID(void) {
 
 //===-- the table ----------------------------------------------------------------------------------------------------===//
 
-static size_t home_of(const struct __CFSet *set, const void *value) {
+static size_t first_slot_of(const struct __CFSet *set, const void *value) {
     CFHashCode code = set->callbacks.hash ? set->callbacks.hash(value) : (CFHashCode)(uintptr_t)value >> 4;
     return (size_t)(code * 11400714819323198485U >> 16) & (size_t)(set->capacity - 1);
 }
 
-/// Where the value is, or the free place where it belongs. NULL without any places.
-static struct place *find(const struct __CFSet *set, const void *value) {
+/// The slot that holds the value, or the free slot for it. NULL if the capacity is 0.
+static struct slot *find(const struct __CFSet *set, const void *value) {
     if (set->capacity == 0)
         return NULL;
-    for (size_t at = home_of(set, value);; at = (at + 1) & (size_t)(set->capacity - 1)) {
-        struct place *place = &set->places[at];
-        if (!place->is_taken || place->value == value ||
-            (set->callbacks.equal && set->callbacks.equal(place->value, value)))
-            return place;
+    for (size_t at = first_slot_of(set, value);; at = (at + 1) & (size_t)(set->capacity - 1)) {
+        struct slot *slot = &set->slots[at];
+        if (!slot->is_used || slot->value == value ||
+            (set->callbacks.equal && set->callbacks.equal(slot->value, value)))
+            return slot;
     }
 }
 
@@ -59,35 +59,35 @@ static bool reserve(struct __CFSet *set) {
         return true;
     struct __CFSet larger = *set;
     larger.capacity = set->capacity ? set->capacity * 2 : 8;
-    larger.places = calloc((size_t)larger.capacity, sizeof *larger.places);
-    if (!larger.places)
+    larger.slots = calloc((size_t)larger.capacity, sizeof *larger.slots);
+    if (!larger.slots)
         return false;
     for (CFIndex i = 0; i < set->capacity; i++) {
-        if (set->places[i].is_taken)
-            *find(&larger, set->places[i].value) = set->places[i];
+        if (set->slots[i].is_used)
+            *find(&larger, set->slots[i].value) = set->slots[i];
     }
-    free(set->places);
-    set->places = larger.places;
+    free(set->slots);
+    set->slots = larger.slots;
     set->capacity = larger.capacity;
     return true;
 }
 
-/// Frees a place, and puts those behind it, which may have been displaced, in their places again.
-static void vacate(struct __CFSet *set, struct place *place) {
-    place->is_taken = false;
+/// Frees a slot. The values in the slots behind it may have been displaced by it, so they are inserted again.
+static void clear_slot(struct __CFSet *set, struct slot *slot) {
+    slot->is_used = false;
     size_t mask = (size_t)(set->capacity - 1);
-    for (size_t at = ((size_t)(place - set->places) + 1) & mask; set->places[at].is_taken; at = (at + 1) & mask) {
-        struct place moved = set->places[at];
-        set->places[at].is_taken = false;
+    for (size_t at = ((size_t)(slot - set->slots) + 1) & mask; set->slots[at].is_used; at = (at + 1) & mask) {
+        struct slot moved = set->slots[at];
+        set->slots[at].is_used = false;
         *find(set, moved.value) = moved;
     }
 }
 
-static const void *keep(const struct __CFSet *set, const void *value) {
+static const void *retain_in(const struct __CFSet *set, const void *value) {
     return set->callbacks.retain ? set->callbacks.retain(NULL, value) : value;
 }
 
-static void let_go(const struct __CFSet *set, const void *value) {
+static void release_in(const struct __CFSet *set, const void *value) {
     if (set->callbacks.release)
         set->callbacks.release(NULL, value);
 }
@@ -97,7 +97,7 @@ static void let_go(const struct __CFSet *set, const void *value) {
 static void finalize(CFTypeRef object) {
     struct __CFSet *set = (struct __CFSet *)(uintptr_t)object;
     CFSetRemoveAllValues(set);
-    free(set->places);
+    free(set->slots);
     free(set);
 }
 
@@ -106,7 +106,7 @@ static Boolean equal(CFTypeRef object, CFTypeRef other) {
     if (left->count != right->count)
         return false;
     for (CFIndex i = 0; i < left->capacity; i++) {
-        if (left->places[i].is_taken && !CFSetContainsValue(right, left->places[i].value))
+        if (left->slots[i].is_used && !CFSetContainsValue(right, left->slots[i].value))
             return false;
     }
     return true;
@@ -142,8 +142,8 @@ CFMutableSetRef CFSetCreateMutableCopy(CFAllocatorRef allocator, CFIndex capacit
         return NULL;
     struct __CFSet *set = CFSetCreateMutable(allocator, capacity, &theSet->callbacks);
     for (CFIndex i = 0; set && i < theSet->capacity; i++) {
-        if (theSet->places[i].is_taken)
-            CFSetAddValue(set, theSet->places[i].value);
+        if (theSet->slots[i].is_used)
+            CFSetAddValue(set, theSet->slots[i].value);
     }
     return set;
 }
@@ -159,11 +159,11 @@ CFIndex CFSetGetCount(CFSetRef theSet) {
 }
 
 Boolean CFSetGetValueIfPresent(CFSetRef theSet, const void *candidate, const void **value) {
-    struct place *place = CF_IS(theSet, CF_TYPE_SET) ? find(theSet, candidate) : NULL;
-    if (!place || !place->is_taken)
+    struct slot *slot = CF_IS(theSet, CF_TYPE_SET) ? find(theSet, candidate) : NULL;
+    if (!slot || !slot->is_used)
         return false;
     if (value)
-        *value = place->value;
+        *value = slot->value;
     return true;
 }
 
@@ -185,8 +185,8 @@ void CFSetGetValues(CFSetRef theSet, const void **values) {
     if (!CF_IS(theSet, CF_TYPE_SET) || !values)
         return;
     for (CFIndex i = 0; i < theSet->capacity; i++) {
-        if (theSet->places[i].is_taken)
-            *values++ = theSet->places[i].value;
+        if (theSet->slots[i].is_used)
+            *values++ = theSet->slots[i].value;
     }
 }
 
@@ -194,8 +194,8 @@ void CFSetApplyFunction(CFSetRef theSet, CFSetApplierFunction applier, void *con
     if (!CF_IS(theSet, CF_TYPE_SET) || !applier)
         return;
     for (CFIndex i = 0; i < theSet->capacity; i++) {
-        if (theSet->places[i].is_taken)
-            applier(theSet->places[i].value, context);
+        if (theSet->slots[i].is_used)
+            applier(theSet->slots[i].value, context);
     }
 }
 
@@ -204,19 +204,19 @@ void CFSetApplyFunction(CFSetRef theSet, CFSetApplierFunction applier, void *con
 void CFSetAddValue(CFMutableSetRef theSet, const void *value) {
     if (!CF_IS(theSet, CF_TYPE_SET) || CFSetContainsValue(theSet, value) || !reserve(theSet))
         return;
-    // Keeping may copy the value; it is equal to the one whose place was found.
-    struct place *place = find(theSet, value);
-    *place = (struct place){keep(theSet, value), true};
+    // The copy that a retain callback may make is equal to the value, so the slot is the right one for it.
+    struct slot *slot = find(theSet, value);
+    *slot = (struct slot){retain_in(theSet, value), true};
     theSet->count++;
 }
 
 void CFSetReplaceValue(CFMutableSetRef theSet, const void *value) {
     if (!CFSetContainsValue(theSet, value))
         return;
-    struct place *place = find(theSet, value);
-    const void *old = place->value;
-    place->value = keep(theSet, value);
-    let_go(theSet, old);
+    struct slot *slot = find(theSet, value);
+    const void *old = slot->value;
+    slot->value = retain_in(theSet, value);
+    release_in(theSet, old);
 }
 
 void CFSetSetValue(CFMutableSetRef theSet, const void *value) {
@@ -229,22 +229,22 @@ void CFSetSetValue(CFMutableSetRef theSet, const void *value) {
 void CFSetRemoveValue(CFMutableSetRef theSet, const void *value) {
     if (!CFSetContainsValue(theSet, value))
         return;
-    struct place *place = find(theSet, value);
-    const void *old = place->value;
-    vacate(theSet, place);
+    struct slot *slot = find(theSet, value);
+    const void *old = slot->value;
+    clear_slot(theSet, slot);
     theSet->count--;
-    let_go(theSet, old);
+    release_in(theSet, old);
 }
 
 void CFSetRemoveAllValues(CFMutableSetRef theSet) {
     if (!CF_IS(theSet, CF_TYPE_SET))
         return;
     struct __CFSet old = *theSet;
-    theSet->places = NULL;
+    theSet->slots = NULL;
     theSet->count = theSet->capacity = 0;
     for (CFIndex i = 0; i < old.capacity; i++) {
-        if (old.places[i].is_taken)
-            let_go(&old, old.places[i].value);
+        if (old.slots[i].is_used)
+            release_in(&old, old.slots[i].value);
     }
-    free(old.places);
+    free(old.slots);
 }

@@ -1,13 +1,14 @@
 // source.c — sources of both versions: created, added, signalled, invalidated.
 //
-// A source of version 1 learns its descriptor from `getPort` when it is added. A core source has its descriptor from birth, so it is made
-// then, and made anew if `getPort` answers another one later; until then a core source without a descriptor stands for it.
+// A source of version 1 gets its descriptor from `getPort` when it is added. A core source has one descriptor, from its creation, so the
+// core source is created at the first addition, and replaced if `getPort` returns another descriptor later. Before the first addition
+// the source has a core source without a descriptor.
 
 #include "internal.h"
 
 struct __CFRunLoopSource {
     struct cf_item item;
-    _Atomic(runloop_source *) core; ///< changes only in version 1, under lock; one reference, as for all items
+    _Atomic(runloop_source *) core; ///< changes only in version 1, under lock; one reference, as in all items
     pthread_mutex_t lock;
     bool was_invalidated; ///< lock
     CFIndex order;
@@ -23,8 +24,8 @@ CFTypeID CFRunLoopSourceGetTypeID(void) {
 
 //===-- life ---------------------------------------------------------------------------------------------------------===//
 
-static void leave(struct __CFRunLoopSource *source) {
-    if (!cf__item_leave(&source->item))
+static void release_owner(struct __CFRunLoopSource *source) {
+    if (!cf__item_release(&source->item))
         return;
     if (source->context.v0.release)
         source->context.v0.release(source->context.v0.info);
@@ -35,12 +36,12 @@ static void leave(struct __CFRunLoopSource *source) {
 static void finalize(CFTypeRef object) {
     struct __CFRunLoopSource *source = (struct __CFRunLoopSource *)(uintptr_t)object;
     runloop_source_release(source->core);
-    leave(source);
+    release_owner(source);
 }
 
 static void revive(CFTypeRef object) {
     struct __CFRunLoopSource *source = (struct __CFRunLoopSource *)(uintptr_t)object;
-    cf__item_keep(&source->item);
+    cf__item_retain(&source->item);
     runloop_source_retain(source->core);
 }
 
@@ -48,7 +49,7 @@ static bool is_port(const struct __CFRunLoopSource *source) {
     return source->context.v0.version != 0;
 }
 
-/// What two sources must have in common besides what their `equal` says; `perform` is in the same place only within a version.
+/// What two equal sources must have in common, whatever their `equal` returns. The offset of `perform` depends on the version.
 static bool are_alike(CFRunLoopSourceRef source, CFRunLoopSourceRef other) {
     const CFRunLoopSourceContext *left = &source->context.v0, *right = &other->context.v0;
     if (left->version != right->version || source->order != other->order || left->hash != right->hash ||
@@ -95,7 +96,7 @@ static void ready(runloop_source *core, runloop_readiness events, void *object) 
 
 typedef void (*loop_callback)(void *info, CFRunLoopRef rl, CFRunLoopMode mode);
 
-static void tell(loop_callback callback, runloop *core, const char *mode, void *info) {
+static void call_with_loop(loop_callback callback, runloop *core, const char *mode, void *info) {
     CFRunLoopRef loop = cf__copy_loop(core);
     CFStringRef name = cf__mode_string(mode);
     if (loop && name)
@@ -106,17 +107,17 @@ static void tell(loop_callback callback, runloop *core, const char *mode, void *
 static void schedule(runloop_source *core, runloop *loop, const char *mode, void *object) {
     (void)core;
     CFRunLoopSourceRef source = object;
-    tell(source->context.v0.schedule, loop, mode, source->context.v0.info);
+    call_with_loop(source->context.v0.schedule, loop, mode, source->context.v0.info);
 }
 
 static void cancel(runloop_source *core, runloop *loop, const char *mode, void *object) {
     (void)core;
     CFRunLoopSourceRef source = object;
-    tell(source->context.v0.cancel, loop, mode, source->context.v0.info);
+    call_with_loop(source->context.v0.cancel, loop, mode, source->context.v0.info);
 }
 
-/// Asked by the core for any two sources that have an `equal`, whichever it is. As in any set, equal is only what hashes equally;
-/// without a `hash` that is the same info.
+/// The core calls this for any two sources that have an `equal`, even if it is not the same function. As in any set, equal sources must
+/// have equal hashes; without a `hash` they must have the same info.
 static bool are_equal(const void *object, const void *other) {
     CFRunLoopSourceRef left = (CFRunLoopSourceRef)(uintptr_t)object, right = (CFRunLoopSourceRef)(uintptr_t)other;
     return are_alike(left, right) && hash(left) == hash(right) &&
@@ -124,7 +125,7 @@ static bool are_equal(const void *object, const void *other) {
 }
 
 static void release_context(void *object) {
-    leave(object);
+    release_owner(object);
 }
 
 static char *describe_info(void *object) {
@@ -152,7 +153,7 @@ static runloop_source *make_signalled(struct __CFRunLoopSource *source) {
     return runloop_source_create(&config, &core) ? NULL : core;
 }
 
-/// Counter semantics where the descriptor allows them, plain readiness elsewhere.
+/// A counter source if the descriptor can be read as a counter, otherwise a source for readiness.
 static runloop_source *make_port(struct __CFRunLoopSource *source, int port) {
     struct runloop_descriptor_config config = {.context = core_context(source),
                                                .order = cf__order(source->order),
@@ -178,7 +179,7 @@ CFRunLoopSourceRef CFRunLoopSourceCreate(CFAllocatorRef allocator, CFIndex order
     cf__item_init(&source->item);
     pthread_mutex_init(&source->lock, NULL);
     source->order = order;
-    // Versions that do not exist are accepted and never called.
+    // Unknown versions are accepted; none of their callbacks is ever called.
     if (context->version == 0)
         source->context.v0 = *context;
     else if (context->version == 1)
@@ -191,7 +192,7 @@ CFRunLoopSourceRef CFRunLoopSourceCreate(CFAllocatorRef allocator, CFIndex order
         free(source);
         return NULL;
     }
-    cf__item_keep(&source->item);
+    cf__item_retain(&source->item);
     if (context->retain)
         source->context.v0.info = (void *)(uintptr_t)context->retain(context->info);
     return source;
@@ -199,7 +200,7 @@ CFRunLoopSourceRef CFRunLoopSourceCreate(CFAllocatorRef allocator, CFIndex order
 
 //===-- in loops -----------------------------------------------------------------------------------------------------===//
 
-/// The core source, retained, since a descriptor source's may be replaced meanwhile.
+/// The core source, retained: in version 1 another thread may replace it.
 static runloop_source *copy_core(CFRunLoopSourceRef source) {
     if (!is_port(source))
         return runloop_source_retain(source->core);
@@ -209,7 +210,7 @@ static runloop_source *copy_core(CFRunLoopSourceRef source) {
     return core;
 }
 
-/// Asks for the descriptor, as each addition does, and takes a new core source if it is another one than before.
+/// Calls `getPort`, as each addition does, and replaces the core source if the descriptor has changed.
 static void refresh_port(CFRunLoopSourceRef source) {
     const CFRunLoopSourceContext1 *context = &source->context.v1;
     int port = context->getPort ? context->getPort(context->info) : -1;
@@ -218,7 +219,7 @@ static void refresh_port(CFRunLoopSourceRef source) {
     if (!source->was_invalidated && runloop_source_get_descriptor(source->core) != (port < 0 ? -1 : port)) {
         runloop_source *core = make_port(source, port);
         if (core) {
-            cf__item_keep(&source->item);
+            cf__item_retain(&source->item);
             old = source->core;
             source->core = core;
         }
@@ -263,7 +264,7 @@ Boolean CFRunLoopContainsSource(CFRunLoopRef rl, CFRunLoopSourceRef source, CFRu
 void CFRunLoopSourceSignal(CFRunLoopSourceRef source) {
     if (!CF_IS(source, CF_TYPE_SOURCE))
         return;
-    // Allowed in a signal handler, for the version that can be signalled.
+    // A signal handler may call this for a source of version 0.
     if (!is_port(source)) {
         runloop_source_signal(source->core);
         return;

@@ -1,15 +1,15 @@
-// string.c — immutable strings: ASCII as bytes, anything else as UTF-16 units; made, copied, read, compared.
+// string.c — immutable strings: ASCII is stored as bytes, other text as UTF-16 units. Creating, copying, reading, comparing.
 
 #include "internal.h"
 
 #include <stdio.h>
 
-/// What clang lays out for a constant string: the class, flags, the units, how many. Ours are the same with the units behind.
+/// The layout of clang's constant strings: class, flags, units, number of units. Strings made here store their units behind it.
 struct __CFString {
     struct cf_object object;
     const void *units;
     long length;
-    bool is_wide; ///< not in constant strings, whose flags say it
+    bool is_wide; ///< not in constant strings: theirs is one of the flags
     UniChar storage[];
 };
 
@@ -36,10 +36,11 @@ static Boolean equal(CFTypeRef object, CFTypeRef other) {
 
 static CFHashCode hash(CFTypeRef object) {
     struct cf_text text = cf__text(object);
-    CFHashCode code = 14695981039346656037U;
+    uint64_t code = 14695981039346656037U;
     for (CFIndex i = 0; i < text.length; i++)
         code = (code ^ cf__text_at(&text, i)) * 1099511628211U;
-    return code;
+    // A CFHashCode may have only 32 bits, so both halves are combined.
+    return (CFHashCode)(code ^ code >> 32);
 }
 
 static CFStringRef describe(CFTypeRef object) {
@@ -61,7 +62,7 @@ static CFStringRef describe(CFTypeRef object) {
 
 const struct cf_class cf__string_class = {STRING_CLASS};
 
-/// The class of clang's constant strings, under the name that clang gives it.
+/// The class of clang's constant strings. Clang gives it this name.
 extern const struct cf_class __CFConstantStringClassReference;
 CF_EXPORT const struct cf_class __CFConstantStringClassReference;
 const struct cf_class __CFConstantStringClassReference = {STRING_CLASS, .is_constant = true};
@@ -70,7 +71,7 @@ CFTypeID CFStringGetTypeID(void) {
     return CF_TYPE_STRING;
 }
 
-//===-- what a string is made of -------------------------------------------------------------------------------------===//
+//===-- the text of a string -----------------------------------------------------------------------------------------===//
 
 /// The length of a literal if it is all ASCII, otherwise -1.
 static CFIndex ascii_length(const char *text) {
@@ -186,7 +187,7 @@ CFStringRef CFStringCreateWithCharacters(CFAllocatorRef alloc, const UniChar *ch
     return numChars < 0 || (!chars && numChars) ? NULL : cf__string_create(&text);
 }
 
-/// Is the range within `length` units? Written so that nothing overflows.
+/// Is the range within `length` units? No sum is computed, since it might overflow.
 static bool is_within(CFRange range, CFIndex length) {
     return range.location >= 0 && range.length >= 0 && range.location <= length &&
            range.length <= length - range.location;
@@ -245,7 +246,7 @@ const char *CFStringGetCStringPtr(CFStringRef theString, CFStringEncoding encodi
     return text.is_wide ? NULL : text.units;
 }
 
-/// The code point at `*index`, which moves behind it; a lone surrogate stands for itself.
+/// The code point at `*index`, which is advanced past it. A lone surrogate is returned as it is.
 static UTF32Char next_character(const struct cf_text *text, CFIndex *index, CFIndex end) {
     UTF32Char unit = cf__text_at(text, (*index)++);
     if (unit < 0xD800 || unit > 0xDBFF || *index >= end)

@@ -1,27 +1,27 @@
 // timer.c — timers: created with dates of the wall clock, fired by instants of the loop's clock, moved, invalidated.
 //
-// A date that is past when it is set means now, and the grid starts there; the getter still answers the date as it was given, until the
-// timer fires. So a timer has both: what it was given, and what its core timer was set to.
+// A date that is past when it is set means now, and the fire schedule starts there. The getter still returns the date as it was given,
+// until the timer fires. So a timer remembers both: the given date, and the instant to which its core timer was set.
 
 #include "internal.h"
 
 struct __CFRunLoopTimer {
     struct cf_item item;
-    runloop_timer *core; ///< constant; one reference as long as somebody references the object
+    runloop_timer *core; ///< constant; one reference as long as the object is referenced
     CFRunLoopTimerCallBack callout;
     CFRunLoopTimerContext context;
     CFTimeInterval interval;
     CFIndex order;
-    pthread_mutex_t lock;    ///< guards the dates, and is held while they are told to the core
-    CFAbsoluteTime given;    ///< the date as it was set …
-    int64_t set_ns;          ///< … and the instant that it became …
-    CFAbsoluteTime set_date; ///< … whose date this is: `given`, or the time at which it was past already
-    struct __CFRunLoopTimer *next_past, **link_past; ///< past_lock: in the list of those whose date was past
-    _Atomic(const void *) bracket; ///< the thread in whose callback a reference of the bracket is held
+    pthread_mutex_t lock;    ///< guards the dates, and is held while they are passed to the core
+    CFAbsoluteTime given;    ///< the date as it was set
+    int64_t set_ns;          ///< the instant to which the core timer was set
+    CFAbsoluteTime set_date; ///< the date of that instant: `given`, or the time of the call if `given` was past then
+    struct __CFRunLoopTimer *next_past, **link_past; ///< past_lock: in the list of timers whose date was past
+    _Atomic(const void *) bracket; ///< the thread whose callback is between a `retain` and a `release` of the info
     _Atomic bool info_is_released;
 };
 
-/// Timers that were given a date in the past: only they know what the next date of their mode was given as.
+/// Timers that were given a date in the past: only they know which date the getter of their mode returns.
 static struct __CFRunLoopTimer *past_timers;
 static pthread_mutex_t past_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local char this_thread;
@@ -33,7 +33,7 @@ CFTypeID CFRunLoopTimerGetTypeID(void) {
 //===-- life ---------------------------------------------------------------------------------------------------------===//
 
 /// HOLDS: past_lock.
-static void leave_past(struct __CFRunLoopTimer *timer) {
+static void remove_from_past(struct __CFRunLoopTimer *timer) {
     if (!timer->link_past)
         return;
     *timer->link_past = timer->next_past;
@@ -43,7 +43,7 @@ static void leave_past(struct __CFRunLoopTimer *timer) {
 }
 
 /// HOLDS: past_lock.
-static void join_past(struct __CFRunLoopTimer *timer) {
+static void add_to_past(struct __CFRunLoopTimer *timer) {
     timer->next_past = past_timers;
     timer->link_past = &past_timers;
     if (past_timers)
@@ -66,11 +66,11 @@ void cf__timers_after_fork(void) {
     pthread_mutex_init(&past_lock, NULL);
 }
 
-static void leave(struct __CFRunLoopTimer *timer) {
-    if (!cf__item_leave(&timer->item))
+static void release_owner(struct __CFRunLoopTimer *timer) {
+    if (!cf__item_release(&timer->item))
         return;
     pthread_mutex_lock(&past_lock);
-    leave_past(timer);
+    remove_from_past(timer);
     pthread_mutex_unlock(&past_lock);
     pthread_mutex_destroy(&timer->lock);
     free(timer);
@@ -79,12 +79,12 @@ static void leave(struct __CFRunLoopTimer *timer) {
 static void finalize(CFTypeRef object) {
     struct __CFRunLoopTimer *timer = (struct __CFRunLoopTimer *)(uintptr_t)object;
     runloop_timer_release(timer->core);
-    leave(timer);
+    release_owner(timer);
 }
 
 static void revive(CFTypeRef object) {
     struct __CFRunLoopTimer *timer = (struct __CFRunLoopTimer *)(uintptr_t)object;
-    cf__item_keep(&timer->item);
+    cf__item_retain(&timer->item);
     runloop_timer_retain(timer->core);
 }
 
@@ -96,8 +96,8 @@ static void release_info(CFRunLoopTimerRef timer) {
         timer->context.release(timer->context.info);
 }
 
-/// With a `retain`, each callback gets what it answers, which is released afterwards (R89). So there the timer's own reference needs
-/// not outlast the callback: it goes as soon as the callback invalidates the timer, or when one that fires once has fired.
+/// With a `retain`, each callback gets the info that it returns, which is released afterwards (R89). The timer's own reference need
+/// not outlast the callback then: it is released when the callback invalidates the timer, or when a timer that fires once has fired.
 static void fire(runloop_timer *core, void *object) {
     (void)core;
     CFRunLoopTimerRef timer = object;
@@ -120,7 +120,7 @@ static void fire(runloop_timer *core, void *object) {
 
 static void release_context(void *object) {
     release_info(object);
-    leave(object);
+    release_owner(object);
 }
 
 static char *describe_info(void *object) {
@@ -129,18 +129,18 @@ static char *describe_info(void *object) {
 }
 
 /// HOLDS: lock, or the timer is new.
-static void take_date(struct __CFRunLoopTimer *timer, CFAbsoluteTime date) {
+static void assign_date(struct __CFRunLoopTimer *timer, CFAbsoluteTime date) {
     CFAbsoluteTime given = date <= CF_GREATEST_DATE ? date : CF_GREATEST_DATE; // NaN too
     int64_t due_ns = cf__instant_of_date(given), now_ns = runloop_now_ns();
     bool is_past = due_ns <= now_ns;
-    // Taken even for a date to come: whether the timer is on the list is its neighbours' to change.
+    // The lock is needed for a future date, too: other timers change the links of this one.
     pthread_mutex_lock(&past_lock);
-    leave_past(timer);
+    remove_from_past(timer);
     timer->given = given;
     timer->set_ns = is_past ? now_ns : due_ns;
     timer->set_date = is_past ? cf__date_of_instant(now_ns) : given;
     if (is_past)
-        join_past(timer);
+        add_to_past(timer);
     pthread_mutex_unlock(&past_lock);
 }
 
@@ -154,7 +154,7 @@ CFRunLoopTimerRef CFRunLoopTimerCreate(CFAllocatorRef allocator, CFAbsoluteTime 
     cf__item_init(&timer->item);
     pthread_mutex_init(&timer->lock, NULL);
     timer->interval = interval > 0 ? interval : 0;
-    take_date(timer, fireDate);
+    assign_date(timer, fireDate);
     struct runloop_timer_config config = {.order = cf__order(order),
                                           .fire_ns = timer->set_ns,
                                           .fire = fire,
@@ -162,10 +162,10 @@ CFRunLoopTimerRef CFRunLoopTimerCreate(CFAllocatorRef allocator, CFAbsoluteTime 
     config.interval_ns = cf__nanoseconds(timer->interval < CF_GREATEST_DELAY ? timer->interval : CF_GREATEST_DELAY);
     config.context.describe = context && context->copyDescription ? describe_info : NULL;
     if (runloop_timer_create(&config, &timer->core)) {
-        leave(timer);
+        release_owner(timer);
         return NULL;
     }
-    cf__item_keep(&timer->item);
+    cf__item_retain(&timer->item);
     timer->callout = callout;
     timer->order = order;
     if (context) {
@@ -227,7 +227,7 @@ void CFRunLoopTimerSetNextFireDate(CFRunLoopTimerRef timer, CFAbsoluteTime fireD
     if (!CF_IS(timer, CF_TYPE_TIMER))
         return;
     pthread_mutex_lock(&timer->lock);
-    take_date(timer, fireDate);
+    assign_date(timer, fireDate);
     runloop_timer_set_fire_date(timer->core, timer->set_ns);
     pthread_mutex_unlock(&timer->lock);
 }

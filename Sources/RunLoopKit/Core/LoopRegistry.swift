@@ -1,13 +1,15 @@
-/// The objects of a class, one per C loop, for as long as the loop's thread lives: `RunLoop`, and what other modules of the package
-/// make of it.
+internal import CRunLoopCore
+
+/// The objects of a class, one per C loop, for as long as the loop's thread lives: `RunLoop`, and the classes that other modules of
+/// the package build on it.
 ///
-/// The C loop has the object, and lets go of it as the last thing when its thread ends. Who still holds it then has a loop on
-/// which nothing ever runs. No lock and no table: the thread finds its object by a few loads, and a fork at any moment does no harm.
+/// The C loop retains the object, and releases it last when its thread ends. Whoever still has a reference then has a loop on which
+/// nothing ever runs. There is no lock and no table: the thread finds its object by a few loads, and a fork at any moment is safe.
 package struct LoopRegistry {
-    /// Takes the loop's reference to its object back, on the thread that ends.
+    /// Releases the loop's reference to its object, on the ending thread.
     package typealias End = @Sendable @convention(c) (UnsafeMutableRawPointer?) -> Void
 
-    /// What tells the objects of a class from others: an address that nothing else is at.
+    /// Identifies the class: its address.
     private let key: UnsafeRawPointer
     private let end: End
 
@@ -20,7 +22,7 @@ package struct LoopRegistry {
     /// The object of the calling thread's loop, if it has one yet.
     @inline(__always)
     package var currentObject: AnyObject? {
-        LoopCore.currentAssociated(key).map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
+        runloop_current_associated(key).map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
     }
 
     /// The object of a loop, from any thread.
@@ -29,19 +31,19 @@ package struct LoopRegistry {
     }
 
     /// The object of a loop that the caller knows to be alive, from any thread.
-    func object(of core: LoopCore, make: () -> AnyObject) -> AnyObject {
+    func object(of core: OpaquePointer, make: () -> AnyObject) -> AnyObject {
         while true {
-            if let known = core.copyAssociated(key) {
+            if let known = runloop_copy_associated(core, key) {
                 return Unmanaged<AnyObject>.fromOpaque(known).takeRetainedValue()
             }
             let object = make()
-            let info = lendBox(object)
-            let result = core.setAssociated(key, info, retain: retainCallOut, release: end)
+            let info = retainedInfo(object)
+            let result = runloop_set_associated(core, key, info, retainCallOut, end)
             if result == 0 { return object }
-            returnBox(info)
+            releaseInfo(info)
             if result == -ErrorNumber.outOfMemory { outOfMemory() }
-            // The thread is ending, or the loop is another process's: an object for this call only. Otherwise another thread
-            // was faster.
+            // If the thread is ending, or the loop belongs to another process, the object is for this call only. Otherwise
+            // another thread was faster.
             if result != -ErrorNumber.alreadyThere { return object }
         }
     }
@@ -56,12 +58,12 @@ private func retainCallOut(_ info: UnsafeMutableRawPointer?) -> UnsafeMutableRaw
 extension RunLoop {
     private static var registry: LoopRegistry { LoopRegistry(of: RunLoop.self, end: endCallOut) }
 
-    /// That of the calling thread's loop.
+    /// The object of the calling thread's loop.
     @inline(__always)
     static var currentObject: RunLoop? { registry.currentObject.map { unsafeDowncast($0, to: RunLoop.self) } }
 
-    /// That of a loop which the caller knows to be alive, from any thread.
-    static func object(of core: LoopCore) -> RunLoop {
+    /// The object of a loop that the caller knows to be alive, from any thread.
+    static func object(of core: OpaquePointer) -> RunLoop {
         unsafeDowncast(registry.object(of: core) { RunLoop(retaining: core) }, to: RunLoop.self)
     }
 }

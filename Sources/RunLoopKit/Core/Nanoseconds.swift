@@ -1,10 +1,10 @@
 internal import CRunLoopCore
 
-/// Times as the core counts them: `Int64` nanoseconds, instants since the epoch of CLOCK_MONOTONIC. What does not fit
-/// becomes the greatest or the least value, and the greatest means "never"; what does not divide is rounded up, because
-/// nothing may happen early.
+/// Times as the core counts them: `Int64` nanoseconds; instants are counted from the epoch of CLOCK_MONOTONIC. A time that does not
+/// fit becomes the greatest or the least value, and the greatest means "never". Fractions are rounded up, because nothing may
+/// happen early.
 ///
-/// Conversions are compiled into the client, where most durations are constants.
+/// Conversions are inlined into the client, where most durations are constants.
 @usableFromInline
 enum Nanoseconds {
     @inlinable
@@ -15,8 +15,8 @@ enum Nanoseconds {
     @inlinable
     @inline(__always)
     static func of(_ duration: Duration) -> Int64 {
-        // Nearly all are whole numbers of nanoseconds. What divides without a rest is divided by a multiplication: 10⁹ is
-        // 2⁹ · 5⁹, and this is the inverse of 5⁹ modulo 2⁶⁴. The product tells whether that was so, and whether it fits.
+        // Nearly all durations are whole numbers of nanoseconds. A division without a remainder is a multiplication: 10⁹ is
+        // 2⁹ · 5⁹, and this is the inverse of 5⁹ modulo 2⁶⁴. The product shows whether there was no remainder, and whether it fits.
         let attoseconds = duration.attoseconds
         let nanoseconds = Int64(truncatingIfNeeded: attoseconds >> 9) &* -8_194_354_213_138_031_507
         return Int128(nanoseconds) &* 1_000_000_000 == attoseconds ? nanoseconds : rounded(attoseconds)
@@ -38,7 +38,7 @@ enum Nanoseconds {
 
     @usableFromInline
     static func fromNow(_ nanoseconds: Int64) -> Int64 {
-        // Now is after the epoch, so no sum is too little.
+        // Now is after the epoch, so a sum cannot underflow.
         let (sum, overflow) = now.addingReportingOverflow(nanoseconds)
         return overflow ? never : sum
     }
@@ -48,12 +48,6 @@ enum Nanoseconds {
         if deadline == never { return never }
         let (limit, overflow) = deadline.subtractingReportingOverflow(now)
         return overflow ? .min : limit
-    }
-}
-
-extension Duration {
-    init(nanosecondCount: Int64) {
-        self = .nanoseconds(nanosecondCount)
     }
 }
 

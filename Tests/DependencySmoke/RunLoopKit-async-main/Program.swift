@@ -1,7 +1,7 @@
 import Dispatch
 import RunLoopKit
 
-/// An async main that nobody has taken over is what it is without this package, whatever was done to the main loop before.
+/// An async main that was not taken over behaves as without this package, whatever was done to the main loop before.
 @main struct Program {
     static func main() async throws {
         precondition(currentLoopIsMain(), "Before the first await this is the initial thread.")
@@ -17,8 +17,8 @@ import RunLoopKit
         await withCheckedContinuation { continuation in
             thread.perform { continuation.resume() }
         }
-        // A run of the main loop that is asked for on another thread is refused; being asked about it is not.
-        precondition(!RunLoop.main.isWaiting, "Nobody runs the main loop.")
+        // Another thread may not run the main loop, but it may read its properties.
+        precondition(!RunLoop.main.isWaiting, "No thread runs the main loop.")
     }
 }
 

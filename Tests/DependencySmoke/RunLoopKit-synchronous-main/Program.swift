@@ -2,7 +2,7 @@ import Dispatch
 import Glibc
 import RunLoopKit
 
-/// With a synchronous main, `RunLoop.main.run()` serves everything that belongs on the initial thread.
+/// With a synchronous main, `RunLoop.main.run()` serves everything that must run on the initial thread.
 @main struct Program {
     static func main() throws {
         let place = Place()
@@ -29,10 +29,10 @@ import RunLoopKit
     }
 }
 
-/// Where something runs, and how much has run there.
+/// Checks the thread of each part, and counts the parts.
 private final class Place: @unchecked Sendable {
     private let initialThread = pthread_self()
-    /// Only the initial thread touches it: anything else stops the program first.
+    /// Only the initial thread changes it: on another one the program has ended first.
     private(set) var count = 0
 
     func check(_ what: String) {

@@ -3,6 +3,6 @@ import RunLoopKitTesting
 
 let turns = await withRunLoop { loop in
     loop.perform {}
-    return loop.turn(times: .max)
+    return loop.iterate(times: .max)
 }
 precondition(turns == 1, "There were \(turns) turns.")

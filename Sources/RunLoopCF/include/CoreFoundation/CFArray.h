@@ -1,5 +1,5 @@
 //===----------------------------------------------------------------------===//
-// CFArray.h — ordered collections of pointers, kept and compared by callbacks.
+// CFArray.h — ordered collections of pointers, which callbacks retain, release and compare.
 //===----------------------------------------------------------------------===//
 #ifndef RUNLOOP_CF_CFARRAY_H
 #define RUNLOOP_CF_CFARRAY_H
@@ -36,7 +36,7 @@ CF_EXPORT CFMutableArrayRef CFArrayCreateMutable(CFAllocatorRef allocator, CFInd
                                                  const CFArrayCallBacks *callBacks);
 CF_EXPORT CFMutableArrayRef CFArrayCreateMutableCopy(CFAllocatorRef allocator, CFIndex capacity, CFArrayRef theArray);
 
-/// An index or range outside the array is answered by NULL, 0 or kCFNotFound, and changes nothing.
+/// For an index or range outside the array the result is NULL, 0 or kCFNotFound, and nothing changes.
 CF_EXPORT CFIndex CFArrayGetCount(CFArrayRef theArray);
 CF_EXPORT CFIndex CFArrayGetCountOfValue(CFArrayRef theArray, CFRange range, const void *value);
 CF_EXPORT Boolean CFArrayContainsValue(CFArrayRef theArray, CFRange range, const void *value);

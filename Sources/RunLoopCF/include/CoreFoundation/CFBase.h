@@ -2,7 +2,7 @@
 // CFBase.h — the types and calls that all of CoreFoundation shares.
 //
 // These headers offer the part of CoreFoundation that run loop programs use, on top of librunloop. Names,
-// types and values are CoreFoundation's; docs/COREFOUNDATION.md says what is there and what differs.
+// types and values are CoreFoundation's; docs/COREFOUNDATION.md lists what is there and what differs.
 //===----------------------------------------------------------------------===//
 #ifndef RUNLOOP_CF_CFBASE_H
 #define RUNLOOP_CF_CFBASE_H
@@ -77,7 +77,7 @@
 #endif
 #endif
 
-/// A parameter that is a block, in a form that tools for plain C can read too.
+/// A parameter that is a block, in a form that tools for plain C can parse.
 #define CF_CARET ^
 #define CF_BLOCK(name, ...) void(CF_CARET name)(__VA_ARGS__)
 
@@ -151,8 +151,9 @@ typedef const struct __CFNull *CFNullRef;
 
 CF_EXPORT double kCFCoreFoundationVersionNumber;
 
-/// Objects are counted: what a Create or Copy function answers is yours to release, what a Get function answers is lent.
-/// NULL is ignored by all of these. Releasing more often than retaining ends the program with a sentence, where it shows.
+/// References are counted: the caller owns what a Create or Copy function returns, and releases it; it does not own what a Get function
+/// returns. All of these ignore NULL. An object that is released more often than retained ends the program with a message, if that
+/// is detected.
 CF_EXPORT CFTypeID CFGetTypeID(CFTypeRef cf);
 CF_EXPORT CFStringRef CFCopyTypeIDDescription(CFTypeID type_id);
 CF_EXPORT CFTypeRef CFRetain(CFTypeRef cf);
@@ -169,7 +170,7 @@ CF_EXPORT const CFNullRef kCFNull;
 
 //===-- allocators -------------------------------------------------------===//
 
-/// All memory comes from malloc, whichever of these is named. CFAllocatorCreate is not offered.
+/// All memory comes from malloc, whichever of these is passed. There is no CFAllocatorCreate.
 CF_EXPORT const CFAllocatorRef kCFAllocatorDefault;
 CF_EXPORT const CFAllocatorRef kCFAllocatorSystemDefault;
 CF_EXPORT const CFAllocatorRef kCFAllocatorMalloc;

@@ -1,5 +1,5 @@
 //===----------------------------------------------------------------------===//
-// CFFileDescriptor.h — one call-out when a descriptor becomes readable or writable, then silence until it is asked for again.
+// CFFileDescriptor.h — one callback when a descriptor is readable or writable, and the next one after it has been enabled again.
 //===----------------------------------------------------------------------===//
 #ifndef RUNLOOP_CF_CFFILEDESCRIPTOR_H
 #define RUNLOOP_CF_CFFILEDESCRIPTOR_H
@@ -29,24 +29,24 @@ typedef struct {
 
 CF_EXPORT CFTypeID CFFileDescriptorGetTypeID(void);
 
-/// The descriptor should be non-blocking. With `closeOnInvalidate` it is closed by CFFileDescriptorInvalidate, or with the
+/// The descriptor should be non-blocking. With `closeOnInvalidate`, CFFileDescriptorInvalidate closes it, or the release of the
 /// last reference.
 CF_EXPORT CFFileDescriptorRef CFFileDescriptorCreate(CFAllocatorRef allocator, CFFileDescriptorNativeDescriptor fd,
                                                      Boolean closeOnInvalidate, CFFileDescriptorCallBack callout,
                                                      const CFFileDescriptorContext *context);
-/// -1 when invalid.
+/// -1 if invalid.
 CF_EXPORT CFFileDescriptorNativeDescriptor CFFileDescriptorGetNativeDescriptor(CFFileDescriptorRef f);
 CF_EXPORT void CFFileDescriptorGetContext(CFFileDescriptorRef f, CFFileDescriptorContext *context);
 
-/// Nothing is enabled at first, and each kind of callback is disabled when it is called: one enabling, one call.
+/// No callback is enabled at first, and each one is disabled before it is called: one call for each enabling.
 CF_EXPORT void CFFileDescriptorEnableCallBacks(CFFileDescriptorRef f, CFOptionFlags callBackTypes);
 CF_EXPORT void CFFileDescriptorDisableCallBacks(CFFileDescriptorRef f, CFOptionFlags callBackTypes);
 
-/// Invalidates its source too. Idempotent, allowed in the callback.
+/// Invalidates its source, too. May be called again, and in the callback.
 CF_EXPORT void CFFileDescriptorInvalidate(CFFileDescriptorRef f);
 CF_EXPORT Boolean CFFileDescriptorIsValid(CFFileDescriptorRef f);
 
-/// The same source, retained, as long as it is valid; it keeps the descriptor object. NULL when invalid.
+/// The one source of a valid descriptor object, retained; the source retains the object. NULL if it is invalid.
 CF_EXPORT CFRunLoopSourceRef CFFileDescriptorCreateRunLoopSource(CFAllocatorRef allocator, CFFileDescriptorRef f,
                                                                  CFIndex order);
 

@@ -1,5 +1,5 @@
 //===----------------------------------------------------------------------===//
-// CFPriv.h — calls that CoreFoundation exports for run loops without putting them into CFRunLoop.h.
+// CFPriv.h — run loop calls that CoreFoundation exports but does not declare in CFRunLoop.h.
 //===----------------------------------------------------------------------===//
 #ifndef RUNLOOP_CF_CFPRIV_H
 #define RUNLOOP_CF_CFPRIV_H
@@ -8,12 +8,12 @@
 
 CF_EXTERN_C_BEGIN
 
-/// Ends a run of `modeName`, the one that is active or the next one to come, and wakes the loop.
+/// Ends the active run of `modeName`, or else the next one, and wakes the loop.
 CF_EXPORT void _CFRunLoopStopMode(CFRunLoopRef rl, CFStringRef modeName);
-/// Would a run of the mode finish at once?
+/// Would a run of the mode return kCFRunLoopRunFinished at once?
 CF_EXPORT Boolean _CFRunLoopFinished(CFRunLoopRef rl, CFStringRef mode);
 CF_EXPORT Boolean _CFRunLoopIsCurrent(CFRunLoopRef rl);
-/// CFRunLoopRunInMode for a loop that must be the calling thread's; of any other, Finished.
+/// CFRunLoopRunInMode for the calling thread's loop; for any other loop the result is kCFRunLoopRunFinished.
 CF_EXPORT SInt32 CFRunLoopRunSpecific(CFRunLoopRef rl, CFStringRef modeName, CFTimeInterval seconds,
                                       Boolean returnAfterSourceHandled);
 CF_EXPORT Boolean CFRunLoopSourceIsSignalled(CFRunLoopSourceRef source);

@@ -1,8 +1,8 @@
 //===----------------------------------------------------------------------===//
 // CFRunLoop.h — loops, sources, timers and observers, under the names that CoreFoundation gave them.
 //
-// What each call does is said by the rules of runloop.h and by docs/COREFOUNDATION.md. NULL is ignored everywhere; an
-// object of a wrong type ends the program with a sentence.
+// runloop.h and docs/COREFOUNDATION.md describe what each call does. NULL is ignored everywhere; an object of a wrong
+// type ends the program with a message.
 //===----------------------------------------------------------------------===//
 #ifndef RUNLOOP_CF_CFRUNLOOP_H
 #define RUNLOOP_CF_CFRUNLOOP_H
@@ -28,7 +28,7 @@ typedef CF_ENUM(SInt32, CFRunLoopRunResult) {
     kCFRunLoopRunHandledSource = 4,
 };
 
-/// What an observer is told.
+/// The activities of which observers are notified.
 typedef CF_OPTIONS(CFOptionFlags, CFRunLoopActivity) {
     kCFRunLoopEntry = (1UL << 0),
     kCFRunLoopBeforeTimers = (1UL << 1),
@@ -78,7 +78,7 @@ CF_EXPORT void CFRunLoopRemoveTimer(CFRunLoopRef rl, CFRunLoopTimerRef timer, CF
 
 //===-- sources ----------------------------------------------------------===//
 
-/// Version 0: signalled by hand.
+/// Version 0: signalled by the program.
 typedef struct {
     CFIndex version;
     void *info;
@@ -94,8 +94,8 @@ typedef struct {
 
 typedef int __CFPort;
 
-/// Version 1: a descriptor, which `getPort` answers when the source is added to a mode; -1 is none. If it is a non-blocking eventfd,
-/// timerfd or alike, its 8 bytes are read before `perform`; of any other descriptor nothing is read.
+/// Version 1: a descriptor, which `getPort` returns when the source is added to a mode; -1 is none. If it is a non-blocking eventfd,
+/// timerfd or the like, its 8 bytes are read before `perform`; nothing is read from any other descriptor.
 typedef struct {
     CFIndex version;
     void *info;
@@ -114,7 +114,7 @@ CF_EXPORT CFRunLoopSourceRef CFRunLoopSourceCreate(CFAllocatorRef allocator, CFI
 CF_EXPORT CFIndex CFRunLoopSourceGetOrder(CFRunLoopSourceRef source);
 CF_EXPORT void CFRunLoopSourceInvalidate(CFRunLoopSourceRef source);
 CF_EXPORT Boolean CFRunLoopSourceIsValid(CFRunLoopSourceRef source);
-/// Set `context->version` before: as much is written as a structure of that version has room for.
+/// Set `context->version` before the call: it determines the size of the structure that is written.
 CF_EXPORT void CFRunLoopSourceGetContext(CFRunLoopSourceRef source, CFRunLoopSourceContext *context);
 CF_EXPORT void CFRunLoopSourceSignal(CFRunLoopSourceRef source);
 

@@ -1,5 +1,5 @@
 //===----------------------------------------------------------------------===//
-// CFSet.h — collections of distinct pointers, kept, compared and hashed by callbacks.
+// CFSet.h — collections of distinct pointers, which callbacks retain, release, compare and hash.
 //===----------------------------------------------------------------------===//
 #ifndef RUNLOOP_CF_CFSET_H
 #define RUNLOOP_CF_CFSET_H
@@ -47,7 +47,7 @@ CF_EXPORT Boolean CFSetGetValueIfPresent(CFSetRef theSet, const void *candidate,
 CF_EXPORT void CFSetGetValues(CFSetRef theSet, const void **values);
 CF_EXPORT void CFSetApplyFunction(CFSetRef theSet, CFSetApplierFunction applier, void *context);
 
-/// Add keeps an equal value that is there; Set puts the new one in its place; Replace does so only if one is there.
+/// If the set contains an equal value, Add does nothing, and Set and Replace replace it. If not, Add and Set add the value.
 CF_EXPORT void CFSetAddValue(CFMutableSetRef theSet, const void *value);
 CF_EXPORT void CFSetReplaceValue(CFMutableSetRef theSet, const void *value);
 CF_EXPORT void CFSetSetValue(CFMutableSetRef theSet, const void *value);

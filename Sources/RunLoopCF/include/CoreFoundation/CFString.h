@@ -1,5 +1,5 @@
 //===----------------------------------------------------------------------===//
-// CFString.h — immutable strings of UTF-16 units, and CFSTR for those known when the program is compiled.
+// CFString.h — immutable strings of UTF-16 units, and CFSTR for constant strings.
 //===----------------------------------------------------------------------===//
 #ifndef RUNLOOP_CF_CFSTRING_H
 #define RUNLOOP_CF_CFSTRING_H
@@ -13,7 +13,7 @@ CF_EXTERN_C_BEGIN
 typedef UInt32 CFStringEncoding;
 typedef const struct __CFDictionary *CFDictionaryRef;
 
-/// ASCII, ISO Latin 1 and the UTF encodings are converted; of the others, only what they share with ASCII.
+/// ASCII, ISO Latin 1 and the UTF encodings are converted completely, the others only as far as they agree with ASCII.
 typedef CF_ENUM(CFStringEncoding, CFStringBuiltInEncodings) {
     kCFStringEncodingMacRoman = 0,
     kCFStringEncodingWindowsLatin1 = 0x0500,
@@ -41,8 +41,8 @@ typedef CF_ENUM(CFOptionFlags, CFStringCompareFlags) {
     kCFCompareNumerically = 64,
 };
 
-/// A constant string, also as a static initializer. Never freed; the argument is a string literal. Where the compiler
-/// has no constant strings of its own, the literal begins with eight letters that no object begins with.
+/// A constant string, also as a static initializer. Never freed; the argument is a string literal. If the compiler
+/// has no constant strings of its own, the literal begins with eight bytes with which no object begins.
 #if defined(__clang__)
 #define CFSTR(cStr) ((CFStringRef)__builtin___CFStringMakeConstantString("" cStr ""))
 #else
@@ -52,7 +52,7 @@ CF_EXPORT CFStringRef __CFStringMakeConstantString(const char *cStr);
 
 CF_EXPORT CFTypeID CFStringGetTypeID(void);
 
-/// NULL when the bytes are not text in that encoding, or memory ran out. The NoCopy variants copy and deallocate at once.
+/// NULL if the bytes are not text in that encoding, or memory ran out. The NoCopy variants copy the bytes and free them at once.
 CF_EXPORT CFStringRef CFStringCreateWithCString(CFAllocatorRef alloc, const char *cStr, CFStringEncoding encoding);
 CF_EXPORT CFStringRef CFStringCreateWithCStringNoCopy(CFAllocatorRef alloc, const char *cStr, CFStringEncoding encoding,
                                                       CFAllocatorRef contentsDeallocator);
@@ -66,7 +66,7 @@ CF_EXPORT CFStringRef CFStringCreateWithSubstring(CFAllocatorRef alloc, CFString
 CF_EXPORT CFStringRef CFStringCreateCopy(CFAllocatorRef alloc, CFStringRef theString);
 CF_EXPORT CFStringRef CFStringCreateWithFileSystemRepresentation(CFAllocatorRef alloc, const char *buffer);
 
-/// The conversions of printf but %n, and %@ for an object's description; `formatOptions` is ignored, positions (%1$@) are not known.
+/// All conversions of printf except %n, and %@ for an object's description. Positions (%1$@) are not supported; `formatOptions` is ignored.
 CF_EXPORT CFStringRef CFStringCreateWithFormat(CFAllocatorRef alloc, CFDictionaryRef formatOptions, CFStringRef format,
                                                ...);
 CF_EXPORT CFStringRef CFStringCreateWithFormatAndArguments(CFAllocatorRef alloc, CFDictionaryRef formatOptions,
@@ -94,7 +94,7 @@ CF_EXPORT Boolean CFStringIsEncodingAvailable(CFStringEncoding encoding);
 CF_EXPORT SInt32 CFStringGetIntValue(CFStringRef str);
 CF_EXPORT double CFStringGetDoubleValue(CFStringRef str);
 
-/// Unit by unit; kCFCompareCaseInsensitive folds the letters of ASCII. No locale is asked.
+/// Strings are compared unit by unit; kCFCompareCaseInsensitive applies to the letters of ASCII. Locales are not considered.
 CF_EXPORT CFComparisonResult CFStringCompare(CFStringRef theString1, CFStringRef theString2,
                                              CFStringCompareFlags compareOptions);
 CF_EXPORT CFComparisonResult CFStringCompareWithOptions(CFStringRef theString1, CFStringRef theString2,
@@ -103,7 +103,7 @@ CF_EXPORT CFRange CFStringFind(CFStringRef theString, CFStringRef stringToFind, 
 CF_EXPORT Boolean CFStringHasPrefix(CFStringRef theString, CFStringRef prefix);
 CF_EXPORT Boolean CFStringHasSuffix(CFStringRef theString, CFStringRef suffix);
 
-/// Writes an object's description, or a string itself, and a line end to standard error.
+/// Writes an object's description, or the string itself, and a newline to standard error.
 CF_EXPORT void CFShow(CFTypeRef obj);
 CF_EXPORT void CFShowStr(CFStringRef str);
 

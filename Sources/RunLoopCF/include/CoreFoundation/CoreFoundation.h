@@ -1,5 +1,5 @@
 //===----------------------------------------------------------------------===//
-// CoreFoundation.h — everything of CoreFoundation that is here.
+// CoreFoundation.h — all headers of this library, except CFPriv.h and CFRuntime.h.
 //===----------------------------------------------------------------------===//
 #ifndef RUNLOOP_CF_COREFOUNDATION_H
 #define RUNLOOP_CF_COREFOUNDATION_H
@@ -29,12 +29,41 @@
 #endif
 
 #include <CoreFoundation/CFArray.h>
+#include <CoreFoundation/CFAttributedString.h>
+#include <CoreFoundation/CFBag.h>
 #include <CoreFoundation/CFBase.h>
+#include <CoreFoundation/CFBinaryHeap.h>
+#include <CoreFoundation/CFBitVector.h>
+#include <CoreFoundation/CFBundle.h>
+#include <CoreFoundation/CFByteOrder.h>
+#include <CoreFoundation/CFCalendar.h>
+#include <CoreFoundation/CFCharacterSet.h>
+#include <CoreFoundation/CFData.h>
 #include <CoreFoundation/CFDate.h>
+#include <CoreFoundation/CFDateFormatter.h>
+#include <CoreFoundation/CFDictionary.h>
+#include <CoreFoundation/CFError.h>
 #include <CoreFoundation/CFFileDescriptor.h>
+#include <CoreFoundation/CFLocale.h>
+#include <CoreFoundation/CFMachPort.h>
+#include <CoreFoundation/CFMessagePort.h>
 #include <CoreFoundation/CFMissing.h>
+#include <CoreFoundation/CFNotificationCenter.h>
+#include <CoreFoundation/CFNumber.h>
+#include <CoreFoundation/CFNumberFormatter.h>
+#include <CoreFoundation/CFPlugIn.h>
+#include <CoreFoundation/CFPreferences.h>
+#include <CoreFoundation/CFPropertyList.h>
 #include <CoreFoundation/CFRunLoop.h>
 #include <CoreFoundation/CFSet.h>
+#include <CoreFoundation/CFSocket.h>
+#include <CoreFoundation/CFStream.h>
 #include <CoreFoundation/CFString.h>
+#include <CoreFoundation/CFStringTokenizer.h>
+#include <CoreFoundation/CFTimeZone.h>
+#include <CoreFoundation/CFTree.h>
+#include <CoreFoundation/CFURL.h>
+#include <CoreFoundation/CFUUID.h>
+#include <CoreFoundation/CFUserNotification.h>
 
 #endif // RUNLOOP_CF_COREFOUNDATION_H

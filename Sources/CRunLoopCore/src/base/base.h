@@ -1,0 +1,101 @@
+// base.h — what every layer builds on: asserts, the process and its forks, locks, the slab, time, names. Knows nothing of loops.
+#ifndef RUNLOOP_BASE_H
+#define RUNLOOP_BASE_H
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/list.h"
+#include "base/lock.h"
+#include "runloop.h"
+#include "runloop_overlay.h"
+
+/// Thread-local variables of a library that is loaded with the program. One that is loaded later, by a libc that can't do that (musl), is
+/// built with RUNLOOP_DYNAMIC_TLS.
+#if defined(__GNUC__) && !defined(RUNLOOP_DYNAMIC_TLS)
+#define FAST_TLS __attribute__((tls_model("initial-exec")))
+#else
+#define FAST_TLS
+#endif
+
+/// Keeps a rare path out of its caller.
+#define COLD __attribute__((noinline, cold, unused))
+
+//===-- fatal errors and asserts (fatal.c) ---------------------------------------------------------------------------===//
+
+/// Writes the sentence to standard error and ends the program.
+_Noreturn void runloop__fatal(const char *sentence);
+
+// Checked in debug builds, which every C test and sanitizer run uses. `sentence` says what was done wrong.
+#ifdef RUNLOOP_DEBUG
+#define ASSERT(condition, sentence) ((condition) ? (void)0 : runloop__fatal("runloop: " sentence))
+#else
+#define ASSERT(condition, sentence) ((void)sizeof(condition))
+#endif
+
+//===-- the process and its forks (process.c) ------------------------------------------------------------------------===//
+
+/// Counts forks, from 1. Lies in a page that the kernel wipes in a forked child, so that 0 means "a child that has not noticed yet".
+extern _Atomic uint32_t *runloop__generation_word;
+uint32_t runloop__begin_generation(void);
+
+static inline uint32_t runloop__generation(void) {
+    uint32_t generation = atomic_load_explicit(runloop__generation_word, memory_order_relaxed);
+    return __builtin_expect(generation != 0, 1) ? generation : runloop__begin_generation();
+}
+
+bool runloop__is_initial_thread(void);
+
+/// A lock for the process's own tables. A forked child finds it free, whoever held it in the parent.
+struct process_lock {
+    _Atomic uint32_t word;
+};
+
+/// Of a word that says "held": the generation, and two bits.
+enum { WORD_HELD = 1, WORD_AWAITED = 2 };
+static inline uint32_t runloop__held_word(void) {
+    return runloop__generation() << 2 | WORD_HELD;
+}
+
+/// False if a thread of the parent process held it at the fork, and may have left what it guards half changed.
+bool runloop__process_lock(struct process_lock *lock);
+void runloop__process_unlock(struct process_lock *lock);
+
+// Sanitizers shall see each block, and each item that is freed.
+#ifndef __has_feature
+#define __has_feature(feature) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || __has_feature(address_sanitizer) ||               \
+    __has_feature(thread_sanitizer)
+#undef RUNLOOP_SLAB_IS_MALLOC
+#define RUNLOOP_SLAB_IS_MALLOC
+#endif
+
+//===-- the slab (slab.c) --------------------------------------------------------------------------------------------===//
+
+/// Blocks of few sizes that come and go by the million, on whatever thread.
+enum slab_class { SLAB_TASK, SLAB_TIMER, SLAB_CLASSES };
+enum { SLAB_TASK_SIZE = 64, SLAB_TIMER_SIZE = 160 };
+
+/// Uninitialised; NULL when memory ran out. O(1), mostly without a lock.
+void *runloop__slab_new(enum slab_class class);
+void runloop__slab_free(enum slab_class class, void *block);
+
+//===-- time (clock.c) and names (name.c) ----------------------------------------------------------------------------===//
+
+/// Saturates at RUNLOOP_NEVER and INT64_MIN.
+static inline int64_t saturating_add(int64_t instant_ns, int64_t duration_ns) {
+    int64_t sum;
+    if (__builtin_add_overflow(instant_ns, duration_ns, &sum))
+        return duration_ns > 0 ? RUNLOOP_NEVER : INT64_MIN;
+    return sum;
+}
+
+/// Is it the name that stands for all common modes?
+static inline bool is_common_name(const char *name) {
+    return name == runloop__common_modes || strcmp(name, runloop__common_modes) == 0;
+}
+
+#endif // RUNLOOP_BASE_H

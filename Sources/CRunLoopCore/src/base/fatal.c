@@ -1,0 +1,12 @@
+// fatal.c — the end of a program that broke a rule which nothing can be done about.
+
+#include <unistd.h>
+
+#include "base/base.h"
+
+void runloop__fatal(const char *sentence) {
+    ssize_t written = write(STDERR_FILENO, sentence, strlen(sentence));
+    written += write(STDERR_FILENO, "\n", 1);
+    (void)written;
+    abort();
+}

@@ -1,0 +1,128 @@
+// describe.c — a loop as text, for people: its modes and their items.
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "items/items.h"
+
+static const char *yes_or_no(bool value) {
+    return value ? "yes" : "no";
+}
+
+static void print_context(FILE *text, struct item *item) {
+    char *description = item->describe ? item->describe(item_info(item)) : NULL;
+    if (description)
+        fprintf(text, ", %s", description);
+    free(description);
+    fputc('\n', text);
+}
+
+static void print_signal_source(FILE *text, struct item *item) {
+    bool is_signalled = runloop_source_is_signalled(LIST_ENTRY(item, runloop_source, item));
+    fprintf(text, ", signalled %s", yes_or_no(is_signalled));
+}
+
+static void print_descriptor_source(FILE *text, struct item *item) {
+    runloop_source *source = LIST_ENTRY(item, runloop_source, item);
+    fprintf(text, ", descriptor %d, events %#" PRIx32 "%s", runloop_source_get_descriptor(source),
+            runloop_source_get_events(source), descriptor_source_of(source)->is_counter ? ", counter" : "");
+}
+
+static void print_timer(FILE *text, struct item *item) {
+    runloop_timer *timer = LIST_ENTRY(item, runloop_timer, attached.item);
+    int64_t due_ns = atomic_load(&timer->due_ns);
+    if (due_ns == RUNLOOP_NEVER)
+        fprintf(text, ", fires never");
+    else
+        fprintf(text, ", fires in %.6f s", (double)saturating_add(due_ns, -runloop_now_ns()) / 1e9);
+    fprintf(text, ", interval %" PRId64 " ns, tolerance %" PRId64 " ns%s", timer->interval_ns,
+            atomic_load(&timer->tolerance_ns), item_state(item) & ITEM_CALLED ? ", firing" : "");
+}
+
+static void print_observer(FILE *text, struct item *item) {
+    runloop_observer *observer = LIST_ENTRY(item, runloop_observer, attached.item);
+    fprintf(text, ", activities %#" PRIx32 ", repeats %s", observer->activities, yes_or_no(observer->repeats));
+}
+
+static void print_item(FILE *text, struct item *item) {
+    static const struct {
+        const char *name;
+        void (*print)(FILE *text, struct item *item);
+    } kinds[] = {
+        [ITEM_SIGNAL_SOURCE] = {"source", print_signal_source},
+        [ITEM_DESCRIPTOR_SOURCE] = {"descriptor source", print_descriptor_source},
+        [ITEM_TIMER] = {"timer", print_timer},
+        [ITEM_OBSERVER] = {"observer", print_observer},
+    };
+    fprintf(text, "        %s %p: order %" PRId32 ", valid %s", kinds[item->class->kind].name, (void *)item,
+            item->order, yes_or_no(item_is_valid(item)));
+    kinds[item->class->kind].print(text, item);
+    print_context(text, item);
+}
+
+static void take(struct item *item, struct item **items, size_t *count) {
+    if (items) {
+        item_retain(item);
+        items[*count] = item;
+    }
+    ++*count;
+}
+
+/// HOLDS: loop. The mode's items, retained, into `items` (NULL: counts only).
+static size_t items_of(runloop *loop, struct mode *mode, struct item **items) {
+    size_t count = 0;
+    LIST_EACH(node, &loop->sources) {
+        struct source_attachment *place = LIST_ENTRY(node, struct source_attachment, in_loop);
+        if (membership_find(&place->attachment, mode))
+            take(&place->source->item, items, &count);
+    }
+    for (uint32_t i = 0; i < mode->timers.count; i++)
+        take(mode->timers.entries[i].membership->item, items, &count);
+    for (uint32_t i = 0; mode->observers && i < mode->observers->count; i++) {
+        if (!mode->observers->entries[i].removed)
+            take(&mode->observers->entries[i].observer->attached.item, items, &count);
+    }
+    return count;
+}
+
+/// False when memory ran out.
+static bool print_mode(FILE *text, runloop *loop, struct mode *mode) {
+    fprintf(text, "    mode %s%s:\n", mode->name, atomic_load(&mode->is_common) ? " (common)" : "");
+    loop_lock(loop);
+    size_t count = items_of(loop, mode, NULL);
+    struct item **items = count ? calloc(count, sizeof(struct item *)) : NULL;
+    if (items)
+        items_of(loop, mode, items);
+    loop_unlock(loop);
+    for (size_t i = 0; items && i < count; i++) {
+        print_item(text, items[i]);
+        item_release(items[i]);
+    }
+    free(items);
+    return items || count == 0;
+}
+
+char *runloop_copy_description(runloop *loop) {
+    if (loop_check(loop))
+        return NULL;
+    char *description = NULL;
+    size_t size = 0;
+    FILE *text = open_memstream(&description, &size);
+    if (!text)
+        return NULL;
+    const char *current_mode = runloop_current_mode(loop);
+    fprintf(text, "run loop %p: %s, %s, current mode %s, wake-ups saved %" PRIu64 "\n", (void *)loop,
+            loop->is_main                     ? "main thread's"
+            : atomic_load(&loop->is_finished) ? "of a finished thread"
+                                              : "of a thread",
+            runloop_is_waiting(loop) ? "waiting" : "not waiting", current_mode ? current_mode : "none",
+            runloop_wakeups_saved(loop));
+    bool complete = true;
+    for (struct mode *mode = atomic_load(&loop->modes); mode; mode = atomic_load(&mode->next))
+        complete &= print_mode(text, loop, mode);
+    if (fclose(text) != 0 || !complete) {
+        free(description);
+        return NULL;
+    }
+    return description;
+}

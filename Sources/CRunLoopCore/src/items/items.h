@@ -1,0 +1,349 @@
+// items.h — the kinds of items, tasks and the main queue: what they are, and what a run asks of them.
+#ifndef RUNLOOP_ITEMS_H
+#define RUNLOOP_ITEMS_H
+
+#include "model/model.h"
+
+//===-- timers (timer.c, timer_dispatch.c) ---------------------------------------------------------------------------===//
+
+struct runloop_timer {
+    struct attached attached;
+    void (*fire)(runloop_timer *timer, void *info);
+    _Atomic int64_t due_ns;       ///< written under owner
+    int64_t interval_ns;          ///< constant; 0: fires once
+    _Atomic int64_t tolerance_ns; ///< written under owner
+    _Atomic uint64_t missed;      ///< written by the thread that fires it
+    uint64_t unreported;          ///< owner: instants that passed during its last call-out
+};
+_Static_assert(sizeof(struct runloop_timer) <= SLAB_TIMER_SIZE, "A timer fits into a block.");
+
+static inline bool timers_are_due(const struct mode *mode, int64_t now_ns) {
+    return mode->timers.count > 0 && mode->timers.entries[0].key <= now_ns;
+}
+
+/// HOLDS: loop. When a sleeper in the mode must wake for its timers: the end of the first window to close, or earlier if that fires a timer.
+int64_t runloop__timers_latest(struct mode *mode);
+/// The thread. Fires what is due in the mode: true if anything was. `ended_wait` tells whether the loop woke up for it.
+bool runloop__timers_dispatch(runloop *loop, struct mode *mode, bool ended_wait);
+
+//===-- observers (observer.c) ---------------------------------------------------------------------------------------===//
+
+struct runloop_observer {
+    struct attached attached;
+    void (*observe)(runloop_observer *observer, runloop_activity activity, void *info);
+    runloop_activity activities; ///< constant
+    bool repeats;                ///< constant
+};
+
+struct observer_entry {
+    runloop_observer *observer;
+    uint64_t removed; ///< 0, or the number of the last notification that had begun when it was removed
+};
+
+struct observer_array {
+    struct observer_array *next_retired;
+    uint32_t walks; ///< notifications under way that walk it
+    uint32_t count, capacity;
+    bool has_removed;
+    struct observer_entry entries[]; ///< retained; in the order in which they are notified
+};
+
+/// The thread. Notifies the mode's observers.
+void runloop__observers_notify(runloop *loop, struct mode *mode, runloop_activity activity);
+/// Without the lock, at the end of the thread: no notification is under way any more.
+void runloop__observers_clean_up(runloop *loop);
+
+static inline void observe(runloop *loop, struct mode *mode, runloop_activity activity) {
+    if (atomic_load_explicit(&mode->observed, memory_order_relaxed) & activity)
+        runloop__observers_notify(loop, mode, activity);
+}
+
+//===-- sources (source.c, source_modes.c, source_equality.c) --------------------------------------------------------===//
+
+/// A source in a loop. Kept as long as the source, so that a signal handler may walk a source's attachments without a lock, and used
+/// again for another loop when the source has left this one.
+struct source_attachment {
+    struct attachment attachment;
+    runloop_source *source;                    ///< constant
+    _Atomic(struct source_attachment *) next;  ///< atomic: set once
+    struct list in_loop;                       ///< lock: loop->sources
+    _Atomic(uintptr_t) cell;                   ///< written under lock: the place in the loop's tree of signals, or 0
+    struct source_attachment *next_registered; ///< lock: of the sources on one descriptor, from the latest to the first
+};
+
+struct runloop_source {
+    struct item item;
+    bool (*equal)(const void *info, const void *other_info);
+    struct source_attachment first;
+};
+
+struct signal_source {
+    struct runloop_source source;
+    _Atomic uint64_t mark; ///< 0, or the number of its first signal since it last performed
+    void (*perform)(runloop_source *source, void *info);
+    void (*schedule)(runloop_source *source, runloop *loop, const char *mode, void *info);
+    void (*cancel)(runloop_source *source, runloop *loop, const char *mode, void *info);
+};
+
+struct descriptor_source {
+    struct runloop_source source;
+    void (*ready)(runloop_source *source, runloop_readiness events, void *info);
+    int descriptor;           ///< constant; -1: none
+    bool is_counter;          ///< constant
+    _Atomic(uint16_t) events; ///< what epoll is asked for; set first, then applied in each loop
+};
+
+static inline bool is_descriptor_source(const runloop_source *source) {
+    return source->item.class->kind == ITEM_DESCRIPTOR_SOURCE;
+}
+static inline struct signal_source *signal_source_of(const runloop_source *source) {
+    return LIST_ENTRY(source, struct signal_source, source);
+}
+static inline struct descriptor_source *descriptor_source_of(const runloop_source *source) {
+    return LIST_ENTRY(source, struct descriptor_source, source);
+}
+static inline struct source_attachment *source_attachment_of(struct attachment *attachment) {
+    return LIST_ENTRY(attachment, struct source_attachment, attachment);
+}
+
+void runloop__source_init(runloop_source *source, const struct item_class *class, const runloop_context *context,
+                          int32_t order, bool (*equal)(const void *info, const void *other_info));
+/// Frees what the source has besides itself.
+void runloop__source_clear(runloop_source *source);
+/// HOLDS: loop. The source's attachment to the loop, or NULL. `attach` makes one (NULL when memory ran out).
+struct source_attachment *runloop__source_find(runloop_source *source, runloop *loop);
+struct source_attachment *runloop__source_attach(runloop_source *source, runloop *loop);
+/// HOLDS: loop. After memberships have changed: notes whether the source is in a mode of the loop, and whether it needs its attachment.
+void runloop__source_settle(runloop *loop, struct source_attachment *attachment);
+/// Calls `visit` with each loop that the source is in, locked; it may unlock and lock again.
+void runloop__source_each_loop(runloop_source *source, void (*visit)(runloop *, struct source_attachment *, void *),
+                               void *context);
+/// Locks the loop, and tells in `*stored` which source in the mode equals this one: itself unless another does, which is retained then.
+/// The pseudo-mode stands for the common items; NULL for a mode that does not exist. Returns with the loop locked; -ENOMEM without.
+int runloop__source_lock_and_compare(runloop *loop, runloop_source *source, struct mode *mode, runloop_source **stored);
+/// Without the lock. Adds a source to a mode because both are common: 1, 0 if it is there, has an equal there or is no longer common, or
+/// a negative errno.
+int runloop__source_join_common(runloop *loop, runloop_source *source, struct mode *mode);
+/// Without the lock, at the end of the loop's thread: every source leaves every mode, with its `cancel`.
+void runloop__sources_leave(runloop *loop);
+
+/// HOLDS: loop. What joining and leaving a mode is for either kind.
+static inline void source_joined(struct mode *mode) {
+    mode->source_changes++;
+    count_change(&mode->source_count, 1);
+}
+static inline void source_leaves(runloop *loop, struct mode *mode) {
+    mode->source_changes++;
+    count_change(&mode->source_count, -1);
+    loop_mode_left(loop, mode);
+}
+/// HOLDS: loop. Is it in a mode besides this one?
+static inline bool source_has_other_mode(runloop *loop, const struct attachment *attachment,
+                                         const struct membership *membership) {
+    const struct membership *other = attachment->memberships;
+    while (other && (other == membership || other->mode == &loop->common))
+        other = other->next;
+    return other;
+}
+
+//===-- signals (signal_tree.c, signal_source.c) ---------------------------------------------------------------------===//
+
+/// 64 places of a loop's tree of signals: sources, or further pages.
+struct signal_page {
+    _Atomic uint64_t bits;                ///< atomic: signalled
+    _Atomic(struct signal_page *) parent; ///< written under lock
+    _Atomic uint32_t index;               ///< written under lock: in the parent
+    uint32_t level;                       ///< constant while in a tree; 0: its members are sources
+    uint64_t full;                        ///< lock: members in use; pages without a free place
+    void *members[64];                    ///< lock
+};
+
+/// HOLDS: loop. A place for the member, never 0, or 0 when memory ran out.
+uintptr_t runloop__signal_tree_add(struct signal_tree *tree, void *member);
+void runloop__signal_tree_remove(uintptr_t cell);
+/// Any thread, signal handlers included, whether or not the cell still is what it was. Wait-free.
+void runloop__signal_tree_set(uintptr_t cell);
+/// HOLDS: loop. The bits of a page that were set since, which are cleared: before what is below them is looked at.
+static inline uint64_t signal_page_take(struct signal_page *page) {
+    return atomic_load(&page->bits) ? atomic_exchange(&page->bits, 0) : 0;
+}
+void runloop__signal_tree_free(struct signal_tree *tree);
+
+static inline bool signal_tree_has_any(const struct signal_tree *tree) {
+    const struct signal_page *root = atomic_load_explicit(&tree->root, memory_order_acquire);
+    return root && atomic_load(&root->bits);
+}
+
+/// The thread. False only if no source of the mode is signalled.
+static inline bool signals_may_wait(const runloop *loop, const struct mode *mode) {
+    return signal_tree_has_any(&loop->signals) || atomic_load_explicit(&mode->has_signalled, memory_order_relaxed);
+}
+/// HOLDS: loop; the thread. Is a source of the mode signalled?
+bool runloop__signals_any(runloop *loop, struct mode *mode);
+/// The thread. Performs what is signalled in the mode, or the first of it: true if any performed.
+bool runloop__signals_dispatch(runloop *loop, struct mode *mode, bool only_first);
+
+//===-- descriptors (registration.c, descriptor_source.c) ------------------------------------------------------------===//
+
+/// A descriptor in a loop: one entry of the poller's set for all sources on it. All fields: lock.
+struct registration {
+    struct list link;                 ///< among those that are ready, or unwanted
+    struct registration *next;        ///< in its bucket
+    struct source_attachment *newest; ///< its sources, the latest first; none: the main queue's
+    int descriptor;
+    uint32_t generation; ///< tells what is reported of it from what is reported of its predecessors
+    // What sources ask for, and what is reported then, fits into 16 bits.
+    uint16_t registered; ///< what epoll was asked for
+    uint16_t ready;      ///< reported and not yet served
+    uint8_t reports;     ///< counts reports, so that some are looked at more closely
+    bool in_set : 1;
+    bool is_selected : 1;  ///< and neither served nor gone since
+    bool is_set_aside : 1; ///< reported when the running mode didn't want it
+    bool is_masked : 1;    ///< epoll was asked for less than its sources want
+    bool was_in_set : 1;   ///< it is put into the set again: its number may stand for another file by now
+};
+
+/// What a wait has selected to serve.
+struct selection {
+    enum {
+        SELECTED_NOTHING,
+        SELECTED_TIMERS,
+        SELECTED_MAIN_QUEUE,
+        SELECTED_DESCRIPTOR, ///< whose sources are yet to be collected
+        SELECTED_SOURCES,    ///< collected, since nobody is notified in between
+    } kind;
+    // Of a descriptor: its registration may be gone before it is served.
+    int descriptor;
+    uint32_t generation;
+    uint64_t serial; ///< the loop's number of additions by then
+};
+
+/// Hang-up and error concern every source, asked for or not.
+enum { UNASKED = EPOLLERR | EPOLLHUP };
+
+/// HOLDS: loop.
+struct registration *runloop__registration_find(runloop *loop, int descriptor);
+int runloop__registration_join(runloop *loop, struct source_attachment *attachment);
+void runloop__registration_leave(runloop *loop, struct source_attachment *attachment);
+/// HOLDS: loop. A new one in the table, or NULL when memory ran out; and out of the table.
+struct registration *runloop__registration_new(runloop *loop, int descriptor);
+void runloop__registration_free(runloop *loop, struct registration *registration);
+/// HOLDS: loop. The part of what is ready that the mode wants.
+uint32_t runloop__registration_wanted(const struct registration *registration, const struct mode *mode);
+/// HOLDS: loop. What its sources want may have changed. Negative errno of epoll_ctl.
+int runloop__registration_update(runloop *loop, struct registration *registration);
+/// HOLDS: loop. Asks epoll for all that its sources want, if it was asked for less. Negative errno of epoll_ctl.
+int runloop__registration_unmask(runloop *loop, struct registration *registration);
+/// HOLDS: loop. Asks epoll for no more than the mode wants.
+void runloop__registration_mask(runloop *loop, struct registration *registration, const struct mode *mode);
+/// HOLDS: loop. Makes the set anew if it is stale, and puts in what was left out.
+void runloop__registrations_restore(runloop *loop);
+/// HOLDS: loop. What was reported is served, or over.
+void runloop__registration_unready(runloop *loop, struct registration *registration);
+/// HOLDS: loop. Notes what a wait reported: so many events, or an error that says that the program closed the set.
+void runloop__registrations_report(runloop *loop, const poller_event *events, int count, bool *timer_expired);
+/// HOLDS: loop. The running mode does not want what is ready. The other modes of its sources look at it before they wait.
+void runloop__registration_set_aside(runloop *loop, struct registration *registration, const struct mode *running);
+/// HOLDS: loop. A membership leaves its mode: takes it off the mode's list of what was set aside.
+void runloop__membership_forget(struct membership *membership);
+/// HOLDS: loop. Before a wait in the mode: what it wants must be able to end the wait and, if that may sleep, nothing else.
+void runloop__registrations_prepare(runloop *loop, struct mode *mode, bool may_sleep);
+/// HOLDS: loop. Asks the kernel whether the number still stands for the file that is reported.
+bool runloop__registration_is_dead(runloop *loop, struct registration *registration);
+void runloop__registrations_free(runloop *loop);
+/// Is the descriptor an eventfd, a timerfd or the like, whose 8 bytes the loop may read?
+bool runloop__is_counter(int descriptor);
+
+static inline bool registrations_need_preparation(const runloop *loop, const struct mode *mode) {
+    return atomic_load_explicit(&loop->needs_preparation, memory_order_relaxed) ||
+           atomic_load_explicit(&mode->has_set_aside, memory_order_relaxed);
+}
+
+/// HOLDS: loop. Before a look at the registrations may be spared.
+static inline void registrations_note(runloop *loop) {
+    const struct registrations *all = &loop->registrations;
+    bool needed = all->set_is_stale || all->some_are_left_out || !list_is_empty(&all->unwanted);
+    atomic_store_explicit(&loop->needs_preparation, needed, memory_order_relaxed);
+    atomic_store_explicit(&loop->has_ready, !list_is_empty(&all->ready), memory_order_relaxed);
+}
+
+/// HOLDS: loop. The set is to be made anew.
+static inline void registrations_note_stale(runloop *loop) {
+    loop->registrations.set_is_stale = true;
+    registrations_note(loop);
+}
+
+/// What the source asks epoll for.
+static inline uint32_t events_of(const runloop_source *source) {
+    // Partner of runloop_source_set_events, which stores before it walks the attachments: whoever joins has published its attachment
+    // before this load, so one of the two sees the other.
+    return atomic_load(&descriptor_source_of(source)->events);
+}
+
+/// What a dispatch of descriptor sources has collected.
+struct descriptor_dispatch {
+    uint32_t base;    ///< of the collected entries
+    uint32_t ready;   ///< what was reported
+    bool was_counted; ///< the counter was read, if any source has one
+};
+/// HOLDS: loop; the thread. Collects the sources to be called: those that joined the mode by `serial` and want what is ready. False if
+/// there is none, and then nothing has changed.
+bool runloop__descriptor_collect(runloop *loop, struct mode *mode, struct registration *registration, uint64_t serial,
+                                 struct descriptor_dispatch *dispatch);
+/// The thread. The same for a descriptor that was selected earlier: false if it is to be served no more.
+bool runloop__descriptor_collect_selected(runloop *loop, struct mode *mode, const struct selection *selection,
+                                          struct descriptor_dispatch *dispatch);
+/// The thread. Calls what was collected: true if any was.
+bool runloop__descriptor_dispatch(runloop *loop, struct mode *mode, const struct descriptor_dispatch *dispatch);
+
+//===-- tasks (task.c) -----------------------------------------------------------------------------------------------===//
+
+/// The thread. Performs the tasks that match the mode, or the first TASKS_PER_DRAIN of them.
+void runloop__tasks_drain(runloop *loop, struct mode *mode);
+/// The thread. Is there a task that matches?
+bool runloop__tasks_any(runloop *loop, struct mode *mode);
+/// Discards what will never run, and refuses what comes later.
+void runloop__tasks_close(runloop *loop);
+
+/// The thread. False only if there is no task at all.
+static inline bool tasks_may_wait(const runloop *loop) {
+    return atomic_load(&loop->inbox) || !list_is_empty(&loop->tasks.queue);
+}
+static inline void drain_tasks(runloop *loop, struct mode *mode) {
+    if (tasks_may_wait(loop))
+        runloop__tasks_drain(loop, mode);
+}
+
+//===-- the main dispatch queue (main_queue.c) -----------------------------------------------------------------------===//
+
+/// The thread. Can this loop serve the main queue now, were the mode common?
+bool runloop__main_queue_is_available(runloop *loop);
+/// The thread. Watches the queue's descriptor if that is new: true if runs can serve it.
+bool runloop__main_queue_watch(runloop *loop);
+/// The thread. Is the queue ready? Asks the kernel once about everything, without sleeping.
+bool runloop__main_queue_poll(runloop *loop);
+/// The thread. True if it was ready and has been served.
+bool runloop__main_queue_dispatch(runloop *loop);
+/// The thread. Is a run that starts now nested in the queue's work, so that what waits meanwhile is worth a diagnostic?
+bool runloop__main_queue_is_starved(runloop *loop);
+/// In such a run, around waits: writes the diagnostic if it is time to. How long to wait so as not to miss that; 0 when it was written.
+int64_t runloop__main_queue_limit_wait(runloop *loop, int64_t timeout_ns);
+
+/// The thread. Rule R23.
+static inline bool mode_is_empty(runloop *loop, struct mode *mode) {
+    if (mode_has_items(mode))
+        return false;
+    if (loop->is_main && atomic_load(&mode->is_common) && runloop__main_queue_is_available(loop))
+        return false;
+    return !tasks_may_wait(loop) || !runloop__tasks_any(loop, mode);
+}
+
+//===-- diagnostics (diagnostic.c) -----------------------------------------------------------------------------------===//
+
+enum diagnostic { DIAGNOSTIC_MAIN_QUEUE_WAITS };
+/// Is it enabled, and not yet written?
+bool runloop__diagnostic_is_due(enum diagnostic diagnostic);
+/// Writes it to standard error, unless that was done before or diagnostics are off.
+void runloop__diagnostic_write(enum diagnostic diagnostic);
+
+#endif // RUNLOOP_ITEMS_H

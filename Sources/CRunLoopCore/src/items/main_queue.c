@@ -1,0 +1,151 @@
+// main_queue.c — the main dispatch queue, served by the main loop in the common modes (R106–R110). libdispatch is asked for weakly: a
+// program without it has no main queue, and needs no library for it. One that is loaded later is found at the next run.
+//
+// Its descriptor is an eventfd that belongs to libdispatch, which may close it for good (then it answers -1): so the number is never
+// remembered, but asked for whenever it is used. Every queued block writes the eventfd. It is watched for edges, so that a run that
+// doesn't serve the queue is not kept awake by it, and its counter is read when the queue is served.
+
+#include <dlfcn.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "items/items.h"
+
+extern int _dispatch_get_main_queue_handle_4CF(void) __attribute__((weak));
+extern void _dispatch_main_queue_callback_4CF(void *unused) __attribute__((weak));
+
+//===-- libdispatch --------------------------------------------------------------------------------------------------===//
+
+/// The thread of the main loop asks; both are set at once, or none.
+static struct {
+    int (*descriptor)(void);
+    void (*drain)(void *);
+    uint32_t asked; ///< how often, so that it is not looked for each time
+} libdispatch;
+
+/// Looking for symbols costs microseconds where there are none.
+enum { QUESTIONS_BETWEEN_LOOKS = 1024 };
+
+static bool exists(void) {
+    if (libdispatch.drain)
+        return true;
+    if (_dispatch_get_main_queue_handle_4CF && _dispatch_main_queue_callback_4CF) {
+        libdispatch.descriptor = _dispatch_get_main_queue_handle_4CF;
+        libdispatch.drain = _dispatch_main_queue_callback_4CF;
+    } else if (libdispatch.asked++ % QUESTIONS_BETWEEN_LOOKS == 0) {
+        uintptr_t descriptor = (uintptr_t)dlsym(RTLD_DEFAULT, "_dispatch_get_main_queue_handle_4CF");
+        uintptr_t drain = (uintptr_t)dlsym(RTLD_DEFAULT, "_dispatch_main_queue_callback_4CF");
+        if (descriptor && drain) {
+            libdispatch.descriptor = (int (*)(void))descriptor;
+            libdispatch.drain = (void (*)(void *))drain;
+        }
+    }
+    return libdispatch.drain;
+}
+
+static int descriptor(void) {
+    return exists() ? libdispatch.descriptor() : -1;
+}
+
+bool runloop__main_queue_is_available(runloop *loop) {
+    return loop->is_main && loop->main_queue.depth == 0 && descriptor() >= 0;
+}
+
+//===-- watching -----------------------------------------------------------------------------------------------------===//
+
+/// HOLDS: loop. Generation 0 is the main queue's.
+static void watch(runloop *loop, struct registration *registration) {
+    int error = runloop__poller_watch(&loop->poller, EPOLL_CTL_ADD, registration->descriptor,
+                                      (uint32_t)registration->descriptor, EPOLLIN | EPOLLET);
+    registration->in_set = !error || error == -EEXIST;
+}
+
+bool runloop__main_queue_watch(runloop *loop) {
+    if (!runloop__main_queue_is_available(loop))
+        return false;
+    int now = descriptor();
+    loop_lock(loop);
+    struct registration *registration = loop->main_queue.registration;
+    if (!registration && (registration = calloc(1, sizeof *registration))) {
+        list_init(&registration->link);
+        loop->main_queue.registration = registration;
+    }
+    if (registration && (!registration->in_set || registration->descriptor != now)) {
+        registration->descriptor = now;
+        watch(loop, registration);
+    }
+    bool is_watched = registration && registration->in_set;
+    loop_unlock(loop);
+    return is_watched;
+}
+
+//===-- serving ------------------------------------------------------------------------------------------------------===//
+
+/// Reads the counter: true if anything was queued since the last time.
+static bool take_counter(void) {
+    uint64_t count;
+    int handle = descriptor();
+    return handle >= 0 && syscall(SYS_read, handle, &count, sizeof count) == (long)sizeof count;
+}
+
+bool runloop__main_queue_poll(runloop *loop) {
+    const struct registration *registration = loop->main_queue.registration;
+    poller_event events[POLLER_BATCH];
+    bool unused;
+    if (registration->ready)
+        return true;
+    // One call asks about everything: what else is ready spares the wait its own.
+    int count = runloop__poller_wait(&loop->poller, 0, events);
+    if (count <= 0)
+        return false;
+    loop_lock(loop);
+    runloop__registrations_report(loop, events, count, &unused);
+    loop_unlock(loop);
+    return registration->ready;
+}
+
+bool runloop__main_queue_dispatch(runloop *loop) {
+    struct main_queue *queue = &loop->main_queue;
+    loop_lock(loop);
+    bool is_ready = queue->registration->is_selected;
+    runloop__registration_unready(loop, queue->registration);
+    loop_unlock(loop);
+    // If the counter is zero, another loop has drained the queue since it was reported.
+    if (!is_ready || !take_counter())
+        return false;
+    loop->timers_served_last = false;
+    queue->depth++;
+    runloop__IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(libdispatch.drain);
+    queue->depth--;
+    queue->waiting_since_ns = 0;
+    return true;
+}
+
+//===-- work that waits for a nested run to end (R109) ---------------------------------------------------------------===//
+
+/// Longer than anything on the initial thread should take.
+#define PATIENCE_NS INT64_C(250000000)
+
+static bool has_work(void) {
+    struct pollfd queue = {.fd = descriptor(), .events = POLLIN};
+    return queue.fd >= 0 && poll(&queue, 1, 0) == 1;
+}
+
+bool runloop__main_queue_is_starved(runloop *loop) {
+    return loop->main_queue.depth > 0 && runloop__diagnostic_is_due(DIAGNOSTIC_MAIN_QUEUE_WAITS);
+}
+
+int64_t runloop__main_queue_limit_wait(runloop *loop, int64_t timeout_ns) {
+    struct main_queue *queue = &loop->main_queue;
+    // Kept over several short runs: the work waits until the batch that they are nested in has ended.
+    if (queue->waiting_since_ns == 0 && has_work())
+        queue->waiting_since_ns = runloop_now_ns();
+    if (queue->waiting_since_ns == 0)
+        return timeout_ns;
+    int64_t left_ns = queue->waiting_since_ns + PATIENCE_NS - runloop_now_ns();
+    if (left_ns > 0)
+        return left_ns < timeout_ns ? left_ns : timeout_ns;
+    runloop__diagnostic_write(DIAGNOSTIC_MAIN_QUEUE_WAITS);
+    return timeout_ns;
+}

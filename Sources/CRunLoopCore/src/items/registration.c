@@ -1,0 +1,230 @@
+// registration.c — a descriptor in a loop: one entry of the poller's set, shared by all sources on it, whatever their modes.
+//
+// A descriptor is registered for all that its sources want in any mode. What is reported for other modes than the running one is report.c's
+// business, which may mask the registration, down to what the running mode wants.
+//
+// What epoll knows ends with the *file*, not with its descriptor. If that was closed before its sources were removed, a duplicate
+// elsewhere keeps the entry of the set alive, and nothing can remove it any more. Such an entry is stale; when it is reported, or when
+// there are many, the whole set is made anew. A number that comes back to the set may stand for another file by then.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "items/items.h"
+
+//===-- what sources want --------------------------------------------------------------------------------------------===//
+
+static const struct source_attachment *next_of(const struct source_attachment *place) {
+    return place->next_registered;
+}
+
+/// In one mode, or in all (NULL). `*any` tells whether there is a source at all.
+static uint32_t wanted(const struct registration *registration, const struct mode *mode, bool *any) {
+    uint32_t mask = 0;
+    *any = false;
+    for (const struct source_attachment *place = registration->newest; place; place = next_of(place)) {
+        if (mode && !membership_find(&place->attachment, mode))
+            continue;
+        mask |= events_of(place->source);
+        *any = true;
+    }
+    return mask;
+}
+
+uint32_t runloop__registration_wanted(const struct registration *registration, const struct mode *mode) {
+    bool any;
+    uint32_t mask = wanted(registration, mode, &any);
+    return any ? registration->ready & (mask | UNASKED) : 0;
+}
+
+bool runloop__is_counter(int descriptor) {
+    // Such a file has no type, and must not block.
+    struct stat status;
+    int flags = fcntl(descriptor, F_GETFL);
+    return fstat(descriptor, &status) == 0 && (status.st_mode & S_IFMT) == 0 && flags >= 0 && (flags & O_NONBLOCK);
+}
+
+static bool has_counter(const struct registration *registration) {
+    const struct source_attachment *place = registration->newest;
+    while (place && !descriptor_source_of(place->source)->is_counter)
+        place = next_of(place);
+    return place;
+}
+
+//===-- the poller's set ---------------------------------------------------------------------------------------------===//
+
+static int control(runloop *loop, const struct registration *registration, int operation, uint32_t mask) {
+    uint64_t tag = (uint64_t)registration->generation << 32 | (uint32_t)registration->descriptor;
+    return runloop__poller_watch(&loop->poller, operation, registration->descriptor, tag, mask);
+}
+
+static int watch(runloop *loop, struct registration *registration, uint32_t mask) {
+    // What comes back may be another file: no byte of that is to be read as a counter's.
+    if (!registration->in_set && registration->was_in_set && has_counter(registration) &&
+        !runloop__is_counter(registration->descriptor))
+        return -EBADF;
+    int error = control(loop, registration, registration->in_set ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, mask);
+    if (error == -ENOENT && registration->in_set) {
+        // The number was closed and stands for another file now.
+        registrations_note_stale(loop);
+        error = control(loop, registration, EPOLL_CTL_ADD, mask);
+    }
+    // The number stands again for a file that nobody could take out of the set: that entry becomes this registration's. What else may be
+    // watched under a number that sources come with is the main queue.
+    const struct registration *main_queue = loop->main_queue.registration;
+    if (error == -EEXIST && !(main_queue && main_queue->descriptor == registration->descriptor))
+        error = control(loop, registration, EPOLL_CTL_MOD, mask);
+    if (error)
+        return error;
+    registration->in_set = registration->was_in_set = true;
+    registration->registered = (uint16_t)mask;
+    return 0;
+}
+
+/// Asks epoll for all that the sources want.
+int runloop__registration_unmask(runloop *loop, struct registration *registration) {
+    bool any;
+    int error = watch(loop, registration, wanted(registration, NULL, &any));
+    if (!error)
+        registration->is_masked = false;
+    return error;
+}
+
+void runloop__registration_mask(runloop *loop, struct registration *registration, const struct mode *mode) {
+    bool any;
+    uint32_t mask = wanted(registration, mode, &any);
+    int error;
+    if (any) {
+        error = registration->registered == mask ? 0 : control(loop, registration, EPOLL_CTL_MOD, mask);
+        registration->registered = (uint16_t)mask;
+    } else {
+        error = control(loop, registration, EPOLL_CTL_DEL, 0);
+        registration->registered = 0;
+        registration->in_set = false;
+    }
+    registration->is_masked = true;
+    // The descriptor was closed: only a new set is without it.
+    if (error) {
+        registration->registered = 0;
+        registration->in_set = false;
+        registrations_note_stale(loop);
+    }
+}
+
+int runloop__registration_update(runloop *loop, struct registration *registration) {
+    bool any;
+    uint32_t mask = wanted(registration, NULL, &any);
+    int error = any && (!registration->in_set || registration->registered != mask)
+                    ? runloop__registration_unmask(loop, registration)
+                    : 0;
+    // What nobody asks for now may be over when somebody does again: the kernel will say.
+    if (registration->ready && !(registration->ready & (mask | UNASKED)))
+        runloop__registration_unready(loop, registration);
+    registration->ready &= (uint16_t)(mask | UNASKED);
+    return error;
+}
+
+bool runloop__registration_is_dead(runloop *loop, struct registration *registration) {
+    if (!registration->in_set || !control(loop, registration, EPOLL_CTL_MOD, registration->registered))
+        return false;
+    registration->in_set = false;
+    registrations_note_stale(loop);
+    return true;
+}
+
+static void put_back(runloop *loop, struct registration *registration) {
+    if (registration->in_set || !registration->registered)
+        return;
+    int error = watch(loop, registration, registration->registered);
+    // A descriptor that was closed, or stands for another file, stays out. Anything else may be over the next time.
+    if (error && error != -EBADF && error != -EPERM)
+        loop->registrations.some_are_left_out = true;
+}
+
+static void put_all_back(runloop *loop) {
+    struct registrations *all = &loop->registrations;
+    all->some_are_left_out = false;
+    for (uint32_t i = 0; i < all->bucket_count; i++) {
+        for (struct registration *registration = all->buckets[i]; registration; registration = registration->next)
+            put_back(loop, registration);
+    }
+}
+
+/// Makes the set anew, with all that is in it but the stale entries. When descriptors have run out it is tried again later.
+static void rebuild(runloop *loop) {
+    struct registrations *all = &loop->registrations;
+    struct registration *main_queue = loop->main_queue.registration;
+    if (runloop__poller_reopen(&loop->poller))
+        return;
+    loop->armed_ns = RUNLOOP_NEVER;
+    all->set_is_stale = false;
+    all->stale_count = 0;
+    for (uint32_t i = 0; i < all->bucket_count; i++) {
+        for (struct registration *registration = all->buckets[i]; registration; registration = registration->next)
+            registration->in_set = false;
+    }
+    put_all_back(loop);
+    if (main_queue && main_queue->in_set)
+        control(loop, main_queue, EPOLL_CTL_ADD, EPOLLIN | EPOLLET);
+}
+
+void runloop__registrations_restore(runloop *loop) {
+    if (loop->registrations.set_is_stale)
+        rebuild(loop);
+    else if (loop->registrations.some_are_left_out)
+        put_all_back(loop);
+}
+
+void runloop__registration_unready(runloop *loop, struct registration *registration) {
+    list_remove(&registration->link);
+    registration->ready = 0;
+    registration->is_selected = false;
+    registration->is_set_aside = false;
+    registrations_note(loop);
+}
+
+//===-- sources come and go ------------------------------------------------------------------------------------------===//
+
+static void unlink_source(struct registration *registration, struct source_attachment *place) {
+    struct source_attachment **link = &registration->newest;
+    while (*link != place)
+        link = &(*link)->next_registered;
+    *link = place->next_registered;
+    place->next_registered = NULL;
+}
+
+static void discard(runloop *loop, struct registration *registration) {
+    enum { STALE_BEFORE_REBUILD = 64 };
+    runloop__registration_unready(loop, registration);
+    if (registration->in_set && control(loop, registration, EPOLL_CTL_DEL, 0) &&
+        ++loop->registrations.stale_count >= STALE_BEFORE_REBUILD)
+        registrations_note_stale(loop);
+    runloop__registration_free(loop, registration);
+}
+
+int runloop__registration_join(runloop *loop, struct source_attachment *place) {
+    int descriptor = descriptor_source_of(place->source)->descriptor;
+    struct registration *registration = runloop__registration_find(loop, descriptor);
+    if (!registration && !(registration = runloop__registration_new(loop, descriptor)))
+        return -ENOMEM;
+    place->next_registered = registration->newest;
+    registration->newest = place;
+    // Asked even if the mask is the same: if the number was closed and opened anew, epoll doesn't know the new file yet.
+    int error = runloop__registration_unmask(loop, registration);
+    if (error) {
+        unlink_source(registration, place);
+        if (!registration->newest)
+            discard(loop, registration);
+    }
+    return error;
+}
+
+void runloop__registration_leave(runloop *loop, struct source_attachment *place) {
+    struct registration *registration =
+        runloop__registration_find(loop, descriptor_source_of(place->source)->descriptor);
+    unlink_source(registration, place);
+    if (registration->newest)
+        runloop__registration_update(loop, registration);
+    else
+        discard(loop, registration);
+}

@@ -1,0 +1,269 @@
+// signal_source.c — sources that are signalled by hand: made, signalled from anywhere, performed by the loop.
+//
+// A signal marks the source with its number, which gives the source its place in line, and then sets the source's bit in the tree of each
+// loop that it is in (signal_tree.c). The loop takes the bits and puts each marked source into the heap of every mode of the loop that it
+// is in; so an iteration looks only at what waits for its own mode. Performing clears the mark. Heaps of other modes and loops may
+// still have the source then: without a mark it is passed over.
+
+#include "items/items.h"
+#include "model/heap.h"
+
+static struct signal_source *of_attachment(const struct source_attachment *attachment) {
+    return signal_source_of(attachment->source);
+}
+
+static bool is_signalled(struct signal_source *source) {
+    return atomic_load(&source->mark) != 0 && item_is_valid(&source->source.item);
+}
+
+//===-- in modes -----------------------------------------------------------------------------------------------------===//
+
+static void note_signalled(struct mode *mode) {
+    atomic_store_explicit(&mode->has_signalled, mode->signalled.count > 0, memory_order_release);
+}
+
+static void remove_from_heap(struct membership *membership) {
+    if (membership->position == NOWHERE)
+        return;
+    heap_remove(&membership->mode->signalled, membership);
+    note_signalled(membership->mode);
+}
+
+static int insert(runloop *loop, struct attachment *attachment, struct membership *membership) {
+    struct source_attachment *place = source_attachment_of(attachment);
+    // Partner of runloop_source_invalidate: the attachment is in the chain by now, so one of the two sees the other.
+    if (!item_is_valid(membership->item))
+        return -EINVAL;
+    if (!atomic_load(&place->cell)) {
+        uintptr_t cell = runloop__signal_tree_add(&loop->signals, place);
+        if (!cell)
+            return -ENOMEM;
+        atomic_store(&place->cell, cell);
+    }
+    // Partner of the signaller, which marks before it reads the cell.
+    if (atomic_load(&of_attachment(place)->mark))
+        runloop__signal_tree_set(atomic_load(&place->cell));
+    source_joined(membership->mode);
+    return 0;
+}
+
+static void extract(runloop *loop, struct attachment *attachment, struct membership *membership) {
+    struct source_attachment *place = source_attachment_of(attachment);
+    remove_from_heap(membership);
+    if (!source_has_other_mode(loop, attachment, membership)) {
+        runloop__signal_tree_remove(atomic_load(&place->cell));
+        atomic_store(&place->cell, 0);
+    }
+    source_leaves(loop, membership->mode);
+}
+
+static void destroy(struct item *item) {
+    struct signal_source *source = LIST_ENTRY(item, struct signal_source, source.item);
+    runloop__source_clear(&source->source);
+    free(source);
+}
+
+static const struct item_class signal_source_class = {
+    .kind = ITEM_SIGNAL_SOURCE, .insert = insert, .extract = extract, .destroy = destroy};
+
+int runloop_source_create(const runloop_source_config *config, runloop_source **out) {
+    if (!config || !out)
+        return -EINVAL;
+    struct signal_source *source = calloc(1, sizeof *source);
+    if (!source)
+        return -ENOMEM;
+    runloop__source_init(&source->source, &signal_source_class, &config->context, config->order, config->equal);
+    source->perform = config->perform;
+    source->schedule = config->schedule;
+    source->cancel = config->cancel;
+    *out = &source->source;
+    return 0;
+}
+
+//===-- signalling ---------------------------------------------------------------------------------------------------===//
+
+/// Numbers the signals of all sources.
+static _Atomic uint64_t last_signal;
+
+int runloop_source_signal(runloop_source *source) {
+    if (!source)
+        return -EINVAL;
+    if (!item_is_valid(&source->item))
+        return 0;
+    if (is_descriptor_source(source)) {
+        atomic_fetch_or(&source->item.state, ITEM_SIGNALLED);
+        return 0;
+    }
+    struct signal_source *signalled = signal_source_of(source);
+    uint64_t unmarked = 0;
+    if (atomic_load(&signalled->mark) == 0)
+        atomic_compare_exchange_strong(&signalled->mark, &unmarked, atomic_fetch_add(&last_signal, 1) + 1);
+    for (struct source_attachment *place = &source->first; place; place = atomic_load(&place->next)) {
+        uintptr_t cell = atomic_load(&place->cell);
+        if (cell)
+            runloop__signal_tree_set(cell);
+    }
+    return 0;
+}
+
+bool runloop_source_is_signalled(runloop_source *source) {
+    if (!source || !item_is_valid(&source->item))
+        return false;
+    return is_descriptor_source(source) ? (item_state(&source->item) & ITEM_SIGNALLED) != 0
+                                        : atomic_load(&signal_source_of(source)->mark) != 0;
+}
+
+//===-- dispatch (R63) -----------------------------------------------------------------------------------------------===//
+
+/// What a look at the tree finds for one mode.
+struct found {
+    struct mode *mode;
+    struct membership *only; ///< not in the heap, since nothing else waits for the mode
+};
+
+/// HOLDS: loop. Memory may run out: then the bit is set again, and the next iteration will look.
+static void wait_in_mode(runloop *loop, struct membership *membership) {
+    if (heap_push(&membership->mode->signalled, membership->item->order, membership)) {
+        struct source_attachment *place =
+            runloop__source_find(LIST_ENTRY(membership->item, runloop_source, item), loop);
+        loop->signals.ran_short = true;
+        runloop__signal_tree_set(atomic_load(&place->cell));
+    }
+    note_signalled(membership->mode);
+}
+
+/// HOLDS: loop. A source's bit was set: the source waits for each of its modes.
+static inline void take_source(runloop *loop, struct source_attachment *place, struct found *found) {
+    uint64_t mark = atomic_load(&of_attachment(place)->mark);
+    struct membership *membership = mark ? place->attachment.memberships : NULL;
+    for (; membership; membership = membership->next) {
+        if (membership->mode == &loop->common)
+            continue;
+        // A former signal's place is not this one's.
+        remove_from_heap(membership);
+        membership->serial = mark;
+        if (membership->mode == found->mode && !found->only && found->mode->signalled.count == 0)
+            found->only = membership;
+        else
+            wait_in_mode(loop, membership);
+    }
+}
+
+/// HOLDS: loop. The bits of a page, from the root down.
+static void take_page(runloop *loop, struct signal_page *page, struct found *found) {
+    for (uint64_t bits = signal_page_take(page); bits; bits &= bits - 1) {
+        void *member = page->members[__builtin_ctzll(bits)];
+        if (member && page->level > 0)
+            take_page(loop, member, found);
+        else if (member)
+            take_source(loop, member, found);
+    }
+}
+
+/// HOLDS: loop. The first source that waits for the mode, or NULL. It is in the heap unless it is the only one.
+static struct membership *first_signalled(runloop *loop, struct mode *mode) {
+    struct found found = {.mode = mode};
+    loop->signals.ran_short = false;
+    struct signal_page *root = atomic_load_explicit(&loop->signals.root, memory_order_relaxed);
+    if (root)
+        take_page(loop, root, &found);
+    if (found.only && mode->signalled.count == 0)
+        return found.only;
+    if (found.only)
+        wait_in_mode(loop, found.only);
+    while (mode->signalled.count > 0) {
+        struct membership *first = mode->signalled.entries[0].membership;
+        if (is_signalled(LIST_ENTRY(first->item, struct signal_source, source.item)))
+            return first;
+        remove_from_heap(first);
+    }
+    return NULL;
+}
+
+/// HOLDS: loop.
+static bool any_signalled(runloop *loop, struct mode *mode) {
+    struct membership *first = first_signalled(loop, mode);
+    if (first && first->position == NOWHERE)
+        wait_in_mode(loop, first);
+    return first || loop->signals.ran_short;
+}
+
+bool runloop__signals_any(runloop *loop, struct mode *mode) {
+    return signals_may_wait(loop, mode) && any_signalled(loop, mode);
+}
+
+static bool perform(struct signal_source *source) {
+    if (!atomic_exchange(&source->mark, 0) || !item_is_valid(&source->source.item))
+        return false;
+    if (source->perform)
+        runloop__IS_CALLING_OUT_TO_A_SIGNALLED_SOURCE(source->perform, &source->source,
+                                                      item_info(&source->source.item));
+    return true;
+}
+
+/// HOLDS: loop; lets go of it. Performs one: -ENOMEM leaves it where it is.
+static int perform_first(runloop *loop, struct membership *first) {
+    struct item *item = first->item;
+    uint32_t index = loop->collected_count;
+    if (!collect_item(loop, item, 0)) {
+        if (first->position == NOWHERE)
+            wait_in_mode(loop, first);
+        loop_unlock(loop);
+        return -ENOMEM;
+    }
+    remove_from_heap(first);
+    loop_unlock(loop);
+    int performed = !is_from_parent_process(loop) && perform(LIST_ENTRY(item, struct signal_source, source.item));
+    // The entry goes before its reference: what is released may run the loop, or end the thread.
+    loop->collected_count = index;
+    item_release(item);
+    return performed;
+}
+
+static bool precedes(const void *a, const void *b) {
+    const struct signal_source *left = LIST_ENTRY(a, struct signal_source, source.item);
+    const struct signal_source *right = LIST_ENTRY(b, struct signal_source, source.item);
+    return atomic_load_explicit(&left->mark, memory_order_relaxed) <
+           atomic_load_explicit(&right->mark, memory_order_relaxed);
+}
+
+/// HOLDS: loop; lets go of it. Performs all that wait now. They stay in the heap until their turn, for runs nested in the call-outs.
+static bool perform_all(runloop *loop, struct mode *mode) {
+    uint32_t base = loop->collected_count;
+    for (uint32_t i = 0; i < mode->signalled.count; i++) {
+        struct item *item = mode->signalled.entries[i].membership->item;
+        // One without a mark was performed elsewhere: signalled again during this dispatch, it has to wait for the next.
+        if (is_signalled(LIST_ENTRY(item, struct signal_source, source.item)))
+            collect_item(loop, item, mode->signalled.entries[i].key);
+    }
+    loop_unlock(loop);
+    runloop__collected_sort(loop, base, precedes);
+    bool performed = false;
+    for (uint32_t i = base; i < loop->collected_count; i++) {
+        struct signal_source *source = LIST_ENTRY(loop->collected[i].item, struct signal_source, source.item);
+        if (!is_from_parent_process(loop))
+            performed |= perform(source);
+        collected_drop(loop, i);
+    }
+    loop->collected_count = base;
+    return performed;
+}
+
+bool runloop__signals_dispatch(runloop *loop, struct mode *mode, bool only_first) {
+    int performed = 0;
+    while (performed == 0 && !is_from_parent_process(loop)) {
+        loop_lock(loop);
+        struct membership *first = first_signalled(loop, mode);
+        if (!first) {
+            loop_unlock(loop);
+            break;
+        }
+        if (mode->signalled.count > 1 && !only_first)
+            return perform_all(loop, mode);
+        performed = perform_first(loop, first);
+        // Otherwise another loop performed it at the same moment, which does not count.
+        if (!only_first)
+            break;
+    }
+    return performed > 0;
+}

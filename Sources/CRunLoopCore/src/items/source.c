@@ -1,0 +1,117 @@
+// source.c — what both kinds of source share: their attachments to loops, which signal handlers may walk, and their getters.
+//
+// A source may be in many loops. Its attachments form a chain that only grows: the first is part of the source, and one that its loop
+// does not need any more is taken by the next loop. So a handler may walk the chain at any time. Which loop has an attachment is said
+// by its owner word, which is set by a compare-exchange and cleared under that loop's lock, at the latest when the loop's thread ends.
+
+#include "items/items.h"
+
+void runloop__source_init(runloop_source *source, const struct item_class *class, const runloop_context *context,
+                          int32_t order, bool (*equal)(const void *info, const void *other_info)) {
+    runloop__item_init(&source->item, class, context, order);
+    source->equal = equal;
+    source->first.source = source;
+    list_init(&source->first.in_loop);
+}
+
+void runloop__source_clear(runloop_source *source) {
+    for (struct source_attachment *place = atomic_load(&source->first.next), *next; place; place = next) {
+        next = atomic_load(&place->next);
+        free(place);
+    }
+}
+
+struct source_attachment *runloop__source_find(runloop_source *source, runloop *loop) {
+    struct source_attachment *place = &source->first;
+    while (place && atomic_load_explicit(&place->attachment.loop, memory_order_acquire) != loop)
+        place = atomic_load(&place->next);
+    return place;
+}
+
+static struct source_attachment *new_attachment(runloop_source *source, runloop *loop) {
+    struct source_attachment *place = calloc(1, sizeof *place);
+    if (!place)
+        return NULL;
+    place->source = source;
+    list_init(&place->in_loop);
+    atomic_init(&place->attachment.loop, loop);
+    return place;
+}
+
+struct source_attachment *runloop__source_attach(runloop_source *source, runloop *loop) {
+    ASSERT_LOCKED(loop);
+    struct source_attachment *place = runloop__source_find(source, loop), *last = &source->first;
+    if (place)
+        return place;
+    for (place = &source->first; place; last = place, place = atomic_load(&place->next)) {
+        runloop *none = NULL;
+        if (atomic_compare_exchange_strong(&place->attachment.loop, &none, loop))
+            return place;
+    }
+    if (!(place = new_attachment(source, loop)))
+        return NULL;
+    for (struct source_attachment *next = NULL; !atomic_compare_exchange_strong(&last->next, &next, place); next = NULL)
+        last = next;
+    return place;
+}
+
+void runloop__source_settle(runloop *loop, struct source_attachment *place) {
+    ASSERT_LOCKED(loop);
+    struct membership *memberships = place->attachment.memberships;
+    bool is_in_a_mode = memberships && (memberships->mode != &loop->common || memberships->next);
+    if (is_in_a_mode && list_is_empty(&place->in_loop))
+        list_append(&loop->sources, &place->in_loop);
+    else if (!is_in_a_mode)
+        list_remove(&place->in_loop);
+    if (!memberships)
+        atomic_store_explicit(&place->attachment.loop, NULL, memory_order_release);
+}
+
+void runloop__source_each_loop(runloop_source *source, void (*visit)(runloop *, struct source_attachment *, void *),
+                               void *context) {
+    for (struct source_attachment *place = &source->first; place; place = atomic_load(&place->next)) {
+        runloop *loop = atomic_load(&place->attachment.loop);
+        bool is_own = loop && loop == runloop__thread_loop();
+        if (!is_own && !(loop = runloop__reference_owner(&place->attachment.loop)))
+            continue;
+        if (!is_from_parent_process(loop)) {
+            loop_lock(loop);
+            if (atomic_load(&place->attachment.loop) == loop)
+                visit(loop, place, context);
+            loop_unlock(loop);
+        }
+        if (!is_own)
+            runloop_release(loop);
+    }
+}
+
+runloop_source *runloop_source_retain(runloop_source *source) {
+    if (source)
+        item_retain(&source->item);
+    return source;
+}
+
+void runloop_source_release(runloop_source *source) {
+    if (source)
+        item_release(&source->item);
+}
+
+bool runloop_source_is_valid(runloop_source *source) {
+    return source && item_is_valid(&source->item);
+}
+
+int32_t runloop_source_get_order(runloop_source *source) {
+    return source ? source->item.order : 0;
+}
+
+void *runloop_source_get_info(runloop_source *source) {
+    return source ? source->item.info[0] : NULL;
+}
+
+int runloop_source_get_descriptor(runloop_source *source) {
+    return source && is_descriptor_source(source) ? descriptor_source_of(source)->descriptor : -1;
+}
+
+runloop_readiness runloop_source_get_events(runloop_source *source) {
+    return source && is_descriptor_source(source) ? events_of(source) & ~(uint32_t)EPOLLRDHUP : 0;
+}

@@ -1,0 +1,292 @@
+// source_modes.c — sources come into modes and leave them, with `schedule` and `cancel`.
+//
+// No callback runs under the loop's lock (rules R58–R60, R118). So operations on all common modes go one mode at a time: change, unlock,
+// call, lock, and look again whether the source is still valid and still (or still not) a common item. If it isn't, whoever changed
+// that goes on.
+
+#include "items/items.h"
+
+static void schedule(runloop_source *source, runloop *loop, struct mode *mode) {
+    if (!is_descriptor_source(source) && signal_source_of(source)->schedule)
+        runloop__IS_CALLING_OUT_TO_A_SOURCE_SCHEDULE(signal_source_of(source)->schedule, source, loop, mode->name,
+                                                     item_info(&source->item));
+}
+
+static void cancel(runloop_source *source, runloop *loop, struct mode *mode) {
+    if (!is_descriptor_source(source) && signal_source_of(source)->cancel)
+        runloop__IS_CALLING_OUT_TO_A_SOURCE_SCHEDULE(signal_source_of(source)->cancel, source, loop, mode->name,
+                                                     item_info(&source->item));
+}
+
+static void release_other(runloop_source *stored, runloop_source *source) {
+    if (stored != source)
+        item_release(&stored->item);
+}
+
+//===-- adding -------------------------------------------------------------------------------------------------------===//
+
+/// HOLDS: loop. What forbids an addition, whatever the mode.
+static int refusal(runloop *loop, runloop_source *source) {
+    if (atomic_load(&loop->is_finished))
+        return -ESHUTDOWN;
+    return item_is_valid(&source->item) ? 0 : -EINVAL;
+}
+
+/// HOLDS: loop; in between it calls `schedule` without.
+static int add_to_mode(runloop *loop, runloop_source *source, const char *name) {
+    struct source_attachment *place = runloop__source_attach(source, loop);
+    if (!place)
+        return -ENOMEM;
+    struct mode *mode = mode_find(loop, name), *new_mode = NULL;
+    if (mode && membership_find(&place->attachment, mode))
+        return 0;
+    if (!mode)
+        mode = new_mode = runloop__mode_new(name);
+    int error = mode ? runloop__membership_add(loop, &place->attachment, &source->item, mode) : -ENOMEM;
+    runloop__source_settle(loop, place);
+    if (error) {
+        if (new_mode)
+            runloop__mode_free(new_mode);
+        return error;
+    }
+    if (new_mode)
+        mode_adopt(loop, new_mode);
+    loop_unlock(loop);
+    schedule(source, loop, mode);
+    loop_lock(loop);
+    return 0;
+}
+
+/// HOLDS: loop. Is it (still) to be in all common modes?
+static bool is_common(runloop *loop, runloop_source *source) {
+    struct source_attachment *place = runloop__source_find(source, loop);
+    return place && common_find(loop, &place->attachment) && item_is_valid(&source->item);
+}
+
+/// What an operation on all common modes knows of its source: memberships before `rest` are in modes that it has passed. That holds while
+/// nothing else changes memberships in the loop.
+struct passed {
+    struct membership *rest;
+    uint64_t changes;
+};
+
+static int join_common(runloop *loop, runloop_source *source, struct mode *mode, struct passed *passed) {
+    runloop_source *stored;
+    int error = runloop__source_lock_and_compare(loop, source, mode, &stored);
+    if (error)
+        return error;
+    struct source_attachment *place = runloop__source_find(source, loop);
+    bool is_known = passed && passed->changes == loop->membership_changes;
+    bool joins = stored == source && refusal(loop, source) == 0 && is_common(loop, source) &&
+                 !membership_find_from(is_known ? passed->rest : place->attachment.memberships, mode);
+    if (joins) {
+        error = runloop__membership_add(loop, &place->attachment, &source->item, mode);
+        if (is_known)
+            passed->changes = loop->membership_changes;
+        runloop__source_settle(loop, place);
+    }
+    loop_unlock(loop);
+    release_other(stored, source);
+    if (joins && !error)
+        schedule(source, loop, mode);
+    return error ? error : joins;
+}
+
+int runloop__source_join_common(runloop *loop, runloop_source *source, struct mode *mode) {
+    return join_common(loop, source, mode, NULL);
+}
+
+/// Without the lock. The source ceases to be common and leaves the common modes, with the `cancel` of `named`.
+static int leave_common(runloop *loop, runloop_source *stored, runloop_source *named);
+
+/// HOLDS: loop; in between it calls `schedule` without. Also for a source that is common already: it comes back into the modes that it
+/// was removed from.
+static int add_to_common_modes(runloop *loop, runloop_source *source) {
+    struct source_attachment *place = runloop__source_attach(source, loop);
+    if (!place)
+        return -ENOMEM;
+    bool becomes_common = !common_find(loop, &place->attachment);
+    int error = becomes_common ? runloop__common_add(loop, &place->attachment, &source->item) : 0;
+    runloop__source_settle(loop, place);
+    struct membership *common = common_find(loop, &place->attachment);
+    struct passed passed = {.rest = common ? common->next : NULL, .changes = loop->membership_changes};
+    // Modes that become common meanwhile join it themselves.
+    for (struct mode *mode = NULL; !error && (mode = mode_next_common(loop, mode));) {
+        loop_unlock(loop);
+        int joined = join_common(loop, source, mode, &passed);
+        error = joined < 0 ? joined : 0;
+        loop_lock(loop);
+        if (!is_common(loop, source))
+            return 0;
+    }
+    if (error && becomes_common) {
+        loop_unlock(loop);
+        leave_common(loop, source, source);
+        loop_lock(loop);
+    }
+    return error;
+}
+
+/// The mode that a name stands for, the pseudo-mode included.
+static struct mode *mode_of_name(runloop *loop, const char *name) {
+    return is_common_name(name) ? &loop->common : mode_find(loop, name);
+}
+
+int runloop_add_source(runloop *loop, runloop_source *source, const char *name) {
+    int error = loop_check(loop);
+    if (error)
+        return error;
+    if (!source || !name)
+        return -EINVAL;
+    // Others must not release the source between the steps.
+    item_retain(&source->item);
+    runloop_source *stored;
+    struct mode *mode = mode_of_name(loop, name);
+    error = runloop__source_lock_and_compare(loop, source, mode, &stored);
+    if (!error) {
+        error = refusal(loop, source);
+        if (!error && stored != source)
+            error = -EEXIST;
+        if (!error)
+            error = mode == &loop->common ? add_to_common_modes(loop, source) : add_to_mode(loop, source, name);
+        loop_unlock(loop);
+        release_other(stored, source);
+    }
+    item_release(&source->item);
+    return error;
+}
+
+//===-- removing -----------------------------------------------------------------------------------------------------===//
+
+/// HOLDS: loop; in between it calls the `cancel` of `named` without, the source that the caller named, which may be an equal one.
+static void leave_mode(runloop *loop, struct source_attachment *place, struct membership *membership,
+                       runloop_source *named) {
+    struct mode *mode = membership->mode;
+    runloop__membership_remove(loop, &place->attachment, membership);
+    runloop__source_settle(loop, place);
+    loop_unlock(loop);
+    if (mode != &loop->common)
+        cancel(named, loop, mode);
+    item_release(&place->source->item); // never the last: callers have one
+    loop_lock(loop);
+}
+
+/// Without the lock. An equal source leaves if the mode has that instead.
+static int leave_mode_named(runloop *loop, runloop_source *named, struct mode *mode) {
+    runloop_source *stored;
+    int error = runloop__source_lock_and_compare(loop, named, mode, &stored);
+    if (error)
+        return error;
+    struct source_attachment *place = runloop__source_find(stored, loop);
+    struct membership *membership = place && mode ? membership_find(&place->attachment, mode) : NULL;
+    if (membership)
+        leave_mode(loop, place, membership, named);
+    loop_unlock(loop);
+    release_other(stored, named);
+    return 0;
+}
+
+/// HOLDS: loop. The source's membership in some common mode, or NULL.
+static struct membership *in_any_common_mode(struct source_attachment *place) {
+    struct membership *membership = place->attachment.memberships;
+    while (membership && !atomic_load(&membership->mode->is_common))
+        membership = membership->next;
+    return membership;
+}
+
+static int leave_common(runloop *loop, runloop_source *stored, runloop_source *named) {
+    int error = 0;
+    loop_lock(loop);
+    struct source_attachment *place = runloop__source_find(stored, loop);
+    struct membership *common = place ? common_find(loop, &place->attachment) : NULL;
+    if (common) {
+        leave_mode(loop, place, common, named);
+        if (!named->equal) {
+            for (struct membership *membership; !is_common(loop, stored) &&
+                                                (place = runloop__source_find(stored, loop)) &&
+                                                (membership = in_any_common_mode(place));)
+                leave_mode(loop, place, membership, named);
+        } else {
+            for (struct mode *mode = NULL;
+                 !error && !is_common(loop, stored) && (mode = mode_next_common(loop, mode));) {
+                loop_unlock(loop);
+                error = leave_mode_named(loop, named, mode);
+                loop_lock(loop);
+            }
+        }
+    }
+    loop_unlock(loop);
+    return error;
+}
+
+int runloop_remove_source(runloop *loop, runloop_source *source, const char *name) {
+    int error = loop_check(loop);
+    if (error)
+        return error;
+    if (!source || !name)
+        return -EINVAL;
+    // Others must not release the source between the steps.
+    item_retain(&source->item);
+    struct mode *mode = mode_of_name(loop, name);
+    if (mode == &loop->common) {
+        runloop_source *stored;
+        error = runloop__source_lock_and_compare(loop, source, mode, &stored);
+        if (!error) {
+            loop_unlock(loop);
+            error = leave_common(loop, stored, source);
+            release_other(stored, source);
+        }
+    } else {
+        error = leave_mode_named(loop, source, mode);
+    }
+    item_release(&source->item);
+    return error;
+}
+
+bool runloop_contains_source(runloop *loop, runloop_source *source, const char *name) {
+    runloop_source *stored;
+    if (loop_check(loop) || !source || !name)
+        return false;
+    struct mode *mode = mode_of_name(loop, name);
+    if (runloop__source_lock_and_compare(loop, source, mode, &stored))
+        return false;
+    struct source_attachment *place = runloop__source_find(source, loop);
+    bool contains = stored != source || (place && mode && membership_find(&place->attachment, mode));
+    loop_unlock(loop);
+    release_other(stored, source);
+    return contains;
+}
+
+//===-- leaving a loop -----------------------------------------------------------------------------------------------===//
+
+/// HOLDS: loop; in between it calls `cancel` without.
+static void leave_loop(runloop *loop, struct source_attachment *place, void *unused) {
+    (void)unused;
+    while (atomic_load(&place->attachment.loop) == loop && place->attachment.memberships)
+        leave_mode(loop, place, place->attachment.memberships, place->source);
+}
+
+void runloop_source_invalidate(runloop_source *source) {
+    // The bit goes first: an addition under way looks at it after it has published its attachment.
+    if (!source || !(atomic_fetch_and(&source->item.state, ~(uint32_t)ITEM_VALID) & ITEM_VALID))
+        return;
+    item_retain(&source->item);
+    if (!is_descriptor_source(source))
+        atomic_store(&signal_source_of(source)->mark, 0);
+    runloop__source_each_loop(source, leave_loop, NULL);
+    item_release(&source->item);
+}
+
+void runloop__sources_leave(runloop *loop) {
+    loop_lock(loop);
+    while (!list_is_empty(&loop->sources)) {
+        struct source_attachment *place = LIST_ENTRY(loop->sources.next, struct source_attachment, in_loop);
+        runloop_source *source = place->source;
+        item_retain(&source->item);
+        leave_loop(loop, place, NULL);
+        loop_unlock(loop);
+        item_release(&source->item);
+        loop_lock(loop);
+    }
+    loop_unlock(loop);
+}

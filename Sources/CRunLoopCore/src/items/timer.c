@@ -1,0 +1,308 @@
+// timer.c — timers: made, dated, and kept in the heaps of their modes. Firing is timer_dispatch.c's.
+//
+// In each of its modes a timer has a place in the mode's heap, by its due instant. During its call-out it stays there, but is due never.
+
+#include "items/items.h"
+#include "model/heap.h"
+
+//===-- the heaps ----------------------------------------------------------------------------------------------------===//
+
+static runloop_timer *timer_of(const struct attachment *attachment) {
+    return LIST_ENTRY(attachment, runloop_timer, attached.attachment);
+}
+
+static int64_t key_of(const runloop_timer *timer) {
+    return item_state(&timer->attached.item) & ITEM_CALLED ? RUNLOOP_NEVER
+                                                           : atomic_load_explicit(&timer->due_ns, memory_order_relaxed);
+}
+
+/// HOLDS: loop. A sleeper in the mode wakes by the timer descriptor, which anybody may bring forward; if that fails, it looks itself.
+static COLD void rearm_sleeper(runloop *loop, struct mode *mode) {
+    if (!loop_sleeps_in(loop, mode))
+        return;
+    int64_t latest_ns = runloop__timers_latest(mode);
+    if (latest_ns < loop->armed_ns && loop_arm(loop, latest_ns))
+        loop_kick(loop);
+}
+
+/// HOLDS: loop.
+static inline void timers_changed(runloop *loop, struct mode *mode) {
+    if (loop != runloop__thread_loop())
+        rearm_sleeper(loop, mode);
+}
+
+static int64_t tolerance_of(const runloop_timer *timer) {
+    return atomic_load_explicit(&timer->tolerance_ns, memory_order_relaxed);
+}
+
+/// HOLDS: loop. A timer with this tolerance joins the mode (1) or leaves it (-1).
+static inline void count_tolerance(struct mode *mode, int64_t tolerance_ns, int change) {
+    if (tolerance_ns == 0)
+        return;
+    if (mode->tolerant_count == 0)
+        mode->window_end_ns = INT64_MIN; // not kept until now
+    mode->tolerant_count += (uint32_t)change;
+}
+
+/// HOLDS: loop. A timer of the mode has this key now.
+static inline void note_window(struct mode *mode, const runloop_timer *timer, int64_t key) {
+    if (mode->tolerant_count == 0)
+        return;
+    int64_t end_ns = saturating_add(key, tolerance_of(timer));
+    if (end_ns < mode->window_end_ns)
+        mode->window_end_ns = end_ns;
+}
+
+static int insert(runloop *loop, struct attachment *attachment, struct membership *membership) {
+    runloop_timer *timer = timer_of(attachment);
+    struct mode *mode = membership->mode;
+    // All memberships of a timer have the number with which it joined the loop.
+    const struct membership *other = attachment->memberships == membership ? membership->next : attachment->memberships;
+    membership->serial = other ? other->serial : ++loop->serial;
+    int64_t key = key_of(timer);
+    if (heap_push(&mode->timers, key, membership))
+        return -ENOMEM;
+    count_tolerance(mode, tolerance_of(timer), 1);
+    note_window(mode, timer, key);
+    count_change(&mode->timer_count, 1);
+    timers_changed(loop, mode);
+    return 0;
+}
+
+static void extract(runloop *loop, struct attachment *attachment, struct membership *membership) {
+    struct mode *mode = membership->mode;
+    heap_remove(&mode->timers, membership);
+    count_tolerance(mode, tolerance_of(timer_of(attachment)), -1);
+    count_change(&mode->timer_count, -1);
+    loop_mode_left(loop, mode);
+}
+
+/// HOLDS: owner. Its key has changed, in all its modes.
+static void rekey(runloop *owner, struct attachment *attachment) {
+    int64_t key = key_of(timer_of(attachment));
+    for (struct membership *membership = owner ? attachment->memberships : NULL; membership;
+         membership = membership->next) {
+        if (membership->mode == &owner->common)
+            continue;
+        heap_change_key(&membership->mode->timers, membership, key);
+        note_window(membership->mode, timer_of(attachment), key);
+        timers_changed(owner, membership->mode);
+    }
+}
+
+static void destroy(struct item *item) {
+    runloop__slab_free(SLAB_TIMER, item);
+}
+
+static const struct item_class timer_class = {
+    .kind = ITEM_TIMER, .insert = insert, .extract = extract, .called = rekey, .destroy = destroy};
+
+//===-- tolerance (R91) ----------------------------------------------------------------------------------------------===//
+
+// The wake-up is due when the first window closes: at the least sum of a due instant and a tolerance. It is searched for in the heap: a
+// timer that is due after the best instant found can't improve it, and neither can those below it. So the search visits the timers that
+// the wake-up will fire, and few others.
+//
+// The result is kept in `window_end_ns`, and lowered by each timer that joins or moves. A timer that leaves may leave it too low, and that
+// is good enough as long as the first timer is due before it, and will be fired by the wake-up.
+
+static void search(const struct heap *heap, uint32_t position, int64_t *best_ns) {
+    if (position >= heap->count || heap->entries[position].key >= *best_ns)
+        return;
+    const struct heap_entry *entry = &heap->entries[position];
+    const runloop_timer *timer = LIST_ENTRY(entry->membership->item, runloop_timer, attached.item);
+    int64_t end_ns = saturating_add(entry->key, tolerance_of(timer));
+    if (end_ns < *best_ns)
+        *best_ns = end_ns;
+    for (uint32_t child = position * 4 + 1; child <= position * 4 + 4; child++)
+        search(heap, child, best_ns);
+}
+
+int64_t runloop__timers_latest(struct mode *mode) {
+    if (mode->timers.count == 0)
+        return RUNLOOP_NEVER;
+    int64_t first_ns = mode->timers.entries[0].key;
+    if (mode->tolerant_count == 0)
+        return first_ns;
+    if (mode->window_end_ns <= first_ns) {
+        mode->window_end_ns = RUNLOOP_NEVER;
+        search(&mode->timers, 0, &mode->window_end_ns);
+    }
+    return mode->window_end_ns;
+}
+
+//===-- life ---------------------------------------------------------------------------------------------------------===//
+
+static int64_t capped_tolerance(int64_t tolerance_ns, int64_t interval_ns) {
+    if (tolerance_ns <= 0)
+        return 0;
+    return interval_ns > 0 && tolerance_ns > interval_ns / 2 ? interval_ns / 2 : tolerance_ns;
+}
+
+static runloop_timer *create(const runloop_timer_config *config) {
+    runloop_timer *timer = runloop__slab_new(SLAB_TIMER);
+    if (!timer)
+        return NULL;
+    runloop__item_init(&timer->attached.item, &timer_class, &config->context, config->order);
+    atomic_init(&timer->attached.attachment.loop, NULL);
+    timer->attached.attachment.memberships = NULL;
+    timer->attached.attachment.first.mode = NULL;
+    timer->fire = config->fire;
+    timer->interval_ns = config->interval_ns > 0 ? config->interval_ns : 0;
+    atomic_init(&timer->due_ns, config->fire_ns);
+    atomic_init(&timer->tolerance_ns, capped_tolerance(config->tolerance_ns, timer->interval_ns));
+    atomic_init(&timer->missed, 0);
+    timer->unreported = 0;
+    return timer;
+}
+
+int runloop_timer_create(const runloop_timer_config *config, runloop_timer **out) {
+    if (!config || !out)
+        return -EINVAL;
+    runloop_timer *timer = create(config);
+    if (!timer)
+        return -ENOMEM;
+    *out = timer;
+    return 0;
+}
+
+/// A flag that is constant once others see the timer.
+static void set_flags(runloop_timer *timer, uint32_t flags) {
+    atomic_store_explicit(&timer->attached.item.state, item_state(&timer->attached.item) | flags, memory_order_relaxed);
+}
+
+runloop_timer *runloop__timer_new_pair(void *const info[2], int64_t fire_ns, int64_t tolerance_ns,
+                                       void (*fire)(runloop_timer *, void *), void (*release)(void *)) {
+    runloop_timer *timer = create(&(runloop_timer_config){.context = {.info = info[0], .release = release},
+                                                          .fire_ns = fire_ns,
+                                                          .tolerance_ns = tolerance_ns,
+                                                          .fire = fire});
+    if (timer) {
+        timer->attached.item.info[1] = info[1];
+        set_flags(timer, ITEM_PAIR | ITEM_ENDS_WITH_LOOP);
+    }
+    return timer;
+}
+
+void runloop__timer_share(runloop_timer *timer, void *object, void (*release)(void *)) {
+    timer->attached.item.info[0] = object;
+    timer->attached.item.release = release;
+    set_flags(timer, ITEM_SHARED);
+}
+
+runloop_timer *runloop_timer_retain(runloop_timer *timer) {
+    if (timer)
+        item_retain(&timer->attached.item);
+    return timer;
+}
+
+void runloop_timer_release(runloop_timer *timer) {
+    if (timer)
+        item_release(&timer->attached.item);
+}
+
+int runloop_add_timer(runloop *loop, runloop_timer *timer, const char *mode) {
+    return runloop__attached_add(loop, timer ? &timer->attached : NULL, mode);
+}
+
+int runloop_remove_timer(runloop *loop, runloop_timer *timer, const char *mode) {
+    return runloop__attached_remove(loop, timer ? &timer->attached : NULL, mode);
+}
+
+bool runloop_contains_timer(runloop *loop, runloop_timer *timer, const char *mode) {
+    return runloop__attached_contains(loop, timer ? &timer->attached : NULL, mode);
+}
+
+void runloop_timer_invalidate(runloop_timer *timer) {
+    runloop__attached_invalidate(timer ? &timer->attached : NULL);
+}
+
+bool runloop_timer_is_valid(runloop_timer *timer) {
+    return timer && item_is_valid(&timer->attached.item);
+}
+
+//===-- dates --------------------------------------------------------------------------------------------------------===//
+
+/// HOLDS: owner.
+static int set_fire_date(runloop *owner, runloop_timer *timer, int64_t fire_ns) {
+    uint32_t state = item_state(&timer->attached.item);
+    if (owner && is_from_parent_process(owner))
+        return -ECHILD;
+    if (!(state & ITEM_VALID))
+        return -EINVAL;
+    atomic_store_explicit(&timer->due_ns, fire_ns, memory_order_release);
+    timer->unreported = 0;
+    if (state & ITEM_CALLED)
+        atomic_store_explicit(&timer->attached.item.state, state | ITEM_REDATED, memory_order_release);
+    else
+        rekey(owner, &timer->attached.attachment);
+    return 0;
+}
+
+int runloop_timer_set_fire_date(runloop_timer *timer, int64_t fire_ns) {
+    if (!timer)
+        return -EINVAL;
+    owner_word *word = &timer->attached.attachment.loop;
+    runloop *owner = lock_owner(word);
+    int error = set_fire_date(owner, timer, fire_ns);
+    unlock_owner(word, owner);
+    return error;
+}
+
+/// HOLDS: owner.
+static int set_tolerance(runloop *owner, runloop_timer *timer, int64_t tolerance_ns) {
+    if (owner && is_from_parent_process(owner))
+        return -ECHILD;
+    if (!item_is_valid(&timer->attached.item))
+        return -EINVAL;
+    int64_t former_ns = atomic_load(&timer->tolerance_ns),
+            capped_ns = capped_tolerance(tolerance_ns, timer->interval_ns);
+    atomic_store(&timer->tolerance_ns, capped_ns);
+    int64_t key = key_of(timer);
+    struct membership *membership = owner ? timer->attached.attachment.memberships : NULL;
+    for (; membership; membership = membership->next) {
+        if (membership->mode == &owner->common)
+            continue;
+        count_tolerance(membership->mode, former_ns, -1);
+        count_tolerance(membership->mode, capped_ns, 1);
+        note_window(membership->mode, timer, key);
+        timers_changed(owner, membership->mode);
+    }
+    return 0;
+}
+
+int runloop_timer_set_tolerance(runloop_timer *timer, int64_t tolerance_ns) {
+    if (!timer)
+        return -EINVAL;
+    owner_word *word = &timer->attached.attachment.loop;
+    runloop *owner = lock_owner(word);
+    int error = set_tolerance(owner, timer, tolerance_ns);
+    unlock_owner(word, owner);
+    return error;
+}
+
+//===-- getters ------------------------------------------------------------------------------------------------------===//
+
+int64_t runloop_timer_get_fire_date(runloop_timer *timer) {
+    return runloop_timer_is_valid(timer) ? atomic_load(&timer->due_ns) : RUNLOOP_NEVER;
+}
+
+int64_t runloop_timer_get_interval(runloop_timer *timer) {
+    return timer ? timer->interval_ns : 0;
+}
+
+int32_t runloop_timer_get_order(runloop_timer *timer) {
+    return timer ? timer->attached.item.order : 0;
+}
+
+int64_t runloop_timer_get_tolerance(runloop_timer *timer) {
+    return timer ? atomic_load(&timer->tolerance_ns) : 0;
+}
+
+uint64_t runloop_timer_get_missed(runloop_timer *timer) {
+    return timer ? atomic_load(&timer->missed) : 0;
+}
+
+void *runloop_timer_get_info(runloop_timer *timer) {
+    return runloop_timer_is_valid(timer) ? timer->attached.item.info[0] : NULL;
+}

@@ -1,0 +1,134 @@
+// timer_dispatch.c — due timers fire: collected in order, each looked at again before its call-out, dated anew after it (R74–R85).
+
+#include "items/items.h"
+
+static runloop_timer *timer_of(const struct item *item) {
+    return LIST_ENTRY(item, runloop_timer, attached.item);
+}
+
+/// HOLDS: loop. The entry at `position` is due. Its children are due no earlier, so only the due part of the heap is visited.
+static void collect_due(runloop *loop, const struct heap *heap, uint32_t position, int64_t now_ns) {
+    if (!collect_item(loop, heap->entries[position].membership->item, heap->entries[position].key))
+        return;
+    for (uint32_t child = position * 4 + 1; child <= position * 4 + 4 && child < heap->count; child++) {
+        if (heap->entries[child].key <= now_ns)
+            collect_due(loop, heap, child, now_ns);
+    }
+}
+
+/// Of equal dates: the lower order, then the one that joined the loop first. One that has left it is not called at all.
+static bool precedes(const void *a, const void *b) {
+    const struct attached *left = a, *right = b;
+    if (left->item.order != right->item.order)
+        return left->item.order < right->item.order;
+    return left->attachment.memberships->serial < right->attachment.memberships->serial;
+}
+
+/// How many whole intervals lie between two instants; they may be further apart than int64_t tells.
+static uint64_t intervals_between(int64_t from_ns, int64_t to_ns, int64_t interval_ns) {
+    return to_ns <= from_ns ? 0 : ((uint64_t)to_ns - (uint64_t)from_ns) / (uint64_t)interval_ns;
+}
+
+/// The first instant of the fire schedule after `now_ns`: one division, however many were missed.
+static int64_t next_on_schedule(int64_t due_ns, int64_t now_ns, int64_t interval_ns) {
+    if (now_ns < due_ns)
+        return saturating_add(due_ns, interval_ns);
+    uint64_t into = ((uint64_t)now_ns - (uint64_t)due_ns) % (uint64_t)interval_ns;
+    return saturating_add(now_ns, interval_ns - (int64_t)into);
+}
+
+//===-- one call-out -------------------------------------------------------------------------------------------------===//
+
+struct firing {
+    runloop_timer *timer;
+    int64_t due_ns, start_ns;
+};
+
+/// HOLDS: loop. Looks again at a collected timer. False: it is not to fire any more.
+static bool begin(runloop *loop, struct firing *firing, int64_t dispatch_ns) {
+    runloop_timer *timer = firing->timer;
+    firing->due_ns = atomic_load_explicit(&timer->due_ns, memory_order_relaxed);
+    firing->start_ns = dispatch_ns;
+    // The clock is read only where it can decide: which instants were missed, or a date that moved during the dispatch.
+    if (timer->interval_ns > 0 || firing->due_ns > dispatch_ns)
+        firing->start_ns = loop_now(loop);
+    if (is_from_parent_process(loop) ||
+        atomic_load_explicit(&timer->attached.attachment.loop, memory_order_acquire) != loop ||
+        firing->due_ns > firing->start_ns || !runloop__callout_begin(loop, &timer->attached))
+        return false;
+    if (timer->interval_ns > 0) {
+        uint64_t missed = timer->unreported + intervals_between(firing->due_ns, firing->start_ns, timer->interval_ns);
+        atomic_store_explicit(&timer->missed, missed, memory_order_relaxed);
+    }
+    return true;
+}
+
+/// HOLDS: owner. The next date of a timer that repeats.
+static void schedule_next(runloop *loop, const struct firing *firing) {
+    runloop_timer *timer = firing->timer;
+    if (item_state(&timer->attached.item) & ITEM_REDATED)
+        return; // its own date wins (R82)
+    int64_t end_ns = loop_now(loop), interval_ns = timer->interval_ns;
+    timer->unreported = intervals_between(firing->due_ns, end_ns, interval_ns) -
+                        intervals_between(firing->due_ns, firing->start_ns, interval_ns);
+    int64_t next_ns = next_on_schedule(firing->due_ns, end_ns, interval_ns);
+    atomic_store_explicit(&timer->due_ns, next_ns, memory_order_release);
+}
+
+/// HOLDS: loop; lets go of it.
+static void finish(runloop *loop, const struct firing *firing, uint32_t index) {
+    struct attached *attached = &firing->timer->attached;
+    runloop *owner = runloop__callout_return(loop, attached);
+    struct pending_release pending = {0};
+    if (firing->timer->interval_ns == 0)
+        pending = runloop__invalidate_locked(owner, attached);
+    else if (item_is_valid(&attached->item))
+        schedule_next(loop, firing);
+    pending.context |= runloop__callout_end(owner, attached);
+    if (owner == loop)
+        loop_unlock(loop);
+    else
+        unlock_owner(&attached->attachment.loop, owner);
+    runloop__release_pending(attached, pending);
+    collected_drop(loop, index);
+}
+
+//===-- the dispatch -------------------------------------------------------------------------------------------------===//
+
+bool runloop__timers_dispatch(runloop *loop, struct mode *mode, bool ended_wait) {
+    uint32_t base = loop->collected_count;
+    int64_t dispatch_ns = loop_now(loop), last_ns = 0;
+    uint64_t instants = 0;
+    bool any = false;
+    loop_lock(loop);
+    if (timers_are_due(mode, dispatch_ns))
+        collect_due(loop, &mode->timers, 0, dispatch_ns);
+    if (loop->collected_count - base > 1)
+        runloop__collected_sort(loop, base, precedes);
+    for (uint32_t i = base; i < loop->collected_count; i++) {
+        struct firing firing = {.timer = timer_of(loop->collected[i].item)};
+        bool begins = begin(loop, &firing, dispatch_ns);
+        loop_unlock(loop);
+        if (begins) {
+            instants += !any || firing.due_ns != last_ns;
+            last_ns = firing.due_ns;
+            any = true;
+            if (firing.timer->fire)
+                runloop__IS_CALLING_OUT_TO_A_TIMER(firing.timer->fire, firing.timer,
+                                                   item_info(&firing.timer->attached.item));
+            loop_lock(loop);
+            finish(loop, &firing, i);
+        } else {
+            collected_drop(loop, i);
+        }
+        loop_lock(loop);
+    }
+    loop_unlock(loop);
+    loop->collected_count = base;
+    if (any) {
+        loop->timers_served_last = true;
+        uint64_t saved = atomic_load_explicit(&loop->wakeups_saved, memory_order_relaxed);
+        atomic_store_explicit(&loop->wakeups_saved, saved + instants - 1 + !ended_wait, memory_order_relaxed);
+    }
+    return any;
+}

@@ -1,0 +1,32 @@
+// wake.c — the wake word: one atomic word that says what the innermost run was told, and whether its thread sleeps.
+//
+// Entering a run exchanges the word, and leaving it puts the outer run's back, so that what a run accepted stays with it. Any thread,
+// signal handlers included, sets STOPPED, WOKEN and KICKED; only the loop's thread sets and clears the rest.
+//
+// Why no wake-up is lost: a waker changes the word with a read-modify-write and writes the eventfd if it finds ASLEEP; the thread sets
+// ASLEEP with a read-modify-write and looks at what it finds. Operations on one word are totally ordered, so either the thread
+// finds the waker's bit and does not sleep, or the waker finds ASLEEP and writes. For state outside the word (a latched stop, a mode
+// that was emptied, an item that was added) the same holds: the other thread stores it with sequential consistency before it looks at
+// the word, and the loop's thread looks at it after its announcement.
+//
+// Whether a wake-up counts (R48) is a word of its own, `accepts_wakeups`, which only the loop's thread writes: true from the start of an
+// iteration, false when its wait is over. It becomes true by a sequentially consistent store, before anything that the iteration looks
+// at or calls: a waker that finds it false made its change before the iteration looks. It becomes false by a plain store: a waker that
+// found it true just before may set WOKEN after the wait has cleared it, and makes the next wait take no time, as if it had come a
+// moment later. A waker that knows that the wait is over, by whatever means, finds it false.
+//
+// The eventfd is watched for edges and never read: each write is an edge. A write that comes too late for the sleep that it was meant
+// for makes a later wait return early once, which serves nothing and sleeps again. A waker that loses the processor between its change
+// of the word and its write delays the wake-up of everybody until it goes on.
+
+#include "kernel/kernel.h"
+
+void runloop__wake_set(struct wake *wake, struct poller *poller, uint32_t required, uint32_t bit) {
+    uint32_t word = atomic_load(&wake->word);
+    do {
+        if ((word & required) != required || (word & bit))
+            return;
+    } while (!atomic_compare_exchange_weak(&wake->word, &word, word | bit));
+    if ((word & WAKE_ASLEEP) && !(word & (WAKE_WOKEN | WAKE_STOPPED | WAKE_KICKED)))
+        runloop__poller_wake(poller);
+}

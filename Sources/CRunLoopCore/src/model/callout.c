@@ -1,0 +1,70 @@
+// callout.c — the only place that calls user code on the loop's behalf. One function per kind, never inlined and never a tail call, so
+// that a backtrace, a profile or a crash report says what the loop was doing. No lock is held in any of them.
+//
+// An exception must not leave a call-out, since it would leave the loop in the middle of a run. So the unwind tables of this file go where
+// debuggers read them and exceptions don't: an exception finds no way through these frames, and ends the program at once
+// (std::terminate). The end of a thread by pthread_exit or by cancellation unwinds up to here and then goes on in libc.
+
+#include "model/model.h"
+
+__asm__(".cfi_sections .debug_frame");
+
+#define CALLOUT __attribute__((noinline, used))
+// Keeps the call before it from becoming a jump, which would take this function off the stack.
+#define STAY_ON_THE_STACK() __asm__ volatile("")
+
+CALLOUT void runloop__IS_CALLING_OUT_TO_AN_OBSERVER(void (*observe)(runloop_observer *, runloop_activity, void *),
+                                                    runloop_observer *observer, runloop_activity activity, void *info) {
+    ASSERT_NOT_LOCKED();
+    observe(observer, activity, info);
+    STAY_ON_THE_STACK();
+}
+
+CALLOUT void runloop__IS_CALLING_OUT_TO_A_TIMER(void (*fire)(runloop_timer *, void *), runloop_timer *timer,
+                                                void *info) {
+    ASSERT_NOT_LOCKED();
+    fire(timer, info);
+    STAY_ON_THE_STACK();
+}
+
+CALLOUT void runloop__IS_CALLING_OUT_TO_A_SIGNALLED_SOURCE(void (*perform)(runloop_source *, void *),
+                                                           runloop_source *source, void *info) {
+    ASSERT_NOT_LOCKED();
+    perform(source, info);
+    STAY_ON_THE_STACK();
+}
+
+CALLOUT void runloop__IS_CALLING_OUT_TO_A_DESCRIPTOR_SOURCE(void (*ready)(runloop_source *, runloop_readiness, void *),
+                                                            runloop_source *source, runloop_readiness events,
+                                                            void *info) {
+    ASSERT_NOT_LOCKED();
+    ready(source, events, info);
+    STAY_ON_THE_STACK();
+}
+
+CALLOUT void runloop__IS_CALLING_OUT_TO_A_TASK(runloop_function function, void *info) {
+    ASSERT_NOT_LOCKED();
+    function(info);
+    STAY_ON_THE_STACK();
+}
+
+CALLOUT void runloop__IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(void (*drain)(void *)) {
+    ASSERT_NOT_LOCKED();
+    drain(NULL);
+    STAY_ON_THE_STACK();
+}
+
+CALLOUT void runloop__IS_CALLING_OUT_TO_A_SOURCE_SCHEDULE(void (*function)(runloop_source *, runloop *, const char *,
+                                                                           void *),
+                                                          runloop_source *source, runloop *loop, const char *mode,
+                                                          void *info) {
+    ASSERT_NOT_LOCKED();
+    function(source, loop, mode, info);
+    STAY_ON_THE_STACK();
+}
+
+CALLOUT void runloop__IS_CALLING_OUT_TO_A_CONTEXT_RELEASE(void (*release)(void *), void *info) {
+    ASSERT_NOT_LOCKED();
+    release(info);
+    STAY_ON_THE_STACK();
+}

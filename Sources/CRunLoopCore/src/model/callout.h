@@ -1,0 +1,20 @@
+// callout.h — the only calls of user code on the loop's behalf, one for each kind.
+#ifndef RUNLOOP_CALLOUT_H
+#define RUNLOOP_CALLOUT_H
+
+#include "base/base.h"
+
+void runloop__IS_CALLING_OUT_TO_AN_OBSERVER(void (*observe)(runloop_observer *, runloop_activity, void *),
+                                            runloop_observer *observer, runloop_activity activity, void *info);
+void runloop__IS_CALLING_OUT_TO_A_TIMER(void (*fire)(runloop_timer *, void *), runloop_timer *timer, void *info);
+void runloop__IS_CALLING_OUT_TO_A_SIGNALLED_SOURCE(void (*perform)(runloop_source *, void *), runloop_source *source,
+                                                   void *info);
+void runloop__IS_CALLING_OUT_TO_A_DESCRIPTOR_SOURCE(void (*ready)(runloop_source *, runloop_readiness, void *),
+                                                    runloop_source *source, runloop_readiness events, void *info);
+void runloop__IS_CALLING_OUT_TO_A_TASK(runloop_function function, void *info);
+void runloop__IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(void (*drain)(void *));
+void runloop__IS_CALLING_OUT_TO_A_SOURCE_SCHEDULE(void (*function)(runloop_source *, runloop *, const char *, void *),
+                                                  runloop_source *source, runloop *loop, const char *mode, void *info);
+void runloop__IS_CALLING_OUT_TO_A_CONTEXT_RELEASE(void (*release)(void *), void *info);
+
+#endif // RUNLOOP_CALLOUT_H

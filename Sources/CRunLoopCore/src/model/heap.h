@@ -1,0 +1,117 @@
+// heap.h — a mode's timers, or the sources whose signal waits for it: a min-heap with four children per node. The key stands beside the
+// pointer, so that sifting rarely touches an item; a membership knows its place, so that removal needs no search. HOLDS loop.
+#ifndef RUNLOOP_HEAP_H
+#define RUNLOOP_HEAP_H
+
+#include "model/model.h"
+
+enum { HEAP_KEPT = 1024 };
+
+/// Other memory for the entries, with space for `capacity`: -ENOMEM, and nothing has changed.
+static COLD int heap_move(struct heap *heap, uint32_t capacity) {
+    struct heap_entry *entries = realloc(heap->entries, capacity * sizeof *entries);
+    if (!entries)
+        return -ENOMEM;
+    heap->entries = entries;
+    heap->capacity = capacity;
+    return 0;
+}
+
+static inline void heap_free(struct heap *heap) {
+    free(heap->entries);
+    *heap = (struct heap){0};
+}
+
+static COLD int heap_grow(struct heap *heap) {
+    return heap_move(heap, heap->capacity + heap->capacity / 2 + 8);
+}
+
+/// A burst gives its memory back, but only if none has followed for a while: asking for so much again costs more than adding the items.
+static inline void heap_trim(struct heap *heap) {
+    enum { SPARSE_WAITS = 64 };
+    bool is_sparse = heap->capacity > HEAP_KEPT && heap->count < heap->capacity / 4;
+    heap->sparse_waits = is_sparse ? heap->sparse_waits + 1 : 0;
+    if (heap->sparse_waits >= SPARSE_WAITS &&
+        !heap_move(heap, heap->count < HEAP_KEPT / 2 ? HEAP_KEPT : 2 * heap->count))
+        heap->sparse_waits = 0;
+}
+
+/// Of equal keys: the lower order, then the earlier serial.
+static COLD bool heap_breaks_tie(const struct membership *a, const struct membership *b) {
+    int32_t order_a = a->item->order, order_b = b->item->order;
+    return order_a != order_b ? order_a < order_b : a->serial < b->serial;
+}
+
+static inline bool heap_precedes(const struct heap_entry *a, const struct heap_entry *b) {
+    return a->key != b->key ? a->key < b->key : heap_breaks_tie(a->membership, b->membership);
+}
+
+static inline void heap_place(struct heap_entry *entries, uint32_t position, struct heap_entry entry) {
+    entries[position] = entry;
+    entry.membership->position = position;
+}
+
+static __attribute__((noinline, unused)) void heap_sift_up(struct heap *heap, uint32_t position,
+                                                           struct heap_entry entry) {
+    struct heap_entry *entries = heap->entries;
+    while (position > 0) {
+        uint32_t parent = (position - 1) / 4;
+        if (!heap_precedes(&entry, &entries[parent]))
+            break;
+        heap_place(entries, position, entries[parent]);
+        position = parent;
+    }
+    heap_place(entries, position, entry);
+}
+
+static inline uint32_t heap_least_child(const struct heap *heap, uint32_t child) {
+    uint32_t least = child, end = child + 4 < heap->count ? child + 4 : heap->count;
+    while (++child < end) {
+        if (heap_precedes(&heap->entries[child], &heap->entries[least]))
+            least = child;
+    }
+    return least;
+}
+
+static inline void heap_sift_down(struct heap *heap, uint32_t position, struct heap_entry entry) {
+    struct heap_entry *entries = heap->entries;
+    for (uint32_t child; (child = position * 4 + 1) < heap->count;) {
+        uint32_t least = heap_least_child(heap, child);
+        if (!heap_precedes(&entries[least], &entry))
+            break;
+        heap_place(entries, position, entries[least]);
+        position = least;
+    }
+    heap_place(entries, position, entry);
+}
+
+static __attribute__((noinline, unused)) void heap_settle(struct heap *heap, uint32_t position,
+                                                          struct heap_entry entry) {
+    if (position > 0 && heap_precedes(&entry, &heap->entries[(position - 1) / 4]))
+        heap_sift_up(heap, position, entry);
+    else
+        heap_sift_down(heap, position, entry);
+}
+
+/// -ENOMEM.
+static inline int heap_push(struct heap *heap, int64_t key, struct membership *membership) {
+    if (heap->count == heap->capacity && heap_grow(heap))
+        return -ENOMEM;
+    heap_sift_up(heap, heap->count++, (struct heap_entry){.key = key, .membership = membership});
+    return 0;
+}
+
+static inline void heap_remove(struct heap *heap, struct membership *membership) {
+    uint32_t position = membership->position;
+    ASSERT(position < heap->count && heap->entries[position].membership == membership, "A heap lost an item's place.");
+    membership->position = NOWHERE;
+    struct heap_entry last = heap->entries[--heap->count];
+    if (position < heap->count)
+        heap_settle(heap, position, last);
+}
+
+static inline void heap_change_key(struct heap *heap, struct membership *membership, int64_t key) {
+    heap_settle(heap, membership->position, (struct heap_entry){.key = key, .membership = membership});
+}
+
+#endif // RUNLOOP_HEAP_H

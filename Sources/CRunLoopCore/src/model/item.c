@@ -1,0 +1,63 @@
+// item.c — what sources, timers and observers share: references, validity, the context's life.
+
+#include "model/model.h"
+
+/// Of language bindings whose objects are items' info: constant once the first of them is made.
+static void (*retain_object)(void *object), (*release_object)(void *object);
+
+void runloop__set_object_hooks(void (*retain)(void *object), void (*release)(void *object)) {
+    retain_object = retain;
+    release_object = release;
+}
+
+void runloop__item_init(struct item *item, const struct item_class *class, const runloop_context *context,
+                        int32_t order) {
+    atomic_init(&item->references, 1);
+    atomic_init(&item->state, ITEM_VALID);
+    item->class = class;
+    item->info[0] = context->retain ? context->retain(context->info) : context->info;
+    item->info[1] = NULL;
+    item->release = context->release;
+    item->describe = context->describe;
+    item->order = order;
+}
+
+void runloop__item_notify_object(struct item *item, bool is_shared) {
+    (is_shared ? retain_object : release_object)(item->info[0]);
+}
+
+void runloop__item_release_context(struct item *item) {
+    if (item->release)
+        runloop__IS_CALLING_OUT_TO_A_CONTEXT_RELEASE(item->release, item_info(item));
+}
+
+#if defined(RUNLOOP_DEBUG) && !defined(RUNLOOP_SLAB_IS_MALLOC)
+/// Debug builds keep items for a while after their last release, so that whoever uses one then is noticed.
+static void free_item(struct item *item) {
+    enum { KEPT = 64 };
+    static struct item *kept[KEPT];
+    static uint32_t next;
+    static struct process_lock lock;
+    runloop__process_lock(&lock);
+    struct item *oldest = kept[next];
+    kept[next] = item;
+    next = (next + 1) % KEPT;
+    runloop__process_unlock(&lock);
+    if (oldest)
+        oldest->class->destroy(oldest);
+}
+#else
+static void free_item(struct item *item) {
+    item->class->destroy(item);
+}
+#endif
+
+void runloop__item_destroy(struct item *item) {
+    ASSERT_NOT_LOCKED();
+    // A source keeps its context as long as it lives, the others as long as they are valid.
+    bool is_source = item->class->kind <= ITEM_DESCRIPTOR_SOURCE;
+    if (is_source || (item_state(item) & ITEM_VALID))
+        runloop__item_release_context(item);
+    atomic_store_explicit(&item->references, 0, memory_order_relaxed);
+    free_item(item);
+}

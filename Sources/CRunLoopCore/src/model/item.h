@@ -1,0 +1,195 @@
+// item.h — items, their memberships in modes, and what timers and observers share.
+#ifndef RUNLOOP_ITEM_H
+#define RUNLOOP_ITEM_H
+
+#include "kernel/kernel.h"
+
+struct attachment;
+struct item;
+struct membership;
+struct mode;
+
+//===-- items: what sources, timers and observers share (item.c) -----------------------------------------------------===//
+
+enum item_kind { ITEM_SIGNAL_SOURCE, ITEM_DESCRIPTOR_SOURCE, ITEM_TIMER, ITEM_OBSERVER };
+
+enum {
+    ITEM_VALID = 1,
+    ITEM_CALLED = 2,        ///< timers, observers: a call-out is running, and the context is kept until it returns
+    ITEM_RELEASE_LATER = 4, ///< timers, observers: invalidated during a call-out, whose end releases the context
+    ITEM_REDATED = 8,       ///< timers: a date was set during the call-out
+    ITEM_SIGNALLED = 16,    ///< descriptor sources: was signalled, which leads to nothing
+    ITEM_PAIR = 32,         ///< constant: call-outs are given the address of both words of info
+    ITEM_SHARED = 64, ///< constant: info is an object that owns one reference, and is retained while there are more
+    ITEM_ENDS_WITH_LOOP = 128, ///< constant: becomes invalid when the loop's thread ends
+};
+
+/// What the kinds do differently. Each call: HOLDS loop.
+struct item_class {
+    enum item_kind kind;
+    /// The item has just become a member of the membership's mode. After an error (negative errno) it is not.
+    int (*insert)(runloop *loop, struct attachment *attachment, struct membership *membership);
+    /// The item is about to leave the mode.
+    void (*extract)(runloop *loop, struct attachment *attachment, struct membership *membership);
+    /// Timers and observers: a call-out of the item has begun or ended. `owner` may be NULL.
+    void (*called)(runloop *owner, struct attachment *attachment);
+    /// The last reference is gone. Not under a lock.
+    void (*destroy)(struct item *item);
+};
+
+struct item {
+    _Atomic uint32_t references;
+    _Atomic uint32_t state; ///< ITEM_ bits; of timers and observers written under `owner`
+    const struct item_class *class;
+    void *info[2]; ///< constant: the context's, and a second word for language bindings
+    void (*release)(void *info);
+    char *(*describe)(void *info);
+    int32_t order; ///< constant
+};
+
+/// References 1, valid; retains the context.
+void runloop__item_init(struct item *item, const struct item_class *class, const runloop_context *context,
+                        int32_t order);
+void runloop__item_destroy(struct item *item);
+void runloop__item_release_context(struct item *item);
+void runloop__item_notify_object(struct item *item, bool is_shared);
+
+/// For language bindings whose objects are items' info: how an object is retained while others than itself refer to its item.
+extern struct object_hooks {
+    void (*retain)(void *object);
+    void (*release)(void *object);
+} runloop__object_hooks;
+
+static inline uint32_t item_state(const struct item *item) {
+    return atomic_load_explicit(&item->state, memory_order_relaxed);
+}
+
+static inline bool item_is_valid(const struct item *item) {
+    return atomic_load(&item->state) & ITEM_VALID;
+}
+
+/// What call-outs are given.
+static inline void *item_info(struct item *item) {
+    return item_state(item) & ITEM_PAIR ? (void *)item->info : item->info[0];
+}
+
+static inline void item_retain(struct item *item) {
+    uint32_t before = atomic_fetch_add_explicit(&item->references, 1, memory_order_relaxed);
+    ASSERT(before > 0 && before < UINT32_MAX / 2, "An item was retained after its last reference was released.");
+    if (before == 1 && (item_state(item) & ITEM_SHARED))
+        runloop__item_notify_object(item, true);
+}
+
+static inline void item_release(struct item *item) {
+    // Asked before the count changes: then the item may be gone.
+    bool is_shared = item_state(item) & ITEM_SHARED;
+    // The last owner needs no locked instruction: nobody else can be changing the count.
+    uint32_t before = atomic_load_explicit(&item->references, memory_order_acquire);
+    ASSERT(before > 0 && before < UINT32_MAX / 2, "An item was released more often than it was retained.");
+    if (before != 1)
+        before = atomic_fetch_sub_explicit(&item->references, 1, memory_order_acq_rel);
+    if (before == 1)
+        runloop__item_destroy(item);
+    else if (before == 2 && is_shared)
+        runloop__item_notify_object(item, false);
+}
+
+//===-- memberships: the modes of a loop that an item is in (membership.c) -------------------------------------------===//
+
+/// A node for each mode, the pseudo-mode of the common items included.
+struct membership {
+    struct mode *mode; ///< NULL: the inline node is not used
+    struct item *item;
+    struct membership *next; ///< of the same attachment; one in the pseudo-mode comes first
+    /// Orders members that are otherwise equal: when the item joined (a timer the loop, a descriptor source the mode), or the number
+    /// of the signal with which a source waits.
+    uint64_t serial;
+    /// Timers: the place in the mode's heap. Signalled sources: the place among those that wait for the mode, or NOWHERE.
+    /// Descriptor sources: the place in the mode's list of what was set aside, or NOWHERE.
+    uint32_t position;
+};
+
+#define NOWHERE UINT32_MAX
+
+/// Of a common item: its place in the set, in the order in which items became common.
+struct common_membership {
+    struct membership membership;
+    struct list in_set;
+};
+
+typedef _Atomic(runloop *) owner_word;
+
+/// An item's place in one loop.
+struct attachment {
+    owner_word loop;                ///< NULL: none
+    struct membership *memberships; ///< owner
+    struct membership first;        ///< owner; inline, since most items are in one mode
+};
+
+/// HOLDS: loop. NULL if it is not in the mode. O(modes the item is in).
+static inline struct membership *membership_find_from(struct membership *membership, const struct mode *mode) {
+    while (membership && membership->mode != mode)
+        membership = membership->next;
+    return membership;
+}
+
+static inline struct membership *membership_find(const struct attachment *attachment, const struct mode *mode) {
+    return membership_find_from(attachment->memberships, mode);
+}
+
+/// HOLDS: loop. Makes the item a member of the mode and retains it. -ENOMEM and what `insert` answers, and nothing has changed.
+int runloop__membership_add(runloop *loop, struct attachment *attachment, struct item *item, struct mode *mode);
+/// HOLDS: loop. Takes it out of the mode. The caller releases the item, unlocked.
+void runloop__membership_remove(runloop *loop, struct attachment *attachment, struct membership *membership);
+/// HOLDS: loop. Into the set of common items, and out of it; as above.
+int runloop__common_add(runloop *loop, struct attachment *attachment, struct item *item);
+
+//===-- timers and observers: items in one loop at a time (attached.c, owner.c) --------------------------------------===//
+
+/// What timers and observers begin with.
+struct attached {
+    struct item item;
+    struct attachment attachment;
+};
+
+int runloop__attached_add(runloop *loop, struct attached *attached, const char *mode);
+int runloop__attached_remove(runloop *loop, struct attached *attached, const char *mode);
+bool runloop__attached_contains(runloop *loop, struct attached *attached, const char *mode);
+void runloop__attached_invalidate(struct attached *attached);
+
+/// What is to be released when no lock is held any more.
+struct pending_release {
+    uint32_t references;
+    bool context;
+};
+void runloop__release_pending(struct attached *attached, struct pending_release pending);
+/// HOLDS: owner.
+struct pending_release runloop__invalidate_locked(runloop *owner, struct attached *attached);
+/// HOLDS: loop. After removals: an item in no mode has no owner, and another loop may have it at once.
+void runloop__leave_owner(struct attached *attached);
+
+/// HOLDS: loop; on its thread. A call-out begins, of an item that is retained until it ends: false if there is to be none. May let go of
+/// the lock if the item has left the loop since it was selected.
+bool runloop__callout_begin(runloop *loop, struct attached *attached);
+/// HOLDS: loop; on its thread, whose latest call-out is over. Locks the owner instead of the loop, and returns it: mostly the same.
+runloop *runloop__callout_return(runloop *loop, struct attached *attached);
+/// HOLDS: owner. After that: the item may be called again. True if the context is to be released.
+bool runloop__callout_end(runloop *owner, struct attached *attached);
+
+/// Locks the loop that an item is in, or its owner word if it is in none: then returns NULL. Safe against the end of the loop's thread.
+runloop *runloop__lock_other_owner(owner_word *owner);
+void runloop__unlock_other_owner(owner_word *owner, runloop *loop);
+/// HOLDS: loop. Makes it the owner: 0, or -EBUSY if another loop is.
+int runloop__contend_for_ownership(owner_word *owner, runloop *loop);
+static inline int take_ownership(owner_word *owner, runloop *loop) {
+    runloop *none = NULL;
+    return atomic_compare_exchange_strong(owner, &none, loop) || none == loop
+               ? 0
+               : runloop__contend_for_ownership(owner, loop);
+}
+/// The loop that the word names, retained, or NULL.
+runloop *runloop__reference_owner(owner_word *owner);
+/// The ending loop's thread, after it has cleared all words that name its loop: waits for those who read one before.
+void runloop__await_owner_readers(void);
+
+#endif // RUNLOOP_ITEM_H

@@ -1,0 +1,148 @@
+// loop.c — a loop's life: made, referenced, freed. Its end with its thread is teardown.c's.
+
+#include "model/model.h"
+
+void (*runloop__loop_closed)(runloop *loop);
+
+#ifdef RUNLOOP_DEBUG
+_Thread_local const runloop *runloop__locked;
+#endif
+
+static void init(runloop *loop, bool is_main) {
+    atomic_init(&loop->references, 1);
+    loop->generation = runloop__generation();
+    loop->is_main = is_main;
+    loop->last_mode = &loop->modes;
+    loop->armed_ns = RUNLOOP_NEVER;
+    loop->common.name = runloop__common_modes;
+    runloop__lock_init(&loop->lock);
+    list_init(&loop->registrations.ready);
+    list_init(&loop->registrations.unwanted);
+    list_init(&loop->sources);
+    list_init(&loop->common_items);
+    list_init(&loop->tasks.queue);
+}
+
+int runloop__loop_create(bool is_main, runloop **out) {
+    *out = NULL;
+    runloop *loop = aligned_alloc(CACHE_LINE, sizeof *loop);
+    if (!loop)
+        return -ENOMEM;
+    memset(loop, 0, sizeof *loop);
+    int error = runloop__poller_open(&loop->poller);
+    // Every loop has the default mode, and it is common (R4).
+    struct mode *mode = error ? NULL : runloop__mode_new(runloop__default_mode);
+    if (!mode) {
+        runloop__poller_close(&loop->poller);
+        free(loop);
+        return error ? error : -ENOMEM;
+    }
+    init(loop, is_main);
+    atomic_init(&mode->is_common, true);
+    atomic_init(loop->last_mode, mode);
+    loop->last_mode = &mode->next;
+    *out = loop;
+    return 0;
+}
+
+runloop *runloop_retain(runloop *loop) {
+    if (loop) {
+        uint32_t before = atomic_fetch_add_explicit(&loop->references, 1, memory_order_relaxed);
+        (void)before;
+        ASSERT(before > 0, "A loop was retained after its last reference was released.");
+    }
+    return loop;
+}
+
+static void free_loop(runloop *loop) {
+    runloop__loop_closed(loop);
+    runloop__poller_close(&loop->poller);
+    for (struct mode *mode = atomic_load(&loop->modes), *next; mode; mode = next) {
+        next = atomic_load(&mode->next);
+        runloop__mode_free(mode);
+    }
+    free(loop->callouts);
+    free(loop->collected);
+    free(loop);
+}
+
+void runloop_release(runloop *loop) {
+    // In a forked child nothing of an inherited loop is touched; its memory stays.
+    if (!loop || is_from_parent_process(loop))
+        return;
+    uint32_t before = atomic_fetch_sub_explicit(&loop->references, 1, memory_order_acq_rel);
+    // What `current` and `main` lend is not the caller's: the reference of the thread is given back by its end alone.
+    ASSERT(before > 1 || atomic_load(&loop->is_finished), "A loop was released that its thread still has (rule R6).");
+    if (before == 1)
+        free_loop(loop);
+}
+
+void runloop__lock_from_other_thread(runloop *loop) {
+    // An inherited lock may be held by a thread that does not exist in the child, where nobody else can want it.
+    if (is_from_parent_process(loop) || lock_take_from_other_thread(&loop->lock))
+        return;
+    runloop__poller_wake(&loop->poller);
+    runloop__lock_await_acknowledgment(&loop->lock);
+}
+
+bool runloop_is_current(runloop *loop) {
+    if (!loop || is_from_parent_process(loop))
+        return false;
+    const struct runloop__this_thread *thread = &runloop__this_thread;
+    // The initial thread may not have asked for its loop yet, which others got from runloop_main.
+    return loop == thread->loop ||
+           (loop->is_main && !thread->loop && !thread->has_ended && runloop__is_initial_thread());
+}
+
+bool runloop_is_waiting(runloop *loop) {
+    return loop_check(loop) == 0 && (atomic_load(&loop->wake.word) & WAKE_ASLEEP);
+}
+
+const char *runloop_current_mode(runloop *loop) {
+    return loop_check(loop) ? NULL : atomic_load(&loop->current_mode);
+}
+
+uint64_t runloop_wakeups_saved(runloop *loop) {
+    return loop_check(loop) ? 0 : atomic_load(&loop->wakeups_saved);
+}
+
+//===-- stopping and waking ------------------------------------------------------------------------------------------===//
+
+int runloop_wake_up(runloop *loop) {
+    int error = loop_check(loop);
+    if (!error)
+        wake_up(&loop->wake, &loop->poller);
+    return error;
+}
+
+int runloop_stop(runloop *loop) {
+    int error = loop_check(loop);
+    if (!error)
+        runloop__wake_set(&loop->wake, &loop->poller, WAKE_RUNNING, WAKE_STOPPED);
+    return error;
+}
+
+int runloop_stop_latched(runloop *loop) {
+    int error = loop_check(loop);
+    if (error)
+        return error;
+    atomic_store(&loop->latched_stop, true);
+    loop_kick(loop);
+    return 0;
+}
+
+int runloop_stop_mode(runloop *loop, const char *name) {
+    int error = loop_check(loop);
+    if (error)
+        return error;
+    if (!name || is_common_name(name))
+        return -EINVAL;
+    loop_lock(loop);
+    struct mode *mode = runloop__mode_make(loop, name);
+    loop_unlock(loop);
+    if (!mode)
+        return -ENOMEM;
+    atomic_store(&mode->stop_requested, true);
+    // A wake-up like any other: a run of another mode is not stopped, but goes round once (R53, R54).
+    return runloop_wake_up(loop);
+}

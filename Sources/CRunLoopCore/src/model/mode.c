@@ -1,0 +1,66 @@
+// mode.c — modes: found or made by name, never freed while the loop lives, so that their pointers may be kept without a lock.
+
+#include "model/heap.h"
+
+static struct mode *next_mode(struct mode *mode) {
+    return atomic_load_explicit(&mode->next, memory_order_acquire);
+}
+
+struct mode *runloop__mode_find_other(runloop *loop, const char *name) {
+    if (is_common_name(name))
+        return NULL;
+    struct mode *first = atomic_load_explicit(&loop->modes, memory_order_acquire);
+    // An interned name is known by its address. Text is compared only if no mode has that.
+    for (struct mode *mode = first; mode; mode = next_mode(mode)) {
+        if (mode->name == name)
+            return mode;
+    }
+    for (struct mode *mode = first; mode; mode = next_mode(mode)) {
+        // The first letter rules most of them out without a call.
+        if (mode->name[0] == name[0] && strcmp(mode->name, name) == 0)
+            return mode;
+    }
+    return NULL;
+}
+
+struct mode *runloop__mode_new(const char *name) {
+    const char *interned = runloop_mode_name(name);
+    struct mode *mode = interned ? calloc(1, sizeof *mode) : NULL;
+    if (mode)
+        mode->name = interned;
+    return mode;
+}
+
+void runloop__mode_free(struct mode *mode) {
+    heap_free(&mode->timers);
+    heap_free(&mode->signalled);
+    free(mode->observers);
+    free(mode->set_aside.items);
+    free(mode);
+}
+
+struct mode *runloop__mode_make(runloop *loop, const char *name) {
+    struct mode *mode = mode_find(loop, name);
+    if (!mode && (mode = runloop__mode_new(name)))
+        mode_adopt(loop, mode);
+    return mode;
+}
+
+size_t runloop_get_modes(runloop *loop, const char **names, size_t capacity) {
+    if (loop_check(loop) || (!names && capacity))
+        return 0;
+    size_t count = 0;
+    for (struct mode *mode = atomic_load_explicit(&loop->modes, memory_order_acquire); mode; mode = next_mode(mode)) {
+        if (count < capacity)
+            names[count] = mode->name;
+        count++;
+    }
+    return count;
+}
+
+bool runloop_mode_is_common(runloop *loop, const char *name) {
+    if (loop_check(loop) || !name)
+        return false;
+    struct mode *mode = mode_find(loop, name);
+    return mode && atomic_load(&mode->is_common);
+}

@@ -1,0 +1,338 @@
+// model.h — what a loop is made of: items, their memberships in modes, modes, and the loop itself.
+//
+// Guards named at the fields:
+//   lock       the loop's one lock; taken for a few instructions, never while user code runs
+//   owner      the lock of the loop that the item is in, or the item's owner word while it is in none
+//   thread     only the loop's thread touches it
+//   atomic     see the comment in its file for the ordering and the partner
+//   constant   written before the object is published, never after
+//
+// Locks are taken in this order: a loop's lock, then an item's owner word, then a lock of the process. The locks of two loops are
+// never held together.
+#ifndef RUNLOOP_MODEL_H
+#define RUNLOOP_MODEL_H
+
+#include "model/callout.h"
+#include "model/item.h"
+
+struct run;
+struct registration;
+struct signal_page;
+struct observer_array;
+struct association;
+
+//===-- heaps (heap.h) -----------------------------------------------------------------------------------------------===//
+
+struct heap_entry {
+    int64_t key;
+    struct membership *membership;
+};
+
+/// A min-heap with four children per node. All of it: lock.
+struct heap {
+    struct heap_entry *entries;
+    uint32_t count, capacity;
+    uint32_t sparse_waits; ///< waits in a row in which it was mostly empty
+};
+
+//===-- modes (mode.c) -----------------------------------------------------------------------------------------------===//
+
+struct mode {
+    _Atomic(struct mode *) next;      ///< append-only: read by anyone, appended under lock
+    const char *name;                 ///< constant, from the table of names
+    _Atomic bool is_common;           ///< written under lock, never goes back
+    _Atomic bool stop_requested;      ///< atomic: a remembered stop of this mode
+    _Atomic uint32_t source_count;    ///< written under lock; sources and timers keep the mode from being empty
+    _Atomic uint32_t timer_count;     ///< written under lock
+    _Atomic uint32_t watched_count;   ///< written under lock: sources with a descriptor
+    _Atomic uint32_t observed;        ///< written under lock: activities that some observer wants
+    uint64_t source_changes;          ///< lock: counts sources that came or went
+    struct observer_array *observers; ///< lock
+    struct heap timers;               ///< lock: by due instant; those in a call-out are due never
+    uint32_t tolerant_count;          ///< lock: timers with a tolerance
+    int64_t window_end_ns;      ///< lock: no timer's window ends before; kept only while some timer has a tolerance
+    struct heap signalled;      ///< lock: sources whose signal waits for this mode, by order
+    _Atomic bool has_signalled; ///< written under lock: is any in that heap?
+    _Atomic bool has_set_aside; ///< written under lock: is any in that list?
+    struct membership_list {
+        struct membership **items;
+        uint32_t count, capacity;
+        bool overflowed;          ///< memory ran out: any of its sources may be meant
+    } set_aside;                  ///< lock: of sources whose descriptor was reported while another mode ran
+    uint64_t tasks_scanned;       ///< thread: tasks up to this batch are known not to match …
+    bool tasks_scanned_as_common; ///< thread: … if the mode was (not) common then
+    uint64_t stamp;               ///< lock: of the last operation on all common modes that met it
+};
+
+struct mode *runloop__mode_find_other(runloop *loop, const char *name);
+/// HOLDS: loop. Finds or makes; NULL when memory ran out. Never called for the pseudo-mode.
+struct mode *runloop__mode_make(runloop *loop, const char *name);
+/// A mode that is not the loop's yet: `mode_adopt` it, or free it. NULL when memory ran out.
+struct mode *runloop__mode_new(const char *name);
+void runloop__mode_free(struct mode *mode);
+
+/// HOLDS: loop. Only holders of the lock write the count: a plain sum, stored whole for readers without it.
+static inline void count_change(_Atomic uint32_t *count, int change) {
+    uint32_t sum = atomic_load_explicit(count, memory_order_relaxed) + (uint32_t)change;
+    ASSERT(sum < UINT32_MAX / 2, "A count of a mode fell below zero.");
+    atomic_store_explicit(count, sum, memory_order_release);
+}
+
+static inline bool mode_has_items(const struct mode *mode) {
+    return atomic_load_explicit(&mode->source_count, memory_order_acquire) > 0 ||
+           atomic_load_explicit(&mode->timer_count, memory_order_acquire) > 0;
+}
+
+//===-- the loop (loop.c) --------------------------------------------------------------------------------------------===//
+
+/// Signals of a loop's sources (items/signal_tree.c).
+struct signal_tree {
+    _Atomic(struct signal_page *) root; ///< written under lock
+    bool ran_short;                     ///< lock: a signalled source found no memory to wait in
+};
+
+/// Descriptors that a loop watches (items/registration.c). All fields: lock.
+struct registrations {
+    struct registration **buckets; ///< by descriptor
+    uint32_t bucket_count, count;
+    uint32_t generation;    ///< of the last one that was made
+    struct list ready;      ///< reported and not yet served, in that order
+    struct list unwanted;   ///< set aside for other modes, and not yet masked
+    uint32_t stale_count;   ///< entries of the set that nobody can remove
+    bool set_is_stale;      ///< such an entry was reported: make the set anew
+    bool some_are_left_out; ///< registrations that could not be put into the new set: try again
+};
+
+/// The main dispatch queue (items/main_queue.c).
+struct main_queue {
+    struct registration *registration; ///< lock; NULL before the queue is first watched
+    unsigned depth;                    ///< thread: inside so many batches of the queue
+    int64_t waiting_since_ns;          ///< thread: work waits for a nested run; 0: none is known to
+};
+
+/// Tasks (items/task.c).
+struct tasks {
+    struct list queue; ///< thread: in order
+    uint64_t serial;   ///< thread: of the last batch
+    uint64_t floor;    ///< thread: batches up to this one belong to an outer drain
+};
+
+/// Where the loop has its time from. NULL in the loop: CLOCK_MONOTONIC and the timer descriptor.
+struct clock {
+    int64_t (*now_ns)(void *context);
+    int (*arm)(void *context, int64_t instant_ns);
+    void *context;
+};
+
+struct collected {
+    struct item *item;
+    int64_t key; ///< what it is called by first: a timer's instant, a source's order
+};
+
+enum { CACHE_LINE = 64 };
+
+struct runloop {
+    _Atomic uint32_t references;
+    uint32_t generation;                ///< constant: of the process that made it
+    bool is_main;                       ///< constant
+    _Atomic bool is_finished;           ///< its thread is ending or has ended: additions and runs are refused
+    bool timers_served_last;            ///< thread
+    _Atomic bool latched_stop;          ///< atomic
+    _Atomic bool has_ready;             ///< written under lock: a registration is ready
+    _Atomic bool needs_preparation;     ///< written under lock: `registrations` has something to do before a wait
+    struct wake wake;                   ///< atomic
+    struct poller poller;               ///< descriptors constant while it is open, but for the timer's: lock
+    struct run *run;                    ///< thread: the innermost active run
+    _Atomic(const char *) current_mode; ///< written by thread
+
+    struct lock lock;
+    _Atomic(struct mode *) modes;       ///< append-only
+    _Atomic(struct mode *) *last_mode;  ///< lock
+    struct clock *clock;                ///< constant once items are in the loop
+    _Atomic(struct mode *) sleeping_in; ///< written by thread: the mode in which it sleeps or is about to
+    int64_t armed_ns;                   ///< lock: when the timer descriptor will expire
+    uint64_t serial;                    ///< lock: numbers additions, from 1
+    uint64_t stamp;                     ///< lock: of operations on all common modes
+
+    struct signal_tree signals;
+    struct registrations registrations;
+    struct list sources;         ///< lock: attachments of sources that are in some mode
+    struct list common_items;    ///< lock: in the order in which they became common
+    uint64_t membership_changes; ///< lock: counts items that joined a mode or left one
+    uint64_t common_changes;     ///< lock: counts items that became common or ceased to be
+    struct main_queue main_queue;
+    struct tasks tasks;
+
+    struct attached **callouts; ///< lock: items whose call-outs run, the innermost last
+    uint32_t callout_count, callout_capacity;
+    struct collected *collected; ///< thread: retained items that call-outs are about to reach, a stack over nested runs
+    uint32_t collected_count, collected_capacity;
+    uint64_t notifications;         ///< lock: of observers, how many have begun
+    struct observer_array *retired; ///< lock: replaced while they were walked
+
+    _Atomic int64_t spin_limit_ns;
+    uint32_t spin_skips,
+        spins_to_skip; ///< thread: sleeps without a spin after the last one in vain, and what is left of them
+    _Atomic uint64_t wakeups_saved;             ///< written by thread
+    _Atomic(struct association *) associations; ///< pushed under lock
+    _Atomic uint32_t association_readers;       ///< atomic: threads that are about to retain an object
+    struct mode common;                         ///< the pseudo-mode: an address, and no more
+
+    /// Atomic: tasks, newest first (items/task.c). On a line of its own: producers write it while the thread changes its neighbours.
+    _Alignas(CACHE_LINE) _Atomic(struct list *) inbox;
+};
+
+/// 0 and a loop in `*out`; or a negative errno and NULL.
+int runloop__loop_create(bool is_main, runloop **out);
+/// Frees what the upper layers keep in a loop, with its last reference. Set by them (thread.c).
+extern void (*runloop__loop_closed)(runloop *loop);
+void runloop__lock_from_other_thread(runloop *loop);
+
+static inline bool is_from_parent_process(const runloop *loop) {
+    return loop->generation != runloop__generation();
+}
+
+/// 0, -EINVAL for NULL, -ECHILD for a loop inherited across fork.
+static inline int loop_check(const runloop *loop) {
+    if (!loop)
+        return -EINVAL;
+    return is_from_parent_process(loop) ? -ECHILD : 0;
+}
+
+#ifdef RUNLOOP_DEBUG
+extern _Thread_local const runloop *runloop__locked;
+#define LOCK_NOTE(loop) (runloop__locked = (loop))
+#define ASSERT_LOCKED(loop)                                                                                            \
+    ASSERT(runloop__locked == (loop) || is_from_parent_process(loop),                                                  \
+           "The lock of a loop is not held where it must be.")
+#define ASSERT_NOT_LOCKED() ASSERT(!runloop__locked, "User code was about to be called under a lock.")
+#else
+#define LOCK_NOTE(loop) ((void)0)
+#define ASSERT_LOCKED(loop) ((void)0)
+#define ASSERT_NOT_LOCKED() ((void)0)
+#endif
+#define ASSERT_LOOP_THREAD(loop) ASSERT(runloop__thread_loop() == (loop), "Called on another thread than the loop's.")
+
+static inline void loop_lock(runloop *loop) {
+    ASSERT_NOT_LOCKED();
+    if (loop == runloop__thread_loop())
+        lock_take(&loop->lock);
+    else
+        runloop__lock_from_other_thread(loop);
+    LOCK_NOTE(loop);
+}
+
+static inline void loop_unlock(runloop *loop) {
+    ASSERT_LOCKED(loop);
+    LOCK_NOTE(NULL);
+    if (loop == runloop__thread_loop())
+        lock_give(&loop->lock);
+    else if (!is_from_parent_process(loop)) // whose lock another thread of the parent may hold for ever
+        lock_give_word(&loop->lock);
+}
+
+/// Most often the owner is the caller's own loop, which nobody else can end.
+static inline runloop *lock_owner(owner_word *owner) {
+    runloop *loop = atomic_load_explicit(owner, memory_order_relaxed);
+    if (loop && loop == runloop__thread_loop()) {
+        loop_lock(loop);
+        if (atomic_load_explicit(owner, memory_order_relaxed) == loop)
+            return loop;
+        loop_unlock(loop);
+    }
+    return runloop__lock_other_owner(owner);
+}
+
+static inline void unlock_owner(owner_word *owner, runloop *loop) {
+    if (loop && loop == runloop__thread_loop())
+        loop_unlock(loop);
+    else
+        runloop__unlock_other_owner(owner, loop);
+}
+
+/// The one place where a loop asks for the time.
+static inline int64_t loop_now(const runloop *loop) {
+    return loop->clock ? loop->clock->now_ns(loop->clock->context) : runloop_now_ns();
+}
+
+/// HOLDS: loop. The one place where it arms its wake-up. Negative errno: the wait must end by its timeout.
+static inline int loop_arm(runloop *loop, int64_t instant_ns) {
+    int error = loop->clock ? loop->clock->arm(loop->clock->context, instant_ns)
+                            : runloop__poller_arm(&loop->poller, instant_ns);
+    loop->armed_ns = error ? RUNLOOP_NEVER : instant_ns;
+    return error;
+}
+
+/// HOLDS: loop. Makes a sleeper look again; no wake-up that observers are notified of.
+static inline void loop_kick(runloop *loop) {
+    runloop__wake_set(&loop->wake, &loop->poller, WAKE_ASLEEP, WAKE_KICKED);
+}
+
+/// HOLDS: loop. After a change to the mode: does the loop sleep in it, or is it about to without having seen the change? Both threads
+/// change the wake word with a read-modify-write, so one of them sees the other (kernel/wake.c).
+static inline bool loop_sleeps_in(runloop *loop, const struct mode *mode) {
+    return loop != runloop__thread_loop() && (atomic_fetch_or(&loop->wake.word, 0) & WAKE_ASLEEP) &&
+           atomic_load_explicit(&loop->sleeping_in, memory_order_relaxed) == mode;
+}
+
+/// HOLDS: loop. A source or a timer has left: a sleeper in a mode that is empty by now is to end its run.
+static inline void loop_mode_left(runloop *loop, const struct mode *mode) {
+    if (!mode_has_items(mode) && loop_sleeps_in(loop, mode))
+        loop_kick(loop);
+}
+
+/// Most lookups are of the default mode, by its interned name.
+static inline struct mode *mode_find(runloop *loop, const char *name) {
+    struct mode *first = atomic_load_explicit(&loop->modes, memory_order_acquire);
+    return first && first->name == name ? first : runloop__mode_find_other(loop, name);
+}
+
+/// HOLDS: loop. The next common mode after `mode` (NULL: the first).
+static inline struct mode *mode_next_common(runloop *loop, struct mode *mode) {
+    mode = atomic_load(mode ? &mode->next : &loop->modes);
+    while (mode && !atomic_load(&mode->is_common))
+        mode = atomic_load(&mode->next);
+    return mode;
+}
+
+/// HOLDS: loop. Makes a new mode the loop's.
+static inline void mode_adopt(runloop *loop, struct mode *mode) {
+    ASSERT_LOCKED(loop);
+    atomic_store_explicit(loop->last_mode, mode, memory_order_release);
+    loop->last_mode = &mode->next;
+}
+
+/// HOLDS: loop. Its membership among the common items, or NULL.
+static inline struct membership *common_find(runloop *loop, const struct attachment *attachment) {
+    struct membership *first = attachment->memberships;
+    return first && first->mode == &loop->common ? first : NULL;
+}
+
+//===-- items that call-outs are about to reach (collected.c) --------------------------------------------------------===//
+
+/// The thread; false when memory ran out, and the item stays for a later iteration. The entry is a reference.
+bool runloop__collected_grow(runloop *loop);
+static inline bool collect_item(runloop *loop, struct item *item, int64_t key) {
+    if (loop->collected_count == loop->collected_capacity && !runloop__collected_grow(loop))
+        return false;
+    item_retain(item);
+    loop->collected[loop->collected_count++] = (struct collected){.item = item, .key = key};
+    return true;
+}
+/// Releases an entry's item. Unlocked.
+static inline void collected_drop(runloop *loop, uint32_t index) {
+    struct item *item = loop->collected[index].item;
+    loop->collected[index].item = NULL;
+    if (item)
+        item_release(item);
+}
+/// Sorts the entries from `base` on by key, and equal ones as `precedes` says; stable.
+void runloop__collected_sort(runloop *loop, uint32_t base, bool (*precedes)(const void *, const void *));
+
+//===-- objects of language bindings (associated.c) ------------------------------------------------------------------===//
+
+/// The thread, as the last step of its end. Releases the objects.
+void runloop__associations_end(runloop *loop);
+void runloop__associations_free(runloop *loop);
+
+#endif // RUNLOOP_MODEL_H

@@ -1,0 +1,324 @@
+// wait.c — the one wait of an iteration, in four steps: look, arm, poll, select.
+//
+//   look     Is there anything to do, so that the loop must not sleep?
+//   arm      When must a sleep end, for the mode's timers and the run's limit?
+//   poll     The kernel waits. No lock is held.
+//   select   What was reported is noted, and one event is selected: the due timers, a descriptor, or the main queue.
+//
+// The kernel is asked only what user space can't know: a wait that takes no time makes no system call in a mode without descriptors. Due
+// timers and ready descriptors take turns (R43, R76). What was reported and not yet served is selected before the kernel is asked again.
+//
+// The race to sleep: the sleep is announced first (the wake word, `sleeping_in`), then the loop looks and arms. Work that is added before
+// the look is seen by it; whoever adds work later sees the announcement.
+
+#include <poll.h>
+
+#include "model/heap.h"
+#include "run/run.h"
+
+//===-- select -------------------------------------------------------------------------------------------------------===//
+
+/// Whether there may be something to select that is known without asking the kernel.
+static inline bool may_know_something(const struct run *run) {
+    return atomic_load(&run->mode->timer_count) > 0 ||
+           atomic_load_explicit(&run->loop->has_ready, memory_order_relaxed) ||
+           atomic_load_explicit(&run->mode->has_set_aside, memory_order_relaxed);
+}
+
+static inline bool timers_are_due_in(const struct run *run) {
+    return run->mode->timers.count > 0 && timers_are_due(run->mode, loop_now(run->loop));
+}
+
+static bool notifies_after_waiting(const struct run *run) {
+    return atomic_load_explicit(&run->mode->observed, memory_order_relaxed) & RUNLOOP_ACTIVITY_AFTER_WAITING;
+}
+
+/// HOLDS: loop. The first registration that was reported; the main queue's, if the run does not serve it, is passed over.
+static struct registration *first_reported(const struct run *run) {
+    const struct list *ready = &run->loop->registrations.ready;
+    for (struct list *node = ready->next; node != ready; node = node->next) {
+        struct registration *registration = LIST_ENTRY(node, struct registration, link);
+        if (registration != run->loop->main_queue.registration || run->serves_main_queue)
+            return registration;
+    }
+    return NULL;
+}
+
+/// HOLDS: loop. False if the mode does not want what was reported.
+static bool select_registration(struct run *run, struct registration *registration) {
+    runloop *loop = run->loop;
+    if (registration == loop->main_queue.registration) {
+        run->selection.kind = SELECTED_MAIN_QUEUE;
+    } else if (!notifies_after_waiting(run)) {
+        run->selection.kind = SELECTED_SOURCES;
+        return runloop__descriptor_collect(loop, run->mode, registration, loop->serial, &run->dispatch);
+    } else {
+        // Observers are notified before the descriptor is served, and may serve it themselves: its sources are collected later (R45).
+        run->selection = (struct selection){.kind = SELECTED_DESCRIPTOR,
+                                            .descriptor = registration->descriptor,
+                                            .generation = registration->generation,
+                                            .serial = loop->serial};
+        if (!runloop__registration_wanted(registration, run->mode))
+            return false;
+    }
+    return registration->is_selected = true;
+}
+
+/// HOLDS: loop. Selects the first registration that the mode wants. Those before it are set aside.
+static bool select_reported(struct run *run) {
+    for (struct registration *registration; (registration = first_reported(run));) {
+        if (select_registration(run, registration))
+            return true;
+        runloop__registration_set_aside(run->loop, registration, run->mode);
+    }
+    return false;
+}
+
+/// HOLDS: loop. Selects an event that is known to be ready. Timers that the loop served last go only if `yields`.
+static bool select_event(struct run *run, bool yields) {
+    bool were_served = run->loop->timers_served_last;
+    run->timers_are_due = timers_are_due_in(run);
+    if ((!run->timers_are_due || were_served) && select_reported(run))
+        return true;
+    bool are_selected = run->timers_are_due && (yields || !were_served);
+    run->selection.kind = are_selected ? SELECTED_TIMERS : SELECTED_NOTHING;
+    return are_selected;
+}
+
+static bool select_known(struct run *run, bool yields) {
+    run->timers_are_due = false;
+    if (!may_know_something(run))
+        return false;
+    runloop *loop = run->loop;
+    loop_lock(loop);
+    heap_trim(&run->mode->timers);
+    if (atomic_load_explicit(&run->mode->has_set_aside, memory_order_relaxed))
+        runloop__registrations_prepare(loop, run->mode, false);
+    bool selected = select_event(run, yields);
+    loop_unlock(loop);
+    return selected;
+}
+
+//===-- look ---------------------------------------------------------------------------------------------------------===//
+
+static bool any_signalled(const struct run *run) {
+    runloop *loop = run->loop;
+    if (!signals_may_wait(loop, run->mode))
+        return false;
+    loop_lock(loop);
+    bool any = runloop__signals_any(loop, run->mode);
+    loop_unlock(loop);
+    return any;
+}
+
+/// Is there something to do, so that the loop must not sleep? Descriptors aside, about which the wait asks.
+static bool look(const struct run *run) {
+    return run->timers_are_due || stop_is_remembered(run) || any_signalled(run) ||
+           runloop__tasks_any(run->loop, run->mode) || limit_has_passed(run);
+}
+
+//===-- arm ----------------------------------------------------------------------------------------------------------===//
+
+/// HOLDS: loop. The instant at which the wait itself must end; timers are the timer descriptor's, if that can be armed.
+static int64_t arm_timers(struct run *run) {
+    runloop *loop = run->loop;
+    int64_t wake_ns = runloop__timers_latest(run->mode), end_ns = run->deadline_ns;
+    if (wake_ns == RUNLOOP_NEVER)
+        return end_ns;
+    // Armed for earlier: left so, since a wake-up that serves nobody is rarer than a date that moves back.
+    bool is_armed = loop->armed_ns <= wake_ns && loop->armed_ns > loop_now(loop);
+    if (!is_armed && loop_arm(loop, wake_ns) && wake_ns < end_ns)
+        end_ns = wake_ns;
+    return end_ns;
+}
+
+/// How long the kernel may take.
+static int64_t arm(struct run *run) {
+    runloop *loop = run->loop;
+    int64_t end_ns = run->deadline_ns;
+    if (atomic_load(&run->mode->timer_count) > 0 || registrations_need_preparation(loop, run->mode)) {
+        loop_lock(loop);
+        runloop__registrations_prepare(loop, run->mode, true);
+        end_ns = arm_timers(run);
+        loop_unlock(loop);
+    }
+    if (end_ns == RUNLOOP_NEVER)
+        return RUNLOOP_FOREVER;
+    int64_t left_ns = saturating_add(end_ns, -loop_now(loop));
+    return left_ns > 0 ? left_ns : 0;
+}
+
+//===-- poll ---------------------------------------------------------------------------------------------------------===//
+
+/// Whether the kernel may know of something that is ready, and was not asked in this iteration.
+static bool has_descriptors(const struct run *run) {
+    return !run->was_polled &&
+           (run->serves_main_queue || atomic_load_explicit(&run->mode->watched_count, memory_order_relaxed) > 0);
+}
+
+/// Waits, then notes what was reported, and selects. How many events there were.
+static int poll_and_select(struct run *run, int64_t timeout_ns) {
+    runloop *loop = run->loop;
+    poller_event events[POLLER_BATCH];
+    int64_t wait_ns = timeout_ns;
+    if (run->starves_main_queue && timeout_ns != 0) {
+        wait_ns = runloop__main_queue_limit_wait(loop, timeout_ns);
+        run->starves_main_queue = runloop__main_queue_is_starved(loop);
+    }
+    int count = runloop__poller_wait(&loop->poller, wait_ns, events);
+    run->timer_ended_wait = count == 0 && wait_ns == timeout_ns && timeout_ns != 0;
+    if ((count == 0 || count == -EINTR) && !may_know_something(run))
+        return count;
+    loop_lock(loop);
+    if (count != 0 && count != -EINTR)
+        runloop__registrations_report(loop, events, count, &run->timer_ended_wait);
+    select_event(run, true);
+    loop_unlock(loop);
+    return count;
+}
+
+/// Asks the kernel without sleeping.
+static void poll_and_select_all(struct run *run) {
+    runloop *loop = run->loop;
+    // A full batch of descriptors that only other modes want would hide the rest.
+    for (int count = POLLER_BATCH; count == POLLER_BATCH && run->selection.kind == SELECTED_NOTHING;) {
+        if (registrations_need_preparation(loop, run->mode)) {
+            loop_lock(loop);
+            runloop__registrations_prepare(loop, run->mode, true);
+            loop_unlock(loop);
+        }
+        count = poll_and_select(run, 0);
+    }
+}
+
+/// Selects what is ready, without sleeping.
+static void poll_if_useful(struct run *run) {
+    if (has_descriptors(run))
+        poll_and_select_all(run);
+    else
+        select_known(run, true);
+}
+
+//===-- the wait -----------------------------------------------------------------------------------------------------===//
+
+enum { PAUSE_MS = 1 };
+
+/// Sleeps until there is something to do: an event, a wake-up, a stop, the limit, or that the mode is empty. Whatever else ends the
+/// kernel's wait (a signal, a timer that was removed, a descriptor that only other modes want) is nobody's business.
+static void sleep_until_something_happens(struct run *run) {
+    for (;;) {
+        int count = poll_and_select(run, arm(run));
+        // The program closed the set, and there was none to be had: tried again, but not all the time.
+        if (count == -EBADF || count == -EINVAL)
+            poll(NULL, 0, PAUSE_MS);
+        bool was_woken = wake_came(&run->loop->wake);
+        if (run->selection.kind != SELECTED_NOTHING || was_woken || stop_is_remembered(run) || limit_has_passed(run) ||
+            mode_is_empty(run->loop, run->mode))
+            return;
+    }
+}
+
+static void sleep_or_find_work(struct run *run) {
+    runloop *loop = run->loop;
+    if (atomic_load_explicit(&loop->spin_limit_ns, memory_order_relaxed) > 0 && !may_know_something(run))
+        runloop__spin(run);
+    // What is known already is selected whatever else there is, and needs no announcement.
+    if (select_known(run, false))
+        return;
+    atomic_store_explicit(&loop->sleeping_in, run->mode, memory_order_relaxed);
+    bool was_woken = wake_announce_sleep(&loop->wake);
+    if (was_woken || look(run) || mode_is_empty(loop, run->mode))
+        poll_if_useful(run);
+    else
+        sleep_until_something_happens(run);
+    atomic_store_explicit(&loop->sleeping_in, NULL, memory_order_relaxed);
+}
+
+void runloop__wait(struct run *run, bool may_sleep) {
+    runloop *loop = run->loop;
+    run->timer_ended_wait = false;
+    if (may_sleep) {
+        sleep_or_find_work(run);
+        wake_finish_wait(&loop->wake);
+    } else {
+        if (!select_known(run, !has_descriptors(run)) && has_descriptors(run))
+            poll_and_select_all(run);
+        // A wait that takes no time consumes a wake-up, too, and later ones are ignored until the next iteration (R48). Where no call-out
+        // comes before that, nobody can tell "later" from "then".
+        if (run->selection.kind != SELECTED_NOTHING || wake_has_news(&loop->wake) || tasks_may_wait(loop))
+            wake_finish_wait(&loop->wake);
+    }
+    if (run->starves_main_queue) {
+        runloop__main_queue_limit_wait(loop, 0);
+        run->starves_main_queue = runloop__main_queue_is_starved(loop);
+    }
+}
+
+bool runloop__wait_select_main_queue(struct run *run) {
+    runloop *loop = run->loop;
+    run->was_polled = true;
+    if (!runloop__main_queue_poll(loop))
+        return false;
+    loop_lock(loop);
+    select_registration(run, loop->main_queue.registration);
+    loop_unlock(loop);
+    return true;
+}
+
+//===-- the same questions without a wait ----------------------------------------------------------------------------===//
+
+/// HOLDS: loop.
+static bool any_reported(struct run *run) {
+    runloop *loop = run->loop;
+    for (struct registration *registration; (registration = first_reported(run));) {
+        if (registration == loop->main_queue.registration || runloop__registration_wanted(registration, run->mode))
+            return true;
+        runloop__registration_set_aside(loop, registration, run->mode);
+    }
+    return false;
+}
+
+/// Is a descriptor of the mode ready, or the main queue? What is reported stays so for the wait, which serves it first.
+static bool any_ready(struct run *run) {
+    runloop *loop = run->loop;
+    poller_event events[POLLER_BATCH];
+    bool unused, any = false;
+    loop_lock(loop);
+    runloop__registrations_prepare(loop, run->mode, false);
+    for (int count = POLLER_BATCH; !(any = any_reported(run)) && count == POLLER_BATCH && has_descriptors(run);) {
+        runloop__registrations_prepare(loop, run->mode, true);
+        loop_unlock(loop);
+        count = runloop__poller_wait(&loop->poller, 0, events);
+        loop_lock(loop);
+        if (count > 0)
+            runloop__registrations_report(loop, events, count, &unused);
+    }
+    loop_unlock(loop);
+    return any;
+}
+
+static bool any_work(struct run *run) {
+    loop_lock(run->loop);
+    run->timers_are_due = timers_are_due_in(run);
+    loop_unlock(run->loop);
+    return look(run);
+}
+
+bool runloop_is_idle(runloop *loop) {
+    if (!loop || !runloop_is_current(loop) || !loop->run)
+        return false;
+    struct run question = *loop->run;
+    question.was_polled = false; // something may be ready since then
+    return question.limit_ns > 0 && !wake_has_news(&loop->wake) && !any_work(&question) &&
+           !mode_is_empty(loop, question.mode) && !any_ready(&question);
+}
+
+bool runloop_has_work(const char *name) {
+    runloop *loop = runloop_current();
+    struct mode *mode = loop && name ? mode_find(loop, name) : NULL;
+    if (!mode)
+        return false;
+    struct run question = {.loop = loop, .mode = mode, .deadline_ns = RUNLOOP_NEVER};
+    question.serves_main_queue = loop->is_main && atomic_load(&mode->is_common) && runloop__main_queue_watch(loop);
+    return any_work(&question) || any_ready(&question);
+}

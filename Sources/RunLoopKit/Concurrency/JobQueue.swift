@@ -1,0 +1,197 @@
+internal import CRunLoopCore
+
+/// An executor of a loop. Its posts have the executor itself as their info.
+protocol JobExecutor: AnyObject, Sendable {
+    var jobs: JobQueue { get }
+
+    /// Runs a job on the calling thread, which is the loop's.
+    func run(_ job: UnownedJob)
+
+    /// The functions that a post of such an executor calls, in a run and at the end of the thread.
+    static var callOuts: JobCallOuts { get }
+}
+
+struct JobCallOuts {
+    fileprivate let inRun: runloop_function
+    fileprivate let atEnd: runloop_function
+
+    static let ofActors = JobCallOuts(
+        inRun: { withPosted($0, RunLoop.ActorExecutor.self) { $0.jobs.runBatch(for: $0) } },
+        atEnd: { withPosted($0, RunLoop.ActorExecutor.self) { $0.jobs.runRest(for: $0) } })
+
+    static let ofTasks = JobCallOuts(
+        inRun: { withPosted($0, RunLoop.TaskExecutor.self) { $0.jobs.runBatch(for: $0) } },
+        atEnd: { withPosted($0, RunLoop.TaskExecutor.self) { $0.jobs.runRest(for: $0) } })
+}
+
+private func withPosted<Executor: AnyObject>(
+    _ info: UnsafeMutableRawPointer?, _: Executor.Type, _ body: (Executor) -> Void
+) {
+    guard let info else { return }
+    body(Unmanaged<Executor>.fromOpaque(info).takeRetainedValue())
+}
+
+/// The jobs that an executor has accepted and not begun, in order.
+///
+/// A post runs all the jobs that it finds, so one post is enough for all jobs that are added before it runs, and a later one may
+/// find none. A run that is nested in a job or a performed closure does not perform what was posted before the current drain
+/// began (R105). So when a run begins and there are jobs, they are posted again.
+final class JobQueue: Sendable {
+    /// The C loop, retained. Not its `RunLoop`, which retains its executors and so this queue.
+    private nonisolated(unsafe) let loop: OpaquePointer
+    private nonisolated(unsafe) let modes: [UnsafePointer<CChar>?]
+    private let state = Guarded(State())
+    private let process = ForkGeneration()
+
+    private struct State {
+        var jobs = Fifo()
+        /// A post will find the jobs that there are. True only while there are some.
+        var isPosted = false
+        var nestedRuns: RunLoop.Observer?
+        /// The thread is ending and runs the remaining jobs. It will also run those that are added.
+        var isRunningRest = false
+    }
+
+    init(_ loop: OpaquePointer, modes: Set<RunLoop.Mode>) {
+        runloop_retain(loop)
+        self.loop = loop
+        self.modes = modes.map(\.name)
+    }
+
+    deinit {
+        if !process.isOver { state.withLock { $0.nestedRuns }?.invalidate() }
+        runloop_release(loop)
+    }
+
+    /// Is the calling thread the loop's?
+    var isOnThread: Bool { runloop_is_current(loop) }
+
+    func add<Executor: JobExecutor>(_ job: UnownedJob, for executor: Executor) {
+        precondition(!process.isOver, "A task needs an executor that was made before a fork, and this is the child.")
+        let (isFirst, isPosted) = state.withLock { state in
+            state.jobs.append(job)
+            defer { state.isPosted = true }
+            return (state.nestedRuns == nil, state.isPosted)
+        }
+        if isFirst { watchNestedRuns(for: executor) }
+        if isPosted { return }
+        let result = post(executor)
+        if result == 0 { return }
+        let error = RunLoop.Error(result: result)
+        if error == .outOfMemory { outOfMemory() }
+        if isOnThread { return runRest(for: executor) }
+        // Either the ending thread has run the job by now, or no thread ever will.
+        let isLeft = state.withLock { $0.jobs.remove(job) }
+        precondition(!isLeft, "A task needs an executor whose thread has ended. \(error)")
+    }
+
+    private func watchNestedRuns<Executor: JobExecutor>(for executor: Executor) {
+        let observer = RunLoop.Observer(.entry) { [weak executor] _, _ in
+            guard let executor else { return }
+            let isNeeded = executor.jobs.state.withLock { state in
+                if state.jobs.count > 0 { state.isPosted = true }
+                return state.jobs.count > 0
+            }
+            if isNeeded { _ = executor.jobs.post(executor) }
+        }
+        let isUsed = state.withLock { state in
+            if state.nestedRuns != nil { return false }
+            state.nestedRuns = observer
+            return true
+        }
+        if !isUsed { return }
+        for mode in modes where runloop_add_observer(loop, observer.core, mode) == -ErrorNumber.outOfMemory {
+            outOfMemory()
+        }
+    }
+
+    private func post<Executor: JobExecutor>(_ executor: Executor) -> Int32 {
+        let callOuts = Executor.callOuts
+        let info = retainedInfo(executor)
+        let result = runloop_post_in_modes(loop, modes, modes.count, callOuts.inRun, info, callOuts.atEnd)
+        if result < 0 { releaseInfo(info) }
+        return result
+    }
+
+    /// Runs the jobs that there are now.
+    fileprivate func runBatch<Executor: JobExecutor>(for executor: Executor) {
+        var left = state.withLock { state in
+            state.isPosted = false
+            return state.jobs.count
+        }
+        while left > 0, let job = state.withLock({ $0.jobs.takeFirst() }) {
+            left -= 1
+            executor.run(job)
+        }
+    }
+
+    /// Runs the remaining jobs, and those which they add, because there will be no further run.
+    fileprivate func runRest<Executor: JobExecutor>(for executor: Executor) {
+        let isInsideJob = state.withLock { state in
+            defer { state.isRunningRest = true }
+            return state.isRunningRest
+        }
+        // The outer call runs the rest when the job has returned.
+        if isInsideJob { return }
+        while let job = takeRest() { executor.run(job) }
+    }
+
+    private func takeRest() -> UnownedJob? {
+        state.withLock { state in
+            let job = state.jobs.takeFirst()
+            if job == nil {
+                state.isRunningRest = false
+                state.isPosted = false
+            }
+            return job
+        }
+    }
+}
+
+/// A ring of jobs. It allocates only when it has to grow.
+private struct Fifo {
+    private var slots: [UnownedJob?] = []
+    private var first = 0
+    private(set) var count = 0
+
+    mutating func append(_ job: UnownedJob) {
+        if count == slots.count { grow() }
+        slots[(first + count) & (slots.count - 1)] = job
+        count += 1
+    }
+
+    mutating func takeFirst() -> UnownedJob? {
+        if count == 0 { return nil }
+        let job = slots[first]
+        slots[first] = nil
+        first = (first + 1) & (slots.count - 1)
+        count -= 1
+        return job
+    }
+
+    /// Removes a job from anywhere in the ring.
+    ///
+    /// - Returns: was it there?
+    mutating func remove(_ job: UnownedJob) -> Bool {
+        var isThere = false
+        for _ in 0..<count {
+            guard let other = takeFirst() else { break }
+            if !isThere && other.isSame(as: job) { isThere = true } else { append(other) }
+        }
+        return isThere
+    }
+
+    /// The number of slots is a power of two.
+    private mutating func grow() {
+        let more = (0..<count).map { slots[(first + $0) & (slots.count - 1)] }
+        slots = more + [UnownedJob?](repeating: nil, count: max(8, count))
+        first = 0
+    }
+}
+
+extension UnownedJob {
+    /// A job is an object of the runtime, which is identified by its address.
+    fileprivate func isSame(as other: UnownedJob) -> Bool {
+        unsafeBitCast(self, to: UInt.self) == unsafeBitCast(other, to: UInt.self)
+    }
+}

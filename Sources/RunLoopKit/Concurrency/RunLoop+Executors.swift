@@ -1,0 +1,110 @@
+extension RunLoop {
+    /// Runs the jobs of actors on a loop's thread, when the loop runs. Make an actor's `unownedExecutor` from it:
+    ///
+    ///     actor Device {
+    ///         private let loop: RunLoop
+    ///         init(on loop: RunLoop) { self.loop = loop }
+    ///         nonisolated var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
+    ///     }
+    ///
+    /// The actor must keep the loop, or the executor, since `UnownedSerialExecutor` does not retain it. Actors with the same
+    /// executor call each other without a switch. Jobs begin in the order in which they were added, in a nested run too: while
+    /// a method of an actor runs the loop, other jobs of the actor may begin, as at an `await`.
+    ///
+    /// In every call-out of the loop, and anywhere else on its thread, `assumeIsolated` and `preconditionIsolated` of such an
+    /// actor pass.
+    ///
+    /// Every accepted job runs. When the thread ends, it runs the remaining jobs, and those which they add, after `onCancel` of
+    /// every source. A job that is added later has no thread to run on, which is a precondition failure: end the tasks before
+    /// the thread. In a forked child nothing runs for the parent's loop, so the same is true there.
+    ///
+    /// A job costs two locks and, if the loop sleeps, one system call. The queue allocates only when it grows.
+    public final class ActorExecutor: SerialExecutor {
+        let jobs: JobQueue
+        static var callOuts: JobCallOuts { .ofActors }
+        /// The executor to which the runtime gave the jobs, if it passes them on to this one.
+        private let principal: (@Sendable () -> UnownedSerialExecutor)?
+
+        init(_ core: OpaquePointer, modes: Set<Mode>, principal: (@Sendable () -> UnownedSerialExecutor)? = nil) {
+            jobs = JobQueue(core, modes: modes)
+            self.principal = principal
+        }
+
+        /// Queues a job to be run on the loop's thread, when the loop runs. The runtime calls this, on any thread.
+        public func enqueue(_ job: consuming ExecutorJob) {
+            jobs.add(UnownedJob(job), for: self)
+        }
+
+        func run(_ job: UnownedJob) {
+            job.runSynchronously(on: principal?() ?? asUnownedSerialExecutor())
+        }
+
+        /// Is this the loop's thread? Any thread. O(1).
+        public func isIsolatingCurrentContext() -> Bool? { jobs.isOnThread }
+
+        /// Ends the program if this is not the loop's thread. Any thread. O(1).
+        public func checkIsolated() {
+            precondition(jobs.isOnThread, "This must run on the thread of the actor's run loop.")
+        }
+    }
+
+    /// Runs tasks on a loop's thread, when the loop runs: `Task(executorPreference: loop.taskExecutor)` and
+    /// `withTaskExecutorPreference`. Such a task leaves the thread for actors that have an executor of their own, the main
+    /// actor for instance, and comes back.
+    ///
+    /// It behaves like `ActorExecutor`, except for isolation, which tasks do not have. It is a separate class because an
+    /// executor that is both makes calls between actors eighty times as expensive.
+    public final class TaskExecutor: _Concurrency.TaskExecutor {
+        let jobs: JobQueue
+        static var callOuts: JobCallOuts { .ofTasks }
+
+        init(_ core: OpaquePointer, modes: Set<Mode>) {
+            jobs = JobQueue(core, modes: modes)
+        }
+
+        /// Queues a job to be run on the loop's thread, when the loop runs. The runtime calls this, on any thread.
+        public func enqueue(_ job: consuming ExecutorJob) {
+            jobs.add(UnownedJob(job), for: self)
+        }
+
+        func run(_ job: UnownedJob) {
+            job.runSynchronously(on: asUnownedTaskExecutor())
+        }
+    }
+
+    /// The executor for actors on this loop's thread, in all common modes. The same object each time. Any thread. O(1).
+    public var executor: ActorExecutor { executors.ofActors }
+
+    /// The executor for tasks that prefer this loop's thread, in all common modes. The same object each time. Any thread. O(1).
+    public var taskExecutor: TaskExecutor { executors.ofTasks }
+
+    /// Makes an executor whose jobs run only when the loop runs in one of `modes`; with no modes, not before the thread ends.
+    ///
+    /// Each call makes a new executor, which the actors that share it keep. Actors with different executors of a loop are
+    /// isolated by the same thread, so `assumeIsolated` passes, but a call between them goes through the loop. Any thread. O(1).
+    public func makeExecutor(inModes modes: Set<Mode>) -> ActorExecutor { ActorExecutor(core, modes: modes) }
+
+    /// Makes an executor that runs, in all common modes, the jobs which `principal` passes on. For the runtime they run on `principal`.
+    package func makeExecutor(for principal: @escaping @Sendable () -> UnownedSerialExecutor) -> ActorExecutor {
+        ActorExecutor(core, modes: [.common], principal: principal)
+    }
+
+    /// Makes an executor for tasks which run only when the loop runs in one of `modes`. As `makeExecutor(inModes:)`.
+    public func makeTaskExecutor(inModes modes: Set<Mode>) -> TaskExecutor {
+        TaskExecutor(core, modes: modes)
+    }
+}
+
+extension RunLoop.ActorExecutor: JobExecutor {}
+extension RunLoop.TaskExecutor: JobExecutor {}
+
+/// The executors that come with a loop.
+struct LoopExecutors: Sendable {
+    let ofActors: RunLoop.ActorExecutor
+    let ofTasks: RunLoop.TaskExecutor
+
+    init(_ core: OpaquePointer) {
+        ofActors = RunLoop.ActorExecutor(core, modes: [.common])
+        ofTasks = RunLoop.TaskExecutor(core, modes: [.common])
+    }
+}

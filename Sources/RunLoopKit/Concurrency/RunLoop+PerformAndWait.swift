@@ -1,0 +1,144 @@
+extension RunLoop {
+    /// Calls `body` once on the loop's thread, when the loop runs in one of `modes`, and returns or throws what it returned
+    /// or threw. The task waits, and blocks no thread.
+    ///
+    ///     let modes = try await loop.performAndWait { describeDevice() }
+    ///
+    /// On the loop's thread, in an actor on its executor for instance, `body` is called at once, in whatever mode the loop runs.
+    /// From anywhere else it is called in the order of performed closures. Any task. O(modes), one system call if the loop sleeps.
+    ///
+    /// - Parameter modes: with no modes the call lasts until the task is cancelled or the loop's thread ends.
+    /// - Throws: what `body` throws; `CancellationError` if the task is cancelled before `body` has begun, which is then not
+    ///   called; `loopFinished` if the loop's thread ends before, or has ended; `inheritedAcrossFork`. In all these cases `body`
+    ///   has been freed.
+    @discardableResult
+    public func performAndWait<Value>(
+        inModes modes: Set<Mode> = [.default], isolation actor: isolated (any Actor)? = #isolation,
+        _ body: sending @escaping () throws -> sending Value
+    ) async throws -> sending Value {
+        try Task.checkCancellation()
+        if isCurrent { return try body() }
+        let call = AwaitedCall<Value, any Swift.Error>(body)
+        await withTaskCancellationHandler(
+            operation: {
+                await withUnsafeContinuation(isolation: actor) { waiter in
+                    if !call.begin(waiter) { return }
+                    let end = EndOfCall(call)
+                    // If the post is refused, `end` must not be freed before the reason is known.
+                    withExtendedLifetime(end) {
+                        let result = post(modes) { withExtendedLifetime(end) { call.run() } }
+                        if case .outOfMemory = Error(result: result) { outOfMemory() }
+                        if result < 0 { call.fail(Error(result: result)) }
+                    }
+                }
+            },
+            onCancel: { call.fail(CancellationError()) },
+            isolation: actor)
+        return try call.takeResult()
+    }
+}
+
+extension RunLoop.Thread {
+    /// Calls `body` once on the thread, and returns or throws what it returned or threw. The task waits, and blocks no thread.
+    ///
+    /// As the blocking method of this name: on the thread itself, in an actor on the loop's executor for instance, `body` is
+    /// called at once. An accepted closure is always called: while the thread ends, if it ends first, and also if the task is
+    /// cancelled. If the thread has ended, or this is a forked child, there is no thread to call it, and that is a precondition
+    /// failure. It cannot happen to a caller that holds a reference to an object which nobody stops. Otherwise use
+    /// `loop.performAndWait`, which throws. Any task. O(modes), one system call if the loop sleeps.
+    ///
+    /// - Parameter modes: in which modes of the loop.
+    @discardableResult
+    public func performAndWait<Value, Failure: Error>(
+        inModes modes: Set<RunLoop.Mode> = [.common], isolation actor: isolated (any Actor)? = #isolation,
+        _ body: sending @escaping () throws(Failure) -> sending Value
+    ) async throws(Failure) -> sending Value {
+        if loop.isCurrent { return try body() }
+        let call = AwaitedCall<Value, Failure>(body)
+        await withUnsafeContinuation(isolation: actor) { waiter in
+            if !call.begin(waiter) { return }
+            let result = loop.post(modes, atEnd: .perform) { call.run() }
+            if case .outOfMemory = RunLoop.Error(result: result) { outOfMemory() }
+            precondition(result == 0, RunLoop.Error(result: result).description)
+        }
+        return try call.takeResult()
+    }
+}
+
+/// A call that a task waits for. The closure is released before the task is resumed.
+private final class AwaitedCall<Value, Failure: Error>: @unchecked Sendable {
+    private struct State {
+        var body: (() throws(Failure) -> Value)?
+        var waiter: UnsafeContinuation<Void, Never>?
+        var result: Result<Value, Failure>?
+    }
+
+    private let state: Guarded<State>
+
+    init(_ body: sending @escaping () throws(Failure) -> Value) {
+        state = Guarded(State(body: body))
+    }
+
+    /// - Returns: does the call have to be made? If not, it has failed already.
+    func begin(_ waiter: UnsafeContinuation<Void, Never>) -> Bool {
+        let isOver = state.withLock { state in
+            if state.result == nil { state.waiter = waiter }
+            return state.result != nil
+        }
+        if isOver { waiter.resume() }
+        return !isOver
+    }
+
+    /// On the loop's thread.
+    func run() {
+        if let result = callBody() { finish(result) }
+    }
+
+    /// No effect if the call has begun.
+    func fail(_ error: Failure) {
+        if takeBody() != nil { finish(.failure(error)) }
+    }
+
+    private func callBody() -> Result<Value, Failure>? {
+        takeBody().map { Result(catching: $0) }
+    }
+
+    private func takeBody() -> (() throws(Failure) -> Value)? {
+        state.withLock { state in
+            defer { state.body = nil }
+            return state.body
+        }
+    }
+
+    private func finish(_ result: Result<Value, Failure>) {
+        let waiter = state.withLock { state in
+            state.result = result
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+
+    func takeResult() throws(Failure) -> Value {
+        let result = state.withLock { state in
+            defer { state.result = nil }
+            return state.result
+        }
+        guard let result else { preconditionFailure("A call was reported as done before it had returned.") }
+        return try result.get()
+    }
+}
+
+/// Retained by the closure that was posted for a call, and by nothing else: if it is freed before the call, the loop's thread has
+/// ended.
+private final class EndOfCall<Value>: Sendable {
+    private let call: AwaitedCall<Value, any Error>
+
+    init(_ call: AwaitedCall<Value, any Error>) {
+        self.call = call
+    }
+
+    deinit {
+        call.fail(RunLoop.Error.loopFinished)
+    }
+}

@@ -1,0 +1,164 @@
+internal import CRunLoopCore
+internal import CRunLoopOverlay
+
+// How timers, observers and sources are made in the core, and what the core calls. Each `make` function returns an item with one
+// reference, which belongs to the caller. What else there is to do with an item, its class does with the pointer.
+
+//===-- timers -------------------------------------------------------------------------------------------------------===//
+
+/// Makes the C timer of a `RunLoop.Timer`, to be attached to it with `attachTimer`.
+func makeTimer(fireDate: Int64, interval: Int64, tolerance: Int64, order: Int) -> OpaquePointer {
+    _ = objectHooks
+    var config = runloop_timer_config()
+    config.order = Int32(clamping: order)
+    config.fire_ns = fireDate
+    config.interval_ns = interval
+    config.tolerance_ns = tolerance
+    config.fire = { _, info in withInfo(info, as: RunLoop.Timer.self) { $0.fire() } }
+    var core: OpaquePointer?
+    guard runloop_timer_create(&config, &core) == 0, let core else { outOfMemory() }
+    return core
+}
+
+/// Makes the object the info of its C timer. Called before anybody else has the timer.
+func attachTimer(_ core: OpaquePointer, to timer: RunLoop.Timer) {
+    // The timer is invalid, or being freed: on any thread, and never while it fires.
+    runloop__timer_share(core, Unmanaged.passUnretained(timer).toOpaque()) { info in
+        withInfo(info, as: RunLoop.Timer.self) { $0.end() }
+    }
+}
+
+/// A C timer that fires once and calls a closure, without an object. The value owns one reference to it.
+struct ClosureTimer: ~Copyable, Sendable {
+    nonisolated(unsafe) let core: OpaquePointer
+
+    init(fireDate: Int64, tolerance: Int64, _ body: sending @escaping () -> Void) {
+        var core: OpaquePointer?
+        _ = StoredClosure(consume body).store { words in
+            // A closure that cannot be copied is borrowed: it is called without counting references.
+            core = runloop__timer_new_pair(
+                words.assumingMemoryBound(to: UnsafeMutableRawPointer?.self), fireDate, tolerance,
+                { _, closure in closure?.assumingMemoryBound(to: StoredClosure.self).pointee() },
+                { closure in
+                    guard let closure else { return }
+                    _ = StoredClosure.take(from: closure)
+                })
+            if core == nil { outOfMemory() }
+            return 0
+        }
+        self.core = core.unsafelyUnwrapped
+    }
+
+    deinit {
+        runloop_timer_release(core)
+    }
+}
+
+//===-- observers ----------------------------------------------------------------------------------------------------===//
+
+/// Makes the C observer of a `RunLoop.Observer`, to be attached to it with `attachObserver`.
+func makeObserver(activities: UInt32, repeats: Bool, order: Int) -> OpaquePointer {
+    _ = objectHooks
+    var config = runloop_observer_config()
+    config.context.release = { info in withInfo(info, as: RunLoop.Observer.self) { $0.end() } }
+    config.order = Int32(clamping: order)
+    config.activities = activities
+    config.repeats = repeats
+    config.observe = { _, activity, info in
+        withInfo(info, as: RunLoop.Observer.self) { $0.observe(RunLoop.Observer.Activities(rawValue: activity)) }
+    }
+    var core: OpaquePointer?
+    guard runloop_observer_create(&config, &core) == 0, let core else { outOfMemory() }
+    return core
+}
+
+/// As `attachTimer`.
+func attachObserver(_ core: OpaquePointer, to observer: RunLoop.Observer) {
+    runloop__observer_share(core, Unmanaged.passUnretained(observer).toOpaque())
+}
+
+//===-- objects that are timers and observers --------------------------------------------------------------------------===//
+
+/// Sets how the core retains and releases such objects. Read before the first of them is made.
+private let objectHooks: Void = runloop__set_object_hooks(
+    { object in
+        guard let object else { return }
+        _ = Unmanaged<AnyObject>.fromOpaque(object).retain()
+    },
+    releaseInfo)
+
+//===-- sources ------------------------------------------------------------------------------------------------------===//
+
+/// The closures of a source that is signalled by hand. A source may perform on several loops at once.
+final class SignalBox: Sendable {
+    typealias Membership = @Sendable (RunLoop, RunLoop.Mode) -> Void
+
+    let perform: @Sendable () -> Void
+    let onSchedule: Membership?
+    let onCancel: Membership?
+
+    init(perform: @escaping @Sendable () -> Void, onSchedule: Membership?, onCancel: Membership?) {
+        self.perform = perform
+        self.onSchedule = onSchedule
+        self.onCancel = onCancel
+    }
+}
+
+/// Makes a source that is signalled by hand.
+func makeSource(order: Int, box: SignalBox) -> OpaquePointer {
+    var config = runloop_source_config()
+    config.context.info = retainedInfo(box)
+    config.context.release = releaseInfo
+    config.order = Int32(clamping: order)
+    config.perform = { _, info in withInfo(info, as: SignalBox.self) { $0.perform() } }
+    if box.onSchedule != nil {
+        config.schedule = { _, loop, mode, info in
+            guard let loop, let mode else { return }
+            withInfo(info, as: SignalBox.self) { $0.onSchedule?(RunLoop.object(of: loop), RunLoop.Mode(name: mode)) }
+        }
+    }
+    if box.onCancel != nil {
+        config.cancel = { _, loop, mode, info in
+            guard let loop, let mode else { return }
+            withInfo(info, as: SignalBox.self) { $0.onCancel?(RunLoop.object(of: loop), RunLoop.Mode(name: mode)) }
+        }
+    }
+    var core: OpaquePointer?
+    guard runloop_source_create(&config, &core) == 0, let core else { outOfMemory() }
+    return core
+}
+
+/// The closure of a source that is driven by a descriptor.
+private final class DescriptorBox: Sendable {
+    let ready: @Sendable (RunLoop.Source.Readiness) -> Void
+
+    init(_ ready: @escaping @Sendable (RunLoop.Source.Readiness) -> Void) {
+        self.ready = ready
+    }
+}
+
+/// Makes a source that is driven by a descriptor.
+///
+/// - Parameter isCounter: the core reads the eight bytes of the descriptor before each call.
+func makeSource(
+    descriptor: CInt, events: RunLoop.Source.Readiness, isCounter: Bool = false, order: Int,
+    ready: @escaping @Sendable (RunLoop.Source.Readiness) -> Void
+) throws(RunLoop.Error) -> OpaquePointer {
+    var config = runloop_descriptor_config()
+    config.context.info = retainedInfo(DescriptorBox(ready))
+    config.context.release = releaseInfo
+    config.order = Int32(clamping: order)
+    config.descriptor = descriptor
+    config.events = events.rawValue
+    config.counter = isCounter
+    config.ready = { _, events, info in
+        withInfo(info, as: DescriptorBox.self) { $0.ready(RunLoop.Source.Readiness(rawValue: events)) }
+    }
+    var core: OpaquePointer?
+    let result = runloop_descriptor_source_create(&config, &core)
+    guard result == 0, let core else {
+        releaseInfo(config.context.info)
+        throw RunLoop.Error(result: result)
+    }
+    return core
+}

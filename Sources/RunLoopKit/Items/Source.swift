@@ -1,0 +1,208 @@
+internal import CRunLoopCore
+
+extension RunLoop {
+    /// An event outside the loop for which the loop calls a closure: a call of `signal()`, the state of a file descriptor, or a
+    /// signal of the process.
+    ///
+    /// A source can be in several modes of several loops. Each loop calls it on its own thread, hence the `@Sendable`
+    /// closures. A loop retains its sources. The closures are freed with the source, not when it becomes invalid (R57): a
+    /// closure that uses its own source captures it weakly.
+    public final class Source: Sendable {
+        /// Conditions of a descriptor. The values are those of EPOLLIN, EPOLLPRI, …
+        public struct Readiness: OptionSet, Hashable, Sendable {
+            /// The bits.
+            public let rawValue: UInt32
+
+            /// Any bits. A source with unknown ones cannot be made.
+            public init(rawValue: UInt32) {
+                self.rawValue = rawValue
+            }
+
+            /// There is input, a connection to accept, or the end of the input.
+            public static let read = Readiness(rawValue: 0x001)
+            /// There is urgent input.
+            public static let priority = Readiness(rawValue: 0x002)
+            /// Output can be written.
+            public static let write = Readiness(rawValue: 0x004)
+            /// An error is pending. Reported to every source of the descriptor, requested or not.
+            public static let error = Readiness(rawValue: 0x008)
+            /// The other side has closed. Reported to every source; a source that requests it is also called when the other side
+            /// has shut down its half.
+            public static let hangUp = Readiness(rawValue: 0x010)
+        }
+
+        /// The `runloop_source *`, to which this object has a reference.
+        nonisolated(unsafe) let core: OpaquePointer
+        private let caughtSignal: CaughtSignal?
+        /// Its closure is isolated to the main actor, so only the main loop may have the source. Set by the initializer only.
+        nonisolated(unsafe) var isMainActorIsolated = false
+
+        /// Makes a source that is signalled by hand, in no loop yet (R56).
+        ///
+        /// - Parameters:
+        ///   - order: lower performs first; sources of equal order in the order of their first signal (R63). Clamped to 32 bits.
+        ///   - onSchedule: called after each addition to a concrete mode, on the thread that added (R58).
+        ///   - onCancel: called after each removal from a concrete mode, on the thread that removed, invalidated, or ended
+        ///     with its loop (R59, R67, R8).
+        ///   - perform: called on the loop's thread, once however often the source was signalled (R62). It may run on
+        ///     several loops at a time, and again inside itself if it signals the source and runs the mode (R66).
+        public init(
+            order: Int = 0, onSchedule: (@Sendable (RunLoop, Mode) -> Void)? = nil,
+            onCancel: (@Sendable (RunLoop, Mode) -> Void)? = nil, perform: @escaping @Sendable () -> Void
+        ) {
+            let box = SignalBox(perform: perform, onSchedule: onSchedule, onCancel: onCancel)
+            core = makeSource(order: order, box: box)
+            caughtSignal = nil
+        }
+
+        /// Makes a source that is driven by a descriptor, in no loop yet. Whether the descriptor can be waited for is checked
+        /// when the source is added.
+        ///
+        /// The closure is called, one descriptor per iteration (R43), as long as a requested condition holds: it reads or writes
+        /// until the condition no longer holds. The descriptor should be non-blocking: if another reader took the input, the
+        /// closure may be called once for nothing. The loop never closes the descriptor; remove or invalidate the source before
+        /// you close it (R73).
+        ///
+        /// - Parameters:
+        ///   - fileDescriptor: −1 makes a source that is never called, and that keeps its modes from being empty (R68).
+        ///   - events: at least one condition; `setEvents(_:)` changes it later.
+        ///   - order: among the sources of one descriptor, lower is called first. Clamped to 32 bits.
+        ///   - perform: called on the loop's thread with the conditions that hold.
+        /// - Throws: `invalid` without or with unknown conditions, and for a descriptor below −1.
+        public init(
+            fileDescriptor: CInt, events: Readiness = .read, order: Int = 0,
+            perform: @escaping @Sendable (Readiness) -> Void
+        ) throws(RunLoop.Error) {
+            core = try makeSource(descriptor: fileDescriptor, events: events, order: order, ready: perform)
+            caughtSignal = nil
+        }
+
+        /// Makes a source that is driven by a counter, in no loop yet: a non-blocking eventfd, timerfd or similar, whose eight
+        /// bytes the loop reads before each call (R69). So several writes cause one call, and a write in the closure causes one
+        /// more. If another reader has read the counter, the closure is not called.
+        ///
+        /// - Throws: `invalid` if the descriptor is not such a counter, so that no bytes of a pipe or a socket are lost.
+        public init(
+            counter fileDescriptor: CInt, order: Int = 0, perform: @escaping @Sendable () -> Void
+        ) throws(RunLoop.Error) {
+            core = try makeSource(descriptor: fileDescriptor, events: .read, isCounter: true, order: order) { _ in
+                perform()
+            }
+            caughtSignal = nil
+        }
+
+        /// Makes a source that catches a signal of the process, SIGTERM for instance, in no loop yet. The signal loses its usual
+        /// effect, from this call until the source is invalidated or freed. When that has happened to the last source for the
+        /// signal, its former handling is restored.
+        ///
+        /// The closure is called on the loop's thread, in the source's modes, once for all arrivals since the last call. An
+        /// arrival is kept while the source is in no loop or the loop runs another mode. Any thread may receive the signal; at
+        /// least one must not block it. If a signal has several sources, all of them are called; a source in several loops is
+        /// called by one of them. A program that this process starts inherits none of this. In a forked child the signal is
+        /// caught, and no closure is called.
+        ///
+        /// - Parameters:
+        ///   - signal: its number.
+        ///   - order: as for a descriptor.
+        ///   - perform: called on the loop's thread; may make any call.
+        /// - Throws: `invalid` for a number that is not a signal, for SIGKILL and SIGSTOP, and for faults of a thread such as
+        ///   SIGSEGV, from which a handler cannot return; `tooManyDescriptors`. A source needs two descriptors, which
+        ///   later sources use again and which are never closed.
+        public init(
+            signal: CInt, order: Int = 0, perform: @escaping @Sendable () -> Void
+        ) throws(RunLoop.Error) {
+            let caught = try CaughtSignal(signal)
+            core = try makeSource(descriptor: caught.descriptor, events: .read, order: order) { _ in
+                if caught.take() { perform() }
+            }
+            caughtSignal = caught
+        }
+
+        deinit {
+            runloop_source_release(core)
+        }
+
+        /// Marks a source that is signalled by hand, so that the next iteration of a loop in one of its modes performs it. The
+        /// mark remains until then, even while the source is in no loop. It does not wake the loop (R54, R62): call
+        /// `RunLoop.wakeUp()` after it. Ignored on an invalid source; no effect on a descriptor source (R72). Any thread. O(loops
+        /// it is in).
+        public func signal() { runloop_source_signal(core) }
+
+        /// Marks the source as `signal()` does, and wakes a loop for it. Any thread. O(loops it is in), one system call if the
+        /// loop sleeps.
+        public func signal(waking loop: RunLoop) {
+            signal()
+            loop.wakeUp()
+        }
+
+        /// Is it marked? `false` when invalid (R111). O(1).
+        public var isSignalled: Bool { runloop_source_is_signalled(core) }
+
+        /// Its position among other sources, as created. O(1).
+        public var order: Int { Int(runloop_source_get_order(core)) }
+
+        /// The descriptor, as created. `nil` for a source that is signalled by hand, and for −1. O(1).
+        public var fileDescriptor: CInt? {
+            let descriptor = runloop_source_get_descriptor(core)
+            return descriptor < 0 ? nil : descriptor
+        }
+
+        /// The requested conditions, as created or last set, also of an invalid source. Empty for a source that is signalled by
+        /// hand. O(1).
+        public var events: Readiness { Readiness(rawValue: runloop_source_get_events(core)) }
+
+        /// Changes the requested conditions, in every mode of every loop that the source is in (R149).
+        ///
+        /// A socket can nearly always be written to, so a loop with a source that always requests `write` never sleeps. The source
+        /// of a connection requests it only while output waits:
+        ///
+        ///     try source.setEvents(output.isEmpty ? .read : [.read, .write])
+        ///
+        /// Takes effect at the next wait, and in a current wait, which ends if a condition holds; in the source's own closure
+        /// too. Other sources of the descriptor are not affected. Any thread; if two threads do it at once, one of them wins.
+        /// O(loops it is in), and a system call each if the descriptor is to be watched for something else.
+        ///
+        /// - Parameter events: at least one condition. Errors and hang-ups are reported in any case.
+        /// - Throws: `invalid` for an invalidated source, for one that is driven by hand, a counter or a signal of the process,
+        ///   and without or with unknown conditions; `badDescriptor` and the other errors of adding the source. After an error
+        ///   the requested conditions are as before.
+        public func setEvents(_ events: Readiness) throws(RunLoop.Error) {
+            if caughtSignal != nil { throw .invalid }
+            let result = runloop_source_set_events(core, events.rawValue)
+            if result < 0 { throw RunLoop.Error(result: result) }
+        }
+
+        /// Can it still be called? O(1).
+        public var isValid: Bool { runloop_source_is_valid(core) }
+
+        /// Removes the source from every mode of every loop, for ever, and calls `onCancel` for each (R67). A second call has no
+        /// effect. Allowed in its own closure, which runs to its end. Any thread; does not wait for a closure that runs on
+        /// another thread (R119). The descriptor may be closed afterwards. O(modes it is in).
+        public func invalidate() {
+            withExtendedLifetime(self) { runloop_source_invalidate(core) }
+            caughtSignal?.end()
+        }
+    }
+
+    /// Adds a source to a mode, or to all common modes, present and future (R18). Any thread. Makes the mode if needed. No effect
+    /// if the source is there already. The addition itself does not wake the loop, but a ready descriptor does (R54).
+    /// `onSchedule` is called on the calling thread. O(1) per mode, and a system call for a descriptor.
+    ///
+    /// - Throws: `invalid` for an invalidated source; `loopFinished`, `inheritedAcrossFork`, `outOfMemory`; for a descriptor
+    ///   `badDescriptor`, `permissionDenied`, `tooManyWatches`. After an error the source is where it was before.
+    public func add(_ source: Source, forMode mode: Mode) throws(RunLoop.Error) {
+        checkIsolation(source.isMainActorIsolated)
+        let result = runloop_add_source(core, source.core, mode.name)
+        if result < 0 { throw Error(result: result) }
+    }
+
+    /// Removes a source from a mode, or from all common modes (R19, R20); `onCancel` is called on the calling thread. It stays
+    /// valid and may be added again. No effect if it is not there. If the mode is empty then, a sleep in it ends. Any thread;
+    /// in its own closure too. O(1) per mode, and a system call for a descriptor.
+    public func remove(_ source: Source, forMode mode: Mode) { runloop_remove_source(core, source.core, mode.name) }
+
+    /// Is the source in the mode? For `.common`: is it one of the common items (R20)? O(1).
+    public func contains(_ source: Source, inMode mode: Mode) -> Bool {
+        runloop_contains_source(core, source.core, mode.name)
+    }
+}

@@ -1,0 +1,88 @@
+internal import CRunLoopCore
+
+extension RunLoop {
+    /// Calls its action once when some time has passed, on the thread of its loop, unless it is rescheduled or cancelled before.
+    ///
+    /// For something that rarely happens: a connection that stays silent, a request without an answer, a key that is held down.
+    /// The value is the timeout: its owner postpones it with `reschedule(after:)`, and cancels it by destroying the value.
+    ///
+    ///     private var idle: RunLoop.Timeout?
+    ///     …
+    ///     idle = RunLoop.Timeout(on: loop, after: .seconds(30)) { [self] in close() }   // a connection begins
+    ///     idle?.reschedule(after: .seconds(30))                                         // input has arrived
+    ///     idle = nil                                                                    // the connection has ended
+    ///
+    /// It is a small block of the core's and not an object. Swift allocates only what the closure captures, and nothing if that
+    /// is a single object. So a program may have hundreds of thousands of timeouts. A ``Timer`` repeats, has an order, can be in
+    /// several modes, and is retained by its loop.
+    ///
+    /// The closure is freed when the timeout is over: after the action has run, when it is cancelled, or when the loop's thread
+    /// ends. If it is cancelled in its own action, it is freed after that (R88), so the action may replace its timeout with the next
+    /// one. Any thread may reschedule and cancel it; neither waits for an action that runs on another thread (R119). A forked child
+    /// never calls the action, and frees its own copy of the closure when it destroys the timeout (R123).
+    ///
+    /// `idle = nil` releases the captured objects during the assignment. If that frees an object whose `deinit` reads `idle`, Swift
+    /// ends the program for overlapping access; `_ = idle.take()` releases them after it.
+    public struct Timeout: ~Copyable, Sendable {
+        private let timer: ClosureTimer
+
+        /// Starts the timeout. Any thread. Makes the mode if needed. A loop that sleeps in the mode is re-armed, not woken (R87).
+        /// O(log timers).
+        ///
+        /// - Parameters:
+        ///   - loop: on whose thread the action is called. If that thread has ended, or the loop was made before a fork and this is
+        ///     the child, the timeout is over at once: the closure is freed and never called.
+        ///   - delay: the action is not called before this has passed. It is due at once if `delay` is negative, and never if the
+        ///     instant is more than 292 years after the clock's epoch.
+        ///   - tolerance: how much later it may be called, to share a wake-up with something else. Negative is zero.
+        ///   - mode: the mode in which the loop has to run, or all common ones, which costs O(log timers) in each.
+        ///   - action: called on the loop's thread, with no lock held.
+        @inlinable
+        public init(
+            on loop: RunLoop, after delay: Duration, tolerance: Duration = .zero, inMode mode: Mode = .default,
+            _ action: sending @escaping () -> Void
+        ) {
+            self = loop.timeout(
+                at: Nanoseconds.fromNow(Nanoseconds.of(delay)), tolerance: Nanoseconds.of(tolerance), mode,
+                consume action)
+        }
+
+        fileprivate init(_ timer: consuming ClosureTimer) {
+            self.timer = timer
+        }
+
+        deinit {
+            runloop_timer_invalidate(timer.core)
+        }
+
+        /// Moves it: the action is due when `delay` has passed from now, at once if it is negative, and never if the instant is too
+        /// far for the clock. Any thread. No effect while the action runs, after which the timeout is over, or when it is over. A
+        /// sleeping loop is re-armed, not woken (R87). O(log timers) per mode.
+        @inlinable
+        public func reschedule(after delay: Duration) { setFireDate(Nanoseconds.fromNow(Nanoseconds.of(delay))) }
+
+        @usableFromInline
+        func setFireDate(_ nanoseconds: Int64) { runloop_timer_set_fire_date(timer.core, nanoseconds) }
+
+        /// When the action is due, as it was set last; also while it runs. `nil` if the timeout is over, or if it will never be due.
+        /// Any thread; an answer about another thread's loop may be out of date already. O(1).
+        public var fireDate: Instant? { Instant(nanosecondCount: runloop_timer_get_fire_date(timer.core)) }
+
+        /// Can the action still be called, or is it running? Any thread, as above. O(1).
+        public var isValid: Bool { runloop_timer_is_valid(timer.core) }
+
+        /// Cancels it and consumes the value, as destroying the value does. No effect if the timeout is over. Any thread; does not
+        /// wait for an action that runs on another thread (R119). O(log timers) per mode.
+        public consuming func cancel() {}
+    }
+
+    /// A method and not an initializer, because a method borrows its loop, and an initializer would retain it.
+    @usableFromInline
+    func timeout(
+        at fireDate: Int64, tolerance: Int64, _ mode: Mode, _ action: sending @escaping () -> Void
+    ) -> Timeout {
+        let timer = ClosureTimer(fireDate: fireDate, tolerance: tolerance, consume action)
+        if !wasAdded(runloop_add_timer(core, timer.core, mode.name)) { runloop_timer_invalidate(timer.core) }
+        return Timeout(timer)
+    }
+}

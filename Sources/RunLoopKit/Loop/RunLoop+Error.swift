@@ -1,0 +1,61 @@
+extension RunLoop {
+    /// Why the system, or a loop, refused something. Compare it with the constants below; the number is Linux's `errno` value.
+    public struct Error: Swift.Error, Hashable, Sendable {
+        /// The `errno` value, positive.
+        public let errorNumber: Int32
+
+        /// The error of an `errno` value, positive.
+        public init(errorNumber: Int32) {
+            self.errorNumber = errorNumber
+        }
+
+        /// The error of a negative result of the core.
+        init(result: Int32) {
+            errorNumber = 0 &- result
+        }
+
+        /// The descriptor is a regular file, a directory or a device like /dev/null, which cannot be waited for (EPERM).
+        public static let permissionDenied = Error(errorNumber: ErrorNumber.permissionDenied)
+        /// The descriptor is not open, or not open for reading (EBADF).
+        public static let badDescriptor = Error(errorNumber: ErrorNumber.badDescriptor)
+        /// Memory ran out (ENOMEM).
+        public static let outOfMemory = Error(errorNumber: ErrorNumber.outOfMemory)
+        /// The process has no descriptors left (EMFILE).
+        public static let tooManyDescriptors = Error(errorNumber: ErrorNumber.tooManyDescriptors)
+        /// The user's limit of watched descriptors is reached (ENOSPC).
+        public static let tooManyWatches = Error(errorNumber: ErrorNumber.tooManyWatches)
+        /// The item is in another loop (EBUSY).
+        public static let inAnotherLoop = Error(errorNumber: ErrorNumber.inAnotherLoop)
+        /// The item is invalid, there are no conditions or unknown ones, or the descriptor is not a counter (EINVAL).
+        public static let invalid = Error(errorNumber: ErrorNumber.invalid)
+        /// The loop's thread has ended (ESHUTDOWN).
+        public static let loopFinished = Error(errorNumber: ErrorNumber.loopFinished)
+        /// The system or the user has no threads left (EAGAIN).
+        public static let tooManyThreads = Error(errorNumber: ErrorNumber.tooManyThreads)
+        /// The loop was made before a fork, and this is the child (ECHILD).
+        public static let inheritedAcrossFork = Error(errorNumber: ErrorNumber.inheritedAcrossFork)
+        /// A line of input is longer than it may be (EMSGSIZE).
+        public static let lineTooLong = Error(errorNumber: ErrorNumber.lineTooLong)
+    }
+}
+
+extension RunLoop.Error: CustomStringConvertible {
+    /// The reason, as a sentence.
+    public var description: String {
+        switch self {
+        case .permissionDenied:
+            "The descriptor is a regular file, a directory or a device for which a run loop cannot wait."
+        case .badDescriptor: "The descriptor is not open, or not for what was asked of it."
+        case .outOfMemory: "Memory ran out."
+        case .tooManyDescriptors: "The process has no file descriptors left."
+        case .tooManyWatches: "The limit of watched descriptors per user (fs.epoll.max_user_watches) is reached."
+        case .inAnotherLoop: "The item is in another run loop; remove it from there first."
+        case .invalid: "The item was invalidated, or its descriptor and conditions do not make sense."
+        case .loopFinished: "The thread of the run loop has ended, so nothing will ever run there."
+        case .tooManyThreads: "The system or the user has no threads left."
+        case .inheritedAcrossFork: "The run loop was made before a fork and belongs to the parent process."
+        case .lineTooLong: "A line of input is longer than the limit that was set for it."
+        default: "The system refused with error number \(errorNumber)."
+        }
+    }
+}

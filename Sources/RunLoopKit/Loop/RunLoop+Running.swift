@@ -1,0 +1,160 @@
+internal import CRunLoopCore
+internal import CRunLoopOverlay
+
+extension RunLoop {
+    /// Why a run ended. The values are those of CFRunLoopRunResult (R36).
+    public enum RunResult: Int32, Hashable, Sendable {
+        /// Nothing can ever happen in the mode.
+        case finished = 1
+        /// One of the `stop` methods was called.
+        case stopped = 2
+        /// The limit was reached.
+        case timedOut = 3
+        /// A source was handled, and the caller had asked to return then.
+        case handledSource = 4
+    }
+
+    /// Runs the default mode until it is stopped or finished (R27).
+    ///
+    /// On the loop's own thread only: anything else is a precondition failure. Runs nest to any depth (R26). The main loop's
+    /// default mode is never finished (R24), so there a run returns only when it is stopped.
+    @available(
+        *, noasync,
+        message: "Running a loop blocks its thread: call this from synchronous code on a thread of your own."
+    )
+    public func run() {
+        checkThread()
+        _ = runloop_run()
+    }
+
+    /// Runs the default mode until `deadline`, or until it is stopped or finished, for at least one iteration even if the
+    /// deadline has passed (R31, R127). On the loop's own thread only: anything else is a precondition failure.
+    ///
+    /// Unlike in Foundation, `stop()` ends it.
+    @available(
+        *, noasync,
+        message: "Running a loop blocks its thread: call this from synchronous code on a thread of your own."
+    )
+    @discardableResult
+    public func run(until deadline: Instant) -> RunResult {
+        run(mode: .default, until: deadline)
+    }
+
+    /// Runs one mode until `deadline` (`nil`: without limit), or until it is stopped or finished (R28 to R41).
+    ///
+    /// On the loop's own thread only: anything else is a precondition failure. Runs nest to any depth (R26). A deadline that
+    /// has passed gives exactly one iteration, which never sleeps (R31). The deadline is checked when an iteration ends; it
+    /// interrupts no closure (R34). A run in `.common`, in an unknown mode or in an empty one finishes at once, and notifies no
+    /// observer (R22, R23, R28). An iteration costs O(signalled sources + due timers + matching closures), and one system call.
+    ///
+    /// - Parameter returnAfterSourceHandled: also return at the end of an iteration that handled a source, or the main
+    ///   dispatch queue. Timers and performed closures do not count (R38).
+    @available(
+        *, noasync,
+        message: "Running a loop blocks its thread: call this from synchronous code on a thread of your own."
+    )
+    @discardableResult
+    public func run(mode: Mode, until deadline: Instant? = nil, returnAfterSourceHandled: Bool = false) -> RunResult {
+        let limit = deadline.map(Nanoseconds.until) ?? Nanoseconds.never
+        return run(mode, limit: limit, returnAfterSourceHandled: returnAfterSourceHandled)
+    }
+
+    /// Runs one mode for `limit`, or until it is stopped or finished. A limit of zero or less gives exactly one iteration, which
+    /// never sleeps (R31). A positive limit is never rounded down to zero. Otherwise the same as `run(mode:until:)`.
+    @available(
+        *, noasync,
+        message: "Running a loop blocks its thread: call this from synchronous code on a thread of your own."
+    )
+    @discardableResult
+    @inlinable
+    @inline(__always)
+    public func run(mode: Mode, for limit: Duration, returnAfterSourceHandled: Bool = false) -> RunResult {
+        run(mode, limit: Nanoseconds.of(limit), returnAfterSourceHandled: returnAfterSourceHandled)
+    }
+
+    /// A run that the core refuses, because the thread is ending or the loop was made before a fork, is finished.
+    @usableFromInline
+    func run(_ mode: Mode, limit: Int64, returnAfterSourceHandled: Bool = false) -> RunResult {
+        checkThread()
+        return RunResult(rawValue: runloop_run_in_mode(mode.name, limit, returnAfterSourceHandled)) ?? .finished
+    }
+
+    /// Fails unless the calling thread is the loop's.
+    @inline(__always)
+    func checkThread() {
+        if !runloop__is_thread_loop(core) { checkThreadThatNeverAsked() }
+    }
+
+    /// The initial thread may run `main` before it has read `current`. The core does not count it as the loop's thread then, until
+    /// `runloop_current` is called.
+    @inline(never)
+    private func checkThreadThatNeverAsked() {
+        precondition(
+            runloop_current() == core, "A run loop is run by its own thread; perform a closure on it instead.")
+    }
+
+    /// Would a run in the mode find something to do now, so that it would not sleep (R25)? That is a remembered stop, a
+    /// signalled source, a performed closure, a due timer, a ready descriptor, and on the initial thread work of the main
+    /// dispatch queue or the main actor.
+    ///
+    /// Consumes nothing and calls nothing. On the loop's own thread only: anything else is a precondition failure. It may be
+    /// called inside closures of the loop, and then answers for a nested run; a `stop()` or `wakeUp()` of the current run does
+    /// not count. `false` for `.common` and an unknown mode. O(signalled sources + matching closures), at most one system call
+    /// unless very many descriptors are ready.
+    @available(*, noasync, message: "Ask on the loop's own thread, from synchronous code.")
+    public func hasWork(inMode mode: Mode = .default) -> Bool {
+        checkThread()
+        return runloop_has_work(mode.name)
+    }
+
+    /// Ends the innermost active run at the end of its iteration, and wakes it (R46). It is not remembered when no run is
+    /// active (R47): use `stopCurrentOrNextRun()` if the stop may come before the run. Several stops of a run are one. Any
+    /// thread. O(1), one system call if the loop sleeps.
+    public func stop() { runloop_stop(core) }
+
+    /// Like `stop()`, but remembered until a run of the loop ends because of it. For "start a thread, then stop its loop", where
+    /// a plain stop is lost if the thread is slow. Several before a run consumes them are one. Any thread. O(1).
+    public func stopCurrentOrNextRun() { runloop_stop_latched(core) }
+
+    /// Ends a run of the loop in `mode` at the end of an iteration: the current run in that mode, or else the next one (R53).
+    /// Makes the mode if needed. It is a precondition failure for `.common`, which is not a mode. Ignored on a loop whose thread
+    /// has ended. Any thread. O(modes).
+    ///
+    /// The stop is a flag of the mode, not a message to a run. So several stops before the end of that iteration end one run,
+    /// and a stop that comes after its run has ended by itself ends the next run of the mode, after one iteration and however
+    /// much later. To end one run and no other, give it a condition: `run(mode:until:or:)` checks a state of yours, which you
+    /// set before you call `wakeUp()`. That works however often and however late you do it.
+    public func stop(inMode mode: Mode) {
+        precondition(mode != .common, "A run is stopped in one mode; the common modes are several.")
+        if case .outOfMemory = Error(result: runloop_stop_mode(core, mode.name)) { outOfMemory() }
+    }
+
+    /// Ends one sleep, or prevents the next one if the loop is about to sleep (R48 to R50). It has no effect when no run is active
+    /// or the loop is past its wait; work that was prepared before the wake-up is found in any case. Any number of wake-ups
+    /// before the sleep are one. Any thread. O(1), one system call if the loop sleeps, none otherwise.
+    public func wakeUp() { runloop_wake_up(core) }
+
+    /// How long the loop spins, waiting for a wake-up, before each sleep. Zero at first, which is not at all; at most a
+    /// millisecond. For loops that wake one another at a high rate from different cores: a round trip then takes well under a
+    /// microsecond, at the cost of processor time. A loop that spins in vain does so less and less often, so an idle loop soon
+    /// just sleeps. A timer that another thread moves forward may be noticed later by this much. A negative duration, or one
+    /// above a millisecond, is a precondition failure. Reads as zero on a loop that a forked child inherited. Any thread; takes
+    /// effect at the next sleep. O(1).
+    public var spinLimit: Duration {
+        get { .nanoseconds(runloop_get_spin(core)) }
+        set {
+            let isPossible = newValue >= .zero && newValue <= .milliseconds(1)
+            precondition(isPossible, "A loop spins for a millisecond at most, and not for a negative time.")
+            _ = runloop_set_spin(core, Nanoseconds.of(newValue))
+        }
+    }
+
+    /// Are diagnostics written to standard error? Each is about a use that is allowed but probably not intended, and is written
+    /// once per process. There is one: work for the main dispatch queue or the main actor has waited longer than 250 ms because
+    /// `RunLoop.main` runs inside such work, where it cannot serve it (R109). On unless the environment has `RUNLOOP_DIAGNOSTICS=0`.
+    /// Any thread. O(1).
+    public static var writesDiagnostics: Bool {
+        get { runloop_diagnostics_are_enabled() }
+        set { runloop_set_diagnostics_enabled(newValue) }
+    }
+}

@@ -1,0 +1,213 @@
+internal import Synchronization
+
+extension RunLoop {
+    /// A thread whose loop runs until the thread is stopped.
+    ///
+    /// The loop runs in the default mode, and is never finished: it sleeps while it has nothing to do. `stop()` of the loop ends a
+    /// run that a closure has nested there, but not the thread; `stop()` of this object ends the thread.
+    ///
+    /// Nothing on the thread refers to this object. When the last reference to it is released, the thread is stopped.
+    ///
+    /// Like every POSIX thread, it inherits the mask of blocked signals from the thread that makes it. A daemon that blocks
+    /// signals in its `main`, to wait for them itself, relies on that. But the threads that run tasks block nearly all signals,
+    /// so a thread made by a task does too, and so does a program that is started there without a mask of its own. Sources for
+    /// signals work as long as any thread of the process does not block the signal. Where it matters, make the thread in
+    /// synchronous code, before the first task, or set the mask as the first thing on it:
+    ///
+    ///     thread.perform {
+    ///         var none = sigset_t()
+    ///         sigemptyset(&none)
+    ///         pthread_sigmask(SIG_SETMASK, &none, nil)
+    ///     }
+    public final class Thread: Sendable {
+        /// The thread's loop, which is running. After the end of the thread it is a loop on which nothing ever runs (R10).
+        public let loop: RunLoop
+
+        private let thread: PosixThread
+        private let request: StopRequest
+        private let isJoined = Guarded(false)
+        private let process = ForkGeneration()
+
+        /// Starts a thread, and waits until its loop runs, which takes about as long as starting a thread.
+        ///
+        /// - Parameters:
+        ///   - name: what debuggers and `/proc` show. Linux keeps 15 bytes; the rest is cut off.
+        ///   - stackSize: in bytes, rounded up to whole pages and to 64 KiB. `nil`: the system's default.
+        /// - Throws: `tooManyThreads`, `tooManyDescriptors`, `outOfMemory`; then no thread is left behind.
+        public init(name: String? = nil, stackSize: Int? = nil) throws(RunLoop.Error) {
+            let request = StopRequest()
+            let started = Handover<Result<RunLoop, RunLoop.Error>>()
+            thread = try PosixThread(name: name, stackSize: stackSize) { serve(until: request, announceTo: started) }
+            self.request = request
+            switch started.wait() {
+            case .success(let loop):
+                self.loop = loop
+            case .failure(let error):
+                thread.join()
+                throw error
+            }
+        }
+
+        deinit {
+            stop()
+            // No other thread can be here; the lock is taken because `isJoined` is behind it.
+            if !process.isOver && !isJoined.withLock({ $0 }) { thread.detach() }
+        }
+
+        /// Calls `body` once on the thread, and does not wait for it. As `RunLoop.perform`, except that an accepted closure is
+        /// always called: if the thread ends first, `body` is called while it ends, after the `onCancel` of every source.
+        ///
+        /// Any thread, this one too: then `body` is called later. O(modes).
+        ///
+        /// - Parameter modes: in which modes of the loop. The thread runs its loop in the default mode; nested runs may use
+        ///   others.
+        /// - Returns: `false` if the thread has ended already, or if the object was made before a fork and this is the child:
+        ///   `body` is freed and never called.
+        @discardableResult
+        public func perform(inModes modes: Set<Mode> = [.common], _ body: sending @escaping () -> Void) -> Bool {
+            RunLoop.wasAccepted(loop.post(modes, atEnd: .perform, consume body))
+        }
+
+        /// Calls `body` once on the thread, in the common modes of its loop, and does not wait for it.
+        ///
+        /// The same as `perform(inModes:)` with the common modes, without making a set of modes for each closure.
+        ///
+        /// - Returns: as above.
+        @discardableResult
+        public func perform(_ body: sending @escaping () -> Void) -> Bool {
+            RunLoop.wasAccepted(loop.post(.common, atEnd: .perform, consume body))
+        }
+
+        /// Calls `body` once on the thread, waits for it, and returns or throws what it returned or threw.
+        ///
+        /// On the thread itself `body` is called at once. From any other thread it is called in the order of performed closures,
+        /// and must not wait for the caller. If the thread is ending, `body` is called while it ends. If the thread has ended, or
+        /// this is a forked child, there is no thread to call it, and that is a precondition failure. It cannot happen to a
+        /// caller that holds a reference to an object which nobody stops. O(modes), and at least two switches of threads.
+        ///
+        /// - Parameter modes: in which modes of the loop.
+        @available(*, noasync, message: "This blocks the calling thread: use an actor on the loop's executor instead.")
+        @discardableResult
+        public func performAndWait<Value, Failure: Swift.Error>(
+            inModes modes: Set<Mode> = [.common], _ body: sending () throws(Failure) -> sending Value
+        ) throws(Failure) -> sending Value {
+            if loop.isCurrent { return try body() }
+            return try withoutActuallyEscaping(body) { body throws(Failure) in
+                let call = WaitedCall(body)
+                let result = loop.post(modes, atEnd: .perform) { call.run() }
+                if case .outOfMemory = Error(result: result) { outOfMemory() }
+                precondition(result == 0, Error(result: result).description)
+                return try call.wait()
+            }
+        }
+
+        /// Ends the thread, at the end of the current iteration of its loop, or when the runs that are nested there have ended.
+        ///
+        /// The request is never lost, however early it comes. A nested run is ended too. If several runs are nested in each other,
+        /// those in common modes are ended, and the thread waits until the others have ended by themselves. Closures that were
+        /// accepted until then are called while the thread ends. A second call, or one after the end, has no effect. Any thread,
+        /// this one too; does not wait. O(1).
+        public func stop() {
+            request.isMade.store(true, ordering: .sequentiallyConsistent)
+            loop.stopCurrentOrNextRun()
+        }
+
+        /// Waits until the thread has ended and its loop has been freed. Does not stop it. Several threads may wait, and a
+        /// second call returns at once.
+        ///
+        /// Not on the thread itself: that would wait for ever, and is a precondition failure.
+        @available(*, noasync, message: "This blocks the calling thread until another thread ends.")
+        public func join() {
+            precondition(!loop.isCurrent, "A thread cannot wait for its own end.")
+            precondition(!process.isOver, "The thread is one of the process before the fork.")
+            isJoined.withLock { isJoined in
+                if !isJoined { thread.join() }
+                isJoined = true
+            }
+        }
+
+        /// Waits until the thread's loop has been freed, and the thread is about to exit. Does not stop it. The task waits, and
+        /// blocks no thread: an asynchronous program ends its thread with this.
+        ///
+        ///     thread.stop()
+        ///     await thread.join()
+        ///
+        /// By then every accepted closure has been called, every other closure of the loop has been freed, and every `onCancel`
+        /// has been called. Cancelling the task does not end the wait. Several tasks may wait, and a wait after the end returns.
+        ///
+        /// Not on the thread itself, in an actor on its loop's executor for instance: the task could not continue there, and that
+        /// is a precondition failure.
+        public func join(isolation actor: isolated (any Actor)? = #isolation) async {
+            precondition(!loop.isCurrent, "A thread cannot wait for its own end.")
+            precondition(!process.isOver, "The thread is one of the process before the fork.")
+            await loop.end.wait(isolation: actor)
+        }
+    }
+}
+
+/// Whether a thread was asked to end. It is kept apart from the stop of the loop, because a nested run may consume that.
+private final class StopRequest: Sendable {
+    let isMade = Atomic(false)
+}
+
+/// The body of the thread.
+private func serve(
+    until request: StopRequest, announceTo started: Handover<Result<RunLoop, RunLoop.Error>>
+) {
+    let loop: RunLoop
+    switch RunLoop.makeCurrent() {
+    case .success(let current): loop = current
+    case .failure(let error): return started.put(.failure(error))
+    }
+    let keepAlive: RunLoop.KeepAlive
+    do {
+        keepAlive = try RunLoop.KeepAlive(on: loop)
+    } catch {
+        return started.put(.failure(error))
+    }
+    defer { keepAlive.invalidate() }
+    // Whichever run consumed the stop, the next iteration and the next sleep check the request.
+    let watch = RunLoop.Observer([.beforeTimers, .beforeWaiting], order: .max) { _, _ in
+        if request.isMade.load(ordering: .sequentiallyConsistent) { loop.stop() }
+    }
+    loop.add(watch, forMode: .common)
+    loop.add(RunLoop.Observer(.entry, repeats: false) { _, _ in started.put(.success(loop)) }, forMode: .default)
+    repeat {
+        _ = loop.run(.default, limit: Nanoseconds.never)
+    } while !request.isMade.load(ordering: .sequentiallyConsistent)
+}
+
+/// A call that another thread waits for. The closure is on the stack of the waiting thread, so it is released before that thread
+/// is woken.
+private final class WaitedCall<Value, Failure: Error>: @unchecked Sendable {
+    private let done = Handover<Void>()
+    // Both are used by the calling thread until `done` is set, and by the waiting thread afterwards.
+    private var body: (() throws(Failure) -> Value)?
+    private var result: Result<Value, Failure>?
+
+    init(_ body: @escaping () throws(Failure) -> Value) {
+        self.body = body
+    }
+
+    func run() {
+        callBody()
+        done.put(())
+    }
+
+    private func callBody() {
+        guard let body else { return }
+        do throws(Failure) {
+            result = .success(try body())
+        } catch {
+            result = .failure(error)
+        }
+        self.body = nil
+    }
+
+    func wait() throws(Failure) -> Value {
+        done.wait()
+        guard let result else { preconditionFailure("A call was reported as done before it had returned.") }
+        self.result = nil
+        return try result.get()
+    }
+}

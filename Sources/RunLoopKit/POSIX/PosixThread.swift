@@ -1,0 +1,85 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Android)
+    internal import Android
+#endif
+
+/// A thread of the operating system, to be joined or detached once.
+package struct PosixThread: @unchecked Sendable {
+    private let thread: pthread_t
+
+    /// Starts a thread that calls `body`.
+    package init(name: String?, stackSize: Int?, _ body: @escaping @Sendable () -> Void) throws(RunLoop.Error) {
+        var attributes = pthread_attr_t()
+        guard pthread_attr_init(&attributes) == 0 else { throw .outOfMemory }
+        defer { pthread_attr_destroy(&attributes) }
+        if let stackSize {
+            let result = pthread_attr_setstacksize(&attributes, Self.usableStackSize(stackSize))
+            if result != 0 { throw RunLoop.Error(errorNumber: result) }
+        }
+        let info = retainedInfo(ThreadBox(name: name, body))
+        #if canImport(Glibc)
+            var thread = pthread_t()
+            let result = pthread_create(&thread, &attributes, { threadCallOut($0) }, info)
+            guard result == 0 else {
+                releaseInfo(info)
+                throw RunLoop.Error(errorNumber: result)
+            }
+            self.thread = thread
+        #else
+            var thread: pthread_t?
+            let result = pthread_create(&thread, &attributes, { threadCallOut($0) }, info)
+            guard result == 0, let thread else {
+                releaseInfo(info)
+                throw RunLoop.Error(errorNumber: result)
+            }
+            self.thread = thread
+        #endif
+    }
+
+    package func join() { pthread_join(thread, nil) }
+    package func detach() { pthread_detach(thread) }
+
+    /// Rounds up to whole pages, and to the minimum that a thread needs.
+    private static func usableStackSize(_ size: Int) -> Int {
+        let page = Int(sysconf(CInt(_SC_PAGESIZE)))
+        let least = max(size, 64 * 1024)
+        return least > Int.max - page ? Int.max / page * page : (least + page - 1) / page * page
+    }
+}
+
+/// The name and the body of a thread, for its C function.
+private final class ThreadBox: Sendable {
+    let name: String?
+    let body: @Sendable () -> Void
+
+    init(name: String?, _ body: @escaping @Sendable () -> Void) {
+        self.name = name
+        self.body = body
+    }
+}
+
+@Sendable
+private func threadCallOut(_ info: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let info else { return nil }
+    let box = Unmanaged<ThreadBox>.fromOpaque(info).takeRetainedValue()
+    if let name = box.name { setThreadName(name) }
+    box.body()
+    return nil
+}
+
+/// Linux keeps 15 bytes of a name. A character that does not fit is dropped as a whole.
+private func setThreadName(_ name: String) {
+    var short = ""
+    for character in name {
+        if short.utf8.count + character.utf8.count > 15 { break }
+        short.append(character)
+    }
+    // pthread_setname_np writes to this file, but not every C library shows that function to Swift.
+    let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+    if file < 0 { return }
+    _ = short.withCString { write(file, $0, short.utf8.count) }
+    close(file)
+}

@@ -1,0 +1,95 @@
+// descriptor_modes.c — one descriptor, several modes: what one mode leaves alone, another one finds (R43, R73).
+#include "items.h"
+
+#include <sys/socket.h>
+
+static int pair[2];
+static char bytes[4096];
+
+static void make_pair(void) {
+    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) == 0);
+}
+
+static void fill(int descriptor) {
+    while (write(descriptor, bytes, sizeof bytes) > 0)
+        continue;
+}
+
+static void empty(int descriptor) {
+    while (read(descriptor, bytes, sizeof bytes) > 0)
+        continue;
+}
+
+static void trace_and_stop(runloop_source *source, runloop_readiness events, void *info) {
+    (void)source, (void)events;
+    trace(info);
+    runloop_stop(runloop_current());
+}
+
+TEST("R43 R73 a mode that masks a descriptor takes nothing from a mode that wants something else of it") {
+    make_pair();
+    fill(pair[0]);
+    add_descriptor("A", pair[0], RUNLOOP_WRITABLE, trace_and_stop, "writable");
+    add_descriptor("C", pair[0], RUNLOOP_READABLE, trace_and_stop, "readable");
+    keep_mode("B");
+    // What comes is wanted in C alone, so B masks the descriptor before it sleeps.
+    REQUIRE(write(pair[1], "x", 1) == 1);
+    EXPECT_EQ(run_for("B", 20 * MS), RUNLOOP_RESULT_TIMED_OUT);
+    empty(pair[1]);
+    EXPECT_EQ(run_for("A", 10 * SECOND), RUNLOOP_RESULT_STOPPED);
+    EXPECT_EQ(run_for("C", 10 * SECOND), RUNLOOP_RESULT_STOPPED);
+    EXPECT_TRACE("writable readable");
+}
+
+TEST("R73 sources that come and go while another mode runs leave nothing behind in their mode") {
+    make_pair();
+    REQUIRE(write(pair[1], "x", 1) == 1);
+    keep_mode("B");
+    for (int i = 0; i < 100; i++) {
+        runloop_source *source = add_descriptor("A", pair[0], RUNLOOP_READABLE, trace_and_stop, "readable");
+        poll_mode("B");
+        runloop_source_invalidate(source);
+    }
+    EXPECT(!runloop_has_work("A"));
+    add_descriptor("A", pair[0], RUNLOOP_READABLE, trace_and_stop, "readable");
+    EXPECT_EQ(run_for("A", 10 * SECOND), RUNLOOP_RESULT_STOPPED);
+    EXPECT_TRACE("readable");
+}
+
+static int iterations;
+
+static void count_iteration(runloop_observer *observer, runloop_activity activity, void *info) {
+    (void)observer, (void)activity, (void)info;
+    iterations++;
+}
+
+TEST("R43 a descriptor that is ready in other modes does not keep a mode awake") {
+    make_pair();
+    REQUIRE(write(pair[1], "x", 1) == 1);
+    add_descriptor("A", pair[0], RUNLOOP_READABLE, trace_and_stop, "readable");
+    add_descriptor("B", pair[0], RUNLOOP_PRIORITY, trace_and_stop, "priority");
+    runloop_observer *observer = make_observer(RUNLOOP_ACTIVITY_BEFORE_TIMERS, count_iteration, NULL);
+    REQUIRE(runloop_add_observer(runloop_current(), observer, "B") == 0);
+    EXPECT_EQ(run_for("B", 50 * MS), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_EQ(iterations, 1);
+    EXPECT_EQ(run_for("A", 10 * SECOND), RUNLOOP_RESULT_STOPPED);
+    EXPECT_TRACE("readable");
+}
+
+static runloop *finished_loop;
+
+static void *make_loop(void *unused) {
+    finished_loop = runloop_retain(runloop_current());
+    return unused;
+}
+
+TEST("R20 R97 an addition that is refused leaves a common item of another loop common") {
+    on_new_thread(make_loop, NULL);
+    runloop *loop = runloop_current();
+    runloop_observer *observer = make_observer(RUNLOOP_ACTIVITY_ENTRY, count_iteration, NULL);
+    REQUIRE(runloop_add_observer(loop, observer, RUNLOOP_COMMON_MODES) == 0);
+    runloop_remove_observer(loop, observer, RUNLOOP_DEFAULT_MODE);
+    EXPECT_EQ(runloop_add_observer(finished_loop, observer, "A"), -ESHUTDOWN);
+    EXPECT(runloop_contains_observer(loop, observer, RUNLOOP_COMMON_MODES));
+    runloop_release(finished_loop);
+}
