@@ -247,6 +247,33 @@ TEST("R98 the info of an observer that is freed without invalidation is released
     EXPECT_TRACE("release");
 }
 
+static runloop_observer *dropped[3];
+
+static void add_observers(void *unused) {
+    (void)unused;
+    trace("release");
+    for (int i = 0; i < 16; i++)
+        runloop_observer_release(add_observer("", RUNLOOP_ACTIVITY_EXIT, 0, true, NULL, "P"));
+}
+
+static void remove_dropped(void) {
+    for (int i = 0; i < 3; i++)
+        runloop_remove_observer(loop, dropped[i], "P");
+}
+
+TEST("R94 R98 what is removed during a notification is released, even if that adds observers") {
+    begin_in_p();
+    once("P", RUNLOOP_ACTIVITY_ENTRY, remove_dropped);
+    for (int i = 0; i < 3; i++) {
+        runloop_observer_config config = {.context = {.release = add_observers}, .activities = RUNLOOP_ACTIVITY_EXIT};
+        REQUIRE(runloop_observer_create(&config, &dropped[i]) == 0);
+        runloop_add_observer(loop, dropped[i], "P");
+        runloop_observer_release(dropped[i]);
+    }
+    run("P", 0, false);
+    EXPECT_TRACE("release release release -> TimedOut");
+}
+
 static void invalidate_in_callback(runloop_observer *observer, runloop_activity activity, void *info) {
     observe_kept(observer, activity, info);
     runloop_observer_invalidate(observer);

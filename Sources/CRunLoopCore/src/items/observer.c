@@ -13,15 +13,15 @@ static runloop_observer *observer_of(const struct item *item) {
     return LIST_ENTRY(item, runloop_observer, attached.item);
 }
 
-/// A copy with space for more, without what was removed. The references are not counted.
-static struct observer_array *copy_array(const struct observer_array *former) {
+/// A copy with space for more. A retired array keeps what was removed from it; one that is replaced passes it on, to be dropped.
+static struct observer_array *copy_array(const struct observer_array *former, bool is_retired) {
     uint32_t count = former ? former->count : 0, capacity = count + count / 2 + 2;
     struct observer_array *array = malloc(sizeof *array + capacity * sizeof array->entries[0]);
     if (!array)
         return NULL;
-    *array = (struct observer_array){.capacity = capacity};
+    *array = (struct observer_array){.capacity = capacity, .has_removed = former && !is_retired && former->has_removed};
     for (uint32_t i = 0; i < count; i++) {
-        if (!former->entries[i].removed)
+        if (!is_retired || !former->entries[i].removed)
             array->entries[array->count++] = former->entries[i];
     }
     return array;
@@ -30,12 +30,13 @@ static struct observer_array *copy_array(const struct observer_array *former) {
 /// HOLDS: loop. The mode's array, with space for one more, and walked by nobody. NULL when memory ran out.
 static struct observer_array *changeable_array(runloop *loop, struct mode *mode) {
     struct observer_array *array = mode->observers;
-    if (array && array->walks == 0 && array->count < array->capacity)
+    bool is_walked = array && array->walks > 0;
+    if (array && !is_walked && array->count < array->capacity)
         return array;
-    struct observer_array *changed = copy_array(array);
+    struct observer_array *changed = copy_array(array, is_walked);
     if (!changed)
         return NULL;
-    if (array && array->walks > 0) {
+    if (is_walked) {
         for (uint32_t i = 0; i < changed->count; i++)
             item_retain(&changed->entries[i].observer->attached.item);
         array->next_retired = loop->retired;
