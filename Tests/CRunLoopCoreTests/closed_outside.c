@@ -238,6 +238,46 @@ TEST("R49 R120 after that, other threads still wake it") {
     EXPECT_TRACE("performed");
 }
 
+TEST("R73 a number that the program closed and the loop's timer got is not taken for the source's") {
+    add_observer(MODE, RUNLOOP_ACTIVITY_BEFORE_TIMERS, count_iteration, NULL);
+    keep_mode(MODE);
+    int peer, end = idle_socket(&peer);
+    runloop_source *source = add_descriptor(MODE, end, RUNLOOP_READABLE, trace_ready, "readable");
+    poll_mode(MODE);
+    close(end);
+    runloop_timer *timer = add_timer(MODE, runloop_now_ns() + 5 * MS, 0, trace_fire, "fire");
+    run_for(MODE, MS);
+    // The lowest free number is the loop's now.
+    EXPECT(fcntl(end, F_GETFD) >= 0);
+    EXPECT_EQ(runloop_source_set_events(source, RUNLOOP_READABLE | RUNLOOP_PRIORITY), -EBADF);
+    expect_rest(30 * MS);
+    EXPECT_TRACE("fire");
+    runloop_source_invalidate(source);
+    expect_loop_works();
+    (void)timer;
+}
+
+TEST("R73 R121 a loop that finds no descriptor for a new set rests between its attempts") {
+    keep_mode(MODE);
+    add_observer(MODE, RUNLOOP_ACTIVITY_BEFORE_TIMERS, count_iteration, NULL);
+    int peer, end = idle_socket(&peer);
+    runloop_source *source = add_descriptor(MODE, end, RUNLOOP_READABLE, trace_ready, "readable");
+    REQUIRE(dup(end) >= 0);
+    close(end);
+    let_read(peer);
+    runloop_source_invalidate(source);
+    struct rlimit usual, tight = {3, 0};
+    REQUIRE(getrlimit(RLIMIT_NOFILE, &usual) == 0);
+    tight.rlim_max = usual.rlim_max;
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &tight) == 0);
+    waits = iterations = 0;
+    EXPECT_EQ(run_for(MODE, 100 * MS), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT(waits <= 250 && iterations == 1); // two for each attempt
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &usual) == 0);
+    expect_rest(30 * MS);
+    expect_loop_works();
+}
+
 TEST("R121 a timer's descriptor makes room for a set that is to be made anew when there are no others") {
     set_up();
     int peer, end = idle_socket(&peer);

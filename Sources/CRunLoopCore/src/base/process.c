@@ -22,9 +22,10 @@ static _Atomic uint32_t last_generation = 1;
 
 uint32_t runloop__begin_generation(void) {
     uint32_t next = atomic_load(&last_generation) + 1, wiped = 0;
+    // First: a child that is forked in between must not get the same number.
+    atomic_store(&last_generation, next);
     if (!atomic_compare_exchange_strong(runloop__generation_word, &wiped, next))
         return wiped; // another thread of the child came first
-    atomic_store(&last_generation, next);
     // The loop of the thread that forked is the parent's.
     runloop__this_thread = (struct runloop__this_thread){0};
     return next;

@@ -85,6 +85,16 @@ int runloop_source_create(const runloop_source_config *config, runloop_source **
 /// Numbers the signals of all sources.
 static _Atomic uint64_t last_signal;
 
+/// A mark that is set is written again, with the value it has. The loop exchanges it before it performs: so either the call-out sees
+/// what the signaller wrote before the signal, or the signaller finds no mark, and a further call-out follows.
+static void set_mark(struct signal_source *source) {
+    uint64_t seen = atomic_load(&source->mark), number = 0;
+    do {
+        if (seen == 0 && number == 0)
+            number = atomic_fetch_add(&last_signal, 1) + 1;
+    } while (!atomic_compare_exchange_weak(&source->mark, &seen, seen ? seen : number));
+}
+
 int runloop_source_signal(runloop_source *source) {
     if (!source)
         return -EINVAL;
@@ -94,10 +104,7 @@ int runloop_source_signal(runloop_source *source) {
         atomic_fetch_or(&source->item.state, ITEM_SIGNALLED);
         return 0;
     }
-    struct signal_source *signalled = signal_source_of(source);
-    uint64_t unmarked = 0;
-    if (atomic_load(&signalled->mark) == 0)
-        atomic_compare_exchange_strong(&signalled->mark, &unmarked, atomic_fetch_add(&last_signal, 1) + 1);
+    set_mark(signal_source_of(source));
     for (struct source_attachment *place = &source->first; place; place = atomic_load(&place->next)) {
         uintptr_t cell = atomic_load(&place->cell);
         if (cell)

@@ -29,7 +29,8 @@ int runloop__poller_open(struct poller *poller);
 /// Puts an empty set in place of the old one, under the same number if that still is a set: the caller watches everything anew.
 int runloop__poller_reopen(struct poller *poller);
 void runloop__poller_close(struct poller *poller);
-/// `operation`: EPOLL_CTL_ADD, _MOD or _DEL.
+/// `operation`: EPOLL_CTL_ADD, _MOD or _DEL. -EBADF for the poller's own descriptors: the program has closed one of its own whose
+/// number the poller got since.
 int runloop__poller_watch(struct poller *poller, int operation, int descriptor, uint64_t tag, uint32_t events);
 /// Arms the timer for an instant of CLOCK_MONOTONIC. Makes its descriptor if there is none.
 int runloop__poller_arm(struct poller *poller, int64_t instant_ns);
@@ -42,8 +43,8 @@ int runloop__poller_wait(struct poller *poller, int64_t timeout_ns, poller_event
 //===-- the wake word (wake.c) ---------------------------------------------------------------------------------------===//
 
 struct wake {
-    _Atomic uint32_t word;        ///< WAKE_ bits
-    _Atomic bool accepts_wakeups; ///< written by the loop's thread
+    _Atomic uint32_t word;            ///< WAKE_ bits
+    _Atomic uint32_t accepts_wakeups; ///< 0 or 1; written by the loop's thread
 };
 
 enum {
@@ -56,6 +57,8 @@ enum {
 
 /// Any thread, signal handlers included: sets `bit` if the word has all of `required`, and ends the sleep if that is the first reason to.
 void runloop__wake_set(struct wake *wake, struct poller *poller, uint32_t required, uint32_t bit);
+/// Any thread, signal handlers included: an iteration that begins later sees all that this thread has written.
+void runloop__wake_up(struct wake *wake, struct poller *poller);
 static inline uint32_t wake_word(const struct wake *wake) {
     return atomic_load_explicit(&wake->word, memory_order_relaxed);
 }
@@ -63,7 +66,7 @@ static inline uint32_t wake_word(const struct wake *wake) {
 /// A run or an iteration begins: from now on a wake-up counts.
 static inline void wake_accept(struct wake *wake) {
     if (!atomic_load_explicit(&wake->accepts_wakeups, memory_order_relaxed))
-        atomic_store(&wake->accepts_wakeups, true);
+        atomic_exchange(&wake->accepts_wakeups, 1);
 }
 
 /// A run begins. Returns what the outer run was told, which is kept for it.
@@ -75,7 +78,7 @@ static inline uint32_t wake_enter(struct wake *wake, bool *outer_accepts) {
         atomic_store_explicit(&wake->word, WAKE_RUNNING, memory_order_release);
     else
         outer = atomic_exchange(&wake->word, WAKE_RUNNING);
-    // A sequentially consistent store, so that nobody who finds the word still 0 is ignored without being seen.
+    // A read-modify-write, so that nobody who finds the word still 0 is ignored without being seen.
     wake_accept(wake);
     return outer;
 }
@@ -86,10 +89,11 @@ static inline void wake_leave(struct wake *wake, uint32_t outer, bool outer_acce
     if (outer_accepts)
         wake_accept(wake);
     else
-        atomic_store_explicit(&wake->accepts_wakeups, false, memory_order_release);
+        atomic_store_explicit(&wake->accepts_wakeups, 0, memory_order_release);
 }
 
-/// Any thread, after the change that it wakes the loop for.
+/// Any thread, after the change that it wakes the loop for, if that ended with a read-modify-write of what the loop looks at before a
+/// sleep. After any other change: runloop__wake_up.
 static inline void wake_up(struct wake *wake, struct poller *poller) {
     if (atomic_load(&wake->accepts_wakeups) && (atomic_load(&wake->word) & (WAKE_RUNNING | WAKE_WOKEN)) == WAKE_RUNNING)
         runloop__wake_set(wake, poller, WAKE_RUNNING, WAKE_WOKEN);
@@ -111,7 +115,7 @@ static inline bool wake_came(struct wake *wake) {
 
 /// The wait is over: wake-ups are consumed, and ignored until the next iteration.
 static inline void wake_finish_wait(struct wake *wake) {
-    atomic_store_explicit(&wake->accepts_wakeups, false, memory_order_release);
+    atomic_store_explicit(&wake->accepts_wakeups, 0, memory_order_release);
     const uint32_t of_the_wait = WAKE_WOKEN | WAKE_ASLEEP | WAKE_KICKED;
     if (wake_word(wake) & of_the_wait)
         atomic_fetch_and(&wake->word, ~of_the_wait);

@@ -22,13 +22,19 @@ static void close_descriptor(int descriptor) {
     pthread_setcancelstate(state, &state);
 }
 
-int runloop__poller_watch(struct poller *poller, int operation, int descriptor, uint64_t tag, uint32_t events) {
+static int control(const struct poller *poller, int operation, int descriptor, uint64_t tag, uint32_t events) {
     struct epoll_event event = {.events = events, .data.u64 = tag};
     return epoll_ctl(poller->set, operation, descriptor, &event) ? -errno : 0;
 }
 
+int runloop__poller_watch(struct poller *poller, int operation, int descriptor, uint64_t tag, uint32_t events) {
+    if (descriptor == poller->set || descriptor == poller->waker || descriptor == poller->timer)
+        return -EBADF;
+    return control(poller, operation, descriptor, tag, events);
+}
+
 static int watch_edges(struct poller *poller, int descriptor, uint64_t tag) {
-    return runloop__poller_watch(poller, EPOLL_CTL_ADD, descriptor, tag, EPOLLIN | EPOLLET);
+    return control(poller, EPOLL_CTL_ADD, descriptor, tag, EPOLLIN | EPOLLET);
 }
 
 int runloop__poller_open(struct poller *poller) {

@@ -10,10 +10,15 @@
 // the word, and the loop's thread looks at it after its announcement.
 //
 // Whether a wake-up counts (R48) is a word of its own, `accepts_wakeups`, which only the loop's thread writes: true from the start of an
-// iteration, false when its wait is over. It becomes true by a sequentially consistent store, before anything that the iteration looks
-// at or calls: a waker that finds it false made its change before the iteration looks. It becomes false by a plain store: a waker that
-// found it true just before may set WOKEN after the wait has cleared it, and makes the next wait take no time, as if it had come a
-// moment later. A waker that knows that the wait is over, by whatever means, finds it false.
+// iteration, false when its wait is over. It becomes true by an exchange, before anything that the iteration looks at or calls: a waker
+// that finds it false made its change before the iteration looks. It becomes false by a plain store: a waker that found it true
+// just before may set WOKEN after the wait has cleared it, and makes the next wait take no time, as if it had come a moment later. A
+// waker that knows that the wait is over, by whatever means, finds it false.
+//
+// What is written before a wake-up is seen after it, also if the wake-up is one too many. A thread that only loaded the words and found that
+// nothing was left to do could do so while its earlier writes still wait in its processor; the iteration would begin without
+// them. So it changes both words by a read-modify-write that may leave them as they are, and so does the loop: whichever comes second sees
+// what came before the first. A post has done the same with the inbox, and loads.
 //
 // The eventfd is watched for edges and never read: each write is an edge. A write that comes too late for the sleep that it was meant
 // for makes a later wait return early once, which serves nothing and sleeps again. A waker that loses the processor between its change
@@ -24,9 +29,14 @@
 void runloop__wake_set(struct wake *wake, struct poller *poller, uint32_t required, uint32_t bit) {
     uint32_t word = atomic_load(&wake->word);
     do {
-        if ((word & required) != required || (word & bit))
+        if ((word & required) != required)
             return;
     } while (!atomic_compare_exchange_weak(&wake->word, &word, word | bit));
     if ((word & WAKE_ASLEEP) && !(word & (WAKE_WOKEN | WAKE_STOPPED | WAKE_KICKED)))
         runloop__poller_wake(poller);
+}
+
+void runloop__wake_up(struct wake *wake, struct poller *poller) {
+    if (atomic_fetch_or(&wake->accepts_wakeups, 0))
+        runloop__wake_set(wake, poller, WAKE_RUNNING, WAKE_WOKEN);
 }

@@ -38,10 +38,11 @@ struct item_class {
 };
 
 struct item {
-    _Atomic uint32_t references;
-    _Atomic uint32_t state; ///< ITEM_ bits; of timers and observers written under `owner`
     const struct item_class *class;
     void *info[2]; ///< constant: the context's, and a second word for language bindings
+    /// Not at the front, where allocators write when a block is freed: an over-release shall find a count of 0.
+    _Atomic uint32_t references;
+    _Atomic uint32_t state; ///< ITEM_ bits; of timers and observers written under `owner`
     void (*release)(void *info);
     char *(*describe)(void *info);
     int32_t order; ///< constant

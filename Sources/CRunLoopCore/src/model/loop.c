@@ -111,7 +111,7 @@ uint64_t runloop_wakeups_saved(runloop *loop) {
 int runloop_wake_up(runloop *loop) {
     int error = loop_check(loop);
     if (!error)
-        wake_up(&loop->wake, &loop->poller);
+        runloop__wake_up(&loop->wake, &loop->poller);
     return error;
 }
 

@@ -120,23 +120,28 @@ static int run_entered(struct run *run) {
     return result;
 }
 
-/// A run that was left by longjmp leaves the loop in the middle of things. The next run finds it on a part of the stack that is in use
-/// no more.
-static COLD void check_outer_run(const struct run *run) {
+static bool is_on_this_stack(const void *address) {
     pthread_attr_t attributes;
     void *low;
     size_t size;
     if (pthread_getattr_np(pthread_self(), &attributes))
-        return;
+        return false;
     pthread_attr_getstack(&attributes, &low, &size);
     pthread_attr_destroy(&attributes);
-    uintptr_t outer = (uintptr_t)run->loop->run, inner = (uintptr_t)run, start = (uintptr_t)low;
-    if (outer - start < size && inner - start < size)
+    return (uintptr_t)address - (uintptr_t)low < size;
+}
+
+/// A run that was left by longjmp leaves the loop in the middle of things. The next run finds it on a part of the stack that is in use
+/// no more, or that it uses itself. A program with several stacks for a thread can't be checked.
+static COLD void check_outer_run(const struct run *run) {
+    if (is_on_this_stack(run->loop->run) && is_on_this_stack(run))
         runloop__fatal("runloop: A call-out was left by longjmp, which leaves the loop in the middle of a run. Return "
                        "from it instead.");
 }
 
-static int run_in_mode(runloop *loop, struct mode *mode, int64_t limit_ns, bool returns_after_source) {
+/// The sanitizer would put the run elsewhere than on the stack.
+__attribute__((no_sanitize_address)) static int run_in_mode(runloop *loop, struct mode *mode, int64_t limit_ns,
+                                                            bool returns_after_source) {
     // Field by field: clearing all of them first would cost more than half of an empty run. A selection sets what it needs of the rest.
     struct run run;
     run.loop = loop;
@@ -149,7 +154,7 @@ static int run_in_mode(runloop *loop, struct mode *mode, int64_t limit_ns, bool 
     if (loop->is_main)
         run.serves_main_queue = atomic_load(&mode->is_common) && runloop__main_queue_watch(loop);
     run.starves_main_queue = loop->main_queue.depth > 0 && runloop__main_queue_is_starved(loop);
-    if (loop->run && (uintptr_t)loop->run < (uintptr_t)&run)
+    if (run_was_left(loop, &run))
         check_outer_run(&run);
     enter(&run);
     int result = run_entered(&run);

@@ -19,6 +19,7 @@ struct run {
     bool is_first_iteration;
     bool was_polled; ///< in this iteration, for the main queue: the kernel need not be asked again
     bool timer_ended_wait;
+    bool set_is_stale;   ///< and could not be made anew before this wait
     bool timers_are_due; ///< when the wait last looked
     struct selection selection;
     struct descriptor_dispatch dispatch; ///< of SELECTED_SOURCES
@@ -41,6 +42,11 @@ void runloop__spin(struct run *run);
 /// What the thread was in the middle of when it ended is over: call-outs, what was collected for others, the runs themselves.
 void runloop__abandon_callouts(runloop *loop);
 void runloop__teardown(runloop *loop);
+
+/// Is the innermost run one that was left without being told? Stacks grow downwards, and `here` is on the one in use.
+static inline bool run_was_left(const runloop *loop, const void *here) {
+    return loop->run && (uintptr_t)loop->run <= (uintptr_t)here;
+}
 
 static inline bool stop_is_remembered(const struct run *run) {
     return atomic_load(&run->loop->latched_stop) || atomic_load(&run->mode->stop_requested);

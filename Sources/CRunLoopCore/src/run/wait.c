@@ -136,9 +136,11 @@ static int64_t arm_timers(struct run *run) {
 static int64_t arm(struct run *run) {
     runloop *loop = run->loop;
     int64_t end_ns = run->deadline_ns;
+    run->set_is_stale = false;
     if (atomic_load(&run->mode->timer_count) > 0 || registrations_need_preparation(loop, run->mode)) {
         loop_lock(loop);
         runloop__registrations_prepare(loop, run->mode, true);
+        run->set_is_stale = loop->registrations.set_is_stale;
         end_ns = arm_timers(run);
         loop_unlock(loop);
     }
@@ -208,8 +210,8 @@ enum { PAUSE_MS = 1 };
 static void sleep_until_something_happens(struct run *run) {
     for (;;) {
         int count = poll_and_select(run, arm(run));
-        // The program closed the set, and there was none to be had: tried again, but not all the time.
-        if (count == -EBADF || count == -EINVAL)
+        // The program closed the set, or it has a stale entry, and there was no new one to be had: tried again, but not all the time.
+        if (count == -EBADF || count == -EINVAL || (count > 0 && run->set_is_stale))
             poll(NULL, 0, PAUSE_MS);
         bool was_woken = wake_came(&run->loop->wake);
         if (run->selection.kind != SELECTED_NOTHING || was_woken || stop_is_remembered(run) || limit_has_passed(run) ||
@@ -305,7 +307,7 @@ static bool any_work(struct run *run) {
 }
 
 bool runloop_is_idle(runloop *loop) {
-    if (!loop || !runloop_is_current(loop) || !loop->run)
+    if (!loop || !runloop_is_current(loop) || !loop->run || run_was_left(loop, __builtin_frame_address(0)))
         return false;
     struct run question = *loop->run;
     question.was_polled = false; // something may be ready since then
