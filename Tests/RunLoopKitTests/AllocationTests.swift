@@ -279,13 +279,16 @@ private final class Canaries {
 
     private static let sizes = stride(from: 24, through: 504, by: 16)
     private static let perSize = 4
+    /// As many as a list of the allocator holds. In between, the thread may free items that others released: debug builds of
+    /// the core keep them for a while. Such blocks lie above the canaries.
+    private static let perList = 7
     private static let pattern: UInt8 = 0xA5
     /// The allocator has its own data at the beginning of a free block.
     private static let ownData = 16
 
     private typealias Block = UnsafeMutableRawPointer?
     private let planted = UnsafeMutablePointer<Block>.allocate(capacity: 64 * perSize)
-    private let found = UnsafeMutablePointer<Block>.allocate(capacity: perSize)
+    private let found = UnsafeMutablePointer<Block>.allocate(capacity: perList)
     private var drained: [Block] = []
 
     /// `nil` if they do not work.
@@ -338,11 +341,11 @@ private final class Canaries {
     func disturbed() -> Int {
         var count = 0
         for (index, size) in Self.sizes.enumerated() {
-            for place in 0..<Self.perSize { found[place] = malloc(size) }
-            for place in 0..<Self.perSize {
-                if !isIntact((planted + index * Self.perSize)[place], size) { count += 1 }
+            for place in 0..<Self.perList {
+                found[place] = malloc(size)
                 drained.append(found[place])
             }
+            for place in 0..<Self.perSize where !isIntact((planted + index * Self.perSize)[place], size) { count += 1 }
         }
         return count
     }
@@ -355,7 +358,7 @@ private final class Canaries {
     private func isIntact(_ planted: Block, _ size: Int) -> Bool {
         guard let block = planted else { return false }
         var isThere = false
-        for place in 0..<Self.perSize where found[place] == block { isThere = true }
+        for place in 0..<Self.perList where found[place] == block { isThere = true }
         if !isThere { return false }
         for offset in Self.ownData..<size where block.load(fromByteOffset: offset, as: UInt8.self) != Self.pattern {
             return false
