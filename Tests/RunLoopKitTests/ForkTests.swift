@@ -33,11 +33,7 @@ import Testing
         }
     }
 
-    @Test(
-        "R123 A child that a closure of the main loop forks has a new main loop, and so has a child of that child",
-        .disabled(
-            if: isUnderThreadSanitizer,
-            "There the child's first timer expires, its wait returns, and yet it waits again. The cause is not known."))
+    @Test("R123 A child that a closure of the main loop forks has a new main loop, and so has a child of that child")
     func childOfChild() async {
         await #expect(processExitsWith: .success) {
             await withRunLoop { loop in
@@ -82,7 +78,7 @@ import Testing
                     let refused = timeout(on: loop)
                     precondition(!refused.isValid && freed.value == 2)
                     let own = timeout(on: .current)
-                    precondition(RunLoop.current.run(until: .now + generous) { called.value == 1 })
+                    precondition(RunLoop.current.run(until: nil) { called.value == 1 })
                     precondition(!own.isValid && freed.value == 3)
                 }
                 precondition(status == 0, "The child ended with status \(status).")
@@ -160,7 +156,8 @@ private func use(_ loop: RunLoop) {
     source.signal()
     loop.add(RunLoop.Timer(after: .milliseconds(1)) { _ in served.increment() }, forMode: "child")
     loop.perform(inModes: ["child"]) { served.increment() }
-    precondition(loop.run(mode: "child", until: .now + generous) { served.value == 3 })
+    // Without a limit: in a forked child the thread sanitizer's `epoll_pwait2` asks the kernel twice, and returns the second answer.
+    precondition(loop.run(mode: "child", until: nil) { served.value == 3 })
     source.invalidate()
 }
 
