@@ -200,6 +200,10 @@ test-foundation: ## Programs written for Foundation, on this library and on Foun
 sanitize: ## The C tests under address, undefined-behaviour and thread sanitizers; the Swift tests under address and thread
 	Tests/bin/sanitize
 
+.PHONY: models
+models: ## Verifies the models of the lock-free protocols, and that broken ones are rejected (needs spin)
+	@Tests/bin/models
+
 #-- the differential suite --------------------------------------------------------------------------------------------
 
 .PHONY: conformance
