@@ -405,7 +405,8 @@ static void count_performed(void) {
     performed++;
 }
 
-/// Signals and wakes many times, and then until a signal of its own has certainly been performed.
+/// Signals and wakes many times, and then until a signal of its own has certainly been performed: an earlier one may count, so the mark
+/// has to be gone, too.
 static void *signal_often(void *unused) {
     for (int i = 0; i < 5 * ROUNDS; i++) {
         runloop_source_signal(s);
@@ -415,7 +416,7 @@ static void *signal_often(void *unused) {
     int before = performed;
     runloop_source_signal(s);
     runloop_wake_up(loop);
-    WAIT_UNTIL(performed > before);
+    WAIT_UNTIL(performed > before && !runloop_source_is_signalled(s));
     if (--threads_at_work == 0)
         runloop_stop_latched(loop);
     return unused;
