@@ -197,7 +197,7 @@ test-foundation: ## Programs written for Foundation, on this library and on Foun
 	@set -o pipefail; Tests/bin/foundation-programs 2>&1 | tee $(BUILD)/test-foundation.log
 	@set -o pipefail; STATIC=1 Tests/bin/foundation-programs timer_once 2>&1 | tee -a $(BUILD)/test-foundation.log
 
-sanitize: ## The C tests under address, undefined-behaviour and thread sanitizers; the Swift tests under address and thread
+sanitize: ## The C tests under sanitizers and with random delays in the core, the Swift tests under sanitizers
 	Tests/bin/sanitize
 
 .PHONY: models
