@@ -233,6 +233,18 @@ TEST("a bias that is revoked without a barrier lasts until the loop's thread has
     take_where_barriers_are_refused(true);
 }
 
+TEST("a loop's thread that ends acknowledges a revocation, and the other thread has the lock") {
+    runloop__lock_init(&lock);
+    bias();
+    refuse_barriers_from_now_on();
+    pthread_t thread;
+    REQUIRE(pthread_create(&thread, NULL, take_and_tell, NULL) == 0);
+    WAIT_UNTIL(lock.bias == LOCK_REVOKING && thread_is_asleep(waiter));
+    lock_end_bias(&lock);
+    pthread_join(thread, NULL);
+    EXPECT(is_in);
+}
+
 static void *use_loop(void *loop) {
     EXPECT(!runloop_contains_timer(loop, NULL, "mode"));
     runloop_timer *timer = NULL;

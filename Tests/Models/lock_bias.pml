@@ -145,7 +145,7 @@ inline give() {
     fi
 }
 
-/// lock_end_bias, and an acknowledgment, which that does not make yet: ENDS_SILENTLY is what it does.
+/// lock_end_bias, which acknowledges for the last time.
 inline end_own_bias() {
 #ifndef ENDS_SILENTLY
     acknowledge();

@@ -92,9 +92,7 @@ void runloop__lock_init(struct lock *lock) {
 /// The loop's thread, which has stored `inside` and seen that there is no bias.
 void runloop__lock_take_unbiased(struct lock *lock) {
     lock_leave(lock);
-    atomic_fetch_add_explicit(&lock->acknowledgments, 1, memory_order_release);
-    if (atomic_load_explicit(&lock->bias, memory_order_relaxed) == LOCK_REVOKING)
-        runloop__futex_wake(&lock->acknowledgments, 1);
+    lock_acknowledge(lock);
     lock_take_word(lock);
     if (++lock->takes < lock->takes_before_bias || !barriers_are_registered())
         return;

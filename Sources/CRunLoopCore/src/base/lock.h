@@ -71,8 +71,16 @@ static inline void lock_give(struct lock *lock) {
         lock_give_word(lock);
 }
 
-/// For good: the thread is ending, and will not acknowledge a revocation.
+/// The loop's thread saw that there is no bias: whoever waits for that need not wait any more.
+static inline void lock_acknowledge(struct lock *lock) {
+    atomic_fetch_add_explicit(&lock->acknowledgments, 1, memory_order_release);
+    if (atomic_load_explicit(&lock->bias, memory_order_relaxed) == LOCK_REVOKING)
+        runloop__futex_wake(&lock->acknowledgments, 1);
+}
+
+/// For good: the thread is ending, and acknowledges for the last time.
 static inline void lock_end_bias(struct lock *lock) {
+    lock_acknowledge(lock);
     lock_take_word(lock);
     atomic_store_explicit(&lock->bias, LOCK_SHARED, memory_order_relaxed);
     lock->takes_before_bias = UINT32_MAX;

@@ -57,8 +57,6 @@ enum {
 
 /// Any thread, signal handlers included: sets `bit` if the word has all of `required`, and ends the sleep if that is the first reason to.
 void runloop__wake_set(struct wake *wake, struct poller *poller, uint32_t required, uint32_t bit);
-/// Any thread, signal handlers included: an iteration that begins later sees all that this thread has written.
-void runloop__wake_up(struct wake *wake, struct poller *poller);
 static inline uint32_t wake_word(const struct wake *wake) {
     return atomic_load_explicit(&wake->word, memory_order_relaxed);
 }
@@ -93,9 +91,15 @@ static inline void wake_leave(struct wake *wake, uint32_t outer, bool outer_acce
 }
 
 /// Any thread, after the change that it wakes the loop for, if that ended with a read-modify-write of what the loop looks at before a
-/// sleep. After any other change: runloop__wake_up.
+/// sleep. After any other change: wake_up_after_all.
 static inline void wake_up(struct wake *wake, struct poller *poller) {
     if (atomic_load(&wake->accepts_wakeups) && (atomic_load(&wake->word) & (WAKE_RUNNING | WAKE_WOKEN)) == WAKE_RUNNING)
+        runloop__wake_set(wake, poller, WAKE_RUNNING, WAKE_WOKEN);
+}
+
+/// Any thread, signal handlers included: an iteration that begins later sees all that this thread has written (wake.c).
+static inline void wake_up_after_all(struct wake *wake, struct poller *poller) {
+    if (atomic_fetch_or(&wake->accepts_wakeups, 0))
         runloop__wake_set(wake, poller, WAKE_RUNNING, WAKE_WOKEN);
 }
 

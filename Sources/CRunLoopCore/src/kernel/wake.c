@@ -35,8 +35,3 @@ void runloop__wake_set(struct wake *wake, struct poller *poller, uint32_t requir
     if ((word & WAKE_ASLEEP) && !(word & (WAKE_WOKEN | WAKE_STOPPED | WAKE_KICKED)))
         runloop__poller_wake(poller);
 }
-
-void runloop__wake_up(struct wake *wake, struct poller *poller) {
-    if (atomic_fetch_or(&wake->accepts_wakeups, 0))
-        runloop__wake_set(wake, poller, WAKE_RUNNING, WAKE_WOKEN);
-}

@@ -111,7 +111,7 @@ uint64_t runloop_wakeups_saved(runloop *loop) {
 int runloop_wake_up(runloop *loop) {
     int error = loop_check(loop);
     if (!error)
-        runloop__wake_up(&loop->wake, &loop->poller);
+        wake_up_after_all(&loop->wake, &loop->poller);
     return error;
 }
 
