@@ -78,7 +78,7 @@ FILL_IN = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLU
 
 install: lib ## Header, libraries and runloop.pc into PREFIX (and DESTDIR)
 	install -d $(TO_INCLUDE) $(TO_LIB)/pkgconfig
-	install -m 644 $(CORE)/include/runloop.h $(TO_INCLUDE)/runloop.h
+	install -m 644 $(CORE)/include/runloop.h $(CORE)/include/runloop_host.h $(TO_INCLUDE)
 	install -m 644 $(OUT)/librunloop.a $(TO_LIB)/librunloop.a
 	install -m 755 $(OUT)/librunloop.so.$(VERSION) $(TO_LIB)/librunloop.so.$(VERSION)
 	ln -sf librunloop.so.$(VERSION) $(TO_LIB)/librunloop.so.$(SOVERSION)
@@ -86,7 +86,7 @@ install: lib ## Header, libraries and runloop.pc into PREFIX (and DESTDIR)
 	$(FILL_IN) runloop.pc.in > $(TO_LIB)/pkgconfig/runloop.pc
 
 uninstall: ## Removes what install has installed
-	rm -f $(TO_INCLUDE)/runloop.h $(TO_LIB)/librunloop.a $(TO_LIB)/librunloop.so $(TO_LIB)/librunloop.so.$(SOVERSION) \
+	rm -f $(TO_INCLUDE)/runloop.h $(TO_INCLUDE)/runloop_host.h $(TO_LIB)/librunloop.a $(TO_LIB)/librunloop.so $(TO_LIB)/librunloop.so.$(SOVERSION) \
 	    $(TO_LIB)/librunloop.so.$(VERSION) $(TO_LIB)/pkgconfig/runloop.pc
 
 #-- CoreFoundation's interface ----------------------------------------------------------------------------------------

@@ -223,14 +223,14 @@ static void *hold_process_lock(void *unused) {
     runloop__process_lock(&tables);
     step = 1;
     await_step(2);
-    runloop__process_unlock(&tables);
+    process_unlock(&tables);
     return unused;
 }
 
 static void use_tables(void) {
     for (int i = 0; i < 3; i++) {
         runloop__process_lock(&tables);
-        runloop__process_unlock(&tables);
+        process_unlock(&tables);
     }
 }
 

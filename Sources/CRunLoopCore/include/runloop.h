@@ -1,5 +1,5 @@
-// runloop.h — the run loop for Linux: modes, sources, timers, observers, tasks. The only public header of librunloop; C11, usable
-// from C++11. R36 and the like are rules of docs/RULES.md. What holds for every call is said here and not repeated below:
+// runloop.h — the run loop for Linux: modes, sources, timers, observers, tasks. The one header of librunloop to include; C11,
+// usable from C++11. R36 and the like are rules of docs/RULES.md. What holds for every call is said here and not repeated below:
 //
 //  - Results: 0 or a positive value; an error is a negative errno value, and `errno` is not part of the interface. NULL for an
 //    object or a name gives -EINVAL (or NULL, false, 0, RUNLOOP_NEVER where the result can't hold an error), never undefined
@@ -396,4 +396,5 @@ RUNLOOP_EXPORT bool runloop_contains_observer(runloop *loop, runloop_observer *o
 #ifdef __cplusplus
 }
 #endif
+#include "runloop_host.h"
 #endif // RUNLOOP_H

@@ -6,7 +6,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include "base/futex.h"
 #include "base/list.h"
 #include "base/lock.h"
 #include "runloop.h"
@@ -46,7 +49,9 @@ static inline uint32_t runloop__generation(void) {
     return __builtin_expect(generation != 0, 1) ? generation : runloop__begin_generation();
 }
 
-bool runloop__is_initial_thread(void);
+static inline bool is_initial_thread(void) {
+    return syscall(SYS_gettid) == getpid();
+}
 
 /// A lock for the process's own tables. A forked child finds it free, whoever held it in the parent.
 struct process_lock {
@@ -61,7 +66,10 @@ static inline uint32_t runloop__held_word(void) {
 
 /// False if a thread of the parent process held it at the fork, and may have left what it guards half changed.
 bool runloop__process_lock(struct process_lock *lock);
-void runloop__process_unlock(struct process_lock *lock);
+static inline void process_unlock(struct process_lock *lock) {
+    if (atomic_exchange_explicit(&lock->word, 0, memory_order_release) & WORD_AWAITED)
+        futex_wake(&lock->word, 1);
+}
 
 // Sanitizers shall see each block, and each item that is freed.
 #ifndef __has_feature

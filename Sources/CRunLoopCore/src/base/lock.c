@@ -78,7 +78,7 @@ void runloop__lock_wait_for_word(struct lock *lock) {
     if (lock->generation != runloop__generation())
         return;
     while (atomic_exchange_explicit(&lock->word, LOCK_AWAITED, memory_order_acquire) != LOCK_FREE)
-        runloop__futex_wait(&lock->word, LOCK_AWAITED);
+        futex_wait(&lock->word, LOCK_AWAITED);
 }
 
 //===-- the bias -----------------------------------------------------------------------------------------------------===//
@@ -116,7 +116,7 @@ static void end_bias(struct lock *lock) {
 
 static void await_leaving(struct lock *lock) {
     while (atomic_load_explicit(&lock->inside, memory_order_acquire))
-        runloop__futex_wait(&lock->inside, true);
+        futex_wait(&lock->inside, true);
     end_bias(lock);
 }
 
@@ -134,6 +134,6 @@ bool runloop__lock_revoke(struct lock *lock) {
 void runloop__lock_await_acknowledgment(struct lock *lock) {
     // Counted from 0 since the bias was given, so an acknowledgment can only mean that REVOKING was seen.
     while (atomic_load_explicit(&lock->acknowledgments, memory_order_acquire) == 0)
-        runloop__futex_wait(&lock->acknowledgments, 0);
+        futex_wait(&lock->acknowledgments, 0);
     await_leaving(lock);
 }

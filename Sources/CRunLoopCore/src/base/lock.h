@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/futex.h"
+
 enum { LOCK_FREE, LOCK_HELD, LOCK_AWAITED };
 enum { LOCK_SHARED, LOCK_BIASED, LOCK_REVOKING };
 
@@ -23,9 +25,6 @@ struct lock {
     uint32_t generation;              ///< constant: of the process whose threads take it
     int64_t biased_ns;                ///< word: since when it is, or was last, biased
 };
-
-void runloop__futex_wait(_Atomic uint32_t *word, uint32_t value);
-void runloop__futex_wake(_Atomic uint32_t *word, int threads);
 
 void runloop__lock_init(struct lock *lock);
 void runloop__lock_wait_for_word(struct lock *lock);
@@ -42,7 +41,7 @@ static inline void lock_take_word(struct lock *lock) {
 
 static inline void lock_give_word(struct lock *lock) {
     if (atomic_exchange_explicit(&lock->word, LOCK_FREE, memory_order_release) == LOCK_AWAITED)
-        runloop__futex_wake(&lock->word, 1);
+        futex_wake(&lock->word, 1);
 }
 
 //===-- the loop's thread --------------------------------------------------------------------------------------------===//
@@ -61,7 +60,7 @@ static inline void lock_leave(struct lock *lock) {
     atomic_store_explicit(&lock->inside, false, memory_order_release);
     atomic_signal_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&lock->bias, memory_order_relaxed) == LOCK_REVOKING)
-        runloop__futex_wake(&lock->inside, 1);
+        futex_wake(&lock->inside, 1);
 }
 
 static inline void lock_give(struct lock *lock) {
@@ -75,7 +74,7 @@ static inline void lock_give(struct lock *lock) {
 static inline void lock_acknowledge(struct lock *lock) {
     atomic_fetch_add_explicit(&lock->acknowledgments, 1, memory_order_release);
     if (atomic_load_explicit(&lock->bias, memory_order_relaxed) == LOCK_REVOKING)
-        runloop__futex_wake(&lock->acknowledgments, 1);
+        futex_wake(&lock->acknowledgments, 1);
 }
 
 /// For good: the thread is ending, and acknowledges for the last time.

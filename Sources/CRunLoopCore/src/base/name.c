@@ -45,7 +45,7 @@ const char *runloop_mode_name(const char *name) {
         atomic_store_explicit(&first_name, added, memory_order_release);
         added = NULL;
     }
-    runloop__process_unlock(&names_lock);
+    process_unlock(&names_lock);
     free(added);
     return known;
 }

@@ -58,10 +58,6 @@ uint32_t runloop_fork_generation(void) {
     return runloop__generation() - 1;
 }
 
-bool runloop__is_initial_thread(void) {
-    return syscall(SYS_gettid) == getpid();
-}
-
 //===-- locks of the process -----------------------------------------------------------------------------------------===//
 
 bool runloop__process_lock(struct process_lock *lock) {
@@ -73,13 +69,8 @@ bool runloop__process_lock(struct process_lock *lock) {
             continue;
         held |= WORD_AWAITED; // perhaps others sleep, too
         if ((word & WORD_AWAITED) || atomic_compare_exchange_strong(&lock->word, &word, word | WORD_AWAITED))
-            runloop__futex_wait(&lock->word, word | WORD_AWAITED);
+            futex_wait(&lock->word, word | WORD_AWAITED);
         word = 0;
     }
     return word == 0;
-}
-
-void runloop__process_unlock(struct process_lock *lock) {
-    if (atomic_exchange_explicit(&lock->word, 0, memory_order_release) & WORD_AWAITED)
-        runloop__futex_wake(&lock->word, 1);
 }

@@ -139,7 +139,7 @@ static void give_back(enum slab_class class, uint32_t left) {
         kept.classes[class].count--;
         give_to_store(&stores[class], class, block, &unused);
     }
-    runloop__process_unlock(&stores[class].lock);
+    process_unlock(&stores[class].lock);
     for (struct list *node; (node = list_take_first(&unused));)
         munmap(LIST_ENTRY(node, struct chunk, in_store), CHUNK_SIZE);
 }
@@ -173,7 +173,7 @@ static COLD void *refill(enum slab_class class) {
     lock_store(store);
     struct block *taken = take_from_store(store, class, &count);
     if (!taken) {
-        runloop__process_unlock(&store->lock);
+        process_unlock(&store->lock);
         struct chunk *chunk = map_chunk();
         if (!chunk)
             return NULL;
@@ -182,7 +182,7 @@ static COLD void *refill(enum slab_class class) {
         store->empty++;
         taken = take_from_store(store, class, &count);
     }
-    runloop__process_unlock(&store->lock);
+    process_unlock(&store->lock);
     kept.classes[class].free = taken->next;
     kept.classes[class].count = count - 1;
     return taken;

@@ -324,8 +324,6 @@ bool runloop__main_queue_watch(runloop *loop);
 bool runloop__main_queue_poll(runloop *loop);
 /// The thread. True if it was ready and has been served.
 bool runloop__main_queue_dispatch(runloop *loop);
-/// The thread. Is a run that starts now nested in the queue's work, so that what waits meanwhile is worth a diagnostic?
-bool runloop__main_queue_is_starved(runloop *loop);
 /// In such a run, around waits: writes the diagnostic if it is time to. How long to wait so as not to miss that; 0 when it was written.
 int64_t runloop__main_queue_limit_wait(runloop *loop, int64_t timeout_ns);
 
@@ -345,5 +343,10 @@ enum diagnostic { DIAGNOSTIC_MAIN_QUEUE_WAITS };
 bool runloop__diagnostic_is_due(enum diagnostic diagnostic);
 /// Writes it to standard error, unless that was done before or diagnostics are off.
 void runloop__diagnostic_write(enum diagnostic diagnostic);
+
+/// The thread. Is a run that starts now nested in the main queue's work, so that what waits meanwhile is worth a diagnostic?
+static inline bool main_queue_is_starved(const runloop *loop) {
+    return loop->main_queue.depth > 0 && runloop__diagnostic_is_due(DIAGNOSTIC_MAIN_QUEUE_WAITS);
+}
 
 #endif // RUNLOOP_ITEMS_H

@@ -132,10 +132,6 @@ static bool has_work(void) {
     return queue.fd >= 0 && poll(&queue, 1, 0) == 1;
 }
 
-bool runloop__main_queue_is_starved(runloop *loop) {
-    return loop->main_queue.depth > 0 && runloop__diagnostic_is_due(DIAGNOSTIC_MAIN_QUEUE_WAITS);
-}
-
 int64_t runloop__main_queue_limit_wait(runloop *loop, int64_t timeout_ns) {
     struct main_queue *queue = &loop->main_queue;
     // Kept over several short runs: the work waits until the batch that they are nested in has ended.

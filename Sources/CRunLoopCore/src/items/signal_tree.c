@@ -24,7 +24,7 @@ static struct signal_page *new_page(uint32_t level) {
     struct signal_page *page = pool;
     if (page)
         pool = page->members[0];
-    runloop__process_unlock(&pool_lock);
+    process_unlock(&pool_lock);
     if (!page && !(page = aligned_alloc(MEMBERS, (sizeof *page + MEMBERS - 1) & ~(size_t)(MEMBERS - 1))))
         return NULL;
     atomic_store(&page->bits, 0);
@@ -39,7 +39,7 @@ static void free_page(struct signal_page *page) {
     runloop__process_lock(&pool_lock);
     page->members[0] = pool;
     pool = page;
-    runloop__process_unlock(&pool_lock);
+    process_unlock(&pool_lock);
 }
 
 static struct signal_page *page_of(uintptr_t cell) {

@@ -54,7 +54,7 @@ static struct mode *mode_named(runloop *loop, const char *name) {
     struct mode *mode = mode_find(loop, name);
     if (!mode) {
         loop_lock(loop);
-        mode = runloop__mode_make(loop, name);
+        mode = mode_make(loop, name);
         loop_unlock(loop);
     }
     return mode;
@@ -276,6 +276,11 @@ static void call(struct task *task, runloop_function function) {
         runloop__IS_CALLING_OUT_TO_A_TASK(function, is_pair ? info : info[0]);
 }
 
+/// A hosted run's budget is used up.
+static inline bool is_over_time(const runloop *loop, uint32_t performed) {
+    return loop->tasks.end_ns != RUNLOOP_NEVER && performed > 0 && loop_now(loop) >= loop->tasks.end_ns;
+}
+
 void runloop__tasks_drain(runloop *loop, struct mode *mode) {
     // After a fork in a call-out, the child returns through here.
     if (is_from_parent_process(loop))
@@ -292,7 +297,7 @@ void runloop__tasks_drain(runloop *loop, struct mode *mode) {
     loop->tasks.floor = serial;
     uint32_t performed = 0;
     bool is_last = false;
-    while (!is_last && performed < TASKS_PER_DRAIN && !is_from_parent_process(loop)) {
+    while (!is_last && performed < TASKS_PER_DRAIN && !is_from_parent_process(loop) && !is_over_time(loop, performed)) {
         struct list *next = node->next;
         is_last = node == last;
         if (matches(task_at(node), mode, is_common)) {

@@ -27,7 +27,7 @@ static COLD void rearm_sleeper(runloop *loop, struct mode *mode) {
 
 /// HOLDS: loop.
 static inline void timers_changed(runloop *loop, struct mode *mode) {
-    if (loop != runloop__thread_loop())
+    if (loop_may_sleep(loop))
         rearm_sleeper(loop, mode);
 }
 

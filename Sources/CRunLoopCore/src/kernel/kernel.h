@@ -12,6 +12,7 @@ struct poller {
     int set;   ///< epoll
     int waker; ///< eventfd, watched for edges and never read
     int timer; ///< timerfd, likewise; -1 until it is first armed
+    int outer; ///< epoll, with nothing in it but the set: what a host waits for; -1 until one asks
 };
 
 /// What a wait reports: conditions in `events` (EPOLLIN, …), and in `data.u64` the tag under which the descriptor is watched.
@@ -34,6 +35,8 @@ void runloop__poller_close(struct poller *poller);
 int runloop__poller_watch(struct poller *poller, int operation, int descriptor, uint64_t tag, uint32_t events);
 /// Arms the timer for an instant of CLOCK_MONOTONIC. Makes its descriptor if there is none.
 int runloop__poller_arm(struct poller *poller, int64_t instant_ns);
+/// The outer set, made at the first call: it stays the same when the set is made anew. Negative errno.
+int runloop__poller_outer(struct poller *poller);
 /// Ends a wait under way, or the next one. Any thread, signal handlers included.
 void runloop__poller_wake(struct poller *poller);
 /// Waits until something is ready, at most `timeout_ns` (0: does not sleep; RUNLOOP_FOREVER). Takes and holds no lock. How many
@@ -53,6 +56,7 @@ enum {
     WAKE_WOKEN = 4,   ///< a wake-up was accepted and not yet consumed
     WAKE_ASLEEP = 8,  ///< the thread is in a wait that may sleep, or on its way into one
     WAKE_KICKED = 16, ///< a sleeper shall look again, unseen by observers
+    WAKE_HOSTED = 32, ///< a host may sleep at any time, also inside a call-out: whatever comes ends its sleep
 };
 
 /// Any thread, signal handlers included: sets `bit` if the word has all of `required`, and ends the sleep if that is the first reason to.
@@ -67,15 +71,15 @@ static inline void wake_accept(struct wake *wake) {
         atomic_exchange(&wake->accepts_wakeups, 1);
 }
 
-/// A run begins. Returns what the outer run was told, which is kept for it.
-static inline uint32_t wake_enter(struct wake *wake, bool *outer_accepts) {
+/// A run begins. Returns what the outer run was told, which is kept for it. `bits`: WAKE_HOSTED or 0.
+static inline uint32_t wake_enter(struct wake *wake, uint32_t bits, bool *outer_accepts) {
     *outer_accepts = atomic_load_explicit(&wake->accepts_wakeups, memory_order_relaxed);
     uint32_t outer = wake_word(wake);
     // Nobody else changes a word of 0: without a run there is nothing to stop or to wake.
     if (outer == 0)
-        atomic_store_explicit(&wake->word, WAKE_RUNNING, memory_order_release);
+        atomic_store_explicit(&wake->word, WAKE_RUNNING | bits, memory_order_release);
     else
-        outer = atomic_exchange(&wake->word, WAKE_RUNNING);
+        outer = atomic_exchange(&wake->word, WAKE_RUNNING | bits | (outer & WAKE_HOSTED));
     // A read-modify-write, so that nobody who finds the word still 0 is ignored without being seen.
     wake_accept(wake);
     return outer;
@@ -90,10 +94,21 @@ static inline void wake_leave(struct wake *wake, uint32_t outer, bool outer_acce
         atomic_store_explicit(&wake->accepts_wakeups, 0, memory_order_release);
 }
 
+/// Any thread: the run ignores wake-ups now, but the host's own loop may sleep inside its call-out.
+static inline void wake_host(struct wake *wake, struct poller *poller) {
+    if (wake_word(wake) & WAKE_HOSTED)
+        runloop__poller_wake(poller);
+}
+
 /// Any thread, after the change that it wakes the loop for, if that ended with a read-modify-write of what the loop looks at before a
 /// sleep. After any other change: wake_up_after_all.
 static inline void wake_up(struct wake *wake, struct poller *poller) {
-    if (atomic_load(&wake->accepts_wakeups) && (atomic_load(&wake->word) & (WAKE_RUNNING | WAKE_WOKEN)) == WAKE_RUNNING)
+    if (!atomic_load(&wake->accepts_wakeups)) {
+        wake_host(wake, poller);
+        return;
+    }
+    uint32_t word = atomic_load(&wake->word);
+    if ((word & (WAKE_RUNNING | WAKE_WOKEN)) == WAKE_RUNNING || (word & WAKE_HOSTED))
         runloop__wake_set(wake, poller, WAKE_RUNNING, WAKE_WOKEN);
 }
 
@@ -101,6 +116,8 @@ static inline void wake_up(struct wake *wake, struct poller *poller) {
 static inline void wake_up_after_all(struct wake *wake, struct poller *poller) {
     if (atomic_fetch_or(&wake->accepts_wakeups, 0))
         runloop__wake_set(wake, poller, WAKE_RUNNING, WAKE_WOKEN);
+    else
+        wake_host(wake, poller);
 }
 
 /// The loop's thread is about to sleep. True if it must not, since a wake-up or a stop came before.

@@ -28,7 +28,8 @@ static int control(const struct poller *poller, int operation, int descriptor, u
 }
 
 int runloop__poller_watch(struct poller *poller, int operation, int descriptor, uint64_t tag, uint32_t events) {
-    if (descriptor == poller->set || descriptor == poller->waker || descriptor == poller->timer)
+    if (descriptor == poller->set || descriptor == poller->waker || descriptor == poller->timer ||
+        descriptor == poller->outer)
         return -EBADF;
     return control(poller, operation, descriptor, tag, events);
 }
@@ -38,7 +39,7 @@ static int watch_edges(struct poller *poller, int descriptor, uint64_t tag) {
 }
 
 int runloop__poller_open(struct poller *poller) {
-    *poller = (struct poller){.set = epoll_create1(EPOLL_CLOEXEC), .waker = -1, .timer = -1};
+    *poller = (struct poller){.set = epoll_create1(EPOLL_CLOEXEC), .waker = -1, .timer = -1, .outer = -1};
     int error = poller->set < 0 ? -errno : 0;
     if (!error && (poller->waker = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0)
         error = -errno;
@@ -53,7 +54,27 @@ void runloop__poller_close(struct poller *poller) {
     close_descriptor(poller->set);
     close_descriptor(poller->waker);
     close_descriptor(poller->timer);
-    poller->set = poller->waker = poller->timer = -1;
+    close_descriptor(poller->outer);
+    poller->set = poller->waker = poller->timer = poller->outer = -1;
+}
+
+static int put_into_outer(int outer, int set) {
+    struct epoll_event event = {.events = EPOLLIN};
+    return epoll_ctl(outer, EPOLL_CTL_ADD, set, &event) ? -errno : 0;
+}
+
+int runloop__poller_outer(struct poller *poller) {
+    if (poller->outer >= 0)
+        return poller->outer;
+    int outer = epoll_create1(EPOLL_CLOEXEC);
+    if (outer < 0)
+        return -errno;
+    int error = put_into_outer(outer, poller->set);
+    if (error) {
+        close_descriptor(outer);
+        return error;
+    }
+    return poller->outer = outer;
 }
 
 static int new_set(struct poller *poller) {
@@ -90,6 +111,8 @@ int runloop__poller_reopen(struct poller *poller) {
     } else {
         poller->set = set;
     }
+    if (poller->outer >= 0 && put_into_outer(poller->outer, poller->set) == -EBADF)
+        poller->outer = -1; // closed by the program
     if (watch_edges(poller, poller->waker, TAG_WAKER)) {
         // The program closed it. Its number may stand for another file by now.
         int waker = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -20,6 +20,9 @@
 // them. So it changes both words by a read-modify-write that may leave them as they are, and so does the loop: whichever comes second sees
 // what came before the first. A post has done the same with the inbox, and loads.
 //
+// In a hosted run (WAKE_HOSTED) the host's own loop may run, and sleep, inside any call-out. So everything that comes while the run is not
+// asleep writes the eventfd, whether or not it is the first: nobody knows which edges the host has seen.
+//
 // The eventfd is watched for edges and never read: each write is an edge. A write that comes too late for the sleep that it was meant
 // for makes a later wait return early once, which serves nothing and sleeps again. A waker that loses the processor between its change
 // of the word and its write delays the wake-up of everybody until it goes on.
@@ -32,6 +35,7 @@ void runloop__wake_set(struct wake *wake, struct poller *poller, uint32_t requir
         if ((word & required) != required)
             return;
     } while (!atomic_compare_exchange_weak(&wake->word, &word, word | bit));
-    if ((word & WAKE_ASLEEP) && !(word & (WAKE_WOKEN | WAKE_STOPPED | WAKE_KICKED)))
+    bool is_first = !(word & (WAKE_WOKEN | WAKE_STOPPED | WAKE_KICKED));
+    if (word & WAKE_ASLEEP ? is_first : (word & WAKE_HOSTED) != 0)
         runloop__poller_wake(poller);
 }

@@ -65,7 +65,7 @@ void *runloop_copy_associated(runloop *loop, const void *key) {
     if (object)
         object = found->retain(object);
     if (atomic_fetch_sub(&loop->association_readers, 1) == 1 && atomic_load(&loop->is_finished))
-        runloop__futex_wake(&loop->association_readers, 1);
+        futex_wake(&loop->association_readers, 1);
     return object;
 }
 
@@ -74,7 +74,7 @@ void runloop__associations_end(runloop *loop) {
     for (; association; association = association->next) {
         void *object = atomic_exchange(&association->object, NULL);
         for (uint32_t readers; (readers = atomic_load(&loop->association_readers)) > 0;)
-            runloop__futex_wait(&loop->association_readers, readers);
+            futex_wait(&loop->association_readers, readers);
         if (object)
             runloop__IS_CALLING_OUT_TO_A_CONTEXT_RELEASE(association->release, object);
     }

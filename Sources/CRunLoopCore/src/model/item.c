@@ -42,7 +42,7 @@ static void free_item(struct item *item) {
     struct item *oldest = kept[next];
     kept[next] = item;
     next = (next + 1) % KEPT;
-    runloop__process_unlock(&lock);
+    process_unlock(&lock);
     if (oldest)
         oldest->class->destroy(oldest);
 }

@@ -14,6 +14,7 @@ static void init(runloop *loop, bool is_main) {
     loop->is_main = is_main;
     loop->last_mode = &loop->modes;
     loop->armed_ns = RUNLOOP_NEVER;
+    loop->tasks.end_ns = RUNLOOP_NEVER;
     loop->common.name = runloop__common_modes;
     runloop__lock_init(&loop->lock);
     list_init(&loop->registrations.ready);
@@ -90,8 +91,7 @@ bool runloop_is_current(runloop *loop) {
         return false;
     const struct runloop__this_thread *thread = &runloop__this_thread;
     // The initial thread may not have asked for its loop yet, which others got from runloop_main.
-    return loop == thread->loop ||
-           (loop->is_main && !thread->loop && !thread->has_ended && runloop__is_initial_thread());
+    return loop == thread->loop || (loop->is_main && !thread->loop && !thread->has_ended && is_initial_thread());
 }
 
 bool runloop_is_waiting(runloop *loop) {
@@ -138,7 +138,7 @@ int runloop_stop_mode(runloop *loop, const char *name) {
     if (!name || is_common_name(name))
         return -EINVAL;
     loop_lock(loop);
-    struct mode *mode = runloop__mode_make(loop, name);
+    struct mode *mode = mode_make(loop, name);
     loop_unlock(loop);
     if (!mode)
         return -ENOMEM;

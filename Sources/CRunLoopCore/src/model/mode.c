@@ -39,13 +39,6 @@ void runloop__mode_free(struct mode *mode) {
     free(mode);
 }
 
-struct mode *runloop__mode_make(runloop *loop, const char *name) {
-    struct mode *mode = mode_find(loop, name);
-    if (!mode && (mode = runloop__mode_new(name)))
-        mode_adopt(loop, mode);
-    return mode;
-}
-
 size_t runloop_get_modes(runloop *loop, const char **names, size_t capacity) {
     if (loop_check(loop) || (!names && capacity))
         return 0;

@@ -65,8 +65,6 @@ struct mode {
 };
 
 struct mode *runloop__mode_find_other(runloop *loop, const char *name);
-/// HOLDS: loop. Finds or makes; NULL when memory ran out. Never called for the pseudo-mode.
-struct mode *runloop__mode_make(runloop *loop, const char *name);
 /// A mode that is not the loop's yet: `mode_adopt` it, or free it. NULL when memory ran out.
 struct mode *runloop__mode_new(const char *name);
 void runloop__mode_free(struct mode *mode);
@@ -115,6 +113,7 @@ struct tasks {
     struct list queue; ///< thread: in order
     uint64_t serial;   ///< thread: of the last batch
     uint64_t floor;    ///< thread: batches up to this one belong to an outer drain
+    int64_t end_ns;    ///< thread: a drain ends then, if it has performed something
 };
 
 /// Where the loop has its time from. NULL in the loop: CLOCK_MONOTONIC and the timer descriptor.
@@ -143,6 +142,8 @@ struct runloop {
     struct wake wake;                   ///< atomic
     struct poller poller;               ///< descriptors constant while it is open, but for the timer's: lock
     struct run *run;                    ///< thread: the innermost active run
+    struct run *hosted;                 ///< thread: the innermost one whose sleep is a host's
+    bool host_sleeps;                   ///< thread: the innermost run is that one, and asleep
     _Atomic(const char *) current_mode; ///< written by thread
 
     struct lock lock;
@@ -268,10 +269,15 @@ static inline void loop_kick(runloop *loop) {
     runloop__wake_set(&loop->wake, &loop->poller, WAKE_ASLEEP, WAKE_KICKED);
 }
 
+/// May the loop be asleep while this thread makes a call? On its own thread only if a host sleeps for it.
+static inline bool loop_may_sleep(const runloop *loop) {
+    return loop != runloop__thread_loop() || loop->host_sleeps;
+}
+
 /// HOLDS: loop. After a change to the mode: does the loop sleep in it, or is it about to without having seen the change? Both threads
 /// change the wake word with a read-modify-write, so one of them sees the other (kernel/wake.c).
 static inline bool loop_sleeps_in(runloop *loop, const struct mode *mode) {
-    return loop != runloop__thread_loop() && (atomic_fetch_or(&loop->wake.word, 0) & WAKE_ASLEEP) &&
+    return loop_may_sleep(loop) && (atomic_fetch_or(&loop->wake.word, 0) & WAKE_ASLEEP) &&
            atomic_load_explicit(&loop->sleeping_in, memory_order_relaxed) == mode;
 }
 
@@ -300,6 +306,14 @@ static inline void mode_adopt(runloop *loop, struct mode *mode) {
     ASSERT_LOCKED(loop);
     atomic_store_explicit(loop->last_mode, mode, memory_order_release);
     loop->last_mode = &mode->next;
+}
+
+/// HOLDS: loop. Finds or makes; NULL when memory ran out. Never called for the pseudo-mode.
+static inline struct mode *mode_make(runloop *loop, const char *name) {
+    struct mode *mode = mode_find(loop, name);
+    if (!mode && (mode = runloop__mode_new(name)))
+        mode_adopt(loop, mode);
+    return mode;
 }
 
 /// HOLDS: loop. Its membership among the common items, or NULL.

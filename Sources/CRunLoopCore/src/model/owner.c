@@ -30,20 +30,20 @@ static _Atomic uint32_t *lower_half(owner_word *owner) {
 static void await_word(owner_word *owner, runloop *word) {
     runloop *awaited = (runloop *)((uintptr_t)word | WORD_AWAITED);
     if (word == awaited || atomic_compare_exchange_strong(owner, &word, awaited))
-        runloop__futex_wait(lower_half(owner), (uint32_t)(uintptr_t)awaited);
+        futex_wait(lower_half(owner), (uint32_t)(uintptr_t)awaited);
 }
 
 runloop *runloop__reference_owner(owner_word *owner) {
     runloop__process_lock(&readers);
     runloop *loop = atomic_load(owner);
     loop = is_held(loop) ? NULL : runloop_retain(loop);
-    runloop__process_unlock(&readers);
+    process_unlock(&readers);
     return loop;
 }
 
 void runloop__await_owner_readers(void) {
     runloop__process_lock(&readers);
-    runloop__process_unlock(&readers);
+    process_unlock(&readers);
 }
 
 runloop *runloop__lock_other_owner(owner_word *owner) {
@@ -74,7 +74,7 @@ runloop *runloop__lock_other_owner(owner_word *owner) {
 void runloop__unlock_other_owner(owner_word *owner, runloop *loop) {
     if (!loop) {
         if ((uintptr_t)atomic_exchange_explicit(owner, NULL, memory_order_release) & WORD_AWAITED)
-            runloop__futex_wake(lower_half(owner), INT32_MAX);
+            futex_wake(lower_half(owner), INT32_MAX);
         return;
     }
     loop_unlock(loop);

@@ -9,18 +9,47 @@
 
 static void enter(struct run *run) {
     runloop *loop = run->loop;
+    if (run->is_hosted) {
+        run->outer_hosted = loop->hosted;
+        loop->hosted = run;
+    }
     run->outer = loop->run;
+    run->host_slept = loop->host_sleeps;
+    loop->host_sleeps = false;
     run->outer_mode = atomic_load_explicit(&loop->current_mode, memory_order_relaxed);
-    run->outer_word = wake_enter(&loop->wake, &run->outer_accepts);
+    run->outer_word = wake_enter(&loop->wake, run->is_hosted ? WAKE_HOSTED : 0, &run->outer_accepts);
     loop->run = run;
     atomic_store_explicit(&loop->current_mode, run->mode->name, memory_order_release);
 }
 
+static COLD void end_runs_above(struct run *run) {
+    for (struct run *above; !is_from_parent_process(run->loop) && (above = run->loop->run) != run;) {
+        if (above != run->loop->hosted || above->is_iterating)
+            runloop__fatal("runloop: A call-out returned in the middle of a run that is nested in it.");
+        runloop__run_end(above, 0);
+    }
+}
+
+/// A call-out has returned: hosted runs that were begun in it end.
+static inline void settle(struct run *run) {
+    if (run->loop->run != run)
+        end_runs_above(run);
+}
+
 static void leave(struct run *run) {
     runloop *loop = run->loop;
+    settle(run);
     wake_leave(&loop->wake, run->outer_word, run->outer_accepts);
     atomic_store_explicit(&loop->current_mode, run->outer_mode, memory_order_release);
     loop->run = run->outer;
+    if (run->is_hosted)
+        loop->hosted = run->outer_hosted;
+    if (run->host_slept) {
+        // What this run took from the kernel and armed was for the host's sleep, which goes on.
+        loop->host_sleeps = true;
+        atomic_store_explicit(&loop->sleeping_in, run->outer->mode, memory_order_relaxed);
+        runloop__poller_wake(&loop->poller);
+    }
 }
 
 //===-- deciding (R29, R36) ------------------------------------------------------------------------------------------===//
@@ -68,57 +97,50 @@ static bool serve(struct run *run) {
     return false;
 }
 
-static void wait(struct run *run, bool may_sleep) {
+/// False if the host is to sleep.
+static bool wait(struct run *run, bool may_sleep) {
     if (may_sleep)
         observe(run->loop, run->mode, RUNLOOP_ACTIVITY_BEFORE_WAITING);
     if (is_from_parent_process(run->loop))
-        return;
-    runloop__wait(run, may_sleep);
-    // Sources that are collected have no observers of AfterWaiting before them; one that joined since then comes too late.
-    if (may_sleep && run->selection.kind != SELECTED_SOURCES)
-        observe(run->loop, run->mode, RUNLOOP_ACTIVITY_AFTER_WAITING);
+        return true;
+    settle(run);
+    if (!runloop__wait(run, may_sleep))
+        return false;
+    if (may_sleep)
+        run_wait_is_over(run);
+    return true;
 }
 
-static int iterate(struct run *run) {
+bool runloop__run_to_wait(struct run *run) {
     runloop *loop = run->loop;
     wake_accept(&loop->wake);
     observe(loop, run->mode, RUNLOOP_ACTIVITY_BEFORE_TIMERS);
     observe(loop, run->mode, RUNLOOP_ACTIVITY_BEFORE_SOURCES);
     drain_tasks(loop, run->mode);
 
-    bool handled_source = perform_signalled(run);
-    if (handled_source)
+    run->handled_source = perform_signalled(run);
+    if (run->handled_source)
         drain_tasks(loop, run->mode);
+    settle(run);
 
     // The main queue is polled before the wait, but not twice running, so that neither it nor the rest starves (R108).
     bool polls_main_queue = run->serves_main_queue && !run->served_main_queue && !run->is_first_iteration;
     run->is_first_iteration = run->served_main_queue = run->was_polled = false;
     run->selection.kind = SELECTED_NOTHING;
-    if (!(polls_main_queue && runloop__wait_select_main_queue(run)))
-        wait(run, !handled_source && run->limit_ns > 0);
-    if (!is_from_parent_process(loop))
-        handled_source |= serve(run);
+    return (polls_main_queue && runloop__wait_select_main_queue(run)) ||
+           wait(run, !run->handled_source && run->limit_ns > 0);
+}
 
-    drain_tasks(loop, run->mode);
-    return decide(run, handled_source);
+int runloop__run_from_wait(struct run *run) {
+    if (!is_from_parent_process(run->loop))
+        run->handled_source |= serve(run);
+    settle(run);
+    drain_tasks(run->loop, run->mode);
+    settle(run);
+    return decide(run, run->handled_source);
 }
 
 //===-- runs ---------------------------------------------------------------------------------------------------------===//
-
-static int run_entered(struct run *run) {
-    observe(run->loop, run->mode, RUNLOOP_ACTIVITY_ENTRY);
-    if (is_from_parent_process(run->loop))
-        return -ECHILD;
-    if (take_any_stop(run))
-        return RUNLOOP_RESULT_STOPPED;
-    if (run->limit_ns > 0 && run->limit_ns != RUNLOOP_FOREVER)
-        run->deadline_ns = saturating_add(loop_now(run->loop), run->limit_ns);
-    int result;
-    do
-        result = iterate(run);
-    while (!result);
-    return result;
-}
 
 static bool is_on_this_stack(const void *address) {
     pthread_attr_t attributes;
@@ -139,29 +161,57 @@ static COLD void check_outer_run(const struct run *run) {
                        "from it instead.");
 }
 
+int runloop__run_begin(struct run *run, runloop *loop, struct mode *mode, int64_t limit_ns, bool returns_after_source) {
+    // Field by field: clearing all of them first would cost more than half of an empty run. A selection sets what it needs of the rest.
+    run->loop = loop;
+    run->mode = mode;
+    run->limit_ns = limit_ns;
+    run->deadline_ns = RUNLOOP_NEVER;
+    run->returns_after_source = returns_after_source;
+    run->serves_main_queue = run->served_main_queue = run->was_polled = false;
+    run->is_first_iteration = true;
+    if (loop->is_main)
+        run->serves_main_queue = atomic_load(&mode->is_common) && runloop__main_queue_watch(loop);
+    run->starves_main_queue = main_queue_is_starved(loop);
+    if (run_was_left(loop, run))
+        check_outer_run(run);
+    enter(run);
+    observe(loop, mode, RUNLOOP_ACTIVITY_ENTRY);
+    if (is_from_parent_process(loop))
+        return -ECHILD;
+    if (take_any_stop(run))
+        return RUNLOOP_RESULT_STOPPED;
+    if (limit_ns > 0 && limit_ns != RUNLOOP_FOREVER)
+        run->deadline_ns = saturating_add(loop_now(loop), limit_ns);
+    return 0;
+}
+
+int runloop__run_end(struct run *run, int result) {
+    runloop *loop = run->loop;
+    run->is_iterating = true;
+    if (loop->host_sleeps) {
+        run_finish_sleep(run);
+        run_wait_is_over(run);
+    }
+    if (result != -ECHILD)
+        observe(loop, run->mode, RUNLOOP_ACTIVITY_EXIT);
+    leave(run);
+    if (run->is_hosted)
+        free(run);
+    return is_from_parent_process(loop) ? -ECHILD : result;
+}
+
 /// The sanitizer would put the run elsewhere than on the stack.
 __attribute__((no_sanitize_address)) static int run_in_mode(runloop *loop, struct mode *mode, int64_t limit_ns,
                                                             bool returns_after_source) {
-    // Field by field: clearing all of them first would cost more than half of an empty run. A selection sets what it needs of the rest.
     struct run run;
-    run.loop = loop;
-    run.mode = mode;
-    run.limit_ns = limit_ns;
-    run.deadline_ns = RUNLOOP_NEVER;
-    run.returns_after_source = returns_after_source;
-    run.serves_main_queue = run.served_main_queue = run.was_polled = false;
-    run.is_first_iteration = true;
-    if (loop->is_main)
-        run.serves_main_queue = atomic_load(&mode->is_common) && runloop__main_queue_watch(loop);
-    run.starves_main_queue = loop->main_queue.depth > 0 && runloop__main_queue_is_starved(loop);
-    if (run_was_left(loop, &run))
-        check_outer_run(&run);
-    enter(&run);
-    int result = run_entered(&run);
-    if (result != -ECHILD)
-        observe(loop, mode, RUNLOOP_ACTIVITY_EXIT);
-    leave(&run);
-    return is_from_parent_process(loop) ? -ECHILD : result;
+    run.is_hosted = false;
+    int result = runloop__run_begin(&run, loop, mode, limit_ns, returns_after_source);
+    while (!result) {
+        runloop__run_to_wait(&run);
+        result = runloop__run_from_wait(&run);
+    }
+    return runloop__run_end(&run, result);
 }
 
 int runloop_run_in_mode(const char *name, int64_t limit_ns, bool return_after_source_handled) {

@@ -17,6 +17,12 @@ struct run {
     bool starves_main_queue; ///< it is nested in main-queue work, and what waits meanwhile is worth a diagnostic
     bool served_main_queue;  ///< in the previous iteration
     bool is_first_iteration;
+    bool handled_source; ///< in this iteration
+    bool host_slept;     ///< for the outer run, when this one began
+    bool is_hosted;      ///< its sleep is a host's (hosted.c), and it is not on the stack
+    bool is_iterating;   ///< hosted: a call-out of it may be running
+    bool is_of_callout;  ///< hosted: begun because the host's loop runs inside a call-out
+    struct run *outer_hosted;
     bool was_polled; ///< in this iteration, for the main queue: the kernel need not be asked again
     bool timer_ended_wait;
     bool set_is_stale;   ///< and could not be made anew before this wait
@@ -27,10 +33,42 @@ struct run {
 
 //===-- one wait (wait.c), in steps ----------------------------------------------------------------------------------===//
 
-/// Waits as the iteration demands, and selects one event to serve.
-void runloop__wait(struct run *run, bool may_sleep);
+/// Waits as the iteration demands, and selects one event to serve. False if the run is hosted, and the host is to sleep.
+bool runloop__wait(struct run *run, bool may_sleep);
+/// After a host's sleep, or in the midst of it: false if it goes on.
+bool runloop__wait_resume(struct run *run);
 /// Asks whether the main queue is ready, without waiting; if so, that is the selection.
 bool runloop__wait_select_main_queue(struct run *run);
+
+//===-- a run in parts (run.c), and one whose sleep is a host's (hosted.c) -------------------------------------------===//
+
+/// A run, whose `is_hosted` is set, up to the end of Entry. The result if it is over at once, or 0.
+int runloop__run_begin(struct run *run, runloop *loop, struct mode *mode, int64_t limit_ns, bool returns_after_source);
+/// Exit, and the outer run goes on. Frees the run if it is hosted. Returns the result, or -ECHILD.
+int runloop__run_end(struct run *run, int result);
+/// An iteration up to the end of its wait: false if the host is to sleep.
+bool runloop__run_to_wait(struct run *run);
+/// The rest of it: the result, or 0 for another iteration.
+int runloop__run_from_wait(struct run *run);
+
+/// Of a hosted run: is it the innermost, and not in the midst of an iteration?
+static inline bool run_is_between_iterations(const struct run *run) {
+    return run->loop->run == run && !run->is_iterating;
+}
+
+/// A wait that may have slept is over.
+static inline void run_wait_is_over(struct run *run) {
+    // Sources that are collected have no observers of AfterWaiting before them; one that joined since then comes too late.
+    if (run->selection.kind != SELECTED_SOURCES)
+        observe(run->loop, run->mode, RUNLOOP_ACTIVITY_AFTER_WAITING);
+}
+
+/// The sleep is over, for whatever reason.
+static inline void run_finish_sleep(struct run *run) {
+    run->loop->host_sleeps = false;
+    atomic_store_explicit(&run->loop->sleeping_in, NULL, memory_order_relaxed);
+    wake_finish_wait(&run->loop->wake);
+}
 
 //===-- spinning (spin.c) --------------------------------------------------------------------------------------------===//
 
@@ -45,7 +83,7 @@ void runloop__teardown(runloop *loop);
 
 /// Is the innermost run one that was left without being told? Stacks grow downwards, and `here` is on the one in use.
 static inline bool run_was_left(const runloop *loop, const void *here) {
-    return loop->run && (uintptr_t)loop->run <= (uintptr_t)here;
+    return loop->run && loop->run != loop->hosted && (uintptr_t)loop->run <= (uintptr_t)here;
 }
 
 static inline bool stop_is_remembered(const struct run *run) {

@@ -17,6 +17,11 @@ static void abandon_callout(runloop *loop) {
 
 void runloop__abandon_callouts(runloop *loop) {
     loop->run = NULL;
+    for (struct run *outer; loop->hosted; loop->hosted = outer) {
+        outer = loop->hosted->outer_hosted;
+        free(loop->hosted);
+    }
+    loop->host_sleeps = false;
     atomic_store(&loop->current_mode, NULL);
     wake_leave(&loop->wake, 0, false);
     atomic_store(&loop->sleeping_in, NULL);

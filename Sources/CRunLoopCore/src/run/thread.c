@@ -28,12 +28,28 @@ static void thread_ends(void *loop) {
     runloop_release(loop);
 }
 
+int runloop_end_current(void) {
+    struct runloop__this_thread *thread = &runloop__this_thread;
+    runloop *loop = thread->loop;
+    if (!loop || is_from_parent_process(loop))
+        return 0;
+    if (loop->is_main)
+        return -EPERM;
+    if (loop->run)
+        return -EBUSY;
+    pthread_setspecific(key, NULL);
+    runloop__teardown(loop);
+    *thread = (struct runloop__this_thread){0};
+    runloop_release(loop);
+    return 0;
+}
+
 /// The key is made when it is first needed: keys that others made before have their destructors called before ours in each pass.
 static int set_key(runloop *loop) {
     runloop__process_lock(&key_lock);
     if (!has_key)
         has_key = pthread_key_create(&key, thread_ends) == 0;
-    runloop__process_unlock(&key_lock);
+    process_unlock(&key_lock);
     return has_key ? pthread_setspecific(key, loop) : EAGAIN;
 }
 
@@ -48,7 +64,7 @@ runloop *runloop_main(void) {
         runloop__this_thread.error = runloop__loop_create(true, &loop);
         atomic_store_explicit(&main_loop, loop, memory_order_release);
     }
-    runloop__process_unlock(&main_lock);
+    process_unlock(&main_lock);
     return loop;
 }
 
@@ -58,7 +74,7 @@ static runloop *make_current(void) {
     if (thread->has_ended)
         return NULL;
     runloop *loop = NULL;
-    if (runloop__is_initial_thread())
+    if (is_initial_thread())
         loop = runloop_retain(runloop_main());
     else
         thread->error = runloop__loop_create(false, &loop);

@@ -165,7 +165,7 @@ static int poll_and_select(struct run *run, int64_t timeout_ns) {
     int64_t wait_ns = timeout_ns;
     if (run->starves_main_queue && timeout_ns != 0) {
         wait_ns = runloop__main_queue_limit_wait(loop, timeout_ns);
-        run->starves_main_queue = runloop__main_queue_is_starved(loop);
+        run->starves_main_queue = main_queue_is_starved(loop);
     }
     int count = runloop__poller_wait(&loop->poller, wait_ns, events);
     run->timer_ended_wait = count == 0 && wait_ns == timeout_ns && timeout_ns != 0;
@@ -205,43 +205,68 @@ static void poll_if_useful(struct run *run) {
 
 enum { PAUSE_MS = 1 };
 
-/// Sleeps until there is something to do: an event, a wake-up, a stop, the limit, or that the mode is empty. Whatever else ends the
-/// kernel's wait (a signal, a timer that was removed, a descriptor that only other modes want) is nobody's business.
-static void sleep_until_something_happens(struct run *run) {
-    for (;;) {
-        int count = poll_and_select(run, arm(run));
-        // The program closed the set, or it has a stale entry, and there was no new one to be had: tried again, but not all the time.
-        if (count == -EBADF || count == -EINVAL || (count > 0 && run->set_is_stale))
-            poll(NULL, 0, PAUSE_MS);
-        bool was_woken = wake_came(&run->loop->wake);
-        if (run->selection.kind != SELECTED_NOTHING || was_woken || stop_is_remembered(run) || limit_has_passed(run) ||
-            mode_is_empty(run->loop, run->mode))
-            return;
-    }
+/// The kernel waits, at most so long. How many events there were. `*is_over`: there is something to do: an event, a wake-up, a stop, the
+/// limit, or that the mode is empty. Whatever else ends the kernel's wait (a signal, a timer that was removed, a descriptor that
+/// only other modes want) is nobody's business.
+static int sleep_once(struct run *run, int64_t timeout_ns, bool *is_over) {
+    int count = poll_and_select(run, timeout_ns);
+    // The program closed the set, or it has a stale entry, and there was no new one to be had: tried again, but not all the time.
+    if (count == -EBADF || count == -EINVAL || (count > 0 && run->set_is_stale))
+        poll(NULL, 0, PAUSE_MS);
+    bool was_woken = wake_came(&run->loop->wake);
+    *is_over = run->selection.kind != SELECTED_NOTHING || was_woken || stop_is_remembered(run) ||
+               limit_has_passed(run) || mode_is_empty(run->loop, run->mode);
+    return count;
 }
 
-static void sleep_or_find_work(struct run *run) {
+/// Selects what there is to do. False if the run is to sleep, which is announced then.
+static bool find_work(struct run *run) {
     runloop *loop = run->loop;
     if (atomic_load_explicit(&loop->spin_limit_ns, memory_order_relaxed) > 0 && !may_know_something(run))
         runloop__spin(run);
     // What is known already is selected whatever else there is, and needs no announcement.
     if (select_known(run, false))
-        return;
+        return true;
     atomic_store_explicit(&loop->sleeping_in, run->mode, memory_order_relaxed);
     bool was_woken = wake_announce_sleep(&loop->wake);
-    if (was_woken || look(run) || mode_is_empty(loop, run->mode))
-        poll_if_useful(run);
-    else
-        sleep_until_something_happens(run);
-    atomic_store_explicit(&loop->sleeping_in, NULL, memory_order_relaxed);
+    if (!was_woken && !look(run) && !mode_is_empty(loop, run->mode))
+        return false;
+    poll_if_useful(run);
+    return true;
 }
 
-void runloop__wait(struct run *run, bool may_sleep) {
+bool runloop__wait_resume(struct run *run) {
+    // Until there is nothing more that the kernel could say: the host waits for changes.
+    bool is_over = false;
+    for (int count = 1; count > 0 && !is_over;) {
+        int64_t timeout_ns = arm(run);
+        count = sleep_once(run, 0, &is_over);
+        // The timer descriptor could not be armed: the host has to ask again and again.
+        if (count <= 0 && !is_over && timeout_ns != RUNLOOP_FOREVER)
+            runloop__poller_wake(&run->loop->poller);
+    }
+    if (is_over)
+        run_finish_sleep(run);
+    return is_over;
+}
+
+static bool sleep_or_find_work(struct run *run) {
+    bool is_over = find_work(run);
+    run->loop->host_sleeps = run->is_hosted && !is_over;
+    if (run->loop->host_sleeps)
+        return runloop__wait_resume(run);
+    while (!is_over)
+        sleep_once(run, arm(run), &is_over);
+    run_finish_sleep(run);
+    return true;
+}
+
+bool runloop__wait(struct run *run, bool may_sleep) {
     runloop *loop = run->loop;
     run->timer_ended_wait = false;
     if (may_sleep) {
-        sleep_or_find_work(run);
-        wake_finish_wait(&loop->wake);
+        if (!sleep_or_find_work(run))
+            return false;
     } else {
         if (!select_known(run, !has_descriptors(run)) && has_descriptors(run))
             poll_and_select_all(run);
@@ -252,8 +277,9 @@ void runloop__wait(struct run *run, bool may_sleep) {
     }
     if (run->starves_main_queue) {
         runloop__main_queue_limit_wait(loop, 0);
-        run->starves_main_queue = runloop__main_queue_is_starved(loop);
+        run->starves_main_queue = main_queue_is_starved(loop);
     }
+    return true;
 }
 
 bool runloop__wait_select_main_queue(struct run *run) {
@@ -296,6 +322,9 @@ static bool any_ready(struct run *run) {
             runloop__registrations_report(loop, events, count, &unused);
     }
     loop_unlock(loop);
+    // What was fetched here was meant for the host.
+    if (loop->host_sleeps)
+        runloop__poller_wake(&loop->poller);
     return any;
 }
 

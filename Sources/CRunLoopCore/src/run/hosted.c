@@ -1,0 +1,133 @@
+// hosted.c — runs whose sleep is a host's: another loop owns the thread, waits for our one descriptor, and lets the run go on when that is
+// readable. A hosted run is a plain one that is left at its sleep and taken up again (wait.c), so observers are notified of the same.
+//
+// The descriptor is an epoll set with nothing in it but the loop's own set (poller.c). It is readable while the loop's set has anything to
+// report; posts, wake-ups and stops write the eventfd (WAKE_HOSTED), and timers arm the timerfd. So the host has no timeout to compute.
+//
+// Hosted runs nest, and live on the heap, since nobody's stack lasts from one of the host's calls to the next. A host that runs its loop
+// inside one of our call-outs (a modal dialog) asks for an iteration in the midst of one: that begins a nested run of the same mode,
+// which ends when the call-out returns.
+
+#include "run/run.h"
+
+/// The calling thread's innermost hosted run, or why there is none.
+static int find(struct run **found) {
+    runloop *loop = runloop__thread_loop();
+    if (!loop || !loop->hosted)
+        return -EINVAL;
+    if (is_from_parent_process(loop))
+        return -ECHILD;
+    *found = loop->hosted;
+    return 0;
+}
+
+static int begin(runloop *loop, struct mode *mode, bool is_of_callout) {
+    struct run *run = calloc(1, sizeof *run);
+    if (!run)
+        return -ENOMEM;
+    run->is_hosted = true;
+    run->is_of_callout = is_of_callout;
+    run->is_iterating = true;
+    int result = runloop__run_begin(run, loop, mode, RUNLOOP_FOREVER, false);
+    run->is_iterating = false;
+    if (result)
+        return runloop__run_end(run, result);
+    // The host's first iteration follows.
+    runloop__poller_wake(&loop->poller);
+    return 0;
+}
+
+int runloop_hosted_descriptor(void) {
+    runloop *loop = runloop_current();
+    return loop ? runloop__poller_outer(&loop->poller) : runloop__this_thread.error;
+}
+
+int runloop_hosted_begin(const char *name) {
+    if (!name)
+        return -EINVAL;
+    int descriptor = runloop_hosted_descriptor();
+    if (descriptor < 0)
+        return descriptor;
+    runloop *loop = runloop__thread_loop();
+    if (atomic_load_explicit(&loop->is_finished, memory_order_relaxed))
+        return -ESHUTDOWN;
+    struct mode *mode = mode_find(loop, name);
+    if (!mode || mode_is_empty(loop, mode))
+        return RUNLOOP_RESULT_FINISHED;
+    // A timer that comes later must find its descriptor: no host can be told a timeout.
+    loop_lock(loop);
+    int error = loop->poller.timer < 0 ? loop_arm(loop, RUNLOOP_NEVER) : 0;
+    loop_unlock(loop);
+    return error ? error : begin(loop, mode, false);
+}
+
+/// Whole iterations until the run would sleep, has ended, or has used up its time: then the result is 0 and `*sleeps` false.
+static int iterate_until(struct run *run, int64_t end_ns, bool *sleeps) {
+    runloop *loop = run->loop;
+    if (loop->host_sleeps) {
+        *sleeps = !runloop__wait_resume(run);
+        if (!*sleeps)
+            run_wait_is_over(run);
+    } else {
+        *sleeps = !runloop__run_to_wait(run);
+    }
+    int result = 0;
+    while (!*sleeps && (result = runloop__run_from_wait(run)) == 0) {
+        if (end_ns != RUNLOOP_NEVER && loop_now(loop) >= end_ns)
+            return 0;
+        *sleeps = !runloop__run_to_wait(run);
+    }
+    return result;
+}
+
+/// A nested run that nobody asked for by name has ended, which is not the host's business. What the kernel still reports is waited for by
+/// the runs around it, so it must not keep the descriptor readable.
+static int end_of_callout(struct run *run, int result) {
+    // Twice: the first look sets aside what only other modes want, before the second that is masked.
+    for (int i = 0; i < 2 && result != -ECHILD; i++)
+        runloop__wait_resume(run);
+    return runloop__run_end(run, result) == -ECHILD ? -ECHILD : 0;
+}
+
+static int iterate(struct run *run, int64_t budget_ns) {
+    runloop *loop = run->loop;
+    int64_t end_ns = budget_ns == RUNLOOP_FOREVER ? RUNLOOP_NEVER : saturating_add(loop_now(loop), budget_ns);
+    int64_t outer_end_ns = loop->tasks.end_ns;
+    loop->tasks.end_ns = end_ns;
+    run->is_iterating = true;
+    bool sleeps = false;
+    int result = iterate_until(run, end_ns, &sleeps);
+    run->is_iterating = false;
+    loop->tasks.end_ns = outer_end_ns;
+    if (result)
+        return run->is_of_callout ? end_of_callout(run, result) : runloop__run_end(run, result);
+    if (sleeps)
+        return 0;
+    runloop__poller_wake(&loop->poller);
+    return -EAGAIN;
+}
+
+int runloop_hosted_iterate(int64_t budget_ns) {
+    struct run *run;
+    int error = find(&run);
+    if (error)
+        return error;
+    runloop *loop = run->loop;
+    if (!run_is_between_iterations(run)) {
+        if ((error = begin(loop, loop->run->mode, true)))
+            return error < 0 ? error : 0;
+        run = loop->hosted;
+    }
+    return iterate(run, budget_ns < 0 ? 0 : budget_ns);
+}
+
+int runloop_hosted_end(void) {
+    struct run *run;
+    int error = find(&run);
+    if (error)
+        return error;
+    if (!run_is_between_iterations(run))
+        return -EBUSY;
+    runloop__run_end(run, 0);
+    return 0;
+}

@@ -1,0 +1,41 @@
+// hosted_main_queue.c — the main dispatch queue under a host: hosted runs of the main loop serve it (R106).
+#include <dispatch/dispatch.h>
+#include <poll.h>
+
+#include "items.h"
+
+static int served;
+
+static void serve(void *unused) {
+    (void)unused;
+    EXPECT(runloop_is_current(runloop_main()));
+    served++;
+}
+
+static void *dispatch_to_main(void *unused) {
+    dispatch_async_f(dispatch_get_main_queue(), NULL, serve);
+    return unused;
+}
+
+/// The host: waits for the descriptor, and iterates.
+static void host_until_served(int count) {
+    struct pollfd waited = {.fd = runloop_hosted_descriptor(), .events = POLLIN};
+    while (served < count) {
+        REQUIRE(poll(&waited, 1, 30000) == 1);
+        EXPECT_EQ(runloop_hosted_iterate(RUNLOOP_FOREVER), 0);
+    }
+}
+
+TEST("R106 hosted: the main queue is served, whoever fills it, and the host sleeps when it is empty") {
+    EXPECT_EQ(runloop_hosted_begin(RUNLOOP_DEFAULT_MODE), 0);
+    dispatch_to_main(NULL);
+    host_until_served(1);
+    on_new_thread(dispatch_to_main, NULL);
+    host_until_served(2);
+    struct pollfd waited = {.fd = runloop_hosted_descriptor(), .events = POLLIN};
+    EXPECT_EQ(runloop_hosted_iterate(RUNLOOP_FOREVER), 0);
+    EXPECT_EQ(poll(&waited, 1, 100), 0);
+    on_new_thread(dispatch_to_main, NULL);
+    host_until_served(3);
+    EXPECT_EQ(runloop_hosted_end(), 0);
+}
