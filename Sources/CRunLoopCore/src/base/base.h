@@ -23,6 +23,9 @@
 #define FAST_TLS
 #endif
 
+/// Part of an iteration, used in more than one place: inline in each, since an iteration may be all that a program does.
+#define INLINE static inline __attribute__((always_inline))
+
 /// Keeps a rare path out of its caller.
 #define COLD __attribute__((noinline, cold, unused))
 

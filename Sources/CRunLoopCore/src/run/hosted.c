@@ -61,25 +61,6 @@ int runloop_hosted_begin(const char *name) {
     return error ? error : begin(loop, mode, false);
 }
 
-/// Whole iterations until the run would sleep, has ended, or has used up its time: then the result is 0 and `*sleeps` false.
-static int iterate_until(struct run *run, int64_t end_ns, bool *sleeps) {
-    runloop *loop = run->loop;
-    if (loop->host_sleeps) {
-        *sleeps = !runloop__wait_resume(run);
-        if (!*sleeps)
-            run_wait_is_over(run);
-    } else {
-        *sleeps = !runloop__run_to_wait(run);
-    }
-    int result = 0;
-    while (!*sleeps && (result = runloop__run_from_wait(run)) == 0) {
-        if (end_ns != RUNLOOP_NEVER && loop_now(loop) >= end_ns)
-            return 0;
-        *sleeps = !runloop__run_to_wait(run);
-    }
-    return result;
-}
-
 /// A nested run that nobody asked for by name has ended, which is not the host's business. What the kernel still reports is waited for by
 /// the runs around it, so it must not keep the descriptor readable.
 static int end_of_callout(struct run *run, int result) {
@@ -96,7 +77,7 @@ static int iterate(struct run *run, int64_t budget_ns) {
     loop->tasks.end_ns = end_ns;
     run->is_iterating = true;
     bool sleeps = false;
-    int result = iterate_until(run, end_ns, &sleeps);
+    int result = runloop__run_iterate(run, end_ns, &sleeps);
     run->is_iterating = false;
     loop->tasks.end_ns = outer_end_ns;
     if (result)

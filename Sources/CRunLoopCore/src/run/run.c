@@ -7,7 +7,7 @@
 
 //===-- entering and leaving (R28) -----------------------------------------------------------------------------------===//
 
-static void enter(struct run *run) {
+INLINE void enter(struct run *run) {
     runloop *loop = run->loop;
     if (run->is_hosted) {
         run->outer_hosted = loop->hosted;
@@ -36,7 +36,7 @@ static inline void settle(struct run *run) {
         end_runs_above(run);
 }
 
-static void leave(struct run *run) {
+INLINE void leave(struct run *run) {
     runloop *loop = run->loop;
     settle(run);
     wake_leave(&loop->wake, run->outer_word, run->outer_accepts);
@@ -63,7 +63,7 @@ static inline bool take_any_stop(struct run *run) {
 }
 
 /// The result at the end of an iteration, or 0 for another one.
-static int decide(struct run *run, bool handled_source) {
+INLINE int decide(struct run *run, bool handled_source) {
     if (is_from_parent_process(run->loop))
         return -ECHILD;
     if (handled_source && run->returns_after_source)
@@ -77,13 +77,13 @@ static int decide(struct run *run, bool handled_source) {
 
 //===-- one iteration (R41) ------------------------------------------------------------------------------------------===//
 
-static bool perform_signalled(struct run *run) {
+INLINE bool perform_signalled(struct run *run) {
     return signals_may_wait(run->loop, run->mode) &&
            runloop__signals_dispatch(run->loop, run->mode, run->returns_after_source);
 }
 
 /// Serves what the wait has selected. True if that was a source.
-static bool serve(struct run *run) {
+INLINE bool serve(struct run *run) {
     runloop *loop = run->loop;
     switch (run->selection.kind) {
     case SELECTED_NOTHING: break;
@@ -98,7 +98,7 @@ static bool serve(struct run *run) {
 }
 
 /// False if the host is to sleep.
-static bool wait(struct run *run, bool may_sleep) {
+INLINE bool wait(struct run *run, bool may_sleep) {
     if (may_sleep)
         observe(run->loop, run->mode, RUNLOOP_ACTIVITY_BEFORE_WAITING);
     if (is_from_parent_process(run->loop))
@@ -111,7 +111,16 @@ static bool wait(struct run *run, bool may_sleep) {
     return true;
 }
 
-bool runloop__run_to_wait(struct run *run) {
+/// After a sleep of the host's: false if it goes on.
+static bool resume_wait(struct run *run) {
+    bool is_over = runloop__wait_resume(run);
+    if (is_over)
+        run_wait_is_over(run);
+    return is_over;
+}
+
+/// An iteration up to the end of its wait: false if the host is to sleep.
+INLINE bool iterate_to_wait(struct run *run) {
     runloop *loop = run->loop;
     wake_accept(&loop->wake);
     observe(loop, run->mode, RUNLOOP_ACTIVITY_BEFORE_TIMERS);
@@ -131,7 +140,8 @@ bool runloop__run_to_wait(struct run *run) {
            wait(run, !run->handled_source && run->limit_ns > 0);
 }
 
-int runloop__run_from_wait(struct run *run) {
+/// The rest of it: the result, or 0 for another iteration.
+INLINE int iterate_from_wait(struct run *run) {
     if (!is_from_parent_process(run->loop))
         run->handled_source |= serve(run);
     settle(run);
@@ -161,7 +171,7 @@ static COLD void check_outer_run(const struct run *run) {
                        "from it instead.");
 }
 
-int runloop__run_begin(struct run *run, runloop *loop, struct mode *mode, int64_t limit_ns, bool returns_after_source) {
+INLINE int begin(struct run *run, runloop *loop, struct mode *mode, int64_t limit_ns, bool returns_after_source) {
     // Field by field: clearing all of them first would cost more than half of an empty run. A selection sets what it needs of the rest.
     run->loop = loop;
     run->mode = mode;
@@ -186,32 +196,54 @@ int runloop__run_begin(struct run *run, runloop *loop, struct mode *mode, int64_
     return 0;
 }
 
-int runloop__run_end(struct run *run, int result) {
+INLINE int iterate(struct run *run, int64_t end_ns, bool *host_is_to_sleep) {
+    int result;
+    do {
+        *host_is_to_sleep = !(run->loop->host_sleeps ? resume_wait(run) : iterate_to_wait(run));
+        if (*host_is_to_sleep)
+            return 0;
+        result = iterate_from_wait(run);
+    } while (!result && (end_ns == RUNLOOP_NEVER || loop_now(run->loop) < end_ns));
+    return result;
+}
+
+INLINE int end(struct run *run, int result) {
     runloop *loop = run->loop;
-    run->is_iterating = true;
-    if (loop->host_sleeps) {
-        run_finish_sleep(run);
-        run_wait_is_over(run);
-    }
     if (result != -ECHILD)
         observe(loop, run->mode, RUNLOOP_ACTIVITY_EXIT);
     leave(run);
-    if (run->is_hosted)
-        free(run);
     return is_from_parent_process(loop) ? -ECHILD : result;
+}
+
+int runloop__run_begin(struct run *run, runloop *loop, struct mode *mode, int64_t limit_ns, bool returns_after_source) {
+    return begin(run, loop, mode, limit_ns, returns_after_source);
+}
+
+int runloop__run_iterate(struct run *run, int64_t end_ns, bool *host_is_to_sleep) {
+    return iterate(run, end_ns, host_is_to_sleep);
+}
+
+int runloop__run_end(struct run *run, int result) {
+    run->is_iterating = true;
+    if (run->loop->host_sleeps) {
+        run_finish_sleep(run);
+        run_wait_is_over(run);
+    }
+    result = end(run, result);
+    free(run);
+    return result;
 }
 
 /// The sanitizer would put the run elsewhere than on the stack.
 __attribute__((no_sanitize_address)) static int run_in_mode(runloop *loop, struct mode *mode, int64_t limit_ns,
                                                             bool returns_after_source) {
     struct run run;
+    bool unused;
     run.is_hosted = false;
-    int result = runloop__run_begin(&run, loop, mode, limit_ns, returns_after_source);
-    while (!result) {
-        runloop__run_to_wait(&run);
-        result = runloop__run_from_wait(&run);
-    }
-    return runloop__run_end(&run, result);
+    int result = begin(&run, loop, mode, limit_ns, returns_after_source);
+    if (!result)
+        result = iterate(&run, RUNLOOP_NEVER, &unused);
+    return end(&run, result);
 }
 
 int runloop_run_in_mode(const char *name, int64_t limit_ns, bool return_after_source_handled) {

@@ -35,21 +35,19 @@ struct run {
 
 /// Waits as the iteration demands, and selects one event to serve. False if the run is hosted, and the host is to sleep.
 bool runloop__wait(struct run *run, bool may_sleep);
-/// After a host's sleep, or in the midst of it: false if it goes on.
+/// Sleeps, once that is announced. In a hosted run it takes no time: false if the host is to sleep, or to sleep on.
 bool runloop__wait_resume(struct run *run);
 /// Asks whether the main queue is ready, without waiting; if so, that is the selection.
 bool runloop__wait_select_main_queue(struct run *run);
 
 //===-- a run in parts (run.c), and one whose sleep is a host's (hosted.c) -------------------------------------------===//
 
-/// A run, whose `is_hosted` is set, up to the end of Entry. The result if it is over at once, or 0.
+/// Of hosted runs, as plain ones do it. A run, whose `is_hosted` is set, up to the end of Entry. The result if it is over at once, or 0.
 int runloop__run_begin(struct run *run, runloop *loop, struct mode *mode, int64_t limit_ns, bool returns_after_source);
-/// Exit, and the outer run goes on. Frees the run if it is hosted. Returns the result, or -ECHILD.
+/// Exit, and the outer run goes on. Frees the run. Returns the result, or -ECHILD.
 int runloop__run_end(struct run *run, int result);
-/// An iteration up to the end of its wait: false if the host is to sleep.
-bool runloop__run_to_wait(struct run *run);
-/// The rest of it: the result, or 0 for another iteration.
-int runloop__run_from_wait(struct run *run);
+/// Iterations until the run is over, or past the instant: the result, or 0. It is left where the host is to sleep, and taken up there.
+int runloop__run_iterate(struct run *run, int64_t end_ns, bool *host_is_to_sleep);
 
 /// Of a hosted run: is it the innermost, and not in the midst of an iteration?
 static inline bool run_is_between_iterations(const struct run *run) {

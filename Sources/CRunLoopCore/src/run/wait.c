@@ -133,7 +133,7 @@ static int64_t arm_timers(struct run *run) {
 }
 
 /// How long the kernel may take.
-static int64_t arm(struct run *run) {
+INLINE int64_t arm(struct run *run) {
     runloop *loop = run->loop;
     int64_t end_ns = run->deadline_ns;
     run->set_is_stale = false;
@@ -208,7 +208,7 @@ enum { PAUSE_MS = 1 };
 /// The kernel waits, at most so long. How many events there were. `*is_over`: there is something to do: an event, a wake-up, a stop, the
 /// limit, or that the mode is empty. Whatever else ends the kernel's wait (a signal, a timer that was removed, a descriptor that
 /// only other modes want) is nobody's business.
-static int sleep_once(struct run *run, int64_t timeout_ns, bool *is_over) {
+INLINE int sleep_once(struct run *run, int64_t timeout_ns, bool *is_over) {
     int count = poll_and_select(run, timeout_ns);
     // The program closed the set, or it has a stale entry, and there was no new one to be had: tried again, but not all the time.
     if (count == -EBADF || count == -EINVAL || (count > 0 && run->set_is_stale))
@@ -235,14 +235,14 @@ static bool find_work(struct run *run) {
     return true;
 }
 
-bool runloop__wait_resume(struct run *run) {
-    // Until there is nothing more that the kernel could say: the host waits for changes.
+INLINE bool sleep_on(struct run *run) {
+    // A host waits for changes, so its run goes on until there is nothing more that the kernel could say.
     bool is_over = false;
-    for (int count = 1; count > 0 && !is_over;) {
+    for (int count = 1; !is_over && (count > 0 || !run->is_hosted);) {
         int64_t timeout_ns = arm(run);
-        count = sleep_once(run, 0, &is_over);
+        count = sleep_once(run, run->is_hosted ? 0 : timeout_ns, &is_over);
         // The timer descriptor could not be armed: the host has to ask again and again.
-        if (count <= 0 && !is_over && timeout_ns != RUNLOOP_FOREVER)
+        if (run->is_hosted && count <= 0 && !is_over && timeout_ns != RUNLOOP_FOREVER)
             runloop__poller_wake(&run->loop->poller);
     }
     if (is_over)
@@ -253,12 +253,14 @@ bool runloop__wait_resume(struct run *run) {
 static bool sleep_or_find_work(struct run *run) {
     bool is_over = find_work(run);
     run->loop->host_sleeps = run->is_hosted && !is_over;
-    if (run->loop->host_sleeps)
-        return runloop__wait_resume(run);
-    while (!is_over)
-        sleep_once(run, arm(run), &is_over);
+    if (!is_over)
+        return sleep_on(run);
     run_finish_sleep(run);
     return true;
+}
+
+bool runloop__wait_resume(struct run *run) {
+    return sleep_on(run);
 }
 
 bool runloop__wait(struct run *run, bool may_sleep) {
