@@ -173,6 +173,14 @@ test-ports: ## The C tests for 32 bits, for musl, and for aarch64 in an emulator
 	@mkdir -p $(BUILD)
 	@set -o pipefail; Tests/bin/ports 2>&1 | tee $(BUILD)/test-ports.log
 
+.PHONY: test-hosts host-deps
+test-hosts: ## Hosted runs under GLib, libuv, Qt, SDL and asyncio (FILE=glib NAME=R38)
+	@mkdir -p $(BUILD)
+	@set -o pipefail; Tests/bin/hosts 2>&1 | tee $(BUILD)/test-hosts.log
+
+host-deps: ## Installs the development packages of the hosts (apt-get)
+	apt-get install -y libglib2.0-dev libuv1-dev libsdl2-dev qt6-base-dev libpython3.11-dev pkg-config
+
 .PHONY: test-servers
 test-servers: ## The example servers, with real clients
 	@mkdir -p $(BUILD)

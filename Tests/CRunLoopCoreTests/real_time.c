@@ -110,12 +110,12 @@ static void hold_tables(void) {
 }
 
 static void leave_tables(void) {
-    runloop__process_unlock(&tables);
+    process_unlock(&tables);
 }
 
 static void use_tables(void) {
     runloop__process_lock(&tables);
-    runloop__process_unlock(&tables);
+    process_unlock(&tables);
 }
 
 TEST("a real-time thread sleeps while another one holds a lock of the process") {

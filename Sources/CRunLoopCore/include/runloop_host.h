@@ -22,7 +22,7 @@ RUNLOOP_EXPORT int runloop_hosted_descriptor(void);
 /// nest, among themselves and with others; one that is begun in a callback and not ended there ends when that returns.
 RUNLOOP_EXPORT int runloop_hosted_begin(const char *mode);
 
-/// Goes on with the innermost hosted run: whole iterations, until it would sleep or `budget_ns` is used up (0: one iteration;
+/// Goes on with the innermost hosted run: whole iterations, until it would sleep or `budget_ns` is used up (0: a single iteration;
 /// RUNLOOP_FOREVER: no limit). A drain of tasks ends with the budget, too. 0: wait for the descriptor. -EAGAIN: the budget is used
 /// up, and the descriptor is readable. A runloop_result: the run has ended, with Exit. -EINVAL without a hosted run; -ECHILD if a
 /// call-out forked and this is the child. Inside a callback of the loop, where the host runs its loop for a modal dialog, it

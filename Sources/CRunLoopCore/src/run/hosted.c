@@ -74,7 +74,8 @@ static int iterate(struct run *run, int64_t budget_ns) {
     runloop *loop = run->loop;
     int64_t end_ns = budget_ns == RUNLOOP_FOREVER ? RUNLOOP_NEVER : saturating_add(loop_now(loop), budget_ns);
     int64_t outer_end_ns = loop->tasks.end_ns;
-    loop->tasks.end_ns = end_ns;
+    // A single iteration is a whole one.
+    loop->tasks.end_ns = budget_ns > 0 ? end_ns : RUNLOOP_NEVER;
     run->is_iterating = true;
     bool sleeps = false;
     int result = runloop__run_iterate(run, end_ns, &sleeps);

@@ -1,0 +1,60 @@
+// asyncio.c — every scene of host_scenes.h under Python's asyncio, by Hosts/runloop_asyncio.py in an embedded interpreter, whose event loop
+// can't run inside its callbacks.
+#include <Python.h>
+
+#include "items.h"
+
+#define HOST_NESTS 0
+static __thread bool has_begun;
+
+static void run(const char *format, ...) {
+    char code[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(code, sizeof code, format, arguments);
+    va_end(arguments);
+    PyGILState_STATE state = PyGILState_Ensure();
+    REQUIRE(PyRun_SimpleString(code) == 0);
+    PyGILState_Release(state);
+}
+
+/// Each thread that runs scenes has an event loop of its own.
+static void begin(void) {
+    if (!Py_IsInitialized()) {
+        Py_InitializeEx(0);
+        PyEval_SaveThread();
+        run("import asyncio, ctypes, sys, threading\n"
+            "sys.path.insert(0, 'Hosts')\n"
+            "from runloop_asyncio import RunLoopHost\n"
+            "class Counted:\n" // the test counts the calls
+            "    def __init__(self): self.program = ctypes.PyDLL(None)\n"
+            "    def __getattr__(self, name):\n"
+            "        return getattr(self.program, '__wrap_' + name if name == 'runloop_hosted_iterate' else name)\n"
+            "library, here = Counted(), threading.local()\n"
+            "class Host(RunLoopHost):\n"
+            "    def _serve(self):\n"
+            "        super()._serve()\n"
+            "        here.loop.stop()\n"); // after one wait
+    }
+    if (!has_begun)
+        run("here.loop = asyncio.new_event_loop()\n");
+    has_begun = true;
+}
+
+static void host_attach(const char *mode) {
+    begin();
+    run("here.host = Host(here.loop, '%s', library)\nassert here.host.result == 0", mode);
+}
+
+static void host_detach(void) {
+    run("here.host.close()");
+}
+
+static void host_iterate(int64_t limit_ns) {
+    run("limit = here.loop.call_later(%.9f, here.loop.stop)\n"
+        "here.loop.run_forever()\n"
+        "limit.cancel()",
+        (double)limit_ns / 1e9);
+}
+
+#include "host_scenes.h"

@@ -1,0 +1,39 @@
+// qt_host.cc — Qt's event loop as the host, by Hosts/qt.h. Each thread that runs scenes has an event loop of its own.
+#include "../../Hosts/qt.h"
+
+#include <QCoreApplication>
+#include <QEventLoop>
+#include <QTimer>
+
+#include "other_language.h"
+
+static thread_local std::unique_ptr<RunLoopHost> host;
+
+/// Made by the test's process, not before it was forked.
+static void make_application() {
+    static int count = 1;
+    static char name[] = "scenes";
+    static char *arguments[] = {name, nullptr};
+    if (!QCoreApplication::instance())
+        new QCoreApplication(count, arguments);
+}
+
+void host_attach(const char *mode) {
+    make_application();
+    host = std::make_unique<RunLoopHost>(mode);
+    if (host->result() != 0)
+        qFatal("The hosted run did not begin: %d", host->result());
+}
+
+void host_detach() {
+    host.reset();
+}
+
+void host_iterate(int64_t limit_ns) {
+    QEventLoop loop;
+    QTimer limit;
+    limit.setSingleShot(true);
+    limit.setTimerType(Qt::PreciseTimer);
+    limit.start(int((limit_ns + 999999) / 1000000));
+    loop.processEvents(QEventLoop::WaitForMoreEvents);
+}
