@@ -40,6 +40,11 @@ TEST(
     EXPECT_EQ(runloop_hosted_end(), -EINVAL);
 }
 
+TEST("R110 without libdispatch there is no main queue to serve") {
+    EXPECT_EQ(runloop_main_queue_descriptor(), -ENOSYS);
+    EXPECT_EQ(runloop_main_queue_serve(), -ENOSYS);
+}
+
 TEST("R47 a remembered stop ends a hosted run as it begins") {
     set_up();
     trace_activities(MODE);

@@ -39,3 +39,32 @@ TEST("R106 hosted: the main queue is served, whoever fills it, and the host slee
     host_until_served(3);
     EXPECT_EQ(runloop_hosted_end(), 0);
 }
+
+//===-- the queue alone ----------------------------------------------------------------------------------------------===//
+
+static void serve_inside(void *unused) {
+    EXPECT_EQ(runloop_main_queue_serve(), -EBUSY);
+    serve(unused);
+}
+
+static void *serve_elsewhere(void *unused) {
+    EXPECT_EQ(runloop_main_queue_serve(), -EPERM);
+    return unused;
+}
+
+TEST("R106 a host can serve the main queue without a loop") {
+    struct pollfd waited = {.fd = runloop_main_queue_descriptor(), .events = POLLIN};
+    EXPECT(waited.fd >= 0);
+    EXPECT_EQ(runloop_main_queue_serve(), 0);
+    on_new_thread(serve_elsewhere, NULL);
+    on_new_thread(dispatch_to_main, NULL);
+    EXPECT_EQ(poll(&waited, 1, 30000), 1);
+    EXPECT_EQ(runloop_main_queue_serve(), 1);
+    EXPECT_EQ(served, 1);
+    EXPECT_EQ(poll(&waited, 1, 0), 0);
+    dispatch_async_f(dispatch_get_main_queue(), NULL, serve_inside);
+    EXPECT_EQ(poll(&waited, 1, 30000), 1);
+    EXPECT_EQ(runloop_main_queue_serve(), 1);
+    EXPECT_EQ(served, 2);
+    EXPECT_EQ(poll(&waited, 1, 100), 0);
+}

@@ -53,6 +53,41 @@ final class MainThreadTests: XCTestCase {
         source.invalidate()
     }
 
+    // R106 a hosted run of the main loop serves the main queue and the main actor, in the host's loop
+    func testHostedRunServesMainActor() throws {
+        let seen = Seen()
+        let run = try RunLoop.HostedRun()
+        Task { @MainActor in
+            seen.note()
+            try? await Task.sleep(for: .milliseconds(1))
+            seen.note()
+        }
+        host(run.fileDescriptor, until: { seen.threads.count == 2 }) { run.iterate() }
+        XCTAssertEqual(seen.threads, [pthread_self(), pthread_self()])
+        run.end()
+    }
+
+    // R106 a host serves the main queue without a loop
+    @MainActor
+    func testMainQueueWithoutLoop() throws {
+        let seen = Seen()
+        Task { @MainActor in seen.note() }
+        host(try XCTUnwrap(RunLoop.MainQueue.fileDescriptor), until: { seen.threads.count == 1 }) {
+            RunLoop.MainQueue.serve()
+        }
+        XCTAssertEqual(seen.threads, [pthread_self()])
+        XCTAssertFalse(RunLoop.MainQueue.serve())
+    }
+
+    /// A loop that waits for one descriptor.
+    private func host<Ignored>(_ descriptor: CInt, until condition: () -> Bool, _ serve: () -> Ignored) {
+        while !condition() {
+            var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            guard poll(&waited, 1, 20_000) == 1 else { return XCTFail("Nothing happened for a long time.") }
+            _ = serve()
+        }
+    }
+
     // A task on the main actor runs inside a run of the main loop
     func testMainActorTask() throws {
         let seen = Seen()

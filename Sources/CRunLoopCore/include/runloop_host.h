@@ -34,6 +34,14 @@ RUNLOOP_EXPORT int runloop_hosted_iterate(int64_t budget_ns);
 /// runloop_stop there) or inside a run that is nested in it. A thread that ends ends its hosted runs without Exit.
 RUNLOOP_EXPORT int runloop_hosted_end(void);
 
+/// For a program that wants nothing but the main dispatch queue, and with it Swift's main actor, served by its host's loop; no run loop
+/// is needed. The host waits for the descriptor, which belongs to libdispatch, for reading, on the initial thread, and calls
+/// runloop_main_queue_serve when it is readable. -ENOSYS without libdispatch. O(1).
+RUNLOOP_EXPORT int runloop_main_queue_descriptor(void);
+/// Performs what the queue has. 1; 0 if it had nothing; -ENOSYS; -EPERM on another thread than the initial one; -EBUSY inside its own
+/// work.
+RUNLOOP_EXPORT int runloop_main_queue_serve(void);
+
 /// Ends the calling thread's loop now, as the end of the thread would later: `cancel` of every source, `discard` of every task, while
 /// the language that the thread belongs to still works there (Go, Rust, Java). A thread that asks for its loop again gets a new one.
 /// 0, also without a loop; -EBUSY inside a run; -EPERM for the main loop, which lasts as long as the process. O(items).

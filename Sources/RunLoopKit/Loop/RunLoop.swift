@@ -23,6 +23,8 @@ public final class RunLoop: Sendable {
     let keyed = KeyedRegistrations()
     let executors: LoopExecutors
     let end = EndOfLoop()
+    /// The innermost one, on the loop's thread.
+    nonisolated(unsafe) var hostedRun: ObjectIdentifier?
 
     /// The calling thread's loop, made by the first call. The same object each time (R1, R4).
     ///

@@ -23,6 +23,7 @@ enum ErrorNumber {
     static let tooManyWatches = ENOSPC
     static let loopFinished = ESHUTDOWN
     static let tooManyThreads = EAGAIN
+    static let tryAgain = EAGAIN
     static let lineTooLong = EMSGSIZE
 }
 

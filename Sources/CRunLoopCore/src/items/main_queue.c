@@ -122,6 +122,29 @@ bool runloop__main_queue_dispatch(runloop *loop) {
     return true;
 }
 
+//===-- without a loop -----------------------------------------------------------------------------------------------===//
+
+int runloop_main_queue_descriptor(void) {
+    int handle = descriptor();
+    return handle < 0 ? -ENOSYS : handle;
+}
+
+int runloop_main_queue_serve(void) {
+    static bool is_serving;
+    if (descriptor() < 0)
+        return -ENOSYS;
+    if (!is_initial_thread())
+        return -EPERM;
+    if (is_serving)
+        return -EBUSY;
+    if (!take_counter())
+        return 0;
+    is_serving = true;
+    runloop__IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(libdispatch.drain);
+    is_serving = false;
+    return 1;
+}
+
 //===-- work that waits for a nested run to end (R109) ---------------------------------------------------------------===//
 
 /// Longer than anything on the initial thread should take.

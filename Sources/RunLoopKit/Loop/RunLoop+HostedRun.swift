@@ -1,0 +1,125 @@
+internal import CRunLoopCore
+
+extension RunLoop {
+    /// A run of the calling thread's loop whose sleep is another loop's: that of GTK, Qt, SDL or a game engine, which owns the
+    /// thread. The host waits for one descriptor, and lets the run go on when that is readable.
+    ///
+    ///     let run = try RunLoop.HostedRun()
+    ///     host.whenReadable(run.fileDescriptor) {
+    ///         if case .ended = run.iterate(for: .milliseconds(1)) { host.stopWaiting(for: run.fileDescriptor) }
+    ///     }
+    ///
+    /// There is no timeout to compute: timers, closures performed on any thread, stops, descriptors, the main dispatch queue and
+    /// the main actor all make the descriptor readable. While there is nothing to do, nobody is woken. Observers are notified as
+    /// in any run; between `beforeWaiting` and `afterWaiting` the thread is the host's.
+    ///
+    /// On the thread of the loop only: anything else is a precondition failure. Hosted runs nest; the last one ends first, and one that
+    /// began in a closure of the loop ends before that returns. The host may run its own loop in such a closure, for a modal
+    /// dialog: `iterate(for:)` then serves the mode that runs, in a nested run that ends with the closure.
+    public final class HostedRun {
+        /// What a hosted run does next.
+        public enum Status: Hashable, Sendable {
+            /// There is nothing to do until the descriptor is readable.
+            case waiting
+            /// There is more to do, and the descriptor is readable.
+            case hasMore
+            /// The run is over, and its observers have seen the exit.
+            case ended(RunResult)
+        }
+
+        /// What the host waits for, for reading, by `poll` or `epoll`, level- or edge-triggered. The same for every hosted run of the
+        /// loop, to which it belongs: do not read or close it.
+        public let fileDescriptor: CInt
+
+        /// What the last call found.
+        public private(set) var status: Status
+
+        private let loop: RunLoop
+        private let outer: ObjectIdentifier?
+
+        /// Begins a run of the calling thread's loop in `mode`: its observers see the entry. A run of an empty mode has ended at once
+        /// with `finished`, and nobody is notified; one that a remembered stop ends, with `stopped`. The main loop's default mode
+        /// is never empty. O(1).
+        ///
+        /// - Throws: `tooManyDescriptors`, `outOfMemory`; `loopFinished` if the loop's thread is ending.
+        @available(*, noasync, message: "A task may continue on another thread, whose loop is another one.")
+        public init(mode: Mode = .default) throws(Error) {
+            loop = .current
+            outer = loop.hostedRun
+            fileDescriptor = runloop_hosted_descriptor()
+            status = .hasMore
+            if fileDescriptor < 0 { throw Error(result: fileDescriptor) }
+            let result = runloop_hosted_begin(mode.name)
+            if result < 0 { throw Error(result: result) }
+            if let result = RunResult(rawValue: result) {
+                status = .ended(result)
+            } else {
+                loop.hostedRun = ObjectIdentifier(self)
+            }
+        }
+
+        /// Goes on until there is nothing to do, the run has ended, or `budget` is used up: `nil` is no limit, and zero or less a
+        /// single iteration. A closure that runs when the budget ends is not interrupted. O(what there is to do).
+        @discardableResult
+        public func iterate(for budget: Duration? = nil) -> Status {
+            checkThread()
+            if case .ended = status { return status }
+            checkOrder()
+            let result = runloop_hosted_iterate(budget.map { max(0, Nanoseconds.of($0)) } ?? Nanoseconds.never)
+            // A nested call, from a closure, may have found the end.
+            if case .ended = status { return status }
+            switch -result {
+            case 0: status = .waiting
+            case ErrorNumber.tryAgain: status = .hasMore
+            default: hasEnded(RunResult(rawValue: result) ?? .finished)
+            }
+            return status
+        }
+
+        /// Ends the run, between its iterations: its observers see the exit. Does nothing if it has ended. In a closure that the run
+        /// itself calls it is a precondition failure: use ``RunLoop/stop()`` there. Releasing the run ends it as well.
+        public func end() {
+            checkThread()
+            if case .ended = status { return }
+            checkOrder()
+            let result = runloop_hosted_end()
+            precondition(result == 0, "A hosted run cannot be ended in its own closures; stop the loop there.")
+            hasEnded(.stopped)
+        }
+
+        deinit {
+            if case .ended = status { return }
+            end()
+        }
+
+        private func hasEnded(_ result: RunResult) {
+            status = .ended(result)
+            loop.hostedRun = outer
+        }
+
+        private func checkThread() {
+            precondition(loop.isCurrent, "A hosted run is used, and released, on the thread of its loop.")
+        }
+
+        private func checkOrder() {
+            precondition(
+                loop.hostedRun == ObjectIdentifier(self), "Of nested hosted runs the last one is used, and ends, first."
+            )
+        }
+    }
+
+    /// The main dispatch queue, and with it the main actor, for a program that needs no run loop on its main thread, whose loop is
+    /// another one's: the host waits for the descriptor there, and serves the queue when that is readable. A hosted run of
+    /// ``RunLoop/main`` does so by itself.
+    public enum MainQueue {
+        /// What the host waits for, for reading. It belongs to the dispatch library. `nil` if that is not in the process. O(1).
+        public static var fileDescriptor: CInt? {
+            let descriptor = runloop_main_queue_descriptor()
+            return descriptor < 0 ? nil : descriptor
+        }
+
+        /// Performs what the queue has; was there anything? `false` inside its own work. O(what it has).
+        @MainActor @discardableResult
+        public static func serve() -> Bool { runloop_main_queue_serve() == 1 }
+    }
+}
