@@ -62,7 +62,7 @@ final class MainThreadTests: XCTestCase {
             try? await Task.sleep(for: .milliseconds(1))
             seen.note()
         }
-        host(run.fileDescriptor, until: { seen.threads.count == 2 }) { run.iterate() }
+        host(run.fileDescriptor, serving: { run.iterate() }, until: { seen.threads.count == 2 })
         XCTAssertEqual(seen.threads, [pthread_self(), pthread_self()])
         run.end()
     }
@@ -72,15 +72,15 @@ final class MainThreadTests: XCTestCase {
     func testMainQueueWithoutLoop() throws {
         let seen = Seen()
         Task { @MainActor in seen.note() }
-        host(try XCTUnwrap(RunLoop.MainQueue.fileDescriptor), until: { seen.threads.count == 1 }) {
-            RunLoop.MainQueue.serve()
-        }
+        host(
+            try XCTUnwrap(RunLoop.MainQueue.fileDescriptor), serving: { RunLoop.MainQueue.serve() },
+            until: { seen.threads.count == 1 })
         XCTAssertEqual(seen.threads, [pthread_self()])
         XCTAssertFalse(RunLoop.MainQueue.serve())
     }
 
     /// A loop that waits for one descriptor.
-    private func host<Ignored>(_ descriptor: CInt, until condition: () -> Bool, _ serve: () -> Ignored) {
+    private func host<Ignored>(_ descriptor: CInt, serving serve: () -> Ignored, until condition: () -> Bool) {
         while !condition() {
             var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             guard poll(&waited, 1, 20_000) == 1 else { return XCTFail("Nothing happened for a long time.") }
