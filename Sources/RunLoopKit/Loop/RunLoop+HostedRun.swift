@@ -5,8 +5,9 @@ extension RunLoop {
     /// thread. The host waits for one descriptor, and lets the run go on when that is readable.
     ///
     ///     let run = try RunLoop.HostedRun()
-    ///     host.whenReadable(run.fileDescriptor) {
-    ///         if case .ended = run.iterate(for: .milliseconds(1)) { host.stopWaiting(for: run.fileDescriptor) }
+    ///     while run.status != .ended(.stopped) {   // in place of the host's own loop
+    ///         var waited = pollfd(fd: run.fileDescriptor, events: Int16(POLLIN), revents: 0)
+    ///         if poll(&waited, 1, -1) == 1 { run.iterate(for: .milliseconds(1)) }
     ///     }
     ///
     /// There is no timeout to compute: timers, closures performed on any thread, stops, descriptors, the main dispatch queue and
