@@ -48,11 +48,29 @@ import Testing
         }
     }
 
+    @Test("R149 A source without conditions is paused, and goes on with what it missed")
+    func pause() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            try withPipe { reader, writer in
+                let called = Count()
+                let source = try RunLoop.Source(fileDescriptor: reader) { _ in called.increment() }
+                try loop.add(source, forMode: .default)
+                writeByte(writer)
+                try source.setEvents([])
+                #expect(loop.run(mode: .default, for: .milliseconds(1)) == .timedOut && called.value == 0)
+                try source.setEvents(.read)
+                #expect(loop.run(mode: .default, for: generous, returnAfterSourceHandled: true) == .handledSource)
+                #expect(called.value == 1)
+                source.invalidate()
+            }
+        }
+    }
+
     @Test("R149 A source without conditions to set refuses them, and is unchanged")
     func setEventsRefused() throws {
         try withPipe { reader, _ in
             let source = try RunLoop.Source(fileDescriptor: reader) { _ in }
-            #expect(throws: RunLoop.Error.invalid) { try source.setEvents([]) }
             #expect(throws: RunLoop.Error.invalid) { try source.setEvents(.init(rawValue: 1 << 20)) }
             #expect(source.events == .read)
             source.invalidate()

@@ -293,12 +293,12 @@ RUNLOOP_EXPORT bool runloop_source_is_signalled(runloop_source *source);
 RUNLOOP_EXPORT void runloop_source_invalidate(runloop_source *source);
 RUNLOOP_EXPORT bool runloop_source_is_valid(runloop_source *source);
 
-/// Changes the conditions, at least one, that the source asks for in every loop that it is in (R149): the one source of a
-/// connection asks for RUNLOOP_WRITABLE only while output waits. Applies from the next wait on, and to a wait under way, which ends
-/// if a condition holds; allowed in the source's own callback. Other sources of the descriptor are not affected. -EINVAL: the
-/// source is invalid, signalled by hand, or a counter; no or unknown events. -EBADF, -EPERM, -ENOSPC, -ENOMEM as for an addition:
-/// the source keeps its former conditions. If two threads set them at once, one of the two prevails. O(loops it is in), with an
-/// epoll_ctl for each in which the conditions watched for the descriptor change.
+/// Changes the conditions that the source asks for in every loop that it is in (R149): the one source of a connection asks for
+/// RUNLOOP_WRITABLE only while output waits. 0 pauses it: it is not called at all, errors and hang-ups included, but keeps its modes.
+/// Applies from the next wait on, and to a wait under way, which ends if a condition holds; allowed in the source's own callback.
+/// Other sources of the descriptor are not affected. -EINVAL: the source is invalid, signalled by hand, or a counter; unknown
+/// events. -EBADF, -EPERM, -ENOSPC, -ENOMEM as for an addition: the source keeps its former conditions. If two threads set them at
+/// once, one of the two prevails. O(loops it is in), an epoll_ctl for each in which what is watched for the descriptor changes.
 RUNLOOP_EXPORT int runloop_source_set_events(runloop_source *source, runloop_readiness events);
 
 /// As created or last set, even after invalidation (R111). Descriptor and events of a signalled source are -1 and 0.

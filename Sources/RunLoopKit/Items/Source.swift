@@ -162,9 +162,10 @@ extension RunLoop {
         /// too. Other sources of the descriptor are not affected. Any thread; if two threads do it at once, one of them wins.
         /// O(loops it is in), and a system call each if the descriptor is to be watched for something else.
         ///
-        /// - Parameter events: at least one condition. Errors and hang-ups are reported in any case.
+        /// - Parameter events: errors and hang-ups are reported in any case, unless there is no condition: that pauses the source, which
+        ///   stays in its modes and is not called.
         /// - Throws: `invalid` for an invalidated source, for one that is driven by hand, a counter or a signal of the process,
-        ///   and without or with unknown conditions; `badDescriptor` and the other errors of adding the source. After an error
+        ///   and with unknown conditions; `badDescriptor` and the other errors of adding the source. After an error
         ///   the requested conditions are as before.
         public func setEvents(_ events: Readiness) throws(RunLoop.Error) {
             if caughtSignal != nil { throw .invalid }

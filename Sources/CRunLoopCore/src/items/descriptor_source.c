@@ -94,8 +94,8 @@ static void update(runloop *loop, struct source_attachment *place, void *error) 
 }
 
 int runloop_source_set_events(runloop_source *source, runloop_readiness events) {
-    if (!source || !is_descriptor_source(source) || descriptor_source_of(source)->is_counter || !may_ask_for(events) ||
-        !item_is_valid(&source->item))
+    if (!source || !is_descriptor_source(source) || descriptor_source_of(source)->is_counter ||
+        (events && !may_ask_for(events)) || !item_is_valid(&source->item))
         return -EINVAL;
     // Each loop asks for what the source says by then, so the last word counts, whoever comes last to a loop.
     _Atomic(uint16_t) *word = &descriptor_source_of(source)->events;
@@ -130,12 +130,18 @@ static void sort_collected(runloop *loop, uint32_t base) {
     runloop__collected_sort(loop, base, NULL);
 }
 
+/// What of it the source is called for. One that asks for nothing is paused.
+static inline uint32_t concern(uint32_t ready, const runloop_source *source) {
+    uint32_t events = events_of(source);
+    return events ? ready & (events | UNASKED) : 0;
+}
+
 /// HOLDS: loop. One that joined the mode after the selection was not there when the wait selected the descriptor: it waits for the next
 /// report.
 static inline bool is_wanted_by(const struct source_attachment *place, const struct mode *mode, uint32_t ready,
                                 uint64_t serial) {
     const struct membership *membership = membership_find(&place->attachment, mode);
-    return membership && membership->serial <= serial && (ready & (events_of(place->source) | UNASKED));
+    return membership && membership->serial <= serial && concern(ready, place->source);
 }
 
 bool runloop__descriptor_collect(runloop *loop, struct mode *mode, struct registration *registration, uint64_t serial,
@@ -192,7 +198,7 @@ static bool is_still_there(runloop *loop, struct mode *mode, runloop_source *sou
 static bool call(const struct descriptor_dispatch *dispatch, runloop_source *source) {
     struct descriptor_source *called = descriptor_source_of(source);
     // An earlier source of the descriptor may have changed what this one asks for.
-    uint32_t events = dispatch->ready & (events_of(source) | UNASKED);
+    uint32_t events = concern(dispatch->ready, source);
     if (!events || (called->is_counter && !dispatch->was_counted))
         return false;
     if (events & EPOLLRDHUP)

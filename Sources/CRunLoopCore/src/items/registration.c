@@ -18,7 +18,7 @@ static const struct source_attachment *next_of(const struct source_attachment *p
     return place->next_registered;
 }
 
-/// In one mode, or in all (NULL). `*any` tells whether there is a source at all.
+/// In one mode, or in all (NULL). `*any` tells whether there is a source that is not paused.
 static uint32_t wanted(const struct registration *registration, const struct mode *mode, bool *any) {
     uint32_t mask = 0;
     *any = false;
@@ -26,7 +26,7 @@ static uint32_t wanted(const struct registration *registration, const struct mod
         if (mode && !membership_find(&place->attachment, mode))
             continue;
         mask |= events_of(place->source);
-        *any = true;
+        *any |= events_of(place->source) != 0;
     }
     return mask;
 }
@@ -84,10 +84,18 @@ static int watch(runloop *loop, struct registration *registration, uint32_t mask
 /// Asks epoll for all that the sources want.
 int runloop__registration_unmask(runloop *loop, struct registration *registration) {
     bool any;
-    int error = watch(loop, registration, wanted(registration, NULL, &any));
+    uint32_t mask = wanted(registration, NULL, &any);
+    int error = any ? watch(loop, registration, mask) : 0;
     if (!error)
         registration->is_masked = false;
     return error;
+}
+
+/// Out of the set, where even an empty mask would be told of hang-ups. Negative errno if the descriptor was closed.
+static int take_out(runloop *loop, struct registration *registration) {
+    registration->registered = 0;
+    registration->in_set = false;
+    return control(loop, registration, EPOLL_CTL_DEL, 0);
 }
 
 void runloop__registration_mask(runloop *loop, struct registration *registration, const struct mode *mode) {
@@ -98,9 +106,7 @@ void runloop__registration_mask(runloop *loop, struct registration *registration
         error = registration->registered == mask ? 0 : control(loop, registration, EPOLL_CTL_MOD, mask);
         registration->registered = (uint16_t)mask;
     } else {
-        error = control(loop, registration, EPOLL_CTL_DEL, 0);
-        registration->registered = 0;
-        registration->in_set = false;
+        error = take_out(loop, registration);
     }
     registration->is_masked = true;
     // The descriptor was closed: only a new set is without it.
@@ -114,11 +120,13 @@ void runloop__registration_mask(runloop *loop, struct registration *registration
 int runloop__registration_update(runloop *loop, struct registration *registration) {
     bool any;
     uint32_t mask = wanted(registration, NULL, &any);
-    int error = any && (!registration->in_set || registration->registered != mask)
-                    ? runloop__registration_unmask(loop, registration)
-                    : 0;
+    int error = 0;
+    if (any && (!registration->in_set || registration->registered != mask))
+        error = runloop__registration_unmask(loop, registration);
+    else if (!any && registration->in_set && take_out(loop, registration))
+        registrations_note_stale(loop);
     // What nobody asks for now may be over when somebody does again: the kernel will say.
-    if (registration->ready && !(registration->ready & (mask | UNASKED)))
+    if (registration->ready && (!any || !(registration->ready & (mask | UNASKED))))
         runloop__registration_unready(loop, registration);
     registration->ready &= (uint16_t)(mask | UNASKED);
     return error;
