@@ -17,7 +17,7 @@ PACKAGES = {
     "uv": "libuv1-dev", "ev": "libev-dev", "libevent": "libevent-dev", "glib": "libglib2.0-dev", "sdevent": "libsystemd-dev",
 }
 ORDER = [
-    "raw", "ours", "ours-main", "ours-swift", "ours-swift-thread", "cf", "cf-thread", "dispatch", "uv", "ev", "libevent", "libevent-precise",
+    "raw", "ours", "ours-hosted", "ours-main", "ours-swift", "ours-swift-thread", "cf", "cf-thread", "dispatch", "uv", "ev", "libevent", "libevent-precise",
     "glib", "sdevent",
 ]
 VARIANTS = {"-thread": "BENCH_THREAD", "-precise": "BENCH_PRECISE"}
@@ -127,6 +127,8 @@ def recipe(name):
         return compiler(), "raw", []
     if name == "ours":
         return compiler(), "ours", core_flags()
+    if name == "ours-hosted":
+        return compiler(), "ours", ["-DBENCH_HOSTED", *core_flags()]
     if name == "ours-main":
         return clang(), "ours", ["-DBENCH_DISPATCH", "-fblocks", *core_flags(), *dispatch_flags()]
     if name == "dispatch":

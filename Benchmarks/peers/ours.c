@@ -1,16 +1,27 @@
 // ours.c — RunLoopKit's C core. `ours` is linked only with libc; `ours-main` also with libdispatch, whose main queue its main loop
-// serves.
+// serves; `ours-hosted` runs inside a loop that waits by epoll.
 
+#include <errno.h>
 #include <runloop.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 #include "../bench.h"
 #ifdef BENCH_DISPATCH
 #include "main_queue.h"
 #define NAME "ours-main"
 #define SERVES PEER_MAIN_QUEUE
+#elif defined BENCH_HOSTED
+#define NAME "ours-hosted"
+#define SERVES 0
 #else
 #define NAME "ours"
 #define SERVES 0
+#endif
+#ifdef BENCH_HOSTED
+#define RUNS 0
+#else
+#define RUNS (PEER_POLLS | PEER_LIMITS | PEER_MODES)
 #endif
 
 static const char *version(void) {
@@ -20,8 +31,8 @@ static const char *version(void) {
 const struct peer_traits peer_traits = {
     .name = NAME,
     .version = version,
-    .has = PEER_WAKES | PEER_SIGNALS | PEER_SUBMITS | PEER_WATCHES | PEER_TIMERS | PEER_POLLS | PEER_LIMITS |
-           PEER_TOLERATES | PEER_REPEATS | PEER_MODES | SERVES,
+    .has = PEER_WAKES | PEER_SIGNALS | PEER_SUBMITS | PEER_WATCHES | PEER_TIMERS | PEER_TOLERATES | PEER_REPEATS |
+           RUNS | SERVES,
 };
 
 /// The default mode by its interned name, which a client that cares about speed uses.
@@ -44,10 +55,25 @@ void peer_spin(struct peer_loop *loop) {
     runloop_set_spin(ours(loop), 50000);
 }
 
+#ifdef BENCH_HOSTED
+/// The host, with the budget of the adapters in Hosts.
+void peer_run(struct peer_loop *loop, int64_t limit_ns) {
+    (void)loop, (void)limit_ns;
+    struct epoll_event event = {.events = EPOLLIN};
+    int host = epoll_create1(EPOLL_CLOEXEC), result = runloop_hosted_begin(mode);
+    epoll_ctl(host, EPOLL_CTL_ADD, runloop_hosted_descriptor(), &event);
+    while (result == 0 || result == -EAGAIN) {
+        epoll_wait(host, &event, 1, -1);
+        result = runloop_hosted_iterate(1000000);
+    }
+    close(host);
+}
+#else
 void peer_run(struct peer_loop *loop, int64_t limit_ns) {
     (void)loop;
     runloop_run_in_mode(mode, limit_ns, false);
 }
+#endif
 
 void peer_stop(struct peer_loop *loop) {
     runloop_stop(ours(loop));
