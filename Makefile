@@ -174,12 +174,12 @@ test-ports: ## The C tests for 32 bits, for musl, and for aarch64 in an emulator
 	@set -o pipefail; Tests/bin/ports 2>&1 | tee $(BUILD)/test-ports.log
 
 .PHONY: test-hosts host-deps
-test-hosts: ## Hosted runs under GLib, libuv, Qt, SDL and asyncio (FILE=glib NAME=R38), and in a GTK window
+test-hosts: ## Hosted runs under GLib, libuv, Qt, SDL, asyncio and Node.js (FILE=glib NAME=R38), and in a GTK window
 	@mkdir -p $(BUILD)
 	@set -o pipefail; { Tests/bin/hosts && Tests/bin/gtk-window; } 2>&1 | tee $(BUILD)/test-hosts.log
 
 host-deps: ## Installs the development packages of the hosts (apt-get)
-	apt-get install -y libglib2.0-dev libuv1-dev libsdl2-dev qt6-base-dev libpython3.11-dev pkg-config \
+	apt-get install -y libglib2.0-dev libuv1-dev libsdl2-dev qt6-base-dev libpython3.11-dev nodejs pkg-config \
 	    libgtk-4-dev xvfb xdotool imagemagick
 
 .PHONY: test-servers

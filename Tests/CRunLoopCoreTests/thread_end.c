@@ -293,41 +293,41 @@ TEST("R9 R20 common items that were in no mode when their loop's thread ended ca
     runloop_observer_release(stranded_observer);
 }
 
-static pthread_t guest_thread;
-static runloop *guest_loop;
-static int guest_may_end, guest_fires;
+static pthread_t other_thread;
+static runloop *other_loop;
+static int other_may_end, other_fires;
 
 static void *offers_loop(void *unused) {
     (void)unused;
-    __atomic_store_n(&guest_loop, runloop_current(), __ATOMIC_RELEASE);
-    WAIT_UNTIL(__atomic_load_n(&guest_may_end, __ATOMIC_ACQUIRE));
+    __atomic_store_n(&other_loop, runloop_current(), __ATOMIC_RELEASE);
+    WAIT_UNTIL(__atomic_load_n(&other_may_end, __ATOMIC_ACQUIRE));
     return NULL;
 }
 
 static void outlives_other_loop(runloop_timer *timer, void *mode) {
-    if (guest_fires++ > 0)
+    if (other_fires++ > 0)
         return;
     EXPECT_EQ(runloop_remove_timer(runloop_current(), timer, MODE), 0);
-    EXPECT_EQ(runloop_add_timer(guest_loop, timer, mode), 0);
-    EXPECT_EQ(runloop_add_timer(guest_loop, timer, OTHER_MODE), 0);
+    EXPECT_EQ(runloop_add_timer(other_loop, timer, mode), 0);
+    EXPECT_EQ(runloop_add_timer(other_loop, timer, OTHER_MODE), 0);
     EXPECT_EQ(runloop_add_timer(runloop_current(), timer, MODE), -EBUSY);
-    __atomic_store_n(&guest_may_end, 1, __ATOMIC_RELEASE);
-    REQUIRE(pthread_join(guest_thread, NULL) == 0);
+    __atomic_store_n(&other_may_end, 1, __ATOMIC_RELEASE);
+    REQUIRE(pthread_join(other_thread, NULL) == 0);
 }
 
 static void expect_free_after_visit(const char *mode) {
-    guest_loop = NULL;
-    guest_may_end = guest_fires = 0;
-    REQUIRE(pthread_create(&guest_thread, NULL, offers_loop, NULL) == 0);
-    WAIT_UNTIL(__atomic_load_n(&guest_loop, __ATOMIC_ACQUIRE));
+    other_loop = NULL;
+    other_may_end = other_fires = 0;
+    REQUIRE(pthread_create(&other_thread, NULL, offers_loop, NULL) == 0);
+    WAIT_UNTIL(__atomic_load_n(&other_loop, __ATOMIC_ACQUIRE));
     runloop_timer *timer = make_timer(0, MS, outlives_other_loop, (void *)(uintptr_t)mode);
     EXPECT_EQ(runloop_add_timer(runloop_current(), timer, MODE), 0);
     poll_mode(MODE);
-    EXPECT_EQ(guest_fires, 1);
+    EXPECT_EQ(other_fires, 1);
     EXPECT_EQ(runloop_add_timer(runloop_current(), timer, MODE), 0);
     pass_time(MS);
     poll_mode(MODE);
-    EXPECT_EQ(guest_fires, 2);
+    EXPECT_EQ(other_fires, 2);
     runloop_timer_invalidate(timer);
     runloop_timer_release(timer);
 }
