@@ -4,7 +4,7 @@
 
 #include "items.h"
 
-enum { ROUNDS = UNDER_SANITIZER ? 10000 : 100000, DELAY_AT_MOST = 512 };
+enum { ROUNDS = UNDER_SANITIZER ? 20000 : 200000, DELAY_AT_MOST = 512 };
 /// Where two threads share a processor, a round takes two slices of time.
 static const int64_t stops_after_ns = 5 * SECOND;
 
@@ -15,6 +15,14 @@ static bool over;
 
 static long load(long *number) {
     return __atomic_load_n(number, __ATOMIC_ACQUIRE);
+}
+
+/// Gives its turn away where the other thread seems to need it.
+static void await(long *number, long value) {
+    for (int looks = 1; load(number) < value; looks++) {
+        if (looks % 4096 == 0)
+            sched_yield();
+    }
 }
 
 /// The loop's thread, in a call-out that a signal or a wake-up leads to.
@@ -48,8 +56,7 @@ static void *signal_twice(void *unused) {
         runloop_source_signal(source);
         write_late(i);
         runloop_source_signal(source);
-        for (long now = load(&iterations); load(&iterations) < now + 2;)
-            sched_yield();
+        await(&iterations, load(&iterations) + 2);
     }
     __atomic_store_n(&over, true, __ATOMIC_RELEASE);
     return unused;
@@ -75,8 +82,7 @@ static void *wake_twice(void *unused) {
         write_late(i);
         runloop_wake_up(loop);
         // Nothing else happens in this round: what is not seen by then is seen never, and the test's time runs out.
-        while (load(&seen) < i)
-            sched_yield();
+        await(&seen, i);
     }
     runloop_stop_latched(loop);
     return unused;
