@@ -401,6 +401,58 @@ TEST("R38 hosted: while the host's loop runs inside a call-out, the mode is serv
     EXPECT(dispatches <= 2);
     host_detach();
 }
+static void be_modal_in_emptied_mode(void *descriptor) {
+    // Nothing is left in the mode, and what is ready is another mode's.
+    runloop_source_invalidate(signalled);
+    bump(*(int *)descriptor);
+    dispatches = 0;
+    host_for(100 * MS);
+    EXPECT(dispatches <= 5);
+    counts[1]++;
+}
+
+static void count_ready(runloop_source *source, runloop_readiness events, void *info) {
+    (void)source, (void)events;
+    ++*(int *)info;
+}
+
+static void be_modal_and_stop(void *descriptor) {
+    // The stop ends the nested run alone; the mode is served as before.
+    EXPECT_EQ(runloop_stop(loop), 0);
+    bump(*(int *)descriptor);
+    HOST_UNTIL(counts[0] == 1);
+    EXPECT_EQ(runloop_post(loop, MODE, count_task, &counts[2], NULL), 0);
+    HOST_UNTIL(counts[2] == 1);
+    EXPECT_EQ(runloop_stop(loop), 0);
+    bump(*(int *)descriptor);
+    add_timer(MODE, runloop_now_ns() + 5 * MS, 0, count_fire, &counts[3]);
+    HOST_UNTIL(counts[0] == 2 && counts[3] == 1);
+}
+
+TEST("R38 hosted: the host's loop inside a call-out does not spin for an emptied mode") {
+    int other = make_eventfd(0);
+    loop = runloop_current();
+    signalled = keep_mode(MODE);
+    runloop_source *elsewhere = add_descriptor(OTHER_MODE, other, RUNLOOP_READABLE, count_and_take, &counts[3]);
+    host_attach(MODE);
+    EXPECT_EQ(runloop_post(loop, MODE, be_modal_in_emptied_mode, &other, NULL), 0);
+    expect_end(RUNLOOP_RESULT_FINISHED);
+    EXPECT_EQ(counts[1], 1);
+    EXPECT_EQ(handle_one(OTHER_MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_EQ(counts[3], 1);
+    (void)elsewhere;
+}
+
+TEST("R46 R69 hosted: a stop in the host's loop inside a call-out loses no event of the mode") {
+    int descriptor = make_eventfd(0);
+    begin_quietly();
+    runloop_source *counter = make_counter(descriptor, count_ready, &counts[0]);
+    EXPECT_EQ(runloop_add_source(loop, counter, MODE), 0);
+    EXPECT_EQ(runloop_post(loop, MODE, be_modal_and_stop, &descriptor, NULL), 0);
+    HOST_UNTIL(counts[3] == 1);
+    runloop_source_release(counter);
+    host_detach();
+}
 #endif
 
 //===-- descriptors --------------------------------------------------------------------------------------------------===//

@@ -61,12 +61,14 @@ int runloop_hosted_begin(const char *name) {
     return error ? error : begin(loop, mode, false);
 }
 
-/// A nested run that nobody asked for by name has ended, which is not the host's business. What the kernel still reports is waited for by
-/// the runs around it, so it must not keep the descriptor readable.
+/// A nested run that nobody asked for by name has ended, which is not the host's business. A mode that was emptied must not keep the
+/// descriptor readable; what comes to any other is served by the next one.
 static int end_of_callout(struct run *run, int result) {
-    // Twice: the first look sets aside what only other modes want, before the second that is masked.
-    for (int i = 0; i < 2 && result != -ECHILD; i++)
-        runloop__wait_resume(run);
+    runloop *loop = run->loop;
+    if (result == RUNLOOP_RESULT_FINISHED)
+        runloop__wait_settle(run);
+    else if (result != -ECHILD)
+        runloop__poller_wake(&loop->poller);
     return runloop__run_end(run, result) == -ECHILD ? -ECHILD : 0;
 }
 

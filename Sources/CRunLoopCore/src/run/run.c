@@ -44,7 +44,7 @@ INLINE void leave(struct run *run) {
     loop->run = run->outer;
     if (run->is_hosted)
         loop->hosted = run->outer_hosted;
-    if (run->host_slept) {
+    if (run->host_slept && !is_from_parent_process(loop)) {
         // What this run took from the kernel and armed was for the host's sleep, which goes on.
         loop->host_sleeps = true;
         atomic_store_explicit(&loop->sleeping_in, run->outer->mode, memory_order_relaxed);

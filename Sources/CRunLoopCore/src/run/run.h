@@ -37,6 +37,8 @@ struct run {
 bool runloop__wait(struct run *run, bool may_sleep);
 /// Sleeps, once that is announced. In a hosted run it takes no time: false if the host is to sleep, or to sleep on.
 bool runloop__wait_resume(struct run *run);
+/// Notes what the kernel has to report, for the runs around this one, and masks what its mode does not want.
+void runloop__wait_settle(struct run *run);
 /// Asks whether the main queue is ready, without waiting; if so, that is the selection.
 bool runloop__wait_select_main_queue(struct run *run);
 

@@ -308,6 +308,19 @@ static bool any_reported(struct run *run) {
     return false;
 }
 
+void runloop__wait_settle(struct run *run) {
+    runloop *loop = run->loop;
+    poller_event events[POLLER_BATCH];
+    bool unused;
+    int count = runloop__poller_wait(&loop->poller, 0, events);
+    loop_lock(loop);
+    if (count > 0)
+        runloop__registrations_report(loop, events, count, &unused);
+    any_reported(run);
+    runloop__registrations_prepare(loop, run->mode, true);
+    loop_unlock(loop);
+}
+
 /// Is a descriptor of the mode ready, or the main queue? What is reported stays so for the wait, which serves it first.
 static bool any_ready(struct run *run) {
     runloop *loop = run->loop;
