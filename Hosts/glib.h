@@ -13,7 +13,7 @@ typedef void (*runloop_glib_ended)(int result, void *info);
 /// in `*error` (may be NULL): a runloop_result if there is nothing to serve, or a negative errno.
 GSource *runloop_glib_attach(GMainContext *context, const char *mode, runloop_glib_ended ended, void *info, int *error);
 
-/// Ends the run, on its thread. Not after it has ended by itself.
+/// Ends the run, on its thread. Not after it has ended by itself, and not in a callback of the run loop, where runloop_stop ends it.
 void runloop_glib_detach(GSource *source);
 
 #endif // RUNLOOP_GLIB_H

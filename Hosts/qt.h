@@ -9,7 +9,7 @@
 #include <runloop.h>
 
 /// While it lives, the run loop of the thread that made it is served in `mode` by that thread's Qt event loop, dialogs included. Destroyed on
-/// that thread.
+/// that thread, and not in a callback of the run loop, where runloop_stop ends the run.
 class RunLoopHost {
   public:
     /// `ended` is called when the run ends by itself, with a runloop_result or a negative errno.

@@ -38,6 +38,7 @@ class RunLoopHost:
             self._ended(result)
 
     def close(self):
+        """On the loop's thread, and not in a callback of the run loop, where runloop_stop ends the run."""
         if self.result == 0:
             self._loop.remove_reader(self._descriptor)
             self.result = self._library.runloop_hosted_end() or -errno.ESHUTDOWN

@@ -17,7 +17,7 @@ struct runloop_uv {
 /// negative errno. It keeps uv_run from returning, unless it is unreferenced (uv_unref).
 int runloop_uv_attach(struct runloop_uv *hosted, uv_loop_t *loop, const char *mode);
 
-/// Ends the run, if it has not ended by itself. `closed` follows in an iteration of the uv loop.
+/// Ends the run, if it has not ended by itself. Not in a callback of the run loop, where runloop_stop ends it. `closed` follows in an iteration of the uv loop.
 void runloop_uv_detach(struct runloop_uv *hosted);
 
 #endif // RUNLOOP_UV_H

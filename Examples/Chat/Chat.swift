@@ -21,7 +21,6 @@ struct Chat {
     @MainActor static func main() {
         do {
             let server = try Server(Options(CommandLine.arguments.dropFirst()))
-            Log.print("chat: listens on port \(server.port)")
             try server.run()
         } catch let refusal as Refusal {
             Log.complain("chat: \(refusal)\n\(Options.usage)")

@@ -49,6 +49,7 @@ extension RunLoop.Mode {
         let loop = loop
         let signals = try [SIGINT, SIGTERM].map { number in try RunLoop.Source(signal: number) { loop.stop() } }
         for source in signals { try loop.add(source, forMode: .default) }
+        Log.print("chat: listens on port \(port)")
         loop.run(mode: .default)
         // From here on a second signal has its default effect and ends the program.
         for source in signals { source.invalidate() }

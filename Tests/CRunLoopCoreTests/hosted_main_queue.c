@@ -68,3 +68,29 @@ TEST("R106 a host can serve the main queue without a loop") {
     EXPECT_EQ(served, 2);
     EXPECT_EQ(poll(&waited, 1, 100), 0);
 }
+
+static int calls;
+
+static void be_modal(void *unused) {
+    (void)unused;
+    struct pollfd waited = {.fd = runloop_main_queue_descriptor(), .events = POLLIN};
+    dispatch_async_f(dispatch_get_main_queue(), NULL, serve);
+    for (int64_t end_ns = runloop_now_ns() + 50 * MS; runloop_now_ns() < end_ns;) {
+        if (poll(&waited, 1, 5) == 1) {
+            EXPECT_EQ(runloop_main_queue_serve(), -EBUSY);
+            calls++;
+        }
+    }
+}
+
+TEST("R106 a host's loop inside work of the main queue does not spin, and what waits is served after it") {
+    dispatch_async_f(dispatch_get_main_queue(), NULL, be_modal);
+    while (served < 1)
+        runloop_main_queue_serve();
+    EXPECT(calls <= 3);
+    // Inside work that the main loop performs, likewise.
+    dispatch_async_f(dispatch_get_main_queue(), NULL, be_modal);
+    while (served < 2)
+        runloop_run_in_mode(RUNLOOP_DEFAULT_MODE, 10 * MS, false);
+    EXPECT(calls <= 6);
+}

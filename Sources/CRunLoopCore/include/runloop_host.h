@@ -26,7 +26,7 @@ RUNLOOP_EXPORT int runloop_hosted_begin(const char *mode);
 /// RUNLOOP_FOREVER: no limit). A drain of tasks ends with the budget, too. 0: wait for the descriptor. -EAGAIN: the budget is used
 /// up, and the descriptor is readable. A runloop_result: the run has ended, with Exit. -EINVAL without a hosted run; -ECHILD if a
 /// call-out forked and this is the child. Inside a callback of the loop, where the host runs its loop for a modal dialog, it
-/// serves the mode that runs, in a nested run that ends with the callback. O(what there is to do); a system call that finds nothing
+/// serves the mode that runs, in a nested run that ends with the callback; a stop there stops the run around it as well. O(what there is to do); a system call that finds nothing
 /// at the end.
 RUNLOOP_EXPORT int runloop_hosted_iterate(int64_t budget_ns);
 
@@ -44,7 +44,7 @@ RUNLOOP_EXPORT int runloop_main_queue_serve(void);
 
 /// Ends the calling thread's loop now, as the end of the thread would later: `cancel` of every source, `discard` of every task, while
 /// the language that the thread belongs to still works there (Go, Rust, Java). A thread that asks for its loop again gets a new one.
-/// 0, also without a loop; -EBUSY inside a run; -EPERM for the main loop, which lasts as long as the process. O(items).
+/// 0, also without a loop; -EBUSY inside a run or while it ends; -EPERM for the main loop, which lasts as long as the process. O(items).
 RUNLOOP_EXPORT int runloop_end_current(void);
 
 #ifdef __cplusplus

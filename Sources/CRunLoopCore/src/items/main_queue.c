@@ -135,8 +135,12 @@ int runloop_main_queue_serve(void) {
         return -ENOSYS;
     if (!is_initial_thread())
         return -EPERM;
-    if (is_serving)
+    runloop *loop = runloop__thread_loop();
+    if (is_serving || (loop && loop->main_queue.depth > 0)) {
+        // The drain under way writes it again if anything is left. Until then no host shall spin.
+        take_counter();
         return -EBUSY;
+    }
     if (!take_counter())
         return 0;
     is_serving = true;

@@ -103,11 +103,17 @@ int runloop__poller_reopen(struct poller *poller) {
     if (set < 0)
         return -errno;
     if (is_set) {
+        // A forked process may keep the old set open.
+        if (poller->outer >= 0)
+            epoll_ctl(poller->outer, EPOLL_CTL_DEL, poller->set, &(struct epoll_event){0});
         // The number stays: whoever watches it watches the loop.
         int error = dup3(set, poller->set, O_CLOEXEC) < 0 ? -errno : 0;
         close_descriptor(set);
-        if (error)
+        if (error) {
+            if (poller->outer >= 0)
+                put_into_outer(poller->outer, poller->set);
             return error;
+        }
     } else {
         poller->set = set;
     }

@@ -39,7 +39,13 @@ static int begin(runloop *loop, struct mode *mode, bool is_of_callout) {
 
 int runloop_hosted_descriptor(void) {
     runloop *loop = runloop_current();
-    return loop ? runloop__poller_outer(&loop->poller) : runloop__this_thread.error;
+    if (!loop)
+        return runloop__this_thread.error;
+    // Other threads compare it with what they watch.
+    loop_lock(loop);
+    int descriptor = runloop__poller_outer(&loop->poller);
+    loop_unlock(loop);
+    return descriptor;
 }
 
 int runloop_hosted_begin(const char *name) {
@@ -67,9 +73,10 @@ static int end_of_callout(struct run *run, int result) {
     runloop *loop = run->loop;
     if (result == RUNLOOP_RESULT_FINISHED)
         runloop__wait_settle(run);
-    else if (result != -ECHILD)
+    result = runloop__run_end(run, result);
+    if (result == RUNLOOP_RESULT_STOPPED)
         runloop__poller_wake(&loop->poller);
-    return runloop__run_end(run, result) == -ECHILD ? -ECHILD : 0;
+    return result == -ECHILD ? -ECHILD : 0;
 }
 
 static int iterate(struct run *run, int64_t budget_ns) {
@@ -110,7 +117,7 @@ int runloop_hosted_end(void) {
     int error = find(&run);
     if (error)
         return error;
-    if (!run_is_between_iterations(run))
+    if (!run_is_between_iterations(run) || run->is_of_callout)
         return -EBUSY;
     runloop__run_end(run, 0);
     return 0;

@@ -39,17 +39,23 @@ static inline void settle(struct run *run) {
 INLINE void leave(struct run *run) {
     runloop *loop = run->loop;
     settle(run);
+    // The host's loop in a call-out is nobody's run, so who stops it means the run around it.
+    bool stops_outer = run->is_hosted && run->is_of_callout && (run->was_stopped || wake_take_stop(&loop->wake));
     wake_leave(&loop->wake, run->outer_word, run->outer_accepts);
+    if (stops_outer)
+        atomic_fetch_or(&loop->wake.word, WAKE_STOPPED);
     atomic_store_explicit(&loop->current_mode, run->outer_mode, memory_order_release);
     loop->run = run->outer;
     if (run->is_hosted)
         loop->hosted = run->outer_hosted;
     if (run->host_slept && !is_from_parent_process(loop)) {
-        // What this run took from the kernel and armed was for the host's sleep, which goes on.
         loop->host_sleeps = true;
         atomic_store_explicit(&loop->sleeping_in, run->outer->mode, memory_order_relaxed);
-        runloop__poller_wake(&loop->poller);
+        run->outer->looks_again = true;
     }
+    // What this run took from the kernel and armed was for the hosted run around it.
+    if ((run->outer_word & WAKE_HOSTED) && !(run->is_hosted && run->is_of_callout) && !is_from_parent_process(loop))
+        runloop__poller_wake(&loop->poller);
 }
 
 //===-- deciding (R29, R36) ------------------------------------------------------------------------------------------===//
@@ -97,8 +103,16 @@ INLINE bool serve(struct run *run) {
     return false;
 }
 
+/// Call-outs follow, in which the host's own loop may run: it has to ask for what is armed for nobody by then, or was reported already.
+INLINE void keep_host_awake(const struct run *run) {
+    if (run->loop->hosted && !is_from_parent_process(run->loop))
+        runloop__poller_wake(&run->loop->poller);
+}
+
 /// False if the host is to sleep.
 INLINE bool wait(struct run *run, bool may_sleep) {
+    if (run->was_polled)
+        keep_host_awake(run);
     if (may_sleep)
         observe(run->loop, run->mode, RUNLOOP_ACTIVITY_BEFORE_WAITING);
     if (is_from_parent_process(run->loop))
@@ -142,6 +156,7 @@ INLINE bool iterate_to_wait(struct run *run) {
 
 /// The rest of it: the result, or 0 for another iteration.
 INLINE int iterate_from_wait(struct run *run) {
+    keep_host_awake(run);
     if (!is_from_parent_process(run->loop))
         run->handled_source |= serve(run);
     settle(run);
@@ -189,6 +204,7 @@ INLINE int begin(struct run *run, runloop *loop, struct mode *mode, int64_t limi
     observe(loop, mode, RUNLOOP_ACTIVITY_ENTRY);
     if (is_from_parent_process(loop))
         return -ECHILD;
+    settle(run);
     if (take_any_stop(run))
         return RUNLOOP_RESULT_STOPPED;
     if (limit_ns > 0 && limit_ns != RUNLOOP_FOREVER)
@@ -209,6 +225,7 @@ INLINE int iterate(struct run *run, int64_t end_ns, bool *host_is_to_sleep) {
 
 INLINE int end(struct run *run, int result) {
     runloop *loop = run->loop;
+    run->was_stopped = result == RUNLOOP_RESULT_STOPPED;
     if (result != -ECHILD)
         observe(loop, run->mode, RUNLOOP_ACTIVITY_EXIT);
     leave(run);

@@ -22,6 +22,8 @@ struct run {
     bool is_hosted;      ///< its sleep is a host's (hosted.c), and it is not on the stack
     bool is_iterating;   ///< hosted: a call-out of it may be running
     bool is_of_callout;  ///< hosted: begun because the host's loop runs inside a call-out
+    bool was_stopped;    ///< of_callout: so shall the run around it be
+    bool looks_again;    ///< hosted: while it slept, a nested run may have taken what came for it
     struct run *outer_hosted;
     bool was_polled; ///< in this iteration, for the main queue: the kernel need not be asked again
     bool timer_ended_wait;

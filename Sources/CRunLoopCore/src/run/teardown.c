@@ -26,6 +26,7 @@ void runloop__abandon_callouts(runloop *loop) {
     wake_leave(&loop->wake, 0, false);
     atomic_store(&loop->sleeping_in, NULL);
     loop->tasks.floor = 0;
+    loop->tasks.end_ns = RUNLOOP_NEVER;
     loop->main_queue.depth = 0;
     loop_lock(loop);
     while (loop->callout_count > 0)

@@ -35,7 +35,7 @@ int runloop_end_current(void) {
         return 0;
     if (loop->is_main)
         return -EPERM;
-    if (loop->run)
+    if (loop->run || atomic_load(&loop->is_finished))
         return -EBUSY;
     pthread_setspecific(key, NULL);
     runloop__teardown(loop);

@@ -238,12 +238,18 @@ static bool find_work(struct run *run) {
 INLINE bool sleep_on(struct run *run) {
     // A host waits for changes, so its run goes on until there is nothing more that the kernel could say.
     bool is_over = false;
-    for (int count = 1; !is_over && (count > 0 || !run->is_hosted);) {
+    int failures = 0;
+    for (int count = 1; !is_over && (count > 0 || failures > 0 || !run->is_hosted);) {
         int64_t timeout_ns = arm(run);
         count = sleep_once(run, run->is_hosted ? 0 : timeout_ns, &is_over);
         // The timer descriptor could not be armed: the host has to ask again and again.
-        if (run->is_hosted && count <= 0 && !is_over && timeout_ns != RUNLOOP_FOREVER)
+        bool is_stuck = (count < 0 && count != -EINTR) || (count > 0 && run->set_is_stale);
+        if (run->is_hosted && !is_over && (is_stuck || (count <= 0 && timeout_ns != RUNLOOP_FOREVER)))
             runloop__poller_wake(&run->loop->poller);
+        // The first failure makes the set anew.
+        failures = is_stuck ? failures + 1 : 0;
+        if (run->is_hosted && failures == 2)
+            break;
     }
     if (is_over)
         run_finish_sleep(run);
@@ -260,6 +266,14 @@ static bool sleep_or_find_work(struct run *run) {
 }
 
 bool runloop__wait_resume(struct run *run) {
+    // Announced again: whoever comes after the look finds it.
+    bool looks = run->looks_again;
+    run->looks_again = run->timers_are_due = false;
+    if (looks && (wake_announce_sleep(&run->loop->wake) || look(run))) {
+        poll_if_useful(run);
+        run_finish_sleep(run);
+        return true;
+    }
     return sleep_on(run);
 }
 
@@ -338,7 +352,7 @@ static bool any_ready(struct run *run) {
     }
     loop_unlock(loop);
     // What was fetched here was meant for the host.
-    if (loop->host_sleeps)
+    if (loop->hosted)
         runloop__poller_wake(&loop->poller);
     return any;
 }

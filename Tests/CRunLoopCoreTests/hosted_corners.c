@@ -1,0 +1,260 @@
+// hosted_corners.c — hosted runs with other runs inside and around them: nothing that comes meanwhile is lost, and no stop (R38, R46, R49). The
+// host polls; "modal" is its loop inside a call-out.
+#include <poll.h>
+#include <sys/socket.h>
+
+#include "items.h"
+
+static runloop *loop;
+static int counts[3];
+
+static bool is_readable(int milliseconds) {
+    struct pollfd waited = {.fd = runloop_hosted_descriptor(), .events = POLLIN};
+    return poll(&waited, 1, milliseconds) == 1;
+}
+
+/// The host's loop, until the number is reached. How often it called ours.
+static int host_until(const int *number, int reached) {
+    int calls = 0;
+    int64_t end_ns = runloop_now_ns() + 30 * SECOND;
+    for (; *number < reached; calls++) {
+        REQUIRE(runloop_now_ns() < end_ns);
+        if (is_readable(1000))
+            runloop_hosted_iterate(RUNLOOP_FOREVER);
+    }
+    return calls;
+}
+
+static void begin(void) {
+    loop = runloop_current();
+    keep_mode(MODE);
+    keep_mode(OTHER_MODE);
+    EXPECT_EQ(runloop_hosted_begin(MODE), 0);
+}
+
+static void begin_asleep(void) {
+    begin();
+    EXPECT_EQ(runloop_hosted_iterate(RUNLOOP_FOREVER), 0);
+}
+
+static void count_task(void *number) {
+    ++*(int *)number;
+}
+
+static void count_fire(runloop_timer *timer, void *number) {
+    (void)timer;
+    count_task(number);
+}
+
+static void count_perform(runloop_source *source, void *number) {
+    (void)source;
+    count_task(number);
+}
+
+static void post(void *number) {
+    EXPECT_EQ(runloop_post(loop, MODE, count_task, number, NULL), 0);
+}
+
+static void stop(void *unused) {
+    (void)unused;
+    runloop_stop(loop);
+}
+
+//===-- runs in the host's code --------------------------------------------------------------------------------------===//
+
+TEST("R49 R104 what is posted or signalled in a run nested in the host's code is served after it") {
+    begin_asleep();
+    runloop_perform(loop, OTHER_MODE, post, &counts[0], NULL);
+    EXPECT_EQ(poll_mode(OTHER_MODE), RUNLOOP_RESULT_TIMED_OUT);
+    host_until(&counts[0], 1);
+    runloop_source *source = add_source(MODE, count_perform, &counts[1]);
+    EXPECT_EQ(runloop_hosted_begin(OTHER_MODE), 0);
+    EXPECT_EQ(runloop_hosted_iterate(RUNLOOP_FOREVER), 0);
+    runloop_source_signal(source);
+    runloop_wake_up(loop);
+    EXPECT_EQ(runloop_hosted_end(), 0);
+    host_until(&counts[1], 1);
+}
+
+TEST("R38 a plain run or a question before the first iteration leaves the descriptor readable") {
+    begin();
+    add_timer(MODE, runloop_now_ns() + 20 * MS, 0, count_fire, &counts[0]);
+    EXPECT_EQ(run_for(OTHER_MODE, 2 * MS), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT(is_readable(0));
+    add_descriptor(OTHER_MODE, make_eventfd(0), RUNLOOP_READABLE, trace_ready, "ready");
+    EXPECT(!runloop_has_work(OTHER_MODE));
+    EXPECT(is_readable(0));
+    host_until(&counts[0], 1);
+}
+
+//===-- the host's loop inside a call-out ----------------------------------------------------------------------------===//
+
+static void add_timer_and_be_modal(void *unused) {
+    (void)unused;
+    add_timer(MODE, runloop_now_ns() + 5 * MS, 0, count_fire, &counts[0]);
+    host_until(&counts[0], 1);
+    counts[1]++;
+}
+
+static void be_modal_in_timer(runloop_timer *timer, void *unused) {
+    (void)timer, (void)unused;
+    host_until(&counts[0], 2);
+    counts[1]++;
+}
+
+TEST("R80 timers fire in the host's loop inside a call-out, whenever they were added") {
+    begin_asleep();
+    runloop_post(loop, MODE, add_timer_and_be_modal, NULL, NULL);
+    host_until(&counts[1], 1);
+    add_timer(MODE, runloop_now_ns() + 2 * MS, 0, be_modal_in_timer, NULL);
+    add_timer(MODE, runloop_now_ns() + 20 * MS, 0, count_fire, &counts[0]);
+    host_until(&counts[1], 2);
+}
+
+static void take_and_count(runloop_source *source, runloop_readiness events, void *number) {
+    (void)events;
+    take(runloop_source_get_descriptor(source));
+    count_task(number);
+}
+
+static void run_other_mode_and_be_modal(void *descriptor) {
+    bump(*(int *)descriptor);
+    run_for(OTHER_MODE, 2 * MS); // leaves what is ready for this mode masked
+    host_until(&counts[0], 1);
+    counts[1]++;
+}
+
+TEST("R73 a descriptor that a nested run set aside is served in the host's loop inside the call-out") {
+    int descriptor = make_eventfd(0);
+    begin_asleep();
+    add_descriptor(MODE, descriptor, RUNLOOP_READABLE, take_and_count, &counts[0]);
+    runloop_post(loop, MODE, run_other_mode_and_be_modal, &descriptor, NULL);
+    host_until(&counts[1], 1);
+}
+
+static void be_modal(void *unused) {
+    (void)unused;
+    post(&counts[0]);
+    host_until(&counts[0], counts[0] + 1);
+}
+
+static void be_modal_and_stop(void *unused) {
+    be_modal(unused);
+    runloop_stop(loop);
+}
+
+static void stop_latched_and_be_modal(void *unused) {
+    runloop_stop_latched(loop);
+    be_modal(unused);
+}
+
+TEST("R46 R47 a stop in or after the host's loop inside a call-out stops the run of the call-out") {
+    void (*const tasks[])(void *) = {be_modal_and_stop, stop_latched_and_be_modal};
+    for (int i = 0; i < 2; i++) {
+        begin_asleep();
+        runloop_post(loop, MODE, tasks[i], NULL, NULL);
+        EXPECT_EQ(runloop_hosted_iterate(RUNLOOP_FOREVER), RUNLOOP_RESULT_STOPPED);
+    }
+    // By a later task of the same drain.
+    begin_asleep();
+    runloop_post(loop, MODE, be_modal, NULL, NULL);
+    runloop_post(loop, MODE, stop, NULL, NULL);
+    EXPECT_EQ(runloop_hosted_iterate(RUNLOOP_FOREVER), RUNLOOP_RESULT_STOPPED);
+    EXPECT_EQ(counts[0], 3);
+}
+
+static void try_to_end(void *unused) {
+    (void)unused;
+    EXPECT_EQ(runloop_hosted_end(), -EBUSY);
+    counts[1]++;
+}
+
+TEST("R38 the run that the host's loop inside a call-out led to is nobody's to end") {
+    begin_asleep();
+    runloop_post(loop, MODE, be_modal, NULL, NULL);
+    runloop_post(loop, MODE, try_to_end, NULL, NULL);
+    EXPECT_EQ(runloop_hosted_iterate(RUNLOOP_FOREVER), 0);
+    EXPECT_EQ(counts[1], 1);
+    EXPECT_EQ(runloop_hosted_end(), 0);
+}
+
+static void be_modal_once(runloop_observer *observer, runloop_activity activity, void *unused) {
+    (void)observer, (void)activity;
+    if (counts[0] == 0)
+        be_modal(unused);
+}
+
+TEST("R99 the host's loop inside an observer of Entry leaves no run behind") {
+    loop = runloop_current();
+    keep_mode(MODE);
+    add_observer(MODE, RUNLOOP_ACTIVITY_ENTRY, be_modal_once, NULL);
+    EXPECT_EQ(runloop_hosted_begin(MODE), 0);
+    EXPECT_EQ(runloop_hosted_end(), 0);
+    EXPECT(!runloop_current_mode(loop));
+    EXPECT_EQ(runloop_hosted_end(), -EINVAL);
+}
+
+//===-- budgets, ends, forks -----------------------------------------------------------------------------------------===//
+
+static void run_with_much_to_do(void *unused) {
+    (void)unused;
+    for (int i = 0; i < 100; i++)
+        post(&counts[0]);
+    pass_time(2 * MS);
+    poll_mode(MODE);
+    counts[1] = counts[0];
+}
+
+TEST("R100 a budget is the hosted run's, and not that of a plain run nested in it") {
+    begin_asleep();
+    runloop_post(loop, MODE, run_with_much_to_do, NULL, NULL);
+    runloop_hosted_iterate(MS);
+    EXPECT_EQ(counts[1], 100);
+}
+
+static void end_again(runloop_source *source, runloop *ended, const char *mode, void *info) {
+    (void)source, (void)ended, (void)mode, (void)info;
+    counts[0]++;
+    EXPECT_EQ(runloop_end_current(), -EBUSY);
+}
+
+static void *end_twice(void *unused) {
+    runloop_source_config config = {.cancel = end_again};
+    runloop_source *source = NULL;
+    REQUIRE(runloop_source_create(&config, &source) == 0);
+    EXPECT_EQ(runloop_add_source(runloop_current(), source, MODE), 0);
+    runloop_source_release(source);
+    EXPECT_EQ(runloop_end_current(), 0);
+    return unused;
+}
+
+TEST("R8 a loop that is being ended is not ended again by what that calls") {
+    on_new_thread(end_twice, NULL);
+    EXPECT_EQ(counts[0], 1);
+}
+
+TEST("R73 R123 the descriptor does not stay readable when a child keeps the set that was made anew") {
+    int ends[2], hold[2];
+    begin_asleep();
+    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) == 0 && pipe(hold) == 0);
+    runloop_source *source = add_descriptor(MODE, ends[0], RUNLOOP_READABLE, trace_ready, "readable");
+    pid_t child = fork();
+    if (child == 0) {
+        char end;
+        close(hold[1]);
+        _exit((int)read(hold[0], &end, 1));
+    }
+    close(ends[0]);
+    REQUIRE(write(ends[1], "x", 1) == 1);
+    runloop_source_invalidate(source);
+    post(&counts[0]);
+    host_until(&counts[0], 1);
+    int calls = 0;
+    for (int64_t end_ns = runloop_now_ns() + 50 * MS; runloop_now_ns() < end_ns; calls++) {
+        if (is_readable(50))
+            runloop_hosted_iterate(RUNLOOP_FOREVER);
+    }
+    EXPECT(calls <= 5);
+    close(hold[1]);
+    EXPECT_EQ(waitpid(child, NULL, 0), child);
+}
