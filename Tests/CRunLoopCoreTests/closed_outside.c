@@ -278,7 +278,7 @@ TEST("R73 R121 a loop that finds no descriptor for a new set rests between its a
     expect_loop_works();
 }
 
-TEST("R121 a timer's descriptor makes room for a set that is to be made anew when there are no others") {
+TEST("R121 a timer's descriptor is given up for a set that is to be made anew when there are no others") {
     set_up();
     int peer, end = idle_socket(&peer);
     runloop_source *source = add_descriptor(MODE, end, RUNLOOP_READABLE, trace_ready, "readable");

@@ -154,9 +154,12 @@ TEST("R116 items for other modes, signals and observers don't wake a sleeping lo
     runloop_observer_release(observer);
 }
 
+static pid_t the_thread;
+
 static void *sleep_on_one_item(void *unused) {
     (void)unused;
     trace_activities(MODE);
+    the_thread = (pid_t)syscall(SYS_gettid);
     the_source = make_source(NULL, NULL);
     runloop_add_source(runloop_current(), the_source, MODE);
     __atomic_store_n(&the_loop, runloop_retain(runloop_current()), __ATOMIC_RELEASE);
@@ -169,8 +172,7 @@ TEST("R116 R25 a sleeping run finishes when another thread removes its mode's la
         pthread_t thread;
         the_loop = NULL;
         REQUIRE(pthread_create(&thread, NULL, sleep_on_one_item, NULL) == 0);
-        WAIT_UNTIL(__atomic_load_n(&the_loop, __ATOMIC_ACQUIRE) && runloop_is_waiting(the_loop));
-        usleep(5000);
+        WAIT_UNTIL(__atomic_load_n(&the_loop, __ATOMIC_ACQUIRE) && sleeps(the_loop, the_thread));
         how ? runloop_source_invalidate(the_source) : (void)runloop_remove_source(the_loop, the_source, MODE);
         REQUIRE(pthread_join(thread, NULL) == 0);
         EXPECT_TRACE("Entry T S W A Exit");
