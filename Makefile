@@ -27,6 +27,7 @@ SANITIZE_FLAGS := $(SANITIZE_FLAGS_$(SANITIZE))
 
 CORE := Sources/CRunLoopCore
 SOURCES := $(shell scripts/core-sources)
+HEADERS := runloop.h runloop_clock.h runloop_host.h
 OBJECTS := $(SOURCES:$(CORE)/src/%.c=$(OUT)/core/%.o)
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wundef -Werror
 CFLAGS ?= -O2 -g
@@ -47,7 +48,7 @@ help: ## This list
 lib: $(OUT)/librunloop.a $(OUT)/librunloop.so.$(VERSION) ## The C library, static and shared
 
 # The flags and sources of the last build. Written when they change; everything depends on it.
-FLAGS = $(CC) $(CPPFLAGS) $(CORE_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) $(LDFLAGS) $(OBJECTS) $(CF_OBJECTS)
+FLAGS = $(CC) $(CPPFLAGS) $(CORE_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) $(LDFLAGS) $(OBJECTS) $(cf_OBJECTS) $(linux_OBJECTS) $(foreign_OBJECTS)
 .PHONY: always
 $(OUT)/flags: always
 	@mkdir -p $(@D)
@@ -78,7 +79,7 @@ FILL_IN = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLU
 
 install: lib ## Header, libraries and runloop.pc into PREFIX (and DESTDIR)
 	install -d $(TO_INCLUDE) $(TO_LIB)/pkgconfig
-	install -m 644 $(CORE)/include/runloop.h $(CORE)/include/runloop_host.h $(TO_INCLUDE)
+	install -m 644 $(HEADERS:%=$(CORE)/include/%) $(TO_INCLUDE)
 	install -m 644 $(OUT)/librunloop.a $(TO_LIB)/librunloop.a
 	install -m 755 $(OUT)/librunloop.so.$(VERSION) $(TO_LIB)/librunloop.so.$(VERSION)
 	ln -sf librunloop.so.$(VERSION) $(TO_LIB)/librunloop.so.$(SOVERSION)
@@ -86,53 +87,114 @@ install: lib ## Header, libraries and runloop.pc into PREFIX (and DESTDIR)
 	$(FILL_IN) runloop.pc.in > $(TO_LIB)/pkgconfig/runloop.pc
 
 uninstall: ## Removes what install has installed
-	rm -f $(TO_INCLUDE)/runloop.h $(TO_INCLUDE)/runloop_host.h $(TO_LIB)/librunloop.a $(TO_LIB)/librunloop.so $(TO_LIB)/librunloop.so.$(SOVERSION) \
+	rm -f $(HEADERS:%=$(TO_INCLUDE)/%) $(TO_LIB)/librunloop.a $(TO_LIB)/librunloop.so $(TO_LIB)/librunloop.so.$(SOVERSION) \
 	    $(TO_LIB)/librunloop.so.$(VERSION) $(TO_LIB)/pkgconfig/runloop.pc
 
-#-- CoreFoundation's interface ----------------------------------------------------------------------------------------
+#-- the libraries on top of it ------------------------------------------------------------------------------------------
+
+# $(call library,NAME,FOLDER): librunloop-NAME, static and shared, of the C files in FOLDER/src. It finds librunloop in its own folder,
+# whichever that is.
+define library
+$(1)_OBJECTS := $(patsubst $(2)/src/%.c,$(OUT)/$(1)/%.o,$(sort $(wildcard $(2)/src/*.c)))
+.PHONY: install-$(1) uninstall-$(1)
+lib: $(OUT)/librunloop-$(1).a $(OUT)/librunloop-$(1).so.$(VERSION)
+install: install-$(1)
+uninstall: uninstall-$(1)
+
+$(OUT)/$(1)/%.o: $(2)/src/%.c $(OUT)/flags Makefile
+	@mkdir -p $$(@D)
+	@echo "  CC   $$<"
+	@$$(CC) $$(CPPFLAGS) $$(LIBRARY_CFLAGS) -I$(2)/include $$(CFLAGS) $$(SANITIZE_FLAGS) -MMD -MP -c $$< -o $$@
+
+$(OUT)/librunloop-$(1).a: $$($(1)_OBJECTS)
+	@rm -f $$@
+	@echo "  AR   $$@"
+	@$$(AR) rcs $$@ $$^
+
+$(OUT)/librunloop-$(1).so.$(VERSION): $$($(1)_OBJECTS) $(OUT)/librunloop.so.$(VERSION)
+	@echo "  LINK $$@"
+	@$$(SHARED) -Wl,-soname,librunloop-$(1).so.$(SOVERSION) -Wl,-rpath,'$$$$ORIGIN' -o $$@ $$^
+	@ln -sf $$(@F) $$(@D)/librunloop-$(1).so.$(SOVERSION)
+
+install-$(1): lib
+	install -d $$(TO_LIB)/pkgconfig
+	install -m 644 $(OUT)/librunloop-$(1).a $$(TO_LIB)/librunloop-$(1).a
+	install -m 755 $(OUT)/librunloop-$(1).so.$(VERSION) $$(TO_LIB)/librunloop-$(1).so.$(VERSION)
+	ln -sf librunloop-$(1).so.$(VERSION) $$(TO_LIB)/librunloop-$(1).so.$(SOVERSION)
+	ln -sf librunloop-$(1).so.$(VERSION) $$(TO_LIB)/librunloop-$(1).so
+	$$(FILL_IN) runloop-$(1).pc.in > $$(TO_LIB)/pkgconfig/runloop-$(1).pc
+
+uninstall-$(1):
+	rm -f $$(TO_LIB)/librunloop-$(1).* $$(TO_LIB)/pkgconfig/runloop-$(1).pc
+endef
 
 CF := Sources/RunLoopCF
-CF_OBJECTS := $(patsubst $(CF)/src/%.c,$(OUT)/cf/%.o,$(sort $(wildcard $(CF)/src/*.c)))
-CF_CFLAGS := $(LIBRARY_CFLAGS) -I$(CF)/include
+LINUX := Sources/CRunLoopLinux
+FOREIGN := Sources/CRunLoopForeign
+$(eval $(call library,cf,$(CF)))
+$(eval $(call library,linux,$(LINUX)))
+$(eval $(call library,foreign,$(FOREIGN)))
 
-.PHONY: install-cf uninstall-cf test-cf
-lib: $(OUT)/librunloop-cf.a $(OUT)/librunloop-cf.so.$(VERSION)
-# It finds librunloop in its own folder, whichever that is.
-install: install-cf
-uninstall: uninstall-cf
+-include $(OBJECTS:.o=.d) $(cf_OBJECTS:.o=.d) $(linux_OBJECTS:.o=.d) $(foreign_OBJECTS:.o=.d)
 
-$(OUT)/cf/%.o: $(CF)/src/%.c $(OUT)/flags Makefile
-	@mkdir -p $(@D)
-	@echo "  CC   $<"
-	@$(CC) $(CPPFLAGS) $(CF_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP -c $< -o $@
+install: install-headers
+uninstall: uninstall-headers
+.PHONY: install-headers uninstall-headers test-cf
+TOP_HEADERS := $(wildcard $(LINUX)/include/*.h $(FOREIGN)/include/*.h)
 
--include $(OBJECTS:.o=.d) $(CF_OBJECTS:.o=.d)
+install-headers:
+	install -d $(TO_INCLUDE)/runloop-cf/CoreFoundation
+	install -m 644 $(CF)/include/CoreFoundation/*.h $(TO_INCLUDE)/runloop-cf/CoreFoundation
+	install -m 644 $(TOP_HEADERS) $(TO_INCLUDE)
 
-$(OUT)/librunloop-cf.a: $(CF_OBJECTS)
-	@rm -f $@
-	@echo "  AR   $@"
-	@$(AR) rcs $@ $^
-
-$(OUT)/librunloop-cf.so.$(VERSION): $(CF_OBJECTS) $(OUT)/librunloop.so.$(VERSION)
-	@echo "  LINK $@"
-	@$(SHARED) -Wl,-soname,librunloop-cf.so.$(SOVERSION) -Wl,-rpath,'$$ORIGIN' -o $@ $^
-	@ln -sf $(@F) $(@D)/librunloop-cf.so.$(SOVERSION)
+uninstall-headers:
+	rm -rf $(TO_INCLUDE)/runloop-cf
+	rm -f $(addprefix $(TO_INCLUDE)/,$(notdir $(TOP_HEADERS)))
 
 test-cf: ## Programs written for CFRunLoop, on this library and on CoreFoundation
 	@Tests/bin/cf-programs
 
-install-cf: lib
-	install -d $(TO_INCLUDE)/runloop-cf/CoreFoundation $(TO_LIB)/pkgconfig
-	install -m 644 $(CF)/include/CoreFoundation/*.h $(TO_INCLUDE)/runloop-cf/CoreFoundation
-	install -m 644 $(OUT)/librunloop-cf.a $(TO_LIB)/librunloop-cf.a
-	install -m 755 $(OUT)/librunloop-cf.so.$(VERSION) $(TO_LIB)/librunloop-cf.so.$(VERSION)
-	ln -sf librunloop-cf.so.$(VERSION) $(TO_LIB)/librunloop-cf.so.$(SOVERSION)
-	ln -sf librunloop-cf.so.$(VERSION) $(TO_LIB)/librunloop-cf.so
-	$(FILL_IN) runloop-cf.pc.in > $(TO_LIB)/pkgconfig/runloop-cf.pc
+#-- adapters to other loops -------------------------------------------------------------------------------------------
 
-uninstall-cf:
-	rm -rf $(TO_INCLUDE)/runloop-cf
-	rm -f $(TO_LIB)/librunloop-cf.* $(TO_LIB)/pkgconfig/runloop-cf.pc
+# The files of Hosts as libraries. Only these targets need GLib and libuv.
+PACKAGE_glib := glib-2.0
+PACKAGE_uv := libuv
+HOST_OBJECTS := $(OUT)/hosts/glib.o $(OUT)/hosts/uv.o
+
+.PHONY: install-glib install-uv uninstall-glib uninstall-uv
+uninstall: uninstall-glib uninstall-uv
+install-glib: ## What install does, and librunloop-glib, the loop under GLib's
+install-uv: ## What install does, and librunloop-uv, the loop under libuv's
+
+$(HOST_OBJECTS): $(OUT)/hosts/%.o: Hosts/runloop-%.c $(OUT)/flags Makefile
+	@mkdir -p $(@D)
+	@pkg-config --print-errors --exists $(PACKAGE_$*)
+	@echo "  CC   $<"
+	@$(CC) $(CPPFLAGS) $(LIBRARY_CFLAGS) -fvisibility=default $(CFLAGS) $(SANITIZE_FLAGS) \
+	    $$(pkg-config --cflags $(PACKAGE_$*) | sed 's/-I/-isystem /g') -MMD -MP -c $< -o $@
+
+-include $(HOST_OBJECTS:.o=.d)
+
+$(OUT)/librunloop-%.a: $(OUT)/hosts/%.o
+	@rm -f $@
+	@echo "  AR   $@"
+	@$(AR) rcs $@ $^
+
+$(OUT)/librunloop-%.so.$(VERSION): $(OUT)/hosts/%.o $(OUT)/librunloop.so.$(VERSION)
+	@echo "  LINK $@"
+	@$(SHARED) -Wl,-soname,librunloop-$*.so.$(SOVERSION) -Wl,-rpath,'$$ORIGIN' -o $@ $^ $$(pkg-config --libs $(PACKAGE_$*))
+	@ln -sf $(@F) $(@D)/librunloop-$*.so.$(SOVERSION)
+
+install-glib install-uv: install-%: install $(OUT)/librunloop-%.a $(OUT)/librunloop-%.so.$(VERSION)
+	install -m 644 Hosts/runloop-$*.h $(TO_INCLUDE)
+	install -m 644 $(OUT)/librunloop-$*.a $(TO_LIB)/librunloop-$*.a
+	install -m 755 $(OUT)/librunloop-$*.so.$(VERSION) $(TO_LIB)/librunloop-$*.so.$(VERSION)
+	ln -sf librunloop-$*.so.$(VERSION) $(TO_LIB)/librunloop-$*.so.$(SOVERSION)
+	ln -sf librunloop-$*.so.$(VERSION) $(TO_LIB)/librunloop-$*.so
+	$(FILL_IN) Hosts/runloop-$*.pc.in > $(TO_LIB)/pkgconfig/runloop-$*.pc
+
+uninstall-glib uninstall-uv: uninstall-%:
+	rm -f $(TO_INCLUDE)/runloop-$*.h $(TO_LIB)/librunloop-$*.* $(TO_LIB)/pkgconfig/runloop-$*.pc
 
 #-- the tour ----------------------------------------------------------------------------------------------------------
 
@@ -168,19 +230,32 @@ test-c: ## The C tests, a process for each, and a test for every rule
 	@set -o pipefail; Tests/bin/c-tests 2>&1 | tee $(BUILD)/test-c.log
 	@scripts/check-rules
 
+.PHONY: test-watch-campaign
+test-watch-campaign: ## 100,000 random changes of files: what was told is what is on the disk
+	@RUNLOOP_TEST_TIMEOUT=1800 RUNLOOP_TEST_CHANGES=$${CHANGES:-100000} FILE=files_random Tests/bin/c-tests
+
 .PHONY: test-ports
 test-ports: ## The C tests for 32 bits, for musl, and for aarch64 in an emulator
 	@mkdir -p $(BUILD)
 	@set -o pipefail; Tests/bin/ports 2>&1 | tee $(BUILD)/test-ports.log
 
 .PHONY: test-hosts host-deps
-test-hosts: ## Hosted runs under GLib, libuv, Qt, SDL, asyncio and Node.js (FILE=glib NAME=R38), and in a GTK window
+test-hosts: ## Hosted runs under GLib, libuv, Qt, SDL, asyncio and Node.js, the installed adapters, GLib in Swift, and a GTK window
 	@mkdir -p $(BUILD)
-	@set -o pipefail; { Tests/bin/hosts && Tests/bin/gtk-window; } 2>&1 | tee $(BUILD)/test-hosts.log
+	@set -o pipefail; { Tests/bin/hosts && Tests/bin/install-hosts && Tests/bin/glib-package && Tests/bin/gtk-window; } 2>&1 | \
+	    tee $(BUILD)/test-hosts.log
 
 host-deps: ## Installs the development packages of the hosts (apt-get)
 	apt-get install -y libglib2.0-dev libuv1-dev libsdl2-dev qt6-base-dev libpython3.11-dev nodejs pkg-config \
 	    libgtk-4-dev xvfb xdotool imagemagick
+
+.PHONY: test-guests guest-deps
+test-guests: ## Other libraries in our loop: GLib, Wayland with weston, sd-bus, libcurl, c-ares (FILE=wayland NAME=task)
+	@mkdir -p $(BUILD)
+	@set -o pipefail; Tests/bin/guests 2>&1 | tee $(BUILD)/test-guests.log
+
+guest-deps: ## Installs the development packages of the guests (apt-get)
+	apt-get install -y libglib2.0-dev libwayland-dev weston libsystemd-dev libcurl4-openssl-dev libc-ares-dev pkg-config
 
 .PHONY: test-servers
 test-servers: ## The example servers, with real clients
@@ -221,7 +296,7 @@ conformance: ## Compares the same programs on CoreFoundation and on this library
 
 #-- benchmarks --------------------------------------------------------------------------------------------------------
 
-.PHONY: bench bench-deps bench-smoke size
+.PHONY: bench bench-deps bench-smoke bench-tasks size
 W ?=
 PEERS ?=
 REPS ?= 3
@@ -240,6 +315,9 @@ growth: ## How the cost of each operation grows from 1 to 1,000,000 items: instr
 bench-smoke: ## Runs each benchmark briefly, to check that all still work
 	@Benchmarks/bench --smoke
 
+bench-tasks: ## Swift concurrency on RunLoopKitSingleThread and on the runtime's executors (REPS=7); PUBLISH=1 writes docs/bench/tasks.md
+	@Benchmarks/tasks/measure $(REPS) $(if $(PUBLISH),--publish)
+
 size: ## Size and start of one small program: C, Swift with RunLoopKit, Swift with Foundation
 	@Benchmarks/size/measure
 
@@ -255,7 +333,7 @@ lint: ## Formats, headers, warnings as errors, what the library exports
 
 format: ## Formats all C and Swift files in place
 	clang-format -i $(C_FILES)
-	swift-format format --in-place --recursive Package.swift Sources Tests Examples
+	swift-format format --in-place --recursive Package.swift Sources Tests Examples Packages
 
 docs: ## The documentation of every product in build/docs; checks that each public symbol has a comment and all code compiles
 	@scripts/docs

@@ -13,10 +13,17 @@ let package = Package(
     products: [
         .library(name: "RunLoopKit", targets: ["RunLoopKit"]),
         .library(name: "RunLoopKitTesting", targets: ["RunLoopKitTesting"]),
+        .library(name: "RunLoopKitSimulation", targets: ["RunLoopKitSimulation"]),
         .library(name: "RunLoopKitFoundationCompat", targets: ["RunLoopKitFoundationCompat"]),
-        // The main actor on the main loop, by interfaces of the Swift runtime that are not public.
-        .library(name: "RunLoopKitExperimental", targets: ["RunLoopKitExperimental"]),
+        // Other event libraries as sources of a loop, in Swift and in C.
+        .library(name: "RunLoopKitForeign", targets: ["RunLoopKitForeign", "CRunLoopForeign"]),
+        // To be linked, not called: the main actor on the main loop, and all tasks there. By interfaces of the Swift runtime that are not public.
+        .library(name: "RunLoopKitMainActor", targets: ["RunLoopKitMainActor"]),
+        .library(name: "RunLoopKitSingleThread", targets: ["RunLoopKitSingleThread"]),
+        // Foundation's loop and ours on one thread. The only product that needs Foundation.
+        .library(name: "RunLoopKitFoundation", targets: ["RunLoopKitFoundation"]),
         .library(name: "CRunLoopCore", targets: ["CRunLoopCore"]),
+        .library(name: "CRunLoopLinux", targets: ["CRunLoopLinux"]),
     ],
     targets: [
         .target(
@@ -31,30 +38,65 @@ let package = Package(
                 .headerSearchPath("src"),
             ]
         ),
+        // Signals, children and changes of files as sources; uses only what is public of the core.
+        .target(
+            name: "CRunLoopLinux",
+            dependencies: ["CRunLoopCore"],
+            path: "Sources/CRunLoopLinux",
+            sources: ["src"],
+            publicHeadersPath: "include",
+            cSettings: [.define("_GNU_SOURCE")]
+        ),
         .target(
             name: "RunLoopKit",
-            dependencies: ["CRunLoopCore"],
+            dependencies: ["CRunLoopCore", "CRunLoopLinux"],
             path: "Sources/RunLoopKit",
             swiftSettings: swiftSettings
         ),
-        // Nothing else depends on these two.
+        // Nothing else depends on these.
         .target(
-            name: "CRunLoopExperimental",
-            path: "Sources/CRunLoopExperimental",
+            name: "CRunLoopForeign",
+            dependencies: ["CRunLoopCore"],
+            path: "Sources/CRunLoopForeign",
             sources: ["src"],
             publicHeadersPath: "include"
         ),
         .target(
-            name: "RunLoopKitExperimental",
-            dependencies: ["RunLoopKit", "CRunLoopExperimental"],
-            path: "Sources/RunLoopKitExperimental",
+            name: "RunLoopKitForeign",
+            dependencies: ["RunLoopKit", "CRunLoopForeign"],
+            path: "Sources/RunLoopKitForeign",
+            swiftSettings: swiftSettings
+        ),
+        .target(
+            name: "CRunLoopExecutors",
+            path: "Sources/CRunLoopExecutors",
+            sources: ["src"],
+            publicHeadersPath: "include"
+        ),
+        .target(
+            name: "RunLoopKitMainActor",
+            dependencies: ["RunLoopKit", "CRunLoopCore", "CRunLoopExecutors"],
+            path: "Sources/RunLoopKitMainActor",
+            swiftSettings: swiftSettings
+        ),
+        .target(
+            name: "RunLoopKitSingleThread",
+            dependencies: ["RunLoopKitMainActor"],
+            path: "Sources/RunLoopKitSingleThread",
             swiftSettings: swiftSettings
         ),
         // For tests of code that uses run loops: under XCTest, Swift Testing, or neither.
         .target(
             name: "RunLoopKitTesting",
-            dependencies: ["RunLoopKit"],
+            dependencies: ["RunLoopKit", "CRunLoopCore"],
             path: "Sources/RunLoopKitTesting",
+            swiftSettings: swiftSettings
+        ),
+        // Whole programs under seeds, in virtual time.
+        .target(
+            name: "RunLoopKitSimulation",
+            dependencies: ["RunLoopKit", "RunLoopKitTesting", "CRunLoopCore"],
+            path: "Sources/RunLoopKitSimulation",
             swiftSettings: swiftSettings
         ),
         // Foundation's run loop by name and signature: programs are ported by changing the import.
@@ -62,6 +104,13 @@ let package = Package(
             name: "RunLoopKitFoundationCompat",
             dependencies: ["RunLoopKit"],
             path: "Sources/RunLoopKitFoundationCompat",
+            swiftSettings: swiftSettings
+        ),
+        // Not the above: for programs that have Foundation, and keep it.
+        .target(
+            name: "RunLoopKitFoundation",
+            dependencies: ["RunLoopKit"],
+            path: "Sources/RunLoopKitFoundation",
             swiftSettings: swiftSettings
         ),
         // The guided tour, `make run`. Clients of the package do not get it.
@@ -90,19 +139,48 @@ let package = Package(
             path: "Examples/Sensors",
             swiftSettings: swiftSettings
         ),
-        // Run by a test: an async main needs a process of its own.
+        // Run by tests, in processes of their own, as executors belong to a process. The tests do not depend on them: they would be
+        // linked, and so install executors, in the process of the tests.
         .executableTarget(
             name: "async-main-program",
-            dependencies: ["RunLoopKit", "RunLoopKitExperimental"],
-            path: "Tests/AsyncMainProgram",
+            dependencies: ["RunLoopKit", "RunLoopKitMainActor"],
+            path: "Tests/ExecutorPrograms/AsyncMain",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "single-thread-program",
+            dependencies: [
+                "RunLoopKit", "RunLoopKitSingleThread", "RunLoopKitTesting", "ForkedChild", "AllocationCount",
+            ],
+            path: "Tests/ExecutorPrograms/SingleThread",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "synchronous-main-program",
+            dependencies: ["RunLoopKit", "RunLoopKitSingleThread"],
+            path: "Tests/ExecutorPrograms/SynchronousMain",
+            swiftSettings: swiftSettings
+        ),
+        .target(name: "AllocationCount", path: "Tests/ExecutorPrograms/AllocationCount", publicHeadersPath: "include"),
+        .target(name: "DeafRuntime", path: "Tests/ExecutorPrograms/DeafRuntime", publicHeadersPath: "include"),
+        .executableTarget(
+            name: "fallback-program",
+            dependencies: ["RunLoopKit", "RunLoopKitSingleThread", "DeafRuntime"],
+            path: "Tests/ExecutorPrograms/Fallback",
             swiftSettings: swiftSettings
         ),
         // How the tests fork.
         .target(name: "ForkedChild", path: "Tests/ForkedChild", swiftSettings: swiftSettings),
         .testTarget(
             name: "RunLoopKitTests",
-            dependencies: ["RunLoopKit", "RunLoopKitTesting", "CRunLoopCore", "ForkedChild", "async-main-program"],
+            dependencies: ["RunLoopKit", "RunLoopKitTesting", "CRunLoopCore", "ForkedChild"],
             path: "Tests/RunLoopKitTests",
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "SimulationTests",
+            dependencies: ["RunLoopKit", "RunLoopKitSimulation"],
+            path: "Tests/SimulationTests",
             swiftSettings: swiftSettings
         ),
         .testTarget(
@@ -111,10 +189,16 @@ let package = Package(
             path: "Tests/FoundationCompatTests",
             swiftSettings: swiftSettings
         ),
+        .testTarget(
+            name: "RunLoopKitForeignTests",
+            dependencies: ["RunLoopKitForeign", "RunLoopKit", "RunLoopKitTesting"],
+            path: "Tests/RunLoopKitForeignTests",
+            swiftSettings: swiftSettings
+        ),
         // What must run on the initial thread: Swift Testing cannot, synchronous XCTest methods do.
         .testTarget(
             name: "MainThreadTests",
-            dependencies: ["RunLoopKit", "RunLoopKitTesting"],
+            dependencies: ["RunLoopKit", "RunLoopKitFoundation", "RunLoopKitTesting"],
             path: "Tests/MainThreadTests",
             swiftSettings: swiftSettings
         ),

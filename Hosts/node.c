@@ -1,6 +1,6 @@
-// node.c — an addon that serves a run loop on the main thread of Node.js, by uv.c. Copy both into an addon, or build this one:
+// node.c — an addon that serves a run loop on the main thread of Node.js, by runloop-uv.c. Copy both into an addon, or build this one:
 //
-//     cc -shared -fPIC -I/usr/include/node node.c uv.c $(pkg-config --cflags --libs runloop) -o runloop.node
+//     cc -shared -fPIC -I/usr/include/node node.c runloop-uv.c $(pkg-config --cflags --libs runloop) -o runloop.node
 //
 //     const runloop = require('./runloop.node');
 //     runloop.attach();   // the default mode; keeps Node running, as an open socket does
@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-#include "uv.h"
+#include "runloop-uv.h"
 
 static struct runloop_uv *hosted;
 

@@ -44,16 +44,15 @@ extension RunLoop.Mode {
 
     var port: UInt16 { listener?.port ?? 0 }
 
-    /// Serves until SIGINT or SIGTERM, and says goodbye.
+    /// Serves until SIGINT or SIGTERM, and says goodbye. A second signal ends the goodbye.
     func run() throws {
-        let loop = loop
-        let signals = try [SIGINT, SIGTERM].map { number in try RunLoop.Source(signal: number) { loop.stop() } }
-        for source in signals { try loop.add(source, forMode: .default) }
+        let shutdown = try RunLoop.Shutdown(signals: [SIGINT, SIGTERM], inMode: .default)
+        shutdown.addWork(isolation: .shared) { [self] in
+            sayGoodbye()
+            exit(0)
+        }
         Log.print("chat: listens on port \(port)")
         loop.run(mode: .default)
-        // From here on a second signal has its default effect and ends the program.
-        for source in signals { source.invalidate() }
-        sayGoodbye()
     }
 
     /// Its mode has no listener and no timers, only the sources of clients with waiting output. Each is removed when its client

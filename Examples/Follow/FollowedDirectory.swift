@@ -1,3 +1,5 @@
+import RunLoopKit
+
 /// A directory whose files are all followed. Each file is printed once, even if it is renamed.
 @MainActor final class FollowedDirectory: Followed {
     private struct Member {
@@ -20,9 +22,8 @@
     }
 
     func look() {
-        do throws(SystemError) {
-            // Watched again each time, because another directory may have the path by now.
-            watch = try follower.watches.watch(path, .directory) { [weak self] in self?.setNeedsLook() }
+        do {
+            if watch == nil { watch = try Watch(path, .directory) { [weak self] in self?.setNeedsLook() } }
             let present = try find(File.names(inDirectory: path))
             start = .beginning
             printMembers(present)
@@ -52,7 +53,7 @@
         do throws(SystemError) {
             let file = try File(path: path)
             do throws(SystemError) {
-                let tail = try Tail(file, from: start, follower.watches) { [weak self] in self?.setNeedsLook() }
+                let tail = try Tail(file, from: start)
                 members[tail.identity] = Member(tail: tail, path: path)
             } catch {
                 file.close()

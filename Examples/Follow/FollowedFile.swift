@@ -16,11 +16,13 @@ import RunLoopKit
 @MainActor final class FollowedFile: Followed {
     private let path: String
     private let follower: Follower
-    private let place: Place
+    private var watch: Watch?
     private var start: Tail.Start
     private var tail: Tail?
     /// The file that had the path before. The writer of a log continues to write to it until it is notified of the new one.
     private var former: Tail?
+    /// Of a file that was moved away, by the name that it has now.
+    private var watchOfMoved: Watch?
     private var endOfFormer: RunLoop.Timeout?
     /// The last message about the path, so that each is printed once.
     private var lastWords = ""
@@ -30,22 +32,23 @@ import RunLoopKit
         self.path = path
         self.start = start
         self.follower = follower
-        place = Place(of: path, follower.watches)
     }
 
     func look() {
         // Watch first, then check: a change in between is noticed twice instead of never.
-        place.watch { [weak self] in self?.setNeedsLook() }
+        if watch == nil { watch = watching(path) }
         let found = Status(path: path)
         if let former, former.printOn(follower.output, as: path) { setNeedsLook() }
         if let tail {
             // Text that was written before the file was moved away belongs to it.
             if tail.printOn(follower.output, as: path) { return setNeedsLook() }
             if found?.identity == tail.identity { return say("") }
+            if !tail.isDeleted { watchOfMoved = watching(tail.link) }
             // The writer of a renamed file continues to write to it for a while; a deleted file only occupies space.
             if found == nil && !tail.isDeleted { return say("file was moved away") }
             self.tail = nil
-            forgetFormer()
+            former?.close()
+            former = nil
             if tail.isDeleted { tail.close() } else { keepForAWhile(tail) }
             say(found == nil ? "file was deleted" : "file was replaced, following the new one")
         }
@@ -65,7 +68,7 @@ import RunLoopKit
         do throws(SystemError) {
             let file = try File(path: path)
             do throws(SystemError) {
-                tail = try Tail(file, from: start, follower.watches) { [weak self] in self?.setNeedsLook() }
+                tail = try Tail(file, from: start)
             } catch {
                 file.close()
                 throw error
@@ -88,8 +91,18 @@ import RunLoopKit
 
     private func forgetFormer() {
         endOfFormer = nil
+        watchOfMoved = nil
         former?.close()
         former = nil
+    }
+
+    private func watching(_ path: String) -> Watch? {
+        do throws(RunLoop.Error) {
+            return try Watch(path, .file) { [weak self] in self?.setNeedsLook() }
+        } catch {
+            say("\(error)")
+            return nil
+        }
     }
 
     private func setNeedsLook() { follower.setNeedsLook(self) }

@@ -8,7 +8,6 @@ import RunLoopKit
 
 /// Everything that is followed. A notification marks files; before the loop sleeps, each marked file is checked once.
 @MainActor final class Follower {
-    let watches: Watches
     let output: Output
     private let loop = RunLoop.main
     private let patience: Duration
@@ -19,7 +18,6 @@ import RunLoopKit
     init(_ options: Options) throws {
         let loop = loop
         patience = options.patience
-        watches = try Watches(on: loop)
         let isSeveral = options.paths.count > 1 || Status(path: options.paths[0])?.kind == .directory
         output = try Output(on: loop, showsNames: isSeveral) { loop.stop() }
         work = RunLoop.CoalescedWork(isolation: .shared, inMode: .default) { [weak self] in self?.lookAtMarked() }

@@ -7,22 +7,19 @@
 
     let identity: Identity
     private let file: File
-    private let watch: Watch
     private var offset: Int
 
-    /// - Parameter whenChanged: called when there may be something to print.
-    init(
-        _ file: File, from start: Start, _ watches: Watches, whenChanged: @escaping Watches.Action
-    ) throws(SystemError) {
+    init(_ file: File, from start: Start) throws(SystemError) {
         self.file = file
         identity = try file.status().identity
         switch start {
         case .beginning: offset = 0
         case .lastLines(let count): offset = try file.offset(ofLast: count)
         }
-        // By its descriptor, because its name may belong to another file by now.
-        watch = try watches.watch("/proc/self/fd/\(file.descriptor)", .file, whenChanged)
     }
+
+    /// Leads to the file, whatever its name is now.
+    var link: String { "/proc/self/fd/\(file.descriptor)" }
 
     /// Whether the last name has been removed, so that nothing more is expected.
     var isDeleted: Bool { (try? file.status().isDeleted) ?? true }

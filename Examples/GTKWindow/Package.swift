@@ -4,11 +4,17 @@ import PackageDescription
 // A package of its own, so that nobody else needs GTK: apt-get install libgtk-4-dev
 let package = Package(
     name: "GTKWindow",
-    dependencies: [.package(name: "RunLoopKit", path: "../..")],
+    dependencies: [
+        .package(name: "RunLoopKit", path: "../.."),
+        .package(path: "../../Packages/RunLoopKitGLib"),
+    ],
     targets: [
         .systemLibrary(name: "CGtk", pkgConfig: "gtk4", providers: [.apt(["libgtk-4-dev"])]),
         .executableTarget(
             name: "GTKWindow",
-            dependencies: ["CGtk", .product(name: "RunLoopKit", package: "RunLoopKit")]),
+            dependencies: [
+                "CGtk", .product(name: "RunLoopKit", package: "RunLoopKit"),
+                .product(name: "RunLoopKitGLib", package: "RunLoopKitGLib"),
+            ]),
     ]
 )

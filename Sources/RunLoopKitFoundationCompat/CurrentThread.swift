@@ -21,20 +21,31 @@ enum CurrentThread {
         return key
     }()
 
-    private static let initial = Unguarded(Thread(adopted: nil))
+    private static let initial = Unguarded(Thread(adopted: systemName(of: "self")))
 
     /// The object of the initial thread.
     static var main: Thread { initial.object }
 
     static var object: Thread {
         if let object = pthread_getspecific(key) { return Unmanaged<Thread>.fromOpaque(object).takeUnretainedValue() }
-        let thread = isInitial ? main : Thread(adopted: nil)
+        let thread = isInitial ? main : Thread(adopted: systemName(of: "thread-self"))
         begin(thread)
         return thread
     }
 
     static func begin(_ thread: Thread) {
         pthread_setspecific(key, Unmanaged.passRetained(thread).toOpaque())
+    }
+
+    /// The name of a process is that of its initial thread.
+    private static func systemName(of folder: String) -> String? {
+        let file = open("/proc/\(folder)/comm", O_RDONLY | O_CLOEXEC)
+        if file < 0 { return nil }
+        defer { close(file) }
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 64) { text in
+            let count = read(file, text.baseAddress!, text.count)
+            return String(decoding: text.prefix(max(count - 1, 0)), as: UTF8.self)
+        }
     }
 
     /// Linux names the calling thread "process/task/thread"; the initial one has the number of its process.

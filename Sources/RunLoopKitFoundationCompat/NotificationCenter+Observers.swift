@@ -13,6 +13,8 @@ internal import Synchronization
 /// There are no operation queues: the thread that posts calls the observer, and `queue` is always `nil`.
 public enum OperationQueue {}
 
+// Foundation has the same methods for the same class. In a module that has files with either, each file sees the methods of both, unless
+// MemberImportVisibility is enabled. These are disfavoured, so a call in a file with Foundation is one of Foundation's.
 extension NotificationCenter {
     /// Adds a block that is called for each notification of that name and sender, on the thread that posts it.
     ///
@@ -24,6 +26,7 @@ extension NotificationCenter {
     ///   - queue: `nil`; there is no other value.
     /// - Returns: a token for `removeObserver(_:)`. The block is kept as long as the center, or until then; releasing the token
     ///   has no effect.
+    @_disfavoredOverload
     public func addObserver(
         forName name: NSNotification.Name?, object obj: Any?, queue: OperationQueue?,
         using block: @escaping @Sendable (Notification) -> Void
@@ -35,12 +38,14 @@ extension NotificationCenter {
 
     /// Ends an observation. When it returns, the block may still be running on another thread; it is not called again. Anything
     /// that is not a token of this center is ignored. Any thread, the block too. O(observers).
+    @_disfavoredOverload
     public func removeObserver(_ observer: Any) {
         guard let observer = observer as? NotificationObserver else { return }
         NotificationObservers.remove(from: self) { $0 === observer }
     }
 
     /// Ends an observation if it is for that name and object; `nil` is any. O(observers).
+    @_disfavoredOverload
     public func removeObserver(_ observer: Any, name aName: NSNotification.Name?, object: Any?) {
         guard let observer = observer as? NotificationObserver else { return }
         NotificationObservers.remove(from: self) {
@@ -50,11 +55,13 @@ extension NotificationCenter {
 
     /// Calls the block of every observer of it, one after the other, on this thread, before it returns. Blocks that are added
     /// or removed during the call are not called. May be called in a block. O(observers).
+    @_disfavoredOverload
     public func post(_ notification: Notification) {
         for observer in NotificationObservers.all(of: self) { observer.notify(notification) }
     }
 
     /// Posts a notification of that name, sender and information.
+    @_disfavoredOverload
     public func post(
         name aName: NSNotification.Name, object anObject: Any?, userInfo aUserInfo: [AnyHashable: Any]? = nil
     ) {

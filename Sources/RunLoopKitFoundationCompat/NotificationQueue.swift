@@ -94,5 +94,13 @@ open class NotificationQueue {
     }
 }
 
+extension NotificationQueue: NSObjectProtocol, Hashable {
+    /// Are these the same queue? O(1).
+    public static func == (a: NotificationQueue, b: NotificationQueue) -> Bool { a === b }
+
+    /// Hashes the queue's identity. O(1).
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
 @available(*, unavailable)
 extension NotificationQueue: @unchecked Sendable {}

@@ -46,7 +46,7 @@ extension RunLoop {
     /// - Returns: that date; `.distantFuture` without timers; `nil` if nothing can happen in the mode any more, and on another
     ///   thread than the loop's.
     public func limitDate(forMode mode: Mode) -> Date? {
-        guard runOnce(mode, until: .now), !native.isEmpty(mode.native) else { return nil }
+        guard runOnce(mode, until: .now), !native.isEmpty(inMode: mode.native) else { return nil }
         return native.nextFireDate(inMode: mode.native).map(wallDate(of:)) ?? .distantFuture
     }
 
@@ -56,7 +56,7 @@ extension RunLoop {
     }
 
     private func runOnce(_ mode: Mode, until limit: Instant?) -> Bool {
-        guard isOnItsThread, !native.isEmpty(mode.native) else { return false }
+        guard isOnItsThread, !native.isEmpty(inMode: mode.native) else { return false }
         native.run(mode: mode.native, until: limit, returnAfterSourceHandled: true)
         return true
     }

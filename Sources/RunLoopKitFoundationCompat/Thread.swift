@@ -11,6 +11,7 @@ open class Thread {
         var stackSize = 8 << 20
         var phase = Phase.new
         var isCancelled = false
+        var qualityOfService = QualityOfService.default
     }
 
     private enum Phase { case new, executing, finished }
@@ -107,10 +108,20 @@ open class Thread {
     /// Is it the initial thread?
     open var isMainThread: Bool { self === CurrentThread.main }
 
-    /// A name for people. Debuggers show the name that it had when it started, of which Linux keeps 15 bytes.
+    /// A name for people. Debuggers show 15 bytes of the one that it had when it started, or that it has set itself since. A thread that
+    /// this class did not start has the system's name at first, which for the initial thread is that of the program.
     open var name: String? {
         get { state.withLock { $0.name } }
-        set { state.withLock { $0.name = newValue } }
+        set {
+            state.withLock { $0.name = newValue }
+            if self === CurrentThread.object { PosixThread.setCurrentName(newValue ?? "") }
+        }
+    }
+
+    /// How important the thread's work is. Kept, and without effect: Linux has no such classes.
+    open var qualityOfService: QualityOfService {
+        get { state.withLock { $0.qualityOfService } }
+        set { state.withLock { $0.qualityOfService = newValue } }
     }
 
     /// The size of its stack in bytes, if set before the start. Rounded up to whole pages.
@@ -136,6 +147,20 @@ extension Thread: NSObjectProtocol, Hashable {
 
 @available(*, unavailable)
 extension Thread: @unchecked Sendable {}
+
+/// How important work is to the user of the program. Has no effect on Linux.
+public enum QualityOfService: Int, Sendable {
+    /// The user waits for the next frame.
+    case userInteractive
+    /// The user waits for a result.
+    case userInitiated
+    /// The user sees its progress.
+    case utility
+    /// The user does not see it.
+    case background
+    /// Not said.
+    case `default`
+}
 
 /// The dictionary of a thread: the part of NSMutableDictionary that is used for it.
 public final class ThreadDictionary {

@@ -32,10 +32,12 @@ extension RunLoop {
         var answer = Result<Bool, any Swift.Error>.success(false)
         let begin = Instant.now
         while .now - begin < timeLimit {
-            run(mode: mode, until: min(begin + timeLimit, .now + .milliseconds(5))) {
-                answer = Result { try condition() }
-                return (try? answer.get()) ?? true
-            }
+            run(
+                mode: mode,
+                untilTrue: {
+                    answer = Result { try condition() }
+                    return (try? answer.get()) ?? true
+                }, deadline: min(begin + timeLimit, .now + .milliseconds(5)))
             if try answer.get() { return }
         }
         throw AwaitedConditionFailure(

@@ -4,8 +4,9 @@
 //   static void host_detach(void);                ends it, if it has not ended by itself, and waits for the descriptor no more
 //   static void host_iterate(int64_t limit_ns);   the host's own loop: sleeps at most so long, then calls what is ready
 //   HOST_NESTS                                    1 if its loop may run inside its callbacks
+//   HOST_HAS_MAIN_QUEUE                           if libdispatch is there
 //
-// The program is linked with --wrap=runloop_hosted_iterate, so that calls are counted.
+// The program is linked with --wrap=runloop_hosted_iterate, so that calls are counted, and with --wrap=calloc, which fails on demand.
 #include "items.h"
 
 #include <sys/socket.h>
@@ -16,6 +17,16 @@ int __wrap_runloop_hosted_iterate(int64_t budget_ns);
 int __wrap_runloop_hosted_iterate(int64_t budget_ns) {
     dispatches++;
     return result = __real_runloop_hosted_iterate(budget_ns);
+}
+
+static _Atomic int callocs_to_fail;
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size) {
+    if (callocs_to_fail == 0)
+        return __real_calloc(count, size);
+    callocs_to_fail--;
+    return NULL;
 }
 
 static runloop *loop;
@@ -401,6 +412,46 @@ TEST("R38 hosted: while the host's loop runs inside a call-out, the mode is serv
     EXPECT(dispatches <= 2);
     host_detach();
 }
+
+static void count_in_timer(runloop_timer *timer, void *unused) {
+    (void)timer, (void)unused;
+    counts[0]++;
+}
+
+static void add_timer_and_be_modal(void *info) {
+    add_timer(MODE, runloop_now_ns() + MS, 0, count_in_timer, info);
+    HOST_UNTIL(counts[0] == 1);
+    counts[1]++;
+}
+
+TEST("R38 hosted: the mode is served inside a call-out of the first iteration, too") {
+    loop = runloop_current();
+    keep_mode(MODE);
+    EXPECT_EQ(runloop_perform(loop, MODE, add_timer_and_be_modal, NULL, NULL), 0);
+    host_attach(MODE);
+    HOST_UNTIL(counts[1] == 1);
+    host_detach();
+}
+
+static void be_modal_without_memory(void *unused) {
+    (void)unused;
+    callocs_to_fail = 3;
+    EXPECT_EQ(runloop_post(loop, MODE, count_task, &counts[0], NULL), 0);
+    HOST_UNTIL(counts[0] == 1);
+    EXPECT_EQ(callocs_to_fail, 0);
+    counts[1]++;
+}
+
+TEST("R121 hosted: memory that runs out while the host's loop runs inside a call-out does not end the run") {
+    begin_quietly();
+    EXPECT_EQ(runloop_post(loop, MODE, be_modal_without_memory, NULL, NULL), 0);
+    HOST_UNTIL(counts[1] == 1);
+    do_on_thread(add_timer_from_thread, NULL);
+    HOST_UNTIL(counts[2] == 1);
+    pthread_join(helper, NULL);
+    host_detach();
+}
+
 static void be_modal_in_emptied_mode(void *descriptor) {
     // Nothing is left in the mode, and what is ready is another mode's.
     runloop_source_invalidate(signalled);
@@ -537,3 +588,7 @@ TEST("R123 hosted: a call-out may fork, and the parent's run goes on") {
     pthread_join(helper, NULL);
     host_detach();
 }
+
+#ifdef HOST_HAS_MAIN_QUEUE
+#include "host_main_queue.h"
+#endif

@@ -124,6 +124,24 @@ static void run_other_mode_and_be_modal(void *descriptor) {
     counts[1]++;
 }
 
+static void add_timer_and_be_modal_again(void *unused) {
+    (void)unused;
+    add_timer(MODE, runloop_now_ns() + 5 * MS, 0, count_fire, &counts[0]);
+    int calls = host_until(&counts[0], counts[0] + 1);
+    EXPECT(calls < 20);
+    counts[1]++;
+}
+
+TEST("R80 R104 each call-out of a drain can run the host's loop") {
+    begin_asleep();
+    for (int i = 0; i < 3; i++)
+        runloop_post(loop, MODE, add_timer_and_be_modal_again, NULL, NULL);
+    host_until(&counts[1], 3);
+    host_until(&counts[0], 3);
+    EXPECT_EQ(runloop_hosted_iterate(RUNLOOP_FOREVER), 0);
+    EXPECT(!is_readable(0));
+}
+
 TEST("R73 a descriptor that a nested run set aside is served in the host's loop inside the call-out") {
     int descriptor = make_eventfd(0);
     begin_asleep();

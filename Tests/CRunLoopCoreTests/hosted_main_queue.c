@@ -1,44 +1,24 @@
-// hosted_main_queue.c — the main dispatch queue under a host: hosted runs of the main loop serve it (R106).
-#include <dispatch/dispatch.h>
+// hosted_main_queue.c — the main dispatch queue under a host that calls poll: served by a hosted run of the main loop, and by itself (R106).
 #include <poll.h>
 
 #include "items.h"
 
-static int served;
-
-static void serve(void *unused) {
-    (void)unused;
-    EXPECT(runloop_is_current(runloop_main()));
-    served++;
+#define HOST_NESTS 1
+static void host_attach(const char *mode) {
+    EXPECT_EQ(runloop_hosted_begin(mode), 0);
 }
 
-static void *dispatch_to_main(void *unused) {
-    dispatch_async_f(dispatch_get_main_queue(), NULL, serve);
-    return unused;
-}
-
-/// The host: waits for the descriptor, and iterates.
-static void host_until_served(int count) {
-    struct pollfd waited = {.fd = runloop_hosted_descriptor(), .events = POLLIN};
-    while (served < count) {
-        REQUIRE(poll(&waited, 1, 30000) == 1);
-        EXPECT_EQ(runloop_hosted_iterate(RUNLOOP_FOREVER), 0);
-    }
-}
-
-TEST("R106 hosted: the main queue is served, whoever fills it, and the host sleeps when it is empty") {
-    EXPECT_EQ(runloop_hosted_begin(RUNLOOP_DEFAULT_MODE), 0);
-    dispatch_to_main(NULL);
-    host_until_served(1);
-    on_new_thread(dispatch_to_main, NULL);
-    host_until_served(2);
-    struct pollfd waited = {.fd = runloop_hosted_descriptor(), .events = POLLIN};
-    EXPECT_EQ(runloop_hosted_iterate(RUNLOOP_FOREVER), 0);
-    EXPECT_EQ(poll(&waited, 1, 100), 0);
-    on_new_thread(dispatch_to_main, NULL);
-    host_until_served(3);
+static void host_detach(void) {
     EXPECT_EQ(runloop_hosted_end(), 0);
 }
+
+static void host_iterate(int64_t limit_ns) {
+    struct pollfd waited = {.fd = runloop_hosted_descriptor(), .events = POLLIN};
+    if (poll(&waited, 1, (int)(limit_ns / MS)) == 1)
+        EXPECT_EQ(runloop_hosted_iterate(RUNLOOP_FOREVER), 0);
+}
+
+#include "host_main_queue.h"
 
 //===-- the queue alone ----------------------------------------------------------------------------------------------===//
 

@@ -57,8 +57,8 @@ TEST("R119 invalidating a source or a descriptor doesn't wait for its callback; 
         runloop_source_signal(the_source);
         runloop_add_source(worker.loop, the_source, MODE);
         runloop_wake_up(worker.loop);
-        while (!__atomic_load_n(&inside, __ATOMIC_ACQUIRE)) // It may have been about to sleep.
-            runloop_wake_up(worker.loop), usleep(100);
+        // It may have been about to sleep.
+        WAIT_UNTIL((runloop_wake_up(worker.loop), __atomic_load_n(&inside, __ATOMIC_ACQUIRE)));
         runloop_source_invalidate(the_source);
         EXPECT(!runloop_source_is_valid(the_source));
         runloop_source_release(the_source);

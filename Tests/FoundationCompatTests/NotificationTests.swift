@@ -30,6 +30,8 @@ import class RunLoopKitFoundationCompat.RunLoop
     func queues() async throws {
         try await onThread {
             #expect(NotificationQueue.default === NotificationQueue.default)
+            let queues: Set = [NotificationQueue.default, NotificationQueue(notificationCenter: .default), .default]
+            #expect(queues.count == 2)
             let mine = Unguarded(object: NotificationQueue.default)
             let trace = Trace()
             Thread.detachNewThread { trace.note("\(NotificationQueue.default !== mine.object)") }

@@ -263,6 +263,8 @@ import class RunLoopKitFoundationCompat.RunLoop
             }
             thread.name = "a thread"
             thread.stackSize = 1 << 20
+            thread.qualityOfService = .utility
+            #expect(thread.qualityOfService == .utility && Thread.current.qualityOfService == .default)
             #expect(!thread.isExecuting && !thread.isFinished && !thread.isCancelled)
             thread.cancel()
             thread.start()
@@ -275,6 +277,52 @@ import class RunLoopKitFoundationCompat.RunLoop
             Thread.sleep(until: end)
             #expect(Date() >= end)
             Thread.sleep(forTimeInterval: -1)
+        }
+    }
+
+    @Test("The initial thread is named as the program, and a thread that names itself is renamed")
+    func threadNames() async throws {
+        #expect(Thread.mainThread.name == systemName("/proc/self/comm"))
+        try await onThread {
+            Thread.current.name = "sixteen letters!"
+            #expect(Thread.current.name == "sixteen letters!")
+            #expect(systemName("/proc/thread-self/comm") == "sixteen letters")
+        }
+    }
+
+    private func systemName(_ path: String) -> String? {
+        let line = try? Data(contentsOf: URL(filePath: path))
+        return line.map { String(decoding: $0.dropLast(), as: UTF8.self) }
+    }
+
+    @Test("The CFRunLoop functions run, stop and ask the loop of RunLoop")
+    func cfRunLoop() async throws {
+        try await onThread {
+            let loop = CFRunLoopGetCurrent()
+            #expect(loop == RunLoop.current.getCFRunLoop() && CFRunLoopGetMain() == RunLoop.main.getCFRunLoop())
+            #expect(CFRunLoopCopyCurrentMode(loop) == nil && !CFRunLoopIsWaiting(loop))
+            #expect(CFRunLoopRunInMode(.defaultMode, 1e9, false) == .finished)
+            RunLoop.current.add(Port(), forMode: .default)
+            #expect(CFRunLoopRunInMode(.defaultMode, 0, false) == .timedOut)
+            let trace = Trace()
+            CFRunLoopAddCommonMode(loop, CFRunLoopMode("another"))
+            CFRunLoopPerformBlock(loop, kCFRunLoopCommonModes) {
+                trace.note(CFRunLoopCopyCurrentMode(loop)?.rawValue ?? "")
+                CFRunLoopStop(loop)
+            }
+            #expect(CFRunLoopRunInMode(CFRunLoopMode("another"), .infinity, true) == .stopped)
+            #expect(trace.all == ["another"])
+            CFRunLoopPerformBlock(loop, CFRunLoopMode.defaultMode.rawValue) { CFRunLoopStop(loop) }
+            CFRunLoopRun()
+            RunLoop.current.perform { RunLoop.current._stop() }
+            #expect(RunLoop.current.run(mode: .default, before: .distantFuture))
+            let thread = Thread {
+                while !CFRunLoopIsWaiting(loop) { Thread.sleep(forTimeInterval: 0.0005) }
+                CFRunLoopWakeUp(loop)
+                CFRunLoopStop(loop)
+            }
+            thread.start()
+            #expect(CFRunLoopRunInMode(kCFRunLoopDefaultMode, .infinity, true) == .stopped)
         }
     }
 }

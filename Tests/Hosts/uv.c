@@ -1,5 +1,5 @@
-// uv.c — every scene of host_scenes.h under libuv, by Hosts/uv.c. uv_run can't be called in its callbacks.
-#include "../../Hosts/uv.h"
+// uv.c — every scene of host_scenes.h under libuv, by Hosts/runloop-uv.c. uv_run can't be called in its callbacks.
+#include "../../Hosts/runloop-uv.h"
 
 #include "items.h"
 

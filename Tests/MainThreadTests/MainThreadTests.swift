@@ -136,7 +136,7 @@ final class MainThreadTests: XCTestCase {
             order.note("nested \(result)")
         }
         // Nothing else is in the mode, so the nested run has nothing to wait for.
-        XCTAssertTrue(RunLoop.main.run(until: .now + .seconds(20)) { order.lines.count == 2 })
+        XCTAssertTrue(RunLoop.main.run(untilTrue: { order.lines.count == 2 }, deadline: .now + .seconds(20)))
         XCTAssertEqual(order.lines, ["nested finished", "second block"])
     }
 
@@ -176,9 +176,13 @@ final class MainThreadTests: XCTestCase {
         raise(SIGWINCH)
         let work = RunLoop.CoalescedWork(isolation: .shared) { state.note("worked") }
         work.setNeeded()
+        loop.perform(isolation: .shared) { state.note("performed") }
+        loop.perform(isolation: .shared, after: .zero) { state.note("performed later") }
+        loop.perform(isolation: .shared, after: .seconds(1000), key: 1) { state.note("cancelled") }
+        XCTAssertEqual(loop.cancelPerforms(key: 1), 1)
         let expected: Set = [
             "ticks", "fires", "fires, then ticks", "is late", "entry true", "signalled", "writable true", "caught",
-            "worked",
+            "worked", "performed", "performed later",
         ]
         try loop.runUntil { state.lines == expected }
         XCTAssertFalse(timeout.isValid)

@@ -69,10 +69,11 @@ import Testing
     func clock() {
         // Each pair brackets the other clock's reading: equal clocks never leave the bracket.
         for _ in 0..<1000 {
-            let before = runloop_now_ns()
-            let now = SuspendingClock().systemEpoch.duration(to: .now)
-            let after = runloop_now_ns()
-            #expect(now >= .nanoseconds(before) && now <= .nanoseconds(after))
+            let before = RunLoop.Instant.now
+            let now = RunLoop.Instant(SuspendingClock.now)
+            let after = RunLoop.Instant.now
+            #expect(now >= before && now <= after)
+            #expect(RunLoop.Instant(SuspendingClock.Instant(now)) == now)
         }
     }
 }

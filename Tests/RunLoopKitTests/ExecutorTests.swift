@@ -5,6 +5,85 @@ import RunLoopKitTesting
 import Testing
 
 @Suite struct ExecutorTests {
+    @Test("R105 A job that is added in a nested run runs there, also after a batch that took jobs before their post")
+    func nestedRunAfterBatch() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let trace = Trace()
+            let keepAlive = try RunLoop.KeepAlive(on: loop)
+            @Sendable func nest() {
+                trace.note("outer")
+                loop.perform { Task(executorPreference: loop.taskExecutor) { trace.note("nested") } }
+                #expect(loop.run(untilTrue: { trace.all.contains("nested") }, deadline: .now + .seconds(20)))
+            }
+            // In the run, whose beginning posts what there is.
+            loop.perform {
+                Task(executorPreference: loop.taskExecutor) {
+                    trace.note("first")
+                    loop.perform { nest() }
+                    // Its post comes after the closure, in the same drain, but this batch runs it.
+                    Task(executorPreference: loop.taskExecutor) { trace.note("second") }
+                }
+            }
+            #expect(loop.run(untilTrue: { trace.all.contains("nested") }, deadline: .now + generous))
+            #expect(trace.all == ["first", "second", "outer", "nested"])
+            keepAlive.invalidate()
+        }
+    }
+
+    @Test("A bound actor has the executor of its loop")
+    func boundActor() async throws {
+        let thread = try RunLoop.Thread()
+        let actor = PlaceOnLoop(on: thread.loop)
+        #expect(await actor.isOnThread)
+        #expect(await thread.performAndWait { actor.assumeIsolated { $0.isOnThread } })
+    }
+
+    @Test("Timers and sources can be isolated to a bound actor, and end when it is gone")
+    func boundItems() async throws {
+        let thread = try RunLoop.Thread()
+        let loop = thread.loop
+        let (reader, writer) = try makePipe()
+        let trace = Trace()
+        var actor: PlaceOnLoop? = PlaceOnLoop(on: loop)
+        let (once, often, ticks, dated, signalled, readable) = try #require(
+            try actor.map { actor in
+                (
+                    RunLoop.Timer(isolatedTo: actor, after: .zero) { place, _ in place.note("once", in: trace) },
+                    RunLoop.Timer(isolatedTo: actor, after: .zero, every: .milliseconds(1)) { place, timer in
+                        place.note("often \(timer.isValid)", in: trace)
+                    },
+                    RunLoop.Timer(isolatedTo: actor, every: .milliseconds(1)) { place, _ in
+                        place.note("ticks", in: trace)
+                    },
+                    RunLoop.Timer(isolatedTo: actor, at: .now) { place, _ in place.note("dated", in: trace) },
+                    RunLoop.Source(isolatedTo: actor) { place in place.note("signalled", in: trace) },
+                    try RunLoop.Source(isolatedTo: actor, fileDescriptor: reader) { place, events in
+                        readByte(reader)
+                        place.note("readable \(events == .read)", in: trace)
+                    }
+                )
+            })
+        for timer in [once, often, ticks, dated] { loop.add(timer, forMode: .common) }
+        for source in [signalled, readable] { try loop.add(source, forMode: .common) }
+        signalled.signal(waking: loop)
+        writeByte(writer)
+        let expected: Set = ["once", "often true", "ticks", "dated", "signalled", "readable true"]
+        #expect(try await eventually { Set(trace.all) == expected })
+        actor = nil
+        #expect(try await eventually { !often.isValid && !ticks.isValid })
+        writeByte(writer)
+        signalled.signal(waking: loop)
+        #expect(try await eventually { !readable.isValid && !signalled.isValid })
+        close(reader)
+        close(writer)
+        await #expect(processExitsWith: .failure) {
+            let (thread, other) = (try RunLoop.Thread(), try RunLoop.Thread())
+            let actor = PlaceOnLoop(on: thread.loop)
+            other.loop.add(RunLoop.Timer(isolatedTo: actor, after: .zero) { _, _ in }, forMode: .common)
+        }
+    }
+
     @Test("An actor on a loop runs on the loop's thread, and comes back to it after an await")
     func actorRunsOnThread() async throws {
         let thread = try RunLoop.Thread()
@@ -127,6 +206,28 @@ import Testing
         #expect(trace.all == ["default", "entering private", "job"])
     }
 
+    @Test("A due timer waits for some hundred jobs, not for all that there are, or that keep coming")
+    func timerAmongJobs() async throws {
+        let thread = try RunLoop.Thread()
+        let loop = thread.loop
+        let counter = Counter(loop)
+        let gate = DispatchSemaphore(value: 0)
+        let seen = Handed<Int>()
+        thread.perform {
+            gate.wait()
+            loop.add(
+                RunLoop.Timer(after: .zero) { _ in counter.assumeIsolated { seen.put($0.add(0)) } }, forMode: .common)
+        }
+        let jobs = (0..<3000).map { _ in Task.immediateDetached { _ = await counter.add(1) } }
+        let endless = Task(executorPreference: loop.taskExecutor) { while !Task.isCancelled { await Task.yield() } }
+        gate.signal()
+        let before = try #require(try await withRunLoopThread { seen.take() })
+        #expect(before <= 3 * 256)
+        for job in jobs { await job.value }
+        endless.cancel()
+        #expect(await counter.add(0) == 3000)
+    }
+
     @Test("R105 A run nested in a job or in a performed closure runs the other jobs")
     func nestedRuns() async throws {
         let thread = try RunLoop.Thread()
@@ -170,7 +271,7 @@ import Testing
             gate.wait()
             loop.run(mode: "private", for: .milliseconds(20))
             trace.note("private ends")
-            loop.run(mode: "dialog", until: .now + generous) { trace.all.contains("second") }
+            loop.run(mode: "dialog", untilTrue: { trace.all.contains("second") }, deadline: .now + generous)
             trace.note("dialog ends")
         }
         // One job is queued before the nested runs begin, the other one while a run sleeps.
@@ -316,5 +417,15 @@ private actor Counter {
 
     private func runOnce() {
         loop.run(mode: .default, for: .milliseconds(10))
+    }
+}
+
+private actor PlaceOnLoop: RunLoop.BoundActor {
+    nonisolated let loop: RunLoop
+    var isOnThread: Bool { loop.isCurrent }
+    func note(_ line: String, in trace: Trace) { trace.note(isOnThread ? line : "elsewhere") }
+
+    init(on loop: RunLoop) {
+        self.loop = loop
     }
 }

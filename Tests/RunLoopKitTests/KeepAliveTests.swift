@@ -8,13 +8,13 @@ import Testing
             let loop = RunLoop.current
             let keepAlive = try RunLoop.KeepAlive(on: loop, inMode: "kept")
             #expect(keepAlive.isValid)
-            #expect(!loop.isEmpty("kept"))
-            #expect(loop.isEmpty(.default))
+            #expect(!loop.isEmpty(inMode: "kept"))
+            #expect(loop.isEmpty(inMode: .default))
             #expect(loop.run(mode: "kept", for: .milliseconds(1)) == .timedOut)
             keepAlive.invalidate()
             keepAlive.invalidate()
             #expect(!keepAlive.isValid)
-            #expect(loop.isEmpty("kept"))
+            #expect(loop.isEmpty(inMode: "kept"))
             #expect(loop.run(mode: "kept") == .finished)
         }
     }
@@ -24,10 +24,10 @@ import Testing
         try await withRunLoopThread {
             let loop = RunLoop.current
             var keepAlive: RunLoop.KeepAlive? = try RunLoop.KeepAlive(on: loop)
-            #expect(!loop.isEmpty(.default))
+            #expect(!loop.isEmpty(inMode: .default))
             withExtendedLifetime(keepAlive) {}
             keepAlive = nil
-            #expect(loop.isEmpty(.default))
+            #expect(loop.isEmpty(inMode: .default))
         }
     }
 
@@ -38,12 +38,12 @@ import Testing
             let first = try RunLoop.KeepAlive(on: loop, inMode: .common)
             let second = try RunLoop.KeepAlive(on: loop)
             loop.addCommonMode("late")
-            #expect(!loop.isEmpty("late"))
+            #expect(!loop.isEmpty(inMode: "late"))
             first.invalidate()
-            #expect(loop.isEmpty("late"))
-            #expect(!loop.isEmpty(.default))
+            #expect(loop.isEmpty(inMode: "late"))
+            #expect(!loop.isEmpty(inMode: .default))
             second.invalidate()
-            #expect(loop.isEmpty(.default))
+            #expect(loop.isEmpty(inMode: .default))
         }
     }
 

@@ -33,6 +33,7 @@ import Testing
 
     @Test("A line as long as the limit is returned, whatever ends it, and a longer one throws and ends the iteration")
     func limit() async throws {
+        #expect(try await linesOf(Array("none\n".utf8), bufferSize: 64, limit: .max) == ["none"])
         for size in [1, 2, 3, 4, 5, 6, 7, 64] {
             for end in ["\n", "\r\n", ""] {
                 #expect(try await linesOf(Array("12345\(end)".utf8), bufferSize: size, limit: 5) == ["12345"])

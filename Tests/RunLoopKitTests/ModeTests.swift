@@ -93,18 +93,18 @@ import Testing
     func emptyModes() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
-            #expect(loop.isEmpty(.default))
-            #expect(loop.isEmpty(.common))
-            #expect(loop.isEmpty("unknown to the loop"))
+            #expect(loop.isEmpty(inMode: .default))
+            #expect(loop.isEmpty(inMode: .common))
+            #expect(loop.isEmpty(inMode: "unknown to the loop"))
             loop.perform(inModes: ["one function"]) {}
-            #expect(!loop.isEmpty("one function"))
+            #expect(!loop.isEmpty(inMode: "one function"))
             loop.run(mode: "one function")
-            #expect(loop.isEmpty("one function"))
+            #expect(loop.isEmpty(inMode: "one function"))
             let source = RunLoop.Source {}
             try loop.add(source, forMode: .common)
-            #expect(!loop.isEmpty(.default))
+            #expect(!loop.isEmpty(inMode: .default))
             source.invalidate()
-            #expect(loop.isEmpty(.default))
+            #expect(loop.isEmpty(inMode: .default))
         }
     }
 }

@@ -18,7 +18,20 @@ import Testing
             #expect(error == .badDescriptor)
         }
         await #expect(throws: Refusal.self) { try await thread.performAndWait { throw Refusal() } }
-        await #expect(throws: Refusal.self) { try await loop.performAndWait { throw Refusal() } }
+        do {
+            try await loop.performAndWait { () throws(RunLoop.Error) in throw .badDescriptor }
+            Issue.record("Nothing was thrown.")
+        } catch {
+            // Without a `default`: the compiler knows all reasons.
+            switch error {
+            case .thrown(let reason): #expect(reason == .badDescriptor)
+            case .cancelled, .refused: Issue.record("\(error)")
+            }
+        }
+        let untyped = await #expect(throws: RunLoop.CallError<any Error>.self) {
+            try await loop.performAndWait { throw Refusal() }
+        }
+        if case .thrown(let reason) = untyped { #expect(reason is Refusal) } else { Issue.record("Not thrown.") }
     }
 
     @Test("State that is not Sendable may be sent in both directions")
@@ -87,10 +100,12 @@ import Testing
         }
         #expect(try await eventually { loop.allModes.contains(mode) })
         thread.stop()
-        await #expect(throws: RunLoop.Error.loopFinished) { try await task.value }
+        await #expect(throws: RunLoop.CallError<Never>.refused(.loopFinished)) { try await task.value }
         #expect(try await eventually { freed.value == 1 })
         try await withRunLoopThread { thread.join() }
-        await #expect(throws: RunLoop.Error.loopFinished) { try await loop.performAndWait {} }
+        await #expect(throws: RunLoop.CallError<Never>.refused(.loopFinished)) {
+            try await loop.performAndWait {}
+        }
     }
 
     @Test("A cancelled task's call is not made, and freed, unless it has begun")
@@ -108,7 +123,7 @@ import Testing
         }
         #expect(try await eventually { loop.allModes.contains(mode) })
         waiting.cancel()
-        await #expect(throws: CancellationError.self) { try await waiting.value }
+        await #expect(throws: RunLoop.CallError<Never>.cancelled) { try await waiting.value }
         #expect(try await eventually { freed.value == 1 })
 
         let before = Task {
@@ -116,7 +131,7 @@ import Testing
             try await loop.performAndWait { Issue.record("It was called.") }
         }
         before.cancel()
-        await #expect(throws: CancellationError.self) { try await before.value }
+        await #expect(throws: RunLoop.CallError<Never>.cancelled) { try await before.value }
 
         let (begun, gate) = (Count(), DispatchSemaphore(value: 0))
         let running = Task {

@@ -51,6 +51,27 @@ import Testing
         }
     }
 
+    @Test("R101 What names no mode happens in every common mode, and in no other")
+    func defaultModes() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let trace = Trace()
+            loop.addCommonMode("c")
+            loop.perform { trace.note("closure") }
+            loop.perform(after: .zero) { trace.note("delayed closure") }
+            loop.perform(after: .zero, key: 1) { trace.note("delayed closure with a key") }
+            let timeout = RunLoop.Timeout(on: loop, after: .zero) { trace.note("timeout") }
+            let keepAlive = try RunLoop.KeepAlive(on: loop, inMode: "c")
+            defer { keepAlive.invalidate() }
+            Task { try await loop.performAndWait { trace.note("awaited closure") } }
+            #expect(loop.run(mode: "private", for: generous) == .finished)
+            #expect(trace.all == [])
+            #expect(loop.run(mode: "c", untilTrue: { trace.all.count == 5 }, deadline: .now + generous))
+            let isOver = !timeout.isValid
+            #expect(isOver)
+        }
+    }
+
     @Test("A closure for no mode never runs and is freed with the loop")
     func noMode() async throws {
         try await withRunLoopThread {

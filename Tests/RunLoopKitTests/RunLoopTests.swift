@@ -16,9 +16,13 @@ import Testing
             let thread = try RunLoop.Thread()
             try thread.loop.add(RunLoop.Source(isolation: .shared) {}, forMode: .default)
         }
-        for result in [timer, observer, source] {
+        let closure = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let thread = try RunLoop.Thread()
+            thread.loop.perform(isolation: .shared) {}
+        }
+        for result in [timer, observer, source, closure] {
             let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
-            #expect(text.contains("is added to RunLoop.main only"))
+            #expect(text.contains("is for the loop of that actor only"))
         }
     }
 

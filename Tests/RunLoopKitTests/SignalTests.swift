@@ -1,3 +1,4 @@
+import ForkedChild
 import Glibc
 import RunLoopKit
 import Testing
@@ -9,20 +10,74 @@ import Testing
         try await withRunLoopThread {
             let loop = RunLoop.current
             let performed = Count()
-            let source = try RunLoop.Source(signal: 40) { if loop.isCurrent { performed.increment() } }
+            let source = try RunLoop.Source(signal: SIGUSR1) { if loop.isCurrent { performed.increment() } }
             defer { source.invalidate() }
             // Before the source is in a loop.
-            raiseHere(40)
-            raiseHere(40)
+            raiseHere(SIGUSR1)
+            raiseHere(SIGUSR1)
             try loop.add(source, forMode: .default)
-            loop.run(until: .now + generous) { performed.value == 1 }
+            loop.run(untilTrue: { performed.value == 1 }, deadline: .now + generous)
             #expect(performed.value == 1)
             #expect(loop.run(mode: .default, for: .zero) == .timedOut)
             #expect(performed.value == 1)
-            raiseHere(40)
-            loop.run(until: .now + generous) { performed.value == 2 }
+            raiseHere(SIGUSR1)
+            loop.run(untilTrue: { performed.value == 2 }, deadline: .now + generous)
             #expect(performed.value == 2)
         }
+    }
+
+    @Test("A real-time signal performs its source for each arrival, with its sender")
+    func arrivals() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let trace = Trace()
+            let source = try RunLoop.Source(signal: 40) { signal in
+                let isOurs = signal.sender?.process == getpid() && signal.sender?.user == getuid()
+                trace.note("\(signal.number) \(signal.count) \(isOurs)")
+            }
+            defer { source.invalidate() }
+            try loop.add(source, forMode: .default)
+            for _ in 1...3 {
+                raiseHere(40)
+                loop.run(mode: .default, for: generous, returnAfterSourceHandled: true)
+            }
+            #expect(trace.all == ["40 1 true", "40 1 true", "40 1 true"])
+        }
+    }
+
+    @Test("The arrivals of a signal are a sequence, in which none is lost while the consumer is busy")
+    func sequence() async throws {
+        let thread = try RunLoop.Thread()
+        var iterator = thread.loop.signals(47).makeAsyncIterator()
+        let sender = Task {
+            // Caught from the first call of next() on.
+            if try await eventually({ !isDefault(47) }) { raiseHere(47) }
+        }
+        let first = try await iterator.next()
+        #expect(first?.number == 47)
+        try await sender.value
+        for _ in 1...3 { raiseHere(47) }
+        var count = 0
+        while count < 3 { count += try await iterator.next()?.count ?? 3 }
+        #expect(count == 3)
+        thread.stop()
+        #expect(try await iterator.next() == nil)
+    }
+
+    @Test("A signal shuts a program down: work in order, then its effect")
+    func shutsDown() async throws {
+        await #expect(processExitsWith: .signal(SIGTERM)) {
+            try await withRunLoopThread {
+                let work = Trace()
+                let shutdown = try RunLoop.Shutdown(signals: [SIGINT, SIGTERM], within: .seconds(60), on: .current)
+                shutdown.addWork(order: 1) { if work.all != ["first"] || shutdown.signal != SIGTERM { _exit(9) } }
+                shutdown.addWork { work.note("first") }
+                raiseHere(SIGTERM)
+                RunLoop.current.run(mode: .default, for: .seconds(30))
+            }
+        }
+        #expect(throws: RunLoop.Error.invalid) { try RunLoop.Shutdown(signals: []) }
+        #expect(throws: RunLoop.Error.invalid) { try RunLoop.Shutdown(signals: [SIGTERM], within: .zero) }
     }
 
     @Test("A signal ends the sleep of a loop on another thread")
@@ -51,7 +106,7 @@ import Testing
             raiseHere(42)
             loop.run(mode: .default, for: .milliseconds(1))
             #expect(performed.value == 0)
-            loop.run(mode: "signals", until: .now + generous) { performed.value == 1 }
+            loop.run(mode: "signals", untilTrue: { performed.value == 1 }, deadline: .now + generous)
             #expect(performed.value == 1)
         }
     }
@@ -66,10 +121,10 @@ import Testing
             defer { two.invalidate() }
             for source in [one, two] { try loop.add(source, forMode: .default) }
             raiseHere(43)
-            loop.run(until: .now + generous) { first.value == 1 && second.value == 1 }
+            loop.run(untilTrue: { first.value == 1 && second.value == 1 }, deadline: .now + generous)
             one.invalidate()
             raiseHere(43)
-            loop.run(until: .now + generous) { second.value == 2 }
+            loop.run(untilTrue: { second.value == 2 }, deadline: .now + generous)
             #expect(first.value == 1)
             #expect(second.value == 2)
         }
@@ -79,7 +134,10 @@ import Testing
     func restores() throws {
         #expect(isIgnored(44) == false)
         _ = signal(44, SIG_IGN)
-        let invalidated = try RunLoop.Source(signal: 44) {}
+        let left = try RunLoop.Source(signal: 44) {}
+        #expect(isIgnored(44) == true)
+        left.invalidate()
+        let invalidated = try RunLoop.Source(signal: 44, force: true) {}
         var released: RunLoop.Source? = try RunLoop.Source(signal: 44) {}
         #expect(isIgnored(44) == false)
         invalidated.invalidate()
@@ -88,7 +146,7 @@ import Testing
         #expect(released?.isValid == true)
         released = nil
         #expect(isIgnored(44) == true)
-        let another = try RunLoop.Source(signal: 44) {}
+        let another = try RunLoop.Source(signal: 44, force: true) {}
         #expect(isIgnored(44) == false)
         another.invalidate()
         #expect(isIgnored(44) == true)
@@ -136,19 +194,21 @@ import Testing
                     if !waitUntil({ seen.value >= number }) { return }
                 }
             }
-            loop.run(until: .now + generous) { seen.value == 200 }
+            loop.run(untilTrue: { seen.value == 200 }, deadline: .now + generous)
             sender.join()
             #expect(seen.value == 200)
         }
     }
 }
 
-/// The handling of a signal can be read in the same way with every C library only by setting it.
-private func isIgnored(_ number: CInt) -> Bool {
-    let former = signal(number, SIG_IGN)
-    let isIgnored = unsafeBitCast(former, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
-    _ = signal(number, former)
-    return isIgnored
+private func isIgnored(_ number: CInt) -> Bool { handler(of: number) == unsafeBitCast(SIG_IGN, to: Int.self) }
+
+private func isDefault(_ number: CInt) -> Bool { handler(of: number) == 0 }
+
+private func handler(of number: CInt) -> Int {
+    var action = sigaction()
+    sigaction(number, nil, &action)
+    return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
 }
 
 /// Handled when this returns, on this thread. (Sent to the process, it would be handled on any thread, at any time.) Threads

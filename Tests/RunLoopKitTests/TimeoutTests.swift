@@ -39,7 +39,7 @@ import Testing
                     token.touch()
                     called.increment()
                 }
-                #expect(!RunLoop.current.isEmpty(.default))
+                #expect(!RunLoop.current.isEmpty(inMode: .default))
                 switch way {
                 case 0: timeout.cancel()
                 case 1: _ = consume timeout
@@ -47,7 +47,7 @@ import Testing
                 }
                 _ = token
             }
-            #expect(RunLoop.current.isEmpty(.default))
+            #expect(RunLoop.current.isEmpty(inMode: .default))
             #expect(RunLoop.current.run(mode: .default, for: .zero) == .finished)
             #expect(freed.value == 3)
             #expect(called.value == 0)
@@ -169,7 +169,7 @@ import Testing
             let other = RunLoop.Timeout(on: loop, after: .zero, inMode: "other") { trace.note("other") }
             #expect(loop.run(mode: "common", for: generous) == .finished)
             #expect(trace.all == ["common"])
-            #expect(loop.isEmpty(.default))
+            #expect(loop.isEmpty(inMode: .default))
             #expect(loop.run(mode: "other", for: generous) == .finished)
             #expect(trace.all == ["common", "other"])
             #expect(!common.isValid && !other.isValid)

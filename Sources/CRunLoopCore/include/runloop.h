@@ -21,15 +21,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
 #ifdef __cplusplus
 extern "C" {
 #endif
-#if defined(__GNUC__)
 #define RUNLOOP_EXPORT __attribute__((visibility("default")))
-#else
-#define RUNLOOP_EXPORT
-#endif
 // Swift must not give a callback the isolation of the place where its closure is written.
 #if defined(__clang__)
 #define RUNLOOP_SENDABLE __attribute__((swift_attr("@Sendable")))
@@ -38,6 +33,10 @@ extern "C" {
 #define RUNLOOP_SENDABLE
 #define RUNLOOP_CLOSED
 #endif
+/// The version of this header: 0.1.0.
+#define RUNLOOP_VERSION 0x000100
+/// That of the library that the program runs with. O(1).
+RUNLOOP_EXPORT uint32_t runloop_version(void);
 
 //===-- Types and constants ------------------------------------------------------------------------------------------===//
 typedef struct runloop runloop;
@@ -112,14 +111,13 @@ RUNLOOP_EXPORT void runloop_release(runloop *loop);
 RUNLOOP_EXPORT bool runloop_is_current(runloop *loop);
 RUNLOOP_EXPORT bool runloop_is_waiting(runloop *loop);
 
-/// The longest spin: a millisecond, in nanoseconds.
+/// The longest spin: a millisecond.
 #define RUNLOOP_SPIN_LIMIT_MAX INT64_C(1000000)
 /// Lets the loop spin for a wake-up before each sleep, for at most `limit_ns` nanoseconds; 0, the default, is no spin. For loops
-/// that wake one another at a high rate from different cores: a round trip takes well under a microsecond, at the price of CPU
-/// time. Unsuccessful spins make further ones rare, so a loop that is idle, or whose wakers need its core, soon just sleeps. A spin
-/// polls descriptors, but the loop may notice by so much later that another thread has brought a timer forward or emptied the mode.
-/// A run that serves the main queue does not spin. Applies from the next sleep on, even if set while the loop sleeps. -EINVAL for a
-/// negative limit or one above RUNLOOP_SPIN_LIMIT_MAX. O(1). No rule covers it: only timing changes.
+/// that wake one another at a high rate from different cores: a round trip takes under a microsecond, at the price of CPU time.
+/// Unsuccessful spins make further ones rare, so a loop that is idle, or whose wakers need its core, soon just sleeps. A spin polls
+/// descriptors, but the loop may notice by so much later that another thread has brought a timer forward or emptied the mode.
+/// No spin in a run that serves the main queue or is hosted. Applies from the next sleep on. -EINVAL for a limit out of range. O(1).
 RUNLOOP_EXPORT int runloop_set_spin(runloop *loop, int64_t limit_ns);
 RUNLOOP_EXPORT int64_t runloop_get_spin(runloop *loop);
 
@@ -154,7 +152,8 @@ RUNLOOP_EXPORT bool runloop_has_work(const char *mode);
 /// unknown, or is the pseudo-mode. O(1) plus the timers that are firing.
 RUNLOOP_EXPORT int64_t runloop_next_fire_date(runloop *loop, const char *mode);
 
-/// The current instant on the loop's clock, CLOCK_MONOTONIC, which stands still while the machine is suspended.
+/// The current instant for the calling thread: of its loop's clock if that has one (runloop_set_clock), else of CLOCK_MONOTONIC, which
+/// stands still while the machine is suspended.
 RUNLOOP_EXPORT int64_t runloop_now_ns(void);
 
 /// `name` in the process-wide table of names: equal names give the same pointer, for ever. A mode named by such a pointer is found
@@ -396,5 +395,6 @@ RUNLOOP_EXPORT bool runloop_contains_observer(runloop *loop, runloop_observer *o
 #ifdef __cplusplus
 }
 #endif
+#include "runloop_clock.h"
 #include "runloop_host.h"
 #endif // RUNLOOP_H

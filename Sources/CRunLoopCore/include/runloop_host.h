@@ -26,8 +26,9 @@ RUNLOOP_EXPORT int runloop_hosted_begin(const char *mode);
 /// RUNLOOP_FOREVER: no limit). A drain of tasks ends with the budget, too. 0: wait for the descriptor. -EAGAIN: the budget is used
 /// up, and the descriptor is readable. A runloop_result: the run has ended, with Exit. -EINVAL without a hosted run; -ECHILD if a
 /// call-out forked and this is the child. Inside a callback of the loop, where the host runs its loop for a modal dialog, it
-/// serves the mode that runs, in a nested run that ends with the callback; a stop there stops the run around it as well. O(what there is to do); a system call that finds nothing
-/// at the end.
+/// serves the mode that runs, in a nested run that ends with the callback; a stop there stops the run around it as well. If there
+/// is no memory for the nested run, the result is 0, and the descriptor is readable until there is. O(what there is to do); a
+/// system call that finds nothing at the end.
 RUNLOOP_EXPORT int runloop_hosted_iterate(int64_t budget_ns);
 
 /// Ends the innermost hosted run: AfterWaiting if it sleeps, then Exit. -EINVAL without one. -EBUSY inside one of its callbacks (use

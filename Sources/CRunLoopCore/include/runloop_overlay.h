@@ -22,7 +22,7 @@ struct runloop__this_thread {
     /// Its loop has been torn down, and there will be no other.
     bool has_ended;
 };
-#if defined(__GNUC__) && !defined(RUNLOOP_DYNAMIC_TLS)
+#if defined(__GNUC__) && defined(__GLIBC__) // FAST_TLS of base.h
 __attribute__((tls_model("initial-exec")))
 #endif
 /// That of the calling thread.

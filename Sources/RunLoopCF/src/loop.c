@@ -15,7 +15,8 @@ struct __CFRunLoop {
 
 enum { BUCKETS = 64 };
 
-#if defined(__GNUC__) && !defined(RUNLOOP_DYNAMIC_TLS)
+// As in the core: other C libraries can't load that by dlopen.
+#if defined(__GNUC__) && defined(__GLIBC__)
 #define FAST_TLS __attribute__((tls_model("initial-exec")))
 #else
 #define FAST_TLS

@@ -33,9 +33,10 @@ private func withPosted<Executor: AnyObject>(
 
 /// The jobs that an executor has accepted and not begun, in order.
 ///
-/// A post runs all the jobs that it finds, so one post is enough for all jobs that are added before it runs, and a later one may
-/// find none. A run that is nested in a job or a performed closure does not perform what was posted before the current drain
-/// began (R105). So when a run begins and there are jobs, they are posted again.
+/// A post runs a batch: the jobs that it finds, and those which they add, up to a limit, so that timers and descriptors get their
+/// turn; if jobs are left then, they are posted again. A post may find no job. A run that is nested in a job or a performed
+/// closure does not perform what was posted before the current drain began (R105). So when a run begins and there are jobs,
+/// they are posted again.
 final class JobQueue: Sendable {
     /// The C loop, retained. Not its `RunLoop`, which retains its executors and so this queue.
     private nonisolated(unsafe) let loop: OpaquePointer
@@ -43,9 +44,12 @@ final class JobQueue: Sendable {
     private let state = Guarded(State())
     private let process = ForkGeneration()
 
+    /// How many jobs a batch runs at most.
+    private static let batchLimit = 256
+
     private struct State {
         var jobs = Fifo()
-        /// A post will find the jobs that there are. True only while there are some.
+        /// A post will find the jobs that there are, if a batch does not take them before it.
         var isPosted = false
         var nestedRuns: RunLoop.Observer?
         /// The thread is ending and runs the remaining jobs. It will also run those that are added.
@@ -87,12 +91,7 @@ final class JobQueue: Sendable {
 
     private func watchNestedRuns<Executor: JobExecutor>(for executor: Executor) {
         let observer = RunLoop.Observer(.entry) { [weak executor] _, _ in
-            guard let executor else { return }
-            let isNeeded = executor.jobs.state.withLock { state in
-                if state.jobs.count > 0 { state.isPosted = true }
-                return state.jobs.count > 0
-            }
-            if isNeeded { _ = executor.jobs.post(executor) }
+            if let executor { executor.jobs.postForNestedRun(executor) }
         }
         let isUsed = state.withLock { state in
             if state.nestedRuns != nil { return false }
@@ -113,16 +112,31 @@ final class JobQueue: Sendable {
         return result
     }
 
-    /// Runs the jobs that there are now.
+    /// Runs the jobs that there are, and those which they add, up to the limit.
     fileprivate func runBatch<Executor: JobExecutor>(for executor: Executor) {
-        var left = state.withLock { state in
-            state.isPosted = false
-            return state.jobs.count
-        }
-        while left > 0, let job = state.withLock({ $0.jobs.takeFirst() }) {
-            left -= 1
+        state.withLock { $0.isPosted = false }
+        for _ in 0..<Self.batchLimit {
+            guard let job = state.withLock({ $0.jobs.takeFirst() }) else { return }
             executor.run(job)
+            // A job may have forked, and the child returns from it. The other jobs are the parent's.
+            if process.isOver { return }
         }
+        postIfNeeded(executor) { $0.jobs.count > 0 && !$0.isPosted }
+    }
+
+    /// A run begins, which may not perform an earlier post: also that of a job which a batch took before it, since the next job relies on it.
+    private func postForNestedRun<Executor: JobExecutor>(_ executor: Executor) {
+        postIfNeeded(executor) { $0.jobs.count > 0 || $0.isPosted }
+    }
+
+    /// On the thread, in a run: only memory can be missing.
+    private func postIfNeeded<Executor: JobExecutor>(_ executor: Executor, _ isNeeded: (State) -> Bool) {
+        let isDue = state.withLock { state in
+            let isDue = isNeeded(state)
+            if isDue { state.isPosted = true }
+            return isDue
+        }
+        if isDue && post(executor) == -ErrorNumber.outOfMemory { outOfMemory() }
     }
 
     /// Runs the remaining jobs, and those which they add, because there will be no further run.

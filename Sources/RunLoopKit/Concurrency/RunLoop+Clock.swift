@@ -1,7 +1,8 @@
+internal import CRunLoopCore
+
 extension RunLoop {
-    /// A clock whose sleeps are timers of a loop. Its instants are those of `SuspendingClock` and of everything else here:
-    /// nanoseconds of CLOCK_MONOTONIC, which stops while the machine is suspended. (`ContinuousClock` uses CLOCK_BOOTTIME,
-    /// which does not.)
+    /// A clock whose sleeps are timers of a loop, and whose time is the loop's: CLOCK_MONOTONIC, which stops while the machine is
+    /// suspended (`ContinuousClock` uses CLOCK_BOOTTIME, which does not), or a test's virtual time.
     ///
     ///     try await loop.clock.sleep(for: .seconds(1), tolerance: .milliseconds(50))
     ///     try await Task.sleep(until: .now + .seconds(1), clock: loop.clock)
@@ -12,7 +13,7 @@ extension RunLoop {
     /// it calls the clock, unless the task prefers the loop (`loop.taskExecutor`).
     public struct Clock: _Concurrency.Clock, Hashable {
         /// An instant, the same type as everywhere here.
-        public typealias Instant = SuspendingClock.Instant
+        public typealias Instant = RunLoop.Instant
         /// The time between two instants.
         public typealias Duration = Swift.Duration
 
@@ -21,8 +22,8 @@ extension RunLoop {
         /// The mode of the loop in which a sleep can end; `.common` stands for any common mode.
         public let mode: Mode
 
-        /// The current instant. The same for the clocks of all loops. Any thread. O(1).
-        public var now: Instant { .now }
+        /// The loop's current instant. Any thread. O(1).
+        public var now: Instant { Instant(nanoseconds: runloop_get_now_ns(loop.core)) }
 
         /// A nanosecond, the unit of the deadlines of timers.
         public var minimumResolution: Duration { .nanoseconds(1) }
@@ -53,7 +54,7 @@ extension RunLoop {
 
         /// Waits for a duration, and not less. As `sleep(until:tolerance:)`.
         public nonisolated(nonsending) func sleep(for duration: Duration, tolerance: Duration? = nil) async throws {
-            try await sleep(until: .now + duration, tolerance: tolerance)
+            try await sleep(until: now + duration, tolerance: tolerance)
         }
     }
 

@@ -18,16 +18,14 @@ extension RunLoop {
     /// every source. A job that is added later has no thread to run on, which is a precondition failure: end the tasks before
     /// the thread. In a forked child nothing runs for the parent's loop, so the same is true there.
     ///
-    /// A job costs two locks and, if the loop sleeps, one system call. The queue allocates only when it grows.
+    /// A job costs two locks and, if the loop sleeps, one system call. The queue allocates only when it grows. Timers, descriptors
+    /// and performed closures wait for at most 3 × 256 jobs, however many there are.
     public final class ActorExecutor: SerialExecutor {
         let jobs: JobQueue
         static var callOuts: JobCallOuts { .ofActors }
-        /// The executor to which the runtime gave the jobs, if it passes them on to this one.
-        private let principal: (@Sendable () -> UnownedSerialExecutor)?
 
-        init(_ core: OpaquePointer, modes: Set<Mode>, principal: (@Sendable () -> UnownedSerialExecutor)? = nil) {
+        init(_ core: OpaquePointer, modes: Set<Mode>) {
             jobs = JobQueue(core, modes: modes)
-            self.principal = principal
         }
 
         /// Queues a job to be run on the loop's thread, when the loop runs. The runtime calls this, on any thread.
@@ -36,7 +34,7 @@ extension RunLoop {
         }
 
         func run(_ job: UnownedJob) {
-            job.runSynchronously(on: principal?() ?? asUnownedSerialExecutor())
+            job.runSynchronously(on: asUnownedSerialExecutor())
         }
 
         /// Is this the loop's thread? Any thread. O(1).
@@ -83,11 +81,6 @@ extension RunLoop {
     /// Each call makes a new executor, which the actors that share it keep. Actors with different executors of a loop are
     /// isolated by the same thread, so `assumeIsolated` passes, but a call between them goes through the loop. Any thread. O(1).
     public func makeExecutor(inModes modes: Set<Mode>) -> ActorExecutor { ActorExecutor(core, modes: modes) }
-
-    /// Makes an executor that runs, in all common modes, the jobs which `principal` passes on. For the runtime they run on `principal`.
-    package func makeExecutor(for principal: @escaping @Sendable () -> UnownedSerialExecutor) -> ActorExecutor {
-        ActorExecutor(core, modes: [.common], principal: principal)
-    }
 
     /// Makes an executor for tasks which run only when the loop runs in one of `modes`. As `makeExecutor(inModes:)`.
     public func makeTaskExecutor(inModes modes: Set<Mode>) -> TaskExecutor {

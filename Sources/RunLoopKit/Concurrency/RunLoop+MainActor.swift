@@ -1,4 +1,4 @@
-// Items whose closures are isolated to the main actor, so that they can use its state. `RunLoop.main` is the only loop on the main
+// Items and performed closures that are isolated to the main actor, so that they can use its state. `RunLoop.main` is the only loop on the main
 // actor's thread, so only that loop may have them. The isolation is checked in each call too, which costs a tenth of a
 // microsecond: the check of the addition alone would not be enough.
 //
@@ -19,7 +19,7 @@ extension RunLoop.Timer {
     ) {
         self.init(
             fireDate: Nanoseconds.of(date), interval: interval.map(Self.checked) ?? 0,
-            tolerance: Nanoseconds.of(tolerance), order: order, isMainActorIsolated: true
+            tolerance: Nanoseconds.of(tolerance), order: order, home: .main
         ) { timer in MainActor.assumeIsolated { action(timer) } }
     }
 
@@ -38,7 +38,7 @@ extension RunLoop.Timer {
     ) {
         self.init(
             fireDate: Nanoseconds.fromNow(Nanoseconds.of(delay)), interval: 0, tolerance: Nanoseconds.of(tolerance),
-            order: order, isMainActorIsolated: true
+            order: order, home: .main
         ) { timer in MainActor.assumeIsolated { action(timer) } }
     }
 
@@ -49,7 +49,7 @@ extension RunLoop.Timer {
     ) {
         self.init(
             fireDate: Nanoseconds.fromNow(Nanoseconds.of(delay)), interval: Self.checked(interval),
-            tolerance: Nanoseconds.of(tolerance), order: order, isMainActorIsolated: true
+            tolerance: Nanoseconds.of(tolerance), order: order, home: .main
         ) { timer in MainActor.assumeIsolated { action(timer) } }
     }
 }
@@ -59,7 +59,7 @@ extension RunLoop.Timeout {
     ///
     ///     idle = RunLoop.Timeout(isolation: .shared, after: .seconds(30)) { [self] in close() }
     public init(
-        isolation: MainActor, after delay: Duration, tolerance: Duration = .zero, inMode mode: RunLoop.Mode = .default,
+        isolation: MainActor, after delay: Duration, tolerance: Duration = .zero, inMode mode: RunLoop.Mode = .common,
         _ action: @escaping @MainActor () -> Void
     ) {
         self.init(on: .main, after: delay, tolerance: tolerance, inMode: mode) {
@@ -73,7 +73,7 @@ extension RunLoop.Source {
     /// may have it: adding it to another loop is a precondition failure. Any thread may signal it, as without `isolation`.
     public convenience init(isolation: MainActor, order: Int = 0, perform: @escaping @MainActor () -> Void) {
         self.init(order: order) { MainActor.assumeIsolated { perform() } }
-        isMainActorIsolated = true
+        home = .main
     }
 
     /// Makes a source that is driven by a descriptor, whose closure is isolated to the main actor, in no loop yet. Only
@@ -87,18 +87,7 @@ extension RunLoop.Source {
         try self.init(fileDescriptor: fileDescriptor, events: events, order: order) { events in
             MainActor.assumeIsolated { perform(events) }
         }
-        isMainActorIsolated = true
-    }
-
-    /// Makes a source that catches a signal of the process, whose closure is isolated to the main actor, in no loop yet. Only
-    /// `RunLoop.main` may have it: adding it to another loop is a precondition failure. Otherwise the same as without `isolation`.
-    ///
-    /// - Throws: `invalid` for a signal that cannot be caught; `tooManyDescriptors`.
-    public convenience init(
-        isolation: MainActor, signal: CInt, order: Int = 0, perform: @escaping @MainActor () -> Void
-    ) throws(RunLoop.Error) {
-        try self.init(signal: signal, order: order) { MainActor.assumeIsolated { perform() } }
-        isMainActorIsolated = true
+        home = .main
     }
 }
 
@@ -112,7 +101,7 @@ extension RunLoop.Observer {
         self.init(activities, repeats: repeats, order: order) { observer, activity in
             MainActor.assumeIsolated { action(observer, activity) }
         }
-        isMainActorIsolated = true
+        home = .main
     }
 }
 
@@ -127,10 +116,65 @@ extension RunLoop.CoalescedWork {
 }
 
 extension RunLoop {
-    /// Fails if an item with such a closure is added to another loop than the main one.
-    func checkIsolation(_ isMainActorIsolated: Bool) {
-        if !isMainActorIsolated { return }
+    /// Calls `body`, which is isolated to the main actor, once on the main actor's thread, when `RunLoop.main` runs in one of
+    /// `modes`, and wakes the loop for it.
+    ///
+    ///     RunLoop.main.perform(isolation: .shared) { [weak self] in self?.count += 1 }
+    ///
+    /// Of `RunLoop.main` only; for another loop it is a precondition failure. In the order of performed closures, which tasks of the
+    /// main actor do not keep. Otherwise the same as without `isolation`. To wait for a value, call `MainActor.run`.
+    ///
+    /// - Returns: as without `isolation`.
+    @discardableResult
+    public func perform(
+        isolation: MainActor, inModes modes: Set<Mode> = [.common], _ body: @escaping @MainActor () -> Void
+    ) -> Bool {
+        checkHome(.main)
+        return perform(inModes: modes) { MainActor.assumeIsolated { body() } }
+    }
+
+    /// Calls `body`, which is isolated to the main actor, not before `delay` has passed. Of `RunLoop.main` only, as above; otherwise
+    /// the same as without `isolation`.
+    @discardableResult
+    public func perform(
+        isolation: MainActor, after delay: Duration, tolerance: Duration = .zero, inModes modes: Set<Mode> = [.common],
+        _ body: @escaping @MainActor () -> Void
+    ) -> Registration {
+        checkHome(.main)
+        return perform(after: delay, tolerance: tolerance, inModes: modes) { MainActor.assumeIsolated { body() } }
+    }
+
+    /// As above, and can also be cancelled by a key.
+    @discardableResult
+    public func perform(
+        isolation: MainActor, after delay: Duration, tolerance: Duration = .zero, inModes modes: Set<Mode> = [.common],
+        key: some Hashable & Sendable, _ body: @escaping @MainActor () -> Void
+    ) -> Registration {
+        checkHome(.main)
+        return perform(after: delay, tolerance: tolerance, inModes: modes, key: key) {
+            MainActor.assumeIsolated { body() }
+        }
+    }
+
+    /// Which loop may have an item or a closure: one that is isolated to an actor, the actor's loop only.
+    @usableFromInline
+    enum Home: Sendable {
+        case any
+        /// Asked for when the item is added: a forked child has another main loop than its parent process.
+        case main
+        case loop(RunLoop)
+    }
+
+    /// Fails if this is another loop.
+    func checkHome(_ home: Home) {
+        let isHome =
+            switch home {
+            case .any: true
+            case .main: self == .main
+            case .loop(let loop): self == loop
+            }
         precondition(
-            self == .main, "An item whose closure is isolated to the main actor is added to RunLoop.main only.")
+            isHome,
+            "What is isolated to an actor is for the loop of that actor only: for the main actor, RunLoop.main.")
     }
 }

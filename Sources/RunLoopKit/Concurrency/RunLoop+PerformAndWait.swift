@@ -8,17 +8,19 @@ extension RunLoop {
     /// From anywhere else it is called in the order of performed closures. Any task. O(modes), one system call if the loop sleeps.
     ///
     /// - Parameter modes: with no modes the call lasts until the task is cancelled or the loop's thread ends.
-    /// - Throws: what `body` throws; `CancellationError` if the task is cancelled before `body` has begun, which is then not
-    ///   called; `loopFinished` if the loop's thread ends before, or has ended; `inheritedAcrossFork`. In all these cases `body`
-    ///   has been freed.
+    /// - Throws: the reason why there is no value. In every case `body` has been freed.
     @discardableResult
-    public func performAndWait<Value>(
-        inModes modes: Set<Mode> = [.default], isolation actor: isolated (any Actor)? = #isolation,
-        _ body: sending @escaping () throws -> sending Value
-    ) async throws -> sending Value {
-        try Task.checkCancellation()
-        if isCurrent { return try body() }
-        let call = AwaitedCall<Value, any Swift.Error>(body)
+    public func performAndWait<Value, Failure: Swift.Error>(
+        inModes modes: Set<Mode> = [.common], isolation actor: isolated (any Actor)? = #isolation,
+        _ body: sending @escaping () throws(Failure) -> sending Value
+    ) async throws(CallError<Failure>) -> sending Value {
+        if Task.isCancelled { throw .cancelled }
+        if isCurrent {
+            do throws(Failure) { return try body() } catch { throw .thrown(error) }
+        }
+        let call = AwaitedCall<Value, CallError<Failure>> { () throws(CallError<Failure>) in
+            do throws(Failure) { return try body() } catch { throw .thrown(error) }
+        }
         await withTaskCancellationHandler(
             operation: {
                 await withUnsafeContinuation(isolation: actor) { waiter in
@@ -28,15 +30,37 @@ extension RunLoop {
                     withExtendedLifetime(end) {
                         let result = post(modes) { withExtendedLifetime(end) { call.run() } }
                         if case .outOfMemory = Error(result: result) { outOfMemory() }
-                        if result < 0 { call.fail(Error(result: result)) }
+                        if result < 0 { call.fail(.refused(Error(result: result))) }
                     }
                 }
             },
-            onCancel: { call.fail(CancellationError()) },
+            onCancel: { call.fail(.cancelled) },
             isolation: actor)
         return try call.takeResult()
     }
+
+    /// Why `performAndWait` has no value to return. `Failure` is what the closure throws, `Never` if it throws nothing.
+    ///
+    ///     do {
+    ///         try await loop.performAndWait { describeDevice() }
+    ///     } catch {
+    ///         switch error {
+    ///         case .cancelled: break
+    ///         case .refused(let reason): print(reason)
+    ///         }
+    ///     }
+    public enum CallError<Failure: Swift.Error>: Swift.Error {
+        /// The closure was called, and threw this.
+        case thrown(Failure)
+        /// The task was cancelled before the call began. The closure is not called.
+        case cancelled
+        /// The loop calls nothing more: `loopFinished` if its thread ends before the call begins, or has ended, or
+        /// `inheritedAcrossFork`. The closure is not called.
+        case refused(RunLoop.Error)
+    }
 }
+
+extension RunLoop.CallError: Equatable where Failure: Equatable {}
 
 extension RunLoop.Thread {
     /// Calls `body` once on the thread, and returns or throws what it returned or threw. The task waits, and blocks no thread.
@@ -66,7 +90,7 @@ extension RunLoop.Thread {
 }
 
 /// A call that a task waits for. The closure is released before the task is resumed.
-private final class AwaitedCall<Value, Failure: Error>: @unchecked Sendable {
+final class AwaitedCall<Value, Failure: Error>: @unchecked Sendable {
     private struct State {
         var body: (() throws(Failure) -> Value)?
         var waiter: UnsafeContinuation<Void, Never>?
@@ -131,14 +155,14 @@ private final class AwaitedCall<Value, Failure: Error>: @unchecked Sendable {
 
 /// Retained by the closure that was posted for a call, and by nothing else: if it is freed before the call, the loop's thread has
 /// ended.
-private final class EndOfCall<Value>: Sendable {
-    private let call: AwaitedCall<Value, any Error>
+private final class EndOfCall<Value, Failure: Error>: Sendable {
+    private let call: AwaitedCall<Value, RunLoop.CallError<Failure>>
 
-    init(_ call: AwaitedCall<Value, any Error>) {
+    init(_ call: AwaitedCall<Value, RunLoop.CallError<Failure>>) {
         self.call = call
     }
 
     deinit {
-        call.fail(RunLoop.Error.loopFinished)
+        call.fail(.refused(.loopFinished))
     }
 }

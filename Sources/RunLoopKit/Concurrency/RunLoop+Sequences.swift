@@ -10,9 +10,9 @@ extension RunLoop {
     ///   - tolerance: how much later a tick may come, to share a wake-up.
     public func ticks(
         every interval: Duration, tolerance: Duration = .zero, inMode mode: Mode = .common
-    ) -> some AsyncSequence<Instant, Never> & Sendable {
+    ) -> NewestSequence<Instant> {
         precondition(interval > .zero, "A timer repeats at an interval greater than zero.")
-        return LoopSequence<Instant> { continuation in
+        return NewestSequence<Instant> { continuation in
             let end = EndOfSequence(continuation)
             let timer = Timer(every: interval, tolerance: tolerance) { timer in
                 if let date = timer.nextFireDate { end.continuation.yield(date) }
@@ -26,8 +26,8 @@ extension RunLoop {
     /// newest activity is kept: to see each one, or to act before the loop continues, use an `Observer`.
     public func activities(
         _ activities: Observer.Activities, inMode mode: Mode = .common
-    ) -> some AsyncSequence<Observer.Activities, Never> & Sendable {
-        LoopSequence<Observer.Activities> { continuation in
+    ) -> NewestSequence<Observer.Activities> {
+        NewestSequence<Observer.Activities> { continuation in
             let end = EndOfSequence(continuation)
             let observer = Observer(activities) { _, activity in end.continuation.yield(activity) }
             continuation.onTermination = { [weak observer] _ in observer?.invalidate() }

@@ -6,15 +6,16 @@ internal import CRunLoopCore
 ///
 /// Conversions are inlined into the client, where most durations are constants.
 @usableFromInline
-enum Nanoseconds {
+package enum Nanoseconds {
     @inlinable
     static var never: Int64 { Int64.max }
 
+    /// Of the calling thread.
     static var now: Int64 { runloop_now_ns() }
 
     @inlinable
     @inline(__always)
-    static func of(_ duration: Duration) -> Int64 {
+    package static func of(_ duration: Duration) -> Int64 {
         // Nearly all durations are whole numbers of nanoseconds. A division without a remainder is a multiplication: 10⁹ is
         // 2⁹ · 5⁹, and this is the inverse of 5⁹ modulo 2⁶⁴. The product shows whether there was no remainder, and whether it fits.
         let attoseconds = duration.attoseconds
@@ -29,32 +30,26 @@ enum Nanoseconds {
         return Int64(clamping: rest > 0 ? nanoseconds + 1 : nanoseconds)
     }
 
+    @inlinable
+    static func of(_ instant: RunLoop.Instant) -> Int64 { instant.nanoseconds }
+
     @usableFromInline
-    static func of(_ instant: RunLoop.Instant) -> Int64 {
-        of(epoch.duration(to: instant))
+    package static func fromNow(_ nanoseconds: Int64) -> Int64 { from(now, nanoseconds) }
+
+    /// By the time of a loop, which may be another thread's.
+    static func fromNow(of loop: OpaquePointer, _ nanoseconds: Int64) -> Int64 {
+        from(runloop_get_now_ns(loop), nanoseconds)
     }
 
-    static let epoch = SuspendingClock().systemEpoch
-
-    @usableFromInline
-    static func fromNow(_ nanoseconds: Int64) -> Int64 {
+    private static func from(_ now: Int64, _ nanoseconds: Int64) -> Int64 {
         // Now is after the epoch, so a sum cannot underflow.
         let (sum, overflow) = now.addingReportingOverflow(nanoseconds)
         return overflow ? never : sum
     }
 
     static func until(_ instant: RunLoop.Instant) -> Int64 {
-        let deadline = of(instant)
-        if deadline == never { return never }
-        let (limit, overflow) = deadline.subtractingReportingOverflow(now)
+        if instant.nanoseconds == never { return never }
+        let (limit, overflow) = instant.nanoseconds.subtractingReportingOverflow(now)
         return overflow ? .min : limit
-    }
-}
-
-extension SuspendingClock.Instant {
-    /// `nil` for the instant that never comes.
-    init?(nanosecondCount: Int64) {
-        if nanosecondCount == Nanoseconds.never { return nil }
-        self = Nanoseconds.epoch.advanced(by: .nanoseconds(nanosecondCount))
     }
 }

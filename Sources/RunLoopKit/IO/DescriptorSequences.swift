@@ -69,24 +69,32 @@ struct InputIterator {
     }
 }
 
-/// The input of a descriptor in the chunks in which it arrives.
-struct ChunkSequence: AsyncSequence, Sendable {
-    typealias Element = [UInt8]
-    typealias Failure = RunLoop.Error
-    let input: InputOfDescriptor
+extension RunLoop {
+    /// The input of a descriptor in the chunks in which it arrives. See `chunks(of:bufferSize:inMode:)`, which makes it.
+    public struct ChunkSequence: AsyncSequence, Sendable {
+        /// What it consists of.
+        public typealias Element = [UInt8]
+        /// The errors of the descriptor.
+        public typealias Failure = RunLoop.Error
+        let input: InputOfDescriptor
 
-    func makeAsyncIterator() -> Iterator { Iterator(input: InputIterator(input)) }
+        /// Begins an iteration, which does nothing before the first call of `next()`.
+        public func makeAsyncIterator() -> Iterator { Iterator(input: InputIterator(input)) }
 
-    struct Iterator: AsyncIteratorProtocol {
-        var input: InputIterator
+        /// An iteration, for one task at a time.
+        public struct Iterator: AsyncIteratorProtocol {
+            var input: InputIterator
 
-        mutating func next() async throws(RunLoop.Error) -> [UInt8]? {
-            try await next(isolation: nil)
-        }
+            /// The next one, which it waits for if needed; `nil` at the end.
+            public mutating func next() async throws(RunLoop.Error) -> [UInt8]? {
+                try await next(isolation: nil)
+            }
 
-        mutating func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> [UInt8]? {
-            guard case .bytes(let bytes) = try await input.next(isolation: actor) else { return nil }
-            return Array(bytes)
+            /// The next one, which it waits for if needed; `nil` at the end.
+            public mutating func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> [UInt8]? {
+                guard case .bytes(let bytes) = try await input.next(isolation: actor) else { return nil }
+                return Array(bytes)
+            }
         }
     }
 }
@@ -127,52 +135,71 @@ struct LineIterator {
     }
 }
 
-/// The lines of a descriptor's input, up to the first that is too long.
-struct LineSequence: AsyncSequence, Sendable {
-    typealias Element = String
-    typealias Failure = RunLoop.Error
-    let input: InputOfDescriptor
-    let limit: Int
+extension RunLoop {
+    /// The lines of a descriptor's input, up to the first that is too long. See `lines(of:limit:bufferSize:inMode:)`, which makes it.
+    public struct LineSequence: AsyncSequence, Sendable {
+        /// What it consists of.
+        public typealias Element = String
+        /// The errors of the descriptor.
+        public typealias Failure = RunLoop.Error
+        let input: InputOfDescriptor
+        let limit: Int
 
-    func makeAsyncIterator() -> Iterator { Iterator(lines: LineIterator(input, limit: limit)) }
+        /// Begins an iteration, which does nothing before the first call of `next()`.
+        public func makeAsyncIterator() -> Iterator { Iterator(lines: LineIterator(input, limit: limit)) }
 
-    struct Iterator: AsyncIteratorProtocol {
-        var lines: LineIterator
+        /// An iteration, for one task at a time.
+        public struct Iterator: AsyncIteratorProtocol {
+            var lines: LineIterator
 
-        mutating func next() async throws(RunLoop.Error) -> String? {
-            try await next(isolation: nil)
-        }
+            /// The next one, which it waits for if needed; `nil` at the end.
+            public mutating func next() async throws(RunLoop.Error) -> String? {
+                try await next(isolation: nil)
+            }
 
-        mutating func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> String? {
-            switch try await lines.next(isolation: actor) {
-            case .text(let text): return text
-            case nil: return nil
-            case .tooLong:
-                lines.stop()
-                throw .lineTooLong
+            /// The next one, which it waits for if needed; `nil` at the end.
+            public mutating func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> String? {
+                switch try await lines.next(isolation: actor) {
+                case .text(let text): return text
+                case nil: return nil
+                case .tooLong:
+                    lines.stop()
+                    throw .lineTooLong
+                }
             }
         }
     }
 }
 
-/// The lines of a descriptor's input, and marks for those that are too long.
-struct SkippingLineSequence: AsyncSequence, Sendable {
-    typealias Element = RunLoop.Line
-    typealias Failure = RunLoop.Error
-    let input: InputOfDescriptor
-    let limit: Int
+extension RunLoop {
+    /// The lines of a descriptor's input, and marks for those that are too long. See `lines(of:skippingLongerThan:bufferSize:inMode:)`,
+    /// which makes it.
+    public struct SkippingLineSequence: AsyncSequence, Sendable {
+        /// What it consists of.
+        public typealias Element = RunLoop.Line
+        /// The errors of the descriptor.
+        public typealias Failure = RunLoop.Error
+        let input: InputOfDescriptor
+        let limit: Int
 
-    func makeAsyncIterator() -> Iterator { Iterator(lines: LineIterator(input, limit: limit)) }
+        /// Begins an iteration, which does nothing before the first call of `next()`.
+        public func makeAsyncIterator() -> Iterator { Iterator(lines: LineIterator(input, limit: limit)) }
 
-    struct Iterator: AsyncIteratorProtocol {
-        var lines: LineIterator
+        /// An iteration, for one task at a time.
+        public struct Iterator: AsyncIteratorProtocol {
+            var lines: LineIterator
 
-        mutating func next() async throws(RunLoop.Error) -> RunLoop.Line? {
-            try await next(isolation: nil)
-        }
+            /// The next one, which it waits for if needed; `nil` at the end.
+            public mutating func next() async throws(RunLoop.Error) -> RunLoop.Line? {
+                try await next(isolation: nil)
+            }
 
-        mutating func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> RunLoop.Line? {
-            try await lines.next(isolation: actor)
+            /// The next one, which it waits for if needed; `nil` at the end.
+            public mutating func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> RunLoop
+                .Line?
+            {
+                try await lines.next(isolation: actor)
+            }
         }
     }
 }

@@ -53,7 +53,7 @@ struct LineBuffer {
     /// - Returns: is the line still within the limit?
     private mutating func begin(_ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
         // The byte after the limit may be a carriage return before the line feed.
-        guard bytes.count <= limit + 1 - begun.count else { return false }
+        guard bytes.count - 1 <= limit - begun.count else { return false }
         begun.append(contentsOf: bytes)
         return begun.count <= limit || begun.last == carriageReturn
     }
@@ -63,8 +63,8 @@ struct LineBuffer {
     }
 }
 
-private let lineFeed = UInt8(ascii: "\n")
-private let carriageReturn = UInt8(ascii: "\r")
+let lineFeed = UInt8(ascii: "\n")
+let carriageReturn = UInt8(ascii: "\r")
 
 private func withoutReturn<Bytes: RandomAccessCollection<UInt8>>(_ line: Bytes) -> Bytes.SubSequence {
     line.last == carriageReturn ? line.dropLast() : line[...]

@@ -40,7 +40,7 @@ extension RunLoop {
     /// - Returns: a sequence that throws as `bytes(of:)` does.
     public func chunks(
         of descriptor: CInt, bufferSize: Int = 65_536, inMode mode: Mode = .common
-    ) -> some AsyncSequence<[UInt8], RunLoop.Error> & Sendable {
+    ) -> ChunkSequence {
         ChunkSequence(input: InputOfDescriptor(self, descriptor, mode, bufferSize: bufferSize))
     }
 
@@ -60,7 +60,7 @@ extension RunLoop {
     ///   does not return what follows that line; `lines(of:skippingLongerThan:)` does.
     public func lines(
         of descriptor: CInt, limit: Int = 1_048_576, bufferSize: Int = 65_536, inMode mode: Mode = .common
-    ) -> some AsyncSequence<String, RunLoop.Error> & Sendable {
+    ) -> LineSequence {
         precondition(limit >= 0, "The limit of a line is not negative.")
         return LineSequence(input: InputOfDescriptor(self, descriptor, mode, bufferSize: bufferSize), limit: limit)
     }
@@ -86,7 +86,7 @@ extension RunLoop {
     /// - Returns: a sequence that throws as `bytes(of:)` does.
     public func lines(
         of descriptor: CInt, skippingLongerThan limit: Int, bufferSize: Int = 65_536, inMode mode: Mode = .common
-    ) -> some AsyncSequence<Line, RunLoop.Error> & Sendable {
+    ) -> SkippingLineSequence {
         precondition(limit >= 0, "The limit of a line is not negative.")
         return SkippingLineSequence(
             input: InputOfDescriptor(self, descriptor, mode, bufferSize: bufferSize), limit: limit)

@@ -42,8 +42,8 @@ extension RunLoop {
             let body: (Observer, Activities) -> Void
         }
 
-        /// Its action is isolated to the main actor, so only the main loop may have the observer. Set by the initializer only.
-        @exclusivity(unchecked) nonisolated(unsafe) var isMainActorIsolated = false
+        /// Which loop may have the observer. Set by the initializer only.
+        @exclusivity(unchecked) nonisolated(unsafe) var home = Home.any
 
         /// Makes an observer, in no loop yet.
         ///
@@ -103,7 +103,7 @@ extension RunLoop {
     ///   was made before a fork and this is the child.
     @discardableResult
     public func add(_ observer: Observer, forMode mode: Mode) -> Bool {
-        checkIsolation(observer.isMainActorIsolated)
+        checkHome(observer.home)
         return wasAdded(runloop_add_observer(core, observer.core, mode.name))
     }
 

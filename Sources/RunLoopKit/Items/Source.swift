@@ -1,4 +1,5 @@
 internal import CRunLoopCore
+internal import CRunLoopLinux
 
 extension RunLoop {
     /// An event outside the loop for which the loop calls a closure: a call of `signal()`, the state of a file descriptor, or a
@@ -33,9 +34,10 @@ extension RunLoop {
 
         /// The `runloop_source *`, to which this object has a reference.
         nonisolated(unsafe) let core: OpaquePointer
-        private let caughtSignal: CaughtSignal?
-        /// Its closure is isolated to the main actor, so only the main loop may have the source. Set by the initializer only.
-        nonisolated(unsafe) var isMainActorIsolated = false
+        /// The `runloop_signal *`, if the source is one's: an invalidation gives the signal back.
+        private nonisolated(unsafe) let caughtSignal: OpaquePointer?
+        /// Which loop may have the source. Set by the initializer only.
+        nonisolated(unsafe) var home = Home.any
 
         /// Makes a source that is signalled by hand, in no loop yet (R56).
         ///
@@ -91,31 +93,14 @@ extension RunLoop {
             caughtSignal = nil
         }
 
-        /// Makes a source that catches a signal of the process, SIGTERM for instance, in no loop yet. The signal loses its usual
-        /// effect, from this call until the source is invalidated or freed. When that has happened to the last source for the
-        /// signal, its former handling is restored.
-        ///
-        /// The closure is called on the loop's thread, in the source's modes, once for all arrivals since the last call. An
-        /// arrival is kept while the source is in no loop or the loop runs another mode. Any thread may receive the signal; at
-        /// least one must not block it. If a signal has several sources, all of them are called; a source in several loops is
-        /// called by one of them. A program that this process starts inherits none of this. In a forked child the signal is
-        /// caught, and no closure is called.
+        /// Makes the source of an object of the library for Linux, which has the same references.
         ///
         /// - Parameters:
-        ///   - signal: its number.
-        ///   - order: as for a descriptor.
-        ///   - perform: called on the loop's thread; may make any call.
-        /// - Throws: `invalid` for a number that is not a signal, for SIGKILL and SIGSTOP, and for faults of a thread such as
-        ///   SIGSEGV, from which a handler cannot return; `tooManyDescriptors`. A source needs two descriptors, which
-        ///   later sources use again and which are never closed.
-        public init(
-            signal: CInt, order: Int = 0, perform: @escaping @Sendable () -> Void
-        ) throws(RunLoop.Error) {
-            let caught = try CaughtSignal(signal)
-            core = try makeSource(descriptor: caught.descriptor, events: .read, order: order) { _ in
-                if caught.take() { perform() }
-            }
-            caughtSignal = caught
+        ///   - core: the source, with one reference, which belongs to this object.
+        ///   - caughtSignal: the `runloop_signal *`, if the source is one's.
+        init(core: OpaquePointer, caughtSignal: OpaquePointer? = nil) {
+            self.core = core
+            self.caughtSignal = caughtSignal
         }
 
         deinit {
@@ -180,8 +165,9 @@ extension RunLoop {
         /// effect. Allowed in its own closure, which runs to its end. Any thread; does not wait for a closure that runs on
         /// another thread (R119). The descriptor may be closed afterwards. O(modes it is in).
         public func invalidate() {
-            withExtendedLifetime(self) { runloop_source_invalidate(core) }
-            caughtSignal?.end()
+            withExtendedLifetime(self) {
+                if let caughtSignal { runloop_signal_invalidate(caughtSignal) } else { runloop_source_invalidate(core) }
+            }
         }
     }
 
@@ -192,7 +178,7 @@ extension RunLoop {
     /// - Throws: `invalid` for an invalidated source; `loopFinished`, `inheritedAcrossFork`, `outOfMemory`; for a descriptor
     ///   `badDescriptor`, `permissionDenied`, `tooManyWatches`. After an error the source is where it was before.
     public func add(_ source: Source, forMode mode: Mode) throws(RunLoop.Error) {
-        checkIsolation(source.isMainActorIsolated)
+        checkHome(source.home)
         let result = runloop_add_source(core, source.core, mode.name)
         if result < 0 { throw Error(result: result) }
     }

@@ -27,7 +27,7 @@ extension RunLoop {
         private let timer: ClosureTimer
 
         /// Starts the timeout. Any thread. Makes the mode if needed. A loop that sleeps in the mode is re-armed, not woken (R87).
-        /// O(log timers).
+        /// O(log timers) per mode.
         ///
         /// - Parameters:
         ///   - loop: on whose thread the action is called. If that thread has ended, or the loop was made before a fork and this is
@@ -35,15 +35,16 @@ extension RunLoop {
         ///   - delay: the action is not called before this has passed. It is due at once if `delay` is negative, and never if the
         ///     instant is more than 292 years after the clock's epoch.
         ///   - tolerance: how much later it may be called, to share a wake-up with something else. Negative is zero.
-        ///   - mode: the mode in which the loop has to run, or all common ones, which costs O(log timers) in each.
+        ///   - mode: the mode in which the loop has to run, or all common ones, which costs O(log timers) in each, and a node for
+        ///     the common modes.
         ///   - action: called on the loop's thread, with no lock held.
         @inlinable
         public init(
-            on loop: RunLoop, after delay: Duration, tolerance: Duration = .zero, inMode mode: Mode = .default,
+            on loop: RunLoop, after delay: Duration, tolerance: Duration = .zero, inMode mode: Mode = .common,
             _ action: sending @escaping () -> Void
         ) {
             self = loop.timeout(
-                at: Nanoseconds.fromNow(Nanoseconds.of(delay)), tolerance: Nanoseconds.of(tolerance), mode,
+                after: Nanoseconds.of(delay), tolerance: Nanoseconds.of(tolerance), mode,
                 consume action)
         }
 
@@ -79,8 +80,9 @@ extension RunLoop {
     /// A method and not an initializer, because a method borrows its loop, and an initializer would retain it.
     @usableFromInline
     func timeout(
-        at fireDate: Int64, tolerance: Int64, _ mode: Mode, _ action: sending @escaping () -> Void
+        after delay: Int64, tolerance: Int64, _ mode: Mode, _ action: sending @escaping () -> Void
     ) -> Timeout {
+        let fireDate = Nanoseconds.fromNow(of: core, delay)
         let timer = ClosureTimer(fireDate: fireDate, tolerance: tolerance, consume action)
         if !wasAdded(runloop_add_timer(core, timer.core, mode.name)) { runloop_timer_invalidate(timer.core) }
         return Timeout(timer)

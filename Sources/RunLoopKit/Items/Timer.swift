@@ -12,8 +12,8 @@ extension RunLoop {
     public final class Timer: Sendable {
         /// The `runloop_timer *`, to which this object has the only reference besides those of loops.
         nonisolated(unsafe) let core: OpaquePointer
-        /// The action is isolated to the main actor, so only the main loop may have the timer.
-        let isMainActorIsolated: Bool
+        /// Which loop may have the timer.
+        let home: Home
         /// `nil` once the timer is invalid: the core calls `end()` then, once, and never while the timer fires.
         @exclusivity(unchecked) private nonisolated(unsafe) var action: Action?
 
@@ -80,11 +80,11 @@ extension RunLoop {
 
         @usableFromInline
         init(
-            fireDate: Int64, interval: Int64, tolerance: Int64, order: Int, isMainActorIsolated: Bool = false,
+            fireDate: Int64, interval: Int64, tolerance: Int64, order: Int, home: Home = .any,
             _ action: sending @escaping (Timer) -> Void
         ) {
             core = makeTimer(fireDate: fireDate, interval: interval, tolerance: tolerance, order: order)
-            self.isMainActorIsolated = isMainActorIsolated
+            self.home = home
             self.action = Action(body: consume action)
             attachTimer(core, to: self)
         }
@@ -173,7 +173,7 @@ extension RunLoop {
     ///   made before a fork and this is the child.
     @discardableResult
     public func add(_ timer: Timer, forMode mode: Mode) -> Bool {
-        checkIsolation(timer.isMainActorIsolated)
+        checkHome(timer.home)
         return wasAdded(runloop_add_timer(core, timer.core, mode.name))
     }
 

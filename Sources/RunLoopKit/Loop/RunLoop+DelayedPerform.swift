@@ -5,12 +5,12 @@ extension RunLoop {
     /// The closure is freed after its call, when it is cancelled, or when the loop's thread ends; the registration tells
     /// which. O(log timers) per mode.
     ///
-    /// - Parameter modes: `.common` means any common mode. With no modes the closure is never called, and freed at once.
+    /// - Parameter modes: `.common`, the default, means any common mode. With no modes the closure is never called, and freed at once.
     /// - Returns: the registration, which can cancel it. Releasing the registration does not cancel. Its state is `abandoned`
     ///   if the loop's thread has ended already.
     @discardableResult
     public func perform(
-        after delay: Duration, tolerance: Duration = .zero, inModes modes: Set<Mode> = [.default],
+        after delay: Duration, tolerance: Duration = .zero, inModes modes: Set<Mode> = [.common],
         _ body: sending @escaping () -> Void
     ) -> Registration {
         schedule(after: delay, tolerance, modes, nil, body)
@@ -28,7 +28,7 @@ extension RunLoop {
     /// - Returns: the registration, as above.
     @discardableResult
     public func perform(
-        after delay: Duration, tolerance: Duration = .zero, inModes modes: Set<Mode> = [.default],
+        after delay: Duration, tolerance: Duration = .zero, inModes modes: Set<Mode> = [.common],
         key: some Hashable & Sendable, _ body: sending @escaping () -> Void
     ) -> Registration {
         schedule(after: delay, tolerance, modes, RegistrationKey(key), body)
@@ -53,7 +53,7 @@ extension RunLoop {
         var removeKey: (@Sendable () -> Void)?
         if let hash = key?.hash { removeKey = { [keyed] in keyed.remove(state, hash: hash) } }
         let end = EndOfRegistration(state, removeKey)
-        let fireDate = Nanoseconds.fromNow(Nanoseconds.of(delay))
+        let fireDate = Nanoseconds.fromNow(of: core, Nanoseconds.of(delay))
         let timer = ClosureTimer(fireDate: fireDate, tolerance: Nanoseconds.of(tolerance)) {
             if end.state.settle(.done) { body() }
         }

@@ -10,7 +10,7 @@ extension RunLoop {
         }
 
         /// The error of a negative result of the core.
-        init(result: Int32) {
+        package init(result: Int32) {
             errorNumber = 0 &- result
         }
 
@@ -20,10 +20,12 @@ extension RunLoop {
         public static let badDescriptor = Error(errorNumber: ErrorNumber.badDescriptor)
         /// Memory ran out (ENOMEM).
         public static let outOfMemory = Error(errorNumber: ErrorNumber.outOfMemory)
-        /// The process has no descriptors left (EMFILE).
+        /// The process has no descriptors left, or the user no inotify instances: fs.inotify.max_user_instances (EMFILE).
         public static let tooManyDescriptors = Error(errorNumber: ErrorNumber.tooManyDescriptors)
-        /// The user's limit of watched descriptors is reached (ENOSPC).
+        /// The user's limit of watched files or descriptors is reached: fs.inotify.max_user_watches, fs.epoll.max_user_watches (ENOSPC).
         public static let tooManyWatches = Error(errorNumber: ErrorNumber.tooManyWatches)
+        /// There is no permission to read a file or a directory (EACCES).
+        public static let accessDenied = Error(errorNumber: ErrorNumber.accessDenied)
         /// The item is in another loop (EBUSY).
         public static let inAnotherLoop = Error(errorNumber: ErrorNumber.inAnotherLoop)
         /// The item is invalid, there are no conditions or unknown ones, or the descriptor is not a counter (EINVAL).
@@ -34,6 +36,12 @@ extension RunLoop {
         public static let tooManyThreads = Error(errorNumber: ErrorNumber.tooManyThreads)
         /// The loop was made before a fork, and this is the child (ECHILD).
         public static let inheritedAcrossFork = Error(errorNumber: ErrorNumber.inheritedAcrossFork)
+        /// The process has ended and was reaped, or never existed (ESRCH).
+        public static let noSuchProcess = Error(errorNumber: ErrorNumber.noSuchProcess)
+        /// The process is not a child of this one, or was reaped (ECHILD, as `inheritedAcrossFork`).
+        public static let notAChild = Error(errorNumber: ErrorNumber.inheritedAcrossFork)
+        /// The kernel is too old, or a sandbox refuses the call (ENOSYS).
+        public static let unsupported = Error(errorNumber: ErrorNumber.unsupported)
         /// A line of input is longer than it may be (EMSGSIZE).
         public static let lineTooLong = Error(errorNumber: ErrorNumber.lineTooLong)
     }
@@ -47,13 +55,19 @@ extension RunLoop.Error: CustomStringConvertible {
             "The descriptor is a regular file, a directory or a device for which a run loop cannot wait."
         case .badDescriptor: "The descriptor is not open, or not for what was asked of it."
         case .outOfMemory: "Memory ran out."
-        case .tooManyDescriptors: "The process has no file descriptors left."
-        case .tooManyWatches: "The limit of watched descriptors per user (fs.epoll.max_user_watches) is reached."
+        case .tooManyDescriptors:
+            "The process has no file descriptors left, or the user no inotify instances (fs.inotify.max_user_instances)."
+        case .tooManyWatches:
+            "A limit per user is reached: of watched files (fs.inotify.max_user_watches) or descriptors (fs.epoll.max_user_watches)."
+        case .accessDenied: "There is no permission to read the file or directory."
         case .inAnotherLoop: "The item is in another run loop; remove it from there first."
         case .invalid: "The item was invalidated, or its descriptor and conditions do not make sense."
         case .loopFinished: "The thread of the run loop has ended, so nothing will ever run there."
         case .tooManyThreads: "The system or the user has no threads left."
-        case .inheritedAcrossFork: "The run loop was made before a fork and belongs to the parent process."
+        case .inheritedAcrossFork:
+            "The run loop was made before a fork and belongs to the parent process, or the process is not a child of this one."
+        case .noSuchProcess: "There is no such process any more."
+        case .unsupported: "The kernel is too old for this, or a sandbox refuses it."
         case .lineTooLong: "A line of input is longer than the limit that was set for it."
         default: "The system refused with error number \(errorNumber)."
         }

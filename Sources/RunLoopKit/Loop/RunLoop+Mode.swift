@@ -85,7 +85,7 @@ extension RunLoop {
     /// Would a run in the mode finish at once, because nothing can ever happen in it (R23)? Also `true` for a mode that does not
     /// exist, and for `.common`. On another thread than the loop's, only sources and timers count. O(closures performed since
     /// the last query).
-    public func isEmpty(_ mode: Mode) -> Bool { runloop_mode_is_empty(core, mode.name) }
+    public func isEmpty(inMode mode: Mode) -> Bool { runloop_mode_is_empty(core, mode.name) }
 }
 
 extension RunLoop.Mode: CustomStringConvertible {

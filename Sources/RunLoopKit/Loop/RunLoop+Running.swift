@@ -122,7 +122,7 @@ extension RunLoop {
     ///
     /// The stop is a flag of the mode, not a message to a run. So several stops before the end of that iteration end one run,
     /// and a stop that comes after its run has ended by itself ends the next run of the mode, after one iteration and however
-    /// much later. To end one run and no other, give it a condition: `run(mode:until:or:)` checks a state of yours, which you
+    /// much later. To end one run and no other, give it a condition: `run(mode:untilTrue:deadline:)` checks a state of yours, which you
     /// set before you call `wakeUp()`. That works however often and however late you do it.
     public func stop(inMode mode: Mode) {
         precondition(mode != .common, "A run is stopped in one mode; the common modes are several.")

@@ -11,13 +11,10 @@ internal import CRunLoopCore
 ///
 /// On Linux an `async` `main` gives the initial thread away to the dispatch library. A program that runs `RunLoop.main` has a
 /// synchronous `main`; `RunLoop.main.run()` then serves the main dispatch queue and the main actor as well. A program with an
-/// `async` `main` begins it with `RunLoop.takeOverAsyncMain()` of the product RunLoopKitExperimental.
+/// `async` `main` links the product RunLoopKitMainActor, or RunLoopKitSingleThread to have all its tasks there.
 ///
 /// Rule numbers (R1, R36, …) refer to docs/RULES.md.
 public final class RunLoop: Sendable {
-    /// An instant of a clock that stops while the machine is suspended (CLOCK_MONOTONIC).
-    public typealias Instant = Clock.Instant
-
     /// The `runloop *`, to which this object has a reference.
     nonisolated(unsafe) let core: OpaquePointer
     let keyed = KeyedRegistrations()

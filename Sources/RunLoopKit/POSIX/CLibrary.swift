@@ -21,10 +21,13 @@ enum ErrorNumber {
     static let invalid = EINVAL
     static let tooManyDescriptors = EMFILE
     static let tooManyWatches = ENOSPC
+    static let accessDenied = EACCES
     static let loopFinished = ESHUTDOWN
     static let tooManyThreads = EAGAIN
     static let tryAgain = EAGAIN
     static let lineTooLong = EMSGSIZE
+    static let noSuchProcess = ESRCH
+    static let unsupported = ENOSYS
 }
 
 /// Makes a string from a text that was allocated with `malloc`, and frees the text.
@@ -69,41 +72,60 @@ package final class Guarded<Value>: @unchecked Sendable {
     package func unlockAfterFork() { pthread_mutex_unlock(lock) }
 }
 
-/// A value that one thread sets once, for others. `wait()` blocks the calling thread until it is set.
-final class Handover<Value: Sendable>: @unchecked Sendable {
-    private var value: Value?
+/// A lock, and a condition that threads wait for under it.
+package final class Monitor: @unchecked Sendable {
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
-    private let arrival: UnsafeMutablePointer<pthread_cond_t>
+    private let change: UnsafeMutablePointer<pthread_cond_t>
 
-    init() {
+    package init() {
         lock = .allocate(capacity: 1)
         lock.initialize(to: pthread_mutex_t())
         pthread_mutex_init(lock, nil)
-        arrival = .allocate(capacity: 1)
-        arrival.initialize(to: pthread_cond_t())
-        pthread_cond_init(arrival, nil)
+        change = .allocate(capacity: 1)
+        change.initialize(to: pthread_cond_t())
+        pthread_cond_init(change, nil)
     }
 
     deinit {
-        pthread_cond_destroy(arrival)
-        arrival.deallocate()
+        pthread_cond_destroy(change)
+        change.deallocate()
         pthread_mutex_destroy(lock)
         lock.deallocate()
     }
 
-    func put(_ value: Value) {
+    package func withLock<Result>(_ body: () -> Result) -> Result {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
-        self.value = value
-        pthread_cond_broadcast(arrival)
+        return body()
     }
 
-    func wait() -> Value {
-        pthread_mutex_lock(lock)
-        defer { pthread_mutex_unlock(lock) }
-        while true {
-            if let value { return value }
-            pthread_cond_wait(arrival, lock)
+    /// Under the lock, which it lets go of meanwhile: until the next change, or for no reason at all.
+    package func wait() { pthread_cond_wait(change, lock) }
+
+    /// Under the lock: wakes all who wait.
+    package func notify() { pthread_cond_broadcast(change) }
+}
+
+/// A value that one thread sets once, for others. `wait()` blocks the calling thread until it is set.
+package final class Handover<Value: Sendable>: @unchecked Sendable {
+    private var value: Value?
+    private let monitor = Monitor()
+
+    package init() {}
+
+    package func put(_ value: Value) {
+        monitor.withLock {
+            self.value = value
+            monitor.notify()
+        }
+    }
+
+    package func wait() -> Value {
+        monitor.withLock {
+            while true {
+                if let value { return value }
+                monitor.wait()
+            }
         }
     }
 }

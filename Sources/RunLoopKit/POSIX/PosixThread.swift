@@ -42,6 +42,20 @@ package struct PosixThread: @unchecked Sendable {
     package func join() { pthread_join(thread, nil) }
     package func detach() { pthread_detach(thread) }
 
+    /// Names the calling thread, for debuggers. Linux keeps 15 bytes; a character that does not fit is dropped as a whole.
+    package static func setCurrentName(_ name: String) {
+        var short = ""
+        for character in name {
+            if short.utf8.count + character.utf8.count > 15 { break }
+            short.append(character)
+        }
+        // pthread_setname_np writes to this file, but not every C library shows that function to Swift.
+        let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+        if file < 0 { return }
+        _ = short.withCString { write(file, $0, short.utf8.count) }
+        close(file)
+    }
+
     /// Rounds up to whole pages, and to the minimum that a thread needs.
     private static func usableStackSize(_ size: Int) -> Int {
         let page = Int(sysconf(CInt(_SC_PAGESIZE)))
@@ -65,21 +79,7 @@ private final class ThreadBox: Sendable {
 private func threadCallOut(_ info: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let info else { return nil }
     let box = Unmanaged<ThreadBox>.fromOpaque(info).takeRetainedValue()
-    if let name = box.name { setThreadName(name) }
+    if let name = box.name { PosixThread.setCurrentName(name) }
     box.body()
     return nil
-}
-
-/// Linux keeps 15 bytes of a name. A character that does not fit is dropped as a whole.
-private func setThreadName(_ name: String) {
-    var short = ""
-    for character in name {
-        if short.utf8.count + character.utf8.count > 15 { break }
-        short.append(character)
-    }
-    // pthread_setname_np writes to this file, but not every C library shows that function to Swift.
-    let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
-    if file < 0 { return }
-    _ = short.withCString { write(file, $0, short.utf8.count) }
-    close(file)
 }

@@ -25,7 +25,9 @@ import RunLoopKit
             MainActor.preconditionIsolated()
         }
         let deadline = RunLoop.Instant.now + .seconds(60)
-        precondition(RunLoop.main.run(until: deadline) { place.count == 9 }, "Only \(place.count) of 9 were served.")
+        precondition(
+            RunLoop.main.run(untilTrue: { place.count == 9 }, deadline: deadline),
+            "Only \(place.count) of 9 were served.")
     }
 }
 

@@ -1,5 +1,6 @@
 import CGtk
 import RunLoopKit
+import RunLoopKitGLib
 
 /// The window: four lines, each changed by somebody else, and a button.
 @MainActor
@@ -7,7 +8,6 @@ final class Window {
     static let shared = Window()
 
     private var labels: [String: UnsafeMutablePointer<GtkWidget>] = [:]
-    private var host: LoopHost?
     /// For a test, which can't read the window.
     private let printsChanges = CommandLine.arguments.contains("--print")
     private var ticks = 0
@@ -42,7 +42,7 @@ final class Window {
     /// Everything here runs on GTK's thread, in GTK's loop.
     private func start() {
         do {
-            host = try LoopHost()
+            try RunLoop.GLibHost()
         } catch {
             fatalError("The run loop cannot be hosted: \(error)")
         }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/futex.h"
@@ -15,9 +16,9 @@
 #include "runloop.h"
 #include "runloop_overlay.h"
 
-/// Thread-local variables of a library that is loaded with the program. One that is loaded later, by a libc that can't do that (musl), is
-/// built with RUNLOOP_DYNAMIC_TLS.
-#if defined(__GNUC__) && !defined(RUNLOOP_DYNAMIC_TLS)
+/// Thread-local variables at a fixed distance from the thread's pointer. glibc reserves space there for a library that is loaded by dlopen;
+/// other C libraries (musl) refuse to load it.
+#if defined(__GNUC__) && defined(__GLIBC__)
 #define FAST_TLS __attribute__((tls_model("initial-exec")))
 #else
 #define FAST_TLS
@@ -58,19 +59,14 @@ static inline bool is_initial_thread(void) {
 
 /// A lock for the process's own tables. A forked child finds it free, whoever held it in the parent.
 struct process_lock {
-    _Atomic uint32_t word;
+    _Atomic uint32_t word; ///< 0, or the generation that holds it, and two bits
 };
-
-/// Of a word that says "held": the generation, and two bits.
-enum { WORD_HELD = 1, WORD_AWAITED = 2 };
-static inline uint32_t runloop__held_word(void) {
-    return runloop__generation() << 2 | WORD_HELD;
-}
+enum { LOCK_IS_HELD = 1, LOCK_IS_AWAITED = 2 };
 
 /// False if a thread of the parent process held it at the fork, and may have left what it guards half changed.
 bool runloop__process_lock(struct process_lock *lock);
 static inline void process_unlock(struct process_lock *lock) {
-    if (atomic_exchange_explicit(&lock->word, 0, memory_order_release) & WORD_AWAITED)
+    if (atomic_exchange_explicit(&lock->word, 0, memory_order_release) & LOCK_IS_AWAITED)
         futex_wake(&lock->word, 1);
 }
 
@@ -94,7 +90,25 @@ enum { SLAB_TASK_SIZE = 64, SLAB_TIMER_SIZE = 160 };
 void *runloop__slab_new(enum slab_class class);
 void runloop__slab_free(enum slab_class class, void *block);
 
-//===-- time (clock.c) and names (name.c) ----------------------------------------------------------------------------===//
+//===-- arrays -------------------------------------------------------------------------------------------------------===//
+
+/// Other memory for an array that has become too small, by half and a few; NULL when memory ran out, and nothing has changed.
+static COLD void *grow_array(void *entries, uint32_t *capacity, size_t entry_size) {
+    uint32_t grown = *capacity + *capacity / 2 + 4;
+    entries = realloc(entries, grown * entry_size);
+    if (entries)
+        *capacity = grown;
+    return entries;
+}
+
+//===-- time, and names (name.c) -------------------------------------------------------------------------------------===//
+
+/// The machine's clock: CLOCK_MONOTONIC. A loop may have another one.
+static inline int64_t monotonic_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
 
 /// Saturates at RUNLOOP_NEVER and INT64_MIN.
 static inline int64_t saturating_add(int64_t instant_ns, int64_t duration_ns) {

@@ -97,7 +97,7 @@ void runloop__lock_take_unbiased(struct lock *lock) {
     if (++lock->takes < lock->takes_before_bias || !barriers_are_registered())
         return;
     lock->takes = 0;
-    lock->biased_ns = runloop_now_ns();
+    lock->biased_ns = monotonic_ns();
     atomic_store_explicit(&lock->acknowledgments, 0, memory_order_relaxed);
     atomic_store_explicit(&lock->inside, true, memory_order_relaxed);
     atomic_store_explicit(&lock->bias, LOCK_BIASED, memory_order_relaxed);
@@ -107,7 +107,7 @@ void runloop__lock_take_unbiased(struct lock *lock) {
 /// HOLDS: the word, and the loop's thread is not inside and never will be without it.
 static void end_bias(struct lock *lock) {
     atomic_store_explicit(&lock->bias, LOCK_SHARED, memory_order_relaxed);
-    bool was_short = runloop_now_ns() - lock->biased_ns < LOCK_QUIET_NS;
+    bool was_short = monotonic_ns() - lock->biased_ns < LOCK_QUIET_NS;
     if (!was_short)
         lock->takes_before_bias = LOCK_TAKES_BEFORE_BIAS;
     else if (lock->takes_before_bias < LOCK_TAKES_AT_MOST)

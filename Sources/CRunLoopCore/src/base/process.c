@@ -61,15 +61,15 @@ uint32_t runloop_fork_generation(void) {
 //===-- locks of the process -----------------------------------------------------------------------------------------===//
 
 bool runloop__process_lock(struct process_lock *lock) {
-    uint32_t held = runloop__held_word(), word = 0;
+    uint32_t held = runloop__generation() << 2 | LOCK_IS_HELD, word = 0;
     while (
         !atomic_compare_exchange_weak_explicit(&lock->word, &word, held, memory_order_acquire, memory_order_relaxed)) {
         // A word of another generation was left behind by a thread that this process does not have.
         if (word == 0 || word >> 2 != held >> 2)
             continue;
-        held |= WORD_AWAITED; // perhaps others sleep, too
-        if ((word & WORD_AWAITED) || atomic_compare_exchange_strong(&lock->word, &word, word | WORD_AWAITED))
-            futex_wait(&lock->word, word | WORD_AWAITED);
+        held |= LOCK_IS_AWAITED; // perhaps others sleep, too
+        if ((word & LOCK_IS_AWAITED) || atomic_compare_exchange_strong(&lock->word, &word, word | LOCK_IS_AWAITED))
+            futex_wait(&lock->word, word | LOCK_IS_AWAITED);
         word = 0;
     }
     return word == 0;

@@ -60,46 +60,30 @@ static void print_item(FILE *text, struct item *item) {
     print_context(text, item);
 }
 
-static void take(struct item *item, struct item **items, size_t *count) {
-    if (items) {
-        item_retain(item);
-        items[*count] = item;
-    }
-    ++*count;
-}
-
-/// HOLDS: loop. The mode's items, retained, into `items` (NULL: counts only).
-static size_t items_of(runloop *loop, struct mode *mode, struct item **items) {
-    size_t count = 0;
+/// HOLDS: loop.
+static void take_items(runloop *loop, struct mode *mode, struct snapshot *items) {
     LIST_EACH(node, &loop->sources) {
         struct source_attachment *place = LIST_ENTRY(node, struct source_attachment, in_loop);
         if (membership_find(&place->attachment, mode))
-            take(&place->source->item, items, &count);
+            snapshot_add(items, &place->source->item);
     }
-    for (uint32_t i = 0; i < mode->timers.count; i++)
-        take(mode->timers.entries[i].membership->item, items, &count);
-    for (uint32_t i = 0; mode->observers && i < mode->observers->count; i++) {
-        if (!mode->observers->entries[i].removed)
-            take(&mode->observers->entries[i].observer->attached.item, items, &count);
-    }
-    return count;
+    for (uint32_t i = 0; i < heap_count(&mode->timers); i++)
+        snapshot_add(items, mode->timers.entries[i].membership->item);
+    for (uint32_t i = 0; i < mode->observer_count; i++)
+        snapshot_add(items, &mode->observers[i]->attached.item);
 }
 
 /// False when memory ran out.
 static bool print_mode(FILE *text, runloop *loop, struct mode *mode) {
     fprintf(text, "    mode %s%s:\n", mode->name, atomic_load(&mode->is_common) ? " (common)" : "");
+    struct snapshot items = {0};
     loop_lock(loop);
-    size_t count = items_of(loop, mode, NULL);
-    struct item **items = count ? calloc(count, sizeof(struct item *)) : NULL;
-    if (items)
-        items_of(loop, mode, items);
+    take_items(loop, mode, &items);
     loop_unlock(loop);
-    for (size_t i = 0; items && i < count; i++) {
-        print_item(text, items[i]);
-        item_release(items[i]);
-    }
-    free(items);
-    return items || count == 0;
+    for (uint32_t i = 0; i < items.count; i++)
+        print_item(text, items.items[i]);
+    snapshot_release(&items);
+    return !items.is_incomplete;
 }
 
 char *runloop_copy_description(runloop *loop) {

@@ -11,7 +11,7 @@ static int watch(runloop *loop, struct source_attachment *place, bool is_first_m
     int descriptor = descriptor_source_of(place->source)->descriptor;
     if (is_first_mode)
         return runloop__registration_join(loop, place);
-    struct registration *registration = runloop__registration_find(loop, descriptor);
+    struct registration *registration = registration_find(loop, descriptor);
     // The mode may be the one that a mask leaves out.
     return registration->is_masked ? runloop__registration_unmask(loop, registration) : 0;
 }
@@ -23,12 +23,12 @@ static int insert(runloop *loop, struct attachment *attachment, struct membershi
         return -EINVAL;
     membership->serial = ++loop->serial;
     if (descriptor_source_of(place->source)->descriptor >= 0) {
-        int error = watch(loop, place, !source_has_other_mode(loop, attachment, membership));
+        int error = watch(loop, place, !source_has_other_mode(loop, place, membership));
         if (error)
             return error;
         count_change(&membership->mode->watched_count, 1);
     }
-    source_joined(membership->mode);
+    source_joined(loop, place, membership->mode);
     return 0;
 }
 
@@ -36,11 +36,10 @@ static void extract(runloop *loop, struct attachment *attachment, struct members
     struct source_attachment *place = source_attachment_of(attachment);
     if (descriptor_source_of(place->source)->descriptor >= 0) {
         count_change(&membership->mode->watched_count, -1);
-        runloop__membership_forget(membership);
-        if (!source_has_other_mode(loop, attachment, membership))
+        if (!source_has_other_mode(loop, place, membership))
             runloop__registration_leave(loop, place);
     }
-    source_leaves(loop, membership->mode);
+    source_leaves(loop, place, membership);
 }
 
 static void destroy(struct item *item) {
@@ -85,9 +84,7 @@ int runloop_descriptor_source_create(const runloop_descriptor_config *config, ru
 
 static void update(runloop *loop, struct source_attachment *place, void *error) {
     struct registration *registration =
-        place->attachment.memberships
-            ? runloop__registration_find(loop, descriptor_source_of(place->source)->descriptor)
-            : NULL;
+        place->attachment.memberships ? registration_find(loop, descriptor_source_of(place->source)->descriptor) : NULL;
     int result = registration ? runloop__registration_update(loop, registration) : 0;
     if (result)
         *(int *)error = result;
@@ -120,16 +117,6 @@ static bool take_counter(int descriptor) {
     return syscall(SYS_read, descriptor, &counter, sizeof counter) == (long)sizeof counter;
 }
 
-/// Sources of one order are called in the order in which they joined, which is the reverse of how they are linked.
-static void sort_collected(runloop *loop, uint32_t base) {
-    for (uint32_t low = base, high = loop->collected_count; low + 1 < high;) {
-        struct collected entry = loop->collected[low];
-        loop->collected[low++] = loop->collected[--high];
-        loop->collected[high] = entry;
-    }
-    runloop__collected_sort(loop, base, NULL);
-}
-
 /// What of it the source is called for. One that asks for nothing is paused.
 static inline uint32_t concern(uint32_t ready, const runloop_source *source) {
     uint32_t events = events_of(source);
@@ -150,15 +137,12 @@ bool runloop__descriptor_collect(runloop *loop, struct mode *mode, struct regist
     int descriptor = registration->descriptor;
     dispatch->base = loop->collected_count;
     dispatch->ready = registration->ready;
-    for (struct source_attachment *place = registration->newest; place; place = place->next_registered) {
-        if (is_wanted_by(place, mode, dispatch->ready, serial) &&
-            collect_item(loop, &place->source->item, place->source->item.order))
+    for (struct source_attachment *place = registration->sources; place; place = place->next_registered) {
+        if (is_wanted_by(place, mode, dispatch->ready, serial) && collect_item(loop, &place->source->item, 0, 0))
             needs_counter |= descriptor_source_of(place->source)->is_counter;
     }
     if (loop->collected_count == dispatch->base)
         return false;
-    if (loop->collected_count > dispatch->base + 1)
-        sort_collected(loop, dispatch->base);
     bool is_dead =
         registration->reports % REPORTS_BETWEEN_CHECKS == 0 && runloop__registration_is_dead(loop, registration);
     if (is_dead)
@@ -173,7 +157,7 @@ bool runloop__descriptor_collect_selected(runloop *loop, struct mode *mode, cons
                                           struct descriptor_dispatch *dispatch) {
     loop_lock(loop);
     // A nested run may have served it since, or all its sources may be gone.
-    struct registration *registration = runloop__registration_find(loop, selection->descriptor);
+    struct registration *registration = registration_find(loop, selection->descriptor);
     bool stands = registration && registration->generation == selection->generation && registration->is_selected;
     bool any = stands && runloop__descriptor_collect(loop, mode, registration, selection->serial, dispatch);
     // What its sources have joined since is reported again.

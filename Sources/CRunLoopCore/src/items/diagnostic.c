@@ -1,20 +1,18 @@
-// diagnostic.c — diagnostics for developers on standard error: each once per process, and none if they are disabled.
+// diagnostic.c — the diagnostic for developers on standard error: once per process, and none if diagnostics are disabled.
 
 #include <unistd.h>
 
 #include "items/items.h"
 
-static const char *const texts[] = {
-    [DIAGNOSTIC_MAIN_QUEUE_WAITS] =
-        "runloop: Work for the main dispatch queue or the main actor has been waiting for 250 ms, because the main "
-        "loop is run from inside such work, and the queue goes on only when that has returned. Nest the run in a "
-        "timer, a source or a task instead, or return and await. (Written once. RUNLOOP_DIAGNOSTICS=0 in the "
-        "environment, or runloop_set_diagnostics_enabled(false), disables diagnostics.)\n",
-};
+static const char main_queue_waits[] =
+    "runloop: Work for the main dispatch queue or the main actor has been waiting for 250 ms, because the main "
+    "loop is run from inside such work, and the queue goes on only when that has returned. Nest the run in a "
+    "timer, a source or a task instead, or return and await. (Written once. RUNLOOP_DIAGNOSTICS=0 in the "
+    "environment, or runloop_set_diagnostics_enabled(false), disables diagnostics.)\n";
 
 enum { UNKNOWN, ENABLED, DISABLED };
 static _Atomic int setting;
-static _Atomic uint32_t written; ///< a bit for each diagnostic
+static _Atomic bool is_written;
 
 bool runloop_diagnostics_are_enabled(void) {
     int value = atomic_load(&setting);
@@ -32,14 +30,14 @@ void runloop_set_diagnostics_enabled(bool enabled) {
     atomic_store(&setting, enabled ? ENABLED : DISABLED);
 }
 
-bool runloop__diagnostic_is_due(enum diagnostic diagnostic) {
-    return !(atomic_load(&written) & 1U << diagnostic) && runloop_diagnostics_are_enabled();
+bool runloop__diagnostic_is_due(void) {
+    return !atomic_load(&is_written) && runloop_diagnostics_are_enabled();
 }
 
-void runloop__diagnostic_write(enum diagnostic diagnostic) {
-    if (!runloop_diagnostics_are_enabled() || (atomic_fetch_or(&written, 1U << diagnostic) & 1U << diagnostic))
+void runloop__diagnostic_write(void) {
+    if (!runloop_diagnostics_are_enabled() || atomic_exchange(&is_written, true))
         return;
     // One write, so that nothing comes between; nobody can be told that it failed.
-    ssize_t count = write(STDERR_FILENO, texts[diagnostic], strlen(texts[diagnostic]));
+    ssize_t count = write(STDERR_FILENO, main_queue_waits, sizeof main_queue_waits - 1);
     (void)count;
 }

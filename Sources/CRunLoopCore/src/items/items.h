@@ -18,7 +18,7 @@ struct runloop_timer {
 _Static_assert(sizeof(struct runloop_timer) <= SLAB_TIMER_SIZE, "A timer fits into a block.");
 
 static inline bool timers_are_due(const struct mode *mode, int64_t now_ns) {
-    return mode->timers.count > 0 && mode->timers.entries[0].key <= now_ns;
+    return heap_count(&mode->timers) > 0 && mode->timers.entries[0].key <= now_ns;
 }
 
 /// HOLDS: loop. When a sleeper in the mode must wake for its timers: the end of the first window to close, or earlier if that fires a timer.
@@ -35,23 +35,8 @@ struct runloop_observer {
     bool repeats;                ///< constant
 };
 
-struct observer_entry {
-    runloop_observer *observer;
-    uint64_t removed; ///< 0, or the number of the last notification that had begun when it was removed
-};
-
-struct observer_array {
-    struct observer_array *next_retired;
-    uint32_t walks; ///< notifications under way that walk it
-    uint32_t count, capacity;
-    bool has_removed;
-    struct observer_entry entries[]; ///< retained; in the order in which they are notified
-};
-
 /// The thread. Notifies the mode's observers.
 void runloop__observers_notify(runloop *loop, struct mode *mode, runloop_activity activity);
-/// Without the lock, at the end of the thread: no notification is under way any more.
-void runloop__observers_clean_up(runloop *loop);
 
 static inline void observe(runloop *loop, struct mode *mode, runloop_activity activity) {
     if (atomic_load_explicit(&mode->observed, memory_order_relaxed) & activity)
@@ -66,9 +51,9 @@ struct source_attachment {
     struct attachment attachment;
     runloop_source *source;                    ///< constant
     _Atomic(struct source_attachment *) next;  ///< atomic: set once
-    struct list in_loop;                       ///< lock: loop->sources
+    struct list in_loop;                       ///< lock: loop->sources, while it is in a mode
     _Atomic(uintptr_t) cell;                   ///< written under lock: the place in the loop's tree of signals, or 0
-    struct source_attachment *next_registered; ///< lock: of the sources on one descriptor, from the latest to the first
+    struct source_attachment *next_registered; ///< lock: of those on one descriptor, in the order of calls
 };
 
 struct runloop_source {
@@ -113,8 +98,6 @@ void runloop__source_clear(runloop_source *source);
 /// HOLDS: loop. The source's attachment to the loop, or NULL. `attach` makes one (NULL when memory ran out).
 struct source_attachment *runloop__source_find(runloop_source *source, runloop *loop);
 struct source_attachment *runloop__source_attach(runloop_source *source, runloop *loop);
-/// HOLDS: loop. After memberships have changed: notes whether the source is in a mode of the loop, and whether it needs its attachment.
-void runloop__source_settle(runloop *loop, struct source_attachment *attachment);
 /// Calls `visit` with each loop that the source is in, locked; it may unlock and lock again.
 void runloop__source_each_loop(runloop_source *source, void (*visit)(runloop *, struct source_attachment *, void *),
                                void *context);
@@ -127,23 +110,25 @@ int runloop__source_join_common(runloop *loop, runloop_source *source, struct mo
 /// Without the lock, at the end of the loop's thread: every source leaves every mode, with its `cancel`.
 void runloop__sources_leave(runloop *loop);
 
+/// HOLDS: loop. Is it in a mode besides this one?
+static inline bool source_has_other_mode(runloop *loop, const struct source_attachment *place,
+                                         const struct membership *membership) {
+    const struct membership *first = memberships_in_modes(loop, &place->attachment);
+    return first != membership || first->next;
+}
 /// HOLDS: loop. What joining and leaving a mode is for either kind.
-static inline void source_joined(struct mode *mode) {
+static inline void source_joined(runloop *loop, struct source_attachment *place, struct mode *mode) {
     mode->source_changes++;
     count_change(&mode->source_count, 1);
+    if (list_is_empty(&place->in_loop))
+        list_append(&loop->sources, &place->in_loop);
 }
-static inline void source_leaves(runloop *loop, struct mode *mode) {
-    mode->source_changes++;
-    count_change(&mode->source_count, -1);
-    loop_mode_left(loop, mode);
-}
-/// HOLDS: loop. Is it in a mode besides this one?
-static inline bool source_has_other_mode(runloop *loop, const struct attachment *attachment,
-                                         const struct membership *membership) {
-    const struct membership *other = attachment->memberships;
-    while (other && (other == membership || other->mode == &loop->common))
-        other = other->next;
-    return other;
+static inline void source_leaves(runloop *loop, struct source_attachment *place, struct membership *membership) {
+    if (!source_has_other_mode(loop, place, membership))
+        list_remove(&place->in_loop);
+    membership->mode->source_changes++;
+    count_change(&membership->mode->source_count, -1);
+    loop_mode_left(loop, membership->mode);
 }
 
 //===-- signals (signal_tree.c, signal_source.c) ---------------------------------------------------------------------===//
@@ -176,7 +161,7 @@ static inline bool signal_tree_has_any(const struct signal_tree *tree) {
 
 /// The thread. False only if no source of the mode is signalled.
 static inline bool signals_may_wait(const runloop *loop, const struct mode *mode) {
-    return signal_tree_has_any(&loop->signals) || atomic_load_explicit(&mode->has_signalled, memory_order_relaxed);
+    return signal_tree_has_any(&loop->signals) || heap_count(&mode->signalled) > 0;
 }
 /// HOLDS: loop; the thread. Is a source of the mode signalled?
 bool runloop__signals_any(runloop *loop, struct mode *mode);
@@ -187,9 +172,8 @@ bool runloop__signals_dispatch(runloop *loop, struct mode *mode, bool only_first
 
 /// A descriptor in a loop: one entry of the poller's set for all sources on it. All fields: lock.
 struct registration {
-    struct list link;                 ///< among those that are ready, or unwanted
-    struct registration *next;        ///< in its bucket
-    struct source_attachment *newest; ///< its sources, the latest first; none: the main queue's
+    struct list link;                  ///< among those that are ready, unwanted or aside
+    struct source_attachment *sources; ///< in the order in which they are called; none: the main queue's
     int descriptor;
     uint32_t generation; ///< tells what is reported of it from what is reported of its predecessors
     // What sources ask for, and what is reported then, fits into 16 bits.
@@ -222,12 +206,14 @@ struct selection {
 enum { UNASKED = EPOLLERR | EPOLLHUP };
 
 /// HOLDS: loop.
-struct registration *runloop__registration_find(runloop *loop, int descriptor);
+static inline struct registration *registration_find(const runloop *loop, int descriptor) {
+    const struct registrations *all = &loop->registrations;
+    return (uint32_t)descriptor < all->capacity ? all->by_descriptor[descriptor] : NULL;
+}
 int runloop__registration_join(runloop *loop, struct source_attachment *attachment);
 void runloop__registration_leave(runloop *loop, struct source_attachment *attachment);
-/// HOLDS: loop. A new one in the table, or NULL when memory ran out; and out of the table.
-struct registration *runloop__registration_new(runloop *loop, int descriptor);
-void runloop__registration_free(runloop *loop, struct registration *registration);
+/// HOLDS: loop. What its sources ask for in the mode, or in all (NULL); 0: it has none there, or they are paused.
+uint32_t runloop__registration_asked(const struct registration *registration, const struct mode *mode);
 /// HOLDS: loop. The part of what is ready that the mode wants.
 uint32_t runloop__registration_wanted(const struct registration *registration, const struct mode *mode);
 /// HOLDS: loop. What its sources want may have changed. Negative errno of epoll_ctl.
@@ -242,10 +228,8 @@ void runloop__registrations_restore(runloop *loop);
 void runloop__registration_unready(runloop *loop, struct registration *registration);
 /// HOLDS: loop. Notes what a wait reported: so many events, or an error that says that the program closed the set.
 void runloop__registrations_report(runloop *loop, const poller_event *events, int count, bool *timer_expired);
-/// HOLDS: loop. The running mode does not want what is ready. The other modes of its sources look at it before they wait.
+/// HOLDS: loop. The running mode does not want what is ready. Other modes look at it before they wait.
 void runloop__registration_set_aside(runloop *loop, struct registration *registration, const struct mode *running);
-/// HOLDS: loop. A membership leaves its mode: takes it off the mode's list of what was set aside.
-void runloop__membership_forget(struct membership *membership);
 /// HOLDS: loop. Before a wait in the mode: what it wants must be able to end the wait and, if that may sleep, nothing else.
 void runloop__registrations_prepare(runloop *loop, struct mode *mode, bool may_sleep);
 /// HOLDS: loop. Asks the kernel whether the number still stands for the file that is reported.
@@ -254,9 +238,12 @@ void runloop__registrations_free(runloop *loop);
 /// Is the descriptor an eventfd, a timerfd or the like, whose 8 bytes the loop may read?
 bool runloop__is_counter(int descriptor);
 
+/// The thread. May something be ready for the mode that was set aside while another one ran?
+static inline bool registrations_are_aside(const runloop *loop, const struct mode *mode) {
+    return atomic_load_explicit(&loop->has_aside, memory_order_relaxed) && loop->registrations.mode != mode;
+}
 static inline bool registrations_need_preparation(const runloop *loop, const struct mode *mode) {
-    return atomic_load_explicit(&loop->needs_preparation, memory_order_relaxed) ||
-           atomic_load_explicit(&mode->has_set_aside, memory_order_relaxed);
+    return atomic_load_explicit(&loop->needs_preparation, memory_order_relaxed) || registrations_are_aside(loop, mode);
 }
 
 /// HOLDS: loop. Before a look at the registrations may be spared.
@@ -265,6 +252,8 @@ static inline void registrations_note(runloop *loop) {
     bool needed = all->set_is_stale || all->some_are_left_out || !list_is_empty(&all->unwanted);
     atomic_store_explicit(&loop->needs_preparation, needed, memory_order_relaxed);
     atomic_store_explicit(&loop->has_ready, !list_is_empty(&all->ready), memory_order_relaxed);
+    bool any_aside = !list_is_empty(&all->unwanted) || !list_is_empty(&all->aside);
+    atomic_store_explicit(&loop->has_aside, any_aside, memory_order_relaxed);
 }
 
 /// HOLDS: loop. The set is to be made anew.
@@ -324,6 +313,8 @@ bool runloop__main_queue_watch(runloop *loop);
 bool runloop__main_queue_poll(runloop *loop);
 /// The thread. True if it was ready and has been served.
 bool runloop__main_queue_dispatch(runloop *loop);
+/// The thread of the main loop. Is a run that starts now nested in the queue's work, so that what waits meanwhile is worth a diagnostic?
+bool runloop__main_queue_is_starved(const runloop *loop);
 /// In such a run, around waits: writes the diagnostic if it is time to. How long to wait so as not to miss that; 0 when it was written.
 int64_t runloop__main_queue_limit_wait(runloop *loop, int64_t timeout_ns);
 
@@ -338,15 +329,9 @@ static inline bool mode_is_empty(runloop *loop, struct mode *mode) {
 
 //===-- diagnostics (diagnostic.c) -----------------------------------------------------------------------------------===//
 
-enum diagnostic { DIAGNOSTIC_MAIN_QUEUE_WAITS };
-/// Is it enabled, and not yet written?
-bool runloop__diagnostic_is_due(enum diagnostic diagnostic);
+/// That work for the main queue waits: is it enabled, and not yet written?
+bool runloop__diagnostic_is_due(void);
 /// Writes it to standard error, unless that was done before or diagnostics are off.
-void runloop__diagnostic_write(enum diagnostic diagnostic);
-
-/// The thread. Is a run that starts now nested in the main queue's work, so that what waits meanwhile is worth a diagnostic?
-static inline bool main_queue_is_starved(const runloop *loop) {
-    return loop->main_queue.depth > 0 && runloop__diagnostic_is_due(DIAGNOSTIC_MAIN_QUEUE_WAITS);
-}
+void runloop__diagnostic_write(void);
 
 #endif // RUNLOOP_ITEMS_H

@@ -14,6 +14,7 @@
 
 extern int _dispatch_get_main_queue_handle_4CF(void) __attribute__((weak));
 extern void _dispatch_main_queue_callback_4CF(void *unused) __attribute__((weak));
+extern void *_CFGetTSD(uint32_t slot) __attribute__((weak));
 
 //===-- libdispatch --------------------------------------------------------------------------------------------------===//
 
@@ -48,8 +49,36 @@ static int descriptor(void) {
     return exists() ? libdispatch.descriptor() : -1;
 }
 
+//===-- drains -------------------------------------------------------------------------------------------------------===//
+
+/// The initial thread: inside runloop_main_queue_serve.
+static bool is_serving;
+
+/// The initial thread: does Foundation's loop drain the queue? libdispatch ignores a drain inside another, and doesn't tell that there is
+/// one. Foundation's loop needs to know as well, for itself, and notes it in this slot of the thread's data.
+static bool foundation_drains(void) {
+    enum { SLOT = 4 };
+    static void *(*get)(uint32_t slot);
+    static uint32_t asked;
+    if (!get) {
+        get = _CFGetTSD;
+        if (!get && asked++ % QUESTIONS_BETWEEN_LOOKS == 0)
+            get = (void *(*)(uint32_t))(uintptr_t)dlsym(RTLD_DEFAULT, "_CFGetTSD");
+    }
+    return get && get(SLOT);
+}
+
+/// The initial thread.
+static bool is_draining(const runloop *main) {
+    return (main && main->main_queue.depth > 0) || is_serving || foundation_drains();
+}
+
 bool runloop__main_queue_is_available(runloop *loop) {
-    return loop->is_main && loop->main_queue.depth == 0 && descriptor() >= 0;
+    return loop->is_main && !is_draining(loop) && descriptor() >= 0;
+}
+
+bool runloop__main_queue_is_starved(const runloop *loop) {
+    return runloop__diagnostic_is_due() && is_draining(loop);
 }
 
 //===-- watching -----------------------------------------------------------------------------------------------------===//
@@ -130,13 +159,11 @@ int runloop_main_queue_descriptor(void) {
 }
 
 int runloop_main_queue_serve(void) {
-    static bool is_serving;
     if (descriptor() < 0)
         return -ENOSYS;
     if (!is_initial_thread())
         return -EPERM;
-    runloop *loop = runloop__thread_loop();
-    if (is_serving || (loop && loop->main_queue.depth > 0)) {
+    if (is_draining(runloop__thread_loop())) {
         // The drain under way writes it again if anything is left. Until then no host shall spin.
         take_counter();
         return -EBUSY;
@@ -163,12 +190,12 @@ int64_t runloop__main_queue_limit_wait(runloop *loop, int64_t timeout_ns) {
     struct main_queue *queue = &loop->main_queue;
     // Kept over several short runs: the work waits until the batch that they are nested in has ended.
     if (queue->waiting_since_ns == 0 && has_work())
-        queue->waiting_since_ns = runloop_now_ns();
+        queue->waiting_since_ns = monotonic_ns();
     if (queue->waiting_since_ns == 0)
         return timeout_ns;
-    int64_t left_ns = queue->waiting_since_ns + PATIENCE_NS - runloop_now_ns();
+    int64_t left_ns = queue->waiting_since_ns + PATIENCE_NS - monotonic_ns();
     if (left_ns > 0)
         return left_ns < timeout_ns ? left_ns : timeout_ns;
-    runloop__diagnostic_write(DIAGNOSTIC_MAIN_QUEUE_WAITS);
+    runloop__diagnostic_write();
     return timeout_ns;
 }

@@ -18,23 +18,18 @@ static const struct source_attachment *next_of(const struct source_attachment *p
     return place->next_registered;
 }
 
-/// In one mode, or in all (NULL). `*any` tells whether there is a source that is not paused.
-static uint32_t wanted(const struct registration *registration, const struct mode *mode, bool *any) {
+uint32_t runloop__registration_asked(const struct registration *registration, const struct mode *mode) {
     uint32_t mask = 0;
-    *any = false;
-    for (const struct source_attachment *place = registration->newest; place; place = next_of(place)) {
-        if (mode && !membership_find(&place->attachment, mode))
-            continue;
-        mask |= events_of(place->source);
-        *any |= events_of(place->source) != 0;
+    for (const struct source_attachment *place = registration->sources; place; place = next_of(place)) {
+        if (!mode || membership_find(&place->attachment, mode))
+            mask |= events_of(place->source);
     }
     return mask;
 }
 
 uint32_t runloop__registration_wanted(const struct registration *registration, const struct mode *mode) {
-    bool any;
-    uint32_t mask = wanted(registration, mode, &any);
-    return any ? registration->ready & (mask | UNASKED) : 0;
+    uint32_t mask = runloop__registration_asked(registration, mode);
+    return mask ? registration->ready & (mask | UNASKED) : 0;
 }
 
 bool runloop__is_counter(int descriptor) {
@@ -45,7 +40,7 @@ bool runloop__is_counter(int descriptor) {
 }
 
 static bool has_counter(const struct registration *registration) {
-    const struct source_attachment *place = registration->newest;
+    const struct source_attachment *place = registration->sources;
     while (place && !descriptor_source_of(place->source)->is_counter)
         place = next_of(place);
     return place;
@@ -83,12 +78,14 @@ static int watch(runloop *loop, struct registration *registration, uint32_t mask
 
 /// Asks epoll for all that the sources want.
 int runloop__registration_unmask(runloop *loop, struct registration *registration) {
-    bool any;
-    uint32_t mask = wanted(registration, NULL, &any);
-    int error = any ? watch(loop, registration, mask) : 0;
-    if (!error)
-        registration->is_masked = false;
-    return error;
+    uint32_t mask = runloop__registration_asked(registration, NULL);
+    int error = mask ? watch(loop, registration, mask) : 0;
+    if (error)
+        return error;
+    registration->is_masked = false;
+    if (!registration->ready)
+        list_remove(&registration->link);
+    return 0;
 }
 
 /// Out of the set, where even an empty mask would be told of hang-ups. Negative errno if the descriptor was closed.
@@ -99,10 +96,9 @@ static int take_out(runloop *loop, struct registration *registration) {
 }
 
 void runloop__registration_mask(runloop *loop, struct registration *registration, const struct mode *mode) {
-    bool any;
-    uint32_t mask = wanted(registration, mode, &any);
+    uint32_t mask = runloop__registration_asked(registration, mode);
     int error;
-    if (any) {
+    if (mask) {
         error = registration->registered == mask ? 0 : control(loop, registration, EPOLL_CTL_MOD, mask);
         registration->registered = (uint16_t)mask;
     } else {
@@ -118,15 +114,14 @@ void runloop__registration_mask(runloop *loop, struct registration *registration
 }
 
 int runloop__registration_update(runloop *loop, struct registration *registration) {
-    bool any;
-    uint32_t mask = wanted(registration, NULL, &any);
+    uint32_t mask = runloop__registration_asked(registration, NULL);
     int error = 0;
-    if (any && (!registration->in_set || registration->registered != mask))
+    if (mask && (!registration->in_set || registration->registered != mask))
         error = runloop__registration_unmask(loop, registration);
-    else if (!any && registration->in_set && take_out(loop, registration))
+    else if (!mask && registration->in_set && take_out(loop, registration))
         registrations_note_stale(loop);
     // What nobody asks for now may be over when somebody does again: the kernel will say.
-    if (registration->ready && (!any || !(registration->ready & (mask | UNASKED))))
+    if (registration->ready && (!mask || !(registration->ready & (mask | UNASKED))))
         runloop__registration_unready(loop, registration);
     registration->ready &= (uint16_t)(mask | UNASKED);
     return error;
@@ -149,12 +144,15 @@ static void put_back(runloop *loop, struct registration *registration) {
         loop->registrations.some_are_left_out = true;
 }
 
-static void put_all_back(runloop *loop) {
+static void put_all_back(runloop *loop, bool set_is_new) {
     struct registrations *all = &loop->registrations;
     all->some_are_left_out = false;
-    for (uint32_t i = 0; i < all->bucket_count; i++) {
-        for (struct registration *registration = all->buckets[i]; registration; registration = registration->next)
+    for (uint32_t i = 0; i < all->capacity; i++) {
+        struct registration *registration = all->by_descriptor[i];
+        if (registration) {
+            registration->in_set &= !set_is_new;
             put_back(loop, registration);
+        }
     }
 }
 
@@ -167,11 +165,7 @@ static void rebuild(runloop *loop) {
     loop->armed_ns = RUNLOOP_NEVER;
     all->set_is_stale = false;
     all->stale_count = 0;
-    for (uint32_t i = 0; i < all->bucket_count; i++) {
-        for (struct registration *registration = all->buckets[i]; registration; registration = registration->next)
-            registration->in_set = false;
-    }
-    put_all_back(loop);
+    put_all_back(loop, true);
     if (main_queue && main_queue->in_set)
         control(loop, main_queue, EPOLL_CTL_ADD, EPOLLIN | EPOLLET);
 }
@@ -180,11 +174,13 @@ void runloop__registrations_restore(runloop *loop) {
     if (loop->registrations.set_is_stale)
         rebuild(loop);
     else if (loop->registrations.some_are_left_out)
-        put_all_back(loop);
+        put_all_back(loop, false);
 }
 
 void runloop__registration_unready(runloop *loop, struct registration *registration) {
     list_remove(&registration->link);
+    if (registration->is_masked)
+        list_append(&loop->registrations.aside, &registration->link);
     registration->ready = 0;
     registration->is_selected = false;
     registration->is_set_aside = false;
@@ -193,8 +189,44 @@ void runloop__registration_unready(runloop *loop, struct registration *registrat
 
 //===-- sources come and go ------------------------------------------------------------------------------------------===//
 
+/// A place for the descriptor. The kernel hands out the lowest numbers, so there are about as many places as descriptors.
+static int reserve_place(struct registrations *all, int descriptor) {
+    if ((uint32_t)descriptor < all->capacity)
+        return 0;
+    // A number that stands for no file may be any.
+    if (fcntl(descriptor, F_GETFD) < 0)
+        return -errno;
+    uint32_t capacity = (uint32_t)descriptor + (uint32_t)descriptor / 2 + 8;
+    struct registration **places = calloc(capacity, sizeof(struct registration *));
+    if (!places)
+        return -ENOMEM;
+    if (all->capacity > 0)
+        memcpy(places, all->by_descriptor, all->capacity * sizeof(struct registration *));
+    free(all->by_descriptor);
+    all->by_descriptor = places;
+    all->capacity = capacity;
+    return 0;
+}
+
+static int make(runloop *loop, int descriptor, struct registration **out) {
+    struct registrations *all = &loop->registrations;
+    int error = reserve_place(all, descriptor);
+    if (error)
+        return error;
+    struct registration *registration = calloc(1, sizeof *registration);
+    if (!registration)
+        return -ENOMEM;
+    // Generation 0 is the main queue's.
+    all->generation += all->generation == UINT32_MAX ? 2 : 1;
+    registration->descriptor = descriptor;
+    registration->generation = all->generation;
+    list_init(&registration->link);
+    *out = all->by_descriptor[descriptor] = registration;
+    return 0;
+}
+
 static void unlink_source(struct registration *registration, struct source_attachment *place) {
-    struct source_attachment **link = &registration->newest;
+    struct source_attachment **link = &registration->sources;
     while (*link != place)
         link = &(*link)->next_registered;
     *link = place->next_registered;
@@ -203,36 +235,49 @@ static void unlink_source(struct registration *registration, struct source_attac
 
 static void discard(runloop *loop, struct registration *registration) {
     enum { STALE_BEFORE_REBUILD = 64 };
+    registration->is_masked = false;
     runloop__registration_unready(loop, registration);
     if (registration->in_set && control(loop, registration, EPOLL_CTL_DEL, 0) &&
         ++loop->registrations.stale_count >= STALE_BEFORE_REBUILD)
         registrations_note_stale(loop);
-    runloop__registration_free(loop, registration);
+    loop->registrations.by_descriptor[registration->descriptor] = NULL;
+    free(registration);
 }
 
 int runloop__registration_join(runloop *loop, struct source_attachment *place) {
     int descriptor = descriptor_source_of(place->source)->descriptor;
-    struct registration *registration = runloop__registration_find(loop, descriptor);
-    if (!registration && !(registration = runloop__registration_new(loop, descriptor)))
-        return -ENOMEM;
-    place->next_registered = registration->newest;
-    registration->newest = place;
+    struct registration *registration = registration_find(loop, descriptor);
+    int error = registration ? 0 : make(loop, descriptor, &registration);
+    if (error)
+        return error;
+    struct source_attachment **link = &registration->sources;
+    while (*link && (*link)->source->item.order <= place->source->item.order)
+        link = &(*link)->next_registered;
+    place->next_registered = *link;
+    *link = place;
     // Asked even if the mask is the same: if the number was closed and opened anew, epoll doesn't know the new file yet.
-    int error = runloop__registration_unmask(loop, registration);
+    error = runloop__registration_unmask(loop, registration);
     if (error) {
         unlink_source(registration, place);
-        if (!registration->newest)
+        if (!registration->sources)
             discard(loop, registration);
     }
     return error;
 }
 
 void runloop__registration_leave(runloop *loop, struct source_attachment *place) {
-    struct registration *registration =
-        runloop__registration_find(loop, descriptor_source_of(place->source)->descriptor);
+    struct registration *registration = registration_find(loop, descriptor_source_of(place->source)->descriptor);
     unlink_source(registration, place);
-    if (registration->newest)
+    if (registration->sources)
         runloop__registration_update(loop, registration);
     else
         discard(loop, registration);
+}
+
+void runloop__registrations_free(runloop *loop) {
+    struct registrations *all = &loop->registrations;
+    for (uint32_t i = 0; i < all->capacity; i++)
+        free(all->by_descriptor[i]);
+    free(all->by_descriptor);
+    *all = (struct registrations){0};
 }

@@ -18,15 +18,9 @@ static bool is_signalled(struct signal_source *source) {
 
 //===-- in modes -----------------------------------------------------------------------------------------------------===//
 
-static void note_signalled(struct mode *mode) {
-    atomic_store_explicit(&mode->has_signalled, mode->signalled.count > 0, memory_order_release);
-}
-
 static void remove_from_heap(struct membership *membership) {
-    if (membership->position == NOWHERE)
-        return;
-    heap_remove(&membership->mode->signalled, membership);
-    note_signalled(membership->mode);
+    if (membership->position != NOWHERE)
+        heap_remove(&membership->mode->signalled, membership);
 }
 
 static int insert(runloop *loop, struct attachment *attachment, struct membership *membership) {
@@ -43,18 +37,18 @@ static int insert(runloop *loop, struct attachment *attachment, struct membershi
     // Partner of the signaller, which marks before it reads the cell.
     if (atomic_load(&of_attachment(place)->mark))
         runloop__signal_tree_set(atomic_load(&place->cell));
-    source_joined(membership->mode);
+    source_joined(loop, place, membership->mode);
     return 0;
 }
 
 static void extract(runloop *loop, struct attachment *attachment, struct membership *membership) {
     struct source_attachment *place = source_attachment_of(attachment);
     remove_from_heap(membership);
-    if (!source_has_other_mode(loop, attachment, membership)) {
+    if (!source_has_other_mode(loop, place, membership)) {
         runloop__signal_tree_remove(atomic_load(&place->cell));
         atomic_store(&place->cell, 0);
     }
-    source_leaves(loop, membership->mode);
+    source_leaves(loop, place, membership);
 }
 
 static void destroy(struct item *item) {
@@ -122,81 +116,68 @@ bool runloop_source_is_signalled(runloop_source *source) {
 
 //===-- dispatch (R63) -----------------------------------------------------------------------------------------------===//
 
-/// What a look at the tree finds for one mode.
-struct found {
-    struct mode *mode;
-    struct membership *only; ///< not in the heap, since nothing else waits for the mode
-};
-
 /// HOLDS: loop. Memory may run out: then the bit is set again, and the next iteration will look.
-static void wait_in_mode(runloop *loop, struct membership *membership) {
+static void wait_in_mode(runloop *loop, struct source_attachment *place, struct membership *membership) {
     if (heap_push(&membership->mode->signalled, membership->item->order, membership)) {
-        struct source_attachment *place =
-            runloop__source_find(LIST_ENTRY(membership->item, runloop_source, item), loop);
         loop->signals.ran_short = true;
         runloop__signal_tree_set(atomic_load(&place->cell));
     }
-    note_signalled(membership->mode);
 }
 
 /// HOLDS: loop. A source's bit was set: the source waits for each of its modes.
-static inline void take_source(runloop *loop, struct source_attachment *place, struct found *found) {
+static inline void take_source(runloop *loop, struct source_attachment *place) {
     uint64_t mark = atomic_load(&of_attachment(place)->mark);
-    struct membership *membership = mark ? place->attachment.memberships : NULL;
+    struct membership *membership = mark ? memberships_in_modes(loop, &place->attachment) : NULL;
     for (; membership; membership = membership->next) {
-        if (membership->mode == &loop->common)
-            continue;
-        // A former signal's place is not this one's.
-        remove_from_heap(membership);
         membership->serial = mark;
-        if (membership->mode == found->mode && !found->only && found->mode->signalled.count == 0)
-            found->only = membership;
+        // A former signal's place is not this one's.
+        if (membership->position != NOWHERE)
+            heap_change_key(&membership->mode->signalled, membership, membership->item->order);
         else
-            wait_in_mode(loop, membership);
+            wait_in_mode(loop, place, membership);
     }
 }
 
 /// HOLDS: loop. The bits of a page, from the root down.
-static void take_page(runloop *loop, struct signal_page *page, struct found *found) {
+static void take_page(runloop *loop, struct signal_page *page) {
     for (uint64_t bits = signal_page_take(page); bits; bits &= bits - 1) {
         void *member = page->members[__builtin_ctzll(bits)];
         if (member && page->level > 0)
-            take_page(loop, member, found);
+            take_page(loop, member);
         else if (member)
-            take_source(loop, member, found);
+            take_source(loop, member);
     }
 }
 
-/// HOLDS: loop. The first source that waits for the mode, or NULL. It is in the heap unless it is the only one.
-static struct membership *first_signalled(runloop *loop, struct mode *mode) {
-    struct found found = {.mode = mode};
+/// HOLDS: loop. Takes the bits: does any source wait for the mode? Then the first of the heap does.
+static bool take_signals(runloop *loop, struct mode *mode) {
     loop->signals.ran_short = false;
     struct signal_page *root = atomic_load_explicit(&loop->signals.root, memory_order_relaxed);
     if (root)
-        take_page(loop, root, &found);
-    if (found.only && mode->signalled.count == 0)
-        return found.only;
-    if (found.only)
-        wait_in_mode(loop, found.only);
-    while (mode->signalled.count > 0) {
+        take_page(loop, root);
+    while (heap_count(&mode->signalled) > 0) {
         struct membership *first = mode->signalled.entries[0].membership;
         if (is_signalled(LIST_ENTRY(first->item, struct signal_source, source.item)))
-            return first;
+            return true;
         remove_from_heap(first);
     }
-    return NULL;
-}
-
-/// HOLDS: loop.
-static bool any_signalled(runloop *loop, struct mode *mode) {
-    struct membership *first = first_signalled(loop, mode);
-    if (first && first->position == NOWHERE)
-        wait_in_mode(loop, first);
-    return first || loop->signals.ran_short;
+    return false;
 }
 
 bool runloop__signals_any(runloop *loop, struct mode *mode) {
-    return signals_may_wait(loop, mode) && any_signalled(loop, mode);
+    return signals_may_wait(loop, mode) && (take_signals(loop, mode) || loop->signals.ran_short);
+}
+
+/// HOLDS: loop. Those that wait now, or the first of them. They stay in the heap until their turn, for runs nested in the call-outs.
+static void collect(runloop *loop, struct mode *mode, bool only_first) {
+    const struct heap *heap = &mode->signalled;
+    uint32_t count = !take_signals(loop, mode) ? 0 : only_first ? 1 : heap_count(heap);
+    for (uint32_t i = 0; i < count; i++) {
+        struct membership *membership = heap->entries[i].membership;
+        // One without a mark was performed elsewhere: signalled again during this dispatch, it has to wait for the next.
+        if (is_signalled(LIST_ENTRY(membership->item, struct signal_source, source.item)))
+            collect_item(loop, membership->item, heap->entries[i].key, membership->serial);
+    }
 }
 
 static bool perform(struct signal_source *source) {
@@ -208,69 +189,22 @@ static bool perform(struct signal_source *source) {
     return true;
 }
 
-/// HOLDS: loop; lets go of it. Performs one: -ENOMEM leaves it where it is.
-static int perform_first(runloop *loop, struct membership *first) {
-    struct item *item = first->item;
-    uint32_t index = loop->collected_count;
-    if (!collect_item(loop, item, 0)) {
-        if (first->position == NOWHERE)
-            wait_in_mode(loop, first);
-        loop_unlock(loop);
-        return -ENOMEM;
-    }
-    remove_from_heap(first);
-    loop_unlock(loop);
-    int performed = !is_from_parent_process(loop) && perform(LIST_ENTRY(item, struct signal_source, source.item));
-    // The entry goes before its reference: what is released may run the loop, or end the thread.
-    loop->collected_count = index;
-    item_release(item);
-    return performed;
-}
-
-static bool precedes(const void *a, const void *b) {
-    const struct signal_source *left = LIST_ENTRY(a, struct signal_source, source.item);
-    const struct signal_source *right = LIST_ENTRY(b, struct signal_source, source.item);
-    return atomic_load_explicit(&left->mark, memory_order_relaxed) <
-           atomic_load_explicit(&right->mark, memory_order_relaxed);
-}
-
-/// HOLDS: loop; lets go of it. Performs all that wait now. They stay in the heap until their turn, for runs nested in the call-outs.
-static bool perform_all(runloop *loop, struct mode *mode) {
-    uint32_t base = loop->collected_count;
-    for (uint32_t i = 0; i < mode->signalled.count; i++) {
-        struct item *item = mode->signalled.entries[i].membership->item;
-        // One without a mark was performed elsewhere: signalled again during this dispatch, it has to wait for the next.
-        if (is_signalled(LIST_ENTRY(item, struct signal_source, source.item)))
-            collect_item(loop, item, mode->signalled.entries[i].key);
-    }
-    loop_unlock(loop);
-    runloop__collected_sort(loop, base, precedes);
-    bool performed = false;
-    for (uint32_t i = base; i < loop->collected_count; i++) {
-        struct signal_source *source = LIST_ENTRY(loop->collected[i].item, struct signal_source, source.item);
-        if (!is_from_parent_process(loop))
-            performed |= perform(source);
-        collected_drop(loop, i);
-    }
-    loop->collected_count = base;
-    return performed;
-}
-
 bool runloop__signals_dispatch(runloop *loop, struct mode *mode, bool only_first) {
-    int performed = 0;
-    while (performed == 0 && !is_from_parent_process(loop)) {
+    uint32_t base = loop->collected_count;
+    bool performed = false, any = true;
+    while (any && !performed && !is_from_parent_process(loop)) {
         loop_lock(loop);
-        struct membership *first = first_signalled(loop, mode);
-        if (!first) {
-            loop_unlock(loop);
-            break;
+        collect(loop, mode, only_first);
+        loop_unlock(loop);
+        // If the first does not perform, another loop performed it at the same moment, which does not count.
+        any = only_first && loop->collected_count > base;
+        collected_sort(loop, base);
+        for (uint32_t i = base; i < loop->collected_count; i++) {
+            if (!is_from_parent_process(loop))
+                performed |= perform(LIST_ENTRY(loop->collected[i].item, struct signal_source, source.item));
+            collected_drop(loop, i);
         }
-        if (mode->signalled.count > 1 && !only_first)
-            return perform_all(loop, mode);
-        performed = perform_first(loop, first);
-        // Otherwise another loop performed it at the same moment, which does not count.
-        if (!only_first)
-            break;
+        loop->collected_count = base;
     }
-    return performed > 0;
+    return performed;
 }

@@ -55,18 +55,6 @@ struct source_attachment *runloop__source_attach(runloop_source *source, runloop
     return place;
 }
 
-void runloop__source_settle(runloop *loop, struct source_attachment *place) {
-    ASSERT_LOCKED(loop);
-    struct membership *memberships = place->attachment.memberships;
-    bool is_in_a_mode = memberships && (memberships->mode != &loop->common || memberships->next);
-    if (is_in_a_mode && list_is_empty(&place->in_loop))
-        list_append(&loop->sources, &place->in_loop);
-    else if (!is_in_a_mode)
-        list_remove(&place->in_loop);
-    if (!memberships)
-        atomic_store_explicit(&place->attachment.loop, NULL, memory_order_release);
-}
-
 void runloop__source_each_loop(runloop_source *source, void (*visit)(runloop *, struct source_attachment *, void *),
                                void *context) {
     for (struct source_attachment *place = &source->first; place; place = atomic_load(&place->next)) {

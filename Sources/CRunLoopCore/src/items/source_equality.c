@@ -16,86 +16,60 @@ static bool is_comparable(const runloop_source *a, const runloop_source *b) {
            callbacks_agree(a, b) && item_is_valid(&a->item) == item_is_valid(&b->item);
 }
 
-/// Sources that can be compared with one: how many, and the first `capacity` of them, retained.
-struct candidates {
-    runloop_source **sources;
-    uint32_t count, capacity;
-};
-
-static void compare(runloop_source *source, runloop_source *other, struct candidates *found) {
-    // Another thread may invalidate sources meanwhile, so there may be other ones than when they were counted.
-    if (!is_comparable(source, other) || (found->sources && found->count == found->capacity))
-        return;
-    if (found->sources) {
-        item_retain(&other->item);
-        found->sources[found->count] = other;
-    }
-    found->count++;
-}
-
-/// HOLDS: loop. The comparable sources of the mode; without memory for them, they are only counted.
-static void find_comparable(runloop *loop, runloop_source *source, struct mode *mode, struct candidates *found) {
-    found->count = 0;
+/// HOLDS: loop. The sources of the mode that can be compared with this one.
+static void find_comparable(runloop *loop, runloop_source *source, struct mode *mode, struct snapshot *found) {
     // By identity alone: nobody else can be equal, and nothing need be searched.
     if (!source->equal)
         return;
     if (mode == &loop->common) {
         LIST_EACH(node, &loop->common_items) {
             struct item *item = LIST_ENTRY(node, struct common_membership, in_set)->membership.item;
-            if (item->class->kind <= ITEM_DESCRIPTOR_SOURCE)
-                compare(source, LIST_ENTRY(item, runloop_source, item), found);
+            if (item->class->kind <= ITEM_DESCRIPTOR_SOURCE &&
+                is_comparable(source, LIST_ENTRY(item, runloop_source, item)))
+                snapshot_add(found, item);
         }
         return;
     }
     LIST_EACH(node, &loop->sources) {
         struct source_attachment *place = LIST_ENTRY(node, struct source_attachment, in_loop);
-        if (membership_find(&place->attachment, mode))
-            compare(source, place->source, found);
+        if (membership_find(&place->attachment, mode) && is_comparable(source, place->source))
+            snapshot_add(found, &place->source->item);
     }
 }
 
-/// Asks each candidate, and releases all but the one that is equal, if there is one.
-static runloop_source *first_equal(runloop_source *source, const struct candidates *candidates) {
-    runloop_source *equal = NULL;
+/// Retained, or NULL.
+static runloop_source *first_equal(runloop_source *source, const struct snapshot *candidates) {
     for (uint32_t i = 0; i < candidates->count; i++) {
-        runloop_source *other = candidates->sources[i];
-        if (!equal && source->equal(source->item.info[0], other->item.info[0]))
-            equal = other;
-        else
-            item_release(&other->item);
+        runloop_source *other = LIST_ENTRY(candidates->items[i], runloop_source, item);
+        if (source->equal(source->item.info[0], other->item.info[0]))
+            return runloop_source_retain(other);
     }
-    return equal;
+    return NULL;
 }
 
 int runloop__source_lock_and_compare(runloop *loop, runloop_source *source, struct mode *mode,
                                      runloop_source **stored) {
     *stored = source;
-    loop_lock(loop);
     for (;;) {
-        struct candidates found = {0};
+        struct snapshot found = {0};
+        loop_lock(loop);
         if (mode)
             find_comparable(loop, source, mode, &found);
-        if (found.count == 0)
+        if (found.count == 0 && !found.is_incomplete)
             return 0;
         const uint64_t *changes = mode == &loop->common ? &loop->common_changes : &mode->source_changes;
         uint64_t before = *changes;
-        found.capacity = found.count;
-        found.sources = calloc(found.count, sizeof(runloop_source *));
-        if (found.sources)
-            find_comparable(loop, source, mode, &found);
         loop_unlock(loop);
-        if (!found.sources)
+        runloop_source *equal = found.is_incomplete ? NULL : first_equal(source, &found);
+        snapshot_release(&found);
+        if (found.is_incomplete)
             return -ENOMEM;
-        runloop_source *equal = first_equal(source, &found);
-        free(found.sources);
         loop_lock(loop);
         if (*changes == before) {
             *stored = equal ? equal : source;
             return 0;
         }
         loop_unlock(loop);
-        if (equal)
-            item_release(&equal->item);
-        loop_lock(loop);
+        runloop_source_release(equal);
     }
 }

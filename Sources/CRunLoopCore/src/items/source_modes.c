@@ -37,20 +37,13 @@ static int add_to_mode(runloop *loop, runloop_source *source, const char *name) 
     struct source_attachment *place = runloop__source_attach(source, loop);
     if (!place)
         return -ENOMEM;
-    struct mode *mode = mode_find(loop, name), *new_mode = NULL;
+    struct mode *mode = mode_find(loop, name);
     if (mode && membership_find(&place->attachment, mode))
         return 0;
-    if (!mode)
-        mode = new_mode = runloop__mode_new(name);
-    int error = mode ? runloop__membership_add(loop, &place->attachment, &source->item, mode) : -ENOMEM;
-    runloop__source_settle(loop, place);
-    if (error) {
-        if (new_mode)
-            runloop__mode_free(new_mode);
+    int error = runloop__membership_add_named(loop, &place->attachment, &source->item, name, &mode);
+    attachment_settle(&place->attachment);
+    if (error)
         return error;
-    }
-    if (new_mode)
-        mode_adopt(loop, new_mode);
     loop_unlock(loop);
     schedule(source, loop, mode);
     loop_lock(loop);
@@ -83,7 +76,6 @@ static int join_common(runloop *loop, runloop_source *source, struct mode *mode,
         error = runloop__membership_add(loop, &place->attachment, &source->item, mode);
         if (is_known)
             passed->changes = loop->membership_changes;
-        runloop__source_settle(loop, place);
     }
     loop_unlock(loop);
     release_other(stored, source);
@@ -107,7 +99,7 @@ static int add_to_common_modes(runloop *loop, runloop_source *source) {
         return -ENOMEM;
     bool becomes_common = !common_find(loop, &place->attachment);
     int error = becomes_common ? runloop__common_add(loop, &place->attachment, &source->item) : 0;
-    runloop__source_settle(loop, place);
+    attachment_settle(&place->attachment);
     struct membership *common = common_find(loop, &place->attachment);
     struct passed passed = {.rest = common ? common->next : NULL, .changes = loop->membership_changes};
     // Modes that become common meanwhile join it themselves.
@@ -162,12 +154,12 @@ int runloop_add_source(runloop *loop, runloop_source *source, const char *name) 
 static void leave_mode(runloop *loop, struct source_attachment *place, struct membership *membership,
                        runloop_source *named) {
     struct mode *mode = membership->mode;
-    runloop__membership_remove(loop, &place->attachment, membership);
-    runloop__source_settle(loop, place);
+    bool was_last = runloop__membership_remove(loop, &place->attachment, membership);
     loop_unlock(loop);
     if (mode != &loop->common)
         cancel(named, loop, mode);
-    item_release(&place->source->item); // never the last: callers have one
+    if (was_last)
+        item_release(&place->source->item); // never the last: callers have one
     loop_lock(loop);
 }
 

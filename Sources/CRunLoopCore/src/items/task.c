@@ -279,7 +279,7 @@ static void call(struct task *task, runloop_function function) {
 /// A hosted run's budget is used up.
 static inline bool is_over_time(const runloop *loop, uint32_t performed) {
     return loop->tasks.end_ns != RUNLOOP_NEVER && loop->run == loop->hosted && performed > 0 &&
-           loop_now(loop) >= loop->tasks.end_ns;
+           monotonic_ns() >= loop->tasks.end_ns;
 }
 
 void runloop__tasks_drain(runloop *loop, struct mode *mode) {

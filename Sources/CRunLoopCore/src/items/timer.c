@@ -64,7 +64,6 @@ static int insert(runloop *loop, struct attachment *attachment, struct membershi
         return -ENOMEM;
     count_tolerance(mode, tolerance_of(timer), 1);
     note_window(mode, timer, key);
-    count_change(&mode->timer_count, 1);
     timers_changed(loop, mode);
     return 0;
 }
@@ -73,17 +72,14 @@ static void extract(runloop *loop, struct attachment *attachment, struct members
     struct mode *mode = membership->mode;
     heap_remove(&mode->timers, membership);
     count_tolerance(mode, tolerance_of(timer_of(attachment)), -1);
-    count_change(&mode->timer_count, -1);
     loop_mode_left(loop, mode);
 }
 
 /// HOLDS: owner. Its key has changed, in all its modes.
 static void rekey(runloop *owner, struct attachment *attachment) {
     int64_t key = key_of(timer_of(attachment));
-    for (struct membership *membership = owner ? attachment->memberships : NULL; membership;
-         membership = membership->next) {
-        if (membership->mode == &owner->common)
-            continue;
+    struct membership *membership = owner ? memberships_in_modes(owner, attachment) : NULL;
+    for (; membership; membership = membership->next) {
         heap_change_key(&membership->mode->timers, membership, key);
         note_window(membership->mode, timer_of(attachment), key);
         timers_changed(owner, membership->mode);
@@ -107,7 +103,7 @@ static const struct item_class timer_class = {
 // is good enough as long as the first timer is due before it, and will be fired by the wake-up.
 
 static void search(const struct heap *heap, uint32_t position, int64_t *best_ns) {
-    if (position >= heap->count || heap->entries[position].key >= *best_ns)
+    if (position >= heap_count(heap) || heap->entries[position].key >= *best_ns)
         return;
     const struct heap_entry *entry = &heap->entries[position];
     const runloop_timer *timer = LIST_ENTRY(entry->membership->item, runloop_timer, attached.item);
@@ -119,7 +115,7 @@ static void search(const struct heap *heap, uint32_t position, int64_t *best_ns)
 }
 
 int64_t runloop__timers_latest(struct mode *mode) {
-    if (mode->timers.count == 0)
+    if (heap_count(&mode->timers) == 0)
         return RUNLOOP_NEVER;
     int64_t first_ns = mode->timers.entries[0].key;
     if (mode->tolerant_count == 0)
@@ -223,61 +219,53 @@ bool runloop_timer_is_valid(runloop_timer *timer) {
 
 //===-- dates --------------------------------------------------------------------------------------------------------===//
 
-/// HOLDS: owner.
-static int set_fire_date(runloop *owner, runloop_timer *timer, int64_t fire_ns) {
-    uint32_t state = item_state(&timer->attached.item);
-    if (owner && is_from_parent_process(owner))
+/// Locks the owner for a change. 0, or a negative errno if there is to be none; the caller unlocks in any case.
+static int lock_for_change(runloop_timer *timer, runloop **owner) {
+    *owner = lock_owner(&timer->attached.attachment.loop);
+    if (*owner && is_from_parent_process(*owner))
         return -ECHILD;
-    if (!(state & ITEM_VALID))
-        return -EINVAL;
-    atomic_store_explicit(&timer->due_ns, fire_ns, memory_order_release);
-    timer->unreported = 0;
-    if (state & ITEM_CALLED)
-        atomic_store_explicit(&timer->attached.item.state, state | ITEM_REDATED, memory_order_release);
-    else
-        rekey(owner, &timer->attached.attachment);
-    return 0;
+    return item_is_valid(&timer->attached.item) ? 0 : -EINVAL;
 }
 
 int runloop_timer_set_fire_date(runloop_timer *timer, int64_t fire_ns) {
     if (!timer)
         return -EINVAL;
-    owner_word *word = &timer->attached.attachment.loop;
-    runloop *owner = lock_owner(word);
-    int error = set_fire_date(owner, timer, fire_ns);
-    unlock_owner(word, owner);
+    runloop *owner;
+    int error = lock_for_change(timer, &owner);
+    if (!error) {
+        uint32_t state = item_state(&timer->attached.item);
+        atomic_store_explicit(&timer->due_ns, fire_ns, memory_order_release);
+        timer->unreported = 0;
+        if (state & ITEM_CALLED)
+            atomic_store_explicit(&timer->attached.item.state, state | ITEM_REDATED, memory_order_release);
+        else
+            rekey(owner, &timer->attached.attachment);
+    }
+    unlock_owner(&timer->attached.attachment.loop, owner);
     return error;
 }
 
 /// HOLDS: owner.
-static int set_tolerance(runloop *owner, runloop_timer *timer, int64_t tolerance_ns) {
-    if (owner && is_from_parent_process(owner))
-        return -ECHILD;
-    if (!item_is_valid(&timer->attached.item))
-        return -EINVAL;
-    int64_t former_ns = atomic_load(&timer->tolerance_ns),
-            capped_ns = capped_tolerance(tolerance_ns, timer->interval_ns);
-    atomic_store(&timer->tolerance_ns, capped_ns);
-    int64_t key = key_of(timer);
-    struct membership *membership = owner ? timer->attached.attachment.memberships : NULL;
+static void set_tolerance(runloop *owner, runloop_timer *timer, int64_t tolerance_ns) {
+    int64_t former_ns = atomic_load(&timer->tolerance_ns), key = key_of(timer);
+    atomic_store(&timer->tolerance_ns, tolerance_ns);
+    struct membership *membership = owner ? memberships_in_modes(owner, &timer->attached.attachment) : NULL;
     for (; membership; membership = membership->next) {
-        if (membership->mode == &owner->common)
-            continue;
         count_tolerance(membership->mode, former_ns, -1);
-        count_tolerance(membership->mode, capped_ns, 1);
+        count_tolerance(membership->mode, tolerance_ns, 1);
         note_window(membership->mode, timer, key);
         timers_changed(owner, membership->mode);
     }
-    return 0;
 }
 
 int runloop_timer_set_tolerance(runloop_timer *timer, int64_t tolerance_ns) {
     if (!timer)
         return -EINVAL;
-    owner_word *word = &timer->attached.attachment.loop;
-    runloop *owner = lock_owner(word);
-    int error = set_tolerance(owner, timer, tolerance_ns);
-    unlock_owner(word, owner);
+    runloop *owner;
+    int error = lock_for_change(timer, &owner);
+    if (!error)
+        set_tolerance(owner, timer, capped_tolerance(tolerance_ns, timer->interval_ns));
+    unlock_owner(&timer->attached.attachment.loop, owner);
     return error;
 }
 

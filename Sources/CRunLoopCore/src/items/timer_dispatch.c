@@ -8,20 +8,13 @@ static runloop_timer *timer_of(const struct item *item) {
 
 /// HOLDS: loop. The entry at `position` is due. Its children are due no earlier, so only the due part of the heap is visited.
 static void collect_due(runloop *loop, const struct heap *heap, uint32_t position, int64_t now_ns) {
-    if (!collect_item(loop, heap->entries[position].membership->item, heap->entries[position].key))
+    const struct heap_entry *entry = &heap->entries[position];
+    if (!collect_item(loop, entry->membership->item, entry->key, entry->membership->serial))
         return;
-    for (uint32_t child = position * 4 + 1; child <= position * 4 + 4 && child < heap->count; child++) {
+    for (uint32_t child = position * 4 + 1; child <= position * 4 + 4 && child < heap_count(heap); child++) {
         if (heap->entries[child].key <= now_ns)
             collect_due(loop, heap, child, now_ns);
     }
-}
-
-/// Of equal dates: the lower order, then the one that joined the loop first. One that has left it is not called at all.
-static bool precedes(const void *a, const void *b) {
-    const struct attached *left = a, *right = b;
-    if (left->item.order != right->item.order)
-        return left->item.order < right->item.order;
-    return left->attachment.memberships->serial < right->attachment.memberships->serial;
 }
 
 /// How many whole intervals lie between two instants; they may be further apart than int64_t tells.
@@ -54,8 +47,12 @@ static bool begin(runloop *loop, struct firing *firing, int64_t dispatch_ns) {
         firing->start_ns = loop_now(loop);
     if (is_from_parent_process(loop) ||
         atomic_load_explicit(&timer->attached.attachment.loop, memory_order_acquire) != loop ||
-        firing->due_ns > firing->start_ns || !runloop__callout_begin(loop, &timer->attached))
+        firing->due_ns > firing->start_ns || !callout_push(loop, &timer->attached))
         return false;
+    if (!runloop__callout_begin(loop, loop->callout_count - 1)) {
+        loop->callout_count--;
+        return false;
+    }
     if (timer->interval_ns > 0) {
         uint64_t missed = timer->unreported + intervals_between(firing->due_ns, firing->start_ns, timer->interval_ns);
         atomic_store_explicit(&timer->missed, missed, memory_order_relaxed);
@@ -78,7 +75,7 @@ static void schedule_next(runloop *loop, const struct firing *firing) {
 /// HOLDS: loop; lets go of it.
 static void finish(runloop *loop, const struct firing *firing, uint32_t index) {
     struct attached *attached = &firing->timer->attached;
-    runloop *owner = runloop__callout_return(loop, attached);
+    runloop *owner = runloop__callout_return(loop, --loop->callout_count);
     struct pending_release pending = {0};
     if (firing->timer->interval_ns == 0)
         pending = runloop__invalidate_locked(owner, attached);
@@ -103,8 +100,7 @@ bool runloop__timers_dispatch(runloop *loop, struct mode *mode, bool ended_wait)
     loop_lock(loop);
     if (timers_are_due(mode, dispatch_ns))
         collect_due(loop, &mode->timers, 0, dispatch_ns);
-    if (loop->collected_count - base > 1)
-        runloop__collected_sort(loop, base, precedes);
+    collected_sort(loop, base);
     for (uint32_t i = base; i < loop->collected_count; i++) {
         struct firing firing = {.timer = timer_of(loop->collected[i].item)};
         bool begins = begin(loop, &firing, dispatch_ns);

@@ -9,10 +9,12 @@
 //===-- the poller (poller.c): epoll, eventfd, timerfd ---------------------------------------------------------------===//
 
 struct poller {
-    int set;   ///< epoll
-    int waker; ///< eventfd, watched for edges and never read
-    int timer; ///< timerfd, likewise; -1 until it is first armed
-    int outer; ///< epoll, with nothing in it but the set: what a host waits for; -1 until one asks
+    int set;           ///< epoll
+    _Atomic int waker; ///< eventfd, watched for edges and never read; threads read the number while it is replaced
+    int timer;         ///< timerfd, likewise; -1 until it is first armed
+    int outer;         ///< epoll, with the set and `busy` in it: what a host waits for; -1 until one asks
+    int busy; ///< eventfd, watched for levels: readable from the first call-out that a host asked for until it is to sleep
+    bool is_busy; ///< thread
 };
 
 /// What a wait reports: conditions in `events` (EPOLLIN, …), and in `data.u64` the tag under which the descriptor is watched.
@@ -39,6 +41,8 @@ int runloop__poller_arm(struct poller *poller, int64_t instant_ns);
 int runloop__poller_outer(struct poller *poller);
 /// Ends a wait under way, or the next one. Any thread, signal handlers included.
 void runloop__poller_wake(struct poller *poller);
+/// Keeps the outer set readable, or no longer. Only the thread that waits.
+void runloop__poller_set_busy(struct poller *poller, bool is_busy);
 /// Waits until something is ready, at most `timeout_ns` (0: does not sleep; RUNLOOP_FOREVER). Takes and holds no lock. How many
 /// events it stored, at most POLLER_BATCH; 0 when the time is over; -EINTR after a signal; -EBADF if the set was closed.
 int runloop__poller_wait(struct poller *poller, int64_t timeout_ns, poller_event *events);

@@ -29,7 +29,7 @@ static int control(const struct poller *poller, int operation, int descriptor, u
 
 int runloop__poller_watch(struct poller *poller, int operation, int descriptor, uint64_t tag, uint32_t events) {
     if (descriptor == poller->set || descriptor == poller->waker || descriptor == poller->timer ||
-        descriptor == poller->outer)
+        descriptor == poller->outer || descriptor == poller->busy)
         return -EBADF;
     return control(poller, operation, descriptor, tag, events);
 }
@@ -39,7 +39,7 @@ static int watch_edges(struct poller *poller, int descriptor, uint64_t tag) {
 }
 
 int runloop__poller_open(struct poller *poller) {
-    *poller = (struct poller){.set = epoll_create1(EPOLL_CLOEXEC), .waker = -1, .timer = -1, .outer = -1};
+    *poller = (struct poller){.set = epoll_create1(EPOLL_CLOEXEC), .waker = -1, .timer = -1, .outer = -1, .busy = -1};
     int error = poller->set < 0 ? -errno : 0;
     if (!error && (poller->waker = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0)
         error = -errno;
@@ -55,25 +55,29 @@ void runloop__poller_close(struct poller *poller) {
     close_descriptor(poller->waker);
     close_descriptor(poller->timer);
     close_descriptor(poller->outer);
-    poller->set = poller->waker = poller->timer = poller->outer = -1;
+    close_descriptor(poller->busy);
+    poller->set = poller->waker = poller->timer = poller->outer = poller->busy = -1;
 }
 
-static int put_into_outer(int outer, int set) {
+static int put_into_outer(int outer, int descriptor) {
     struct epoll_event event = {.events = EPOLLIN};
-    return epoll_ctl(outer, EPOLL_CTL_ADD, set, &event) ? -errno : 0;
+    return epoll_ctl(outer, EPOLL_CTL_ADD, descriptor, &event) ? -errno : 0;
 }
 
 int runloop__poller_outer(struct poller *poller) {
     if (poller->outer >= 0)
         return poller->outer;
-    int outer = epoll_create1(EPOLL_CLOEXEC);
-    if (outer < 0)
-        return -errno;
-    int error = put_into_outer(outer, poller->set);
+    int outer = epoll_create1(EPOLL_CLOEXEC), busy = outer < 0 ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    int error = busy < 0 ? -errno : put_into_outer(outer, poller->set);
+    if (!error)
+        error = put_into_outer(outer, busy);
     if (error) {
         close_descriptor(outer);
+        close_descriptor(busy);
         return error;
     }
+    poller->busy = busy;
+    poller->is_busy = false;
     return poller->outer = outer;
 }
 
@@ -117,8 +121,9 @@ int runloop__poller_reopen(struct poller *poller) {
     } else {
         poller->set = set;
     }
-    if (poller->outer >= 0 && put_into_outer(poller->outer, poller->set) == -EBADF)
-        poller->outer = -1; // closed by the program
+    int error = poller->outer >= 0 ? put_into_outer(poller->outer, poller->set) : 0;
+    if (error == -EBADF || error == -EINVAL)
+        poller->outer = poller->busy = -1; // closed by the program
     if (watch_edges(poller, poller->waker, TAG_WAKER)) {
         // The program closed it. Its number may stand for another file by now.
         int waker = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -139,6 +144,14 @@ void runloop__poller_wake(struct poller *poller) {
     uint64_t one = 1;
     syscall(SYS_write, poller->waker, &one, sizeof one);
     errno = saved;
+}
+
+void runloop__poller_set_busy(struct poller *poller, bool is_busy) {
+    if (poller->is_busy == is_busy)
+        return;
+    poller->is_busy = is_busy;
+    uint64_t value = 1;
+    syscall(is_busy ? SYS_write : SYS_read, poller->busy, &value, sizeof value);
 }
 
 static int make_timer(struct poller *poller) {

@@ -1,6 +1,6 @@
 // attached.c — timers and observers come into modes and leave them, are called, and become invalid: what both kinds have in common.
 //
-// Both are in one loop at a time, their owner, whose lock guards them; in no loop their owner word does (owner.c). Their state is
+// Both are in one loop at a time, their owner, whose lock guards them; in no loop another one does (owner.c). Their state is
 // written by nobody else, so it needs no read-modify-write. The context is released exactly once and never during a call-out: by
 // whoever invalidates the item if no call-out is running, else by the end of that call-out.
 
@@ -15,67 +15,32 @@ static runloop *owner_of(const struct attached *attached) {
     return atomic_load_explicit(&attached->attachment.loop, memory_order_acquire);
 }
 
-void runloop__leave_owner(struct attached *attached) {
-    if (!attached->attachment.memberships)
-        atomic_store_explicit(&attached->attachment.loop, NULL, memory_order_release);
-}
-
 void runloop__release_pending(struct attached *attached, struct pending_release pending) {
-    // The references of its modes, released last, keep the item until then, if the caller has none.
+    // The loop's reference, released last, keeps the item until then, if the caller has none.
     if (pending.context)
         runloop__item_release_context(&attached->item);
-    while (pending.references-- > 0)
+    if (pending.reference)
         item_release(&attached->item);
 }
 
 //===-- adding -------------------------------------------------------------------------------------------------------===//
 
-static int add_to_mode(runloop *loop, struct attached *attached, struct mode *mode, const char *name) {
-    if (mode)
-        return membership_find(&attached->attachment, mode)
-                   ? 0
-                   : runloop__membership_add(loop, &attached->attachment, &attached->item, mode);
-    if (!(mode = runloop__mode_new(name)))
-        return -ENOMEM;
-    int error = runloop__membership_add(loop, &attached->attachment, &attached->item, mode);
-    if (error)
-        runloop__mode_free(mode);
-    else
-        mode_adopt(loop, mode);
-    return error;
-}
-
-/// HOLDS: loop. Takes back the memberships that were added after `last`. None of their references is the last: the caller has one.
-static void take_back(runloop *loop, struct attached *attached, struct membership *last) {
-    struct attachment *attachment = &attached->attachment;
-    struct membership *common = common_find(loop, attachment), *membership;
-    while ((membership = common ? common->next : attachment->memberships) != last) {
-        runloop__membership_remove(loop, attachment, membership);
-        item_release(&attached->item);
-    }
-}
-
 /// HOLDS: loop. Also for an item that is common already: it comes back into the modes that it was removed from.
 static int add_to_common_modes(runloop *loop, struct attached *attached) {
     struct attachment *attachment = &attached->attachment;
-    struct membership *common = common_find(loop, attachment);
-    struct membership *last = common ? common->next : attachment->memberships;
-    bool becomes_common = !common;
-    if (becomes_common && runloop__common_add(loop, attachment, &attached->item))
-        return -ENOMEM;
-    uint64_t stamp = ++loop->stamp;
-    for (struct membership *membership = last; membership; membership = membership->next)
-        membership->mode->stamp = stamp;
-    int error = 0;
+    struct membership *common = common_find(loop, attachment), *last = memberships_in_modes(loop, attachment);
+    int error = common ? 0 : runloop__common_add(loop, attachment, &attached->item);
     for (struct mode *mode = NULL; !error && (mode = mode_next_common(loop, mode));) {
-        if (mode->stamp != stamp)
+        // What joins here stands before `last`, and no mode is met twice.
+        if (!membership_find_from(last, mode))
             error = runloop__membership_add(loop, attachment, &attached->item, mode);
     }
-    if (error) {
-        take_back(loop, attached, last);
-        if (becomes_common) {
-            runloop__membership_remove(loop, attachment, attachment->memberships);
+    // The caller has a reference, so what is taken back needs no release but that of the loop's.
+    struct membership *added;
+    while (error && (added = common ? common->next : attachment->memberships) != last) {
+        if (runloop__membership_remove(loop, attachment, added)) {
             item_release(&attached->item);
+            break;
         }
     }
     return error;
@@ -91,10 +56,8 @@ static void leave_former_owner(struct attached *attached, runloop *destination) 
     bool leaves = false;
     loop = lock_owner(&attachment->loop);
     if (loop && loop != destination && !is_from_parent_process(loop)) {
-        leaves = common_find(loop, attachment) && !attachment->memberships->next;
-        if (leaves)
-            runloop__membership_remove(loop, attachment, attachment->memberships);
-        runloop__leave_owner(attached);
+        leaves = common_find(loop, attachment) && !attachment->memberships->next &&
+                 runloop__membership_remove(loop, attachment, attachment->memberships);
     }
     unlock_owner(&attachment->loop, loop);
     if (leaves)
@@ -114,17 +77,20 @@ int runloop__attached_add(runloop *loop, struct attached *attached, const char *
         return -ESHUTDOWN;
     leave_former_owner(attached, loop);
     loop_lock(loop);
-    error = atomic_load(&loop->is_finished) ? -ESHUTDOWN : take_ownership(&attached->attachment.loop, loop);
+    error = atomic_load(&loop->is_finished) ? -ESHUTDOWN : runloop__take_ownership(&attached->attachment.loop, loop);
     if (!error) {
         // The pseudo-mode is never found.
+        struct attachment *attachment = &attached->attachment;
         struct mode *mode = mode_find(loop, name);
         if (!(item_state(&attached->item) & ITEM_VALID))
             error = -EINVAL;
         else if (!mode && is_common_name(name))
             error = add_to_common_modes(loop, attached);
-        else
-            error = add_to_mode(loop, attached, mode, name);
-        runloop__leave_owner(attached);
+        else if (!mode || !membership_find(attachment, mode))
+            error = runloop__membership_add_named(loop, attachment, &attached->item, name, &mode);
+        // It has no owner already if all was taken back.
+        if (owner_of(attached) == loop)
+            attachment_settle(attachment);
     }
     loop_unlock(loop);
     return error;
@@ -132,20 +98,16 @@ int runloop__attached_add(runloop *loop, struct attached *attached, const char *
 
 //===-- removing and invalidating ------------------------------------------------------------------------------------===//
 
-/// HOLDS: loop. How many references the caller has to release.
-static uint32_t remove_from_common_modes(runloop *loop, struct attached *attached) {
-    struct attachment *attachment = &attached->attachment;
-    if (!common_find(loop, attachment))
-        return 0;
-    uint32_t references = 0;
-    for (struct membership *membership = attachment->memberships, *next; membership; membership = next) {
+/// HOLDS: loop. True if the item is in no mode any more.
+static bool remove_from_common_modes(runloop *loop, struct attachment *attachment) {
+    bool was_last = false;
+    struct membership *membership = common_find(loop, attachment);
+    for (struct membership *next; membership; membership = next) {
         next = membership->next;
-        if (membership->mode == &loop->common || atomic_load(&membership->mode->is_common)) {
-            runloop__membership_remove(loop, attachment, membership);
-            references++;
-        }
+        if (membership->mode == &loop->common || atomic_load(&membership->mode->is_common))
+            was_last = runloop__membership_remove(loop, attachment, membership);
     }
-    return references;
+    return was_last;
 }
 
 int runloop__attached_remove(runloop *loop, struct attached *attached, const char *name) {
@@ -154,21 +116,20 @@ int runloop__attached_remove(runloop *loop, struct attached *attached, const cha
         return error;
     if (!attached || !name)
         return -EINVAL;
-    uint32_t references = 0;
+    bool was_last = false;
     loop_lock(loop);
     if (owner_of(attached) == loop) {
+        struct attachment *attachment = &attached->attachment;
         struct mode *mode = mode_find(loop, name);
-        struct membership *membership = mode ? membership_find(&attached->attachment, mode) : NULL;
-        if (membership) {
-            runloop__membership_remove(loop, &attached->attachment, membership);
-            references = 1;
-        } else if (!mode && is_common_name(name)) {
-            references = remove_from_common_modes(loop, attached);
-        }
-        runloop__leave_owner(attached);
+        struct membership *membership = mode ? membership_find(attachment, mode) : NULL;
+        if (membership)
+            was_last = runloop__membership_remove(loop, attachment, membership);
+        else if (!mode && is_common_name(name))
+            was_last = remove_from_common_modes(loop, attachment);
     }
     loop_unlock(loop);
-    runloop__release_pending(attached, (struct pending_release){.references = references});
+    if (was_last)
+        item_release(&attached->item);
     return 0;
 }
 
@@ -200,9 +161,8 @@ struct pending_release runloop__invalidate_locked(runloop *owner, struct attache
     if (!owner || is_from_parent_process(owner))
         return pending;
     struct attachment *attachment = &attached->attachment;
-    for (; attachment->memberships; pending.references++)
-        runloop__membership_remove(owner, attachment, attachment->memberships);
-    runloop__leave_owner(attached);
+    while (!pending.reference && attachment->memberships)
+        pending.reference = runloop__membership_remove(owner, attachment, attachment->memberships);
     return pending;
 }
 
@@ -217,16 +177,28 @@ void runloop__attached_invalidate(struct attached *attached) {
 
 //===-- call-outs ----------------------------------------------------------------------------------------------------===//
 
-static bool reserve_callout(runloop *loop) {
-    if (loop->callout_count < loop->callout_capacity)
-        return true;
-    uint32_t capacity = 2 * loop->callout_capacity + 4;
-    struct attached **callouts = realloc(loop->callouts, capacity * sizeof(struct attached *));
-    if (!callouts)
-        return false;
-    loop->callouts = callouts;
-    loop->callout_capacity = capacity;
-    return true;
+void runloop__callouts_keep(runloop *loop, struct attached *attached) {
+    // The lowest entry stays the longest: its reference is enough for those above.
+    for (uint32_t i = 0; i < loop->callout_count; i++) {
+        struct callout *callout = &loop->callouts[i];
+        if (callout->attached != attached)
+            continue;
+        if (!callout->is_retained)
+            item_retain(&attached->item);
+        callout->is_retained = true;
+        return;
+    }
+}
+
+void runloop__callouts_drop(runloop *loop, uint32_t count) {
+    while (loop->callout_count > count) {
+        struct callout callout = loop->callouts[--loop->callout_count];
+        if (callout.is_retained) {
+            loop_unlock(loop);
+            item_release(&callout.attached->item);
+            loop_lock(loop);
+        }
+    }
 }
 
 /// HOLDS: owner.
@@ -240,10 +212,9 @@ static bool begin(runloop *owner, struct attached *attached) {
     return true;
 }
 
-bool runloop__callout_begin(runloop *loop, struct attached *attached) {
+bool runloop__callout_begin(runloop *loop, uint32_t index) {
     ASSERT_LOCKED(loop);
-    if (!reserve_callout(loop))
-        return false;
+    struct attached *attached = loop->callouts[index].attached;
     bool begins;
     if (owner_of(attached) == loop) {
         begins = begin(loop, attached);
@@ -254,15 +225,14 @@ bool runloop__callout_begin(runloop *loop, struct attached *attached) {
         unlock_owner(&attached->attachment.loop, owner);
         loop_lock(loop);
     }
-    if (begins)
-        loop->callouts[loop->callout_count++] = attached;
-    return begins;
+    return loop->callouts[index].runs = begins;
 }
 
-runloop *runloop__callout_return(runloop *loop, struct attached *attached) {
+runloop *runloop__callout_return(runloop *loop, uint32_t index) {
     ASSERT_LOCKED(loop);
-    ASSERT(loop->callout_count > 0, "A call-out ended that had not begun.");
-    loop->callout_count--;
+    ASSERT(loop->callouts[index].runs, "A call-out ended that had not begun.");
+    struct attached *attached = loop->callouts[index].attached;
+    loop->callouts[index].runs = false;
     if (owner_of(attached) == loop)
         return loop;
     // The call-out moved the item to another loop, which may call it as soon as this loop's call-out has ended.

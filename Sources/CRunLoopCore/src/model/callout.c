@@ -63,6 +63,14 @@ CALLOUT void runloop__IS_CALLING_OUT_TO_A_SOURCE_SCHEDULE(void (*function)(runlo
     STAY_ON_THE_STACK();
 }
 
+CALLOUT int64_t runloop__IS_CALLING_OUT_TO_A_CLOCK(int64_t (*wait)(void *, int64_t), void *context,
+                                                   int64_t duration_ns) {
+    ASSERT_NOT_LOCKED();
+    int64_t real_ns = wait(context, duration_ns);
+    STAY_ON_THE_STACK();
+    return real_ns;
+}
+
 CALLOUT void runloop__IS_CALLING_OUT_TO_A_CONTEXT_RELEASE(void (*release)(void *), void *info) {
     ASSERT_NOT_LOCKED();
     release(info);

@@ -15,6 +15,7 @@ void runloop__IS_CALLING_OUT_TO_A_TASK(runloop_function function, void *info);
 void runloop__IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(void (*drain)(void *));
 void runloop__IS_CALLING_OUT_TO_A_SOURCE_SCHEDULE(void (*function)(runloop_source *, runloop *, const char *, void *),
                                                   runloop_source *source, runloop *loop, const char *mode, void *info);
+int64_t runloop__IS_CALLING_OUT_TO_A_CLOCK(int64_t (*wait)(void *, int64_t), void *context, int64_t duration_ns);
 void runloop__IS_CALLING_OUT_TO_A_CONTEXT_RELEASE(void (*release)(void *), void *info);
 
 #endif // RUNLOOP_CALLOUT_H

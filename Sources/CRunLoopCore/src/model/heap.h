@@ -7,14 +7,8 @@
 
 enum { HEAP_KEPT = 1024 };
 
-/// Other memory for the entries, with space for `capacity`: -ENOMEM, and nothing has changed.
-static COLD int heap_move(struct heap *heap, uint32_t capacity) {
-    struct heap_entry *entries = realloc(heap->entries, capacity * sizeof *entries);
-    if (!entries)
-        return -ENOMEM;
-    heap->entries = entries;
-    heap->capacity = capacity;
-    return 0;
+static inline void heap_set_count(struct heap *heap, uint32_t count) {
+    atomic_store_explicit(&heap->count, count, memory_order_release);
 }
 
 static inline void heap_free(struct heap *heap) {
@@ -22,18 +16,20 @@ static inline void heap_free(struct heap *heap) {
     *heap = (struct heap){0};
 }
 
-static COLD int heap_grow(struct heap *heap) {
-    return heap_move(heap, heap->capacity + heap->capacity / 2 + 8);
-}
-
 /// A burst gives its memory back, but only if none has followed for a while: asking for so much again costs more than adding the items.
 static inline void heap_trim(struct heap *heap) {
     enum { SPARSE_WAITS = 64 };
-    bool is_sparse = heap->capacity > HEAP_KEPT && heap->count < heap->capacity / 4;
+    bool is_sparse = heap->capacity > HEAP_KEPT && heap_count(heap) < heap->capacity / 4;
     heap->sparse_waits = is_sparse ? heap->sparse_waits + 1 : 0;
-    if (heap->sparse_waits >= SPARSE_WAITS &&
-        !heap_move(heap, heap->count < HEAP_KEPT / 2 ? HEAP_KEPT : 2 * heap->count))
-        heap->sparse_waits = 0;
+    if (heap->sparse_waits < SPARSE_WAITS)
+        return;
+    uint32_t capacity = heap_count(heap) < HEAP_KEPT / 2 ? HEAP_KEPT : 2 * heap_count(heap);
+    struct heap_entry *entries = realloc(heap->entries, capacity * sizeof *entries);
+    if (!entries)
+        return;
+    heap->entries = entries;
+    heap->capacity = capacity;
+    heap->sparse_waits = 0;
 }
 
 /// Of equal keys: the lower order, then the earlier serial.
@@ -65,7 +61,7 @@ static __attribute__((noinline, unused)) void heap_sift_up(struct heap *heap, ui
 }
 
 static inline uint32_t heap_least_child(const struct heap *heap, uint32_t child) {
-    uint32_t least = child, end = child + 4 < heap->count ? child + 4 : heap->count;
+    uint32_t least = child, end = child + 4 < heap_count(heap) ? child + 4 : heap_count(heap);
     while (++child < end) {
         if (heap_precedes(&heap->entries[child], &heap->entries[least]))
             least = child;
@@ -75,7 +71,7 @@ static inline uint32_t heap_least_child(const struct heap *heap, uint32_t child)
 
 static inline void heap_sift_down(struct heap *heap, uint32_t position, struct heap_entry entry) {
     struct heap_entry *entries = heap->entries;
-    for (uint32_t child; (child = position * 4 + 1) < heap->count;) {
+    for (uint32_t child; (child = position * 4 + 1) < heap_count(heap);) {
         uint32_t least = heap_least_child(heap, child);
         if (!heap_precedes(&entries[least], &entry))
             break;
@@ -95,19 +91,27 @@ static __attribute__((noinline, unused)) void heap_settle(struct heap *heap, uin
 
 /// -ENOMEM.
 static inline int heap_push(struct heap *heap, int64_t key, struct membership *membership) {
-    if (heap->count == heap->capacity && heap_grow(heap))
-        return -ENOMEM;
-    heap_sift_up(heap, heap->count++, (struct heap_entry){.key = key, .membership = membership});
+    uint32_t count = heap_count(heap);
+    if (count == heap->capacity) {
+        struct heap_entry *entries = grow_array(heap->entries, &heap->capacity, sizeof *entries);
+        if (!entries)
+            return -ENOMEM;
+        heap->entries = entries;
+    }
+    heap_set_count(heap, count + 1);
+    heap_sift_up(heap, count, (struct heap_entry){.key = key, .membership = membership});
     return 0;
 }
 
 static inline void heap_remove(struct heap *heap, struct membership *membership) {
     uint32_t position = membership->position;
-    ASSERT(position < heap->count && heap->entries[position].membership == membership, "A heap lost an item's place.");
+    ASSERT(position < heap_count(heap) && heap->entries[position].membership == membership,
+           "A heap lost an item's place.");
     membership->position = NOWHERE;
-    struct heap_entry last = heap->entries[--heap->count];
-    if (position < heap->count)
-        heap_settle(heap, position, last);
+    uint32_t count = heap_count(heap) - 1;
+    heap_set_count(heap, count);
+    if (position < count)
+        heap_settle(heap, position, heap->entries[count]);
 }
 
 static inline void heap_change_key(struct heap *heap, struct membership *membership, int64_t key) {

@@ -55,12 +55,6 @@ void runloop__item_destroy(struct item *item);
 void runloop__item_release_context(struct item *item);
 void runloop__item_notify_object(struct item *item, bool is_shared);
 
-/// For language bindings whose objects are items' info: how an object is retained while others than itself refer to its item.
-extern struct object_hooks {
-    void (*retain)(void *object);
-    void (*release)(void *object);
-} runloop__object_hooks;
-
 static inline uint32_t item_state(const struct item *item) {
     return atomic_load_explicit(&item->state, memory_order_relaxed);
 }
@@ -95,6 +89,32 @@ static inline void item_release(struct item *item) {
         runloop__item_notify_object(item, false);
 }
 
+/// Items that are retained, to be looked at without a lock.
+struct snapshot {
+    struct item **items;
+    uint32_t count, capacity;
+    bool is_incomplete; ///< memory ran out
+};
+
+static inline void snapshot_add(struct snapshot *snapshot, struct item *item) {
+    if (snapshot->count == snapshot->capacity) {
+        struct item **items = grow_array(snapshot->items, &snapshot->capacity, sizeof(struct item *));
+        snapshot->is_incomplete |= !items;
+        if (!items)
+            return;
+        snapshot->items = items;
+    }
+    item_retain(item);
+    snapshot->items[snapshot->count++] = item;
+}
+
+/// Not under a lock.
+static inline void snapshot_release(struct snapshot *snapshot) {
+    for (uint32_t i = 0; i < snapshot->count; i++)
+        item_release(snapshot->items[i]);
+    free(snapshot->items);
+}
+
 //===-- memberships: the modes of a loop that an item is in (membership.c) -------------------------------------------===//
 
 /// A node for each mode, the pseudo-mode of the common items included.
@@ -106,7 +126,6 @@ struct membership {
     /// of the signal with which a source waits.
     uint64_t serial;
     /// Timers: the place in the mode's heap. Signalled sources: the place among those that wait for the mode, or NOWHERE.
-    /// Descriptor sources: the place in the mode's list of what was set aside, or NOWHERE.
     uint32_t position;
 };
 
@@ -120,7 +139,7 @@ struct common_membership {
 
 typedef _Atomic(runloop *) owner_word;
 
-/// An item's place in one loop.
+/// An item's place in one loop, which has one reference to the item as long as there are memberships.
 struct attachment {
     owner_word loop;                ///< NULL: none
     struct membership *memberships; ///< owner
@@ -138,11 +157,20 @@ static inline struct membership *membership_find(const struct attachment *attach
     return membership_find_from(attachment->memberships, mode);
 }
 
-/// HOLDS: loop. Makes the item a member of the mode and retains it. -ENOMEM and what `insert` answers, and nothing has changed.
+/// HOLDS: loop. Makes the item a member of the mode. -ENOMEM and what `insert` answers, and nothing has changed.
 int runloop__membership_add(runloop *loop, struct attachment *attachment, struct item *item, struct mode *mode);
-/// HOLDS: loop. Takes it out of the mode. The caller releases the item, unlocked.
-void runloop__membership_remove(runloop *loop, struct attachment *attachment, struct membership *membership);
-/// HOLDS: loop. Into the set of common items, and out of it; as above.
+/// HOLDS: loop. The same with `*mode` or, if that is NULL, a new mode of this name, which is `*mode` then.
+int runloop__membership_add_named(runloop *loop, struct attachment *attachment, struct item *item, const char *name,
+                                  struct mode **mode);
+/// HOLDS: loop. Takes it out of the mode. True if that was the last: the item is in no loop now, which another one may change at
+/// once, and the caller releases the item, unlocked.
+bool runloop__membership_remove(runloop *loop, struct attachment *attachment, struct membership *membership);
+/// HOLDS: loop. An item without memberships has no owner.
+static inline void attachment_settle(struct attachment *attachment) {
+    if (!attachment->memberships)
+        atomic_store_explicit(&attachment->loop, NULL, memory_order_release);
+}
+/// HOLDS: loop. Into the set of common items. `runloop__membership_remove` takes it out again.
 int runloop__common_add(runloop *loop, struct attachment *attachment, struct item *item);
 
 //===-- timers and observers: items in one loop at a time (attached.c, owner.c) --------------------------------------===//
@@ -160,34 +188,28 @@ void runloop__attached_invalidate(struct attached *attached);
 
 /// What is to be released when no lock is held any more.
 struct pending_release {
-    uint32_t references;
-    bool context;
+    bool reference, context;
 };
 void runloop__release_pending(struct attached *attached, struct pending_release pending);
 /// HOLDS: owner.
 struct pending_release runloop__invalidate_locked(runloop *owner, struct attached *attached);
-/// HOLDS: loop. After removals: an item in no mode has no owner, and another loop may have it at once.
-void runloop__leave_owner(struct attached *attached);
-
-/// HOLDS: loop; on its thread. A call-out begins, of an item that is retained until it ends: false if there is to be none. May let go of
-/// the lock if the item has left the loop since it was selected.
-bool runloop__callout_begin(runloop *loop, struct attached *attached);
-/// HOLDS: loop; on its thread, whose latest call-out is over. Locks the owner instead of the loop, and returns it: mostly the same.
-runloop *runloop__callout_return(runloop *loop, struct attached *attached);
+/// HOLDS: loop. The item leaves a mode: a notification that is yet to reach it keeps it from now on.
+void runloop__callouts_keep(runloop *loop, struct attached *attached);
+/// HOLDS: loop, but lets go of it to release; on its thread. Takes observers off the stack of call-outs, down to so many entries.
+void runloop__callouts_drop(runloop *loop, uint32_t count);
+/// HOLDS: loop; on its thread. The call-out of an entry of the stack begins: false if there is to be none. May let go of the lock if
+/// the item has left the loop since it was selected.
+bool runloop__callout_begin(runloop *loop, uint32_t index);
+/// HOLDS: loop; on its thread. The call-out is over. Locks the owner instead of the loop, and returns it: mostly the same.
+runloop *runloop__callout_return(runloop *loop, uint32_t index);
 /// HOLDS: owner. After that: the item may be called again. True if the context is to be released.
 bool runloop__callout_end(runloop *owner, struct attached *attached);
 
-/// Locks the loop that an item is in, or its owner word if it is in none: then returns NULL. Safe against the end of the loop's thread.
+/// Locks the loop that an item is in, or what guards it in no loop: then returns NULL. Safe against the end of the loop's thread.
 runloop *runloop__lock_other_owner(owner_word *owner);
 void runloop__unlock_other_owner(owner_word *owner, runloop *loop);
 /// HOLDS: loop. Makes it the owner: 0, or -EBUSY if another loop is.
-int runloop__contend_for_ownership(owner_word *owner, runloop *loop);
-static inline int take_ownership(owner_word *owner, runloop *loop) {
-    runloop *none = NULL;
-    return atomic_compare_exchange_strong(owner, &none, loop) || none == loop
-               ? 0
-               : runloop__contend_for_ownership(owner, loop);
-}
+int runloop__take_ownership(owner_word *owner, runloop *loop);
 /// The loop that the word names, retained, or NULL.
 runloop *runloop__reference_owner(owner_word *owner);
 /// The ending loop's thread, after it has cleared all words that name its loop: waits for those who read one before.

@@ -19,6 +19,7 @@ static void init(runloop *loop, bool is_main) {
     runloop__lock_init(&loop->lock);
     list_init(&loop->registrations.ready);
     list_init(&loop->registrations.unwanted);
+    list_init(&loop->registrations.aside);
     list_init(&loop->sources);
     list_init(&loop->common_items);
     list_init(&loop->tasks.queue);

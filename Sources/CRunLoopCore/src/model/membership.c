@@ -26,6 +26,7 @@ int runloop__membership_add(runloop *loop, struct attachment *attachment, struct
     struct membership *membership = new_membership(attachment);
     if (!membership)
         return -ENOMEM;
+    bool is_first = !attachment->memberships;
     // One in the pseudo-mode stays the first.
     struct membership *common = common_find(loop, attachment);
     struct membership **link = common ? &common->next : &attachment->memberships;
@@ -38,11 +39,25 @@ int runloop__membership_add(runloop *loop, struct attachment *attachment, struct
         return error;
     }
     loop->membership_changes++;
-    item_retain(item);
+    if (is_first)
+        item_retain(item);
     return 0;
 }
 
-void runloop__membership_remove(runloop *loop, struct attachment *attachment, struct membership *membership) {
+int runloop__membership_add_named(runloop *loop, struct attachment *attachment, struct item *item, const char *name,
+                                  struct mode **mode) {
+    struct mode *found = *mode;
+    if (!found && !(*mode = runloop__mode_new(name)))
+        return -ENOMEM;
+    int error = runloop__membership_add(loop, attachment, item, *mode);
+    if (!found && error)
+        runloop__mode_free(*mode);
+    else if (!found)
+        mode_adopt(loop, *mode);
+    return error;
+}
+
+bool runloop__membership_remove(runloop *loop, struct attachment *attachment, struct membership *membership) {
     ASSERT_LOCKED(loop);
     loop->membership_changes++;
     if (membership->mode == &loop->common) {
@@ -50,11 +65,14 @@ void runloop__membership_remove(runloop *loop, struct attachment *attachment, st
         loop->common_changes++;
         attachment->memberships = membership->next;
         free(membership);
-        return;
+    } else {
+        membership->item->class->extract(loop, attachment, membership);
+        unlink_membership(attachment, membership);
+        free_membership(attachment, membership);
     }
-    membership->item->class->extract(loop, attachment, membership);
-    unlink_membership(attachment, membership);
-    free_membership(attachment, membership);
+    bool was_last = !attachment->memberships;
+    attachment_settle(attachment);
+    return was_last;
 }
 
 int runloop__common_add(runloop *loop, struct attachment *attachment, struct item *item) {
@@ -71,6 +89,7 @@ int runloop__common_add(runloop *loop, struct attachment *attachment, struct ite
     attachment->memberships = &entry->membership;
     list_append(&loop->common_items, &entry->in_set);
     loop->common_changes++;
-    item_retain(item);
+    if (!first)
+        item_retain(item);
     return 0;
 }

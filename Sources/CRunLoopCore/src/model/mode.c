@@ -35,7 +35,6 @@ void runloop__mode_free(struct mode *mode) {
     heap_free(&mode->timers);
     heap_free(&mode->signalled);
     free(mode->observers);
-    free(mode->set_aside.items);
     free(mode);
 }
 

@@ -2,13 +2,12 @@
 //
 // Guards named at the fields:
 //   lock       the loop's one lock; taken for a few instructions, never while user code runs
-//   owner      the lock of the loop that the item is in, or the item's owner word while it is in none
+//   owner      the lock of the loop that the item is in, or one of the process while it is in none (owner.c)
 //   thread     only the loop's thread touches it
 //   atomic     see the comment in its file for the ordering and the partner
 //   constant   written before the object is published, never after
 //
-// Locks are taken in this order: a loop's lock, then an item's owner word, then a lock of the process. The locks of two loops are
-// never held together.
+// Locks are taken in this order: a loop's lock, then one of the process. Two of a kind are never held together.
 #ifndef RUNLOOP_MODEL_H
 #define RUNLOOP_MODEL_H
 
@@ -18,7 +17,6 @@
 struct run;
 struct registration;
 struct signal_page;
-struct observer_array;
 struct association;
 
 //===-- heaps (heap.h) -----------------------------------------------------------------------------------------------===//
@@ -31,37 +29,35 @@ struct heap_entry {
 /// A min-heap with four children per node. All of it: lock.
 struct heap {
     struct heap_entry *entries;
-    uint32_t count, capacity;
+    _Atomic uint32_t count; ///< written under lock
+    uint32_t capacity;
     uint32_t sparse_waits; ///< waits in a row in which it was mostly empty
 };
+
+/// Anybody: is there anything in it?
+static inline uint32_t heap_count(const struct heap *heap) {
+    return atomic_load_explicit(&heap->count, memory_order_acquire);
+}
 
 //===-- modes (mode.c) -----------------------------------------------------------------------------------------------===//
 
 struct mode {
-    _Atomic(struct mode *) next;      ///< append-only: read by anyone, appended under lock
-    const char *name;                 ///< constant, from the table of names
-    _Atomic bool is_common;           ///< written under lock, never goes back
-    _Atomic bool stop_requested;      ///< atomic: a remembered stop of this mode
-    _Atomic uint32_t source_count;    ///< written under lock; sources and timers keep the mode from being empty
-    _Atomic uint32_t timer_count;     ///< written under lock
-    _Atomic uint32_t watched_count;   ///< written under lock: sources with a descriptor
-    _Atomic uint32_t observed;        ///< written under lock: activities that some observer wants
-    uint64_t source_changes;          ///< lock: counts sources that came or went
-    struct observer_array *observers; ///< lock
-    struct heap timers;               ///< lock: by due instant; those in a call-out are due never
-    uint32_t tolerant_count;          ///< lock: timers with a tolerance
-    int64_t window_end_ns;      ///< lock: no timer's window ends before; kept only while some timer has a tolerance
-    struct heap signalled;      ///< lock: sources whose signal waits for this mode, by order
-    _Atomic bool has_signalled; ///< written under lock: is any in that heap?
-    _Atomic bool has_set_aside; ///< written under lock: is any in that list?
-    struct membership_list {
-        struct membership **items;
-        uint32_t count, capacity;
-        bool overflowed;          ///< memory ran out: any of its sources may be meant
-    } set_aside;                  ///< lock: of sources whose descriptor was reported while another mode ran
+    _Atomic(struct mode *) next;    ///< append-only: read by anyone, appended under lock
+    const char *name;               ///< constant, from the table of names
+    _Atomic bool is_common;         ///< written under lock, never goes back
+    _Atomic bool stop_requested;    ///< atomic: a remembered stop of this mode
+    _Atomic uint32_t source_count;  ///< written under lock; they and timers keep the mode from being empty
+    _Atomic uint32_t watched_count; ///< written under lock: sources with a descriptor
+    _Atomic uint32_t observed;      ///< written under lock: activities that some observer wants
+    uint64_t source_changes;        ///< lock: counts sources that came or went
+    runloop_observer **observers;   ///< lock: in the order in which they are notified
+    uint32_t observer_count, observer_capacity;
+    struct heap timers;           ///< lock: by due instant; those in a call-out are due never
+    uint32_t tolerant_count;      ///< lock: timers with a tolerance
+    int64_t window_end_ns;        ///< lock: no timer's window ends before; kept only while some timer has a tolerance
+    struct heap signalled;        ///< lock: sources whose signal waits for this mode, by order
     uint64_t tasks_scanned;       ///< thread: tasks up to this batch are known not to match …
     bool tasks_scanned_as_common; ///< thread: … if the mode was (not) common then
-    uint64_t stamp;               ///< lock: of the last operation on all common modes that met it
 };
 
 struct mode *runloop__mode_find_other(runloop *loop, const char *name);
@@ -77,8 +73,7 @@ static inline void count_change(_Atomic uint32_t *count, int change) {
 }
 
 static inline bool mode_has_items(const struct mode *mode) {
-    return atomic_load_explicit(&mode->source_count, memory_order_acquire) > 0 ||
-           atomic_load_explicit(&mode->timer_count, memory_order_acquire) > 0;
+    return atomic_load_explicit(&mode->source_count, memory_order_acquire) > 0 || heap_count(&mode->timers) > 0;
 }
 
 //===-- the loop (loop.c) --------------------------------------------------------------------------------------------===//
@@ -91,14 +86,16 @@ struct signal_tree {
 
 /// Descriptors that a loop watches (items/registration.c). All fields: lock.
 struct registrations {
-    struct registration **buckets; ///< by descriptor
-    uint32_t bucket_count, count;
-    uint32_t generation;    ///< of the last one that was made
-    struct list ready;      ///< reported and not yet served, in that order
-    struct list unwanted;   ///< set aside for other modes, and not yet masked
-    uint32_t stale_count;   ///< entries of the set that nobody can remove
-    bool set_is_stale;      ///< such an entry was reported: make the set anew
-    bool some_are_left_out; ///< registrations that could not be put into the new set: try again
+    struct registration **by_descriptor;
+    uint32_t capacity;
+    uint32_t generation;     ///< of the last one that was made
+    struct list ready;       ///< reported and not yet served, in that order
+    struct list unwanted;    ///< set aside, and not yet masked
+    struct list aside;       ///< masked, or set aside and masked
+    const struct mode *mode; ///< thread: the latest, to which the lists correspond
+    uint32_t stale_count;    ///< entries of the set that nobody can remove
+    bool set_is_stale;       ///< such an entry was reported: make the set anew
+    bool some_are_left_out;  ///< registrations that could not be put into the new set: try again
 };
 
 /// The main dispatch queue (items/main_queue.c).
@@ -116,16 +113,18 @@ struct tasks {
     int64_t end_ns;    ///< thread: a drain ends then, if it has performed something
 };
 
-/// Where the loop has its time from. NULL in the loop: CLOCK_MONOTONIC and the timer descriptor.
-struct clock {
-    int64_t (*now_ns)(void *context);
-    int (*arm)(void *context, int64_t instant_ns);
-    void *context;
+/// A timer or an observer whose call-out runs, or an observer that a notification under way will reach.
+struct callout {
+    struct attached *attached;
+    bool runs;
+    bool is_retained; ///< it has left a mode since, and perhaps the loop, whose reference was enough until then
 };
 
 struct collected {
     struct item *item;
-    int64_t key; ///< what it is called by first: a timer's instant, a source's order
+    // Called in this order, and between equal keys in that of the items.
+    int64_t key;     ///< a timer's instant, a source's order
+    uint64_t serial; ///< of its membership
 };
 
 enum { CACHE_LINE = 64 };
@@ -138,6 +137,7 @@ struct runloop {
     bool timers_served_last;            ///< thread
     _Atomic bool latched_stop;          ///< atomic
     _Atomic bool has_ready;             ///< written under lock: a registration is ready
+    _Atomic bool has_aside;             ///< written under lock: one is masked or was set aside
     _Atomic bool needs_preparation;     ///< written under lock: `registrations` has something to do before a wait
     struct wake wake;                   ///< atomic
     struct poller poller;               ///< descriptors constant while it is open, but for the timer's: lock
@@ -147,13 +147,13 @@ struct runloop {
     _Atomic(const char *) current_mode; ///< written by thread
 
     struct lock lock;
-    _Atomic(struct mode *) modes;       ///< append-only
-    _Atomic(struct mode *) *last_mode;  ///< lock
-    struct clock *clock;                ///< constant once items are in the loop
+    _Atomic(struct mode *) modes;      ///< append-only
+    _Atomic(struct mode *) *last_mode; ///< lock
+    runloop_clock clock; ///< lock, and written by thread while no run is active; all NULL: CLOCK_MONOTONIC
+    bool asks_clock;     ///< thread: its clock is deciding how long it sleeps
     _Atomic(struct mode *) sleeping_in; ///< written by thread: the mode in which it sleeps or is about to
     int64_t armed_ns;                   ///< lock: when the timer descriptor will expire
     uint64_t serial;                    ///< lock: numbers additions, from 1
-    uint64_t stamp;                     ///< lock: of operations on all common modes
 
     struct signal_tree signals;
     struct registrations registrations;
@@ -164,12 +164,10 @@ struct runloop {
     struct main_queue main_queue;
     struct tasks tasks;
 
-    struct attached **callouts; ///< lock: items whose call-outs run, the innermost last
+    struct callout *callouts; ///< lock: a stack over nested runs
     uint32_t callout_count, callout_capacity;
     struct collected *collected; ///< thread: retained items that call-outs are about to reach, a stack over nested runs
     uint32_t collected_count, collected_capacity;
-    uint64_t notifications;         ///< lock: of observers, how many have begun
-    struct observer_array *retired; ///< lock: replaced while they were walked
 
     _Atomic int64_t spin_limit_ns;
     uint32_t spin_skips,
@@ -253,13 +251,13 @@ static inline void unlock_owner(owner_word *owner, runloop *loop) {
 
 /// The one place where a loop asks for the time.
 static inline int64_t loop_now(const runloop *loop) {
-    return loop->clock ? loop->clock->now_ns(loop->clock->context) : runloop_now_ns();
+    return loop->clock.now ? loop->clock.now(loop->clock.context) : monotonic_ns();
 }
 
-/// HOLDS: loop. The one place where it arms its wake-up. Negative errno: the wait must end by its timeout.
+/// HOLDS: loop. The one place where it arms its wake-up. Negative errno: the wait must end by its timeout, as it does by a clock of the
+/// program's, which only the wait asks (run/clock.c).
 static inline int loop_arm(runloop *loop, int64_t instant_ns) {
-    int error = loop->clock ? loop->clock->arm(loop->clock->context, instant_ns)
-                            : runloop__poller_arm(&loop->poller, instant_ns);
+    int error = loop->clock.now ? -EOPNOTSUPP : runloop__poller_arm(&loop->poller, instant_ns);
     loop->armed_ns = error ? RUNLOOP_NEVER : instant_ns;
     return error;
 }
@@ -269,9 +267,9 @@ static inline void loop_kick(runloop *loop) {
     runloop__wake_set(&loop->wake, &loop->poller, WAKE_ASLEEP, WAKE_KICKED);
 }
 
-/// May the loop be asleep while this thread makes a call? On its own thread only if a host sleeps for it.
+/// May the loop be asleep while this thread makes a call? On its own thread only if a host sleeps for it, or its clock is asked.
 static inline bool loop_may_sleep(const runloop *loop) {
-    return loop != runloop__thread_loop() || loop->host_sleeps;
+    return loop != runloop__thread_loop() || loop->host_sleeps || loop->asks_clock;
 }
 
 /// HOLDS: loop. After a change to the mode: does the loop sleep in it, or is it about to without having seen the change? Both threads
@@ -322,15 +320,38 @@ static inline struct membership *common_find(runloop *loop, const struct attachm
     return first && first->mode == &loop->common ? first : NULL;
 }
 
+/// HOLDS: loop. Its memberships in modes: those behind the one among the common items.
+static inline struct membership *memberships_in_modes(const runloop *loop, const struct attachment *attachment) {
+    struct membership *first = attachment->memberships;
+    return first && first->mode == &loop->common ? first->next : first;
+}
+
+//===-- call-outs of timers and observers (attached.c) ----------------------------------------------------------------===//
+
+/// HOLDS: loop; on its thread. Onto the stack of call-outs; false when memory ran out. Whoever pushes the item sees to it that it lasts.
+static inline bool callout_push(runloop *loop, struct attached *attached) {
+    if (loop->callout_count == loop->callout_capacity) {
+        struct callout *callouts = grow_array(loop->callouts, &loop->callout_capacity, sizeof *callouts);
+        if (!callouts)
+            return false;
+        loop->callouts = callouts;
+    }
+    loop->callouts[loop->callout_count++] = (struct callout){.attached = attached};
+    return true;
+}
+
 //===-- items that call-outs are about to reach (collected.c) --------------------------------------------------------===//
 
 /// The thread; false when memory ran out, and the item stays for a later iteration. The entry is a reference.
-bool runloop__collected_grow(runloop *loop);
-static inline bool collect_item(runloop *loop, struct item *item, int64_t key) {
-    if (loop->collected_count == loop->collected_capacity && !runloop__collected_grow(loop))
-        return false;
+static inline bool collect_item(runloop *loop, struct item *item, int64_t key, uint64_t serial) {
+    if (loop->collected_count == loop->collected_capacity) {
+        struct collected *collected = grow_array(loop->collected, &loop->collected_capacity, sizeof *collected);
+        if (!collected)
+            return false;
+        loop->collected = collected;
+    }
     item_retain(item);
-    loop->collected[loop->collected_count++] = (struct collected){.item = item, .key = key};
+    loop->collected[loop->collected_count++] = (struct collected){.item = item, .key = key, .serial = serial};
     return true;
 }
 /// Releases an entry's item. Unlocked.
@@ -340,8 +361,12 @@ static inline void collected_drop(runloop *loop, uint32_t index) {
     if (item)
         item_release(item);
 }
-/// Sorts the entries from `base` on by key, and equal ones as `precedes` says; stable.
-void runloop__collected_sort(runloop *loop, uint32_t base, bool (*precedes)(const void *, const void *));
+void runloop__collected_sort(struct collected *entries, uint32_t count);
+/// Puts the entries from `base` on into the order in which they are called.
+static inline void collected_sort(runloop *loop, uint32_t base) {
+    if (loop->collected_count > base + 1)
+        runloop__collected_sort(loop->collected + base, loop->collected_count - base);
+}
 
 //===-- objects of language bindings (associated.c) ------------------------------------------------------------------===//
 

@@ -57,12 +57,14 @@ int runloop_hosted_begin(const char *name) {
     runloop *loop = runloop__thread_loop();
     if (atomic_load_explicit(&loop->is_finished, memory_order_relaxed))
         return -ESHUTDOWN;
+    if (loop->asks_clock)
+        return -EBUSY;
     struct mode *mode = mode_find(loop, name);
     if (!mode || mode_is_empty(loop, mode))
         return RUNLOOP_RESULT_FINISHED;
     // A timer that comes later must find its descriptor: no host can be told a timeout.
     loop_lock(loop);
-    int error = loop->poller.timer < 0 ? loop_arm(loop, RUNLOOP_NEVER) : 0;
+    int error = loop->poller.timer < 0 ? runloop__poller_arm(&loop->poller, RUNLOOP_NEVER) : 0;
     loop_unlock(loop);
     return error ? error : begin(loop, mode, false);
 }
@@ -81,10 +83,13 @@ static int end_of_callout(struct run *run, int result) {
 
 static int iterate(struct run *run, int64_t budget_ns) {
     runloop *loop = run->loop;
-    int64_t end_ns = budget_ns == RUNLOOP_FOREVER ? RUNLOOP_NEVER : saturating_add(loop_now(loop), budget_ns);
+    int64_t end_ns = budget_ns == RUNLOOP_FOREVER ? RUNLOOP_NEVER : saturating_add(monotonic_ns(), budget_ns);
     int64_t outer_end_ns = loop->tasks.end_ns;
     // A single iteration is a whole one.
     loop->tasks.end_ns = budget_ns > 0 ? end_ns : RUNLOOP_NEVER;
+    // The first iteration may call out before its wait, and an edge-triggered host has seen by now that the run began.
+    if (!loop->host_sleeps)
+        runloop__poller_set_busy(&loop->poller, true);
     run->is_iterating = true;
     bool sleeps = false;
     int result = runloop__run_iterate(run, end_ns, &sleeps);
@@ -92,8 +97,10 @@ static int iterate(struct run *run, int64_t budget_ns) {
     loop->tasks.end_ns = outer_end_ns;
     if (result)
         return run->is_of_callout ? end_of_callout(run, result) : runloop__run_end(run, result);
-    if (sleeps)
+    if (sleeps) {
+        runloop__poller_set_busy(&loop->poller, false);
         return 0;
+    }
     runloop__poller_wake(&loop->poller);
     return -EAGAIN;
 }
@@ -105,8 +112,12 @@ int runloop_hosted_iterate(int64_t budget_ns) {
         return error;
     runloop *loop = run->loop;
     if (!run_is_between_iterations(run)) {
-        if ((error = begin(loop, loop->run->mode, true)))
-            return error < 0 ? error : 0;
+        error = begin(loop, loop->run->mode, true);
+        // The run that the host knows goes on, so the host is to ask again.
+        if (error == -ENOMEM)
+            runloop__poller_wake(&loop->poller);
+        if (error)
+            return error == -ECHILD ? -ECHILD : 0;
         run = loop->hosted;
     }
     return iterate(run, budget_ns < 0 ? 0 : budget_ns);

@@ -22,12 +22,20 @@ INLINE void enter(struct run *run) {
     atomic_store_explicit(&loop->current_mode, run->mode->name, memory_order_release);
 }
 
+/// Call-outs follow, in which the host's own loop may run: it has to ask for what is armed for nobody by then, or was reported already.
+INLINE void keep_host_awake(const struct run *run) {
+    if (run->loop->hosted && !is_from_parent_process(run->loop))
+        runloop__poller_set_busy(&run->loop->poller, true);
+}
+
 static COLD void end_runs_above(struct run *run) {
     for (struct run *above; !is_from_parent_process(run->loop) && (above = run->loop->run) != run;) {
         if (above != run->loop->hosted || above->is_iterating)
             runloop__fatal("runloop: A call-out returned in the middle of a run that is nested in it.");
         runloop__run_end(above, 0);
     }
+    // The next call-out may run the host's loop, too.
+    keep_host_awake(run);
 }
 
 /// A call-out has returned: hosted runs that were begun in it end.
@@ -101,12 +109,6 @@ INLINE bool serve(struct run *run) {
     case SELECTED_SOURCES: return runloop__descriptor_dispatch(loop, run->mode, &run->dispatch);
     }
     return false;
-}
-
-/// Call-outs follow, in which the host's own loop may run: it has to ask for what is armed for nobody by then, or was reported already.
-INLINE void keep_host_awake(const struct run *run) {
-    if (run->loop->hosted && !is_from_parent_process(run->loop))
-        runloop__poller_wake(&run->loop->poller);
 }
 
 /// False if the host is to sleep.
@@ -193,11 +195,12 @@ INLINE int begin(struct run *run, runloop *loop, struct mode *mode, int64_t limi
     run->limit_ns = limit_ns;
     run->deadline_ns = RUNLOOP_NEVER;
     run->returns_after_source = returns_after_source;
-    run->serves_main_queue = run->served_main_queue = run->was_polled = false;
+    run->serves_main_queue = run->served_main_queue = run->starves_main_queue = run->was_polled = false;
     run->is_first_iteration = true;
-    if (loop->is_main)
+    if (loop->is_main) {
         run->serves_main_queue = atomic_load(&mode->is_common) && runloop__main_queue_watch(loop);
-    run->starves_main_queue = main_queue_is_starved(loop);
+        run->starves_main_queue = !run->serves_main_queue && runloop__main_queue_is_starved(loop);
+    }
     if (run_was_left(loop, run))
         check_outer_run(run);
     enter(run);
@@ -219,7 +222,7 @@ INLINE int iterate(struct run *run, int64_t end_ns, bool *host_is_to_sleep) {
         if (*host_is_to_sleep)
             return 0;
         result = iterate_from_wait(run);
-    } while (!result && (end_ns == RUNLOOP_NEVER || loop_now(run->loop) < end_ns));
+    } while (!result && (end_ns == RUNLOOP_NEVER || monotonic_ns() < end_ns));
     return result;
 }
 
@@ -246,7 +249,10 @@ int runloop__run_end(struct run *run, int result) {
         run_finish_sleep(run);
         run_wait_is_over(run);
     }
+    runloop *loop = run->loop;
     result = end(run, result);
+    if (!is_from_parent_process(loop))
+        runloop__poller_set_busy(&loop->poller, false);
     free(run);
     return result;
 }
@@ -269,6 +275,8 @@ int runloop_run_in_mode(const char *name, int64_t limit_ns, bool return_after_so
         return runloop__this_thread.has_ended ? -ESHUTDOWN : runloop__this_thread.error;
     if (atomic_load_explicit(&loop->is_finished, memory_order_relaxed))
         return -ESHUTDOWN;
+    if (loop->asks_clock)
+        return -EBUSY;
     // The pseudo-mode is never a mode of the loop, so it is not found.
     struct mode *mode = name ? mode_find(loop, name) : NULL;
     if (!mode || mode_is_empty(loop, mode))

@@ -72,6 +72,11 @@ static inline void run_finish_sleep(struct run *run) {
     wake_finish_wait(&run->loop->wake);
 }
 
+//===-- a clock of the program's (clock.c) ---------------------------------------------------------------------------===//
+
+/// The loop has nothing to do for so long by its clock. How long the kernel may take; -ECHILD in a forked child.
+int64_t runloop__clock_wait(struct run *run, int64_t duration_ns);
+
 //===-- spinning (spin.c) --------------------------------------------------------------------------------------------===//
 
 /// The thread, without the lock. Before a sleep, if the loop was asked to: watches for a wake-up for a moment.

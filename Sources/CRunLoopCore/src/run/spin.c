@@ -86,7 +86,7 @@ void runloop__spin(struct run *run) {
         loop->spins_to_skip--;
         return;
     }
-    if (sees_something(run) || run->serves_main_queue)
+    if (sees_something(run) || run->serves_main_queue || loop->clock.now)
         return;
     if (spin(run, atomic_load_explicit(&loop->spin_limit_ns, memory_order_relaxed)))
         loop->spin_skips = 0;

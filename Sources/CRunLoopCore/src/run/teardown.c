@@ -4,8 +4,9 @@
 
 /// HOLDS: loop; again when it returns. The latest call-out is over.
 static void abandon_callout(runloop *loop) {
-    struct attached *attached = loop->callouts[loop->callout_count - 1];
-    runloop *owner = runloop__callout_return(loop, attached);
+    uint32_t index = loop->callout_count - 1;
+    struct attached *attached = loop->callouts[index].attached;
+    runloop *owner = runloop__callout_return(loop, index);
     struct pending_release pending = {.context = runloop__callout_end(owner, attached)};
     if (owner == loop)
         loop_unlock(loop);
@@ -29,22 +30,27 @@ void runloop__abandon_callouts(runloop *loop) {
     loop->tasks.end_ns = RUNLOOP_NEVER;
     loop->main_queue.depth = 0;
     loop_lock(loop);
-    while (loop->callout_count > 0)
-        abandon_callout(loop);
+    while (loop->callout_count > 0) {
+        if (loop->callouts[loop->callout_count - 1].runs)
+            abandon_callout(loop);
+        runloop__callouts_drop(loop, loop->callout_count - 1);
+    }
     loop_unlock(loop);
     while (loop->collected_count > 0)
         collected_drop(loop, --loop->collected_count);
 }
 
 /// One item out of one mode, or out of the common items. Items that end with the loop become invalid by that.
-static void detach(runloop *loop, struct attached *attached, struct membership *membership) {
-    bool ends = item_state(&attached->item) & ITEM_ENDS_WITH_LOOP;
-    runloop__membership_remove(loop, &attached->attachment, membership);
-    runloop__leave_owner(attached);
+static void detach(runloop *loop, struct attachment *attachment, struct membership *membership) {
+    struct item *item = membership->item;
+    item_retain(item);
+    bool was_last = runloop__membership_remove(loop, attachment, membership);
     loop_unlock(loop);
-    if (ends)
-        runloop__attached_invalidate(attached);
-    item_release(&attached->item);
+    if (was_last)
+        item_release(item);
+    if (item_state(item) & ITEM_ENDS_WITH_LOOP)
+        runloop__attached_invalidate(LIST_ENTRY(item, struct attached, item));
+    item_release(item);
     loop_lock(loop);
 }
 
@@ -53,50 +59,39 @@ static void detach_common_items(runloop *loop) {
     while (!list_is_empty(&loop->common_items)) {
         struct membership *common = &LIST_ENTRY(loop->common_items.next, struct common_membership, in_set)->membership;
         struct item *item = common->item;
-        if (item->class->kind > ITEM_DESCRIPTOR_SOURCE) {
-            detach(loop, LIST_ENTRY(item, struct attached, item), common);
-            continue;
-        }
-        // A common source that was removed from each of its modes: the others are gone.
-        struct source_attachment *place = runloop__source_find(LIST_ENTRY(item, runloop_source, item), loop);
-        runloop__membership_remove(loop, &place->attachment, common);
-        runloop__source_settle(loop, place);
-        loop_unlock(loop);
-        item_release(item);
-        loop_lock(loop);
+        if (item->class->kind > ITEM_DESCRIPTOR_SOURCE)
+            detach(loop, &LIST_ENTRY(item, struct attached, item)->attachment, common);
+        else // one that was removed from each of its modes: the others are gone
+            detach(loop, &runloop__source_find(LIST_ENTRY(item, runloop_source, item), loop)->attachment, common);
     }
     loop_unlock(loop);
 }
 
-/// HOLDS: loop. NULL if the mode has none.
-static runloop_observer *first_observer(const struct mode *mode) {
-    for (uint32_t i = 0; mode->observers && i < mode->observers->count; i++) {
-        if (!mode->observers->entries[i].removed)
-            return mode->observers->entries[i].observer;
-    }
-    return NULL;
-}
-
 static void detach_items(runloop *loop, struct mode *mode) {
     loop_lock(loop);
-    while (mode->timers.count > 0) {
+    while (heap_count(&mode->timers) > 0) {
         struct membership *membership = mode->timers.entries[0].membership;
-        detach(loop, LIST_ENTRY(membership->item, struct attached, item), membership);
+        detach(loop, &LIST_ENTRY(membership->item, struct attached, item)->attachment, membership);
     }
-    for (runloop_observer *observer; (observer = first_observer(mode));)
-        detach(loop, &observer->attached, membership_find(&observer->attached.attachment, mode));
+    while (mode->observer_count > 0) {
+        struct attachment *attachment = &mode->observers[0]->attached.attachment;
+        detach(loop, attachment, membership_find(attachment, mode));
+    }
     loop_unlock(loop);
 }
 
 void runloop__teardown(runloop *loop) {
     runloop__abandon_callouts(loop);
     atomic_store(&loop->is_finished, true);
+    // An item may own the clock that the program gave the loop.
+    loop_lock(loop);
+    loop->clock = (runloop_clock){0};
+    loop_unlock(loop);
     runloop__sources_leave(loop);
     detach_common_items(loop);
     for (struct mode *mode = atomic_load(&loop->modes); mode; mode = atomic_load(&mode->next))
         detach_items(loop, mode);
     runloop__tasks_close(loop);
-    runloop__observers_clean_up(loop);
     runloop__await_owner_readers();
     lock_end_bias(&loop->lock);
     runloop__associations_end(loop);

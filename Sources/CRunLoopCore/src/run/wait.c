@@ -20,13 +20,12 @@
 
 /// Whether there may be something to select that is known without asking the kernel.
 static inline bool may_know_something(const struct run *run) {
-    return atomic_load(&run->mode->timer_count) > 0 ||
-           atomic_load_explicit(&run->loop->has_ready, memory_order_relaxed) ||
-           atomic_load_explicit(&run->mode->has_set_aside, memory_order_relaxed);
+    return heap_count(&run->mode->timers) > 0 || atomic_load_explicit(&run->loop->has_ready, memory_order_relaxed) ||
+           registrations_are_aside(run->loop, run->mode);
 }
 
 static inline bool timers_are_due_in(const struct run *run) {
-    return run->mode->timers.count > 0 && timers_are_due(run->mode, loop_now(run->loop));
+    return heap_count(&run->mode->timers) > 0 && timers_are_due(run->mode, loop_now(run->loop));
 }
 
 static bool notifies_after_waiting(const struct run *run) {
@@ -92,7 +91,7 @@ static bool select_known(struct run *run, bool yields) {
     runloop *loop = run->loop;
     loop_lock(loop);
     heap_trim(&run->mode->timers);
-    if (atomic_load_explicit(&run->mode->has_set_aside, memory_order_relaxed))
+    if (registrations_are_aside(loop, run->mode))
         runloop__registrations_prepare(loop, run->mode, false);
     bool selected = select_event(run, yields);
     loop_unlock(loop);
@@ -132,22 +131,22 @@ static int64_t arm_timers(struct run *run) {
     return end_ns;
 }
 
-/// How long the kernel may take.
+/// How long the kernel may take; -ECHILD if the loop's clock forked, and this is the child.
 INLINE int64_t arm(struct run *run) {
     runloop *loop = run->loop;
     int64_t end_ns = run->deadline_ns;
     run->set_is_stale = false;
-    if (atomic_load(&run->mode->timer_count) > 0 || registrations_need_preparation(loop, run->mode)) {
+    if (heap_count(&run->mode->timers) > 0 || registrations_need_preparation(loop, run->mode)) {
         loop_lock(loop);
         runloop__registrations_prepare(loop, run->mode, true);
         run->set_is_stale = loop->registrations.set_is_stale;
         end_ns = arm_timers(run);
         loop_unlock(loop);
     }
-    if (end_ns == RUNLOOP_NEVER)
-        return RUNLOOP_FOREVER;
-    int64_t left_ns = saturating_add(end_ns, -loop_now(loop));
-    return left_ns > 0 ? left_ns : 0;
+    int64_t left_ns = end_ns == RUNLOOP_NEVER ? RUNLOOP_FOREVER : saturating_add(end_ns, -loop_now(loop));
+    if (left_ns <= 0)
+        return 0;
+    return loop->clock.now ? runloop__clock_wait(run, left_ns) : left_ns;
 }
 
 //===-- poll ---------------------------------------------------------------------------------------------------------===//
@@ -165,10 +164,13 @@ static int poll_and_select(struct run *run, int64_t timeout_ns) {
     int64_t wait_ns = timeout_ns;
     if (run->starves_main_queue && timeout_ns != 0) {
         wait_ns = runloop__main_queue_limit_wait(loop, timeout_ns);
-        run->starves_main_queue = main_queue_is_starved(loop);
+        run->starves_main_queue = runloop__main_queue_is_starved(loop);
     }
     int count = runloop__poller_wait(&loop->poller, wait_ns, events);
     run->timer_ended_wait = count == 0 && wait_ns == timeout_ns && timeout_ns != 0;
+    // The eventfd has nothing to say that the wake word doesn't.
+    if (count == 1 && events[0].data.u64 == TAG_WAKER)
+        count = 0;
     if ((count == 0 || count == -EINTR) && !may_know_something(run))
         return count;
     loop_lock(loop);
@@ -222,7 +224,8 @@ INLINE int sleep_once(struct run *run, int64_t timeout_ns, bool *is_over) {
 /// Selects what there is to do. False if the run is to sleep, which is announced then.
 static bool find_work(struct run *run) {
     runloop *loop = run->loop;
-    if (atomic_load_explicit(&loop->spin_limit_ns, memory_order_relaxed) > 0 && !may_know_something(run))
+    if (atomic_load_explicit(&loop->spin_limit_ns, memory_order_relaxed) > 0 && !run->is_hosted &&
+        !may_know_something(run))
         runloop__spin(run);
     // What is known already is selected whatever else there is, and needs no announcement.
     if (select_known(run, false))
@@ -236,21 +239,23 @@ static bool find_work(struct run *run) {
 }
 
 INLINE bool sleep_on(struct run *run) {
-    // A host waits for changes, so its run goes on until there is nothing more that the kernel could say.
-    bool is_over = false;
+    bool is_over = false, asks_again;
     int failures = 0;
-    for (int count = 1; !is_over && (count > 0 || failures > 0 || !run->is_hosted);) {
+    do {
         int64_t timeout_ns = arm(run);
-        count = sleep_once(run, run->is_hosted ? 0 : timeout_ns, &is_over);
-        // The timer descriptor could not be armed: the host has to ask again and again.
+        if (timeout_ns < 0)
+            return true;
+        int count = sleep_once(run, run->is_hosted ? 0 : timeout_ns, &is_over);
         bool is_stuck = (count < 0 && count != -EINTR) || (count > 0 && run->set_is_stale);
-        if (run->is_hosted && !is_over && (is_stuck || (count <= 0 && timeout_ns != RUNLOOP_FOREVER)))
-            runloop__poller_wake(&run->loop->poller);
-        // The first failure makes the set anew.
         failures = is_stuck ? failures + 1 : 0;
-        if (run->is_hosted && failures == 2)
-            break;
-    }
+        // A host waits for changes, so its run goes on until there is nothing more that the kernel could say, or the loop's clock. The
+        // first failure makes the set anew.
+        asks_again =
+            !run->is_hosted || (failures < 2 && (count > 0 || is_stuck || (timeout_ns == 0 && run->loop->clock.now)));
+        // The timer descriptor could not be armed: the host has to ask again and again.
+        if (run->is_hosted && !is_over && (is_stuck || (!asks_again && timeout_ns != RUNLOOP_FOREVER)))
+            runloop__poller_wake(&run->loop->poller);
+    } while (!is_over && asks_again);
     if (is_over)
         run_finish_sleep(run);
     return is_over;
@@ -293,7 +298,7 @@ bool runloop__wait(struct run *run, bool may_sleep) {
     }
     if (run->starves_main_queue) {
         runloop__main_queue_limit_wait(loop, 0);
-        run->starves_main_queue = main_queue_is_starved(loop);
+        run->starves_main_queue = runloop__main_queue_is_starved(loop);
     }
     return true;
 }

@@ -1,0 +1,28 @@
+// runloop-glib.h — a run loop under GLib's main loop: GTK, GStreamer, GIO. Copy it and runloop-glib.c into a program, or link
+// librunloop-glib.
+#ifndef RUNLOOP_GLIB_H
+#define RUNLOOP_GLIB_H
+
+#include <glib.h>
+#include <runloop.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Called when the run has ended by itself, with a runloop_result or a negative errno.
+typedef void (*runloop_glib_ended)(int result, void *info);
+
+/// Serves the calling thread's run loop in `mode` whenever `context` (NULL: the default one), which that thread iterates, has nothing of
+/// higher priority to do. `ended` may be NULL. Returns a source that is attached and owned by the context, or NULL with the reason
+/// in `*error` (may be NULL): a runloop_result if there is nothing to serve, or a negative errno.
+GSource *runloop_glib_attach(GMainContext *context, const char *mode, runloop_glib_ended ended, void *info, int *error);
+
+/// Ends the run, on its thread. Not after it has ended by itself, and not in a callback of the run loop, where runloop_stop ends it.
+void runloop_glib_detach(GSource *source);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // RUNLOOP_GLIB_H

@@ -1,0 +1,2 @@
+#include <glib-unix.h>
+#include <glib.h>

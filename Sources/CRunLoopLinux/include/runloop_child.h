@@ -1,0 +1,78 @@
+// runloop_child.h — child processes. Part of runloop_linux.h, whose general rules hold.
+//
+// A child is a pidfd: there is no SIGCHLD, no handler, no thread, and nothing that waits for "any child". So children that belong to others
+// (Foundation's Process, Swift's Subprocess, GLib, a library that calls waitpid) stay theirs.
+#ifndef RUNLOOP_CHILD_H
+#define RUNLOOP_CHILD_H
+#include "runloop.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// A process whose end is awaited. The end is reported once, and then the object is invalid.
+typedef struct runloop_child runloop_child;
+
+/// How a process ended.
+typedef enum RUNLOOP_CLOSED runloop_child_end {
+    /// It has ended, and it is not known how: it is not a child of this process, or somebody else waited for it first, or children are
+    /// reaped by the kernel (SIGCHLD is ignored). From Linux 6.15 on the kernel knows once it has been waited for, whoever did.
+    RUNLOOP_CHILD_UNKNOWN = 0,
+    RUNLOOP_CHILD_EXITED = 1,    ///< By exit, or by the end of main.
+    RUNLOOP_CHILD_SIGNALLED = 2, ///< By a signal.
+} runloop_child_end;
+
+/// The end of a process.
+typedef struct runloop_child_exit {
+    runloop_child_end end;
+    int32_t status;            ///< The exit status, 0 to 255; or the number of the signal.
+    bool dumped_core;          ///< Only for RUNLOOP_CHILD_SIGNALLED.
+    bool has_usage;            ///< The fields below are known: it was our child, and nobody else waited for it first.
+    int64_t user_ns;           ///< The processor time that the child took, with that of the children it waited for,
+    int64_t system_ns;         ///< and the part of it that the kernel took on its behalf.
+    int64_t peak_memory_bytes; ///< The most memory that it had resident.
+} runloop_child_exit;
+
+/// The configuration of a child, which is copied.
+typedef struct runloop_child_config {
+    runloop_context context;
+    int32_t pid; ///< The process, or 0: the one of `pidfd`.
+    int pidfd; ///< If `pid` is 0: a pidfd from elsewhere. It remains the caller's, and may be closed after the creation.
+    /// true: the process is a child of ours that nobody else waits for; it is reaped when it has ended, it alone, and once. false: it is
+    /// watched and never reaped, so that whoever owns it finds it as it would without this library.
+    bool reaps;
+    /// On the loop's thread, in the modes of the source, once: at once if the process has ended already. May be NULL: with `reaps`, the
+    /// child is reaped all the same.
+    void (*RUNLOOP_SENDABLE exited)(runloop_child *child, const runloop_child_exit *exit, void *info);
+} runloop_child_config;
+
+/// Awaits the end of a process. A child of this process can't be mistaken for another one before it was reaped; for other processes pass
+/// a pidfd, because a pid may name another process by now. A child that ends while its object is invalid, or in no mode that runs, is
+/// not reaped by it. -ESRCH: there is no such process any more. -ECHILD, with `reaps`: it is not a child of this process, or was reaped.
+/// -EBADF: not a pidfd. -EINVAL: not a process (a thread, a negative number). -ENOSYS: the kernel is older than Linux 5.4, or a sandbox
+/// refuses pidfd_open. -EMFILE, -ENFILE (one descriptor), -ENOMEM. O(1).
+RUNLOOP_EXPORT int runloop_child_create(const runloop_child_config *config, runloop_child **out);
+RUNLOOP_EXPORT runloop_child *runloop_child_retain(runloop_child *child);
+RUNLOOP_EXPORT void runloop_child_release(runloop_child *child);
+
+/// Its source, borrowed. If it is in several loops, one of them reports the end. O(1).
+RUNLOOP_EXPORT runloop_source *runloop_child_get_source(runloop_child *child);
+/// As created: 0 if it was created from a pidfd. O(1).
+RUNLOOP_EXPORT int32_t runloop_child_get_pid(runloop_child *child);
+/// The object's own pidfd, for poll and the like: valid as long as the object, not to be closed. O(1).
+RUNLOOP_EXPORT int runloop_child_get_pidfd(runloop_child *child);
+
+/// Its end, if that was reported. 0; -EAGAIN before. O(1).
+RUNLOOP_EXPORT int runloop_child_get_exit(runloop_child *child, runloop_child_exit *out);
+
+/// Sends a signal to this process and to no other one, even if its number is used again. -ESRCH: it has been reaped; -EPERM; -EINVAL: no
+/// such signal. O(1).
+RUNLOOP_EXPORT int runloop_child_send_signal(runloop_child *child, int32_t number);
+
+/// Stops waiting. The process goes on, and its owner has to wait for it. Twice has the effect of once. O(modes it is in).
+RUNLOOP_EXPORT void runloop_child_invalidate(runloop_child *child);
+
+#ifdef __cplusplus
+}
+#endif
+#endif // RUNLOOP_CHILD_H

@@ -1,0 +1,71 @@
+// runloop_signal.h — signals of the process. Part of runloop_linux.h, whose general rules hold.
+//
+// A signal is caught by a handler, which takes no lock and blocks no signal: threads need no preparation, and programs that this process
+// starts inherit nothing. At least one thread must not have blocked the signal; which one receives it does not matter.
+//
+// What counting promises: each call of the handler is counted exactly once by each object for the signal, however many there are, and none
+// is lost. The kernel merges standard signals before that: one that is pending already is not added again. It queues real-time signals
+// (SIGRTMIN to SIGRTMAX), so for these every signal that could be sent is counted.
+#ifndef RUNLOOP_SIGNAL_H
+#define RUNLOOP_SIGNAL_H
+#include "runloop.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// A signal of the process that is caught, from the object's creation to its end.
+typedef struct runloop_signal runloop_signal;
+
+/// What arrived.
+typedef struct runloop_signal_arrival {
+    int32_t number; ///< SIGTERM, for instance.
+    int32_t code;   ///< As in siginfo_t: SI_USER, SI_QUEUE, SI_KERNEL, … of the last arrival.
+    uint64_t count; ///< How many arrivals this call stands for, at least 1.
+    int32_t pid;    ///< The sender of the last arrival; of SIGCHLD, the child. 0: the kernel, a terminal, or unknown.
+    uint32_t uid;   ///< The real user of that process. Only if `pid` is not 0.
+    intptr_t value; ///< What sigqueue or a POSIX timer sent with the last arrival, else 0.
+} runloop_signal_arrival;
+
+/// The configuration of a signal, which is copied.
+typedef struct runloop_signal_config {
+    runloop_context context;
+    int32_t number; ///< SIGTERM, SIGRTMIN + 1, …
+    /// Also catches a signal that is ignored when this is the first object for it. A process that was started with a signal ignored
+    /// (`nohup` does that with SIGHUP) is expected to leave it so.
+    bool force;
+    /// On the loop's thread, in the modes of the source. A standard signal: once for all arrivals since the last call. A real-time signal:
+    /// once for each arrival, in order; arrivals beyond some 2,000 that wait (128 where the user's pipes are many) keep no details and are
+    /// in the `count` of a later call. May be NULL.
+    void (*RUNLOOP_SENDABLE receive)(runloop_signal *signal, const runloop_signal_arrival *arrival, void *info);
+} runloop_signal_config;
+
+/// Catches a signal, from now on: arrivals wait until the source is in a mode that runs. The signal loses its effect, except that a handler
+/// which was installed before is called as well, on the thread that received the signal. System calls that a signal interrupts are
+/// restarted (SA_RESTART). When the last object for the signal ends, its former handling is restored, unless another handler has been
+/// installed meanwhile. In a forked child of any kind the first signal restores it, and takes effect accordingly; exec resets it to the
+/// default. -EINVAL: no such number; SIGKILL and SIGSTOP; faults of a thread, which would recur at once (SIGSEGV, SIGBUS, SIGFPE, SIGILL,
+/// SIGTRAP, SIGSYS). -EMFILE, -ENFILE (two descriptors), -ENOMEM. O(1); a signal costs O(objects of the library that catch signals).
+RUNLOOP_EXPORT int runloop_signal_create(const runloop_signal_config *config, runloop_signal **out);
+RUNLOOP_EXPORT runloop_signal *runloop_signal_retain(runloop_signal *signal);
+RUNLOOP_EXPORT void runloop_signal_release(runloop_signal *signal);
+
+/// Its source, borrowed. If it is in several loops, one of them serves an arrival; for a call in each, make an object for each. O(1).
+RUNLOOP_EXPORT runloop_source *runloop_signal_get_source(runloop_signal *signal);
+/// As created. O(1).
+RUNLOOP_EXPORT int32_t runloop_signal_get_number(runloop_signal *signal);
+/// False if the signal was left ignored, or the object has ended. O(1).
+RUNLOOP_EXPORT bool runloop_signal_is_caught(runloop_signal *signal);
+
+/// Ends the object; arrivals that wait are dropped. Twice has the effect of once. O(modes it is in).
+RUNLOOP_EXPORT void runloop_signal_invalidate(runloop_signal *signal);
+
+/// Ends the process as `number` does by default, now, so that its parent sees what ended it: the default action is set, whoever catches the
+/// signal, and the signal is sent to the calling thread. Functions of atexit are not called. Returns only if the signal does not end a
+/// process: -EINVAL. Async-signal-safe.
+RUNLOOP_EXPORT int runloop_end_process_by_signal(int32_t number);
+
+#ifdef __cplusplus
+}
+#endif
+#endif // RUNLOOP_SIGNAL_H

@@ -1,0 +1,98 @@
+// runloop_watch.h — changes of files, directories and trees. Part of runloop_linux.h, whose general rules hold.
+//
+// A watch is a view of the disk that is brought up to date: a notification of the kernel (inotify) only says which name to look at again, and
+// what is told is the difference between what was there when it was looked at last and what is there now. So the changes that were told,
+// applied in order to what was there at the creation, always lead to what is on the disk once that is quiet. Something that came and went
+// in between may be told or not; something may be told as created twice.
+#ifndef RUNLOOP_WATCH_H
+#define RUNLOOP_WATCH_H
+#include "runloop.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// A path whose changes are told.
+typedef struct runloop_watch runloop_watch;
+
+/// What of the path is watched.
+typedef enum RUNLOOP_CLOSED runloop_watch_scope {
+    RUNLOOP_WATCH_FILE = 0,      ///< What has the path, whatever that is, and not what is in it.
+    RUNLOOP_WATCH_DIRECTORY = 1, ///< That, and if it is a directory, its entries.
+    RUNLOOP_WATCH_TREE = 2,      ///< That, and if it is a directory, everything below it.
+} runloop_watch_scope;
+
+/// What has happened to a path.
+typedef enum RUNLOOP_CLOSED runloop_change_kind {
+    /// It is there, and is new: created, moved here from elsewhere, or in the place of a former file.
+    RUNLOOP_CHANGE_CREATED = 0,
+    /// It is not there any more: removed, moved elsewhere, or unmounted. Entries before their directory.
+    RUNLOOP_CHANGE_REMOVED = 1,
+    /// It had the path `from` before. What was in a directory has moved along, and is not told.
+    RUNLOOP_CHANGE_MOVED = 2,
+    /// It was written to, or truncated: not through a mapping, nor by another name of it in another directory.
+    RUNLOOP_CHANGE_MODIFIED = 3,
+    /// Its permissions, owner, times, extended attributes or number of links have changed.
+    RUNLOOP_CHANGE_ATTRIBUTES = 4,
+    /// The kernel has dropped notifications (fs.inotify.max_queued_events). Everything was looked at again, and the changes that were found
+    /// follow in the same call; of a file that has changed it is told only that it was modified. `path` is the watch's.
+    RUNLOOP_CHANGE_OVERFLOW = 5,
+    /// The path could not be watched or looked at, for the reason in `error`. -EACCES: there is no permission to read it; -ENOSPC:
+    /// fs.inotify.max_user_watches; nothing in it is told until it changes itself. -EMFILE, -ENFILE, -ENOMEM: it is tried again with the next
+    /// change of any path. -ENOMEM with the watch's own path: changes were left out of this call, so what is known has to be read again.
+    RUNLOOP_CHANGE_FAILED = 6,
+} runloop_change_kind;
+
+/// A change. The texts are valid during the call.
+typedef struct runloop_change {
+    runloop_change_kind kind;
+    const char *path;  ///< Below the watch's path as it was given, with any bytes and of any length.
+    const char *from;  ///< The former path, if it was moved; else NULL.
+    int32_t error;     ///< A negative errno value, if it failed; else 0.
+    bool is_directory; ///< What was there, if it was removed.
+} runloop_change;
+
+/// The configuration of a watch, which is copied.
+typedef struct runloop_watch_config {
+    runloop_context context;
+    /// The path, which need not exist yet. The watch follows the path and not the file: what is moved away is told once, and what comes
+    /// to be there is watched then. If it is relative, it is one of the current directory at the creation.
+    const char *path;
+    runloop_watch_scope scope;
+    /// Follows the path to the target if it is a symbolic link; a change of any link on the way is noticed. Otherwise the link itself
+    /// is what is watched. Links on the way to the last name are followed in any case, those inside a tree never.
+    bool follows_link;
+    /// 0: changes are told as they are noticed. Otherwise they are told together, once nothing has been noticed for so long, or ten times
+    /// as long after the first.
+    int64_t settle_ns;
+    /// On the loop's thread, in the modes of the source, with at least one change. May be NULL.
+    void (*RUNLOOP_SENDABLE changed)(runloop_watch *watch, const runloop_change *changes, size_t count, void *info);
+} runloop_watch_config;
+
+/// Watches a path from now on: changes wait until the source is in a mode that runs. It uses an inotify instance, and with a settle time two
+/// more descriptors; of the kernel's watches one for each directory that is watched, and one for each on the way to it (those that can't be
+/// read are left out). Directories that are mounted over later are not noticed. Needs /proc.
+/// -EINVAL: no path, no such scope, a negative settle time. -ENAMETOOLONG. -EMFILE: the process has no descriptors left, or the user no
+/// instances (fs.inotify.max_user_instances). -ENOSPC: the user has no watches left (fs.inotify.max_user_watches). -ENFILE, -ENOMEM. -EACCES: the
+/// path can't be read, or the directory in which it is or will be. O(entries), in time and in memory.
+RUNLOOP_EXPORT int runloop_watch_create(const runloop_watch_config *config, runloop_watch **out);
+RUNLOOP_EXPORT runloop_watch *runloop_watch_retain(runloop_watch *watch);
+RUNLOOP_EXPORT void runloop_watch_release(runloop_watch *watch);
+
+/// Its source, borrowed. If it is in several loops, one of them tells a change, in no order among them. A change costs its loop O(depth), a
+/// directory that is new O(entries). O(1).
+RUNLOOP_EXPORT runloop_source *runloop_watch_get_source(runloop_watch *watch);
+/// The path as created, valid as long as the object. O(1).
+RUNLOOP_EXPORT const char *runloop_watch_get_path(runloop_watch *watch);
+
+/// Ends the watch; changes that wait are dropped. Twice has the effect of once. O(modes it is in).
+RUNLOOP_EXPORT void runloop_watch_invalidate(runloop_watch *watch);
+
+/// For a result of runloop_watch_create and for `error` of a change: a sentence that names the limit that is reached, and the sysctl that
+/// raises it. NULL for other results. Never freed. O(1).
+RUNLOOP_EXPORT const char *runloop_watch_describe_limit(int result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif // RUNLOOP_WATCH_H

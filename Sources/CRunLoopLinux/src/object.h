@@ -1,0 +1,30 @@
+// object.h — what all objects of this library share: each is a descriptor source of the core, which owns the object and counts the
+// references to both.
+#ifndef RUNLOOP_OBJECT_H
+#define RUNLOOP_OBJECT_H
+
+#include "runloop.h"
+
+/// The first member of each.
+struct object {
+    runloop_context context; ///< the client's, retained
+    runloop_source *source;  ///< has the object as its info, and frees it
+    void (*ready)(runloop_source *source, void *object);
+    uint32_t generation; ///< of forks, in which it was made
+};
+
+struct object_config {
+    runloop_context context;
+    int descriptor;
+    /// The descriptor is readable. Not called in a forked child, which has the same descriptor as its parent.
+    void (*ready)(runloop_source *source, void *object);
+    /// Frees the object with everything in it, when nobody can call it any more.
+    void (*free)(void *object);
+};
+
+/// Makes the source. -ENOMEM: then `free` was not called, and the context not retained.
+int runloop__object_begin(struct object *object, const struct object_config *config);
+/// Releases the context.
+void runloop__object_end(struct object *object);
+
+#endif // RUNLOOP_OBJECT_H

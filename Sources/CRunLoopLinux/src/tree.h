@@ -1,0 +1,126 @@
+// tree.h — what a watch knows of the disk: the entries of the directories in its scope, the kernel's watches for these directories, and the
+// entries that have to be looked at again.
+//
+// Why nothing is lost: a directory is watched before it is read, and an entry is looked at after its mark was taken away. So whatever happens
+// to an entry after the last look marks it again. A look needs the directory at the path that the tree has for it. If it isn't there (its
+// inode is compared), it was moved, a notification of that is under way, and the mark stays until the move has been understood.
+#ifndef RUNLOOP_TREE_H
+#define RUNLOOP_TREE_H
+
+#include <stdint.h>
+#include <sys/inotify.h>
+
+#include "changes.h"
+
+struct tree_entry;
+
+/// What the kernel watches: a directory, or the file that has the path of the watch.
+struct directory {
+    int wd; ///< -1: the kernel's watch is over. Several have the same where mounts, or moves under way, give a directory two paths.
+    bool is_read; ///< its entries are in the tree
+    uint64_t device, inode;
+    struct tree_entry *entry;
+    struct tree_entry *entries;
+    struct directory *next; ///< with this wd
+};
+
+/// What identifies an entry.
+struct entry_key {
+    struct directory *parent; ///< NULL for the root, which has the path of the watch
+    const char *name;
+};
+
+struct tree_entry {
+    struct entry_key key; ///< the first member
+    bool is_present, is_directory;
+    uint64_t inode;
+    int64_t changed_ns;
+    struct directory *directory; ///< if the kernel watches it
+    uint64_t scan;               ///< the last one that has seen it
+    uint32_t marks;              ///< of the kernel's notifications, and those below
+    uint32_t from_cookie, to_cookie;
+    struct tree_entry *next, *previous;               ///< in the parent
+    struct tree_entry *next_marked, *previous_marked; ///< in order
+    char name[];
+};
+
+/// Further marks: look at the entry; look at everything in it, too.
+enum { MARK_LOOK = 1 << 16, MARK_SCAN = 1 << 17 };
+
+/// A name on the way to the path, and the watch of the directory in which it is. wd -1: that could not be read.
+struct step {
+    int wd;
+    char *name;
+};
+
+struct tree {
+    int inotify;
+    runloop_watch_scope scope;
+    bool follows_link;
+    bool is_new;    ///< what is found is not told
+    char *path;     ///< as given
+    char *absolute; ///< without slashes at the end
+    struct tree_entry *root;
+    void *names;       ///< entries by key, of tsearch
+    void *directories; ///< the first directory for each wd, of tsearch
+    struct tree_entry *first_marked, *last_marked;
+    struct tree_entry *first_stale; ///< of those that were marked again because they could not be found
+    struct step *steps;
+    size_t step_count;
+    bool way_is_stale; ///< something has happened to a name on the way
+    bool is_overflown; ///< notifications were dropped
+    uint64_t scans;
+    struct changes *changes;
+    struct directory *opened; ///< whose descriptor the one below is
+    int opened_descriptor;
+};
+
+//===-- tree.c: entries and directories -----------------------------------------------------------------------------------------------===//
+
+/// Makes an empty tree for a path that is not empty. -EMFILE, -ENFILE, -ENOMEM.
+int runloop__tree_begin(struct tree *tree, const runloop_watch_config *config);
+/// Frees everything. Makes no call that affects a process which has the same inotify instance.
+void runloop__tree_end(struct tree *tree);
+
+/// An entry, made if necessary. NULL: no memory.
+struct tree_entry *runloop__tree_entry(struct tree *tree, struct directory *parent, const char *name);
+/// Frees an entry that is not there, unless it is marked, or the root.
+void runloop__tree_free_if_unused(struct tree *tree, struct tree_entry *entry);
+
+void runloop__tree_mark(struct tree *tree, struct tree_entry *entry, uint32_t marks, uint32_t cookie);
+void runloop__tree_unmark(struct tree *tree, struct tree_entry *entry);
+
+/// The first of the directories with this wd. NULL: there is none.
+struct directory *runloop__tree_directory(struct tree *tree, int wd);
+/// Watches what `descriptor` is open for (O_PATH suffices), as the directory of the entry. A negative errno value.
+int runloop__tree_watch(struct tree *tree, struct tree_entry *entry, int descriptor);
+/// The kernel's watch is over.
+void runloop__tree_forget_wd(struct tree *tree, int wd);
+/// Ends the watch of a directory, and frees it with what is in it. The removal of the entries is told.
+void runloop__tree_remove_directory(struct tree *tree, struct directory *directory);
+/// Ends a watch of the kernel that neither a directory nor a step needs any more.
+void runloop__tree_end_wd(struct tree *tree, int wd);
+
+/// `from`, for a move: the former path, from malloc.
+void runloop__tree_tell(struct tree *tree, runloop_change_kind kind, const struct tree_entry *entry, char *from,
+                        int error);
+/// The path of an entry, from malloc.
+char *runloop__tree_path(const struct tree *tree, const struct tree_entry *entry);
+
+/// Adds a watch of the kernel for an open file, to what is watched of it already: its wd, or a negative errno value.
+int runloop__watch_descriptor(int inotify, int descriptor, uint32_t events);
+
+//===-- way.c, look.c ----------------------------------------------------------------------------------------------------------------===//
+
+/// Watches the directories that lead to the path, as far as they exist. -EACCES: the last of them can't be read.
+int runloop__way_watch(struct tree *tree);
+/// Whether something that has happened in the directory `wd` concerns the way.
+bool runloop__way_contains(const struct tree *tree, int wd, const char *name);
+void runloop__way_end(struct tree *tree);
+
+/// Marks what a notification is about. `name` is "" for the directory itself.
+void runloop__tree_note(struct tree *tree, const struct inotify_event *event, const char *name);
+/// Looks at what is marked, and tells what has changed.
+void runloop__tree_look(struct tree *tree);
+
+#endif // RUNLOOP_TREE_H

@@ -1,0 +1,35 @@
+extension RunLoop {
+    /// What an item of a loop tells, as a sequence: the instants of a timer, the activities of a loop. See `ticks(every:)` and
+    /// `activities(_:)`, which make it.
+    ///
+    /// Every iteration has an item of its own, which is invalidated when the iteration ends, at the latest when its iterator is released. Only the
+    /// newest element is kept for a consumer that is slow.
+    public struct NewestSequence<Element: Sendable>: AsyncSequence, Sendable {
+        /// It never throws.
+        public typealias Failure = Never
+        private let addItem: @Sendable (AsyncStream<Element>.Continuation) -> Void
+
+        init(_ addItem: @escaping @Sendable (AsyncStream<Element>.Continuation) -> Void) {
+            self.addItem = addItem
+        }
+
+        /// Begins an iteration, which adds its item to the loop.
+        public func makeAsyncIterator() -> AsyncStream<Element>.Iterator {
+            AsyncStream(bufferingPolicy: .bufferingNewest(1), addItem).makeAsyncIterator()
+        }
+    }
+}
+
+/// Retained by the closure of such an item, and by nothing else. It is freed when the loop releases the item because its thread has
+/// ended, or when the loop has refused the item. Then the sequence ends.
+final class EndOfSequence<Element: Sendable>: Sendable {
+    let continuation: AsyncStream<Element>.Continuation
+
+    init(_ continuation: AsyncStream<Element>.Continuation) {
+        self.continuation = continuation
+    }
+
+    deinit {
+        continuation.finish()
+    }
+}

@@ -1,0 +1,230 @@
+internal import CRunLoopCore
+internal import CRunLoopLinux
+
+extension RunLoop {
+    /// A process whose end is awaited, a child of this one as a rule.
+    ///
+    ///     let child = try RunLoop.Child(adopting: pid, on: loop)
+    ///     let exit = try await child.exit()
+    ///     if !exit.isSuccess { complain() }
+    ///
+    /// An *adopted* child is one that nobody else waits for: it is reaped when it has ended, it alone and once. The loop keeps that
+    /// duty if the value is destroyed before. A *watched* process belongs to somebody else, to Foundation's `Process` or to
+    /// Subprocess, and is never reaped; if the value is destroyed, it isn't watched any more.
+    ///
+    /// The process is held by a pidfd and not by its number, which may be used again. There is no SIGCHLD and no thread. The end is
+    /// noticed on the loop's thread, when that runs in the child's mode.
+    public struct Child: ~Copyable, Sendable {
+        /// How a process ended, and what it used.
+        public struct Exit: Hashable, Sendable {
+            /// How it ended.
+            public enum Reason: Hashable, Sendable {
+                /// By `exit`, or by the end of `main`, with a status of 0 to 255.
+                case exited(CInt)
+                /// By a signal.
+                case signalled(CInt, dumpedCore: Bool)
+                /// It has ended, and it is not known how: it is not a child of this process, or somebody else waited for it first, or
+                /// SIGCHLD is ignored. Linux 6.15 and later know once it was waited for, whoever did.
+                case unknown
+            }
+
+            /// What a process used, with the children that it waited for.
+            public struct Usage: Hashable, Sendable {
+                /// The processor time in the program itself.
+                public let userTime: Duration
+                /// The processor time in the kernel on its behalf.
+                public let systemTime: Duration
+                /// The most memory that it had resident, in bytes.
+                public let peakMemory: Int
+            }
+
+            /// Its pid; `nil` if the child was made from a pidfd.
+            public let process: Int32?
+            /// How it ended.
+            public let reason: Reason
+            /// `nil` if it was not our child, or somebody else waited for it first.
+            public let usage: Usage?
+
+            /// Did it exit with status 0?
+            public var isSuccess: Bool { reason == .exited(0) }
+        }
+
+        private let handle: ChildHandle
+        private let end: ChildEnd
+        private let isAdopted: Bool
+
+        /// Adopts a child of this process that nobody else waits for. Any thread.
+        ///
+        /// - Parameters:
+        ///   - process: its pid.
+        ///   - loop: which notices the end.
+        ///   - mode: in which it does so.
+        ///   - onExit: called once on the loop's thread, before tasks that wait in `exit()` continue. At once, if it has ended already.
+        /// - Throws: `notAChild` if it is not a child of this process, or was reaped; `noSuchProcess`; `unsupported` before Linux 5.4,
+        ///   and in sandboxes without pidfds; `invalid`; `tooManyDescriptors`; `loopFinished`, `inheritedAcrossFork`.
+        public init(
+            adopting process: Int32, on loop: RunLoop, inMode mode: Mode = .common,
+            onExit: (@Sendable (Exit) -> Void)? = nil
+        ) throws(RunLoop.Error) {
+            try self.init(Process(pid: process, reaps: true), loop, mode, onExit)
+        }
+
+        /// Watches a process that belongs to somebody else. Otherwise as adopting it. A pid that is not one of our children may name
+        /// another process by now: then pass a pidfd.
+        public init(
+            watching process: Int32, on loop: RunLoop, inMode mode: Mode = .common,
+            onExit: (@Sendable (Exit) -> Void)? = nil
+        ) throws(RunLoop.Error) {
+            try self.init(Process(pid: process, reaps: false), loop, mode, onExit)
+        }
+
+        /// Watches the process of a pidfd, which remains the caller's and may be closed afterwards. Otherwise as with a pid.
+        ///
+        /// - Throws: also `badDescriptor` if it is not a pidfd.
+        public init(
+            watchingDescriptor pidfd: CInt, on loop: RunLoop, inMode mode: Mode = .common,
+            onExit: (@Sendable (Exit) -> Void)? = nil
+        ) throws(RunLoop.Error) {
+            try self.init(Process(pidfd: pidfd), loop, mode, onExit)
+        }
+
+        private init(
+            _ process: Process, _ loop: RunLoop, _ mode: Mode, _ onExit: (@Sendable (Exit) -> Void)?
+        ) throws(RunLoop.Error) {
+            let end = ChildEnd(onExit)
+            let handle = try ChildHandle(process) { end.settle(.success($0)) }
+            end.detectEnd(of: loop, mode)
+            do throws(RunLoop.Error) {
+                try handle.add(to: loop, mode)
+            } catch {
+                end.settle(.failure(error))
+                throw error
+            }
+            (self.handle, self.end, isAdopted) = (handle, end, process.reaps)
+        }
+
+        deinit {
+            if isAdopted { return }
+            handle.invalidate()
+            end.settle(.failure(CancellationError()))
+        }
+
+        /// Waits for the end of the process. Any number of tasks may wait; each gets the same. The tasks block no thread.
+        ///
+        /// - Throws: `CancellationError` if the task is cancelled before; `loopFinished` if the loop's thread ends before.
+        public func exit(isolation actor: isolated (any Actor)? = #isolation) async throws -> Exit {
+            let end = end
+            return try await end.wait(isolation: actor)
+        }
+
+        /// How it ended; `nil` before the loop has noticed. Any thread. O(1).
+        public var exitIfEnded: Exit? { try? end.outcome?.get() }
+
+        /// Sends a signal to this process and to no other one, even if its pid is used again. Any thread.
+        ///
+        /// - Throws: `noSuchProcess` if it has been reaped, `permissionDenied`, and `invalid` for no such signal.
+        public func send(_ signal: CInt) throws(RunLoop.Error) { try handle.send(signal) }
+
+        /// The pidfd, for calls that take one. It is the child's: closed with it, and not by its user. O(1).
+        public var fileDescriptor: CInt { handle.descriptor }
+    }
+
+    /// The ends of children, in the order in which the loop notices them; it ends with the last: `for await exit in try loop.exits(…)`.
+    ///
+    /// All are adopted before this returns, or none, and reaped even if nobody iterates. Ends before the thread of the loop ends.
+    /// Any thread. O(children).
+    ///
+    /// - Parameter processes: the pids of children that nobody else waits for.
+    /// - Throws: as adopting each.
+    public func exits(
+        adopting processes: [Int32], inMode mode: Mode = .common
+    ) throws(RunLoop.Error) -> AsyncStream<Child.Exit> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Child.Exit.self)
+        let end = EndOfSequence(continuation)
+        var handles: [ChildHandle] = []
+        for process in processes {
+            let handle = try ChildHandle(Process(pid: process, reaps: true)) { end.continuation.yield($0) }
+            handles.append(handle)
+        }
+        for handle in handles { try handle.add(to: self, mode) }
+        return stream
+    }
+}
+
+/// The process that a child is.
+private struct Process {
+    var pid: Int32 = 0
+    var pidfd: CInt = -1
+    var reaps = false
+}
+
+/// A `runloop_child`, to which this object has a reference.
+private final class ChildHandle: Sendable {
+    private nonisolated(unsafe) let core: OpaquePointer
+
+    init(_ process: Process, exited: @escaping @Sendable (RunLoop.Child.Exit) -> Void) throws(RunLoop.Error) {
+        var config = runloop_child_config()
+        config.context.info = retainedInfo(ChildReceiver(exited))
+        config.context.release = releaseInfo
+        config.pid = process.pid
+        config.pidfd = process.pidfd
+        config.reaps = process.reaps
+        config.exited = { child, exit, info in
+            guard let exit else { return }
+            let pid = runloop_child_get_pid(child)
+            withInfo(info, as: ChildReceiver.self) { $0.exited(RunLoop.Child.Exit(pid, exit.pointee)) }
+        }
+        var core: OpaquePointer?
+        // Without a pid, the core expects a pidfd.
+        let result = process.pid == 0 && process.pidfd < 0 ? -ErrorNumber.invalid : runloop_child_create(&config, &core)
+        guard result == 0, let core else {
+            releaseInfo(config.context.info)
+            throw RunLoop.Error(result: result)
+        }
+        self.core = core
+    }
+
+    deinit {
+        runloop_child_release(core)
+    }
+
+    func add(to loop: RunLoop, _ mode: RunLoop.Mode) throws(RunLoop.Error) {
+        let result = runloop_add_source(loop.core, runloop_child_get_source(core), mode.name)
+        if result < 0 { throw RunLoop.Error(result: result) }
+    }
+
+    func send(_ signal: CInt) throws(RunLoop.Error) {
+        let result = runloop_child_send_signal(core, signal)
+        if result < 0 { throw RunLoop.Error(result: result) }
+    }
+
+    var descriptor: CInt { runloop_child_get_pidfd(core) }
+
+    func invalidate() { runloop_child_invalidate(core) }
+}
+
+/// The closure of a child.
+private final class ChildReceiver: Sendable {
+    let exited: @Sendable (RunLoop.Child.Exit) -> Void
+
+    init(_ exited: @escaping @Sendable (RunLoop.Child.Exit) -> Void) {
+        self.exited = exited
+    }
+}
+
+extension RunLoop.Child.Exit {
+    fileprivate init(_ pid: Int32, _ exit: runloop_child_exit) {
+        process = pid == 0 ? nil : pid
+        reason =
+            switch exit.end {
+            case .RUNLOOP_CHILD_EXITED: .exited(exit.status)
+            case .RUNLOOP_CHILD_SIGNALLED: .signalled(exit.status, dumpedCore: exit.dumped_core)
+            case .RUNLOOP_CHILD_UNKNOWN: .unknown
+            }
+        usage =
+            exit.has_usage
+            ? Usage(
+                userTime: .nanoseconds(exit.user_ns), systemTime: .nanoseconds(exit.system_ns),
+                peakMemory: Int(exit.peak_memory_bytes)) : nil
+    }
+}

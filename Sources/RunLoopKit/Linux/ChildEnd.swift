@@ -1,0 +1,70 @@
+/// The end of a child, for tasks that wait for it.
+final class ChildEnd: Sendable {
+    typealias Outcome = Result<RunLoop.Child.Exit, any Error>
+
+    private struct State {
+        var outcome: Outcome?
+        var waiters: [Int: UnsafeContinuation<Outcome, Never>] = [:]
+        var waitersSoFar = 0
+        /// In the loop until the outcome is known. Its end without that is the end of the loop's thread.
+        var presence: RunLoop.Source?
+    }
+
+    private let state = Guarded(State())
+    private let onExit: (@Sendable (RunLoop.Child.Exit) -> Void)?
+
+    init(_ onExit: (@Sendable (RunLoop.Child.Exit) -> Void)?) {
+        self.onExit = onExit
+    }
+
+    var outcome: Outcome? { state.withLock { $0.outcome } }
+
+    /// If the loop has ended, the addition of the child tells.
+    func detectEnd(of loop: RunLoop, _ mode: RunLoop.Mode) {
+        let presence = RunLoop.Source(
+            onCancel: { [weak self] _, _ in self?.settle(.failure(RunLoop.Error.loopFinished)) }, perform: {})
+        if (try? loop.add(presence, forMode: mode)) != nil { state.withLock { $0.presence = presence } }
+    }
+
+    /// The first outcome counts.
+    func settle(_ outcome: Outcome) {
+        let settled: State? = state.withLock { state in
+            if state.outcome != nil { return nil }
+            defer {
+                state.outcome = outcome
+                state.waiters = [:]
+                state.presence = nil
+            }
+            return state
+        }
+        guard let settled else { return }
+        settled.presence?.invalidate()
+        if case .success(let exit) = outcome { onExit?(exit) }
+        for waiter in settled.waiters.values { waiter.resume(returning: outcome) }
+    }
+
+    func wait(isolation actor: isolated (any Actor)?) async throws -> RunLoop.Child.Exit {
+        let number = state.withLock { state in
+            state.waitersSoFar += 1
+            return state.waitersSoFar
+        }
+        let outcome = await withTaskCancellationHandler(
+            operation: {
+                await withUnsafeContinuation(isolation: actor) { waiter in
+                    let known: Outcome? = state.withLock { state in
+                        if let outcome = state.outcome { return outcome }
+                        if Task.isCancelled { return .failure(CancellationError()) }
+                        state.waiters[number] = waiter
+                        return nil
+                    }
+                    if let known { waiter.resume(returning: known) }
+                }
+            },
+            onCancel: {
+                let waiter = state.withLock { $0.waiters.removeValue(forKey: number) }
+                waiter?.resume(returning: .failure(CancellationError()))
+            },
+            isolation: actor)
+        return try outcome.get()
+    }
+}

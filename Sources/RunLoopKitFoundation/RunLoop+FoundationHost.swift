@@ -1,0 +1,136 @@
+internal import CoreFoundation
+// Not used by name: it has the program linked with the library.
+internal import Foundation
+public import RunLoopKit
+
+extension RunLoopKit.RunLoop {
+    /// A hosted run of the calling thread's loop under Foundation's loop of the same thread: both have their timers, sources and closures
+    /// served, on time, whichever code runs Foundation's loop.
+    ///
+    ///     let host = try RunLoop.FoundationHost()
+    ///     host.run()   // or Foundation.RunLoop.current.run(), XCTest's waits, Process.waitUntilExit()
+    ///
+    /// While Foundation's loop runs in one of its common modes, it waits for one descriptor more, and nothing is polled. After about a
+    /// millisecond of our work Foundation's has its turn. A closure of ours may run Foundation's loop, as `Process.waitUntilExit()`
+    /// does: the mode is served there as well. A plain run of ours inside a closure, on the other hand, does not serve Foundation's
+    /// loop, which nothing tells whether that has work: let ``run()`` be the outermost run.
+    ///
+    /// For Foundation's loop our work is a port's: `run(mode:before:)` of Foundation returns after it.
+    ///
+    /// A thread has one host at a time. Foundation's loop keeps it, and serves our loop until ``end()``, until the run ends by itself,
+    /// or until the thread ends. On the thread of the loop only, as with ``RunLoopKit/RunLoop/HostedRun``: anything else is a precondition
+    /// failure.
+    public final class FoundationHost {
+        private let loop = RunLoopKit.RunLoop.current
+        private let hosted: HostedRun
+        // It has this object, so neither is freed before it is invalid: Foundation frees a loop on any thread, some time after its own has
+        // ended.
+        private var source: CFRunLoopSource?
+        // Our loop has it, and nobody else, so the end of that frees its closure.
+        private weak var observer: Observer?
+        private var onEnd: ((RunResult) -> Void)?
+
+        /// Begins a hosted run of the calling thread's loop in `mode`. A run of an empty mode is over at once, with `finished`; the main
+        /// loop's default mode is never empty. O(1).
+        ///
+        /// - Parameters:
+        ///   - mode: The mode of our loop to serve, in all common modes of Foundation's.
+        ///   - onEnd: Called once if the run ends by itself later, since it was stopped or its mode has become empty.
+        /// - Throws: What ``RunLoopKit/RunLoop/HostedRun`` throws.
+        @available(*, noasync, message: "A task may continue on another thread, whose loop is another one.")
+        @discardableResult
+        public init(
+            mode: Mode = .default, onEnd: ((RunResult) -> Void)? = nil
+        ) throws(RunLoopKit.RunLoop.Error) {
+            hosted = try HostedRun(mode: mode)
+            if result != nil { return }
+            self.onEnd = onEnd
+            var context = CFRunLoopSourceContext1()
+            context.version = 1
+            context.info = Unmanaged.passUnretained(self).toOpaque()
+            context.retain = { UnsafeRawPointer(Unmanaged.passRetained(FoundationHost.of($0)).toOpaque()) }
+            context.release = { Unmanaged.passUnretained(FoundationHost.of($0)).release() }
+            context.getPort = { FoundationHost.of($0).hosted.fileDescriptor }
+            context.perform = { FoundationHost.of($0).serve() }
+            // Sources of one descriptor are equal.
+            context.equal = {
+                FoundationHost.of($0).hosted.fileDescriptor == FoundationHost.of($1).hosted.fileDescriptor
+            }
+            context.hash = { CFHashCode(FoundationHost.of($0).hosted.fileDescriptor) }
+            let source = withUnsafeMutablePointer(to: &context) {
+                // Its version says which structure it is.
+                $0.withMemoryRebound(to: CFRunLoopSourceContext.self, capacity: 1) {
+                    CFRunLoopSourceCreate(nil, 0, $0)!
+                }
+            }
+            precondition(
+                !CFRunLoopContainsSource(CFRunLoopGetCurrent(), source, kCFRunLoopCommonModes),
+                "A thread has one FoundationHost at a time.")
+            CFRunLoopAddSource(CFRunLoopGetCurrent(), source, kCFRunLoopCommonModes)
+            self.source = source
+            detachAtEndOfThread(inMode: mode)
+        }
+
+        /// Why the run is over, or `nil` while it goes on.
+        public var result: RunResult? {
+            if case .ended(let result) = hosted.status { result } else { nil }
+        }
+
+        /// Runs Foundation's loop in its default mode, and ours with it, until our run is over. Returns why that is. Inside a closure of
+        /// either loop as well.
+        @available(*, noasync, message: "Running a loop blocks its thread.")
+        @discardableResult
+        public func run() -> RunResult {
+            precondition(loop.isCurrent, "A thread runs its own loop.")
+            while true {
+                if let result { return result }
+                CFRunLoopRunInMode(kCFRunLoopDefaultMode, .greatestFiniteMagnitude, true)
+            }
+        }
+
+        /// Ends the run, and Foundation's loop serves ours no more; `onEnd` is not called. Does nothing if the run is over. In a closure of
+        /// our loop it is a precondition failure: use ``RunLoopKit/RunLoop/stop()`` there. O(1).
+        public func end() {
+            hosted.end()
+            detach()
+        }
+
+        private static func of(_ info: UnsafeRawPointer?) -> FoundationHost {
+            Unmanaged.fromOpaque(info!).takeUnretainedValue()
+        }
+
+        private func serve() {
+            // After so much Foundation's other sources have their turn.
+            hosted.iterate(for: .milliseconds(1))
+            guard let result, source != nil else { return }
+            let onEnd = onEnd
+            detach()
+            onEnd?(result)
+        }
+
+        /// An observer is never in the way: it does not keep a mode from being empty.
+        private func detachAtEndOfThread(inMode mode: Mode) {
+            let token = EndOfThread(self)
+            let observer = Observer(.exit) { _, _ in withExtendedLifetime(token) {} }
+            loop.add(observer, forMode: mode)
+            self.observer = observer
+        }
+
+        /// Used on one thread.
+        private final class EndOfThread: @unchecked Sendable {
+            private weak var host: FoundationHost?
+
+            init(_ host: FoundationHost) { self.host = host }
+            deinit { host?.end() }
+        }
+
+        /// Makes Foundation's loop give back its reference to this object.
+        private func detach() {
+            guard let source else { return }
+            self.source = nil
+            onEnd = nil
+            CFRunLoopSourceInvalidate(source)
+            observer?.invalidate()
+        }
+    }
+}

@@ -1,0 +1,199 @@
+#if compiler(>=6.3) && compiler(<6.4)
+
+    internal import CRunLoopCore
+    internal import CRunLoopOverlay
+    internal import RunLoopKit
+    internal import Synchronization
+    @_spi(ExperimentalCustomExecutors) internal import _Concurrency
+
+    /// The jobs that the executors of the main loop have accepted and not begun.
+    ///
+    /// Any thread pushes onto `inbox`, a stack; the loop's thread takes it whole and appends it, oldest first, to the bands, which only
+    /// it touches. The links are in the jobs, so a job needs no memory.
+    ///
+    /// A post in the common modes runs a batch. `isPosted` says that there is one which has not begun. Who adds a job pushes it and
+    /// then looks at `isPosted`; a batch clears `isPosted` and then takes the inbox, all in one order for all threads. So either the
+    /// batch takes the job, or who added it finds `isPosted` clear and posts. When a batch leaves jobs behind, it posts again. A
+    /// nested run does not perform what was posted before the current drain began (R105), so a run that begins posts again.
+    package final class MainLoopJobs: @unchecked Sendable {
+        package static let shared = MainLoopJobs()
+
+        /// Which executor accepted a job, and so on which it runs.
+        package enum Executor: UInt {
+            case main, byDefault
+        }
+
+        /// A batch is so many jobs, or those that begin within so many nanoseconds. Then timers and descriptors get their turn.
+        private static let batchLimit = 256
+        private static let batchDuration: Int64 = 1_000_000
+
+        /// The main loop, which is never freed.
+        private let loop: OpaquePointer
+        private let inbox = Atomic<UInt>(0)
+        private let isPosted = Atomic(false)
+        private let process = ForkGeneration()
+        /// On the loop's thread only, as is everything below.
+        private var bands = JobBands()
+        private var isRunningRest = false
+
+        /// The default executor, if it is the main loop's. Set when the program is loaded.
+        package var defaultExecutor: UnownedTaskExecutor?
+        /// Called whenever a job is added while no run is active. Set when the program is loaded.
+        package var whenNobodyRuns: (@Sendable () -> Void)?
+
+        private init() {
+            guard let loop = runloop_main() else {
+                preconditionFailure("The main run loop cannot be made: descriptors or memory ran out.")
+            }
+            self.loop = loop
+            let nestedRuns = RunLoop.Observer(.entry) { [unowned self] _, _ in runBegins() }
+            RunLoop.main.add(nestedRuns, forMode: .common)
+        }
+
+        package var isOnThread: Bool { runloop_is_current(loop) }
+
+        //===-- adding -----------------------------------------------------------------------------------------------===//
+
+        package func add(_ job: consuming ExecutorJob, for executor: Executor) {
+            add(JobLink(job, executor))
+        }
+
+        /// Adds a job at an instant.
+        package func add(
+            _ job: consuming ExecutorJob, for executor: Executor, at instant: Int64, tolerance: Int64
+        ) {
+            checkProcess()
+            var config = runloop_timer_config()
+            config.fire_ns = instant
+            config.tolerance_ns = tolerance
+            config.context.info = UnsafeMutableRawPointer(JobLink(job, executor).words)
+            config.fire = { _, info in
+                if let info { MainLoopJobs.shared.add(JobLink(info)) }
+            }
+            var timer: OpaquePointer?
+            var result = runloop_timer_create(&config, &timer)
+            if result == 0 { result = runloop_add_timer(loop, timer, runloop__name_of_common_modes()) }
+            if result != 0 { fail(result) }
+            runloop_timer_release(timer)
+        }
+
+        private func add(_ job: JobLink) {
+            checkProcess()
+            var newest = inbox.load(ordering: .relaxed)
+            var isAdded = false
+            repeat {
+                job.next = newest
+                (isAdded, newest) = inbox.weakCompareExchange(
+                    expected: newest, desired: UInt(bitPattern: job.words), ordering: .sequentiallyConsistent)
+            } while !isAdded
+            if !isPosted.load(ordering: .sequentiallyConsistent) { post() }
+            if runloop_current_mode(loop) == nil { whenNobodyRuns?() }
+        }
+
+        /// Are there jobs, or timers of the default mode? On the loop's thread.
+        var hasWaiting: Bool {
+            takeInbox()
+            return !bands.isEmpty || runloop_next_fire_date(loop, runloop__name_of_default_mode()) != .max
+        }
+
+        private func checkProcess() {
+            precondition(!process.isOver, "A task needs the main loop of the parent, and this is a forked child.")
+        }
+
+        private func post() {
+            if isPosted.exchange(true, ordering: .sequentiallyConsistent) { return }
+            let result = runloop_post(
+                loop, runloop__name_of_common_modes(), { _ in MainLoopJobs.shared.runBatch() }, nil,
+                { _ in MainLoopJobs.shared.runRest() })
+            // The ending thread runs what its jobs add.
+            if result != 0 && !(isOnThread && isRunningRest) { fail(result) }
+        }
+
+        private func fail(_ result: Int32) -> Never {
+            preconditionFailure("A task needs the main run loop: \(RunLoop.Error(result: result))")
+        }
+
+        //===-- running ----------------------------------------------------------------------------------------------===//
+
+        private func runBatch() {
+            isPosted.store(false, ordering: .sequentiallyConsistent)
+            // The machine's time, whatever the loop's is: it bounds the use of the processor.
+            let end = runloop_get_now_ns(nil) + Self.batchDuration
+            for _ in 0..<Self.batchLimit {
+                guard let job = takeNext() else { return }
+                run(job)
+                // A job may have forked, and the child returns from it. The other jobs are the parent's.
+                if process.isOver { return }
+                if runloop_get_now_ns(nil) >= end { break }
+            }
+            if !bands.isEmpty { post() }
+        }
+
+        /// The thread is ending: runs the remaining jobs, and those which they add.
+        private func runRest() {
+            // The outer call goes on when the job has returned.
+            if isRunningRest { return }
+            isRunningRest = true
+            repeat {
+                while let job = takeNext() { run(job) }
+                isPosted.store(false, ordering: .sequentiallyConsistent)
+            } while inbox.load(ordering: .sequentiallyConsistent) != 0
+            // Who adds a job from now on posts, and is refused.
+            isRunningRest = false
+        }
+
+        /// When the program is loaded: runs what there is.
+        ///
+        /// - Returns: which executors were given jobs.
+        package func runProbes() -> Set<Executor> {
+            var executors: Set<Executor> = []
+            while let job = takeNext() {
+                executors.insert(job.executor)
+                run(job)
+            }
+            return executors
+        }
+
+        private func run(_ job: JobLink) {
+            switch job.executor {
+            case .main: job.job.runSynchronously(on: MainLoopExecutor.shared.asUnownedSerialExecutor())
+            case .byDefault:
+                guard let defaultExecutor else { preconditionFailure("A job has no executor.") }
+                job.job.runSynchronously(on: defaultExecutor)
+            }
+        }
+
+        private func takeNext() -> JobLink? {
+            takeInbox()
+            return bands.takeNext()
+        }
+
+        /// Moves the inbox to the bands, turned round.
+        private func takeInbox() {
+            // Not relaxed: it must not be read before `isPosted` is cleared.
+            if inbox.load(ordering: .sequentiallyConsistent) == 0 { return }
+            var newest = JobLink(bits: inbox.exchange(0, ordering: .sequentiallyConsistent))
+            var oldest: UInt = 0
+            while let job = newest {
+                newest = JobLink(bits: job.next)
+                job.next = oldest
+                oldest = UInt(bitPattern: job.words)
+            }
+            var older = JobLink(bits: oldest)
+            while let job = older {
+                older = JobLink(bits: job.next)
+                bands.append(job)
+            }
+        }
+
+        /// What was posted before may be hidden from the run.
+        private func runBegins() {
+            takeInbox()
+            // A post whose jobs a batch took before it counts as well: the next job relies on it.
+            if bands.isEmpty && !isPosted.load(ordering: .sequentiallyConsistent) { return }
+            isPosted.store(false, ordering: .sequentiallyConsistent)
+            post()
+        }
+    }
+
+#endif

@@ -1,0 +1,142 @@
+public import RunLoopKit
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Android)
+    internal import Android
+#endif
+
+extension RunLoop.Simulation {
+    /// What may happen on the way between the two ends of a link. The seed decides for each message.
+    public struct Transport: Sendable {
+        /// How long it takes, in the simulation's time.
+        public var delay: ClosedRange<Duration>
+        /// How many of a hundred messages are lost.
+        public var lossPercentage: Int
+        /// May a later message come first?
+        public var reorders: Bool
+
+        /// By default everything arrives in order, within twenty milliseconds.
+        public init(
+            delay: ClosedRange<Duration> = .zero ... .milliseconds(20), lossPercentage: Int = 0, reorders: Bool = false
+        ) {
+            self.delay = delay
+            self.lossPercentage = lossPercentage
+            self.reorders = reorders
+        }
+    }
+
+    /// Makes two connected descriptors for messages, AF_UNIX and SOCK_DGRAM, which lose, delay and reorder them as `transport` says.
+    ///
+    /// They are non-blocking, and the simulation's, which closes them when it ends. From a task of the simulation.
+    public func makeMessageLink(_ transport: Transport = Transport()) throws(RunLoop.Error) -> (CInt, CInt) {
+        try makeLink(.messages, transport)
+    }
+
+    /// Makes two connected descriptors for a stream of bytes, AF_UNIX and SOCK_STREAM, which arrives in order, and in pieces of any length: reads
+    /// are short. Nothing is lost. Otherwise as `makeMessageLink`.
+    public func makeStreamLink(
+        delay: ClosedRange<Duration> = .zero ... .milliseconds(20)
+    ) throws(RunLoop.Error) -> (CInt, CInt) {
+        try makeLink(.stream, Transport(delay: delay))
+    }
+
+    private func makeLink(_ kind: Relay.Kind, _ transport: Transport) throws(RunLoop.Error) -> (CInt, CInt) {
+        let (near, nearRelayed) = try socketPair(kind)
+        keepUntilEnd([near, nearRelayed])
+        let (far, farRelayed) = try socketPair(kind)
+        keepUntilEnd([far, farRelayed])
+        for (from, to) in [(nearRelayed, farRelayed), (farRelayed, nearRelayed)] {
+            let relay = Relay(kind, transport, to: to, of: self)
+            let source = try RunLoop.Source(fileDescriptor: from) { [weak self] _ in
+                if let self { relay.relay(from: from, of: self) }
+            }
+            try loop.add(source, forMode: .common)
+            relay.source.withLock { $0 = source }
+        }
+        return (near, far)
+    }
+}
+
+/// One direction of a link, between two of its four descriptors.
+private final class Relay: Sendable {
+    enum Kind {
+        case messages, stream
+    }
+
+    let source = Guarded<RunLoop.Source?>(nil)
+    private let kind: Kind
+    private let transport: RunLoop.Simulation.Transport
+    private let destination: CInt
+    /// When the last message arrives that was sent so far.
+    private let lastArrival: Guarded<RunLoop.Instant>
+
+    init(
+        _ kind: Kind, _ transport: RunLoop.Simulation.Transport, to destination: CInt, of simulation: RunLoop.Simulation
+    ) {
+        self.kind = kind
+        self.transport = transport
+        self.destination = destination
+        lastArrival = Guarded(simulation.clock.now)
+    }
+
+    func relay(from descriptor: CInt, of simulation: RunLoop.Simulation) {
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        while true {
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            if count < 0 || (count == 0 && kind == .messages) { return }
+            if count == 0 {
+                source.withLock { $0 }?.invalidate()
+                return deliver([], of: simulation)
+            }
+            var rest = buffer[..<count]
+            while !rest.isEmpty {
+                let piece = rest.prefix(kind == .messages ? rest.count : 1 + simulation.choose(rest.count))
+                rest = rest.dropFirst(piece.count)
+                deliver(Array(piece), of: simulation)
+            }
+        }
+    }
+
+    /// No bytes: the end of the stream.
+    private func deliver(_ bytes: [UInt8], of simulation: RunLoop.Simulation) {
+        if simulation.choose(100) >= 100 - transport.lossPercentage { return }
+        let steps = 8
+        let span = transport.delay.upperBound - transport.delay.lowerBound
+        var arrival = simulation.clock.now + transport.delay.lowerBound + span / steps * simulation.choose(steps + 1)
+        lastArrival.withLock { last in
+            if !transport.reorders { arrival = max(arrival, last) }
+            last = max(arrival, last)
+        }
+        arrive(bytes, after: arrival - simulation.clock.now, on: simulation.loop)
+    }
+
+    private func arrive(_ bytes: [UInt8], after delay: Duration, on loop: RunLoop) {
+        loop.perform(after: delay) { [self] in
+            if bytes.isEmpty {
+                shutdown(destination, CInt(SHUT_WR))
+            } else if send(destination, bytes, bytes.count, CInt(MSG_NOSIGNAL)) < 0 && errno == EAGAIN {
+                // The reader is slow.
+                arrive(bytes, after: .milliseconds(1), on: loop)
+            }
+        }
+    }
+}
+
+private func socketPair(_ kind: Relay.Kind) throws(RunLoop.Error) -> (CInt, CInt) {
+    var ends: [CInt] = [-1, -1]
+    let type = kind == .messages ? SOCK_DGRAM : SOCK_STREAM
+    #if canImport(Glibc)
+        let flags = CInt(type.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+    #else
+        let flags = CInt(type) | CInt(SOCK_NONBLOCK) | CInt(SOCK_CLOEXEC)
+    #endif
+    if socketpair(AF_UNIX, flags, 0, &ends) != 0 { throw RunLoop.Error(errorNumber: errno) }
+    return (ends[0], ends[1])
+}
+
+func closeAll(_ descriptors: [CInt]) {
+    for descriptor in descriptors { close(descriptor) }
+}

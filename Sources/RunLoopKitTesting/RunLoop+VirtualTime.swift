@@ -1,0 +1,161 @@
+internal import CRunLoopCore
+public import RunLoopKit
+internal import Synchronization
+
+extension RunLoop {
+    /// The time of a loop, in a test's hands. An hour of timers passes at once.
+    ///
+    ///     await withVirtualTime { loop, time in
+    ///         let timer = RunLoop.Timer(after: .seconds(3600)) { _ in print("an hour has passed") }
+    ///         loop.add(timer, forMode: .default)
+    ///         time.advance(by: .seconds(3599))
+    ///         precondition(timer.isValid)
+    ///         time.advance(by: .seconds(1))
+    ///         precondition(!timer.isValid)
+    ///     }
+    ///
+    /// Timers, timeouts, delayed performs, limits of runs and `loop.clock` follow it, and so does `RunLoop.Instant.now` on the loop's
+    /// thread. It stands still while anything is ready, and jumps to the next instant that the loop waits for when nothing is: each due
+    /// instant is visited, in order, and nothing is ever late. Descriptors, signals and other threads stay real, those of
+    /// the task pool too, so a task that is to follow the time prefers the loop (`loop.taskExecutor`). While the program waits for
+    /// something real, a `RealWork` keeps the time from jumping.
+    ///
+    /// `withVirtualTime` makes one for a new thread. A program makes its own for a loop that it has already, before that has timers.
+    public final class VirtualTime: Sendable {
+        /// Whose time it is.
+        public let loop: RunLoop
+        /// The same, for the core.
+        private nonisolated(unsafe) let core: OpaquePointer
+        private let nanoseconds: Atomic<Int64>
+        private let realWork = Atomic(0)
+
+        /// Gives the calling thread's loop a virtual time, which begins now, until `end()` or the end of the thread.
+        ///
+        /// It is a precondition failure if the loop has timers or a run with a limit, whose dates would change their meaning.
+        public init() {
+            loop = .current
+            core = runloop_current()
+            nanoseconds = Atomic(runloop_now_ns())
+            let address = Unmanaged.passUnretained(self).toOpaque()
+            var clock = runloop_clock(
+                context: address, now: { VirtualTime.at($0).nanoseconds.load(ordering: .acquiring) },
+                wait: { VirtualTime.at($0).wait($1) })
+            precondition(
+                runloop_set_clock(&clock) == 0, "A loop gets a virtual time before it has timers and limits.")
+            // The loop has the clock until its thread ends, at the latest.
+            let error = runloop_set_associated(
+                core, address, Unmanaged.passRetained(self).toOpaque(),
+                { UnsafeMutableRawPointer(Unmanaged.passRetained(VirtualTime.at($0)).toOpaque()) },
+                { Unmanaged.passUnretained(VirtualTime.at($0)).release() })
+            precondition(error == 0, "A loop's virtual time needs memory.")
+        }
+
+        private static func at(_ context: UnsafeMutableRawPointer?) -> VirtualTime {
+            guard let context else { preconditionFailure("A loop has lost its virtual time.") }
+            return Unmanaged<VirtualTime>.fromOpaque(context).takeUnretainedValue()
+        }
+
+        /// Gives the loop the machine's time back, on its own thread. It is a precondition failure if the loop still has timers, or a run
+        /// with a limit.
+        public func end() {
+            loop.checkVirtualTime()
+            precondition(
+                runloop_set_clock(nil) == 0,
+                "A loop gets the machine's time back when it has no timers and limits.")
+        }
+
+        /// The loop's current instant. Any thread. O(1).
+        public var now: Instant { loop.clock.now }
+
+        /// Runs the loop until `duration` has passed, and nothing is left to do then.
+        ///
+        /// On the loop's own thread, in its closures too, where the run is nested. Stops of the loop do not end it, and an empty
+        /// mode does not either. A closure that performs itself again has always something to do, and this does not return then.
+        @available(*, noasync, message: "Running a loop blocks its thread: use withVirtualTime.")
+        public func advance(by duration: Duration, mode: Mode = .default) {
+            advance(to: now + duration, mode: mode)
+        }
+
+        /// The same, until an instant. An instant that has passed makes no time pass.
+        @available(*, noasync, message: "Running a loop blocks its thread: use withVirtualTime.")
+        public func advance(to end: Instant, mode: Mode = .default) {
+            loop.checkVirtualTime()
+            while now < end {
+                if loop.run(mode: mode, until: end) == .finished { pass(until: end) }
+            }
+            loop.iterate(times: .max, mode: mode)
+        }
+
+        /// The mode is empty: nobody waits for anything.
+        private func pass(until end: Instant) {
+            let distance = (end - now).wholeNanoseconds
+            if distance > 0 { nanoseconds.add(distance, ordering: .acquiringAndReleasing) }
+        }
+
+        /// The loop's thread has nothing to do for so long. For how many real nanoseconds it may sleep.
+        private func wait(_ duration: Int64) -> Int64 {
+            if duration == .max || realWork.load(ordering: .sequentiallyConsistent) > 0 { return .max }
+            nanoseconds.add(duration, ordering: .acquiringAndReleasing)
+            return 0
+        }
+
+        /// Keeps the time from jumping while the program waits for something real: another thread, a process, a socket of another machine.
+        ///
+        ///     try await withVirtualTime { loop, time in
+        ///         let thread = try RunLoop.Thread()
+        ///         let reading = time.beginRealWork()
+        ///         thread.perform {
+        ///             loop.perform { print("has been read, and no time has passed") }
+        ///             reading.end()
+        ///         }
+        ///         time.advance(by: .seconds(1))
+        ///     }
+        ///
+        /// Any thread. Several keep it until the last one has ended.
+        public func beginRealWork() -> RealWork { RealWork(self) }
+
+        /// The end of real work, which happens once: by `end()`, or with the last reference.
+        public final class RealWork: Sendable {
+            private let time: VirtualTime
+            private let hasEnded = Atomic(false)
+
+            fileprivate init(_ time: VirtualTime) {
+                self.time = time
+                time.realWork.add(1, ordering: .sequentiallyConsistent)
+            }
+
+            deinit {
+                end()
+            }
+
+            /// The time may jump again, when the loop has nothing to do. Any thread; what it performed before comes first.
+            public func end() {
+                if hasEnded.exchange(true, ordering: .sequentiallyConsistent) { return }
+                time.realWork.subtract(1, ordering: .sequentiallyConsistent)
+                runloop_clock_moved(time.core)
+            }
+        }
+    }
+
+    fileprivate func checkVirtualTime() {
+        precondition(self === RunLoop.current, "Virtual time passes on its loop's thread; perform a closure there.")
+    }
+}
+
+extension Duration {
+    fileprivate var wholeNanoseconds: Int64 { Int64(clamping: attoseconds / 1_000_000_000) }
+}
+
+/// Calls `body` on a new thread with that thread's loop and its virtual time. Otherwise as `withRunLoop`.
+///
+/// Timers that the body leaves in the loop are freed with the thread, without firing.
+///
+/// - Throws: what `body` throws. It is a precondition failure if no thread can be started.
+public func withVirtualTime<Value, Failure: Error>(
+    name: String = "run loop test",
+    _ body: sending @escaping (RunLoop, RunLoop.VirtualTime) throws(Failure) -> sending Value
+) async throws(Failure) -> sending Value {
+    try await withRunLoop(name: name) { loop throws(Failure) in
+        try body(loop, RunLoop.VirtualTime())
+    }
+}

@@ -1,0 +1,86 @@
+// files_no_memory.c — each allocation of a watch fails once: nothing leaks, and what was told, or read again where that is told, is right.
+#include "files.h"
+
+/// The allocation that fails, counted from 1; 0: none.
+static _Atomic long failing;
+
+static bool fails(void) {
+    return failing > 0 && --failing == 0;
+}
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *pointer, size_t size);
+
+void *__wrap_malloc(size_t size) {
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size) {
+    return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *pointer, size_t size) {
+    return fails() ? NULL : __real_realloc(pointer, size);
+}
+
+TEST("a watch that finds no memory is not made, and leaves nothing") {
+    enter_folder();
+    REQUIRE(mkdir("t", 0777) == 0 && mkdir("t/a", 0777) == 0 && mkdir("t/b", 0777) == 0);
+    runloop_current();
+    int before = count_descriptors();
+    int result = -ENOMEM;
+    long allocation = 1;
+    for (; result < 0 && allocation < 1000; allocation++) {
+        runloop_watch_config config = {.path = "t", .scope = RUNLOOP_WATCH_TREE, .settle_ns = MS};
+        runloop_watch *watch = NULL;
+        failing = allocation;
+        result = runloop_watch_create(&config, &watch);
+        failing = 0;
+        EXPECT(result == 0 || result == -ENOMEM);
+        if (result == 0)
+            end_watch(watch);
+        EXPECT_EQ(count_descriptors(), before);
+    }
+    EXPECT(result == 0 && allocation > 10);
+}
+
+static bool is_known[2], is_complete;
+
+static void know(runloop_watch *watch, const runloop_change *changes, size_t count, void *info) {
+    (void)watch, (void)info;
+    for (size_t i = 0; i < count; i++) {
+        const runloop_change *change = &changes[i];
+        if (change->kind == RUNLOOP_CHANGE_FAILED) {
+            EXPECT_EQ(change->error, -ENOMEM);
+            // As a client would, that reads everything again.
+            is_known[0] = access("t/d", F_OK) == 0;
+            is_known[1] = access("t/d/f", F_OK) == 0;
+        } else if (strcmp(change->path, "t/d") == 0) {
+            is_known[0] = change->kind == RUNLOOP_CHANGE_CREATED;
+        } else if (strcmp(change->path, "t/d/f") == 0) {
+            is_known[1] = change->kind == RUNLOOP_CHANGE_CREATED;
+        }
+        is_complete |= strcmp(change->path, "t/last") == 0 && change->kind != RUNLOOP_CHANGE_FAILED;
+    }
+}
+
+TEST("a change that finds no memory is told later, or that it was left out") {
+    enter_folder();
+    REQUIRE(mkdir("t", 0777) == 0);
+    runloop_watch_config config = {.path = "t", .scope = RUNLOOP_WATCH_TREE, .changed = know};
+    for (long allocation = 1; allocation < 30; allocation++) {
+        runloop_watch *watch = add_watch_with(&config, MODE);
+        is_known[0] = is_known[1] = is_complete = false;
+        REQUIRE(mkdir("t/d", 0777) == 0);
+        write_file("t/d/f", "text");
+        failing = allocation;
+        poll_mode(MODE);
+        failing = 0;
+        write_file("t/last", "text");
+        RUN_UNTIL(MODE, is_complete);
+        EXPECT(is_known[0] && is_known[1]);
+        end_watch(watch);
+        REQUIRE(unlink("t/d/f") == 0 && rmdir("t/d") == 0 && unlink("t/last") == 0);
+    }
+}

@@ -1,0 +1,98 @@
+// linux_items.h — what the tests of signals and children share.
+#ifndef RUNLOOP_TEST_LINUX_ITEMS_H
+#define RUNLOOP_TEST_LINUX_ITEMS_H
+
+#include <sys/resource.h>
+
+#include "items.h"
+#include "runloop_linux.h"
+
+/// What was received, added up.
+struct tally {
+    _Atomic uint64_t calls, arrivals;
+    runloop_signal_arrival last;
+};
+
+static inline void tally_arrival(runloop_signal *signal, const runloop_signal_arrival *arrival, void *info) {
+    struct tally *tally = info;
+    EXPECT(arrival->count > 0);
+    EXPECT_EQ(arrival->number, runloop_signal_get_number(signal));
+    tally->last = *arrival;
+    tally->calls++;
+    tally->arrivals += arrival->count;
+}
+
+/// A signal in a mode of the calling thread's loop. One reference.
+static inline runloop_signal *add_signal_with(const runloop_signal_config *config, const char *mode) {
+    runloop_signal *signal = NULL;
+    REQUIRE(runloop_signal_create(config, &signal) == 0 && signal);
+    REQUIRE(runloop_add_source(runloop_current(), runloop_signal_get_source(signal), mode) == 0);
+    return signal;
+}
+
+static inline runloop_signal *add_signal(const char *mode, int number, struct tally *tally) {
+    runloop_signal_config config = {.context.info = tally, .number = number, .receive = tally_arrival};
+    return add_signal_with(&config, mode);
+}
+
+static inline void end_signal(runloop_signal *signal) {
+    runloop_signal_invalidate(signal);
+    runloop_signal_release(signal);
+}
+
+/// Runs iterations of the mode until the condition holds; fails after 30 s.
+#define RUN_UNTIL(mode, condition)                                                                                     \
+    do {                                                                                                               \
+        int64_t test_limit = runloop_now_ns() + 30 * SECOND;                                                           \
+        while (!(condition)) {                                                                                         \
+            REQUIRE(runloop_now_ns() < test_limit && #condition);                                                      \
+            run_for(mode, 5 * MS);                                                                                     \
+        }                                                                                                              \
+    } while (0)
+
+static inline struct sigaction action_of(int number) {
+    struct sigaction action;
+    REQUIRE(sigaction(number, NULL, &action) == 0);
+    return action;
+}
+
+/// Takes all descriptors but `spare`, until give_back_descriptors.
+static inline void use_up_descriptors(int spare) {
+    struct rlimit limit;
+    REQUIRE(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    limit.rlim_cur = 64;
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    int last = -1, taken = 0;
+    for (int descriptor; (descriptor = dup(STDERR_FILENO)) >= 0; taken++)
+        last = descriptor;
+    REQUIRE(errno == EMFILE && taken >= spare);
+    for (int i = 0; i < spare; i++)
+        close(last - i);
+}
+
+/// A sanitizer needs some when the test ends.
+static inline void give_back_descriptors(void) {
+    struct rlimit limit;
+    REQUIRE(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    limit.rlim_cur = limit.rlim_max;
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+}
+
+/// Runs `body` in a forked child and gives its status.
+static inline int status_of_child(void (*body)(void)) {
+    fflush(NULL);
+    pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        alarm(30);
+        test_failures = 0;
+        body();
+        fflush(NULL);
+        _exit(test_failures ? 99 : 0);
+    }
+    int status = -1;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    return status;
+}
+
+#endif // RUNLOOP_TEST_LINUX_ITEMS_H

@@ -1,0 +1,25 @@
+import RunLoopKit
+
+/// With a runtime that does not take the executors of RunLoopKitSingleThread, which is linked.
+@main struct Program {
+    static func main() async {
+        if CommandLine.arguments.contains("nested") { return await nestRun() }
+        await Task.detached { print("tasks on the main loop: \(isOnMainLoop())") }.value
+        try? await Task.sleep(for: .milliseconds(1))
+        await MainActor.run { print("main actor on the main loop: \(isOnMainLoop())") }
+    }
+}
+
+/// A run that is nested in a job of the main actor, while another job waits.
+@MainActor private func nestRun() async {
+    await Task.yield()
+    let waiting = Task { @MainActor in print("the job that waited") }
+    RunLoop.main.add(RunLoop.Timer(every: .seconds(3600)) { _ in }, forMode: .default)
+    runMainLoop(for: .milliseconds(400))
+    print("the nested run has ended")
+    await waiting.value
+}
+
+private func runMainLoop(for limit: Duration) { RunLoop.main.run(mode: .default, for: limit) }
+
+private func isOnMainLoop() -> Bool { RunLoop.main.isCurrent }

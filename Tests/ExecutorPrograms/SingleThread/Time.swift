@@ -1,0 +1,161 @@
+import Dispatch
+import Glibc
+import RunLoopKit
+import RunLoopKitTesting
+
+@MainActor func sleeps() async throws {
+    // Later ones first, on both clocks. That they end in the order of their instants, virtual time shows.
+    let tasks = [40, 30, 20, 10, 0].map { number in
+        Task {
+            let delay = Duration.milliseconds(number)
+            let begin = ContinuousClock.now
+            if number % 20 == 0 {
+                try await Task.sleep(for: delay, tolerance: .milliseconds(1))
+            } else {
+                try await Task.sleep(until: .now + delay, clock: .suspending)
+            }
+            check(begin.duration(to: .now) >= delay, "a sleep does not end early")
+        }
+    }
+    for task in tasks { try await task.value }
+    // The sleeps are timers of the loop.
+    let sleeper = Task { try await Task.sleep(for: .seconds(3600)) }
+    while RunLoop.main.nextFireDate(inMode: .default) == nil { await Task.yield() }
+    check(threadCount() == 1, "sleeps need no thread")
+    sleeper.cancel()
+    // Ten thousand at a time.
+    await withTaskGroup(of: Void.self) { group in
+        for _ in 0..<10_000 { group.addTask { try? await Task.sleep(for: .milliseconds(20)) } }
+    }
+    check(threadCount() == 1, "ten thousand sleeps need no thread")
+    // Far ones do not overflow.
+    let endless = Task { try await Task.sleep(for: .seconds(Int64.max / 4)) }
+    await Task.yield()
+    endless.cancel()
+    try? await endless.value
+}
+
+/// The sleeps of all tasks are timers of the main loop, so they follow its virtual time.
+@MainActor func virtualTime() async throws {
+    let time = RunLoop.VirtualTime()
+    let start = time.now
+    let visits = await withTaskGroup(of: Duration.self) { group in
+        for number in 0..<100 {
+            group.addTask {
+                try? await Task.sleep(for: .seconds(60 * number))
+                return time.now - start
+            }
+        }
+        var visits: [Duration] = []
+        for await visit in group { visits.append(visit) }
+        return visits
+    }
+    // The runtime subtracts what its own clock takes to be read.
+    let seconds = visits.map { ($0 / .seconds(1)).rounded() }
+    check(seconds == (0..<100).map { Double(60 * $0) }, "each sleep ends at its instant: \(visits)")
+}
+
+@MainActor func cancellation() async throws {
+    let tasks = (0..<1000).map { _ in
+        Task.detached {
+            do {
+                try await Task.sleep(for: .seconds(3600))
+                return false
+            } catch { return error is CancellationError }
+        }
+    }
+    await Task.yield()
+    for task in tasks { task.cancel() }
+    for task in tasks { check(await task.value, "a cancelled sleep throws CancellationError") }
+    let early = Task.detached {
+        while !Task.isCancelled { await Task.yield() }
+        return (try? await Task.sleep(for: .seconds(3600))) == nil
+    }
+    early.cancel()
+    check(await early.value, "a sleep that begins cancelled ends at once")
+}
+
+/// While a task yields for ever: a timer, a descriptor, a closure performed by another thread and the main queue get their turn.
+@MainActor func fairness() async throws {
+    var yields = 0
+    let yielder = Task {
+        while !Task.isCancelled {
+            yields += 1
+            await Task.yield()
+        }
+    }
+    let others = Others()
+    try others.add(count: { yields })
+    while others.waited.count < 4 && yields < 1_000_000 { await Task.yield() }
+    yielder.cancel()
+    await yielder.value
+    check(others.waited.count == 4, "a yielding task lets everything in, not only \(others.waited.keys)")
+    others.remove()
+}
+
+/// Many jobs are there. What is due or ready waits for some of them only, in each band.
+@MainActor func flood() async throws {
+    var jobs = 0
+    let others = Others()
+    var isAdded = false
+    let tasks = (0..<100_000).map { number in
+        Task(priority: number % 2 == 0 ? .high : .low) {
+            jobs += 1
+            if !isAdded {
+                isAdded = true
+                try? others.add(count: { jobs })
+            }
+        }
+    }
+    for task in tasks { await task.value }
+    check(jobs == 100_000, "every job runs once")
+    for (name, waited) in others.waited {
+        // There are three batches in an iteration, and an iteration serves the timers, a descriptor or the main queue.
+        check(waited <= 4 * 3 * 256, "\(name) waits for \(waited) jobs")
+    }
+    check(others.waited.count == 4, "during a flood everything is let in, not only \(others.waited.keys)")
+    others.remove()
+}
+
+/// Jobs that last longer than a batch may: what is due or ready waits for few of them.
+@MainActor func longJobs() async throws {
+    var jobs = 0
+    let others = Others()
+    let tasks = (0..<60).map { number in
+        Task {
+            let end = ContinuousClock.now + .milliseconds(2)
+            while .now < end {}
+            jobs += 1
+            if number == 0 { try? others.add(count: { jobs }) }
+        }
+    }
+    for task in tasks { await task.value }
+    for (name, waited) in others.waited { check(waited <= 4 * 3, "\(name) waits for \(waited) long jobs") }
+    check(others.waited.count == 4, "between long jobs everything is let in, not only \(others.waited.keys)")
+    others.remove()
+}
+
+/// What is due or ready at once, and how many jobs it waited for.
+@MainActor private final class Others {
+    private(set) var waited: [String: Int] = [:]
+    private var source: RunLoop.Source?
+
+    func add(count: @escaping @MainActor () -> Int) throws {
+        let begin = count()
+        let note: @MainActor @Sendable (String) -> Void = { name in
+            if self.waited[name] == nil { self.waited[name] = count() - begin }
+        }
+        RunLoop.main.add(RunLoop.Timer(isolation: .shared, after: .zero) { _ in note("timer") }, forMode: .common)
+        var ends: [CInt] = [0, 0]
+        check(pipe(&ends) == 0 && write(ends[1], "x", 1) == 1, "there is a pipe")
+        let source = try RunLoop.Source(fileDescriptor: ends[0], events: .read) { _ in
+            MainActor.assumeIsolated { note("descriptor") }
+        }
+        try RunLoop.main.add(source, forMode: .common)
+        self.source = source
+        RunLoop.main.perform { MainActor.assumeIsolated { note("closure") } }
+        DispatchQueue.main.async { MainActor.assumeIsolated { note("main queue") } }
+    }
+
+    func remove() { source?.invalidate() }
+}

@@ -1,0 +1,117 @@
+import Dispatch
+import Glibc
+import RunLoopKit
+
+/// With RunLoopKitSingleThread linked, and a synchronous main: who runs the main loop is up to the program.
+@main struct Program {
+    static func main() {
+        switch CommandLine.arguments.last {
+        case "run":
+            startTask { RunLoop.main.stop() }
+            RunLoop.main.run()
+        case "hosted":
+            startTask { RunLoop.main.stop() }
+            host()
+        case "guest":
+            serveGuest()
+        case "later":
+            serveMainQueueAfterRun()
+        case "elsewhere":
+            waitElsewhere()
+        case "end":
+            Task {
+                await Task.yield()
+                print("end: done")
+                exit(0)
+            }
+            pthread_exit(nil)
+        default:
+            preconditionFailure("There is no such case.")
+        }
+    }
+}
+
+/// Tasks with hops, sleeps and a timer; the last thing it does is `end`.
+private func startTask(_ end: @escaping @MainActor @Sendable () -> Void) {
+    Task.detached {
+        precondition(RunLoop.main.isCurrent, "A detached task is not on the main loop.")
+        for _ in 0..<1000 { await MainActor.run {} }
+        try await Task.sleep(for: .milliseconds(2))
+        await withCheckedContinuation { continuation in
+            let timer = RunLoop.Timer(after: .milliseconds(1)) { _ in continuation.resume() }
+            RunLoop.main.add(timer, forMode: .common)
+        }
+        await withCheckedContinuation { continuation in
+            DispatchQueue.main.async { continuation.resume() }
+        }
+        print("\(CommandLine.arguments.last ?? ""): done")
+        await end()
+    }
+}
+
+/// As a host does whose loop waits by poll.
+private func host() {
+    guard let run = try? RunLoop.HostedRun() else { preconditionFailure("There is no hosted run.") }
+    while run.iterate() == .waiting {
+        var waited = pollfd(fd: run.fileDescriptor, events: Int16(POLLIN), revents: 0)
+        poll(&waited, 1, -1)
+    }
+}
+
+/// As a program does that serves the main queue and knows of no run loop.
+@MainActor private func serveMainQueue(until condition: () -> Bool) {
+    guard let descriptor = RunLoop.MainQueue.fileDescriptor else { preconditionFailure("There is no main queue.") }
+    while !condition() {
+        var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        poll(&waited, 1, -1)
+        RunLoop.MainQueue.serve()
+    }
+}
+
+@MainActor private func serveGuest() {
+    var isDone = false
+    Task {
+        // Ends no run of the program's, so the guest stays.
+        RunLoop.main.stop()
+        try? await Task.sleep(for: .milliseconds(1))
+        isDone = true
+    }
+    serveMainQueue { isDone }
+    isDone = false
+    startTask { isDone = true }
+    serveMainQueue { isDone }
+    isDone = false
+    // A run of the program's own is nested in that of the guest.
+    Task { isDone = true }
+    precondition(
+        RunLoop.main.run(untilTrue: { isDone }, deadline: .now + .seconds(60)), "A run does not serve the tasks.")
+    // So is a hosted one.
+    Task {
+        try? await Task.sleep(for: .milliseconds(2))
+        RunLoop.main.stop()
+    }
+    host()
+}
+
+/// The program's own run is over before the task is, and then another loop serves the main queue.
+@MainActor private func serveMainQueueAfterRun() {
+    var isDone = false
+    Task {
+        try? await Task.sleep(for: .milliseconds(20))
+        isDone = true
+    }
+    RunLoop.main.run(until: .now)
+    serveMainQueue { isDone }
+    print("later: done")
+}
+
+/// The main queue has left the thread: the task never runs, and the process says so before it is ended from outside.
+private func waitElsewhere() {
+    Task { preconditionFailure("A task runs on a thread that is not the main loop's.") }
+    // Behind the invitation, on a thread that is not the main actor's, so it is no closure.
+    DispatchQueue.main.async(execute: endProgram)
+    dispatchMain()
+}
+
+@Sendable
+private func endProgram() { exit(0) }

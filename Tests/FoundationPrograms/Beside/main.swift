@@ -1,0 +1,6 @@
+do {
+    let watcher = Watcher()
+    watcher.post()
+}
+Watcher().post()
+print("kept \(Watcher.count), ported \(observeAndPost()), the timer fired: \(waitForTimer())")

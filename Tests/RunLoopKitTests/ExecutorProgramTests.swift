@@ -1,0 +1,101 @@
+import ForkedChild
+import Glibc
+import Testing
+
+/// Executors belong to a process, so each of these tests runs a program.
+@Suite struct ExecutorProgramTests {
+    @Test("With RunLoopKitMainActor linked, an async main and the main actor stay on the initial thread, alone")
+    func mainLoopServesInitialThread() async throws {
+        #expect(
+            try await run("async-main-program").output == """
+                main before await: true
+                main after await: true
+                main actor: true
+                main queue: true
+                timer of the main loop: true
+                pool: false
+                after a stop and a sequence: true
+
+                """)
+    }
+
+    @Test(
+        "With RunLoopKitSingleThread linked, everything runs on the main loop",
+        arguments: [
+            "threads", "order", "priorities", "sleeps", "cancellation", "fairness", "flood", "long", "nested", "others",
+            "isolation", "blocking", "memory", "fork", "stop", "virtual",
+        ])
+    func singleThread(name: String) async throws {
+        if name == "fork" && isUnderThreadSanitizer { return }
+        #expect(try await run("single-thread-program", name) == Ending(status: 0, output: "\(name): done\n"))
+    }
+
+    @Test(
+        "With a synchronous main, too: in a run, hosted, as a guest of the main queue, and when the thread ends",
+        arguments: ["run", "hosted", "guest", "later", "end"])
+    func synchronousMain(name: String) async throws {
+        #expect(try await run("synchronous-main-program", name) == Ending(status: 0, output: "\(name): done\n"))
+    }
+
+    @Test("If the main queue has left the initial thread, a diagnostic says that tasks never run")
+    func mainQueueElsewhere() async throws {
+        let ending = try await run("synchronous-main-program", "elsewhere 2>&1")
+        #expect(ending.status == 0)
+        #expect(ending.output.hasPrefix("runloop: Tasks wait for RunLoop.main, and nobody runs it"))
+    }
+
+    @Test("If the runtime takes no executors, the main queue serves the main actor, and a diagnostic says so")
+    func fallback() async throws {
+        let loud = try await run("fallback-program", "2>&1")
+        #expect(loud.status == 0)
+        #expect(loud.output.hasPrefix("runloop: This Swift runtime does not take the executors of "))
+        let lines = loud.output.split(separator: "\n")
+        #expect(lines.contains("tasks on the main loop: false"))
+        #expect(lines.contains("main actor on the main loop: true"))
+    }
+
+    @Test("R109 A run nested in a job of the main queue runs no other job, and a diagnostic says so")
+    func noteAboutNestedRun() async throws {
+        let waits = "runloop: Work for the main dispatch queue or the main actor has been waiting for 250 ms"
+        let loud = try await run("fallback-program", "nested 2>&1")
+        #expect(loud.output.contains(waits))
+        #expect(loud.output.hasSuffix("the nested run has ended\nthe job that waited\n"))
+        let quiet = try await run("fallback-program", "nested 2>&1", environment: "RUNLOOP_DIAGNOSTICS=0")
+        #expect(quiet == Ending(status: 0, output: "the nested run has ended\nthe job that waited\n"))
+    }
+}
+
+private struct Ending: Equatable {
+    var status: CInt
+    var output: String
+}
+
+private func run(_ name: String, _ arguments: String = "", environment: String = "") async throws -> Ending {
+    let path = try #require(pathOfProgram(name))
+    return try await withRunLoopThread { try run(path: path, arguments, environment) }
+}
+
+/// The programs are in the build directory of the tests, which one of the process's arguments names.
+private func pathOfProgram(_ name: String) -> String? {
+    for argument in CommandLine.arguments where argument.contains("/") {
+        var directory = argument
+        while let slash = directory.lastIndex(of: "/") {
+            directory = String(directory[..<slash])
+            let program = directory + "/" + name
+            if access(program, X_OK) == 0 { return program }
+        }
+    }
+    return nil
+}
+
+/// The rest of the command line is for the shell.
+private func run(path: String, _ arguments: String, _ environment: String) throws -> Ending {
+    let quoted = "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    let stream = try #require(popen("\(environment) SWIFT_BACKTRACE=enable=no timeout 60 \(quoted) \(arguments)", "r"))
+    var output = ""
+    var line = [CChar](repeating: 0, count: 256)
+    while fgets(&line, CInt(line.count), stream) != nil {
+        output += String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+    return Ending(status: pclose(stream), output: output)
+}

@@ -1,0 +1,138 @@
+import Glibc
+import RunLoopKit
+import Testing
+
+@Suite struct ReaderTests {
+    @Test("Lines, chunks and bytes are read in turns, and nothing is lost between them, however small the buffer is")
+    func turns() async throws {
+        let thread = try RunLoop.Thread()
+        for size in [1, 2, 3, 7, 4096] {
+            let (reader, writer) = try makePipe()
+            send("GET /\r\nhost: a\n\nbody 1\nbody 2\n", to: writer)
+            close(writer)
+            let input = RunLoop.Reader(reader, on: thread.loop, bufferSize: size)
+            var header: [String] = []
+            for try await line in input.lines() {
+                if line.isEmpty { break }
+                header.append(line)
+            }
+            #expect(header == ["GET /", "host: a"])
+            #expect(try await input.byte() == UInt8(ascii: "b"))
+            var body: [UInt8] = []
+            for try await byte in input.bytes {
+                body.append(byte)
+                if body.count == 3 { break }
+            }
+            while body.count < 8, let chunk = try await input.chunk(upTo: 8 - body.count) { body += chunk }
+            #expect(String(decoding: body, as: UTF8.self) == "ody 1\nbo")
+            #expect(try await input.line() == "dy 2")
+            for try await chunk in input.chunks { Issue.record("\(chunk)") }
+            #expect(try await input.line() == nil)
+            close(reader)
+        }
+    }
+
+    @Test("Line ends and limits are those of lines(of:)")
+    func lines() async throws {
+        let thread = try RunLoop.Thread()
+        for size in [1, 2, 3, 5, 64] {
+            for (text, lines) in [
+                ("", []), ("\n\r\n", ["", ""]), ("a\rb\n\rc\r\r\nd\r", ["a\rb", "\rc\r", "d\r"]), ("日本\n", ["日本"]),
+            ] {
+                let reader = try pipe(with: text)
+                let input = RunLoop.Reader(reader, on: thread.loop, bufferSize: size)
+                var read: [String] = []
+                for try await line in input.lines(limit: 6) { read.append(line) }
+                #expect(read.map { Array($0.utf8) } == lines.map { Array($0.utf8) })
+                close(reader)
+            }
+        }
+    }
+
+    @Test("A line that is too long stays, for a larger limit or for chunks")
+    func tooLong() async throws {
+        let thread = try RunLoop.Thread()
+        for size in [1, 2, 4, 5, 6, 7, 64] {
+            for end in ["\n", "\r\n", ""] {
+                let reader = try pipe(with: "12345" + end)
+                let input = RunLoop.Reader(reader, on: thread.loop, bufferSize: size)
+                await #expect(throws: RunLoop.Error.lineTooLong) { try await input.line(limit: 4) }
+                #expect(try await input.line(limit: 5) == "12345")
+                close(reader)
+            }
+            let reader = try pipe(with: "12345\r6\n")
+            let input = RunLoop.Reader(reader, on: thread.loop, bufferSize: size)
+            var lines = input.lines(limit: 5).makeAsyncIterator()
+            await #expect(throws: RunLoop.Error.lineTooLong) { try await lines.next(isolation: nil) }
+            #expect(try await lines.next(isolation: nil) == nil)
+            var rest: [UInt8] = []
+            for try await chunk in input.chunks { rest += chunk }
+            #expect(rest == Array("12345\r6\n".utf8))
+            close(reader)
+        }
+    }
+
+    @Test("A cancelled wait loses neither the beginning of its line nor what follows")
+    func cancelledWait() async throws {
+        let thread = try RunLoop.Thread()
+        let (reader, writer) = try makePipe()
+        let place = ReadingPlace(RunLoop.Reader(reader, on: thread.loop))
+        send("first\nsec", to: writer)
+        #expect(try await place.line() == "first")
+        let waiting = Task { try await place.line() }
+        waiting.cancel()
+        #expect(try await waiting.value == nil)
+        send("ond\nthird", to: writer)
+        #expect(try await place.line() == "second")
+        close(writer)
+        #expect(try await place.line() == "third")
+        close(reader)
+    }
+
+    @Test("A file that has grown is read on after its end, and errors are thrown by every call")
+    func growthAndErrors() async throws {
+        let thread = try RunLoop.Thread()
+        var path = Array("/tmp/runloop-reader-XXXXXX".utf8CString)
+        let file = mkstemp(&path)
+        try #require(file >= 0)
+        unlink(path)
+        let input = RunLoop.Reader(file, on: thread.loop)
+        #expect(try await input.chunk() == nil)
+        #expect(pwrite(file, "more\n", 5, 0) == 5)
+        #expect(try await input.line() == "more")
+        close(file)
+        let closed = RunLoop.Reader(-7, on: thread.loop)
+        for _ in 0..<2 {
+            await #expect(throws: RunLoop.Error.badDescriptor) { try await closed.chunk() }
+        }
+        let (end, writer) = try makePipe()
+        let late = RunLoop.Reader(end, on: thread.loop)
+        thread.stop()
+        await thread.join()
+        await #expect(throws: RunLoop.Error.loopFinished) { try await late.byte() }
+        close(end)
+        close(writer)
+    }
+}
+
+/// Keeps a reader, which is for one task at a time.
+private actor ReadingPlace {
+    private let reader: RunLoop.Reader
+
+    init(_ reader: sending RunLoop.Reader) {
+        self.reader = reader
+    }
+
+    func line() async throws -> String? { try await reader.line() }
+}
+
+private func send(_ text: String, to descriptor: CInt) {
+    #expect(write(descriptor, text, text.utf8.count) == text.utf8.count)
+}
+
+private func pipe(with text: String) throws -> CInt {
+    let (reader, writer) = try makePipe()
+    send(text, to: writer)
+    close(writer)
+    return reader
+}

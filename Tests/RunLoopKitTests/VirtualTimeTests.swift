@@ -1,0 +1,149 @@
+import RunLoopKit
+import RunLoopKitTesting
+import Testing
+
+@Suite struct VirtualTimeTests {
+    @Test("R74 An hour of timers passes at once, and each fires at its instant")
+    func hour() async {
+        await withVirtualTime { loop, time in
+            let start = time.now
+            let instants = Guarded<[Duration]>([])
+            loop.add(
+                RunLoop.Timer(every: .seconds(60)) { _ in
+                    let now = RunLoop.Instant.now - start
+                    instants.withLock { $0.append(now) }
+                }, forMode: .default)
+            time.advance(by: .seconds(3600))
+            #expect(instants.withLock { $0 } == (1...60).map { .seconds(60 * $0) })
+            #expect(time.now - start == .seconds(3600))
+            #expect(RunLoop.Instant.now == time.now)
+        }
+    }
+
+    @Test("Timeouts, delayed performs, limits and conditions follow the virtual time")
+    func everything() async throws {
+        try await withVirtualTime { loop, time in
+            let start = time.now
+            let trace = Trace()
+            let timeout = RunLoop.Timeout(on: loop, after: .seconds(10)) { trace.note("timeout") }
+            loop.perform(after: .seconds(5)) { trace.note("performed") }
+            time.advance(by: .seconds(5) - .nanoseconds(1))
+            #expect(trace.all.isEmpty)
+            time.advance(by: .nanoseconds(1))
+            #expect(trace.all == ["performed"])
+            timeout.reschedule(after: .seconds(100))
+            #expect(loop.run(mode: .default, for: .seconds(50)) == .timedOut)
+            #expect(time.now - start == .seconds(55))
+            try loop.runUntil("the timeout", within: .seconds(50)) { trace.all.count == 2 }
+            #expect(time.now - start == .seconds(105))
+            #expect(throws: AwaitedConditionFailure.self) { try loop.runUntil("nothing") { false } }
+            #expect(time.now - start >= .seconds(165))
+            let isValid = timeout.isValid
+            #expect(!isValid)
+        }
+    }
+
+    @Test("An advance ends when nothing is left to do, whatever stops the loop, and passes an empty mode")
+    func advance() async {
+        await withVirtualTime { loop, time in
+            let start = time.now
+            time.advance(by: .seconds(1))
+            time.advance(to: start)
+            #expect(time.now - start == .seconds(1))
+            let trace = Trace()
+            loop.add(
+                RunLoop.Timer(after: .seconds(1)) { _ in
+                    loop.stop()
+                    loop.perform {
+                        loop.add(RunLoop.Timer(after: .zero) { _ in trace.note("then") }, forMode: .default)
+                    }
+                }, forMode: .default)
+            loop.add(RunLoop.Timer(after: .seconds(2)) { _ in trace.note("after") }, forMode: .default)
+            time.advance(by: .seconds(1))
+            #expect(trace.all == ["then"])
+            time.advance(by: .seconds(1))
+            #expect(trace.all == ["then", "after"])
+        }
+    }
+
+    @Test("A closure of the loop can let time pass, in a nested run")
+    func nested() async {
+        await withVirtualTime { loop, time in
+            let trace = Trace()
+            loop.add(RunLoop.Timer(after: .seconds(2)) { _ in trace.note("inner") }, forMode: .default)
+            loop.add(
+                RunLoop.Timer(after: .seconds(1)) { _ in
+                    time.advance(by: .seconds(5))
+                    trace.note("outer")
+                }, forMode: .default)
+            time.advance(by: .seconds(3))
+            #expect(trace.all == ["inner", "outer"])
+        }
+    }
+
+    @Test("Time does not jump while there is real work")
+    func realWork() async throws {
+        try await withVirtualTime { loop, time in
+            let start = time.now
+            let answer = Guarded<RunLoop.Instant?>(nil)
+            let work = time.beginRealWork()
+            let thread = TestThread {
+                _ = waitUntil { loop.isWaiting }
+                loop.perform { answer.withLock { $0 = .now } }
+                work.end()
+                work.end()
+            }
+            try loop.runUntil("the answer", within: .seconds(3600)) { answer.withLock { $0 != nil } }
+            thread.join()
+            #expect(answer.withLock { $0 } == start)
+            time.advance(by: .seconds(1))
+            #expect(time.now >= start + .seconds(1))
+        }
+    }
+
+    @Test("Sleeps on the loop's clock end in virtual time")
+    func sleeps() async throws {
+        try await withVirtualTime { loop, time in
+            let start = time.now
+            let sleeper = VirtualSleeper(loop)
+            let task = Task(executorPreference: loop.taskExecutor) { try await sleeper.sleep(for: .seconds(3600)) }
+            try loop.runUntil("the sleep begins", within: .seconds(3600)) { loop.nextFireDate(inMode: .default) != nil }
+            #expect(loop.nextFireDate(inMode: .default).map { $0 - start } ?? .zero >= .seconds(3600))
+            time.advance(by: .seconds(7200))
+            try loop.runUntil("the task ends", within: .seconds(3600)) { sleeper.assumeIsolated { $0.slept != nil } }
+            #expect(sleeper.assumeIsolated { $0.slept } == .seconds(3600))
+            _ = task
+        }
+    }
+
+    @Test("A loop has the machine's time again when its virtual one has ended, and can have another")
+    func end() async {
+        await withRunLoop { loop in
+            for _ in 0..<3 {
+                let real = RunLoop.Instant.now
+                let time = RunLoop.VirtualTime()
+                time.advance(by: .seconds(1000))
+                #expect(loop.clock.now >= real + .seconds(1000))
+                time.end()
+                #expect(loop.clock.now < real + .seconds(1000))
+                #expect(RunLoop.Instant.now >= real)
+            }
+        }
+    }
+}
+
+/// On its loop's thread.
+private actor VirtualSleeper: RunLoop.BoundActor {
+    nonisolated let loop: RunLoop
+    var slept: Duration?
+
+    init(_ loop: RunLoop) {
+        self.loop = loop
+    }
+
+    func sleep(for duration: Duration) async throws {
+        let start = loop.clock.now
+        try await loop.clock.sleep(for: duration)
+        slept = loop.clock.now - start
+    }
+}
