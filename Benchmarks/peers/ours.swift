@@ -109,7 +109,10 @@ private final class Owner {
     }
 
     func wait(for delay: Duration, tolerance: Duration, on loop: RunLoop) -> RunLoop.Timeout {
-        RunLoop.Timeout(on: loop, after: delay, tolerance: tolerance) { [self] in peer_calls.on_timer(info) }
+        // In one mode, as timers of other loops, which have no modes.
+        RunLoop.Timeout(on: loop, after: delay, tolerance: tolerance, inMode: .default) { [self] in
+            peer_calls.on_timer(info)
+        }
     }
 }
 
