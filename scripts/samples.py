@@ -18,6 +18,7 @@ GIVEN = {
     "loop": "let loop: RunLoop = given()",
     "messages": "nonisolated(unsafe) var messages: [String] = []",
     "output": "nonisolated(unsafe) var output: [UInt8] = []",
+    "pid": "let pid: Int32 = 0",
     "search": "func search(_ text: String) {}",
     "server": "let server: Server = given()",
     "source": "let source: RunLoop.Source = given()",
