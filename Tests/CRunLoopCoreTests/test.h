@@ -204,6 +204,9 @@ static inline bool test_run_in_process(struct test *test) {
     if (child == 0) {
         const char *timeout = getenv("RUNLOOP_TEST_TIMEOUT");
         alarm(timeout ? (unsigned)atoi(timeout) : 60);
+        // A shell ignores these two for what it starts in the background.
+        signal(SIGINT, SIG_DFL);
+        signal(SIGQUIT, SIG_DFL);
         test->run();
         fflush(NULL);
         exit(test_failures ? 1 : 0);
