@@ -152,7 +152,7 @@ private func withTimeout<Result>(
     }
     let interval = Duration.nanoseconds(peer_calls.interval_ns)
     let timer = RunLoop.Timer(after: delay, every: interval, tolerance: tolerance) { _ in peer_calls.on_timer(info) }
-    withLoop(handle) { _ = $0.add(timer, forMode: .default) }
+    withLoop(handle) { try! $0.add(timer, forMode: .default) }
     return made(timer)
 }
 
@@ -173,7 +173,7 @@ private func withTimeout<Result>(
 
 @_cdecl("peer_observe_all") func peerObserveAll(_ handle: OpaquePointer, _ observe: @escaping @convention(c) () -> Void)
 {
-    loop(handle).add(RunLoop.Observer(.all) { _, _ in observe() }, forMode: .default)
+    try! loop(handle).add(RunLoop.Observer(.all) { _, _ in observe() }, forMode: .default)
 }
 
 @_cdecl("peer_add_modes") func peerAddModes(_ handle: OpaquePointer, _ count: CUnsignedInt, _ areCommon: Bool) {

@@ -2,5 +2,5 @@
 import RunLoopKit
 
 let timer = RunLoop.Timer(after: .milliseconds(1)) { _ in RunLoop.main.stop() }
-RunLoop.main.add(timer, forMode: .default)
+try RunLoop.main.add(timer, forMode: .default)
 RunLoop.main.run()

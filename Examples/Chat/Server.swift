@@ -38,7 +38,7 @@ extension RunLoop.Mode {
         let status = RunLoop.Timer(isolation: .shared, every: interval, tolerance: interval / 10) { [weak self] _ in
             self?.printStatus()
         }
-        loop.add(status, forMode: .default)
+        try loop.add(status, forMode: .default)
         self.status = status
     }
 

@@ -27,7 +27,11 @@ import RunLoopKit
         // Tasks of the main actor run in the main loop, between its other work.
         let commands = Task { await takeCommands() }
         Task {
-            await station.measure(sensors)
+            do {
+                try await station.measure(sensors)
+            } catch {
+                Terminal.complain("sensors: \(error)")
+            }
             if let fifo { await station.measure(fifo) }
             for await event in station.events { tell(event) }
             // The main loop does not run afterwards, so the other tasks must end before.

@@ -47,13 +47,13 @@ actor Station {
 
     /// Reads each sensor now and at its intervals. All timers have a tolerance, so that those that are due at about the same
     /// time share a wake-up.
-    func measure(_ sensors: [Sensor]) {
+    func measure(_ sensors: [Sensor]) throws(RunLoop.Error) {
         for sensor in sensors {
             let timer = RunLoop.Timer(at: .now, every: sensor.interval, tolerance: sensor.interval / 10) {
                 [weak self] _ in
                 self?.assumeIsolated { $0.ask(sensor) }
             }
-            thread.loop.add(timer, forMode: .default)
+            try thread.loop.add(timer, forMode: .default)
             timers.append(timer)
         }
     }

@@ -11,7 +11,7 @@ enum Activities: Act {
         let observer = RunLoop.Observer(.all) { _, activity in
             stage.tell(activity.name)
         }
-        loop.add(observer, forMode: .default)
+        try loop.add(observer, forMode: .default)
         defer { observer.invalidate() }
 
         // The closure and its captures are sent to the loop, so it may have a variable of its own.
@@ -25,7 +25,7 @@ enum Activities: Act {
                 loop.stop()
             }
         }
-        loop.add(timer, forMode: .default)
+        try loop.add(timer, forMode: .default)
 
         let result = loop.run(mode: .default, for: .seconds(20))
 

@@ -15,7 +15,7 @@ enum Modes: Act {
             let missed = timer.missedTicks
             stage.tell("ordinary timer" + (missed > 0 ? ", which has missed \(missed) ticks" : ""))
         }
-        loop.add(ordinary, forMode: .default)
+        try loop.add(ordinary, forMode: .default)
         defer { ordinary.invalidate() }
 
         var ticks = 0
@@ -24,7 +24,7 @@ enum Modes: Act {
             stage.tell("common timer, tick \(ticks)")
             if ticks.isMultiple(of: 4) { loop.stop() }
         }
-        loop.add(common, forMode: .common)
+        try loop.add(common, forMode: .common)
         defer { common.invalidate() }
 
         stage.tell("run in the default mode")

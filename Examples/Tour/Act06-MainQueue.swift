@@ -18,7 +18,7 @@ enum MainQueue: Act {
             // The main loop calls this on the initial thread, so the code may assume the isolation.
             MainActor.assumeIsolated { diary.enter("timer") }
         }
-        RunLoop.main.add(timer, forMode: .default)
+        try RunLoop.main.add(timer, forMode: .default)
         defer { timer.invalidate() }
 
         Task { @MainActor in

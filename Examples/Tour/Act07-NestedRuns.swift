@@ -11,7 +11,7 @@ enum NestedRuns: Act {
     static func perform(on stage: Stage) throws {
         let loop = RunLoop.current
         let document = RunLoop.Timer(every: .milliseconds(25)) { _ in stage.tell("timer of the document") }
-        loop.add(document, forMode: .default)
+        try loop.add(document, forMode: .default)
         defer { document.invalidate() }
 
         loop.perform(after: .milliseconds(60)) {
@@ -49,7 +49,7 @@ enum NestedRuns: Act {
         run("with nothing to do")
 
         let dialogue = RunLoop.Timer(every: .milliseconds(20)) { _ in stage.tell("timer of the dialogue") }
-        loop.add(dialogue, forMode: modal)
+        try loop.add(dialogue, forMode: modal)
         defer { dialogue.invalidate() }
         let began = stage.time
         run("with a limit", for: .milliseconds(50))

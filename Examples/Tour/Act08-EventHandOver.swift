@@ -18,7 +18,7 @@ enum EventHandOver: Act {
         let window = Window(stage)
 
         let turns = RunLoop.Observer(.beforeTimers) { _, _ in MainActor.assumeIsolated { window.turn += 1 } }
-        loop.add(turns, forMode: .common)
+        try loop.add(turns, forMode: .common)
         defer { turns.invalidate() }
 
         let handler = RunLoop.Source {

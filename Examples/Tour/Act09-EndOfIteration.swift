@@ -24,7 +24,7 @@ enum EndOfIteration: Act {
                 MainActor.assumeIsolated { transaction.commit() }
             },
         ]
-        for observer in observers { loop.add(observer, forMode: .default) }
+        for observer in observers { try loop.add(observer, forMode: .default) }
         defer { for observer in observers { observer.invalidate() } }
 
         func change(_ parts: String...) {

@@ -10,7 +10,7 @@ enum Conditions: Act {
     static func perform(on stage: Stage) throws {
         let loop = RunLoop.current
         let ticker = RunLoop.Timer(every: .milliseconds(30)) { _ in stage.tell("meanwhile, a timer") }
-        loop.add(ticker, forMode: .default)
+        try loop.add(ticker, forMode: .default)
         defer { ticker.invalidate() }
 
         // A condition that becomes true on another thread.
@@ -23,16 +23,18 @@ enum Conditions: Act {
             // The loop itself waits for nothing of this, so it must be woken to check.
             loop.wakeUp()
         }
-        let found = loop.run(upTo: .seconds(10)) { primes.load(ordering: .acquiring) > 0 }
+        let found = loop.run(
+            untilTrue: { primes.load(ordering: .acquiring) > 0 }, deadline: .now + .seconds(10))
         let foundAfter = stage.tell(found ? "the primes are there" : "no primes")
         worker.join()
 
         // A condition that never becomes true.
-        let vain = loop.run(upTo: .milliseconds(90)) { primes.load(ordering: .acquiring) > 1_000_000 }
+        let vain = loop.run(
+            untilTrue: { primes.load(ordering: .acquiring) > 1_000_000 }, deadline: .now + .milliseconds(90))
         let vainAfter = stage.tell(vain ? "more than a million primes" : "gave up") - foundAfter
 
         // A condition that is already true.
-        let atOnce = loop.run(upTo: .seconds(10)) { true }
+        let atOnce = loop.run(untilTrue: { true }, deadline: .now + .seconds(10))
         stage.tell("what holds already needs no run")
 
         try stage.check(
@@ -43,27 +45,5 @@ enum Conditions: Act {
         try stage.check(
             "the loop went on with its work while it waited",
             stage.story.contains("meanwhile, a timer"))
-    }
-}
-
-extension RunLoop {
-    /// Runs a mode until a condition holds, but for no longer than `limit`. On the loop's own thread.
-    ///
-    /// The condition is checked before the loop sleeps, that is, after all work of the loop itself. A thread that makes it true
-    /// from outside must then call `wakeUp()`.
-    ///
-    /// - Returns: whether the condition holds.
-    func run(upTo limit: Duration, inMode mode: Mode = .default, until holds: @escaping @Sendable () -> Bool) -> Bool {
-        let deadline = Instant.now + limit
-        let judge = Observer(.beforeWaiting) { [unowned self] _, _ in
-            if holds() { stop() }
-        }
-        add(judge, forMode: mode)
-        defer { judge.invalidate() }
-        // The run may have been stopped for another reason; then it starts again.
-        while !holds() {
-            if run(mode: mode, until: deadline) != .stopped || .now >= deadline { return holds() }
-        }
-        return true
     }
 }

@@ -112,7 +112,7 @@ extension RunLoopKit.RunLoop {
         private func detachAtEndOfThread(inMode mode: Mode) {
             let token = EndOfThread(self)
             let observer = Observer(.exit) { _, _ in withExtendedLifetime(token) {} }
-            loop.add(observer, forMode: mode)
+            loop.addUnlessOver(observer, forMode: mode)
             self.observer = observer
         }
 

@@ -45,7 +45,7 @@ final class NotificationPoster: @unchecked Sendable {
         entries.append(entry)
         entries[entries.count - 1].serial = lastSerial
         let observer = observer ?? makeObserver()
-        for mode in entry.modes { loop.add(observer, forMode: mode.native) }
+        for mode in entry.modes { loop.addUnlessOver(observer, forMode: mode.native) }
     }
 
     func remove(where isMeant: (Entry) -> Bool) {

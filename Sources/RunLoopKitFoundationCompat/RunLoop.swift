@@ -42,7 +42,7 @@ public final class RunLoop {
     ///
     /// The loop retains the timer until it is invalid.
     public func add(_ timer: Timer, forMode mode: Mode) {
-        if timer.join(timers) && !native.add(timer.native, forMode: mode.native) {
+        if timer.join(timers) && !native.addUnlessOver(timer.native, forMode: mode.native) {
             timers.letGo(timer)
             timer.leave(timers)
         }

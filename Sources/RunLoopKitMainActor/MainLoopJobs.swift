@@ -47,7 +47,7 @@
             }
             self.loop = loop
             let nestedRuns = RunLoop.Observer(.entry) { [unowned self] _, _ in runBegins() }
-            RunLoop.main.add(nestedRuns, forMode: .common)
+            RunLoop.main.addUnlessOver(nestedRuns, forMode: .common)
         }
 
         package var isOnThread: Bool { runloop_is_current(loop) }

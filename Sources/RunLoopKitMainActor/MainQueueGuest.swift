@@ -43,7 +43,7 @@
                 if MainLoopJobs.shared.hasWaiting { invite() }
             }
             endOfRun = observer
-            RunLoop.main.add(observer, forMode: .common)
+            RunLoop.main.addUnlessOver(observer, forMode: .common)
         }
 
         private init() {

@@ -101,7 +101,7 @@ extension RunLoop {
                 wait: { Place.at($0).wait($1) })
             precondition(runloop_set_clock(&clock) == 0, "A simulation needs a thread whose loop has no timers.")
             // Retained by an observer of the loop, as long as that.
-            RunLoop.current.add(
+            RunLoop.current.addUnlessOver(
                 Observer(.beforeTimers, order: .min) { _, _ in place.schedule.yield(from: place.member) },
                 forMode: .common)
             return member

@@ -5,9 +5,9 @@ internal import Synchronization
 extension RunLoop {
     /// The time of a loop, in a test's hands. An hour of timers passes at once.
     ///
-    ///     await withVirtualTime { loop, time in
+    ///     try await withVirtualTime { loop, time in
     ///         let timer = RunLoop.Timer(after: .seconds(3600)) { _ in print("an hour has passed") }
-    ///         loop.add(timer, forMode: .default)
+    ///         try loop.add(timer, forMode: .default)
     ///         time.advance(by: .seconds(3599))
     ///         precondition(timer.isValid)
     ///         time.advance(by: .seconds(1))

@@ -26,7 +26,7 @@ final class FoundationHostTests: XCTestCase {
         let order = Order()
         let host = try RunLoop.FoundationHost()
         let timer = RunLoop.Timer(after: .milliseconds(1), every: .milliseconds(1)) { _ in order.note("ours") }
-        RunLoop.current.add(timer, forMode: .default)
+        try RunLoop.current.add(timer, forMode: .default)
         let other = FoundationTimer.scheduledTimer(withTimeInterval: 0.001, repeats: true) { _ in order.note("theirs") }
         FoundationLoop.run { order.count(of: "ours") > 9 && order.count(of: "theirs") > 9 }
         timer.invalidate()
@@ -46,7 +46,7 @@ final class FoundationHostTests: XCTestCase {
         RunLoop.current.perform {
             try? waiting.value.run()
             let timer = RunLoop.Timer(after: .milliseconds(10)) { _ in waiting.value.terminate() }
-            RunLoop.current.add(timer, forMode: .default)
+            try! RunLoop.current.add(timer, forMode: .default)
             waiting.value.waitUntilExit()
             RunLoop.current.stop()
         }
@@ -81,7 +81,7 @@ final class FoundationHostTests: XCTestCase {
         let host = try RunLoop.FoundationHost()
         let order = Order()
         let observer = RunLoop.Observer([.beforeTimers, .afterWaiting]) { _, _ in order.note("awake") }
-        RunLoop.current.add(observer, forMode: .default)
+        try RunLoop.current.add(observer, forMode: .default)
         // What other tests have left may end now; a loop that polled would be awake each time.
         let wasQuiet = (0..<20).contains { _ in
             let before = order.lines.count
@@ -100,7 +100,7 @@ final class FoundationHostTests: XCTestCase {
         DispatchQueue.main.async {
             DispatchQueue.main.async { order.note("second block") }
             let timer = RunLoop.Timer(after: .milliseconds(1)) { _ in order.note("timer") }
-            RunLoop.main.add(timer, forMode: .default)
+            try! RunLoop.main.add(timer, forMode: .default)
             FoundationLoop.run { order.lines.count == 1 }
         }
         FoundationLoop.run { order.lines.count == 2 }

@@ -122,7 +122,7 @@ final class MainThreadTests: XCTestCase {
     func testTimerIsOnMainActor() throws {
         let seen = Seen()
         let timer = RunLoop.Timer(after: .zero) { _ in MainActor.assumeIsolated { seen.note() } }
-        RunLoop.main.add(timer, forMode: .common)
+        try RunLoop.main.add(timer, forMode: .common)
         try RunLoop.main.runUntil { seen.threads.count == 1 }
         XCTAssertEqual(seen.threads, [pthread_self()])
     }
@@ -148,18 +148,18 @@ final class MainThreadTests: XCTestCase {
             state.note("ticks")
             timer.invalidate()
         }
-        loop.add(timer, forMode: .default)
-        loop.add(RunLoop.Timer(isolation: .shared, after: .zero) { _ in state.note("fires") }, forMode: .default)
+        try loop.add(timer, forMode: .default)
+        try loop.add(RunLoop.Timer(isolation: .shared, after: .zero) { _ in state.note("fires") }, forMode: .default)
         let later = RunLoop.Timer(isolation: .shared, after: .zero, every: .seconds(1000)) { timer in
             state.note("fires, then ticks")
             timer.invalidate()
         }
-        loop.add(later, forMode: .default)
+        try loop.add(later, forMode: .default)
         let timeout = RunLoop.Timeout(isolation: .shared, after: .zero) { state.note("is late") }
         let observer = RunLoop.Observer(isolation: .shared, .entry, repeats: false) { _, activity in
             state.note("entry \(activity == .entry)")
         }
-        loop.add(observer, forMode: .default)
+        try loop.add(observer, forMode: .default)
         let signalled = RunLoop.Source(isolation: .shared) { state.note("signalled") }
         try loop.add(signalled, forMode: .default)
         signalled.signal()

@@ -13,7 +13,7 @@ import Testing
         let usesMemory = try await withRunLoopThread {
             let ticks = Count()
             let timer = RunLoop.Timer(at: .now, every: .nanoseconds(1)) { _ in ticks.increment() }
-            RunLoop.current.add(timer, forMode: .default)
+            try RunLoop.current.add(timer, forMode: .default)
             let usesMemory = try deliver()
             #expect(ticks.value >= Self.deliveries)
             timer.invalidate()
@@ -26,7 +26,7 @@ import Testing
     func releasedTimerTick() async throws {
         let usesMemory = try await withRunLoopThread {
             let ticks = Count()
-            RunLoop.current.add(
+            try RunLoop.current.add(
                 RunLoop.Timer(at: .now, every: .nanoseconds(1)) { timer in
                     ticks.increment()
                     if !timer.isValid { ticks.increment() }
@@ -45,7 +45,7 @@ import Testing
             let notified = Count()
             let source = RunLoop.Source { performed.increment() }
             try RunLoop.current.add(source, forMode: .default)
-            RunLoop.current.add(RunLoop.Observer(.all) { _, _ in notified.increment() }, forMode: .default)
+            try RunLoop.current.add(RunLoop.Observer(.all) { _, _ in notified.increment() }, forMode: .default)
             let usesMemory = try deliver { source.signal() }
             #expect(performed.value >= Self.deliveries)
             #expect(notified.value == 4 * performed.value)
@@ -102,7 +102,7 @@ import Testing
             let notified = Count()
             let source = RunLoop.Source {}
             try RunLoop.current.add(source, forMode: .default)
-            RunLoop.current.add(
+            try RunLoop.current.add(
                 RunLoop.Observer(.beforeTimers) { observer, _ in
                     if observer.isValid { notified.increment() }
                 }, forMode: .default)
@@ -164,7 +164,7 @@ import Testing
     func moving() async throws {
         let counts = try await withRunLoopThread {
             let timer = RunLoop.Timer(after: .seconds(3600)) { _ in }
-            RunLoop.current.add(timer, forMode: .default)
+            try RunLoop.current.add(timer, forMode: .default)
             return try [
                 allocations { timer.reschedule(after: .seconds(1800)) },
                 allocations { timer.nextFireDate = .now + .seconds(1800) },
@@ -180,7 +180,7 @@ import Testing
             let timers = (0..<10).map { _ in RunLoop.Timer(after: .seconds(3600)) { _ in } }
             var next = 0
             return try allocations {
-                loop.add(timers[next], forMode: .default)
+                try! loop.add(timers[next], forMode: .default)
                 timers[next].invalidate()
                 next += 1
             }

@@ -64,7 +64,7 @@ import Testing
                     }
                 )
             })
-        for timer in [once, often, ticks, dated] { loop.add(timer, forMode: .common) }
+        for timer in [once, often, ticks, dated] { try loop.add(timer, forMode: .common) }
         for source in [signalled, readable] { try loop.add(source, forMode: .common) }
         signalled.signal(waking: loop)
         writeByte(writer)
@@ -80,7 +80,7 @@ import Testing
         await #expect(processExitsWith: .failure) {
             let (thread, other) = (try RunLoop.Thread(), try RunLoop.Thread())
             let actor = PlaceOnLoop(on: thread.loop)
-            other.loop.add(RunLoop.Timer(isolatedTo: actor, after: .zero) { _, _ in }, forMode: .common)
+            try other.loop.add(RunLoop.Timer(isolatedTo: actor, after: .zero) { _, _ in }, forMode: .common)
         }
     }
 
@@ -130,11 +130,11 @@ import Testing
         }
         try loop.add(source, forMode: .default)
         try loop.add(descriptor, forMode: .default)
-        loop.add(
+        try loop.add(
             RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in counter.check("observer", trace) },
             forMode: .default
         )
-        loop.add(
+        try loop.add(
             RunLoop.Timer(after: .zero) { _ in
                 counter.check("timer", trace)
                 writeByte(writer)
@@ -215,7 +215,7 @@ import Testing
         let seen = Handed<Int>()
         thread.perform {
             gate.wait()
-            loop.add(
+            try! loop.add(
                 RunLoop.Timer(after: .zero) { _ in counter.assumeIsolated { seen.put($0.add(0)) } }, forMode: .common)
         }
         let jobs = (0..<3000).map { _ in Task.immediateDetached { _ = await counter.add(1) } }
@@ -310,8 +310,8 @@ import Testing
                 onCancel: { _, _ in counter.check("cancelled", trace) },
                 perform: { counter.check("source", trace) })
             try loop.add(source, forMode: "private")
-            loop.add(RunLoop.Timer(after: .zero) { _ in counter.check("timer", trace) }, forMode: "private")
-            loop.add(RunLoop.Observer(.entry) { _, _ in counter.check("observer", trace) }, forMode: "private")
+            try loop.add(RunLoop.Timer(after: .zero) { _ in counter.check("timer", trace) }, forMode: "private")
+            try loop.add(RunLoop.Observer(.entry) { _, _ in counter.check("observer", trace) }, forMode: "private")
             loop.perform(inModes: ["private"]) { counter.check("performed", trace) }
             source.signal()
             loop.run(mode: "private", for: .zero)

@@ -15,8 +15,8 @@ import Testing
                 let timer = RunLoop.Timer(every: .milliseconds(1)) { _ in fired.increment() }
                 let observer = RunLoop.Observer(.all) { _, _ in }
                 let source = RunLoop.Source {}
-                inherited.add(timer, forMode: .default)
-                inherited.add(observer, forMode: .default)
+                try inherited.add(timer, forMode: .default)
+                try inherited.add(observer, forMode: .default)
                 try inherited.add(source, forMode: .common)
                 let status = statusOfChild {
                     useInherited(inherited, timer, source)
@@ -97,10 +97,10 @@ import Testing
             "There the Swift runtime takes a lock at each use of a lazily made value, and a fork may catch that one."))
     func forkAmongThreads() async {
         await #expect(processExitsWith: .success) {
-            await withRunLoop { loop in
+            try await withRunLoop { loop in
                 let isOver = Count()
                 let shared = RunLoop.Timer(every: .seconds(3600)) { _ in }
-                loop.add(shared, forMode: .default)
+                try loop.add(shared, forMode: .default)
                 let attempts = Count()
                 let threads = (0..<3).map { _ in TestThread { useLoops(loop, until: isOver, attempts) } }
                 // The Swift runtime itself takes locks at the first use of many things, and does not prepare for forks.
@@ -110,7 +110,9 @@ import Testing
                     let status = statusOfChild {
                         // The lock of its keeper may be held by another thread, which does not exist here.
                         shared.invalidate()
-                        loop.add(RunLoop.Timer(after: .zero) { _ in }, forMode: .default)
+                        refuses { () throws(RunLoop.Error) in
+                            try loop.add(RunLoop.Timer(after: .zero) { _ in }, forMode: .default)
+                        }
                         useNewLoop(not: loop)
                     }
                     precondition(status == 0, "A child ended with status \(status).")
@@ -126,15 +128,20 @@ import Testing
 private func useInherited(_ loop: RunLoop, _ timer: RunLoop.Timer, _ source: RunLoop.Source) {
     precondition(!loop.isCurrent && !loop.isWaiting && loop.currentMode == nil)
     precondition(!loop.perform {})
-    precondition(!loop.add(RunLoop.Timer(after: .zero) { _ in }, forMode: .default))
-    precondition(!loop.add(RunLoop.Observer(.all) { _, _ in }, forMode: .default))
+    refuses { () throws(RunLoop.Error) in try loop.add(RunLoop.Timer(after: .zero) { _ in }, forMode: .default) }
+    refuses { () throws(RunLoop.Error) in try loop.add(RunLoop.Observer(.all) { _, _ in }, forMode: .default) }
+    refuses { () throws(RunLoop.Error) in try loop.add(RunLoop.Source {}, forMode: .default) }
     loop.stop()
     loop.wakeUp()
     source.signal(waking: loop)
     loop.remove(timer, forMode: .default)
+}
+
+/// An inherited loop takes no item.
+private func refuses(_ addition: () throws(RunLoop.Error) -> Void) {
     do {
-        try loop.add(RunLoop.Source {}, forMode: .default)
-        preconditionFailure("A source was added to an inherited loop.")
+        try addition()
+        preconditionFailure("An item was added to an inherited loop.")
     } catch {
         precondition(error == .inheritedAcrossFork)
     }
@@ -152,9 +159,9 @@ private func useNewLoop(not inherited: RunLoop) {
 private func use(_ loop: RunLoop) {
     let served = Count()
     let source = RunLoop.Source { served.increment() }
-    guard (try? loop.add(source, forMode: "child")) != nil else { preconditionFailure("The new loop takes no source.") }
+    try! loop.add(source, forMode: "child")
     source.signal()
-    loop.add(RunLoop.Timer(after: .milliseconds(1)) { _ in served.increment() }, forMode: "child")
+    try! loop.add(RunLoop.Timer(after: .milliseconds(1)) { _ in served.increment() }, forMode: "child")
     loop.perform(inModes: ["child"]) { served.increment() }
     // Without a limit: in a forked child the thread sanitizer's `epoll_pwait2` asks the kernel twice, and returns the second answer.
     precondition(loop.run(mode: "child", untilTrue: { served.value == 3 }, deadline: nil))
@@ -169,9 +176,9 @@ private func useLoops(_ shared: RunLoop, until isOver: Count, _ attempts: Count)
             for _ in 0..<20 {
                 let timer = RunLoop.Timer(every: .seconds(3600)) { _ in }
                 precondition(RunLoop.main !== loop)
-                loop.add(timer, forMode: .default)
+                try! loop.add(timer, forMode: .default)
                 loop.remove(timer, forMode: .default)
-                shared.add(timer, forMode: .default)
+                try! shared.add(timer, forMode: .default)
                 timer.invalidate()
             }
         }.join()

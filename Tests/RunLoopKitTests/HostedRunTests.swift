@@ -28,7 +28,7 @@ import Testing
             try loop.add(keepAlive, forMode: .default)
             let run = try RunLoop.HostedRun()
             #expect(run.status == .hasMore && Self.isReadable(run))
-            loop.add(RunLoop.Timer(after: .milliseconds(1)) { _ in served.increment() }, forMode: .default)
+            try loop.add(RunLoop.Timer(after: .milliseconds(1)) { _ in served.increment() }, forMode: .default)
             Self.serve(run) { served.value == 1 }
             let thread = TestThread { loop.perform { served.increment() } }
             Self.serve(run) { served.value == 2 }
@@ -67,7 +67,7 @@ import Testing
             let exits = Count()
             let performed = Count()
             try loop.add(RunLoop.Source {}, forMode: .default)
-            loop.add(RunLoop.Observer(.exit) { _, _ in exits.increment() }, forMode: .default)
+            try loop.add(RunLoop.Observer(.exit) { _, _ in exits.increment() }, forMode: .default)
             do {
                 let run = try RunLoop.HostedRun()
                 func again() {

@@ -78,7 +78,7 @@ import Testing
         // The first report without a waiting consumer removes the source.
         try await settle(thread)
         let woken = Count()
-        thread.loop.add(RunLoop.Observer(.afterWaiting) { _, _ in woken.increment() }, forMode: .default)
+        try thread.loop.add(RunLoop.Observer(.afterWaiting) { _, _ in woken.increment() }, forMode: .default)
         usleep(20_000)
         #expect(woken.value <= 1)
         #expect(try await chunks.next(isolation: nil) == [2])
@@ -240,7 +240,7 @@ import Testing
             #expect(loop.run(mode: .default, for: .zero) == .finished)
             #expect(received.value == 0)
             let iterations = Count()
-            loop.add(RunLoop.Observer(.beforeSources) { _, _ in iterations.increment() }, forMode: mode)
+            try loop.add(RunLoop.Observer(.beforeSources) { _, _ in iterations.increment() }, forMode: mode)
             #expect(loop.run(mode: mode, for: generous) == .finished)
             finish(task)
             #expect(received.value == 100)

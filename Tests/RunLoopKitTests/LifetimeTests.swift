@@ -26,8 +26,8 @@ import Testing
             let timers = Count()
             let observers = Count()
             let (timer, observer) = (ticking(timers), watching(observers))
-            RunLoop.current.add(timer, forMode: .common)
-            RunLoop.current.add(observer, forMode: .common)
+            try RunLoop.current.add(timer, forMode: .common)
+            try RunLoop.current.add(observer, forMode: .common)
             #expect(timers.value == 0 && observers.value == 0)
             timer.invalidate()
             timer.invalidate()
@@ -45,7 +45,7 @@ import Testing
             let during = Trace()
             do {
                 let token = Token(freed)
-                RunLoop.current.add(
+                try RunLoop.current.add(
                     RunLoop.Timer(at: .now, every: .seconds(1)) { timer in
                         timer.invalidate()
                         during.note("\(freed.value)")
@@ -69,8 +69,8 @@ import Testing
             do {
                 let (newTimer, newObserver) = (ticking(timers), watching(observers))
                 for mode: RunLoop.Mode in [.default, "a", .common] {
-                    loop.add(newTimer, forMode: mode)
-                    loop.add(newObserver, forMode: mode)
+                    try loop.add(newTimer, forMode: mode)
+                    try loop.add(newObserver, forMode: mode)
                 }
                 (timer, observer) = (newTimer, newObserver)
             }
@@ -93,10 +93,10 @@ import Testing
             let kept = Handed<RunLoop.Timer>()
             TestThread {
                 let loop = RunLoop.current
-                loop.add(ticking(released), forMode: .default)
-                loop.add(watching(released), forMode: .common)
+                try! loop.add(ticking(released), forMode: .default)
+                try! loop.add(watching(released), forMode: .common)
                 let timer = ticking(held)
-                loop.add(timer, forMode: .default)
+                try! loop.add(timer, forMode: .default)
                 kept.put(timer)
                 let token = Token(sources)
                 try? loop.add(RunLoop.Source { token.touch() }, forMode: .default)
@@ -108,7 +108,7 @@ import Testing
             let timer = try #require(kept.take())
             kept.clear()
             #expect(timer.isValid)
-            #expect(RunLoop.current.add(timer, forMode: .default))
+            try RunLoop.current.add(timer, forMode: .default)
             #expect(RunLoop.current.contains(timer, inMode: .default))
             timer.invalidate()
             #expect(held.value == 1)
@@ -169,7 +169,7 @@ import Testing
                                 token.touch()
                                 if attempt % 3 == 0 { $0.invalidate() }
                             }
-                            loop.add(timer, forMode: .default)
+                            try! loop.add(timer, forMode: .default)
                             if attempt % 2 == 0 { usleep(50) }
                             switch attempt % 3 {
                             case 1: timer.invalidate()

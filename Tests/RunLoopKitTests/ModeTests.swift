@@ -55,9 +55,9 @@ import Testing
             let timer = RunLoop.Timer(after: .seconds(1000)) { _ in }
             let source = RunLoop.Source {}
             let observer = RunLoop.Observer(.all) { _, _ in }
-            loop.add(timer, forMode: .common)
+            try loop.add(timer, forMode: .common)
             try loop.add(source, forMode: .common)
-            loop.add(observer, forMode: .common)
+            try loop.add(observer, forMode: .common)
             #expect(!loop.contains(timer, inMode: "later"))
             loop.addCommonMode("later")
             loop.addCommonMode("later")
@@ -77,7 +77,7 @@ import Testing
             let loop = RunLoop.current
             loop.addCommonMode(.tracking)
             let timer = RunLoop.Timer(after: .seconds(1000)) { _ in }
-            loop.add(timer, forMode: .common)
+            try loop.add(timer, forMode: .common)
             loop.remove(timer, forMode: .tracking)
             #expect(!loop.contains(timer, inMode: .tracking))
             #expect(loop.contains(timer, inMode: .common))

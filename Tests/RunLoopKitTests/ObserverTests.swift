@@ -25,8 +25,8 @@ import Testing
             ]
             let trace = Trace()
             let observer = RunLoop.Observer(.all) { _, activity in trace.note(names[activity] ?? "unknown") }
-            RunLoop.current.add(observer, forMode: .default)
-            RunLoop.current.add(RunLoop.Timer(after: .zero) { _ in trace.note("timer") }, forMode: .default)
+            try RunLoop.current.add(observer, forMode: .default)
+            try RunLoop.current.add(RunLoop.Timer(after: .zero) { _ in trace.note("timer") }, forMode: .default)
             RunLoop.current.run()
             #expect(trace.all == ["entry", "timers", "sources", "waiting", "waited", "timer", "exit"])
         }
@@ -37,7 +37,7 @@ import Testing
         try await withRunLoopThread {
             let trace = Trace()
             for (name, order) in [("c", 1), ("a", -5), ("d", 1), ("b", 0)] {
-                RunLoop.current.add(
+                try RunLoop.current.add(
                     RunLoop.Observer(.entry, order: order) { _, _ in trace.note(name) }, forMode: .default)
             }
             RunLoop.current.perform {}
@@ -53,7 +53,7 @@ import Testing
             let observer = RunLoop.Observer([.beforeTimers, .exit], repeats: false) { observer, activity in
                 trace.note("\(activity == .beforeTimers) \(observer.isValid)")
             }
-            RunLoop.current.add(observer, forMode: .default)
+            try RunLoop.current.add(observer, forMode: .default)
             for _ in 0..<2 {
                 RunLoop.current.perform {}
                 RunLoop.current.run()
@@ -69,8 +69,8 @@ import Testing
             let trace = Trace()
             let observer = RunLoop.Observer(.entry) { trace.note("\(ObjectIdentifier($0)) \($1 == .entry)") }
             let identity = "\(ObjectIdentifier(observer))"
-            RunLoop.current.add(observer, forMode: .default)
-            RunLoop.current.add(
+            try RunLoop.current.add(observer, forMode: .default)
+            try RunLoop.current.add(
                 RunLoop.Observer(.entry) { observer, _ in
                     observer.invalidate()
                     trace.note("\(observer.isValid)")
@@ -86,26 +86,30 @@ import Testing
         try await withRunLoopThread {
             let loop = RunLoop.current
             let observer = RunLoop.Observer(.entry) { _, _ in }
-            #expect(loop.add(observer, forMode: .default))
-            #expect(loop.add(observer, forMode: .default))
+            try loop.add(observer, forMode: .default)
+            try loop.add(observer, forMode: .default)
             #expect(loop.contains(observer, inMode: .default))
             loop.remove(observer, forMode: .default)
             loop.remove(observer, forMode: .default)
             #expect(!loop.contains(observer, inMode: .default))
-            try withLoopElsewhere { #expect($0.add(observer, forMode: .common)) }
-            #expect(loop.add(observer, forMode: .default))
+            try withLoopElsewhere { try $0.add(observer, forMode: .common) }
+            try loop.add(observer, forMode: .default)
             observer.invalidate()
             #expect(!loop.contains(observer, inMode: .default))
-            #expect(!loop.add(observer, forMode: .default))
+            #expect(throws: RunLoop.Error.invalid) { try loop.add(observer, forMode: .default) }
         }
     }
 
     @Test("R97 An observer of another loop is refused")
     func inAnotherLoop() async throws {
-        await #expect(processExitsWith: .failure) {
-            let observer = RunLoop.Observer(.all) { _, _ in }
-            RunLoop.main.add(observer, forMode: .default)
-            try? await withRunLoopThread { _ = RunLoop.current.add(observer, forMode: .default) }
+        try await withRunLoopThread {
+            try withLoopElsewhere { other in
+                let observer = RunLoop.Observer(.all) { _, _ in }
+                try other.add(observer, forMode: .default)
+                #expect(throws: RunLoop.Error.inAnotherLoop) { try RunLoop.current.add(observer, forMode: .default) }
+                #expect(other.contains(observer, inMode: .default))
+                observer.invalidate()
+            }
         }
     }
 }

@@ -6,11 +6,11 @@ import Testing
     func itemsOfMainActor() async throws {
         let timer = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let thread = try RunLoop.Thread()
-            thread.loop.add(RunLoop.Timer(isolation: .shared, after: .zero) { _ in }, forMode: .default)
+            try thread.loop.add(RunLoop.Timer(isolation: .shared, after: .zero) { _ in }, forMode: .default)
         }
         let observer = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let thread = try RunLoop.Thread()
-            thread.loop.add(RunLoop.Observer(isolation: .shared, .all) { _, _ in }, forMode: .default)
+            try thread.loop.add(RunLoop.Observer(isolation: .shared, .all) { _, _ in }, forMode: .default)
         }
         let source = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let thread = try RunLoop.Thread()
@@ -71,7 +71,7 @@ import Testing
                 RunLoop.current.run(mode: "inner", for: .zero)
                 trace.note(RunLoop.current.currentMode?.rawValue ?? "none")
             }
-            loop.add(timer, forMode: "outer")
+            try loop.add(timer, forMode: "outer")
             loop.run(mode: "outer")
             #expect(trace.all == ["outer", "inner", "outer"])
             #expect(loop.currentMode == nil)
@@ -89,8 +89,12 @@ import Testing
             #expect(!accepted)
             #expect(freed.value == 1)
             #expect(!loop.isCurrent)
-            #expect(!loop.add(RunLoop.Timer(every: .seconds(1)) { _ in }, forMode: .default))
-            #expect(!loop.add(RunLoop.Observer(.all) { _, _ in }, forMode: .common))
+            #expect(throws: RunLoop.Error.loopFinished) {
+                try loop.add(RunLoop.Timer(every: .seconds(1)) { _ in }, forMode: .default)
+            }
+            #expect(throws: RunLoop.Error.loopFinished) {
+                try loop.add(RunLoop.Observer(.all) { _, _ in }, forMode: .common)
+            }
             #expect(throws: RunLoop.Error.loopFinished) { try loop.add(RunLoop.Source {}, forMode: .default) }
             loop.perform(after: .zero) {}.cancel()
             loop.addCommonMode("late")
@@ -130,7 +134,7 @@ import Testing
     @Test("The description names the modes and is not empty")
     func describesItself() async throws {
         try await withRunLoopThread {
-            RunLoop.current.add(RunLoop.Timer(after: .seconds(1000)) { _ in }, forMode: "a mode to be described")
+            try RunLoop.current.add(RunLoop.Timer(after: .seconds(1000)) { _ in }, forMode: "a mode to be described")
             #expect(RunLoop.current.description.contains("a mode to be described"))
         }
     }
@@ -143,8 +147,8 @@ import Testing
             let soon = RunLoop.Instant.now + .seconds(1000)
             let late = RunLoop.Timer(at: soon + .seconds(1)) { _ in }
             let early = RunLoop.Timer(at: soon) { _ in }
-            loop.add(late, forMode: .default)
-            loop.add(early, forMode: .common)
+            try loop.add(late, forMode: .default)
+            try loop.add(early, forMode: .common)
             #expect(loop.nextFireDate(inMode: .default) == soon)
             #expect(loop.nextFireDate(inMode: .common) == nil)
             #expect(loop.nextFireDate(inMode: "unknown") == nil)
@@ -163,12 +167,12 @@ import Testing
             try loop.add(RunLoop.Source {}, forMode: .default)
             let work = RunLoop.Source { answers.note("work") }
             try loop.add(work, forMode: .default)
-            loop.add(RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in work.signal() }, forMode: .default)
+            try loop.add(RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in work.signal() }, forMode: .default)
             let reader = RunLoop.Observer(.beforeWaiting, order: .max) { _, _ in
                 answers.note(loop.isIdle ? "idle" : "busy")
                 if loop.isIdle { loop.stop() }
             }
-            loop.add(reader, forMode: .default)
+            try loop.add(reader, forMode: .default)
             #expect(loop.run(mode: .default, for: generous) == .stopped)
             #expect(answers.all == ["busy", "work", "idle"])
             #expect(!loop.isIdle)

@@ -9,7 +9,7 @@ import Testing
             try loop.add(RunLoop.Source {}, forMode: .default)
             let count = Count()
             #expect(loop.run(untilTrue: { true }, deadline: .now + generous))
-            loop.add(RunLoop.Timer(every: .milliseconds(1)) { _ in count.increment() }, forMode: .default)
+            try loop.add(RunLoop.Timer(every: .milliseconds(1)) { _ in count.increment() }, forMode: .default)
             #expect(loop.run(untilTrue: { count.value == 3 }, deadline: .now + generous))
             #expect(count.value <= 4)
             #expect(!loop.run(untilTrue: { false }, deadline: .now + .milliseconds(5)))
@@ -25,7 +25,7 @@ import Testing
             let count = Count()
             #expect(!loop.run(untilTrue: { false }, deadline: nil))
             let timer = RunLoop.Timer(every: .milliseconds(1)) { _ in count.increment() }
-            loop.add(timer, forMode: .default)
+            try loop.add(timer, forMode: .default)
             #expect(loop.run(untilTrue: { count.value == 3 }, deadline: nil))
             #expect(loop.run(mode: "unknown", untilTrue: { true }, deadline: nil))
             loop.perform { loop.stop() }

@@ -8,7 +8,7 @@ import Testing
             let loop = RunLoop.current
             let notified = Count()
             let observer = RunLoop.Observer(.all) { _, _ in notified.increment() }
-            loop.add(observer, forMode: .common)
+            try loop.add(observer, forMode: .common)
             #expect(loop.run(mode: .default) == .finished)
             #expect(loop.run(mode: .common) == .finished)
             #expect(loop.run(mode: "unknown", for: generous) == .finished)
@@ -25,7 +25,7 @@ import Testing
             let trace = Trace()
             try loop.add(RunLoop.Source {}, forMode: .default)
             let observer = RunLoop.Observer(.all) { _, activity in trace.note("\(activity.rawValue)") }
-            loop.add(observer, forMode: .default)
+            try loop.add(observer, forMode: .default)
             #expect(loop.run(mode: .default, for: .zero) == .timedOut)
             #expect(loop.run(mode: .default, for: .seconds(-1)) == .timedOut)
             #expect(loop.run(mode: .default, until: .now - .seconds(1)) == .timedOut)
@@ -85,7 +85,7 @@ import Testing
             let waited = Count()
             try RunLoop.current.add(RunLoop.Source {}, forMode: .default)
             let observer = RunLoop.Observer(.beforeWaiting) { _, _ in waited.increment() }
-            RunLoop.current.add(observer, forMode: .default)
+            try RunLoop.current.add(observer, forMode: .default)
             let tiny = Duration(secondsComponent: 0, attosecondsComponent: 1)
             #expect(RunLoop.current.run(mode: .default, for: tiny) == .timedOut)
             #expect(waited.value >= 1)
@@ -194,7 +194,7 @@ import Testing
                 sleeps.increment()
                 if sleeps.value == 3 { RunLoop.current.stop() }
             }
-            loop.add(observer, forMode: .default)
+            try loop.add(observer, forMode: .default)
             let waker = TestThread {
                 while sleeps.value < 3 {
                     let before = sleeps.value

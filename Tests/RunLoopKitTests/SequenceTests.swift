@@ -30,7 +30,7 @@ import Testing
         let first = try #require(await iterator.next(isolation: nil))
         // Another timer of the loop counts the ticks that were not consumed.
         let count = Count()
-        thread.loop.add(RunLoop.Timer(every: .milliseconds(1)) { _ in count.increment() }, forMode: .common)
+        try thread.loop.add(RunLoop.Timer(every: .milliseconds(1)) { _ in count.increment() }, forMode: .common)
         #expect(try await eventually { count.value >= 20 })
         let next = try #require(await iterator.next(isolation: nil))
         #expect(next - first >= .milliseconds(15))
@@ -117,7 +117,7 @@ import Testing
         _ = try await iterator.next(isolation: nil)
         #expect(try await eventually { thread.loop.isWaiting })
         let woken = Count()
-        thread.loop.add(RunLoop.Observer(.afterWaiting) { _, _ in woken.increment() }, forMode: .default)
+        try thread.loop.add(RunLoop.Observer(.afterWaiting) { _, _ in woken.increment() }, forMode: .default)
         usleep(20_000)
         #expect(woken.value <= 1)
         #expect(try await iterator.next(isolation: nil) == .read)

@@ -10,7 +10,7 @@ import Testing
             #expect(loop.iterate() == 0)
             let source = RunLoop.Source { trace.note("source") }
             try loop.add(source, forMode: .default)
-            loop.add(RunLoop.Timer(after: .seconds(3600)) { _ in trace.note("timer") }, forMode: .default)
+            try loop.add(RunLoop.Timer(after: .seconds(3600)) { _ in trace.note("timer") }, forMode: .default)
             #expect(loop.iterate(times: 3) == 0)
             source.signal()
             loop.perform {
@@ -60,8 +60,8 @@ import Testing
     @Test("A condition that does not hold throws what was awaited, where, and the description of the loop")
     func conditionFails() async throws {
         let start = RunLoop.Instant.now
-        let failure = await withRunLoop { loop in
-            loop.add(RunLoop.Timer(after: .seconds(3600)) { _ in }, forMode: "platform")
+        let failure = try await withRunLoop { loop in
+            try loop.add(RunLoop.Timer(after: .seconds(3600)) { _ in }, forMode: "platform")
             return #expect(throws: AwaitedConditionFailure.self) {
                 try loop.runUntil("the train", mode: "platform", within: .milliseconds(20)) { false }
             }

@@ -208,7 +208,7 @@ import Testing
         let freed = threads.map { _ in Count() }
         for (thread, count) in zip(threads, freed) {
             let token = Token(count)
-            thread.loop.add(RunLoop.Timer(every: .seconds(1000)) { _ in token.touch() }, forMode: "never run")
+            try thread.loop.add(RunLoop.Timer(every: .seconds(1000)) { _ in token.touch() }, forMode: "never run")
             thread.loop.perform(inModes: ["never run"]) { token.touch() }
         }
         let joined = Count()

@@ -41,7 +41,7 @@ import Testing
                 ticks.increment()
                 if ticks.value == 5 { timer.invalidate() }
             }
-            RunLoop.current.add(timer, forMode: .default)
+            try RunLoop.current.add(timer, forMode: .default)
             #expect(RunLoop.current.run(mode: .default) == .finished)
             #expect(ticks.value == 5)
             #expect(early.value == 0)
@@ -54,7 +54,7 @@ import Testing
         try await withRunLoopThread {
             let trace = Trace()
             let timer = RunLoop.Timer(after: .zero) { trace.note("\($0.isValid) \($0.nextFireDate != nil)") }
-            RunLoop.current.add(timer, forMode: .default)
+            try RunLoop.current.add(timer, forMode: .default)
             RunLoop.current.run()
             #expect(trace.all == ["true true"])
             #expect(!timer.isValid)
@@ -62,7 +62,7 @@ import Testing
             timer.nextFireDate = .now
             timer.tolerance = .seconds(1)
             #expect(timer.nextFireDate == nil)
-            #expect(!RunLoop.current.add(timer, forMode: .default))
+            #expect(throws: RunLoop.Error.invalid) { try RunLoop.current.add(timer, forMode: .default) }
             #expect(!RunLoop.current.contains(timer, inMode: .default))
             timer.invalidate()
         }
@@ -74,7 +74,7 @@ import Testing
             let identities = Trace()
             let timer = RunLoop.Timer(after: .zero) { identities.note("\(ObjectIdentifier($0))") }
             let identity = "\(ObjectIdentifier(timer))"
-            RunLoop.current.add(timer, forMode: .default)
+            try RunLoop.current.add(timer, forMode: .default)
             RunLoop.current.run()
             #expect(identities.all == [identity])
         }
@@ -84,7 +84,7 @@ import Testing
     func releasedTimer() async throws {
         try await withRunLoopThread {
             let ticks = Trace()
-            RunLoop.current.add(
+            try RunLoop.current.add(
                 RunLoop.Timer(at: .now, every: .microseconds(100)) { timer in
                     ticks.note("\(ObjectIdentifier(timer))")
                     if ticks.all.count == 3 { timer.invalidate() }
@@ -102,7 +102,7 @@ import Testing
             let trace = Trace()
             do {
                 let token = Token(freed)
-                RunLoop.current.add(
+                try RunLoop.current.add(
                     RunLoop.Timer(at: .now, every: .seconds(1)) { timer in
                         token.touch()
                         RunLoop.current.remove(timer, forMode: .default)
@@ -129,7 +129,7 @@ import Testing
                     timer.invalidate()
                 }
             }
-            RunLoop.current.add(timer, forMode: .default)
+            try RunLoop.current.add(timer, forMode: .default)
             RunLoop.current.run()
             #expect(missed.all.count == 2)
             #expect(Int(missed.all.last!)! >= 8)
@@ -146,7 +146,7 @@ import Testing
                 fired.increment()
                 if fired.value == 2 { timer.invalidate() } else { timer.nextFireDate = .now }
             }
-            loop.add(timer, forMode: .default)
+            try loop.add(timer, forMode: .default)
             timer.nextFireDate = nil
             #expect(timer.nextFireDate == nil)
             #expect(loop.run(mode: .default, for: .milliseconds(2)) == .timedOut)
@@ -178,7 +178,7 @@ import Testing
                     timer.reschedule(after: .zero)
                 }
             }
-            loop.add(timer, forMode: .default)
+            try loop.add(timer, forMode: .default)
             #expect(loop.run(mode: .default, for: .zero) == .timedOut)
             let before = RunLoop.Instant.now
             timer.reschedule(after: .seconds(50))
@@ -212,7 +212,7 @@ import Testing
             try withLoopElsewhere { loop in
                 let fired = Handed<Bool>()
                 let timer = RunLoop.Timer(at: .now + .seconds(1000)) { _ in fired.put(true) }
-                loop.add(timer, forMode: .default)
+                try loop.add(timer, forMode: .default)
                 #expect(waitUntil { loop.isWaiting })
                 timer.nextFireDate = .now
                 #expect(fired.take() == true)
@@ -226,9 +226,9 @@ import Testing
             let loop = RunLoop.current
             let trace = Trace()
             let timer = RunLoop.Timer(at: .now) { _ in trace.note(RunLoop.current.currentMode!.rawValue) }
-            #expect(loop.add(timer, forMode: "a"))
-            #expect(loop.add(timer, forMode: "a"))
-            #expect(loop.add(timer, forMode: "b"))
+            try loop.add(timer, forMode: "a")
+            try loop.add(timer, forMode: "a")
+            try loop.add(timer, forMode: "b")
             loop.remove(timer, forMode: "a")
             #expect(!loop.contains(timer, inMode: "a"))
             #expect(loop.contains(timer, inMode: "b"))
@@ -244,9 +244,9 @@ import Testing
             try withLoopElsewhere { other in
                 let fired = Handed<Bool>()
                 let timer = RunLoop.Timer(at: .now) { _ in fired.put(other.isCurrent) }
-                RunLoop.current.add(timer, forMode: .default)
+                try RunLoop.current.add(timer, forMode: .default)
                 RunLoop.current.remove(timer, forMode: .default)
-                #expect(other.add(timer, forMode: .default))
+                try other.add(timer, forMode: .default)
                 #expect(fired.take() == true)
             }
         }
@@ -254,10 +254,14 @@ import Testing
 
     @Test("R86 A timer of another loop is refused")
     func inAnotherLoop() async throws {
-        await #expect(processExitsWith: .failure) {
-            let timer = RunLoop.Timer(every: .seconds(1)) { _ in }
-            RunLoop.main.add(timer, forMode: .default)
-            try? await withRunLoopThread { _ = RunLoop.current.add(timer, forMode: .default) }
+        try await withRunLoopThread {
+            try withLoopElsewhere { other in
+                let timer = RunLoop.Timer(every: .seconds(1)) { _ in }
+                try other.add(timer, forMode: .default)
+                #expect(throws: RunLoop.Error.inAnotherLoop) { try RunLoop.current.add(timer, forMode: .default) }
+                #expect(other.contains(timer, inMode: .default))
+                timer.invalidate()
+            }
         }
     }
 
@@ -287,7 +291,7 @@ import Testing
             for delay in [5, 10] {
                 let date = start + .milliseconds(delay)
                 let tolerance = Duration.milliseconds(delay == 5 ? 500 : 0)
-                loop.add(
+                try loop.add(
                     RunLoop.Timer(at: date, tolerance: tolerance) { _ in if .now < date { early.increment() } },
                     forMode: .default)
             }
@@ -340,7 +344,8 @@ import Testing
             let trace = Trace()
             let date = RunLoop.Instant.now
             for (name, order) in [("c", 2), ("a", -1), ("d", 2), ("b", 0)] {
-                RunLoop.current.add(RunLoop.Timer(at: date, order: order) { _ in trace.note(name) }, forMode: .default)
+                try RunLoop.current.add(
+                    RunLoop.Timer(at: date, order: order) { _ in trace.note(name) }, forMode: .default)
             }
             RunLoop.current.run()
             #expect(trace.all == ["a", "b", "c", "d"])

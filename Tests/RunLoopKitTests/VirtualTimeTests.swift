@@ -4,11 +4,11 @@ import Testing
 
 @Suite struct VirtualTimeTests {
     @Test("R74 An hour of timers passes at once, and each fires at its instant")
-    func hour() async {
-        await withVirtualTime { loop, time in
+    func hour() async throws {
+        try await withVirtualTime { loop, time in
             let start = time.now
             let instants = Guarded<[Duration]>([])
-            loop.add(
+            try loop.add(
                 RunLoop.Timer(every: .seconds(60)) { _ in
                     let now = RunLoop.Instant.now - start
                     instants.withLock { $0.append(now) }
@@ -44,21 +44,21 @@ import Testing
     }
 
     @Test("An advance ends when nothing is left to do, whatever stops the loop, and passes an empty mode")
-    func advance() async {
-        await withVirtualTime { loop, time in
+    func advance() async throws {
+        try await withVirtualTime { loop, time in
             let start = time.now
             time.advance(by: .seconds(1))
             time.advance(to: start)
             #expect(time.now - start == .seconds(1))
             let trace = Trace()
-            loop.add(
+            try loop.add(
                 RunLoop.Timer(after: .seconds(1)) { _ in
                     loop.stop()
                     loop.perform {
-                        loop.add(RunLoop.Timer(after: .zero) { _ in trace.note("then") }, forMode: .default)
+                        try! loop.add(RunLoop.Timer(after: .zero) { _ in trace.note("then") }, forMode: .default)
                     }
                 }, forMode: .default)
-            loop.add(RunLoop.Timer(after: .seconds(2)) { _ in trace.note("after") }, forMode: .default)
+            try loop.add(RunLoop.Timer(after: .seconds(2)) { _ in trace.note("after") }, forMode: .default)
             time.advance(by: .seconds(1))
             #expect(trace.all == ["then"])
             time.advance(by: .seconds(1))
@@ -67,11 +67,11 @@ import Testing
     }
 
     @Test("A closure of the loop can let time pass, in a nested run")
-    func nested() async {
-        await withVirtualTime { loop, time in
+    func nested() async throws {
+        try await withVirtualTime { loop, time in
             let trace = Trace()
-            loop.add(RunLoop.Timer(after: .seconds(2)) { _ in trace.note("inner") }, forMode: .default)
-            loop.add(
+            try loop.add(RunLoop.Timer(after: .seconds(2)) { _ in trace.note("inner") }, forMode: .default)
+            try loop.add(
                 RunLoop.Timer(after: .seconds(1)) { _ in
                     time.advance(by: .seconds(5))
                     trace.note("outer")

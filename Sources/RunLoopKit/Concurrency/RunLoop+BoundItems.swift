@@ -9,9 +9,9 @@ extension RunLoop.Timer {
     ///         private var ticks = 0
     ///         init(on loop: RunLoop) { self.loop = loop }
     ///
-    ///         func begin() {
+    ///         func begin() throws {
     ///             let timer = RunLoop.Timer(isolatedTo: self, every: .seconds(1)) { device, _ in device.ticks += 1 }
-    ///             loop.add(timer, forMode: .common)
+    ///             try loop.add(timer, forMode: .common)
     ///         }
     ///     }
     ///

@@ -90,7 +90,7 @@ private final class Sleeper: Sendable {
             return state.outcome
         }
         if let outcome { return waiter.resume(returning: outcome) }
-        loop.add(timer, forMode: mode)
+        loop.addUnlessOver(timer, forMode: mode)
     }
 
     /// The timer is invalidated before the task is resumed.

@@ -9,7 +9,7 @@ extension RunLoop.Timer {
     /// Makes a timer whose action is isolated to the main actor, in no loop yet.
     ///
     ///     let timer = RunLoop.Timer(isolation: .shared, every: .seconds(1)) { [weak self] _ in self?.count += 1 }
-    ///     RunLoop.main.add(timer, forMode: .common)
+    ///     try RunLoop.main.add(timer, forMode: .common)
     ///
     /// Only `RunLoop.main` may have it: adding it to another loop is a precondition failure. Otherwise the same as without
     /// `isolation`.

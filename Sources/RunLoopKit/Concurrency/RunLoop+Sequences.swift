@@ -18,7 +18,7 @@ extension RunLoop {
                 if let date = timer.nextFireDate { end.continuation.yield(date) }
             }
             continuation.onTermination = { [weak timer] _ in timer?.invalidate() }
-            self.add(timer, forMode: mode)
+            self.addUnlessOver(timer, forMode: mode)
         }
     }
 
@@ -31,7 +31,7 @@ extension RunLoop {
             let end = EndOfSequence(continuation)
             let observer = Observer(activities) { _, activity in end.continuation.yield(activity) }
             continuation.onTermination = { [weak observer] _ in observer?.invalidate() }
-            self.add(observer, forMode: mode)
+            self.addUnlessOver(observer, forMode: mode)
         }
     }
 }

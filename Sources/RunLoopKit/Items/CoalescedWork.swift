@@ -28,7 +28,7 @@ extension RunLoop {
                 state.observe(activity, body)
                 if state.isOver { observer.invalidate() }
             }
-            loop.add(observer, forMode: mode)
+            loop.addUnlessOver(observer, forMode: mode)
         }
 
         deinit {

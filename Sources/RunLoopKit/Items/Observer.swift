@@ -97,14 +97,18 @@ extension RunLoop {
     /// Adds an observer to a mode, or to all common modes, present and future (R18). Any thread. Makes the mode if needed. No
     /// effect if the observer is there already. It is notified from the next activity on (R94). O(observers) per mode.
     ///
-    /// An observer is in one loop at a time: it is a precondition failure if it is in another one.
-    ///
-    /// - Returns: is the observer in the mode now? `false` if it is invalid, if the loop's thread has ended, or if the loop
-    ///   was made before a fork and this is the child.
-    @discardableResult
-    public func add(_ observer: Observer, forMode mode: Mode) -> Bool {
+    /// - Throws: `invalid` for an invalidated observer; `inAnotherLoop`, because an observer is in one loop at a time;
+    ///   `loopFinished`, `inheritedAcrossFork`, `outOfMemory`. After an error the observer is where it was before.
+    public func add(_ observer: Observer, forMode mode: Mode) throws(RunLoop.Error) {
         checkHome(observer.home)
-        return wasAdded(runloop_add_observer(core, observer.core, mode.name))
+        let result = runloop_add_observer(core, observer.core, mode.name)
+        if result < 0 { throw Error(result: result) }
+    }
+
+    /// Adds an observer of ours, which the caller does without where the loop is over. Memory that has run out ends the program.
+    @discardableResult
+    package func addUnlessOver(_ observer: Observer, forMode mode: Mode) -> Bool {
+        wasAdded(runloop_add_observer(core, observer.core, mode.name))
     }
 
     /// Removes an observer from a mode, or from all common modes (R19, R20). It stays valid and may be added again. No effect

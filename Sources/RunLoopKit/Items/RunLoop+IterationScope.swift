@@ -23,8 +23,8 @@ extension RunLoop {
         let closer = Observer([.beforeWaiting, .exit], order: .max) { _, activity in
             if activity == .exit { scopes.leave() } else { scopes.renew() }
         }
-        add(opener, forMode: mode)
-        add(closer, forMode: mode)
+        addUnlessOver(opener, forMode: mode)
+        addUnlessOver(closer, forMode: mode)
         return Registration(state) { [weak opener, weak closer, weak scopes] in
             guard let opener, let closer, let scopes else { return }
             opener.invalidate()

@@ -167,14 +167,12 @@ extension RunLoop {
     /// Adds a timer to a mode, or to all common modes, present and future (R18). Any thread. Makes the mode if needed. No effect
     /// if the timer is there already (R86). A loop that sleeps in the mode is re-armed, not woken (R87). O(log timers) per mode.
     ///
-    /// A timer is in one loop at a time: it is a precondition failure if it is in another one.
-    ///
-    /// - Returns: is the timer in the mode now? `false` if it is invalid, if the loop's thread has ended, or if the loop was
-    ///   made before a fork and this is the child.
-    @discardableResult
-    public func add(_ timer: Timer, forMode mode: Mode) -> Bool {
+    /// - Throws: `invalid` for an invalidated timer; `inAnotherLoop`, because a timer is in one loop at a time; `loopFinished`,
+    ///   `inheritedAcrossFork`, `outOfMemory`. After an error the timer is where it was before.
+    public func add(_ timer: Timer, forMode mode: Mode) throws(RunLoop.Error) {
         checkHome(timer.home)
-        return wasAdded(runloop_add_timer(core, timer.core, mode.name))
+        let result = runloop_add_timer(core, timer.core, mode.name)
+        if result < 0 { throw Error(result: result) }
     }
 
     /// Removes a timer from a mode, or from all common modes (R19, R20). It stays valid and may be added again. No effect if
@@ -186,13 +184,17 @@ extension RunLoop {
         runloop_contains_timer(core, timer.core, mode.name)
     }
 
-    /// Reads the core's answer to the addition of a timer or an observer.
+    /// Adds a timer of ours, which the caller does without where the loop is over. Memory that has run out ends the program.
+    @discardableResult
+    package func addUnlessOver(_ timer: Timer, forMode mode: Mode) -> Bool {
+        wasAdded(runloop_add_timer(core, timer.core, mode.name))
+    }
+
+    /// Reads the core's answer to the addition of a timer or an observer of ours.
     func wasAdded(_ result: Int32) -> Bool {
-        switch Error(result: result) {
-        case _ where result == 0: return true
-        case .outOfMemory: outOfMemory()
-        case .inAnotherLoop: preconditionFailure(Error.inAnotherLoop.description)
-        default: return false
-        }
+        let error = Error(result: result)
+        if error == .outOfMemory { outOfMemory() }
+        precondition(error != .inAnotherLoop, error.description)
+        return result == 0
     }
 }

@@ -28,7 +28,7 @@ extension RunLoop {
             let watch = Observer([.entry, .beforeTimers, .beforeWaiting, .exit], order: .max) { _, activity in
                 if watched.endsRun(at: activity) { self.stop() }
             }
-            if mode != .common { add(watch, forMode: mode) }
+            if mode != .common { addUnlessOver(watch, forMode: mode) }
             let limit = deadline.map(Nanoseconds.until) ?? Nanoseconds.never
             _ = run(mode, limit: limit)
             watch.invalidate()

@@ -170,8 +170,9 @@ private func serve(
     let watch = RunLoop.Observer([.beforeTimers, .beforeWaiting], order: .max) { _, _ in
         if request.isMade.load(ordering: .sequentiallyConsistent) { loop.stop() }
     }
-    loop.add(watch, forMode: .common)
-    loop.add(RunLoop.Observer(.entry, repeats: false) { _, _ in started.put(.success(loop)) }, forMode: .default)
+    loop.addUnlessOver(watch, forMode: .common)
+    loop.addUnlessOver(
+        RunLoop.Observer(.entry, repeats: false) { _, _ in started.put(.success(loop)) }, forMode: .default)
     repeat {
         _ = loop.run(.default, limit: Nanoseconds.never)
     } while !request.isMade.load(ordering: .sequentiallyConsistent)

@@ -5,7 +5,7 @@ import RunLoopKit
 @main struct Program {
     static func main() async throws {
         precondition(currentLoopIsMain(), "Before the first await this is the initial thread.")
-        RunLoop.main.add(RunLoop.Timer(every: .milliseconds(1)) { _ in }, forMode: .common)
+        try RunLoop.main.add(RunLoop.Timer(every: .milliseconds(1)) { _ in }, forMode: .common)
         pollOnce()
         try await Task.sleep(for: .milliseconds(1))
         await MainActor.run { MainActor.preconditionIsolated() }

@@ -11,7 +11,7 @@ import RunLoopKit
         DispatchQueue.global().async {
             DispatchQueue.main.sync { place.check("the main queue, from elsewhere") }
         }
-        RunLoop.main.add(RunLoop.Timer(after: .zero) { _ in place.check("a timer") }, forMode: .common)
+        try RunLoop.main.add(RunLoop.Timer(after: .zero) { _ in place.check("a timer") }, forMode: .common)
         RunLoop.main.perform { place.check("a performed closure") }
         let source = RunLoop.Source { place.check("a source") }
         try RunLoop.main.add(source, forMode: .common)

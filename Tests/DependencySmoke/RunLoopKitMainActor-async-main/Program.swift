@@ -26,7 +26,7 @@ import RunLoopKit
                 source.signal(waking: RunLoop.main)
                 RunLoop.main.perform { continuation.resume() }
             }
-            RunLoop.main.add(timer, forMode: .common)
+            try! RunLoop.main.add(timer, forMode: .common)
         }
         try await Task.sleep(for: .milliseconds(1))
         precondition(place.count == 5, "Only \(place.count) of 5 were served.")

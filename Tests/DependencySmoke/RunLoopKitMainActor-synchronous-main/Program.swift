@@ -3,8 +3,8 @@ import RunLoopKit
 
 /// A synchronous main: the main actor is on the main loop, in nested runs, too.
 @main struct Program {
-    static func main() {
-        RunLoop.main.add(
+    static func main() throws {
+        try RunLoop.main.add(
             RunLoop.Timer(after: .zero) { _ in MainActor.assumeIsolated { _ = served.insert("timer") } },
             forMode: .common)
         Task { @MainActor in

@@ -21,7 +21,7 @@ final class WaitingTests: XCTestCase {
         }
         await withCheckedContinuation { continuation in
             let timer = RunLoop.Timer(isolation: .shared, after: .milliseconds(1)) { _ in continuation.resume() }
-            RunLoop.main.add(timer, forMode: .common)
+            try! RunLoop.main.add(timer, forMode: .common)
         }
         await withCheckedContinuation { continuation in
             DispatchQueue.main.async { continuation.resume() }

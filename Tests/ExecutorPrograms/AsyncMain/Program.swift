@@ -22,7 +22,7 @@ import RunLoopKit
                 RunLoop.main.stop()
                 continuation.resume()
             }
-            RunLoop.main.add(timer, forMode: .common)
+            try! RunLoop.main.add(timer, forMode: .common)
         }
         await Task.detached { print("pool: \(isOnInitialThread())") }.value
         for await _ in RunLoop.main.ticks(every: .milliseconds(1)) { break }

@@ -2,8 +2,8 @@ import RunLoopKit
 
 /// With a runtime that does not take the executors of RunLoopKitSingleThread, which is linked.
 @main struct Program {
-    static func main() async {
-        if CommandLine.arguments.contains("nested") { return await nestRun() }
+    static func main() async throws {
+        if CommandLine.arguments.contains("nested") { return try await nestRun() }
         await Task.detached { print("tasks on the main loop: \(isOnMainLoop())") }.value
         try? await Task.sleep(for: .milliseconds(1))
         await MainActor.run { print("main actor on the main loop: \(isOnMainLoop())") }
@@ -11,10 +11,10 @@ import RunLoopKit
 }
 
 /// A run that is nested in a job of the main actor, while another job waits.
-@MainActor private func nestRun() async {
+@MainActor private func nestRun() async throws {
     await Task.yield()
     let waiting = Task { @MainActor in print("the job that waited") }
-    RunLoop.main.add(RunLoop.Timer(every: .seconds(3600)) { _ in }, forMode: .default)
+    try RunLoop.main.add(RunLoop.Timer(every: .seconds(3600)) { _ in }, forMode: .default)
     runMainLoop(for: .milliseconds(400))
     print("the nested run has ended")
     await waiting.value

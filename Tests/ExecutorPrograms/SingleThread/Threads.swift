@@ -80,7 +80,7 @@ private actor Named {
 @MainActor func blocking() async throws {
     var ticks = 0
     let timer = RunLoop.Timer(isolation: .shared, every: .milliseconds(1)) { _ in ticks += 1 }
-    RunLoop.main.add(timer, forMode: .common)
+    try RunLoop.main.add(timer, forMode: .common)
     let gate = DispatchSemaphore(value: 0)
     async let answer = RunLoop.runBlocking {
         check(!isOnInitialThread, "what blocks is on another thread")

@@ -39,7 +39,7 @@ private func startTask(_ end: @escaping @MainActor @Sendable () -> Void) {
         try await Task.sleep(for: .milliseconds(2))
         await withCheckedContinuation { continuation in
             let timer = RunLoop.Timer(after: .milliseconds(1)) { _ in continuation.resume() }
-            RunLoop.main.add(timer, forMode: .common)
+            try! RunLoop.main.add(timer, forMode: .common)
         }
         await withCheckedContinuation { continuation in
             DispatchQueue.main.async { continuation.resume() }

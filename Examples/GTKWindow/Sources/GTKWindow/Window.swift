@@ -41,17 +41,17 @@ final class Window {
 
     /// Everything here runs on GTK's thread, in GTK's loop.
     private func start() {
+        // A timer of our loop.
+        let timer = RunLoop.Timer(isolation: .shared, every: .milliseconds(100)) { [self] _ in
+            ticks += 1
+            show("timer", "\(ticks) ticks of a timer of ours")
+        }
         do {
             try RunLoop.GLibHost()
+            try RunLoop.main.add(timer, forMode: .common)
         } catch {
             fatalError("The run loop cannot be hosted: \(error)")
         }
-        // A timer of our loop.
-        RunLoop.main.add(
-            RunLoop.Timer(isolation: .shared, every: .milliseconds(100)) { [self] _ in
-                ticks += 1
-                show("timer", "\(ticks) ticks of a timer of ours")
-            }, forMode: .common)
         // A task on the main actor.
         Task {
             for count in 1... {

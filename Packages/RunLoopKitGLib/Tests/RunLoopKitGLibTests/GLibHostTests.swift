@@ -20,7 +20,7 @@ private final class Seen {
 
     /// Has every kind of callback note its name, with a suffix.
     func askEverybody(_ suffix: String = "") {
-        RunLoop.main.add(
+        try! RunLoop.main.add(
             RunLoop.Timer(isolation: .shared, after: .milliseconds(2)) { [self] _ in note("timer" + suffix) },
             forMode: .common)
         Task {
@@ -64,7 +64,7 @@ final class GLibHostTests: XCTestCase {
         try MainActor.assumeIsolated {
             let seen = Seen()
             let host = try RunLoop.GLibHost()
-            RunLoop.main.add(
+            try RunLoop.main.add(
                 RunLoop.Timer(isolation: .shared, after: .milliseconds(1)) { _ in
                     seen.askEverybody(" inside")
                     iterate(until: seen.containsEverybody(" inside"))
@@ -107,7 +107,7 @@ final class GLibHostTests: XCTestCase {
             let context = g_main_context_new()
             g_main_context_push_thread_default(context)
             let timer = RunLoop.Timer(after: .milliseconds(1)) { _ in }
-            loop.add(timer, forMode: "other")
+            try loop.add(timer, forMode: "other")
             let host = try RunLoop.GLibHost(mode: "other")
             let limit = g_timeout_source_new_seconds(30)
             g_source_set_callback(limit, { _ in 0 }, nil, nil)
