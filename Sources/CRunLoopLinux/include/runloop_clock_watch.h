@@ -1,0 +1,48 @@
+// runloop_clock_watch.h — the wall clock was set, or the machine was suspended. Part of runloop_linux.h, whose general rules
+// hold.
+#ifndef RUNLOOP_CLOCK_WATCH_H
+#define RUNLOOP_CLOCK_WATCH_H
+#include "runloop.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Tells when the wall clock was set, and when the machine was suspended. Nothing is polled: the kernel reports both.
+typedef struct runloop_clock_watch runloop_clock_watch;
+
+/// What has happened to the clocks since the last call, or since the creation. At least one of the two is not 0.
+typedef struct runloop_clock_change {
+    /// By how much the wall clock was set, beyond the time that has passed: negative if it was set back. The time of a suspension
+    /// has passed, too, and is not in it. 0: it was not set. A leap second is a step; slewing is none.
+    int64_t step_ns;
+    /// How long the machine was suspended: by how much CLOCK_BOOTTIME has gained on CLOCK_MONOTONIC. 0: it was not. (The pause of
+    /// a virtual machine is no suspension unless its host makes it one.)
+    int64_t suspended_ns;
+} runloop_clock_change;
+
+/// The configuration of a watch of the clocks, which is copied.
+typedef struct runloop_clock_watch_config {
+    runloop_context context;
+    /// On the loop's thread, in the modes of the source. Changes that nobody has been told are added up; if the wall clock was
+    /// set forth and back meanwhile, there is nothing to tell. May be NULL.
+    void (*RUNLOOP_SENDABLE changed)(runloop_clock_watch *watch, const runloop_clock_change *change, void *info);
+} runloop_clock_watch_config;
+
+/// Watches the clocks, from now on. What is told is exact to the time between two readings of clocks, usually less than a
+/// microsecond; a change that is smaller is not told. -ENOSYS: the kernel does not report changes (a sandbox, or older than Linux
+/// 3.0). -EMFILE, -ENFILE (one descriptor), -ENOMEM. O(1).
+RUNLOOP_EXPORT int runloop_clock_watch_create(const runloop_clock_watch_config *config, runloop_clock_watch **out);
+RUNLOOP_EXPORT runloop_clock_watch *runloop_clock_watch_retain(runloop_clock_watch *watch);
+RUNLOOP_EXPORT void runloop_clock_watch_release(runloop_clock_watch *watch);
+
+/// Its source, borrowed. If it is in several loops, one of them tells a change. O(1).
+RUNLOOP_EXPORT runloop_source *runloop_clock_watch_get_source(runloop_clock_watch *watch);
+
+/// Ends the watch; changes that wait are dropped. Twice has the effect of once. O(modes it is in).
+RUNLOOP_EXPORT void runloop_clock_watch_invalidate(runloop_clock_watch *watch);
+
+#ifdef __cplusplus
+}
+#endif
+#endif // RUNLOOP_CLOCK_WATCH_H
