@@ -1,5 +1,6 @@
 internal import CRunLoopCore
 internal import CRunLoopExecutors
+internal import CRunLoopOverlay
 internal import RunLoopKit
 
 #if canImport(Glibc)
@@ -13,18 +14,12 @@ package enum Fallback {
     /// The main actor stays with the main dispatch queue, which the main loop serves, also below an `async` `main`. Says so once.
     package static func begin(product: StaticString, isMainActorFree: Bool) {
         let serves = isMainActorFree && runloop_take_over_async_main { while true { RunLoop.main.run() } }
-        say(
+        runloop__diagnostic_write(
+            RUNLOOP__NO_EXECUTORS,
             """
-            runloop: This Swift runtime does not take the executors of \(product). Tasks run where the runtime puts them\
+            This Swift runtime does not take the executors of \(product). Tasks run where the runtime puts them\
             \(serves ? ", and the main actor on RunLoop.main, through the main dispatch queue." : ".")
-
             """)
-    }
-
-    /// Unless diagnostics are disabled. Nobody can be told that the write failed.
-    static func say(_ text: String) {
-        if !RunLoop.writesDiagnostics { return }
-        _ = text.withCString { write(STDERR_FILENO, $0, text.utf8.count) }
     }
 }
 

@@ -26,6 +26,8 @@
         /// A batch is so many jobs, or those that begin within so many nanoseconds. Then timers and descriptors get their turn.
         private static let batchLimit = 256
         private static let batchDuration: Int64 = 1_000_000
+        /// A job that lasts longer is worth a diagnostic.
+        private static let patience: Int64 = 250_000_000
 
         /// The main loop, which is never freed.
         private let loop: OpaquePointer
@@ -35,6 +37,8 @@
         /// On the loop's thread only, as is everything below.
         private var bands = JobBands()
         private var isRunningRest = false
+        /// How many runs of the loop have begun in the current job.
+        private var runs = 0
 
         /// The default executor, if it is the main loop's. Set when the program is loaded.
         package var defaultExecutor: UnownedTaskExecutor?
@@ -118,13 +122,20 @@
         private func runBatch() {
             isPosted.store(false, ordering: .sequentiallyConsistent)
             // The machine's time, whatever the loop's is: it bounds the use of the processor.
-            let end = runloop_get_now_ns(nil) + Self.batchDuration
+            var now = runloop_get_now_ns(nil)
+            let end = now + Self.batchDuration
             for _ in 0..<Self.batchLimit {
                 guard let job = takeNext() else { return }
+                let begin = now
+                let name = JobName(job)
+                runs = 0
                 run(job)
                 // A job may have forked, and the child returns from it. The other jobs are the parent's.
                 if process.isOver { return }
-                if runloop_get_now_ns(nil) >= end { break }
+                now = runloop_get_now_ns(nil)
+                // A run that is nested in the job serves the others.
+                if now - begin >= Self.patience && runs == 0 { name.tell(now - begin) }
+                if now >= end { break }
             }
             if !bands.isEmpty { post() }
         }
@@ -188,6 +199,7 @@
 
         /// What was posted before may be hidden from the run.
         private func runBegins() {
+            runs += 1
             takeInbox()
             // A post whose jobs a batch took before it counts as well: the next job relies on it.
             if bands.isEmpty && !isPosted.load(ordering: .sequentiallyConsistent) { return }

@@ -1,5 +1,6 @@
 #if compiler(>=6.3) && compiler(<6.4)
 
+    internal import CRunLoopOverlay
     internal import Dispatch
     internal import RunLoopKit
     internal import Synchronization
@@ -71,11 +72,11 @@
         }
 
         private static func tellAboutOtherThread() {
-            Fallback.say(
+            runloop__diagnostic_write(
+                RUNLOOP__NEVER_RUN,
                 """
-                runloop: Tasks wait for RunLoop.main, and nobody runs it: the main dispatch queue has left the initial thread, \
-                as with dispatchMain(). Call RunLoop.main.run() instead.
-
+                Tasks wait for RunLoop.main, and nobody runs it: the main dispatch queue has left the initial thread, as with \
+                dispatchMain(). Call RunLoop.main.run() instead.
                 """)
         }
     }

@@ -164,8 +164,8 @@ RUNLOOP_EXPORT const char *runloop_mode_name(const char *name);
 RUNLOOP_EXPORT uint64_t runloop_wakeups_saved(runloop *loop);
 
 /// Diagnostics: texts on standard error about use that is allowed but hardly intended, each written once per process, by the thread
-/// that notices. There is one: work for the main dispatch queue or the main actor waits longer than 250 ms because the main loop
-/// runs inside such work (R109). Enabled unless the environment has RUNLOOP_DIAGNOSTICS=0. Costs nothing but in such runs. O(1).
+/// that notices: work for the main dispatch queue or the main actor waits longer than 250 ms because the main loop runs inside such
+/// work (R109); a thread ends with items in a loop that was never run (R150). Enabled unless the environment has RUNLOOP_DIAGNOSTICS=0.
 RUNLOOP_EXPORT void runloop_set_diagnostics_enabled(bool enabled);
 RUNLOOP_EXPORT bool runloop_diagnostics_are_enabled(void);
 

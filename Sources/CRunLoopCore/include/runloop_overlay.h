@@ -72,6 +72,22 @@ void runloop__set_object_hooks(void (*RUNLOOP_SENDABLE retain)(void *object),
 void runloop__timer_share(runloop_timer *timer, void *object, void (*RUNLOOP_SENDABLE release)(void *object));
 void runloop__observer_share(runloop_observer *observer, void *object);
 
+/// Has a run of the loop begun, ever? Any thread.
+bool runloop__has_run(runloop *loop);
+
+/// What is told on standard error, each once per process.
+enum runloop__diagnostic {
+    RUNLOOP__MAIN_QUEUE_WAITS,
+    RUNLOOP__NEVER_RUN,
+    RUNLOOP__JOB_BLOCKS,
+    RUNLOOP__NO_EXECUTORS,
+    RUNLOOP__DIAGNOSTICS, ///< how many there are
+};
+/// Is it still to be told: diagnostics are enabled, and it was not told before?
+bool runloop__diagnostic_is_due(enum runloop__diagnostic diagnostic);
+/// Tells it, if it is due: sentences, without a line break.
+void runloop__diagnostic_write(enum runloop__diagnostic diagnostic, const char *text);
+
 #ifdef __cplusplus
 }
 #endif

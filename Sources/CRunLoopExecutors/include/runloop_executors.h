@@ -15,4 +15,10 @@
 /// returns. false, and nothing happens, when there is no Swift runtime or it has no such hook. Before the first `await`.
 bool runloop_take_over_async_main(void (*RUNLOOP_EXECUTORS_SENDABLE serve)(void));
 
+/// The name of the function that `code` is in, as it is written in Swift; or, if the program was stripped of such names, the
+/// file and the address there, for a symbolizer. NULL for what is no code, or if memory ran out. To be freed with
+/// runloop_free_code_name, which ignores NULL.
+char *runloop_copy_code_name(const void *code);
+void runloop_free_code_name(char *name);
+
 #endif // RUNLOOP_EXECUTORS_H

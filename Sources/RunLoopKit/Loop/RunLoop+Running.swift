@@ -150,9 +150,10 @@ extension RunLoop {
     }
 
     /// Are diagnostics written to standard error? Each is about a use that is allowed but probably not intended, and is written
-    /// once per process. There is one: work for the main dispatch queue or the main actor has waited longer than 250 ms because
-    /// `RunLoop.main` runs inside such work, where it cannot serve it (R109). On unless the environment has `RUNLOOP_DIAGNOSTICS=0`.
-    /// Any thread. O(1).
+    /// once per process: work for the main dispatch queue or the main actor has waited longer than 250 ms because `RunLoop.main`
+    /// runs inside such work, where it cannot serve it (R109); a timer or a source is in a loop that nobody runs (R150); a job
+    /// keeps the main loop from everything else, with the executors of RunLoopKitMainActor or RunLoopKitSingleThread. On unless
+    /// the environment has `RUNLOOP_DIAGNOSTICS=0`. Any thread. O(1).
     public static var writesDiagnostics: Bool {
         get { runloop_diagnostics_are_enabled() }
         set { runloop_set_diagnostics_enabled(newValue) }

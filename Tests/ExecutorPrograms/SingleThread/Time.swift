@@ -135,6 +135,28 @@ import RunLoopKitTesting
     others.remove()
 }
 
+/// A job keeps the loop, or runs it in a nested run, for longer than the patience of 250 ms.
+@MainActor func blocks() async throws {
+    if CommandLine.arguments.contains("nested") {
+        let keepAlive = try RunLoop.KeepAlive(on: .main)
+        runMainLoop(for: .milliseconds(300))
+        keepAlive.invalidate()
+        await Task.yield()
+    } else {
+        await keepTheLoop(for: .milliseconds(300))
+        await keepTheLoop(for: .milliseconds(300))
+    }
+}
+
+@MainActor func keepTheLoop(for duration: Duration) async {
+    await Task.yield()
+    let end = ContinuousClock.now + duration
+    while .now < end {}
+    await Task.yield()
+}
+
+private func runMainLoop(for limit: Duration) { RunLoop.main.run(mode: .default, for: limit) }
+
 /// What is due or ready at once, and how many jobs it waited for.
 @MainActor private final class Others {
     private(set) var waited: [String: Int] = [:]

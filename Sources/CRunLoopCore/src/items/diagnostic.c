@@ -1,18 +1,18 @@
-// diagnostic.c — the diagnostic for developers on standard error: once per process, and none if diagnostics are disabled.
+// diagnostic.c — texts for developers on standard error: each once per process, and none if diagnostics are disabled.
 
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "items/items.h"
 
-static const char main_queue_waits[] =
-    "runloop: Work for the main dispatch queue or the main actor has been waiting for 250 ms, because the main "
-    "loop is run from inside such work, and the queue goes on only when that has returned. Nest the run in a "
-    "timer, a source or a task instead, or return and await. (Written once. RUNLOOP_DIAGNOSTICS=0 in the "
-    "environment, or runloop_set_diagnostics_enabled(false), disables diagnostics.)\n";
+static const char before[] = "runloop: ";
+static const char after[] =
+    " (Written once. RUNLOOP_DIAGNOSTICS=0 in the environment, or runloop_set_diagnostics_enabled(false), "
+    "disables diagnostics.)\n";
 
 enum { UNKNOWN, ENABLED, DISABLED };
 static _Atomic int setting;
-static _Atomic bool is_written;
+static _Atomic bool is_written[RUNLOOP__DIAGNOSTICS];
 
 bool runloop_diagnostics_are_enabled(void) {
     int value = atomic_load(&setting);
@@ -30,14 +30,16 @@ void runloop_set_diagnostics_enabled(bool enabled) {
     atomic_store(&setting, enabled ? ENABLED : DISABLED);
 }
 
-bool runloop__diagnostic_is_due(void) {
-    return !atomic_load(&is_written) && runloop_diagnostics_are_enabled();
+bool runloop__diagnostic_is_due(enum runloop__diagnostic diagnostic) {
+    return !atomic_load(&is_written[diagnostic]) && runloop_diagnostics_are_enabled();
 }
 
-void runloop__diagnostic_write(void) {
-    if (!runloop_diagnostics_are_enabled() || atomic_exchange(&is_written, true))
+void runloop__diagnostic_write(enum runloop__diagnostic diagnostic, const char *text) {
+    if (!runloop_diagnostics_are_enabled() || atomic_exchange(&is_written[diagnostic], true))
         return;
+    struct iovec parts[] = {
+        {(void *)before, sizeof before - 1}, {(void *)text, strlen(text)}, {(void *)after, sizeof after - 1}};
     // One write, so that nothing comes between; nobody can be told that it failed.
-    ssize_t count = write(STDERR_FILENO, main_queue_waits, sizeof main_queue_waits - 1);
+    ssize_t count = writev(STDERR_FILENO, parts, sizeof parts / sizeof *parts);
     (void)count;
 }

@@ -327,11 +327,4 @@ static inline bool mode_is_empty(runloop *loop, struct mode *mode) {
     return !tasks_may_wait(loop) || !runloop__tasks_any(loop, mode);
 }
 
-//===-- diagnostics (diagnostic.c) -----------------------------------------------------------------------------------===//
-
-/// That work for the main queue waits: is it enabled, and not yet written?
-bool runloop__diagnostic_is_due(void);
-/// Writes it to standard error, unless that was done before or diagnostics are off.
-void runloop__diagnostic_write(void);
-
 #endif // RUNLOOP_ITEMS_H

@@ -78,7 +78,7 @@ bool runloop__main_queue_is_available(runloop *loop) {
 }
 
 bool runloop__main_queue_is_starved(const runloop *loop) {
-    return runloop__diagnostic_is_due() && is_draining(loop);
+    return runloop__diagnostic_is_due(RUNLOOP__MAIN_QUEUE_WAITS) && is_draining(loop);
 }
 
 //===-- watching -----------------------------------------------------------------------------------------------------===//
@@ -196,6 +196,11 @@ int64_t runloop__main_queue_limit_wait(runloop *loop, int64_t timeout_ns) {
     int64_t left_ns = queue->waiting_since_ns + PATIENCE_NS - monotonic_ns();
     if (left_ns > 0)
         return left_ns < timeout_ns ? left_ns : timeout_ns;
-    runloop__diagnostic_write();
+    runloop__diagnostic_write(RUNLOOP__MAIN_QUEUE_WAITS,
+                              "Work for the main dispatch queue or the main actor has been waiting for 250 ms, because "
+                              "the main loop is run from inside such "
+                              "work, and the queue goes on only when that has returned. Nest the run in a timer, a "
+                              "source or a task instead, or return and "
+                              "await.");
     return timeout_ns;
 }

@@ -95,6 +95,10 @@ bool runloop_is_current(runloop *loop) {
     return loop == thread->loop || (loop->is_main && !thread->loop && !thread->has_ended && is_initial_thread());
 }
 
+bool runloop__has_run(runloop *loop) {
+    return atomic_load_explicit(&loop->has_run, memory_order_relaxed);
+}
+
 bool runloop_is_waiting(runloop *loop) {
     return loop_check(loop) == 0 && (atomic_load(&loop->wake.word) & WAKE_ASLEEP);
 }

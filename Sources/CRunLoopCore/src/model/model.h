@@ -135,6 +135,7 @@ struct runloop {
     bool is_main;                       ///< constant
     _Atomic bool is_finished;           ///< its thread is ending or has ended: additions and runs are refused
     bool timers_served_last;            ///< thread
+    _Atomic bool has_run;               ///< written by thread: a run has begun
     _Atomic bool latched_stop;          ///< atomic
     _Atomic bool has_ready;             ///< written under lock: a registration is ready
     _Atomic bool has_aside;             ///< written under lock: one is masked or was set aside

@@ -19,6 +19,7 @@ INLINE void enter(struct run *run) {
     run->outer_mode = atomic_load_explicit(&loop->current_mode, memory_order_relaxed);
     run->outer_word = wake_enter(&loop->wake, run->is_hosted ? WAKE_HOSTED : 0, &run->outer_accepts);
     loop->run = run;
+    atomic_store_explicit(&loop->has_run, true, memory_order_relaxed);
     atomic_store_explicit(&loop->current_mode, run->mode->name, memory_order_release);
 }
 

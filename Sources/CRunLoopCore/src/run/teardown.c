@@ -80,8 +80,24 @@ static void detach_items(runloop *loop, struct mode *mode) {
     loop_unlock(loop);
 }
 
+/// Is what the loop has been given lost, because nobody ran it?
+static bool was_forgotten(runloop *loop) {
+    if (runloop__has_run(loop) || !runloop__diagnostic_is_due(RUNLOOP__NEVER_RUN))
+        return false;
+    for (struct mode *mode = atomic_load(&loop->modes); mode; mode = atomic_load(&mode->next)) {
+        if (mode_has_items(mode))
+            return true;
+    }
+    return false;
+}
+
 void runloop__teardown(runloop *loop) {
     runloop__abandon_callouts(loop);
+    if (was_forgotten(loop))
+        runloop__diagnostic_write(
+            RUNLOOP__NEVER_RUN,
+            "A thread has ended with timers or sources in its run loop, which was never run, so they never "
+            "happened. Who adds an item to a loop also has to run it, or to see to it that somebody does.");
     atomic_store(&loop->is_finished, true);
     // An item may own the clock that the program gave the loop.
     loop_lock(loop);
