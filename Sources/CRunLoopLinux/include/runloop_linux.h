@@ -18,6 +18,7 @@
 #include "runloop_alarm.h"
 #include "runloop_child.h"
 #include "runloop_clock_watch.h"
+#include "runloop_port.h"
 #include "runloop_shutdown.h"
 #include "runloop_signal.h"
 #include "runloop_watch.h"

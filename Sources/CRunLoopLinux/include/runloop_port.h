@@ -1,0 +1,133 @@
+// runloop_port.h — messages between the threads of a process, with replies. Part of runloop_linux.h, whose general rules hold, but for
+// these:
+//
+//  - A port has one loop, named at its creation, on whose thread it calls out. So it is added to modes by functions of its own, and its
+//    source is not shown. It has no descriptor.
+//  - A port ends when it is invalidated, when its last reference is released (a loop keeps a port that is in a mode), and when the loop's
+//    thread ends, whether it was in a mode or not. Its end answers every request that it has not answered, with -EPIPE.
+//  - In a forked child, calls for an inherited port or request give -ECHILD, and their memory is left as it is.
+//
+// Each call-out is for one message or one reply, and the loop's iteration goes on: timers and other sources are served in between, also in a
+// flood. A burst of messages costs one wake-up. The messages of one sender are received in the order in which it sent them.
+#ifndef RUNLOOP_PORT_H
+#define RUNLOOP_PORT_H
+#include "runloop.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Receives messages on the thread of a loop, and sends requests for which the replies come there.
+typedef struct runloop_port runloop_port;
+/// A received request, to be replied to by any thread. It is answered exactly once, whatever happens.
+typedef struct runloop_request runloop_request;
+
+/// What was received.
+typedef struct runloop_message {
+    const void *
+        bytes; ///< A copy, aligned for any type: during the call, and those of a request as long as that is referenced.
+    size_t length;
+    /// If a reply is awaited, else NULL. The call-out has the only reference: if it neither replies nor retains the request, it is dropped,
+    /// and the asker is told so.
+    runloop_request *request;
+} runloop_message;
+
+/// The answer to a request.
+typedef struct runloop_reply {
+    /// 0: the reply is in `bytes`. -EPIPE: the port has ended before it replied. -ENOMSG: the request was dropped, its last reference
+    /// released without a reply. -ETIMEDOUT: the deadline has passed.
+    int32_t result;
+    const void *bytes; ///< Aligned for any type: during the call. NULL if `length` is 0.
+    size_t length;
+} runloop_reply;
+
+/// The configuration of a port, which is copied.
+typedef struct runloop_port_config {
+    runloop_context context;
+    int32_t order;       ///< Among signalled sources, as theirs.
+    size_t max_messages; ///< How many messages may wait to be received. 0 stands for 64.
+    size_t max_bytes;    ///< How many bytes these may have, which also limits each message. 0 stands for 1 MiB.
+    /// On the loop's thread, in the port's modes, once for each message. A nested run in one of the modes receives the next ones. May be
+    /// NULL: messages are consumed, requests dropped.
+    void (*RUNLOOP_SENDABLE receive)(runloop_port *port, const runloop_message *message, void *info);
+} runloop_port_config;
+
+/// Creates a port of a loop, in no mode yet: messages wait. -EINVAL, -ENOMEM, -ESHUTDOWN, -ECHILD. O(1).
+RUNLOOP_EXPORT int runloop_port_create(runloop *loop, const runloop_port_config *config, runloop_port **out);
+/// Every thread that sends to a port has a reference.
+RUNLOOP_EXPORT runloop_port *runloop_port_retain(runloop_port *port);
+RUNLOOP_EXPORT void runloop_port_release(runloop_port *port);
+
+/// Adds the port to a mode of its loop, or to all common modes; removes it, and messages wait then. Adding does not wake the loop, but a
+/// message that waits is received in the mode's next iteration. As for sources, twice has the effect of once, and the port keeps its modes
+/// from being empty. Any thread. -EINVAL if it has ended; adding: -ENOMEM, -ESHUTDOWN. O(log n) per mode.
+RUNLOOP_EXPORT int runloop_port_add(runloop_port *port, const char *mode);
+RUNLOOP_EXPORT int runloop_port_remove(runloop_port *port, const char *mode);
+
+/// Its loop, borrowed, as created. O(1).
+RUNLOOP_EXPORT runloop *runloop_port_get_loop(runloop_port *port);
+/// Whether it has not ended. O(1).
+RUNLOOP_EXPORT bool runloop_port_is_valid(runloop_port *port);
+/// How many messages wait to be received. O(1).
+RUNLOOP_EXPORT size_t runloop_port_get_count(runloop_port *port);
+
+/// Ends the port. Messages that wait are dropped, threads that wait for room are told, requests that it has received or that wait are
+/// answered, and `discard` is called for those that it has sent itself. A request that shall still be replied to is replied to before.
+/// Twice has the effect of once. O(modes, messages, requests).
+RUNLOOP_EXPORT void runloop_port_invalidate(runloop_port *port);
+
+/// Sends a copy of the bytes, from any thread. If there is no room, waits for it until the instant `deadline_ns` of CLOCK_MONOTONIC;
+/// RUNLOOP_NEVER is as long as it takes, 0 not at all. -EAGAIN: there is no room; -ETIMEDOUT: there was none until the deadline; -EDEADLK:
+/// there is none, and the caller would wait for itself, on the port's own thread; -EMSGSIZE: longer than the port ever takes; -EPIPE: the
+/// port has ended, perhaps meanwhile; -EINVAL, -ENOMEM. Then nothing was sent. Not a cancellation point. One allocation, O(length); one
+/// system call if the loop sleeps.
+RUNLOOP_EXPORT int runloop_port_send(runloop_port *port, const void *bytes, size_t length, int64_t deadline_ns);
+
+//===-- Requests -----------------------------------------------------------------------------------------------------===//
+/// How a request is answered, which is copied.
+typedef struct runloop_request_config {
+    runloop_port
+        *asker; ///< On whose loop, and in whose modes, the answer is called out. It keeps no reference to the port.
+    /// Until when the answer is awaited, by the clock of that loop; RUNLOOP_NEVER, or 0: no deadline. It is kept while the asker's loop runs
+    /// in one of its modes.
+    int64_t deadline_ns;
+    /// Once, on the asker's thread. May be NULL.
+    void (*RUNLOOP_SENDABLE replied)(const runloop_reply *reply, void *info);
+    /// Instead of `replied`, if the asker ends or the request is cancelled before: always exactly one of the two, but neither after an
+    /// error of the request. On the thread that did so, or on the one that was replying. May be NULL.
+    runloop_function discard;
+    void *info; ///< For the two.
+} runloop_request_config;
+
+/// Sends a request to `port`, and returns at once; `id`, which may be NULL, receives its number among those of the asker. Never waits for
+/// room. -EAGAIN: there is none; -EMSGSIZE; -EPIPE: one of the two ports has ended; -EINVAL; -ENOMEM; -ECHILD. Any thread. One allocation,
+/// O(length), and O(requests with a later deadline).
+RUNLOOP_EXPORT int runloop_port_request(runloop_port *port, const void *bytes, size_t length,
+                                        const runloop_request_config *config, uint64_t *id);
+
+/// Cancels a request that was sent through `asker`: `discard` is called for it, on this thread as a rule, and `replied` is not. If it was not
+/// received yet, it will not be; otherwise its receiver can learn that nobody awaits a reply. -ENOENT: `replied` has been called or is being
+/// called, or it was cancelled. Any thread. O(requests of the asker).
+RUNLOOP_EXPORT int runloop_port_cancel(runloop_port *asker, uint64_t id);
+
+/// Sends a request, and blocks the thread until it is answered or the deadline has passed, an instant of CLOCK_MONOTONIC. The thread's own
+/// loop does not run meanwhile, so two threads that ask each other like that need a deadline; to run it, use runloop_port_request, and run
+/// a mode until the answer is there. 0: `reply` is a copy that the caller frees, aligned for any type, or NULL if `length` is 0; both may be
+/// NULL. -ETIMEDOUT, -EPIPE and -ENOMSG as in runloop_reply; otherwise the errors of runloop_port_send. -EDEADLK on the port's own thread.
+RUNLOOP_EXPORT int runloop_port_request_and_wait(runloop_port *port, const void *bytes, size_t length,
+                                                 int64_t deadline_ns, void **reply, size_t *reply_length);
+
+/// References of the receiving side, from the call-out on. The last one drops a request that was not replied to: -ENOMSG.
+RUNLOOP_EXPORT runloop_request *runloop_request_retain(runloop_request *request);
+RUNLOOP_EXPORT void runloop_request_release(runloop_request *request);
+/// Replies with a copy of the bytes; references remain. -EPIPE: nobody awaits it, because it was replied to, has timed out or was
+/// cancelled, or one of the ports has ended. -EINVAL. -ENOMEM: it can be tried again. Any thread. One allocation, O(length); one
+/// system call if the asker sleeps.
+RUNLOOP_EXPORT int runloop_request_reply(runloop_request *request, const void *bytes, size_t length);
+/// Whether a reply is still awaited: a long piece of work may ask now and then. O(1).
+RUNLOOP_EXPORT bool runloop_request_is_awaited(runloop_request *request);
+
+#ifdef __cplusplus
+}
+#endif
+#endif // RUNLOOP_PORT_H

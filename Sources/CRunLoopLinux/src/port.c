@@ -1,0 +1,350 @@
+// port.c — a port: made, kept, in modes, and its end.
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "port.h"
+#include "wait_word.h"
+
+enum { DEFAULT_MESSAGES = 64, DEFAULT_BYTES = 1 << 20 };
+
+//===-- its memory ---------------------------------------------------------------------------------------------------===//
+
+int runloop__port_check(runloop_port *port) {
+    if (!port)
+        return -EINVAL;
+    return port->generation == runloop_fork_generation() ? 0 : -ECHILD;
+}
+
+runloop_port *runloop__port_keep_memory(runloop_port *port) {
+    atomic_fetch_add_explicit(&port->memory, 1, memory_order_relaxed);
+    return port;
+}
+
+void runloop__port_release_memory(runloop_port *port) {
+    if (atomic_fetch_sub(&port->memory, 1) > 1)
+        return;
+    runloop__ports_release(port->ports);
+    runloop_release(port->loop);
+    free(port);
+}
+
+static void release_memory(void *info) {
+    runloop__port_release_memory(info);
+}
+
+/// The source has been freed: nobody is in a call-out of the port, and nobody will be.
+static void release_context(void *info) {
+    runloop_port *port = info;
+    if (port->context.release)
+        port->context.release(port->context.info);
+    runloop__port_release_memory(port);
+}
+
+static char *describe(void *info) {
+    runloop_port *port = info;
+    return port->context.describe(port->context.info);
+}
+
+//===-- calling out --------------------------------------------------------------------------------------------------===//
+
+runloop_source *runloop__port_mark(runloop_port *port) {
+    if (port->is_marked || !port->source)
+        return NULL;
+    port->is_marked = true;
+    return runloop_source_retain(port->source);
+}
+
+void runloop__port_wake(runloop_port *port, runloop_source *source) {
+    if (!source)
+        return;
+    runloop_source_signal(source);
+    // The loop's own thread looks for signalled sources before it sleeps.
+    if (!runloop_is_current(port->loop))
+        runloop_wake_up(port->loop);
+    runloop_source_release(source);
+}
+
+/// HOLDS: port.
+static struct queued *take_message(runloop_port *port) {
+    struct queued *taken = port->first;
+    if (!taken)
+        return NULL;
+    port->first = taken->next;
+    if (!port->first)
+        port->last = &port->first;
+    port->count--;
+    port->bytes -= taken->message.length;
+    if (port->waiting > 0) {
+        atomic_fetch_add(&port->room, 1);
+        wait_word_wake_all(&port->room);
+    }
+    return taken;
+}
+
+/// Of a message that was received, or that will never be.
+static void drop_message(void *message) {
+    struct queued *queued = message;
+    if (queued->message.request)
+        runloop_request_release(queued->message.request);
+    else
+        free(queued);
+}
+
+static void call_out(runloop_port *port, struct queued *queued) {
+    // The call-out may end the thread.
+    pthread_cleanup_push(drop_message, queued);
+    bool is_over = queued->message.request && !runloop_request_is_awaited(queued->message.request);
+    if (port->receive && !is_over)
+        port->receive(port, &queued->message, port->context.info);
+    pthread_cleanup_pop(1);
+}
+
+/// One call-out. What else there is marks the source again before that, so that a nested run serves it.
+static void perform(runloop_source *source, void *info) {
+    (void)source;
+    runloop_port *port = info;
+    fork_lock_take(&port->lock);
+    port->is_marked = false;
+    runloop_request *answer = NULL;
+    struct queued *message = NULL;
+    if (!link_is_alone(&port->answers)) {
+        answer = LINK_OWNER(port->answers.next, runloop_request, by_asker);
+        link_remove(&answer->by_asker);
+    } else {
+        message = take_message(port);
+    }
+    bool has_more = port->first || !link_is_alone(&port->answers);
+    runloop_source *marked = has_more ? runloop__port_mark(port) : NULL;
+    fork_lock_give(&port->lock);
+    runloop__port_wake(port, marked);
+    if (answer)
+        runloop__request_call_out(answer);
+    else if (message)
+        call_out(port, message);
+}
+
+static void fire(runloop_timer *timer, void *info) {
+    (void)timer;
+    runloop__requests_time_out(info);
+}
+
+//===-- its modes ----------------------------------------------------------------------------------------------------===//
+
+static void schedule(runloop_source *source, runloop *loop, const char *mode, void *info) {
+    (void)source, (void)loop, (void)mode;
+    runloop_port *port = info;
+    if (atomic_fetch_add(&port->memberships, 1) == 0)
+        runloop_port_retain(port);
+}
+
+static void cancel(runloop_source *source, runloop *loop, const char *mode, void *info) {
+    (void)source, (void)loop, (void)mode;
+    runloop_port *port = info;
+    if (atomic_fetch_sub(&port->memberships, 1) == 1)
+        runloop_port_release(port);
+}
+
+/// References to the source and the timer. -EINVAL if the port has ended.
+static int items_of(runloop_port *port, runloop_source **source, runloop_timer **timer) {
+    int result = runloop__port_check(port);
+    if (result < 0)
+        return result;
+    fork_lock_take(&port->lock);
+    *source = runloop_source_retain(port->source);
+    *timer = runloop_timer_retain(port->timer);
+    fork_lock_give(&port->lock);
+    return *source ? 0 : -EINVAL;
+}
+
+int runloop_port_add(runloop_port *port, const char *mode) {
+    runloop_source *source;
+    runloop_timer *timer;
+    int result = items_of(port, &source, &timer);
+    if (result < 0)
+        return result;
+    bool is_new = !runloop_contains_timer(port->loop, timer, mode);
+    result = runloop_add_timer(port->loop, timer, mode);
+    if (result == 0) {
+        result = runloop_add_source(port->loop, source, mode);
+        if (result < 0 && is_new)
+            runloop_remove_timer(port->loop, timer, mode);
+    }
+    runloop_timer_release(timer);
+    runloop_source_release(source);
+    return result;
+}
+
+int runloop_port_remove(runloop_port *port, const char *mode) {
+    runloop_source *source;
+    runloop_timer *timer;
+    int result = items_of(port, &source, &timer);
+    if (result < 0)
+        return result;
+    runloop_remove_timer(port->loop, timer, mode);
+    result = runloop_remove_source(port->loop, source, mode);
+    runloop_timer_release(timer);
+    runloop_source_release(source);
+    return result;
+}
+
+//===-- its life -----------------------------------------------------------------------------------------------------===//
+
+static int make_items(runloop_port *port, int32_t order) {
+    const runloop_source_config source = {
+        .context = {.info = port, .release = release_context, .describe = port->context.describe ? describe : NULL},
+        .order = order,
+        .perform = perform,
+        .schedule = schedule,
+        .cancel = cancel,
+    };
+    // It repeats, so that it outlives its dates, which are set one after the other.
+    const runloop_timer_config timer = {
+        .context = {.info = port, .release = release_memory},
+        .fire_ns = RUNLOOP_NEVER,
+        .interval_ns = RUNLOOP_NEVER,
+        .fire = fire,
+    };
+    int result = runloop_timer_create(&timer, &port->timer);
+    if (result < 0)
+        return result;
+    runloop__port_keep_memory(port);
+    result = runloop_source_create(&source, &port->source);
+    if (result < 0) {
+        runloop_timer_release(port->timer);
+        return result;
+    }
+    runloop__port_keep_memory(port);
+    return 0;
+}
+
+static runloop_port *make(runloop *loop, const runloop_port_config *config) {
+    runloop_port *port = calloc(1, sizeof *port);
+    if (!port)
+        return NULL;
+    port->loop = loop;
+    port->generation = runloop_fork_generation();
+    port->max_messages = config->max_messages ? config->max_messages : DEFAULT_MESSAGES;
+    port->max_bytes = config->max_bytes ? config->max_bytes : DEFAULT_BYTES;
+    port->context = config->context;
+    port->receive = config->receive;
+    port->uses = port->memory = 1;
+    port->last = &port->first;
+    link_init(&port->in_loop);
+    link_init(&port->unanswered);
+    link_init(&port->answers);
+    link_init(&port->timed);
+    link_init(&port->untimed);
+    return port;
+}
+
+int runloop_port_create(runloop *loop, const runloop_port_config *config, runloop_port **out) {
+    if (!loop || !config || !out)
+        return -EINVAL;
+    runloop_port *port = make(loop, config);
+    if (!port)
+        return -ENOMEM;
+    int result = runloop__ports_of_loop(loop, &port->ports);
+    if (result < 0) {
+        free(port);
+        return result;
+    }
+    runloop_retain(loop);
+    result = make_items(port, config->order);
+    if (result == 0) {
+        // From here on the source releases the context, which the client does not expect of a port that was not made.
+        if (port->context.retain)
+            port->context.info = port->context.retain(port->context.info);
+        result = runloop__ports_add(port->ports, port);
+        if (result < 0 && !port->context.retain)
+            port->context.release = NULL;
+    }
+    if (result < 0) {
+        runloop_port_release(port);
+        return result;
+    }
+    *out = port;
+    return 0;
+}
+
+runloop_port *runloop_port_retain(runloop_port *port) {
+    if (port)
+        atomic_fetch_add_explicit(&port->uses, 1, memory_order_relaxed);
+    return port;
+}
+
+void runloop_port_release(runloop_port *port) {
+    if (runloop__port_check(port) < 0 || atomic_fetch_sub(&port->uses, 1) > 1)
+        return;
+    runloop__port_end(port);
+    runloop__port_release_memory(port);
+}
+
+runloop *runloop_port_get_loop(runloop_port *port) {
+    return port ? port->loop : NULL;
+}
+
+bool runloop_port_is_valid(runloop_port *port) {
+    if (runloop__port_check(port) < 0)
+        return false;
+    fork_lock_take(&port->lock);
+    bool is_valid = port->source;
+    fork_lock_give(&port->lock);
+    return is_valid;
+}
+
+size_t runloop_port_get_count(runloop_port *port) {
+    if (runloop__port_check(port) < 0)
+        return 0;
+    fork_lock_take(&port->lock);
+    size_t count = port->count;
+    fork_lock_give(&port->lock);
+    return count;
+}
+
+/// Takes from the port what makes it one.
+struct remains {
+    runloop_source *source;
+    runloop_timer *timer;
+    struct queued *messages;
+};
+
+static struct remains take_remains(runloop_port *port) {
+    fork_lock_take(&port->lock);
+    struct remains remains = {.source = port->source, .timer = port->timer, .messages = port->first};
+    port->source = NULL;
+    port->timer = NULL;
+    port->first = NULL;
+    port->last = &port->first;
+    port->count = port->bytes = 0;
+    atomic_fetch_add(&port->room, 1);
+    wait_word_wake_all(&port->room);
+    fork_lock_give(&port->lock);
+    return remains;
+}
+
+void runloop__port_end(runloop_port *port) {
+    struct remains remains = take_remains(port);
+    if (!remains.source)
+        return;
+    // The modes may have the last use.
+    runloop__port_keep_memory(port);
+    runloop__ports_remove(port->ports, port);
+    runloop_timer_invalidate(remains.timer);
+    runloop_timer_release(remains.timer);
+    runloop_source_invalidate(remains.source);
+    runloop_source_release(remains.source);
+    runloop__requests_to_port_end(port);
+    for (struct queued *message = remains.messages, *next; message; message = next) {
+        next = message->next;
+        drop_message(message);
+    }
+    runloop__requests_by_port_end(port);
+    runloop__port_release_memory(port);
+}
+
+void runloop_port_invalidate(runloop_port *port) {
+    if (runloop__port_check(port) == 0)
+        runloop__port_end(port);
+}

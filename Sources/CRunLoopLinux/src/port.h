@@ -1,0 +1,129 @@
+// port.h — what ports and requests share.
+//
+// A port is referenced in two ways. Its *uses* are the clients' references and one for being in modes: the last of them ends it. Its *memory*
+// is also kept by its source, its timer, and the requests that name it: by these a thread finds a port that may have ended, and sees that
+// under its lock.
+//
+// A request has one *answerer*: whoever claims it first, by replying, dropping, cancelling, noticing its deadline or ending one of its ports.
+// The answerer alone completes it, so nothing else has to be decided at once, and no two locks are held together.
+#ifndef RUNLOOP_PORT_PRIVATE_H
+#define RUNLOOP_PORT_PRIVATE_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "fork_lock.h"
+#include "link.h"
+#include "runloop_port.h"
+
+/// A message in the queue of a port; the bytes are in the same allocation, behind this or behind the request that it is part of.
+struct queued {
+    struct queued *next;
+    runloop_message message;
+};
+
+struct ports_of_loop;
+
+struct runloop_port {
+    runloop *loop;       ///< constant, retained
+    uint32_t generation; ///< constant: of forks, in which it was made
+    size_t max_messages; ///< constant
+    size_t max_bytes;    ///< constant
+    runloop_context context;
+    void (*receive)(runloop_port *port, const runloop_message *message, void *info);
+
+    _Atomic uint32_t uses, memory;
+    /// How many concrete modes it is in. Threads that add and remove at once may report in another order, so it may be below 0 for a while.
+    _Atomic int32_t memberships;
+
+    struct ports_of_loop *ports; ///< constant, retained
+    struct link in_loop;         ///< lock of `ports`
+
+    fork_lock lock;
+    // lock:
+    runloop_source *source; ///< NULL when the port has ended
+    runloop_timer *timer;   ///< for the deadlines of the requests that it has sent
+    bool is_marked;         ///< The source is signalled, and the loop was woken, for what there is to be called out.
+    struct queued *first, **last;
+    size_t count, bytes;
+    uint32_t waiting;       ///< threads that wait for room
+    _Atomic uint32_t room;  ///< changes when they should look again
+    struct link unanswered; ///< requests to this port that nobody has answered
+    struct link answers;    ///< requests by this port, to be called out
+    struct link timed;      ///< requests by this port that are not answered, by deadline,
+    struct link untimed;    ///< and those without one
+    uint64_t last_id;
+};
+
+struct runloop_request {
+    struct queued queued;
+    _Atomic uint32_t holders; ///< references of the receiving side, the queue's included, which are one of
+    _Atomic uint32_t memory;  ///< these; the asking side has another
+    _Atomic bool
+        is_answered; ///< It has an answerer. What is answered below is that one's, until it has told the asking side.
+    int32_t result;
+    void *reply;
+    size_t reply_length;
+    runloop_port *receiver;      ///< constant: its memory
+    runloop_port *asker;         ///< constant: its memory. NULL: a thread waits
+    _Atomic uint32_t is_settled; ///< for the thread that waits
+    runloop_request_config config;
+    uint64_t id;             ///< constant
+    struct link to_receiver; ///< in `unanswered`, with the receiver's lock
+    struct link by_asker;    ///< in `timed` or `untimed`, and then in `answers`, with the asker's lock
+    bool is_cancelled;       ///< the asker's lock: while its answerer was on the way
+    _Alignas(max_align_t) unsigned char bytes[];
+};
+
+//===-- ports --------------------------------------------------------------------------------------------------------===//
+
+/// 0, -EINVAL or -ECHILD.
+int runloop__port_check(runloop_port *port);
+runloop_port *runloop__port_keep_memory(runloop_port *port);
+void runloop__port_release_memory(runloop_port *port);
+void runloop__port_end(runloop_port *port);
+
+/// Puts a message into the queue, or gives the error of runloop_port_send.
+int runloop__port_enqueue(runloop_port *port, struct queued *queued, int64_t deadline_ns);
+
+/// HOLDS: port. There is something to be called out. The result, which may be NULL, is for runloop__port_wake after the unlock.
+runloop_source *runloop__port_mark(runloop_port *port);
+void runloop__port_wake(runloop_port *port, runloop_source *source);
+
+//===-- requests -----------------------------------------------------------------------------------------------------===//
+
+/// With a reference of each side. `asker` is NULL for a thread that waits. -EINVAL, -EMSGSIZE, -ENOMEM.
+int runloop__request_make(runloop_port *receiver, runloop_port *asker, const void *bytes, size_t length,
+                          runloop_request **out);
+/// If nobody else has seen it.
+void runloop__request_unmake(runloop_request *request);
+runloop_request *runloop__request_keep(runloop_request *request);
+void runloop__request_release_memory(runloop_request *request);
+
+/// Whether the caller is the answerer.
+bool runloop__request_claim(runloop_request *request);
+/// The answerer takes it from the receiver's.
+void runloop__request_leave_receiver(runloop_request *request);
+/// By the answerer, if nothing will be called out. Releases the asking side's reference.
+void runloop__request_discard(runloop_request *request);
+/// Answers it so, unless it has an answerer. The caller has a reference.
+void runloop__request_fail(runloop_request *request, int32_t result);
+/// Calls out the answer, which was in `answers`. Releases the asking side's reference.
+void runloop__request_call_out(runloop_request *request);
+
+/// What a port that has ended was asked, and what it has asked.
+void runloop__requests_to_port_end(runloop_port *port);
+void runloop__requests_by_port_end(runloop_port *port);
+/// The deadlines of what the port has asked: on its thread.
+void runloop__requests_time_out(runloop_port *port);
+
+//===-- the ports of a loop ------------------------------------------------------------------------------------------===//
+
+/// The ports of a loop, with one reference. -ENOMEM, -ESHUTDOWN, -ECHILD.
+int runloop__ports_of_loop(runloop *loop, struct ports_of_loop **out);
+void runloop__ports_release(struct ports_of_loop *ports);
+/// -ESHUTDOWN if the loop has ended. Otherwise the port ends with it.
+int runloop__ports_add(struct ports_of_loop *ports, runloop_port *port);
+void runloop__ports_remove(struct ports_of_loop *ports, runloop_port *port);
+
+#endif // RUNLOOP_PORT_PRIVATE_H
