@@ -19,6 +19,7 @@ GIVEN = {
     "messages": "nonisolated(unsafe) var messages: [String] = []",
     "output": "nonisolated(unsafe) var output: [UInt8] = []",
     "pid": "let pid: Int32 = 0",
+    "port": "let port: RunLoop.Port<String, String> = given()",
     "search": "func search(_ text: String) {}",
     "server": "let server: Server = given()",
     "source": "let source: RunLoop.Source = given()",

@@ -1,6 +1,6 @@
 // runloop_linux.h — what a program on Linux waits for, as sources of a run loop: signals, children, changes of files, dates of
-// the wall clock. The one header of librunloop-linux to include; C11, usable from C++11. The library is built on runloop.h and
-// uses nothing else of the loop. The general rules of runloop.h hold here, and these:
+// the wall clock, messages. The one header of librunloop-linux to include; C11, usable from C++11. The library is built on
+// runloop.h and uses nothing else of the loop. The general rules of runloop.h hold here, and these:
 //
 //  - Objects. Each object is a source of the core, `runloop_…_get_source`, which the core's functions add to modes and remove from them:
 //    runloop_add_source(loop, runloop_signal_get_source(signal), RUNLOOP_COMMON_MODES). Object and source have one count of references:

@@ -26,7 +26,7 @@ typedef struct runloop_request runloop_request;
 typedef struct runloop_message {
     const void *
         bytes; ///< A copy, aligned for any type: during the call, and those of a request as long as that is referenced.
-    size_t length;
+    size_t length; ///< Of them.
     /// If a reply is awaited, else NULL. The call-out has the only reference: if it neither replies nor retains the request, it is dropped,
     /// and the asker is told so.
     runloop_request *request;
@@ -38,7 +38,7 @@ typedef struct runloop_reply {
     /// released without a reply. -ETIMEDOUT: the deadline has passed.
     int32_t result;
     const void *bytes; ///< Aligned for any type: during the call. NULL if `length` is 0.
-    size_t length;
+    size_t length;     ///< Of them.
 } runloop_reply;
 
 /// The configuration of a port, which is copied.

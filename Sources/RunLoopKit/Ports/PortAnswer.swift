@@ -1,0 +1,76 @@
+/// What a task waits for: settled once, by whoever is first.
+final class PortAnswer<Value>: @unchecked Sendable {
+    private enum State {
+        case open(UnsafeContinuation<Void, Never>?)
+        case settled(Result<Value, RunLoop.PortError>)
+        case taken
+    }
+
+    private let state = Guarded(State.open(nil))
+
+    var isOpen: Bool {
+        state.withLock { state in
+            if case .open = state { return true }
+            return false
+        }
+    }
+
+    /// - Returns: was this the first? Otherwise `result` is destroyed.
+    @discardableResult
+    func settle(_ result: sending Result<Value, RunLoop.PortError>) -> Bool {
+        let (isFirst, waiter): (Bool, UnsafeContinuation<Void, Never>?) = state.withLock { state in
+            guard case .open(let waiter) = state else { return (false, nil) }
+            state = .settled(result)
+            return (true, waiter)
+        }
+        waiter?.resume()
+        return isFirst
+    }
+
+    /// The one task that waits. If it gives up, `withdraw` is called before it continues.
+    func wait(
+        timeout: Duration?, clock: some Clock<Duration>, isolation actor: isolated (any Actor)?,
+        withdraw: @escaping @Sendable () -> Void
+    ) async throws(RunLoop.PortError) -> sending Value {
+        let alarm = timeout.map { timeout in
+            Task {
+                guard (try? await clock.sleep(for: timeout)) != nil else { return }
+                giveUp(.timedOut, withdraw)
+            }
+        }
+        await withTaskCancellationHandler(
+            operation: { await suspend(isolation: actor) },
+            onCancel: { giveUp(.cancelled, withdraw) },
+            isolation: actor)
+        alarm?.cancel()
+        return try take()
+    }
+
+    private func giveUp(_ error: RunLoop.PortError, _ withdraw: () -> Void) {
+        guard isOpen else { return }
+        withdraw()
+        settle(.failure(error))
+    }
+
+    private func suspend(isolation actor: isolated (any Actor)?) async {
+        await withUnsafeContinuation(isolation: actor) { waiter in
+            let isSettled = state.withLock { state in
+                guard case .open = state else { return true }
+                state = .open(waiter)
+                return false
+            }
+            if isSettled { waiter.resume() }
+        }
+    }
+
+    private func take() throws(RunLoop.PortError) -> Value {
+        let taken = state.withLock { state in
+            defer { state = .taken }
+            return state
+        }
+        guard case .settled(let result) = taken else {
+            preconditionFailure("A task that waits for an answer was resumed without one.")
+        }
+        return try result.get()
+    }
+}

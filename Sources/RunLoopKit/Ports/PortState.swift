@@ -1,0 +1,126 @@
+/// A port: its messages, and the source by which the loop is told of them.
+///
+/// There is one queue. What is beyond the capacity belongs to tasks that wait: a message without a reply *admits* its sender when it gets
+/// within the capacity, and a request waits for its answer in any case.
+final class PortState<Request, Reply>: @unchecked Sendable {
+    typealias Message = RunLoop.Port<Request, Reply>.Message
+
+    private struct Entry {
+        let number: Int
+        let request: Request
+        let answer: PortAnswer<Reply>?
+        var admission: PortAnswer<Void>?
+    }
+
+    private struct Content {
+        var entries = PortQueue<Entry>()
+        var lastNumber = 0
+        /// `nil` before the port has begun, and after it has ended.
+        var source: RunLoop.Source?
+        /// The source is signalled, and the loop was woken, for the entries that there are.
+        var isMarked = false
+    }
+
+    let loop: RunLoop
+    private let capacity: Int
+    private let generation = ForkGeneration()
+    private let content = Guarded(Content())
+    /// Called on the loop's thread only.
+    private let receive: (consuming Message) -> Void
+
+    init(_ loop: RunLoop, capacity: Int, _ receive: sending @escaping (consuming Message) -> Void) {
+        self.loop = loop
+        self.capacity = capacity
+        self.receive = receive
+    }
+
+    /// The source keeps this object, until the end.
+    func begin(inMode mode: RunLoop.Mode, order: Int) throws(RunLoop.Error) {
+        // The source is never removed from a mode, so a cancellation is the end of the port, or of the loop's thread.
+        let source = RunLoop.Source(order: order, onCancel: { _, _ in self.end() }, perform: { self.perform() })
+        content.withLock { $0.source = source }
+        do throws(RunLoop.Error) {
+            try loop.add(source, forMode: mode)
+        } catch {
+            end()
+            throw error
+        }
+    }
+
+    var count: Int { content.withLock { $0.entries.count } }
+
+    var isValid: Bool { !generation.isOver && content.withLock { $0.source != nil } }
+
+    /// - Parameters:
+    ///   - admission: settled when the message has room.
+    ///   - mayWait: the message may be beyond the capacity.
+    /// - Returns: a number by which the message can be removed.
+    @discardableResult
+    func enqueue(
+        _ request: sending Request, answer: PortAnswer<Reply>? = nil, admission: PortAnswer<Void>? = nil,
+        mayWait: Bool = true
+    ) throws(RunLoop.PortError) -> Int {
+        if generation.isOver { throw .closed }
+        let result: Result<(number: Int, marked: RunLoop.Source?), RunLoop.PortError> = content.withLock { content in
+            guard let source = content.source else { return .failure(.closed) }
+            let hasRoom = content.entries.count < capacity
+            if !hasRoom && !mayWait { return .failure(.full) }
+            if hasRoom { admission?.settle(.success(())) }
+            content.lastNumber += 1
+            content.entries.append(
+                Entry(
+                    number: content.lastNumber, request: request, answer: answer, admission: hasRoom ? nil : admission))
+            defer { content.isMarked = true }
+            return .success((content.lastNumber, content.isMarked ? nil : source))
+        }
+        let (number, marked) = try result.get()
+        if let marked { wake(marked) }
+        return number
+    }
+
+    private func wake(_ source: RunLoop.Source) {
+        source.signal()
+        // The loop's own thread looks for signalled sources before it sleeps.
+        if !loop.isCurrent { loop.wakeUp() }
+    }
+
+    /// One message. What else there is signals the source again before that, so that a nested run receives it.
+    private func perform() {
+        let taken: (entry: Entry, admission: PortAnswer<Void>?, marked: RunLoop.Source?)? = content.withLock {
+            content in
+            content.isMarked = false
+            guard let entry = content.entries.removeFirst() else { return nil }
+            content.isMarked = !content.entries.isEmpty
+            return (entry, takeAdmission(&content), content.isMarked ? content.source : nil)
+        }
+        guard let taken else { return }
+        taken.marked?.signal()
+        taken.admission?.settle(.success(()))
+        receive(Message(taken.entry.request, taken.entry.answer))
+    }
+
+    /// Of the last entry within the capacity, when those before it have become fewer.
+    private func takeAdmission(_ content: inout Content) -> PortAnswer<Void>? {
+        guard content.entries.count >= capacity else { return nil }
+        return content.entries.update(at: capacity - 1) { $0.admission.take() } ?? nil
+    }
+
+    /// No effect if the message has been received. O(messages).
+    func remove(_ number: Int) {
+        let removed: (entry: Entry?, admission: PortAnswer<Void>?)? = content.withLock { content in
+            guard let offset = content.entries.firstOffset(where: { $0.number == number }) else { return nil }
+            return (content.entries.remove(at: offset), offset < capacity ? takeAdmission(&content) : nil)
+        }
+        removed?.admission?.settle(.success(()))
+    }
+
+    func end() {
+        if generation.isOver { return }
+        let (source, entries) = content.withLock { content in (content.source.take(), content.entries.removeAll()) }
+        source?.invalidate()
+        for entry in entries {
+            entry.answer?.settle(.failure(.closed))
+            entry.admission?.settle(.failure(.closed))
+        }
+    }
+}
