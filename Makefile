@@ -234,6 +234,11 @@ test-c: ## The C tests, a process for each, and a test for every rule
 test-watch-campaign: ## 100,000 random changes of files: what was told is what is on the disk
 	@RUNLOOP_TEST_TIMEOUT=1800 RUNLOOP_TEST_CHANGES=$${CHANGES:-100000} FILE=files_random Tests/bin/c-tests
 
+.PHONY: test-planted-bugs
+test-planted-bugs: ## How often the real world shows the bugs that a simulation finds: RUNS=1000
+	@swift build --build-tests -q
+	@RUNLOOP_TEST_REAL_RUNS=$${RUNS:-1000} swift test --skip-build --disable-xctest --filter SimulationTests | grep -E "real runs|✘|Test run"
+
 .PHONY: test-ports
 test-ports: ## The C tests for 32 bits, for musl, and for aarch64 in an emulator
 	@mkdir -p $(BUILD)

@@ -42,6 +42,13 @@ struct Child {
         strings.map { string in strdup(string) } + [nil]
     }
 
+    /// Gives up both ends, and leaves it to the caller to wait for the process.
+    func detach() -> pid_t {
+        output.close()
+        errors.close()
+        return process
+    }
+
     /// The exit status of the process; 0 is success. Blocks until it has ended, which is brief once its output has ended.
     func wait() -> CInt {
         var status: CInt = 0

@@ -24,7 +24,7 @@ struct Tour {
     @MainActor private static let acts: [any Act.Type] = [
         Activities.self, Modes.self, Threads.self, SignalledSources.self, Descriptors.self, MainQueue.self,
         NestedRuns.self, EventHandOver.self, EndOfIteration.self, Conditions.self,
-        Hosted.self,
+        Hosted.self, System.self,
     ]
 
     @MainActor static func main() {

@@ -24,6 +24,7 @@ extension RunLoop {
         /// The loop of the tasks.
         public let loop: RunLoop
         let schedule: Schedule
+        let failsToOpen = Guarded(false)
         private let tasks: SimulatedTasks
         private let threads = Guarded<[(PosixThread, RunLoop)]>([])
         private let notes = Guarded<[String]>([])
@@ -45,15 +46,6 @@ extension RunLoop {
         /// The clock by which tasks sleep.
         public var clock: RunLoop.Clock { loop.clock }
 
-        /// How much later than asked a sleep, and a timer with it, may end. Zero unless it is set.
-        public var greatestDelay: Duration {
-            get { .nanoseconds(schedule.greatestDelay) }
-            set { schedule.greatestDelay = Int64(clamping: newValue.attoseconds / 1_000_000_000) }
-        }
-
-        /// One of `count` ways, decided by the seed: for faults of the test's own.
-        public func choose(_ count: Int) -> Int { schedule.choices.choose(count) }
-
         /// Writes a line, with the time, which a failure shows. The same seed gives the same lines.
         public func note(_ text: String) {
             let time = Duration.nanoseconds(schedule.now - start)
@@ -74,6 +66,7 @@ extension RunLoop {
         ///
         /// From a task of the simulation. Posts, signals and descriptors between the loops are real; when they arrive is the seed's.
         public func makeLoop(_ name: String) throws(RunLoop.Error) -> RunLoop {
+            try mayFailToOpen()
             let made = Handover<RunLoop>()
             let thread = try PosixThread(name: name, stackSize: nil) { [schedule] in
                 let loop = RunLoop.current
@@ -162,6 +155,10 @@ private final class Place: Sendable {
     }
 
     func wait(_ duration: Int64) -> Int64 {
+        if schedule.wakesNow {
+            RunLoop.current.wakeUp()
+            return 0
+        }
         schedule.wait(member, for: duration)
         if member == 0 && schedule.standsStill { RunLoop.current.stopCurrentOrNextRun() }
         return 0

@@ -31,6 +31,7 @@ final class Schedule: @unchecked Sendable {
     private(set) var standsStill = false
     /// How much later than asked a sleep may end.
     var greatestDelay: Int64 = 0
+    var wakesSpuriously = false
 
     private var turn = 0
     /// Notified when the turn is handed over.
@@ -80,6 +81,13 @@ final class Schedule: @unchecked Sendable {
             waitForTurn(of: member)
             members[member].waitsUntil = nil
         }
+    }
+
+    /// Shall a loop that has nothing to do wake up all the same? On the thread of the loop whose turn it is, as is the next one.
+    var wakesNow: Bool { wakesSpuriously && choices.choose(8) == 1 }
+
+    func step(_ duration: Int64) {
+        monitor.withLock { now = now.addingReportingOverflow(duration).overflow ? .max - 1 : now + duration }
     }
 
     /// The loop takes no more turns.

@@ -44,6 +44,7 @@ extension RunLoop.Simulation {
     }
 
     private func makeLink(_ kind: Relay.Kind, _ transport: Transport) throws(RunLoop.Error) -> (CInt, CInt) {
+        try mayFailToOpen()
         let (near, nearRelayed) = try socketPair(kind)
         keepUntilEnd([near, nearRelayed])
         let (far, farRelayed) = try socketPair(kind)

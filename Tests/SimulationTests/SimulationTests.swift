@@ -1,7 +1,10 @@
+import Glibc
 import RunLoopKit
 import RunLoopKitSimulation
 import Testing
 
+/// Of each bug. Only `make test-planted-bugs` sets them: what real time shows depends on the load of the machine.
+private let realRuns = getenv("RUNLOOP_TEST_REAL_RUNS").flatMap { Int(String(cString: $0)) } ?? 0
 private let kept = Guarded<[UnsafeContinuation<Void, Never>]>([])
 
 @Suite struct SimulationTests {
@@ -71,6 +74,67 @@ private let kept = Guarded<[UnsafeContinuation<Void, Never>]>([])
         try await replay([], body)
     }
 
+    @Test("A spurious wake-up is an iteration without an event, and an observer sees it")
+    func spuriousWakeups() async throws {
+        let wakeups = Guarded<[Int]>([])
+        for isAllowed in [false, true] {
+            try await simulate(seeds: 20) { simulation in
+                simulation.wakesSpuriously = isAllowed
+                let count = Guarded(0)
+                let observer = RunLoop.Observer(.afterWaiting) { _, _ in count.withLock { $0 += 1 } }
+                try simulation.loop.add(observer, forMode: .common)
+                let start = simulation.clock.now
+                try await simulation.clock.sleep(for: .seconds(1))
+                try simulation.require(simulation.clock.now - start == .seconds(1), "a sleep is as long as it should")
+                observer.invalidate()
+                wakeups.withLock { $0.append(count.withLock { $0 }) }
+            }
+        }
+        let all = wakeups.withLock { $0 }
+        #expect(Set(all.prefix(20)).count == 1)
+        #expect(all.suffix(20).max()! > all[0])
+    }
+
+    @Test("Descriptors run out where the seed says so, and nothing else changes")
+    func descriptorsRunOut() async throws {
+        let failure = try #require(
+            await #expect(throws: RunLoop.Simulation.Failure.self) {
+                try await simulate(seeds: 100) { simulation in
+                    simulation.runsOutOfDescriptors = true
+                    _ = try simulation.makeMessageLink()
+                }
+            })
+        #expect(failure.error as? RunLoop.Error == .tooManyDescriptors)
+        #expect(failure.journal == [1])
+        try await simulate(seeds: 100) { simulation in
+            simulation.runsOutOfDescriptors = true
+            do throws(RunLoop.Error) {
+                _ = try simulation.makeLoop("other")
+            } catch {
+                try simulation.require(error == .tooManyDescriptors, "that is why")
+            }
+        }
+    }
+
+    @Test("A step of the clock makes what was due on the way late, and due at once")
+    func clockStep() async throws {
+        try await simulate(seeds: 20) { simulation in
+            let start = simulation.clock.now
+            let ticks = Guarded<[(Duration, Int)]>([])
+            let timer = RunLoop.Timer(at: start + .seconds(1), every: .seconds(1)) { timer in
+                let late = RunLoop.Instant.now - start
+                ticks.withLock { $0.append((late, timer.missedTicks)) }
+            }
+            try simulation.loop.add(timer, forMode: .common)
+            simulation.stepClock(by: .milliseconds(3500))
+            try await simulation.clock.sleep(until: start + .milliseconds(4200), tolerance: nil)
+            timer.invalidate()
+            let all = ticks.withLock { $0 }
+            try simulation.require(all.map(\.0) == [.milliseconds(3500), .seconds(4)], "ticks come late: \(all)")
+            try simulation.require(all.map(\.1) == [2, 0], "two of them were missed: \(all)")
+        }
+    }
+
     @Test(
         "Each planted bug is found within a thousand seeds, and its repair stands a hundred",
         arguments: PlantedBug.all)
@@ -85,5 +149,15 @@ private let kept = Guarded<[UnsafeContinuation<Void, Never>]>([])
             }
             #expect(repeated?.lines == failure.lines)
         }
+    }
+
+    @Test(
+        "The real world hardly shows a planted bug", .enabled(if: realRuns > 0), arguments: PlantedBug.all)
+    func realWorld(bug: PlantedBug) async throws {
+        var shown = 0
+        for _ in 0..<realRuns where try await RealWorld.shows(bug) { shown += 1 }
+        // A machine that stands still for tens of milliseconds is a fault of its own.
+        #expect(shown <= realRuns / 100, "\(bug) showed in \(shown) of \(realRuns) runs.")
+        print("\(shown) of \(realRuns) real runs show that \(bug)")
     }
 }

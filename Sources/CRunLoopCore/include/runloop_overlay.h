@@ -77,11 +77,11 @@ bool runloop__has_run(runloop *loop);
 
 /// What is told on standard error, each once per process.
 enum runloop__diagnostic {
-    RUNLOOP__MAIN_QUEUE_WAITS,
-    RUNLOOP__NEVER_RUN,
-    RUNLOOP__JOB_BLOCKS,
-    RUNLOOP__NO_EXECUTORS,
-    RUNLOOP__DIAGNOSTICS, ///< how many there are
+    RUNLOOP__MAIN_QUEUE_WAITS, ///< Work waits for the main queue, which a nested run can't serve.
+    RUNLOOP__NEVER_RUN,        ///< Items are in a loop that nobody runs.
+    RUNLOOP__JOB_BLOCKS,       ///< A job keeps the main loop.
+    RUNLOOP__NO_EXECUTORS,     ///< The Swift runtime does not take our executors.
+    RUNLOOP__DIAGNOSTICS,      ///< How many there are.
 };
 /// Is it still to be told: diagnostics are enabled, and it was not told before?
 bool runloop__diagnostic_is_due(enum runloop__diagnostic diagnostic);
