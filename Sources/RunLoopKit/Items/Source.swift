@@ -181,7 +181,7 @@ extension RunLoop {
         checkHome(source.home)
         let result = runloop_add_source(core, source.core, mode.name)
         if result < 0 { throw Error(result: result) }
-        if !hasRun { watchForFirstRun { [weak source] in source.map { self.contains($0, inMode: mode) } ?? false } }
+        if mayNeverRun { awaitFirstRun { [weak source] in source.map { self.contains($0, inMode: mode) } ?? false } }
     }
 
     /// Removes a source from a mode, or from all common modes (R19, R20); `onCancel` is called on the calling thread. It stays

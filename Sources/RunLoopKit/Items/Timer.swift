@@ -173,7 +173,7 @@ extension RunLoop {
         checkHome(timer.home)
         let result = runloop_add_timer(core, timer.core, mode.name)
         if result < 0 { throw Error(result: result) }
-        if !hasRun { watchForFirstRun { [weak timer] in timer.map { self.contains($0, inMode: mode) } ?? false } }
+        if mayNeverRun { awaitFirstRun { [weak timer] in timer.map { self.contains($0, inMode: mode) } ?? false } }
     }
 
     /// Removes a timer from a mode, or from all common modes (R19, R20). It stays valid and may be added again. No effect if

@@ -2,20 +2,23 @@ internal import CRunLoopOverlay
 internal import Synchronization
 
 extension RunLoop {
-    /// Has a run of the loop begun, ever? Any thread. O(1).
-    var hasRun: Bool { runloop__has_run(core) }
+    /// Has a task added an item to a loop that nobody may ever run? Nobody runs the main loop below an async `main` without
+    /// RunLoopKitMainActor, nor the loops of the task pool's threads. Synchronous programs prepare their loops as long as they like: a
+    /// thread's own end tells what was forgotten there.
+    var mayNeverRun: Bool {
+        !runloop__has_run(core) && withUnsafeCurrentTask { $0 != nil }
+            && runloop__diagnostic_is_due(RUNLOOP__NEVER_RUN)
+    }
 
-    /// A task has added an item to a loop that nobody may ever run: nobody runs the main loop below an async `main` without
-    /// RunLoopKitMainActor, nor the loops of the task pool's threads. Tells so if it is still there a second later, and the loop has not run.
-    ///
-    /// Synchronous programs prepare their loops as long as they like: a thread's own end tells what was forgotten there.
-    func watchForFirstRun(of isThere: @escaping @Sendable () -> Bool) {
-        if withUnsafeCurrentTask(body: { $0 == nil }) || !runloop__diagnostic_is_due(RUNLOOP__NEVER_RUN) { return }
+    /// Tells, if the item is still there a second later, and the loop has not run.
+    func awaitFirstRun(of isThere: @escaping @Sendable () -> Bool) {
         if FirstRun.isAwaited.exchange(true, ordering: .relaxed) { return }
         Task.detached {
             try? await Task.sleep(for: .seconds(1))
             FirstRun.isAwaited.store(false, ordering: .relaxed)
-            if !self.hasRun && isThere() { runloop__diagnostic_write(RUNLOOP__NEVER_RUN, FirstRun.note(self)) }
+            if !runloop__has_run(self.core) && isThere() {
+                runloop__diagnostic_write(RUNLOOP__NEVER_RUN, FirstRun.note(self))
+            }
         }
     }
 }
