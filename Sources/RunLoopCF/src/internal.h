@@ -10,11 +10,13 @@
 
 #include <CoreFoundation/CFArray.h>
 #include <CoreFoundation/CFBase.h>
+#include <CoreFoundation/CFData.h>
 #include <CoreFoundation/CFDate.h>
 #include <CoreFoundation/CFFileDescriptor.h>
 #include <CoreFoundation/CFPriv.h>
 #include <CoreFoundation/CFRunLoop.h>
 #include <CoreFoundation/CFSet.h>
+#include <CoreFoundation/CFSocket.h>
 #include <CoreFoundation/CFString.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -37,6 +39,8 @@ enum cf_type {
     CF_TYPE_OBSERVER,
     CF_TYPE_TIMER,
     CF_TYPE_DESCRIPTOR,
+    CF_TYPE_DATA,
+    CF_TYPE_SOCKET,
     CF_TYPE_COUNT
 };
 
@@ -69,7 +73,8 @@ _Noreturn void cf__misuse(const char *caller, const char *sentence);
 _Noreturn void cf__wrong_type(CFTypeRef object, enum cf_type type, const char *caller);
 
 extern const struct cf_class cf__null_class, cf__allocator_class, cf__string_class, cf__array_class, cf__set_class,
-    cf__date_class, cf__loop_class, cf__source_class, cf__observer_class, cf__timer_class, cf__descriptor_class;
+    cf__date_class, cf__loop_class, cf__source_class, cf__observer_class, cf__timer_class, cf__descriptor_class,
+    cf__data_class, cf__socket_class;
 
 /// A string literal that is used as a constant string (CFSTR) begins with these letters instead of a class.
 #define CF_LITERAL_MAGIC "\377\376CFSTR\377"
@@ -116,6 +121,11 @@ bool cf__decode(const UInt8 *bytes, CFIndex count, CFStringEncoding encoding, Un
 /// Encodes one code point to at most 4 bytes. Returns their number, or 0 if the encoding does not have this code point.
 int cf__encode(UTF32Char character, CFStringEncoding encoding, UInt8 bytes[4]);
 bool cf__encoding_is_narrow(CFStringEncoding encoding); ///< contains ASCII as single bytes
+
+//===-- data (data.c) ------------------------------------------------------------------------------------------------===//
+
+/// Ends the making of mutable data, whose first `length` bytes were stored through its pointer: it becomes immutable.
+void cf__data_seal(CFMutableDataRef data, CFIndex length);
 
 //===-- time (clock.c) -----------------------------------------------------------------------------------------------===//
 
@@ -164,5 +174,6 @@ char *cf__copy_info_description(CFStringRef (*describe)(const void *info), const
 /// The date of an instant at which a timer is due: the date that this timer was given (timer.c).
 CFAbsoluteTime cf__timer_date_of_instant(int64_t instant_ns);
 void cf__timers_after_fork(void);
+void cf__sockets_after_fork(void);
 
 #endif // RUNLOOP_CF_INTERNAL_H

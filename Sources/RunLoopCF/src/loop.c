@@ -84,6 +84,7 @@ static void thread_ends(void *object) {
 static void after_fork(void) {
     pthread_mutex_init(&table_lock, NULL);
     cf__timers_after_fork();
+    cf__sockets_after_fork();
     cf__modes_after_fork();
     cf__constants_after_fork();
 }

@@ -16,6 +16,8 @@ static const struct cf_class *const classes[CF_TYPE_COUNT] = {
     [CF_TYPE_OBSERVER] = &cf__observer_class,
     [CF_TYPE_TIMER] = &cf__timer_class,
     [CF_TYPE_DESCRIPTOR] = &cf__descriptor_class,
+    [CF_TYPE_DATA] = &cf__data_class,
+    [CF_TYPE_SOCKET] = &cf__socket_class,
 };
 
 double kCFCoreFoundationVersionNumber = 1338.0;

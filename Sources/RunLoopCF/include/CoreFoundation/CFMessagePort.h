@@ -9,7 +9,7 @@
 
 #pragma GCC system_header
 
-#define CF_NO_MESSAGE_PORT "runloop-cf has no message ports: use CFFileDescriptor"
+#define CF_NO_MESSAGE_PORT "runloop-cf has no message ports: use CFSocket"
 
 CF_EXTERN_C_BEGIN
 

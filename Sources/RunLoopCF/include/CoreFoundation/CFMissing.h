@@ -133,6 +133,19 @@ CF_MISSING(CFStringGetRangeOfComposedCharactersAtIndex, CF_NO_MORE_OF_STRINGS)
 CF_MISSING(CFArrayBSearchValues, CF_NO_MORE_OF_ARRAYS)
 CF_MISSING(CFArrayReplaceValues, CF_NO_MORE_OF_ARRAYS)
 
+// More of data.
+CF_MISSING(CFDataFind, "runloop-cf does not search in data: use memmem")
+
+// Names of sockets.
+#define CF_NO_NAME_REGISTRY "there is no server for names of sockets"
+CF_MISSING(CFSocketCopyRegisteredSocketSignature, CF_NO_NAME_REGISTRY)
+CF_MISSING(CFSocketCopyRegisteredValue, CF_NO_NAME_REGISTRY)
+CF_MISSING(CFSocketGetDefaultNameRegistryPortNumber, CF_NO_NAME_REGISTRY)
+CF_MISSING(CFSocketRegisterSocketSignature, CF_NO_NAME_REGISTRY)
+CF_MISSING(CFSocketRegisterValue, CF_NO_NAME_REGISTRY)
+CF_MISSING(CFSocketSetDefaultNameRegistryPortNumber, CF_NO_NAME_REGISTRY)
+CF_MISSING(CFSocketUnregister, CF_NO_NAME_REGISTRY)
+
 // Memory.
 #define CF_NO_MEMORY "all memory of runloop-cf comes from malloc, and there are no autorelease pools"
 CF_MISSING(CFAllocatorCreate, CF_NO_MEMORY)

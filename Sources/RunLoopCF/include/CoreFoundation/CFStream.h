@@ -9,7 +9,7 @@
 
 #pragma GCC system_header
 
-#define CF_NO_STREAM "runloop-cf has no streams: use CFFileDescriptor"
+#define CF_NO_STREAM "runloop-cf has no streams: use CFSocket"
 
 CF_EXTERN_C_BEGIN
 
