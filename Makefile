@@ -139,7 +139,7 @@ $(eval $(call library,foreign,$(FOREIGN)))
 
 install: install-headers
 uninstall: uninstall-headers
-.PHONY: install-headers uninstall-headers test-cf
+.PHONY: install-headers uninstall-headers test-cf test-cf-clients
 TOP_HEADERS := $(wildcard $(LINUX)/include/*.h $(FOREIGN)/include/*.h)
 
 install-headers:
@@ -153,6 +153,9 @@ uninstall-headers:
 
 test-cf: ## Programs written for CFRunLoop, on this library and on CoreFoundation
 	@Tests/bin/cf-programs
+
+test-cf-clients: ## Twisted's and rubicon-objc's loops for CoreFoundation, on this library; downloads both
+	@Tests/bin/cf-clients
 
 #-- adapters to other loops -------------------------------------------------------------------------------------------
 
