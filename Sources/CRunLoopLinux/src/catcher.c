@@ -149,17 +149,10 @@ static bool has_info(int number) {
     return sigaction(number, NULL, &action) == 0 && (action.sa_flags & SA_SIGINFO);
 }
 
-static void handle(int number, siginfo_t *info, void *context) {
-    int saved = errno;
+static __attribute__((noinline)) void receive(int number, siginfo_t *info, void *context) {
     pid_t process = getpid();
-    siginfo_t none = {.si_signo = number, .si_code = SI_KERNEL};
-    if (!has_info(number)) {
-        info = &none;
-        context = NULL;
-    }
     if (atomic_load(&table.process) != process) {
         give_back(number, process, info, context);
-        errno = saved;
         return;
     }
     struct catcher_record record = record_of(number, info);
@@ -173,6 +166,21 @@ static void handle(int number, siginfo_t *info, void *context) {
     }
     // Last, because it need not return.
     call_former(number, info, context);
+}
+
+static __attribute__((noinline)) void receive_number(int number) {
+    siginfo_t none = {.si_signo = number, .si_code = SI_KERNEL};
+    receive(number, &none, NULL);
+}
+
+/// Where the kernel passes the number alone, an x86 of 32 bits has saved registers in the place of the other arguments. So these must not be
+/// changed then, and a compiler keeps in the place of an argument what it makes of it: hence two calls that share nothing.
+static void handle(int number, siginfo_t *info, void *context) {
+    int saved = errno;
+    if (has_info(number))
+        receive(number, info, context);
+    else
+        receive_number(number);
     errno = saved;
 }
 
