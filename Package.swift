@@ -38,7 +38,7 @@ let package = Package(
                 .headerSearchPath("src"),
             ]
         ),
-        // Signals, children, changes of files and dates as sources; uses only what is public of the core.
+        // Signals, children, changes of files, dates, connections and output as sources; uses only what is public of the core.
         .target(
             name: "CRunLoopLinux",
             dependencies: ["CRunLoopCore"],

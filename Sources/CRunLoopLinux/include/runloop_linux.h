@@ -1,6 +1,6 @@
 // runloop_linux.h — what a program on Linux waits for, as sources of a run loop: signals, children, changes of files, dates of
-// the wall clock, messages. The one header of librunloop-linux to include; C11, usable from C++11. The library is built on
-// runloop.h and uses nothing else of the loop. The general rules of runloop.h hold here, and these:
+// the wall clock, messages, connections, space for output. The one header of librunloop-linux to include; C11, usable from C++11.
+// The library is built on runloop.h and uses nothing else of the loop. The general rules of runloop.h hold here, and these:
 //
 //  - Objects. Each object is a source of the core, `runloop_…_get_source`, which the core's functions add to modes and remove from them:
 //    runloop_add_source(loop, runloop_signal_get_source(signal), RUNLOOP_COMMON_MODES). Object and source have one count of references:
@@ -9,7 +9,7 @@
 //    thread and in the object's own callback, which is not called again. It does not wait for a callback that runs on another thread.
 //    (runloop_source_invalidate alone would end the calls, but would not give back the signal.)
 //  - Descriptors. Each object has its own, closed on exec and when the object is freed. Creation gives -EMFILE or -ENFILE where there are
-//    none left, and -ENOMEM; then nothing has changed.
+//    none left, and -ENOMEM; then nothing has changed. A descriptor that the program gives to an object is closed by it only if `owns` says so.
 //  - Forks. In the child, an inherited object is never called; releasing it frees its memory and the child's copies of its descriptors, and
 //    changes nothing in the parent. New objects work.
 #ifndef RUNLOOP_LINUX_H
@@ -18,6 +18,9 @@
 #include "runloop_alarm.h"
 #include "runloop_child.h"
 #include "runloop_clock_watch.h"
+#include "runloop_counter.h"
+#include "runloop_listener.h"
+#include "runloop_output.h"
 #include "runloop_port.h"
 #include "runloop_shutdown.h"
 #include "runloop_signal.h"

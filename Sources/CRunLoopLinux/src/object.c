@@ -20,7 +20,7 @@ int runloop__object_begin(struct object *object, const struct object_config *con
     const runloop_descriptor_config source = {
         .context = {.info = object, .release = config->free, .describe = config->context.describe ? describe : NULL},
         .descriptor = config->descriptor,
-        .events = RUNLOOP_READABLE,
+        .events = config->events ? config->events : RUNLOOP_READABLE,
         .ready = ready,
     };
     int result = runloop_descriptor_source_create(&source, &object->source);

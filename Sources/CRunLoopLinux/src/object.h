@@ -16,7 +16,8 @@ struct object {
 struct object_config {
     runloop_context context;
     int descriptor;
-    /// The descriptor is readable. Not called in a forked child, which has the same descriptor as its parent.
+    runloop_readiness events; ///< 0: RUNLOOP_READABLE
+    /// What was asked for holds. Not called in a forked child, which has the same descriptor as its parent.
     void (*ready)(runloop_source *source, void *object);
     /// Frees the object with everything in it, when nobody can call it any more.
     void (*free)(void *object);

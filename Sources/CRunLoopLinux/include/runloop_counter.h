@@ -1,0 +1,45 @@
+// runloop_counter.h — a number that anybody adds to, and that the loop takes. Part of runloop_linux.h, whose general rules hold.
+//
+// An eventfd: the way to reach a loop from a signal handler with more than a mark, from another process that has the descriptor, and from
+// libraries and kernel interfaces that take an eventfd (io_uring, KVM, aio). Within a process runloop_source_signal costs less.
+#ifndef RUNLOOP_COUNTER_H
+#define RUNLOOP_COUNTER_H
+#include "runloop.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// A counter.
+typedef struct runloop_counter runloop_counter;
+
+/// The configuration of a counter, which is copied.
+typedef struct runloop_counter_config {
+    runloop_context context;
+    /// On the loop's thread, in the modes of the source: once for all that was added since the last call, with the sum, at least 1. May be NULL.
+    void (*RUNLOOP_SENDABLE counted)(runloop_counter *counter, uint64_t sum, void *info);
+} runloop_counter_config;
+
+/// Makes a counter, which is 0. -EMFILE, -ENFILE (one descriptor), -ENOMEM. O(1).
+RUNLOOP_EXPORT int runloop_counter_create(const runloop_counter_config *config, runloop_counter **out);
+RUNLOOP_EXPORT runloop_counter *runloop_counter_retain(runloop_counter *counter);
+RUNLOOP_EXPORT void runloop_counter_release(runloop_counter *counter);
+
+/// Its source, borrowed. If it is in several loops, one of them takes the sum. O(1).
+RUNLOOP_EXPORT runloop_source *runloop_counter_get_source(runloop_counter *counter);
+/// The eventfd, non-blocking: valid as long as the object, not to be closed. For those who take one; who writes eight bytes adds. O(1).
+RUNLOOP_EXPORT int runloop_counter_get_descriptor(runloop_counter *counter);
+
+/// Adds to the counter, and wakes the loop if it sleeps in a mode of the source. Additions wait while the source is in no such mode. Any thread,
+/// signal handlers, forked children included (whose parent is told). -EAGAIN: the sum would exceed 2^64 - 2, and nothing was added.
+/// -EINVAL for 0, and for the value that the kernel can't add, 2^64 - 1. O(1), one system call.
+RUNLOOP_EXPORT int runloop_counter_add(runloop_counter *counter, uint64_t value);
+
+/// Ends the counter; what was added since the last call is dropped, and further additions have no effect. Twice has the effect of once.
+/// O(modes it is in).
+RUNLOOP_EXPORT void runloop_counter_invalidate(runloop_counter *counter);
+
+#ifdef __cplusplus
+}
+#endif
+#endif // RUNLOOP_COUNTER_H

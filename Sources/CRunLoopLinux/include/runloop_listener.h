@@ -1,0 +1,92 @@
+// runloop_listener.h — sockets that listen, and the connections that they get. Part of runloop_linux.h, whose general rules hold.
+//
+// A socket is made by one of the functions below, or comes from elsewhere: from systemd, from a parent process. A listener accepts its
+// connections on a loop. Names are not looked up: an address is the text of a number.
+#ifndef RUNLOOP_LISTENER_H
+#define RUNLOOP_LISTENER_H
+#include "runloop.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+//===-- Sockets ------------------------------------------------------------------------------------------------------===//
+// Each of these gives a listening socket, non-blocking and closed on exec, which is the caller's; or a negative errno value: -EINVAL,
+// -EADDRINUSE, -EACCES, -EMFILE, -ENFILE, -ENOMEM, and what else bind gives. `backlog`: how many connections may wait to be accepted; 0 or less
+// is as many as the system allows (net.core.somaxconn). Any thread.
+
+/// TCP. `address` is that of an interface as a number, "127.0.0.1", "::1" or "fe80::1%eth0"; "0.0.0.0" is all of IPv4, "::" all of IPv6 and
+/// IPv4. `port` 0 lets the kernel choose one, which runloop_socket_get_port tells. The address may be used again at once after the program's
+/// end (SO_REUSEADDR), and connections send small pieces without delay (TCP_NODELAY). -EINVAL: not a number; -EADDRNOTAVAIL: no such interface.
+RUNLOOP_EXPORT int runloop_listen_tcp(const char *address, uint16_t port, int backlog);
+
+/// A Unix socket with a path. `mode` has the permissions of the path, exactly, from the moment at which it exists; 0 is 0600: nobody but
+/// its owner may connect. A path that a program has left behind, on which nobody listens any more, is replaced; one on which somebody listens,
+/// or which is no socket, gives -EADDRINUSE. Programs that do so at the same time exclude one another by a lock of the directory.
+/// -ENAMETOOLONG above 107 bytes; -ENOENT: no such directory.
+RUNLOOP_EXPORT int runloop_listen_unix(const char *path, uint32_t mode, int backlog);
+
+/// An abstract Unix socket, which has no path and no permissions: any process in the network namespace may connect.
+RUNLOOP_EXPORT int runloop_listen_abstract(const char *name, int backlog);
+
+/// A socket that a service manager has opened for this program: see sd_listen_fds(3).
+typedef struct runloop_inherited_socket {
+    int descriptor; ///< The caller's; closed on exec, and otherwise as it was handed over: a listener makes it non-blocking.
+    char name[256]; ///< As FileDescriptorName= has it; "unknown" if there are no names.
+} runloop_inherited_socket;
+
+/// Takes the sockets that were handed over to this process (LISTEN_FDS, LISTEN_PID, LISTEN_FDNAMES) into `sockets`, in their order, and removes
+/// the variables from the environment, so that neither a second call nor a child process takes them again. The number, 0 if there are none.
+/// -E2BIG: more than `capacity`, and nothing has changed; -EINVAL: the variables make no sense; -EBADF: a descriptor is not open. Call it early:
+/// other threads must not use the environment meanwhile. O(descriptors).
+RUNLOOP_EXPORT int runloop_take_inherited_sockets(runloop_inherited_socket *sockets, size_t capacity);
+
+/// The port of a TCP socket: its own, or its peer's. -EAFNOSUPPORT: not an IP socket; -ENOTCONN, -EBADF, -ENOTSOCK. O(1).
+RUNLOOP_EXPORT int runloop_socket_get_port(int descriptor, bool of_peer);
+/// Writes the address of a socket, its own or its peer's, as a text that ends with a zero: "127.0.0.1:80", "[::1]:80", "/run/x", "@abstract", or "" for
+/// a Unix socket without an address. The length. -ENOBUFS: it does not fit (128 bytes always do); else as above. O(1).
+RUNLOOP_EXPORT int runloop_socket_get_address(int descriptor, bool of_peer, char *text, size_t capacity);
+
+//===-- Listeners ----------------------------------------------------------------------------------------------------===//
+/// A socket whose connections are accepted.
+typedef struct runloop_listener runloop_listener;
+
+/// The configuration of a listener, which is copied.
+typedef struct runloop_listener_config {
+    runloop_context context;
+    int descriptor; ///< A listening socket, which becomes non-blocking.
+    bool owns;      ///< true: from its creation on the object alone closes the socket. false: it remains the caller's.
+    /// Removes the path of a Unix socket at the object's end, if it is still the socket's. Not for sockets that were handed over.
+    bool removes_path;
+    uint32_t budget; ///< How many connections are accepted before something else gets its turn; 0 is 16.
+    /// On the loop's thread, in the modes of the source, for each connection: a socket that is non-blocking, closed on exec, and the callee's.
+    void (*RUNLOOP_SENDABLE accepted)(runloop_listener *listener, int descriptor, void *info);
+    /// What to do when there is no descriptor left for a connection. NULL: it waits in the kernel's queue. Otherwise it is accepted with a
+    /// descriptor that the listener keeps for that, lent to this function for a last word, which must not wait, and closed.
+    void (*RUNLOOP_SENDABLE refused)(runloop_listener *listener, int descriptor, void *info);
+    /// Descriptors or memory have run out (`error` is -EMFILE, -ENFILE, -ENOBUFS or -ENOMEM): told once, and then 0 when a connection was
+    /// accepted again. Meanwhile connections are refused, or wait while the listener tries again ten times a second. Any other error is
+    /// the socket's, and final: it was shut down, for instance. May be NULL.
+    void (*RUNLOOP_SENDABLE paused)(runloop_listener *listener, int error, void *info);
+} runloop_listener_config;
+
+/// Makes a listener, in no loop yet. It needs two descriptors, and one more with `refused`. -EINVAL: no `accepted`, or not a listening socket;
+/// -EBADF, -ENOTSOCK; -EMFILE, -ENFILE, -ENOMEM. After an error the socket remains the caller's in any case. O(1).
+RUNLOOP_EXPORT int runloop_listener_create(const runloop_listener_config *config, runloop_listener **out);
+RUNLOOP_EXPORT runloop_listener *runloop_listener_retain(runloop_listener *listener);
+RUNLOOP_EXPORT void runloop_listener_release(runloop_listener *listener);
+
+/// Its source, borrowed. If it is in several loops, each connection goes to one of them. While it is in no mode that runs, connections wait
+/// in the kernel's queue. O(1).
+RUNLOOP_EXPORT runloop_source *runloop_listener_get_source(runloop_listener *listener);
+/// The socket, as created. O(1).
+RUNLOOP_EXPORT int runloop_listener_get_descriptor(runloop_listener *listener);
+
+/// Ends the listener: no connection is accepted any more. A socket that it owns is closed, and the kernel resets the connections that wait,
+/// unless another process has the socket as well. Twice has the effect of once. O(modes it is in).
+RUNLOOP_EXPORT void runloop_listener_invalidate(runloop_listener *listener);
+
+#ifdef __cplusplus
+}
+#endif
+#endif // RUNLOOP_LISTENER_H

@@ -1,0 +1,81 @@
+// runloop_output.h — output through a descriptor, as much of it as the other side takes. Part of runloop_linux.h, whose general rules hold.
+//
+// Bytes are sent at once where that is possible. What the kernel does not take waits in a buffer with a limit, and the loop sends it when the
+// descriptor is writable; the source asks for that only while something waits. A producer that is faster than the other side finds the buffer
+// full, and goes on when `drained` is called: that is all there is to back-pressure.
+#ifndef RUNLOOP_OUTPUT_H
+#define RUNLOOP_OUTPUT_H
+#include "runloop.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// A descriptor that is written to, and the bytes that wait for it.
+typedef struct runloop_output runloop_output;
+
+/// The configuration of an output, which is copied.
+typedef struct runloop_output_config {
+    runloop_context context;
+    /// Open for writing: a socket, a pipe, a terminal, a file, /dev/null. Need not be non-blocking, though a terminal that is not may hold up
+    /// the loop's thread for a moment, and of a pipe that is not at most 4,096 bytes are written at a time.
+    int descriptor;
+    /// true: from its creation on the object alone closes the descriptor. false: it remains the caller's, who closes it after the
+    /// object's end.
+    bool owns;
+    size_t limit; ///< How many bytes may wait, at least one. The buffer never needs more memory than that.
+    runloop *
+        loop; ///< Whose clock dates what was sent (runloop_output_get_moved_ns), and which is retained; NULL: the machine's clock.
+    /// On the loop's thread, in the modes of the source: output had waited, and all of it was sent (`error` is 0), or can't be (a negative errno
+    /// value: -EPIPE, -ECONNRESET). Once each time that output has waited, however much and for whom. May be NULL.
+    void (*RUNLOOP_SENDABLE drained)(runloop_output *output, int error, void *info);
+} runloop_output_config;
+
+/// Makes an output, in no loop yet. -EBADF: not open for writing; -EINVAL: no limit; -ENOMEM; -EMFILE, -ENFILE (for a moment it needs a
+/// descriptor, unless it is for a socket). After an error the descriptor remains the caller's in any case. O(1), a few system calls.
+RUNLOOP_EXPORT int runloop_output_create(const runloop_output_config *config, runloop_output **out);
+RUNLOOP_EXPORT runloop_output *runloop_output_retain(runloop_output *output);
+RUNLOOP_EXPORT void runloop_output_release(runloop_output *output);
+
+/// Its source, borrowed. It keeps its modes from being empty, whether output waits or not. If it is in several loops, one of them sends. O(1).
+RUNLOOP_EXPORT runloop_source *runloop_output_get_source(runloop_output *output);
+
+// What follows is the same for all of these. Any thread; calls exclude one another, so the bytes of one call are not mixed with another's. An
+// error of the descriptor drops what waits, and is the result of every further call: -EPIPE, -ECONNRESET, -ENOSPC, -EIO, … and what watching the
+// descriptor gives. No call raises SIGPIPE: sockets are told not to, and around a write to a pipe the signal is blocked in the calling thread
+// and taken back, which costs two system calls. -EPIPE after runloop_output_finish. -EINVAL after the end; -ECHILD in a forked child, which
+// never sends what the parent's buffer had at the fork. None of them waits, and in regular files, and whatever else the kernel does
+// not watch, nothing waits either: they are written at once.
+
+/// Writes as much as the kernel and the buffer take: the number of bytes, from the beginning, that are sent or will be. If it is less than
+/// `count`, `drained` tells when to go on. -EAGAIN: none, the buffer is full. -ENOMEM: none. O(count), and a system call, or none while the
+/// descriptor is known to be full.
+RUNLOOP_EXPORT ptrdiff_t runloop_output_write(runloop_output *output, const void *bytes, size_t count);
+
+/// Takes all bytes or none, and leaves the sending to the loop, which sends what many calls have enqueued at once. -EAGAIN: there is not
+/// enough space now, and `drained` tells when there is; -EMSGSIZE: more than the limit; -ENOMEM. O(count), and a system call if nothing
+/// waited before.
+RUNLOOP_EXPORT int runloop_output_enqueue(runloop_output *output, const void *bytes, size_t count);
+
+/// Sends what waits, without waiting for the loop. 0: nothing waits now. -EAGAIN: the kernel does not take all of it; `drained` follows.
+RUNLOOP_EXPORT int runloop_output_flush(runloop_output *output);
+
+/// Takes no more bytes, and ends the output once everything was sent: the sending half of a socket is shut down, so that the peer reads an end
+/// and may go on sending; any other descriptor is closed if the object owns it. 0: done. -EAGAIN: `drained` follows once it is. Twice has
+/// the effect of once.
+RUNLOOP_EXPORT int runloop_output_finish(runloop_output *output);
+
+/// How many bytes wait. Any thread. O(1).
+RUNLOOP_EXPORT size_t runloop_output_get_waiting(runloop_output *output);
+/// When the kernel last took bytes; at first, when the object was made. With the same of an input it tells how long a connection has been
+/// idle, without a timer that is moved for every byte. Any thread. O(1).
+RUNLOOP_EXPORT int64_t runloop_output_get_moved_ns(runloop_output *output);
+
+/// Ends the output and drops what waits. A descriptor that it owns is closed, without anything being said to the peer of a socket that others
+/// have open as well. `drained` is not called any more. Twice has the effect of once. O(modes it is in).
+RUNLOOP_EXPORT void runloop_output_invalidate(runloop_output *output);
+
+#ifdef __cplusplus
+}
+#endif
+#endif // RUNLOOP_OUTPUT_H

@@ -1,0 +1,319 @@
+// listener.c — a listening socket as a source.
+//
+// Without a descriptor for it, a connection stays in the queue and the socket stays readable, so the loop would be called for ever. Nothing
+// tells when a descriptor is free again. So the socket is in an epoll set, which is the source's descriptor, beside a timer of the kernel's: a
+// pause watches the timer in place of the socket, in whichever loops and modes the source is.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "object.h"
+#include "runloop_listener.h"
+#include "socket_address.h"
+
+enum { BUDGET = 16, PAUSE_NS = 100000000 };
+
+struct runloop_listener {
+    struct object object;
+    void (*accepted)(runloop_listener *listener, int descriptor, void *info);
+    void (*refused)(runloop_listener *listener, int descriptor, void *info);
+    void (*paused)(runloop_listener *listener, int error, void *info);
+    int descriptor;
+    bool owns;
+    uint32_t budget;
+    int set, timer;
+    _Atomic bool is_short; ///< no connection can be accepted, which has been told
+    /// Guards what follows, and the socket against being closed while it is used. Not held in callbacks; a forked child never takes it.
+    pthread_mutex_t lock;
+    bool is_closed;
+    int reserve; ///< a descriptor to close when there is none for a connection that is to be refused, or -1
+    char path[sizeof((struct sockaddr_un *)0)->sun_path]; ///< to be removed, or ""
+    dev_t device;
+    ino_t inode;
+};
+
+//===-- accepting ----------------------------------------------------------------------------------------------------===//
+
+/// HOLDS: lock. A connection, or a negative errno value.
+static int accept_next(const struct runloop_listener *listener) {
+    if (listener->is_closed)
+        return -EAGAIN;
+    int descriptor = accept4(listener->descriptor, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    return descriptor < 0 ? -errno : descriptor;
+}
+
+static bool is_shortage(int error) {
+    return error == -EMFILE || error == -ENFILE || error == -ENOBUFS || error == -ENOMEM;
+}
+
+/// Errors of one connection, which is gone from the queue: accept(2) has the list.
+static bool is_of_connection(int error) {
+    static const int errors[] = {ECONNABORTED, EINTR,        EPROTO,     EPERM,       ENETDOWN,  ENOPROTOOPT,
+                                 EHOSTDOWN,    EHOSTUNREACH, EOPNOTSUPP, ENETUNREACH, ETIMEDOUT, ENONET};
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+        if (error == -errors[i])
+            return true;
+    return false;
+}
+
+/// A thread that is cancelled in accept would not unlock.
+static int accept_locked(struct runloop_listener *listener) {
+    int cancellation;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
+    pthread_mutex_lock(&listener->lock);
+    int descriptor = accept_next(listener);
+    pthread_mutex_unlock(&listener->lock);
+    pthread_setcancelstate(cancellation, NULL);
+    return descriptor;
+}
+
+/// With the descriptor in reserve, which another thread may take first.
+static int accept_with_reserve(struct runloop_listener *listener) {
+    int cancellation;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
+    pthread_mutex_lock(&listener->lock);
+    if (listener->reserve >= 0)
+        close(listener->reserve);
+    listener->reserve = -1;
+    int descriptor = accept_next(listener);
+    pthread_mutex_unlock(&listener->lock);
+    pthread_setcancelstate(cancellation, NULL);
+    return descriptor;
+}
+
+static void restore_reserve(struct runloop_listener *listener) {
+    pthread_mutex_lock(&listener->lock);
+    if (listener->reserve < 0 && !listener->is_closed)
+        listener->reserve = fcntl(listener->timer, F_DUPFD_CLOEXEC, 0);
+    pthread_mutex_unlock(&listener->lock);
+}
+
+/// Whether a connection was refused, or none waits any more.
+static bool refuse(struct runloop_listener *listener) {
+    if (!listener->refused)
+        return false;
+    int descriptor = accept_with_reserve(listener);
+    if (descriptor >= 0) {
+        listener->refused(listener, descriptor, listener->object.context.info);
+        close(descriptor);
+    }
+    restore_reserve(listener);
+    return descriptor >= 0 || descriptor == -EAGAIN || is_of_connection(descriptor);
+}
+
+//===-- pauses -------------------------------------------------------------------------------------------------------===//
+
+static void watch_socket(const struct runloop_listener *listener, bool is_watched) {
+    struct epoll_event event = {.events = is_watched ? EPOLLIN : 0};
+    // A socket that was closed meanwhile is not in the set any more.
+    epoll_ctl(listener->set, is_watched ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, listener->descriptor, &event);
+}
+
+/// Once for each time in which nothing can be accepted, and once after it.
+static void tell(struct runloop_listener *listener, int error) {
+    if (atomic_exchange(&listener->is_short, error < 0) != (error < 0) && listener->paused)
+        listener->paused(listener, error, listener->object.context.info);
+}
+
+/// The socket is left alone: for a while, or for good if its error is not one of shortage.
+static void pause_accepting(struct runloop_listener *listener, int error) {
+    pthread_mutex_lock(&listener->lock);
+    if (!listener->is_closed) {
+        watch_socket(listener, false);
+        const struct itimerspec soon = {.it_value.tv_nsec = PAUSE_NS};
+        if (is_shortage(error))
+            timerfd_settime(listener->timer, 0, &soon, NULL);
+    }
+    pthread_mutex_unlock(&listener->lock);
+}
+
+static void end_pause(struct runloop_listener *listener) {
+    uint64_t expirations;
+    if (read(listener->timer, &expirations, sizeof expirations) != sizeof expirations)
+        return;
+    pthread_mutex_lock(&listener->lock);
+    if (!listener->is_closed)
+        watch_socket(listener, true);
+    pthread_mutex_unlock(&listener->lock);
+}
+
+static void ready(runloop_source *source, void *info) {
+    struct runloop_listener *listener = info;
+    if (atomic_load(&listener->is_short))
+        end_pause(listener);
+    for (uint32_t i = 0; i < listener->budget && runloop_source_is_valid(source); i++) {
+        int descriptor = accept_locked(listener);
+        if (descriptor == -EAGAIN)
+            return;
+        if (is_of_connection(descriptor))
+            continue;
+        tell(listener, descriptor < 0 ? descriptor : 0);
+        if (descriptor >= 0) {
+            listener->accepted(listener, descriptor, listener->object.context.info);
+        } else if (!is_shortage(descriptor) || !refuse(listener)) {
+            pause_accepting(listener, descriptor);
+            return;
+        }
+    }
+}
+
+//===-- life ---------------------------------------------------------------------------------------------------------===//
+
+/// HOLDS: lock, or nobody else has the object.
+static void remove_path(const struct runloop_listener *listener) {
+    struct stat status;
+    bool is_ours = listener->path[0] && lstat(listener->path, &status) == 0 && status.st_dev == listener->device &&
+                   status.st_ino == listener->inode;
+    // A forked child that ends is no end of the parent's listener.
+    if (is_ours && listener->object.generation == runloop_fork_generation())
+        unlink(listener->path);
+}
+
+/// HOLDS: lock, or nobody else has the object.
+static void close_socket(struct runloop_listener *listener) {
+    if (listener->is_closed)
+        return;
+    listener->is_closed = true;
+    remove_path(listener);
+    if (listener->owns)
+        close(listener->descriptor);
+    if (listener->reserve >= 0)
+        close(listener->reserve);
+    listener->reserve = -1;
+}
+
+static void close_set(const struct runloop_listener *listener) {
+    if (listener->set >= 0)
+        close(listener->set);
+    if (listener->timer >= 0)
+        close(listener->timer);
+    if (listener->reserve >= 0)
+        close(listener->reserve);
+}
+
+static void free_listener(void *info) {
+    struct runloop_listener *listener = info;
+    runloop__object_end(&listener->object);
+    close_socket(listener);
+    close_set(listener);
+    free(listener);
+}
+
+static int check_socket(int descriptor) {
+    int is_listening = 0;
+    socklen_t size = sizeof is_listening;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &is_listening, &size) < 0)
+        return -errno;
+    return is_listening ? 0 : -EINVAL;
+}
+
+/// Notes which file the path is now, so that another one is not removed.
+static int note_path(struct runloop_listener *listener) {
+    struct socket_address address;
+    struct stat status;
+    int result = runloop__address_of(&address, listener->descriptor, false);
+    if (result < 0)
+        return result;
+    if (address.any.sa_family != AF_UNIX || address.local.sun_path[0] == 0)
+        return -EINVAL;
+    if (lstat(address.local.sun_path, &status) < 0)
+        return -errno;
+    memcpy(listener->path, address.local.sun_path, sizeof listener->path);
+    listener->device = status.st_dev;
+    listener->inode = status.st_ino;
+    return 0;
+}
+
+static int open_set(struct runloop_listener *listener) {
+    listener->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    listener->set = listener->timer < 0 ? -1 : epoll_create1(EPOLL_CLOEXEC);
+    if (listener->set < 0)
+        return -errno;
+    if (listener->refused && (listener->reserve = fcntl(listener->timer, F_DUPFD_CLOEXEC, 0)) < 0)
+        return -errno;
+    struct epoll_event readable = {.events = EPOLLIN};
+    int flags = fcntl(listener->descriptor, F_GETFL);
+    if (flags < 0 || fcntl(listener->descriptor, F_SETFL, flags | O_NONBLOCK) < 0 ||
+        epoll_ctl(listener->set, EPOLL_CTL_ADD, listener->timer, &readable) < 0 ||
+        epoll_ctl(listener->set, EPOLL_CTL_ADD, listener->descriptor, &readable) < 0)
+        return -errno;
+    return 0;
+}
+
+static int begin(struct runloop_listener *listener, const runloop_listener_config *config) {
+    int result = config->removes_path ? note_path(listener) : 0;
+    if (result == 0)
+        result = open_set(listener);
+    const struct object_config object = {
+        .context = config->context, .descriptor = listener->set, .ready = ready, .free = free_listener};
+    return result < 0 ? result : runloop__object_begin(&listener->object, &object);
+}
+
+int runloop_listener_create(const runloop_listener_config *config, runloop_listener **out) {
+    int result = config && out && config->accepted ? check_socket(config->descriptor) : -EINVAL;
+    if (result < 0)
+        return result;
+    struct runloop_listener *listener = malloc(sizeof *listener);
+    if (!listener)
+        return -ENOMEM;
+    *listener = (struct runloop_listener){.accepted = config->accepted,
+                                          .refused = config->refused,
+                                          .paused = config->paused,
+                                          .descriptor = config->descriptor,
+                                          .owns = config->owns,
+                                          .budget = config->budget ? config->budget : BUDGET,
+                                          .set = -1,
+                                          .timer = -1,
+                                          .reserve = -1,
+                                          .lock = PTHREAD_MUTEX_INITIALIZER};
+    result = begin(listener, config);
+    if (result < 0) {
+        close_set(listener);
+        free(listener);
+        return result;
+    }
+    *out = listener;
+    return 0;
+}
+
+runloop_listener *runloop_listener_retain(runloop_listener *listener) {
+    if (listener)
+        runloop_source_retain(listener->object.source);
+    return listener;
+}
+
+void runloop_listener_release(runloop_listener *listener) {
+    if (listener)
+        runloop_source_release(listener->object.source);
+}
+
+runloop_source *runloop_listener_get_source(runloop_listener *listener) {
+    return listener ? listener->object.source : NULL;
+}
+
+int runloop_listener_get_descriptor(runloop_listener *listener) {
+    return listener ? listener->descriptor : -EINVAL;
+}
+
+void runloop_listener_invalidate(runloop_listener *listener) {
+    if (!listener)
+        return;
+    runloop_source_invalidate(listener->object.source);
+    // The parent's lock may be held by a thread that a forked child does not have; its descriptors are closed with the object.
+    if (listener->object.generation != runloop_fork_generation())
+        return;
+    int cancellation;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
+    pthread_mutex_lock(&listener->lock);
+    close_socket(listener);
+    pthread_mutex_unlock(&listener->lock);
+    pthread_setcancelstate(cancellation, NULL);
+}

@@ -1,0 +1,102 @@
+// sink.c — a descriptor that is written to without waiting and without SIGPIPE.
+
+#include "sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/// A pipe that is reported as writable takes so much without waiting. PIPE_BUF of Linux, which not every limits.h has.
+enum { TAKEN_AT_ONCE = 4096 };
+
+/// Whether epoll refuses the descriptor. A negative errno value if that can't be found out.
+static int is_refused_by_epoll(int descriptor) {
+    int set = epoll_create1(EPOLL_CLOEXEC);
+    if (set < 0)
+        return -errno;
+    struct epoll_event writable = {.events = EPOLLOUT};
+    int error = epoll_ctl(set, EPOLL_CTL_ADD, descriptor, &writable) < 0 ? errno : 0;
+    close(set);
+    return error == EPERM ? 1 : -error;
+}
+
+int runloop__sink_open(struct sink *sink, int descriptor) {
+    int flags = fcntl(descriptor, F_GETFL), type;
+    socklen_t size = sizeof type;
+    struct stat status;
+    if (flags < 0 || fstat(descriptor, &status) < 0)
+        return -errno;
+    if ((flags & O_ACCMODE) == O_RDONLY)
+        return -EBADF;
+    *sink = (struct sink){
+        .descriptor = descriptor, .is_pipe = S_ISFIFO(status.st_mode), .may_block = !(flags & O_NONBLOCK)};
+    sink->is_socket = getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0;
+    int refused = sink->is_socket ? 0 : is_refused_by_epoll(descriptor);
+    sink->is_always_ready = refused == 1;
+    return refused < 0 ? refused : 0;
+}
+
+/// The signal of a broken pipe is sent to the thread that writes, so that thread takes it back, unless one was pending before.
+static ptrdiff_t write_to_pipe(int descriptor, const struct iovec *pieces, int count) {
+    sigset_t broken, before, pending;
+    sigemptyset(&broken);
+    sigaddset(&broken, SIGPIPE);
+    sigemptyset(&pending);
+    pthread_sigmask(SIG_BLOCK, &broken, &before);
+    // Something can be pending only if it was blocked.
+    bool was_pending = sigismember(&before, SIGPIPE) && sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE);
+    ptrdiff_t written = writev(descriptor, pieces, count);
+    int error = errno;
+    if (written < 0 && error == EPIPE && !was_pending) {
+        const struct timespec at_once = {0, 0};
+        while (sigtimedwait(&broken, NULL, &at_once) < 0 && errno == EINTR)
+            ;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return written;
+}
+
+/// At most `limit` bytes of the pieces. The number of pieces that are left.
+static int shorten(struct iovec *pieces, int count, size_t limit) {
+    for (int i = 0; i < count; i++) {
+        if (pieces[i].iov_len >= limit) {
+            pieces[i].iov_len = limit;
+            return i + 1;
+        }
+        limit -= pieces[i].iov_len;
+    }
+    return count;
+}
+
+static ptrdiff_t write_once(const struct sink *sink, struct iovec *pieces, int count) {
+    if (sink->is_socket) {
+        const struct msghdr message = {.msg_iov = pieces, .msg_iovlen = (size_t)count};
+        return sendmsg(sink->descriptor, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
+    if (sink->may_block && !sink->is_always_ready) {
+        struct pollfd query = {.fd = sink->descriptor, .events = POLLOUT};
+        if (poll(&query, 1, 0) <= 0) {
+            errno = EAGAIN;
+            return -1;
+        }
+        count = shorten(pieces, count, TAKEN_AT_ONCE);
+    }
+    return sink->is_pipe ? write_to_pipe(sink->descriptor, pieces, count) : writev(sink->descriptor, pieces, count);
+}
+
+ptrdiff_t runloop__sink_write(const struct sink *sink, struct iovec *pieces, int count) {
+    ptrdiff_t written;
+    do
+        written = write_once(sink, pieces, count);
+    while (written < 0 && errno == EINTR);
+    if (written >= 0)
+        return written;
+    return errno == EAGAIN && !sink->is_always_ready ? 0 : -errno;
+}

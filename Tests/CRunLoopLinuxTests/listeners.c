@@ -1,0 +1,425 @@
+// listeners.c — sockets that listen and their connections: addresses, paths, inherited sockets, no descriptors left; counters.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "linux_items.h"
+
+struct arrivals {
+    _Atomic int count, refused, pauses, resumptions;
+    int last, last_error;
+    int kept[64];
+    bool invalidates;
+};
+
+static void note_accepted(runloop_listener *listener, int descriptor, void *info) {
+    struct arrivals *arrivals = info;
+    EXPECT(fcntl(descriptor, F_GETFL) & O_NONBLOCK);
+    EXPECT(fcntl(descriptor, F_GETFD) & FD_CLOEXEC);
+    arrivals->kept[arrivals->count % 64] = descriptor;
+    arrivals->last = descriptor;
+    arrivals->count++;
+    if (arrivals->invalidates)
+        runloop_listener_invalidate(listener);
+}
+
+static void note_refused(runloop_listener *listener, int descriptor, void *info) {
+    (void)listener;
+    EXPECT_EQ(send(descriptor, "full", 4, MSG_NOSIGNAL), 4);
+    ((struct arrivals *)info)->refused++;
+}
+
+static void note_paused(runloop_listener *listener, int error, void *info) {
+    (void)listener;
+    struct arrivals *arrivals = info;
+    arrivals->last_error = error ? error : arrivals->last_error;
+    error ? arrivals->pauses++ : arrivals->resumptions++;
+}
+
+static runloop_listener *add_listener_with(runloop_listener_config config, struct arrivals *arrivals) {
+    runloop_listener *listener = NULL;
+    config.context.info = arrivals;
+    config.accepted = note_accepted;
+    config.paused = note_paused;
+    REQUIRE(config.descriptor >= 0);
+    REQUIRE(runloop_listener_create(&config, &listener) == 0 && listener);
+    REQUIRE(runloop_add_source(runloop_current(), runloop_listener_get_source(listener), MODE) == 0);
+    return listener;
+}
+
+static runloop_listener *add_listener(int descriptor, struct arrivals *arrivals) {
+    return add_listener_with((runloop_listener_config){.descriptor = descriptor, .owns = true}, arrivals);
+}
+
+static void end_listener(runloop_listener *listener) {
+    runloop_listener_invalidate(listener);
+    runloop_listener_release(listener);
+}
+
+/// A client of whatever the descriptor listens on.
+static int connect_to(int listening) {
+    struct sockaddr_storage address;
+    socklen_t size = sizeof address;
+    REQUIRE(getsockname(listening, (struct sockaddr *)&address, &size) == 0);
+    int client = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    REQUIRE(client >= 0 && connect(client, (struct sockaddr *)&address, size) == 0);
+    return client;
+}
+
+/// A path in a new directory.
+static const char *new_path(void) {
+    static char path[64];
+    char folder[] = "/tmp/runloop-listener-XXXXXX";
+    REQUIRE(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/socket", folder);
+    return path;
+}
+
+static void remove_folder_of(const char *path) {
+    char folder[64];
+    unlink(path);
+    snprintf(folder, sizeof folder, "%s", path);
+    *strrchr(folder, '/') = 0;
+    EXPECT_EQ(rmdir(folder), 0);
+}
+
+TEST("connections of IPv4, IPv6 and Unix are accepted, non-blocking and closed on exec, with their addresses") {
+    const char *path = new_path();
+    char text[128], expected[128];
+    const int sockets[] = {runloop_listen_tcp("127.0.0.1", 0, 0), runloop_listen_tcp("::1", 0, 5),
+                           runloop_listen_unix(path, 0, 0), runloop_listen_abstract("runloop-test", 0)};
+    for (int i = 0; i < 4; i++) {
+        if (sockets[i] == -EADDRNOTAVAIL || sockets[i] == -EAFNOSUPPORT)
+            continue; // a machine without IPv6
+        struct arrivals arrivals = {0};
+        runloop_listener *listener = add_listener(sockets[i], &arrivals);
+        EXPECT_EQ(runloop_listener_get_descriptor(listener), sockets[i]);
+        int client = connect_to(sockets[i]), port = runloop_socket_get_port(sockets[i], false);
+        RUN_UNTIL(MODE, arrivals.count == 1);
+        EXPECT_EQ(runloop_socket_get_port(client, true), port);
+        EXPECT_EQ(i < 2 ? port > 0 : port == -EAFNOSUPPORT, true);
+        int length = runloop_socket_get_address(client, true, text, sizeof text);
+        EXPECT_EQ(length, strlen(text));
+        snprintf(expected, sizeof expected, i == 0 ? "127.0.0.1:%d" : "[::1]:%d", port);
+        EXPECT_TEXT(text, i < 2 ? expected : i == 2 ? path : "@runloop-test");
+        EXPECT_EQ(runloop_socket_get_address(client, true, text, (size_t)length), -ENOBUFS);
+        close(client);
+        close(arrivals.last);
+        end_listener(listener);
+        EXPECT_EQ(fcntl(sockets[i], F_GETFD), -1);
+    }
+    remove_folder_of(path);
+}
+
+TEST("only numbers are addresses, and what can't be bound says why") {
+    EXPECT_EQ(runloop_listen_tcp("localhost", 0, 0), -EINVAL);
+    EXPECT_EQ(runloop_listen_tcp("", 0, 0), -EINVAL);
+    EXPECT_EQ(runloop_listen_tcp(NULL, 0, 0), -EINVAL);
+    EXPECT_EQ(runloop_listen_tcp("::1%nowhere", 0, 0), -EINVAL);
+    EXPECT_EQ(runloop_listen_tcp("1.2.3.4.5", 0, 0), -EINVAL);
+    EXPECT_EQ(runloop_listen_tcp("192.0.2.1", 0, 0), -EADDRNOTAVAIL);
+    EXPECT_EQ(runloop_listen_unix("", 0, 0), -EINVAL);
+    EXPECT_EQ(runloop_listen_unix("/nowhere/at/all", 0, 0), -ENOENT);
+    EXPECT_EQ(runloop_listen_unix("/tmp/x", 010000, 0), -EINVAL);
+    char longer[200];
+    memset(longer, 'x', sizeof longer);
+    longer[199] = 0;
+    EXPECT_EQ(runloop_listen_unix(longer, 0, 0), -ENAMETOOLONG);
+    EXPECT_EQ(runloop_listen_abstract(longer, 0), -ENAMETOOLONG);
+    int first = runloop_listen_tcp("127.0.0.1", 0, 0);
+    REQUIRE(first >= 0);
+    EXPECT_EQ(runloop_listen_tcp("127.0.0.1", (uint16_t)runloop_socket_get_port(first, false), 0), -EADDRINUSE);
+    int ends[2];
+    make_pipe(ends);
+    EXPECT_EQ(runloop_socket_get_port(ends[0], false), -ENOTSOCK);
+    EXPECT_EQ(runloop_socket_get_port(first, true), -ENOTCONN);
+}
+
+TEST("a Unix path has exactly its permissions, is replaced only if nobody listens, and is removed only if it is ours") {
+    const char *path = new_path();
+    struct stat status;
+    umask(0);
+    int first = runloop_listen_unix(path, 0, 0);
+    REQUIRE(first >= 0 && stat(path, &status) == 0);
+    EXPECT_EQ(status.st_mode & 07777, 0600);
+    EXPECT_EQ(runloop_listen_unix(path, 0, 0), -EADDRINUSE);
+    close(first); // as a program that is killed does
+    umask(077);
+    int second = runloop_listen_unix(path, 0666, 0);
+    REQUIRE(second >= 0 && stat(path, &status) == 0);
+    EXPECT_EQ(status.st_mode & 07777, 0666);
+    struct arrivals arrivals = {0};
+    runloop_listener *listener = add_listener_with(
+        (runloop_listener_config){.descriptor = second, .owns = true, .removes_path = true}, &arrivals);
+    REQUIRE(unlink(path) == 0);
+    int third = runloop_listen_unix(path, 0, 0);
+    end_listener(listener);
+    EXPECT_EQ(stat(path, &status), 0);
+    listener = add_listener_with((runloop_listener_config){.descriptor = third, .owns = true, .removes_path = true},
+                                 &arrivals);
+    end_listener(listener);
+    EXPECT_EQ(stat(path, &status), -1);
+    int file = open(path, O_CREAT | O_WRONLY, 0600);
+    EXPECT_EQ(runloop_listen_unix(path, 0, 0), -EADDRINUSE);
+    close(file);
+    remove_folder_of(path);
+}
+
+/// Another program that starts at the same time.
+static void *listen_on(void *path) {
+    return (void *)(intptr_t)runloop_listen_unix(path, 0, 0);
+}
+
+TEST("of two programs that replace a path at the same time one gets it, and the other is told") {
+    const char *path = new_path();
+    for (int turn = 0; turn < 50; turn++) {
+        close(runloop_listen_unix(path, 0, 0));
+        pthread_t other;
+        void *result;
+        REQUIRE(pthread_create(&other, NULL, listen_on, (void *)path) == 0);
+        int mine = runloop_listen_unix(path, 0, 0);
+        pthread_join(other, &result);
+        int theirs = (int)(intptr_t)result;
+        EXPECT((mine >= 0 && theirs == -EADDRINUSE) || (theirs >= 0 && mine == -EADDRINUSE));
+        int winner = mine >= 0 ? mine : theirs;
+        close(connect_to(winner));
+        close(winner);
+    }
+    remove_folder_of(path);
+}
+
+TEST("without descriptors the listener pauses, is told once, does not spin, and takes the connections up again") {
+    struct arrivals arrivals = {0};
+    runloop_listener *listener = add_listener(runloop_listen_tcp("127.0.0.1", 0, 0), &arrivals);
+    for (int i = 0; i < 5; i++)
+        connect_to(runloop_listener_get_descriptor(listener));
+    use_up_descriptors(2);
+    RUN_UNTIL(MODE, arrivals.pauses == 1);
+    EXPECT_EQ(arrivals.count, 2);
+    EXPECT_EQ(arrivals.last_error, -EMFILE);
+    struct timespec before, after;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+    EXPECT_EQ(run_for(MODE, 300 * MS), RUNLOOP_RESULT_TIMED_OUT);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
+    EXPECT(after.tv_sec == before.tv_sec ? after.tv_nsec - before.tv_nsec < 100 * MS
+                                         : after.tv_sec < before.tv_sec + 2);
+    EXPECT_EQ(arrivals.pauses, 1);
+    EXPECT_EQ(arrivals.resumptions, 0);
+    give_back_descriptors();
+    RUN_UNTIL(MODE, arrivals.count == 5);
+    EXPECT_EQ(arrivals.resumptions, 1);
+    EXPECT_EQ(arrivals.pauses, 1);
+    end_listener(listener);
+}
+
+TEST("with a word for those who are refused, connections without a descriptor are accepted for it, and closed") {
+    struct arrivals arrivals = {0};
+    runloop_listener *listener = add_listener_with(
+        (runloop_listener_config){
+            .descriptor = runloop_listen_tcp("127.0.0.1", 0, 0), .owns = true, .refused = note_refused},
+        &arrivals);
+    int clients[5];
+    for (int i = 0; i < 5; i++)
+        clients[i] = connect_to(runloop_listener_get_descriptor(listener));
+    use_up_descriptors(2);
+    RUN_UNTIL(MODE, arrivals.count + arrivals.refused == 5);
+    EXPECT_EQ(arrivals.refused, 3);
+    EXPECT_EQ(arrivals.pauses, 1);
+    EXPECT_EQ(arrivals.last_error, -EMFILE);
+    char bytes[8];
+    EXPECT_EQ(recv(clients[4], bytes, sizeof bytes, 0), 4);
+    EXPECT_EQ(recv(clients[4], bytes, sizeof bytes, 0), 0);
+    close(arrivals.last);
+    int late = connect_to(runloop_listener_get_descriptor(listener));
+    (void)late;
+    RUN_UNTIL(MODE, arrivals.count + arrivals.refused == 6);
+    give_back_descriptors();
+    end_listener(listener);
+}
+
+TEST("a flood of connections leaves other sources their turn, and the budget is kept") {
+    struct arrivals arrivals = {0};
+    runloop_listener *listener = add_listener_with(
+        (runloop_listener_config){.descriptor = runloop_listen_tcp("127.0.0.1", 0, 0), .owns = true, .budget = 3},
+        &arrivals);
+    for (int i = 0; i < 10; i++)
+        connect_to(runloop_listener_get_descriptor(listener));
+    for (int i = 1; i <= 4; i++) {
+        EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
+        EXPECT_EQ(arrivals.count, i < 4 ? 3 * i : 10);
+    }
+    end_listener(listener);
+}
+
+TEST("a listener may be ended in its own call-out, and the rest of its connections is reset") {
+    struct arrivals arrivals = {.invalidates = true};
+    runloop_listener *listener = add_listener(runloop_listen_tcp("127.0.0.1", 0, 0), &arrivals);
+    int first = connect_to(runloop_listener_get_descriptor(listener));
+    int second = connect_to(runloop_listener_get_descriptor(listener));
+    RUN_UNTIL(MODE, arrivals.count == 1);
+    EXPECT(runloop_mode_is_empty(runloop_current(), MODE));
+    char byte;
+    EXPECT_EQ(recv(second, &byte, 1, 0), -1);
+    EXPECT_EQ(errno, ECONNRESET);
+    close(arrivals.last);
+    EXPECT_EQ(recv(first, &byte, 1, 0), 0);
+    end_listener(listener);
+}
+
+TEST("a socket that others shut down is told as a final error, without a spin") {
+    struct arrivals arrivals = {0};
+    int descriptor = runloop_listen_tcp("127.0.0.1", 0, 0);
+    runloop_listener *listener = add_listener(descriptor, &arrivals);
+    REQUIRE(shutdown(descriptor, SHUT_RDWR) == 0);
+    RUN_UNTIL(MODE, arrivals.pauses == 1);
+    EXPECT_EQ(arrivals.last_error, -EINVAL);
+    EXPECT_EQ(run_for(MODE, 30 * MS), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_EQ(arrivals.pauses, 1);
+    end_listener(listener);
+}
+
+TEST("what is no listening socket is refused, and remains the caller's") {
+    struct arrivals arrivals = {0};
+    int ends[2], descriptor = runloop_listen_abstract("runloop-test-refused", 0);
+    runloop_listener *listener = NULL;
+    make_pipe(ends);
+    runloop_listener_config config = {.descriptor = ends[0], .owns = true, .accepted = note_accepted};
+    EXPECT_EQ(runloop_listener_create(&config, &listener), -ENOTSOCK);
+    config.descriptor = connect_to(descriptor);
+    EXPECT_EQ(runloop_listener_create(&config, &listener), -EINVAL);
+    config.descriptor = -1;
+    EXPECT_EQ(runloop_listener_create(&config, &listener), -EBADF);
+    config.descriptor = descriptor, config.removes_path = true;
+    EXPECT_EQ(runloop_listener_create(&config, &listener), -EINVAL);
+    config.removes_path = false, config.accepted = NULL;
+    EXPECT_EQ(runloop_listener_create(&config, &listener), -EINVAL);
+    config.accepted = note_accepted;
+    use_up_descriptors(1);
+    EXPECT_EQ(runloop_listener_create(&config, &listener), -EMFILE);
+    give_back_descriptors();
+    EXPECT(!listener && fcntl(descriptor, F_GETFD) >= 0);
+    (void)arrivals;
+}
+
+static runloop_listener *inherited;
+
+static void use_inherited(void) {
+    poll_mode(MODE);
+    end_listener(inherited);
+}
+
+TEST("a forked child that ends its copy takes nothing from its parent") {
+    const char *path = new_path();
+    struct arrivals arrivals = {0};
+    inherited = add_listener_with(
+        (runloop_listener_config){.descriptor = runloop_listen_unix(path, 0, 0), .owns = true, .removes_path = true},
+        &arrivals);
+    EXPECT_EQ(status_of_child(use_inherited), 0);
+    close(connect_to(runloop_listener_get_descriptor(inherited)));
+    RUN_UNTIL(MODE, arrivals.count == 1);
+    end_listener(inherited);
+    remove_folder_of(path);
+}
+
+static void set_number(const char *name, int number) {
+    char text[16];
+    snprintf(text, sizeof text, "%d", number);
+    setenv(name, text, 1);
+}
+
+/// In a child, where descriptors 3 and 4 are what the service manager hands over.
+static void take_inherited(void) {
+    runloop_inherited_socket sockets[4];
+    int first = runloop_listen_tcp("127.0.0.1", 0, 0), second = runloop_listen_abstract("runloop-test-inherited", 0);
+    first = fcntl(first, F_DUPFD, 10), second = fcntl(second, F_DUPFD, 10);
+    REQUIRE(dup2(first, 3) == 3 && dup2(second, 4) == 4);
+    setenv("LISTEN_FDS", "2", 1);
+    setenv("LISTEN_FDNAMES", "web:", 1);
+    set_number("LISTEN_PID", getppid());
+    EXPECT_EQ(runloop_take_inherited_sockets(sockets, 4), 0);
+    set_number("LISTEN_PID", getpid());
+    EXPECT_EQ(runloop_take_inherited_sockets(sockets, 1), -E2BIG);
+    EXPECT(getenv("LISTEN_FDS"));
+    EXPECT_EQ(runloop_take_inherited_sockets(sockets, 4), 2);
+    EXPECT(!getenv("LISTEN_FDS") && !getenv("LISTEN_PID") && !getenv("LISTEN_FDNAMES"));
+    EXPECT_EQ(sockets[0].descriptor, 3);
+    EXPECT_EQ(sockets[1].descriptor, 4);
+    EXPECT_TEXT(sockets[0].name, "web");
+    EXPECT_TEXT(sockets[1].name, "unknown");
+    EXPECT(fcntl(3, F_GETFD) & FD_CLOEXEC);
+    EXPECT_EQ(runloop_take_inherited_sockets(sockets, 4), 0);
+    struct arrivals arrivals = {0};
+    runloop_listener *listener = add_listener(sockets[0].descriptor, &arrivals);
+    connect_to(3);
+    RUN_UNTIL(MODE, arrivals.count == 1);
+    end_listener(listener);
+    set_number("LISTEN_PID", getpid());
+    setenv("LISTEN_FDS", "many", 1);
+    EXPECT_EQ(runloop_take_inherited_sockets(sockets, 4), -EINVAL);
+}
+
+TEST("the sockets of a service manager are taken once, by the process that they are for") {
+    EXPECT_EQ(status_of_child(take_inherited), 0);
+}
+
+//===-- counters -----------------------------------------------------------------------------------------------------===//
+
+struct sums {
+    _Atomic uint64_t calls, sum;
+};
+
+static void note_sum(runloop_counter *counter, uint64_t sum, void *info) {
+    struct sums *sums = info;
+    (void)counter;
+    sums->calls++;
+    sums->sum += sum;
+}
+
+static void *add_many(void *counter) {
+    for (int i = 0; i < 1000; i++)
+        EXPECT_EQ(runloop_counter_add(counter, 2), 0);
+    return NULL;
+}
+
+static runloop_counter *shared_counter;
+
+static void add_in_child(void) {
+    EXPECT_EQ(runloop_counter_add(shared_counter, 5), 0);
+    runloop_counter_release(shared_counter);
+}
+
+TEST("a counter's additions are told as their sum, from threads and forked children too") {
+    struct sums sums = {0};
+    runloop_counter_config config = {.context.info = &sums, .counted = note_sum};
+    runloop_counter *counter;
+    REQUIRE(runloop_counter_create(&config, &counter) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), runloop_counter_get_source(counter), MODE) == 0);
+    for (int i = 1; i <= 4; i++)
+        EXPECT_EQ(runloop_counter_add(counter, (uint64_t)i), 0);
+    run_for(MODE, 0);
+    EXPECT_EQ(sums.calls, 1);
+    EXPECT_EQ(sums.sum, 10);
+    pthread_t thread;
+    REQUIRE(pthread_create(&thread, NULL, add_many, counter) == 0);
+    RUN_UNTIL(MODE, sums.sum == 2010);
+    pthread_join(thread, NULL);
+    shared_counter = counter;
+    EXPECT_EQ(status_of_child(add_in_child), 0);
+    RUN_UNTIL(MODE, sums.sum == 2015);
+    EXPECT_EQ(runloop_counter_add(counter, 0), -EINVAL);
+    EXPECT_EQ(runloop_counter_add(counter, UINT64_MAX), -EINVAL);
+    EXPECT_EQ(runloop_counter_add(counter, UINT64_MAX - 1), 0);
+    EXPECT_EQ(runloop_counter_add(counter, 1), -EAGAIN);
+    runloop_counter_invalidate(counter);
+    runloop_counter_invalidate(counter);
+    EXPECT(runloop_mode_is_empty(runloop_current(), MODE));
+    runloop_counter_release(counter);
+    EXPECT_EQ(runloop_counter_create(NULL, &counter), -EINVAL);
+    EXPECT_EQ(runloop_counter_add(NULL, 1), -EINVAL);
+    EXPECT_EQ(runloop_counter_get_descriptor(NULL), -EINVAL);
+    use_up_descriptors(0);
+    EXPECT_EQ(runloop_counter_create(&config, &counter), -EMFILE);
+    give_back_descriptors();
+}
