@@ -72,6 +72,22 @@ import Testing
         }
     }
 
+    @Test("A line that is too long can be skipped, whatever the size of the buffer is")
+    func skipped() async throws {
+        let thread = try RunLoop.Thread()
+        for size in [1, 3, 7, 64] {
+            let reader = try pipe(with: "1234567890\nnext\n1234567890")
+            let input = RunLoop.Reader(reader, on: thread.loop, bufferSize: size)
+            await #expect(throws: RunLoop.Error.lineTooLong) { try await input.line(limit: 5) }
+            #expect(try await input.skipLine())
+            #expect(try await input.line(limit: 5) == "next")
+            await #expect(throws: RunLoop.Error.lineTooLong) { try await input.line(limit: 5) }
+            #expect(try await !input.skipLine())
+            #expect(try await input.line() == nil)
+            close(reader)
+        }
+    }
+
     @Test("A cancelled wait loses neither the beginning of its line nor what follows")
     func cancelledWait() async throws {
         let thread = try RunLoop.Thread()

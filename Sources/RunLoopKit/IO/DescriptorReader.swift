@@ -59,17 +59,19 @@ final class DescriptorReader: @unchecked Sendable {
     private let loop: RunLoop
     private let mode: RunLoop.Mode
     private let input: DescriptorInput
+    private let socket: ConnectedSocket?
     private let buffer: UnsafeMutableRawBufferPointer
     /// The loop is called under this lock; the loop never takes it while it holds a lock of its own.
     private let state = Guarded(State())
 
     /// Throws the errors of making and adding a source.
-    init(_ descriptor: CInt, on loop: RunLoop, mode: RunLoop.Mode, capacity: Int) throws(RunLoop.Error) {
-        self.loop = loop
-        self.mode = mode
-        input = try DescriptorInput(descriptor)
-        buffer = .allocate(byteCount: capacity, alignment: 1)
-        let source = try RunLoop.Source(fileDescriptor: descriptor) { [weak self] _ in self?.fill() }
+    init(_ input: InputOfDescriptor) throws(RunLoop.Error) {
+        loop = input.loop
+        mode = input.mode
+        socket = input.socket
+        self.input = try DescriptorInput(input.descriptor)
+        buffer = .allocate(byteCount: input.bufferSize, alignment: 1)
+        let source = try RunLoop.Source(fileDescriptor: input.descriptor) { [weak self] _ in self?.fill() }
         let presence = RunLoop.Source(
             onCancel: { [weak self] _, _ in self?.finish(.failure(.loopFinished)) },
             perform: { [weak self] in self?.fill() })
@@ -123,9 +125,11 @@ final class DescriptorReader: @unchecked Sendable {
                 // A descriptor that the kernel reports is reported again. The next iteration reads the other kind again.
                 if state.isAlwaysReady { state.arm(in: loop, mode) }
                 return nil
-            case .bytes(let count): outcome = .bytes(count)
-            case .end: outcome = .end
-            case .failure(let error): outcome = .failure(error)
+            case .bytes(let count):
+                socket?.noteInput(at: Nanoseconds.now)
+                outcome = .bytes(count)
+            case .end: outcome = socket?.failure.map(Outcome.failure) ?? .end
+            case .failure(let error): outcome = .failure(socket?.failure ?? error)
             }
             state.waiter = nil
             if case .bytes = outcome {} else { state.verdict = outcome }

@@ -4,13 +4,18 @@ struct InputOfDescriptor: Sendable {
     let descriptor: CInt
     let mode: RunLoop.Mode
     let bufferSize: Int
+    /// The descriptor's owner, if it is a connection's.
+    let socket: ConnectedSocket?
 
-    init(_ loop: RunLoop, _ descriptor: CInt, _ mode: RunLoop.Mode, bufferSize: Int) {
+    init(
+        _ loop: RunLoop, _ descriptor: CInt, _ mode: RunLoop.Mode, bufferSize: Int, socket: ConnectedSocket? = nil
+    ) {
         precondition(bufferSize > 0, "A descriptor is read into a buffer of at least one byte.")
         self.loop = loop
         self.descriptor = descriptor
         self.mode = mode
         self.bufferSize = bufferSize
+        self.socket = socket
     }
 }
 
@@ -62,8 +67,7 @@ struct InputIterator {
 
     private mutating func begun() throws(RunLoop.Error) -> DescriptorReader {
         if let reader { return reader }
-        let reader = try DescriptorReader(
-            input.descriptor, on: input.loop, mode: input.mode, capacity: input.bufferSize)
+        let reader = try DescriptorReader(input)
         self.reader = reader
         return reader
     }

@@ -48,6 +48,10 @@ extension RunLoop {
             input = InputOfDescriptor(loop, descriptor, mode, bufferSize: bufferSize)
         }
 
+        init(_ input: InputOfDescriptor) {
+            self.input = input
+        }
+
         /// The next line, without its end: a line feed, or a carriage return and a line feed. The text after the last line feed of
         /// the input is a line as well, unless it is empty. Text is UTF-8, and invalid bytes are replaced by U+FFFD. O(bytes).
         ///
@@ -73,6 +77,25 @@ extension RunLoop {
                     defer { begun = [] }
                     return String(decoding: begun, as: UTF8.self)
                 }
+            }
+        }
+
+        /// Drops the rest of a line, however long it is, up to and with its end: after a `lineTooLong`, the next call returns the next
+        /// line. Memory is bounded meanwhile.
+        ///
+        /// - Returns: has the line ended? `false` at the end of the input, and if the task was cancelled while it waited.
+        @discardableResult
+        public func skipLine(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(RunLoop.Error) -> Bool {
+            while true {
+                // It has no line feed.
+                begun = []
+                if let end = firstOffset(of: lineFeed, in: rest) {
+                    rest = UnsafeRawBufferPointer(rebasing: rest[(end + 1)...])
+                    return true
+                }
+                guard case .filled = try await refill(isolation: actor) else { return false }
             }
         }
 
@@ -143,8 +166,7 @@ extension RunLoop {
 
         private func takeReader() throws(RunLoop.Error) -> DescriptorReader {
             if let reader = reader.take() { return reader }
-            return try DescriptorReader(
-                input.descriptor, on: input.loop, mode: input.mode, capacity: input.bufferSize)
+            return try DescriptorReader(input)
         }
 
         /// - Parameter end: where the line feed is.

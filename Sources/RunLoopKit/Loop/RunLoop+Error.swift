@@ -44,6 +44,18 @@ extension RunLoop {
         public static let unsupported = Error(errorNumber: ErrorNumber.unsupported)
         /// A line of input is longer than it may be (EMSGSIZE).
         public static let lineTooLong = Error(errorNumber: ErrorNumber.lineTooLong)
+        /// Output that is to wait as a whole is larger than the buffer may be (EMSGSIZE, as `lineTooLong`).
+        public static let outputTooLarge = Error(errorNumber: ErrorNumber.lineTooLong)
+        /// Nobody reads the output any more, or it was finished before (EPIPE).
+        public static let brokenPipe = Error(errorNumber: ErrorNumber.brokenPipe)
+        /// The peer has reset the connection (ECONNRESET).
+        public static let connectionReset = Error(errorNumber: ErrorNumber.connectionReset)
+        /// The connection was idle for too long, or the peer does not answer (ETIMEDOUT).
+        public static let timedOut = Error(errorNumber: ErrorNumber.timedOut)
+        /// Somebody else listens on the address, or its path is no socket (EADDRINUSE).
+        public static let addressInUse = Error(errorNumber: ErrorNumber.addressInUse)
+        /// No interface of this machine has the address (EADDRNOTAVAIL).
+        public static let addressNotAvailable = Error(errorNumber: ErrorNumber.addressNotAvailable)
     }
 }
 
@@ -68,7 +80,12 @@ extension RunLoop.Error: CustomStringConvertible {
             "The run loop was made before a fork and belongs to the parent process, or the process is not a child of this one."
         case .noSuchProcess: "There is no such process any more."
         case .unsupported: "The kernel is too old for this, or a sandbox refuses it."
-        case .lineTooLong: "A line of input is longer than the limit that was set for it."
+        case .lineTooLong: "A line of input, or a piece of output, is longer than the limit that was set for it."
+        case .brokenPipe: "Nobody reads the output any more, or it was finished before."
+        case .connectionReset: "The peer has reset the connection."
+        case .timedOut: "The connection was idle for too long, or the peer does not answer."
+        case .addressInUse: "Somebody else listens on the address, or its path is not a socket."
+        case .addressNotAvailable: "No interface of this machine has the address."
         default: "The system refused with error number \(errorNumber)."
         }
     }

@@ -28,6 +28,14 @@ enum ErrorNumber {
     static let lineTooLong = EMSGSIZE
     static let noSuchProcess = ESRCH
     static let unsupported = ENOSYS
+    static let brokenPipe = EPIPE
+    static let connectionReset = ECONNRESET
+    static let timedOut = ETIMEDOUT
+    static let tooManyFiles = ENFILE
+    static let outOfBuffers = ENOBUFS
+    static let tooMany = E2BIG
+    static let addressInUse = EADDRINUSE
+    static let addressNotAvailable = EADDRNOTAVAIL
 }
 
 /// Makes a string from a text that was allocated with `malloc`, and frees the text.

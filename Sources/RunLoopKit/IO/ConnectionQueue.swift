@@ -1,0 +1,145 @@
+/// The connections of a listener that nobody has taken yet, or the tasks that wait for one, or the handler of all.
+///
+/// The listener is in the loop while somebody waits, so connections are accepted only then; one call of the loop may accept more
+/// than are waited for, and these are kept.
+final class ConnectionQueue: Sendable {
+    typealias Waiter = UnsafeContinuation<RunLoop.Connection?, Never>
+
+    private struct State {
+        var handler: (@Sendable (RunLoop.Connection) -> Void)?
+        var connections: [RunLoop.Connection] = []
+        /// In the order of their arrival.
+        var waiters: [(number: Int, waiter: Waiter)] = []
+        var waitersSoFar = 0
+        /// It is in the loop.
+        var armed: ListenerHandle?
+        var isOver = false
+        var failure: RunLoop.Error?
+        /// In the loop from the first wait on: its end is the end of the loop's thread.
+        var presence: RunLoop.Source?
+    }
+
+    private let loop: RunLoop
+    private let mode: RunLoop.Mode
+    private let options: RunLoop.Connection.Options
+    private let state = Guarded(State())
+
+    init(_ loop: RunLoop, _ mode: RunLoop.Mode, _ options: RunLoop.Connection.Options) {
+        self.loop = loop
+        self.mode = mode
+        self.options = options
+    }
+
+    var isOver: Bool { state.withLock { $0.isOver } }
+
+    func begin(
+        _ handler: @escaping @Sendable (RunLoop.Connection) -> Void, _ listener: ListenerHandle
+    ) throws(RunLoop.Error) {
+        let error: RunLoop.Error? = state.withLock { state in
+            precondition(
+                state.handler == nil && state.presence == nil, "A listener's connections go to one handler or to tasks."
+            )
+            if state.isOver { return .invalid }
+            state.handler = handler
+            do throws(RunLoop.Error) {
+                try listener.add(to: loop, mode)
+                return nil
+            } catch {
+                state.handler = nil
+                return error
+            }
+        }
+        if let error { throw error }
+    }
+
+    /// On the loop's thread.
+    func accepted(_ descriptor: CInt) {
+        // Without memory for it the connection is closed.
+        guard
+            let connection = try? RunLoop.Connection(adopting: descriptor, on: loop, options: options)
+        else { return }
+        let (handler, waiter): ((@Sendable (RunLoop.Connection) -> Void)?, Waiter?) = state.withLock { state in
+            if state.isOver { return (nil, nil) }
+            if let handler = state.handler { return (handler, nil) }
+            defer { disarmIfUnneeded(&state) }
+            if !state.waiters.isEmpty { return (nil, state.waiters.removeFirst().waiter) }
+            state.connections.append(connection)
+            return (nil, nil)
+        }
+        handler?(connection)
+        waiter?.resume(returning: connection)
+    }
+
+    /// `nil` at the end, and if the task is cancelled.
+    func next(
+        _ listener: ListenerHandle, isolation actor: isolated (any Actor)?
+    ) async throws(RunLoop.Error) -> RunLoop.Connection? {
+        let number = state.withLock { state in
+            precondition(state.handler == nil, "A listener's connections go to one handler or to tasks.")
+            state.waitersSoFar += 1
+            return state.waitersSoFar
+        }
+        let connection = await withTaskCancellationHandler(
+            operation: { await withUnsafeContinuation(isolation: actor) { begin($0, number, listener) } },
+            onCancel: { cancel(number) },
+            isolation: actor)
+        if connection == nil, let failure = state.withLock({ $0.failure }) { throw failure }
+        return connection
+    }
+
+    private func begin(_ waiter: Waiter, _ number: Int, _ listener: ListenerHandle) {
+        let known: RunLoop.Connection?? = state.withLock { state in
+            if state.isOver || Task.isCancelled { return .some(nil) }
+            if !state.connections.isEmpty { return state.connections.removeFirst() }
+            do throws(RunLoop.Error) {
+                try arm(&state, listener)
+            } catch {
+                if error != .loopFinished { state.failure = error }
+                return .some(nil)
+            }
+            state.waiters.append((number, waiter))
+            return nil
+        }
+        if let known { waiter.resume(returning: known) }
+    }
+
+    private func arm(_ state: inout State, _ listener: ListenerHandle) throws(RunLoop.Error) {
+        if state.presence == nil {
+            let presence = RunLoop.Source(onCancel: { [weak self] _, _ in self?.finish(nil) }, perform: {})
+            try loop.add(presence, forMode: mode)
+            state.presence = presence
+        }
+        if state.armed != nil { return }
+        try listener.add(to: loop, mode)
+        state.armed = listener
+    }
+
+    private func disarmIfUnneeded(_ state: inout State) {
+        if state.waiters.isEmpty { state.armed.take()?.remove(from: loop, mode) }
+    }
+
+    private func cancel(_ number: Int) {
+        let waiter: Waiter? = state.withLock { state in
+            guard let index = state.waiters.firstIndex(where: { $0.number == number }) else { return nil }
+            defer { disarmIfUnneeded(&state) }
+            return state.waiters.remove(at: index).waiter
+        }
+        waiter?.resume(returning: nil)
+    }
+
+    /// Ends every wait, and frees the connections that nobody has taken.
+    func finish(_ failure: RunLoop.Error?) {
+        let ended: State? = state.withLock { state in
+            if state.isOver { return nil }
+            defer {
+                state = State()
+                state.isOver = true
+                state.failure = failure
+            }
+            return state
+        }
+        guard let ended else { return }
+        ended.presence?.invalidate()
+        for (_, waiter) in ended.waiters { waiter.resume(returning: nil) }
+    }
+}

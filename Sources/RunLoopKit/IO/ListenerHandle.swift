@@ -1,0 +1,86 @@
+internal import CRunLoopCore
+internal import CRunLoopLinux
+
+/// A `runloop_listener`, to which this object has a reference.
+final class ListenerHandle: Sendable {
+    private nonisolated(unsafe) let core: OpaquePointer
+    let descriptor: CInt
+
+    init(
+        _ address: RunLoop.Listener.Address, backlog: Int, receiver: ListenerReceiver
+    ) throws(RunLoop.Error) {
+        let socket = Self.listen(address.kind, Int32(clamping: backlog))
+        if socket < 0 { throw RunLoop.Error(result: socket) }
+        var config = runloop_listener_config()
+        config.context.info = retainedInfo(receiver)
+        config.context.release = releaseInfo
+        config.descriptor = socket
+        config.owns = true
+        if case .unix = address.kind { config.removes_path = true }
+        config.accepted = { _, descriptor, info in
+            withInfo(info, as: ListenerReceiver.self) { $0.queue.accepted(descriptor) }
+        }
+        if receiver.refusal != nil {
+            config.refused = { _, descriptor, info in
+                withInfo(info, as: ListenerReceiver.self) { sendOnce($0.refusal ?? "", to: descriptor) }
+            }
+        }
+        config.paused = { _, error, info in withInfo(info, as: ListenerReceiver.self) { $0.paused(error) } }
+        var core: OpaquePointer?
+        let result = runloop_listener_create(&config, &core)
+        guard result == 0, let core else {
+            releaseInfo(config.context.info)
+            closeDescriptor(socket)
+            throw RunLoop.Error(result: result)
+        }
+        (self.core, descriptor) = (core, socket)
+    }
+
+    deinit {
+        runloop_listener_release(core)
+    }
+
+    private static func listen(_ address: RunLoop.Listener.Address.Kind, _ backlog: Int32) -> CInt {
+        switch address {
+        case .tcp(let address, let port): runloop_listen_tcp(address, port, backlog)
+        case .unix(let path, let permissions): runloop_listen_unix(path, permissions, backlog)
+        case .abstract(let name): runloop_listen_abstract(name, backlog)
+        case .descriptor(let descriptor): descriptor < 0 ? -ErrorNumber.badDescriptor : descriptor
+        }
+    }
+
+    func add(to loop: RunLoop, _ mode: RunLoop.Mode) throws(RunLoop.Error) {
+        let result = runloop_add_source(loop.core, runloop_listener_get_source(core), mode.name)
+        if result < 0 { throw RunLoop.Error(result: result) }
+    }
+
+    func remove(from loop: RunLoop, _ mode: RunLoop.Mode) {
+        runloop_remove_source(loop.core, runloop_listener_get_source(core), mode.name)
+    }
+
+    func invalidate() { runloop_listener_invalidate(core) }
+}
+
+/// What a listener calls.
+final class ListenerReceiver: Sendable {
+    let queue: ConnectionQueue
+    let refusal: String?
+    private let onShortage: (@Sendable (RunLoop.Error?) -> Void)?
+
+    init(queue: ConnectionQueue, refusal: String?, onShortage: (@Sendable (RunLoop.Error?) -> Void)?) {
+        self.queue = queue
+        self.refusal = refusal
+        self.onShortage = onShortage
+    }
+
+    func paused(_ result: CInt) {
+        let error = result == 0 ? nil : RunLoop.Error(result: result)
+        switch error?.errorNumber {
+        case nil, ErrorNumber.tooManyDescriptors, ErrorNumber.tooManyFiles, ErrorNumber.outOfMemory,
+            ErrorNumber.outOfBuffers:
+            onShortage?(error)
+        // The socket is of no use any more.
+        default: queue.finish(error)
+        }
+    }
+}

@@ -1,0 +1,146 @@
+internal import CRunLoopCore
+internal import CRunLoopLinux
+
+extension RunLoop {
+    /// A connected socket: a reader, a writer, and what they have in common, the end and a limit for silence.
+    ///
+    ///     for try await connection in try RunLoop.Listener(.tcp(port: 7777), on: loop).connections {
+    ///         Task {
+    ///             let reader = connection.makeReader()
+    ///             for try await line in reader.lines(limit: 4096) { try await connection.writer.write(line + "\n") }
+    ///             try await connection.close()
+    ///         }
+    ///     }
+    ///
+    /// If no byte has moved in either direction for the idle limit, the connection ends, and its reader and writer throw
+    /// `timedOut`. That is noticed without a timer that is moved for every byte.
+    ///
+    /// The socket is closed when the connection, its reader and its writer have been freed. `close()` and `abort()` end it for the
+    /// peer, and for who waits, at once; so does freeing the connection. Any thread.
+    public final class Connection: Sendable {
+        /// Writes to the peer. Finishing it ends this direction only.
+        public let writer: Writer
+        private let socket: ConnectedSocket
+        private let loop: RunLoop
+        private let mode: Mode
+        private let hasReader = Guarded(false)
+        private let idleTimer: Timer?
+
+        /// Makes a connection of a connected socket, which it takes over: it is closed by the connection, also if this throws.
+        ///
+        /// - Parameters:
+        ///   - descriptor: a connected stream socket.
+        ///   - loop: on whose thread it is read and written.
+        ///   - options: its limits and its mode.
+        /// - Throws: as making a writer.
+        public init(
+            adopting descriptor: CInt, on loop: RunLoop, options: Options = Options()
+        ) throws(RunLoop.Error) {
+            let socket = ConnectedSocket(descriptor, now: runloop_get_now_ns(loop.core))
+            let writer = try Writer(descriptor, loop, options.outputLimit, false, options.mode, socket)
+            let limit = options.idleLimit.map(Nanoseconds.of)
+            let idleTimer = limit.map { Self.makeIdleTimer(socket, writer, loop, limit: $0) }
+            if let idleTimer { try loop.add(idleTimer, forMode: options.mode) }
+            (self.socket, self.writer, self.loop, self.idleTimer, mode) = (
+                socket, writer, loop, idleTimer, options.mode
+            )
+        }
+
+        deinit {
+            end(nil)
+        }
+
+        /// The reader of the connection. There is one, for one task, so a second call is a precondition failure. Any thread.
+        ///
+        /// - Parameter bufferSize: as for ``Reader``.
+        public func makeReader(bufferSize: Int = 65_536) -> sending Reader {
+            let isFirst = hasReader.withLock { hasReader in
+                defer { hasReader = true }
+                return !hasReader
+            }
+            precondition(isFirst, "A connection has one reader.")
+            return Reader(InputOfDescriptor(loop, socket.number, mode, bufferSize: bufferSize, socket: socket))
+        }
+
+        /// Ends the connection in order: waits until all output was sent, tells the peer that there is no more, and ends it. Input
+        /// that nobody has read is dropped. A task that waits for input gets the end of it. If the task is cancelled while it
+        /// waits, the connection is aborted. A second call has no effect.
+        ///
+        /// - Throws: what the writer throws, if output could not be sent. The connection has ended in any case.
+        public func close(isolation actor: isolated (any Actor)? = #isolation) async throws(RunLoop.Error) {
+            defer { end(nil) }
+            if isEnded { return }
+            if try await writer.finish(isolation: actor) { socket.discardInput() }
+        }
+
+        /// Ends the connection at once, and drops output that waits. Reader and writer throw `error`; without one, the reader gets
+        /// the end of the input, and the writer throws `invalid`. A second call has no effect. Any thread.
+        public func abort(because error: RunLoop.Error? = nil) { end(error) }
+
+        /// The socket, for its options, and to know connections apart: valid as long as the connection, not to be closed. O(1).
+        public var fileDescriptor: CInt { socket.number }
+
+        /// The peer's address: "127.0.0.1:80", "[::1]:80", "/run/x", "@abstract"; "" for a Unix socket without one, and if it has
+        /// gone.
+        public var peerAddress: String { address(ofSocket: socket.number, isPeer: true) }
+
+        /// The address on this side. As above.
+        public var localAddress: String { address(ofSocket: socket.number, isPeer: false) }
+
+        private var isEnded: Bool { !writer.isValid }
+
+        private func end(_ error: RunLoop.Error?) {
+            if isEnded { return }
+            Self.end(socket, writer, because: error)
+            idleTimer?.invalidate()
+        }
+
+        private static func end(_ socket: ConnectedSocket, _ writer: Writer, because error: RunLoop.Error?) {
+            socket.shutDown(because: error)
+            writer.end(because: error ?? .invalid)
+        }
+
+        /// A timer that looks when the limit may have been reached, and then sets itself to when that is possible again.
+        private static func makeIdleTimer(
+            _ socket: ConnectedSocket, _ writer: Writer, _ loop: RunLoop, limit: Int64
+        ) -> Timer {
+            precondition(limit > 0, "The idle limit of a connection is greater than zero.")
+            return Timer(
+                fireDate: Nanoseconds.fromNow(of: loop.core, limit), interval: limit, tolerance: limit / 8, order: 0
+            ) { timer in
+                let silence = Nanoseconds.now - max(socket.lastInput, writer.lastMove)
+                if silence < limit { return timer.reschedule(after: .nanoseconds(limit - silence)) }
+                timer.invalidate()
+                end(socket, writer, because: .timedOut)
+            }
+        }
+
+        /// The limits of a connection, and its mode.
+        public struct Options: Hashable, Sendable {
+            /// How long no byte may move in either direction, greater than zero; `nil` is as long as it takes. The connection ends
+            /// no earlier, and an eighth later at most if the loop is not busy.
+            public var idleLimit: Duration?
+            /// How many bytes of output may wait.
+            public var outputLimit: Int
+            /// In which mode it is read and written, or in all common ones.
+            public var mode: Mode
+
+            /// The options.
+            public init(idleLimit: Duration? = nil, outputLimit: Int = 65_536, mode: Mode = .common) {
+                self.idleLimit = idleLimit
+                self.outputLimit = outputLimit
+                self.mode = mode
+            }
+        }
+    }
+}
+
+/// The address of a socket as text, "" if there is none.
+func address(ofSocket descriptor: CInt, isPeer: Bool) -> String {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { text in
+        let length = runloop_socket_get_address(descriptor, isPeer, text.baseAddress, text.count)
+        guard length > 0 else { return "" }
+        return String(
+            decoding: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(text)[..<Int(length)]), as: UTF8.self)
+    }
+}

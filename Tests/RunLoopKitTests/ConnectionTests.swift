@@ -1,0 +1,219 @@
+import Glibc
+import RunLoopKit
+import RunLoopKitTesting
+import Testing
+
+@Suite struct ConnectionTests {
+    @Test("Tasks serve the connections of a listener, of each family, and close them in order")
+    func serving() async throws {
+        let thread = try RunLoop.Thread()
+        let path = "/tmp/runloop-connection-\(getpid())"
+        for address in [
+            RunLoop.Listener.Address.tcp(port: 0), .unix(path), .abstract("runloop-connection-\(getpid())"),
+        ] {
+            let listener = try RunLoop.Listener(address, on: thread.loop)
+            let serving = Task {
+                for try await connection in listener.connections {
+                    Task {
+                        let reader = connection.makeReader()
+                        for try await line in reader.lines() { try await connection.writer.write("\(line)!\n") }
+                        try await connection.writer.write("bye\n")
+                        try await connection.close()
+                    }
+                }
+            }
+            for number in 0..<20 {
+                let client = try RunLoop.Connection(adopting: connect(to: listener), on: thread.loop)
+                let reader = client.makeReader()
+                try await client.writer.write("hello \(number)\n")
+                #expect(try await reader.line() == "hello \(number)!")
+                try await client.writer.finish()
+                #expect(try await reader.line() == "bye")
+                #expect(try await reader.line() == nil)
+                try await client.close()
+            }
+            #expect(listener.port.map { $0 > 0 } == (listener.address.hasPrefix("127.0.0.1:") ? true : nil))
+            listener.invalidate()
+            try await serving.value
+            #expect(listener.address == "")
+        }
+        #expect(access(path, F_OK) == -1)
+    }
+
+    @Test("A closure serves the connections on the loop's thread, and they have addresses")
+    func handler() async throws {
+        let thread = try RunLoop.Thread()
+        let listener = try RunLoop.Listener(.tcp(port: 0), on: thread.loop)
+        let taken = Handed<RunLoop.Connection>()
+        let loop = thread.loop
+        try listener.accept { connection in
+            #expect(loop.isCurrent)
+            taken.put(connection)
+        }
+        let client = try RunLoop.Connection(adopting: connect(to: listener), on: thread.loop)
+        let connection = try await withRunLoopThread { try #require(taken.take()) }
+        taken.clear()
+        #expect(connection.localAddress == listener.address)
+        #expect(connection.peerAddress == client.localAddress)
+        #expect(client.peerAddress == listener.address)
+        #expect(client.fileDescriptor != connection.fileDescriptor)
+        connection.abort()
+        connection.abort()
+        #expect(try await client.makeReader().line() == nil)
+        await #expect(throws: RunLoop.Error.invalid) { try await connection.writer.write("x") }
+    }
+
+    @Test("Connections that nobody takes wait in the kernel, and a cancelled wait takes none")
+    func waiting() async throws {
+        let thread = try RunLoop.Thread()
+        let listener = try RunLoop.Listener(.tcp(port: 0), on: thread.loop)
+        let cancelled = Task { () -> Bool in
+            for try await _ in listener.connections { return true }
+            return false
+        }
+        cancelled.cancel()
+        #expect(try await cancelled.value == false)
+        let first = try connect(to: listener)
+        let second = try connect(to: listener)
+        var taken = 0
+        for try await connection in listener.connections {
+            #expect(connection.writer.isValid)
+            taken += 1
+            if taken == 2 { break }
+        }
+        close(first)
+        close(second)
+        thread.stop()
+        await thread.join()
+        for try await _ in listener.connections { Issue.record("after the end of the loop") }
+        #expect(throws: RunLoop.Error.loopFinished) {
+            try RunLoop.Listener(.tcp(port: 0), on: thread.loop).accept { _ in }
+        }
+    }
+
+    @Test("What can't be listened on says why")
+    func errors() async throws {
+        let thread = try RunLoop.Thread()
+        let listener = try RunLoop.Listener(.tcp(port: 0), on: thread.loop)
+        let port = try #require(listener.port)
+        #expect(throws: RunLoop.Error.addressInUse) { try RunLoop.Listener(.tcp(port: port), on: thread.loop) }
+        #expect(throws: RunLoop.Error.invalid) { try RunLoop.Listener(.tcp("localhost", port: 0), on: thread.loop) }
+        #expect(throws: RunLoop.Error.addressNotAvailable) {
+            try RunLoop.Listener(.tcp("192.0.2.1", port: 0), on: thread.loop)
+        }
+        #expect(throws: RunLoop.Error.badDescriptor) { try RunLoop.Listener(.descriptor(-1), on: thread.loop) }
+        #expect(try RunLoop.Listener.takeInheritedSockets().isEmpty)
+    }
+
+    @Test("A connection ends when it has been idle for the limit, not before, and everybody who waits is told")
+    func idle() async throws {
+        let (one, other) = try makeSocketPair()
+        let outcome = Guarded<RunLoop.Error?>(nil)
+        try await withVirtualTime { loop, time in
+            let options = RunLoop.Connection.Options(idleLimit: .seconds(60), mode: .default)
+            let connection = try RunLoop.Connection(adopting: one, on: loop, options: options)
+            for _ in 0..<5 {
+                time.advance(by: .seconds(50))
+                #expect(connection.writer.isValid)
+                // Output counts, whoever takes it, and it is written by this thread.
+                #expect(try connection.writer.enqueue("x"))
+                time.advance(by: .zero)
+                #expect(readByte(other))
+            }
+            time.advance(by: .seconds(59))
+            #expect(connection.writer.isValid)
+            time.advance(by: .seconds(9))
+            #expect(!connection.writer.isValid)
+            do throws(RunLoop.Error) {
+                _ = try connection.writer.enqueue("x")
+            } catch {
+                outcome.withLock { $0 = error }
+            }
+        }
+        #expect(outcome.withLock { $0 } == .timedOut)
+        #expect(!readByte(other))
+        close(other)
+    }
+
+    @Test("Input counts as well, and a task that waits for it is told of the idle limit")
+    func idleReader() async throws {
+        let thread = try RunLoop.Thread()
+        let (one, other) = try makeSocketPair()
+        let options = RunLoop.Connection.Options(idleLimit: .milliseconds(200))
+        let start = RunLoop.Instant.now
+        let connection = try RunLoop.Connection(adopting: one, on: thread.loop, options: options)
+        let reader = connection.makeReader()
+        for _ in 0..<5 {
+            try await Task.sleep(for: .milliseconds(60))
+            writeByte(other)
+            #expect(try await reader.byte() == 1)
+        }
+        await #expect(throws: RunLoop.Error.timedOut) { try await reader.byte() }
+        #expect(RunLoop.Instant.now - start >= .milliseconds(500))
+        await #expect(throws: RunLoop.Error.timedOut) { try await connection.writer.write("x") }
+        close(other)
+    }
+
+    @Test("A socket is closed when nobody has the connection, its reader or its writer any more")
+    func lifetime() async throws {
+        let thread = try RunLoop.Thread()
+        let (one, other) = try makeSocketPair()
+        var writer: RunLoop.Writer?
+        do {
+            let connection = try RunLoop.Connection(adopting: one, on: thread.loop)
+            writer = connection.writer
+            #expect(try await connection.writer.write("last") == 4)
+        }
+        #expect(fcntl(one, F_GETFD) >= 0)
+        #expect(writer?.isValid == false)
+        writer = nil
+        #expect(try await eventually { fcntl(one, F_GETFD) == -1 })
+        var text: [UInt8] = []
+        for try await chunk in thread.loop.chunks(of: other) { text += chunk }
+        #expect(text == Array("last".utf8))
+        close(other)
+    }
+
+    @Test("A counter tells the sum of what was added")
+    func counter() async throws {
+        let thread = try RunLoop.Thread()
+        let sum = Guarded<UInt64>(0)
+        let counter = try RunLoop.Counter(on: thread.loop) { more in sum.withLock { $0 += more } }
+        for number in 1...100 { try counter.add(UInt64(number)) }
+        try counter.add()
+        #expect(try await eventually { sum.withLock { $0 } == 5051 })
+        addToCounter(counter.fileDescriptor)
+        #expect(try await eventually { sum.withLock { $0 } == 5052 })
+        #expect(throws: RunLoop.Error.invalid) { try counter.add(0) }
+        counter.invalidate()
+        try counter.add()
+    }
+}
+
+/// A client's socket.
+private func connect(to listener: RunLoop.Listener) throws -> CInt {
+    let address = listener.address
+    let client: CInt
+    if let port = listener.port {
+        client = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        var internet = sockaddr_in()
+        internet.sin_family = sa_family_t(AF_INET)
+        internet.sin_port = port.bigEndian
+        internet.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        try #require(connected(client, &internet, MemoryLayout<sockaddr_in>.size))
+    } else {
+        client = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
+        var local = sockaddr_un()
+        local.sun_family = sa_family_t(AF_UNIX)
+        let isAbstract = address.hasPrefix("@")
+        let name = isAbstract ? [0] + address.utf8.dropFirst() : Array(address.utf8)
+        withUnsafeMutableBytes(of: &local.sun_path) { $0.copyBytes(from: name) }
+        try #require(connected(client, &local, 2 + name.count + (isAbstract ? 0 : 1)))
+    }
+    _ = fcntl(client, F_SETFL, O_NONBLOCK)
+    return client
+}
+
+private func connected<Address>(_ client: CInt, _ address: UnsafeMutablePointer<Address>, _ size: Int) -> Bool {
+    address.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(client, $0, socklen_t(size)) == 0 }
+}

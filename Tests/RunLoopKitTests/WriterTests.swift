@@ -1,0 +1,226 @@
+import Glibc
+import RunLoopKit
+import Testing
+
+@Suite struct WriterTests {
+    @Test("Random pieces of several hundred thousand bytes arrive whole and in order, within the limit")
+    func integrity() async throws {
+        let thread = try RunLoop.Thread()
+        for limit in [1, 7, 5000, 65_536] {
+            let (reader, output) = try limit == 7 ? makePipe() : makeSocketPair()
+            let writer = try RunLoop.Writer(output, on: thread.loop, limit: limit, closesDescriptor: true)
+            let total = limit < 100 ? 20_000 : 300_000
+            let sent = (0..<total).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 / 251) }
+            let writing = Task { () async throws in
+                var random = SystemRandomNumberGenerator()
+                var start = 0
+                while start < total {
+                    let count = min(Int.random(in: 1...20_000, using: &random), total - start)
+                    #expect(try await writer.write(sent[start..<start + count]) == count)
+                    #expect(writer.waitingCount <= limit)
+                    start += count
+                }
+                #expect(try await writer.finish())
+            }
+            var received: [UInt8] = []
+            for try await chunk in thread.loop.chunks(of: reader, bufferSize: 7919) { received += chunk }
+            try await writing.value
+            #expect(received == sent)
+            #expect(writer.waitingCount == 0)
+            await #expect(throws: RunLoop.Error.brokenPipe) { try await writer.write("x") }
+            #expect(try await writer.finish())
+            close(reader)
+        }
+    }
+
+    @Test("Nobody waits for a reader that is fast, and what was enqueued is sent without a flush")
+    func fast() async throws {
+        let thread = try RunLoop.Thread()
+        let (reader, output) = try makeSocketPair()
+        let writer = try RunLoop.Writer(output, on: thread.loop, limit: 10)
+        #expect(try await writer.write("hello") == 5)
+        #expect(writer.waitingCount == 0)
+        #expect(try writer.enqueue("a"))
+        #expect(try writer.enqueue([UInt8(ascii: "b")]))
+        #expect(throws: RunLoop.Error.outputTooLarge) { try writer.enqueue("01234567890") }
+        let input = RunLoop.Reader(reader, on: thread.loop)
+        var text: [UInt8] = []
+        while text.count < 7, let chunk = try await input.chunk() { text += chunk }
+        #expect(String(decoding: text, as: UTF8.self) == "helloab")
+        #expect(try await writer.flush())
+        writer.invalidate()
+        #expect(!writer.isValid)
+        #expect(throws: RunLoop.Error.invalid) { try writer.enqueue("x") }
+        close(reader)
+        close(output)
+    }
+
+    @Test(
+        "A slow reader holds a task back at the limit, and a cancelled write tells how much was accepted, which is sent"
+    )
+    func slowReader() async throws {
+        let thread = try RunLoop.Thread()
+        let (reader, output) = try makeSocketPair()
+        let writer = try RunLoop.Writer(output, on: thread.loop, limit: 1000, closesDescriptor: true)
+        let writing = Task { try await writer.write([UInt8](repeating: 7, count: 1_000_000)) }
+        #expect(try await eventually { writer.waitingCount == 1000 })
+        #expect(try !writer.enqueue("x"))
+        writing.cancel()
+        let accepted = try await writing.value
+        #expect(accepted > 1000 && accepted < 1_000_000)
+        #expect(try !writer.enqueue("x"))
+        let flushing = Task { try await writer.flush() }
+        let finishing = Task { try await writer.finish() }
+        var count = 0
+        for try await chunk in thread.loop.chunks(of: reader) { count += chunk.count }
+        #expect(count == accepted)
+        #expect(try await flushing.value)
+        #expect(try await finishing.value)
+        close(reader)
+    }
+
+    @Test("Writes of several tasks are not mixed, however small the buffer is")
+    func wholeWrites() async throws {
+        let thread = try RunLoop.Thread()
+        let (reader, output) = try makeSocketPair()
+        let writer = try RunLoop.Writer(output, on: thread.loop, limit: 10, closesDescriptor: true)
+        let writing = Task {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for letter in "abcdefgh" {
+                    group.addTask {
+                        for _ in 0..<20 { try await writer.write(String(repeating: letter, count: 3000) + "\n") }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            try await writer.finish()
+        }
+        var lines = 0
+        for try await line in thread.loop.lines(of: reader) {
+            #expect(line.utf8.count == 3000 && Set(line.utf8).count == 1)
+            lines += 1
+        }
+        #expect(lines == 160)
+        try await writing.value
+        close(reader)
+    }
+
+    @Test(
+        "A peer that goes while output waits ends every wait and every further call with its error",
+        arguments: [true, false])
+    func peerGone(isSocket: Bool) async throws {
+        let thread = try RunLoop.Thread()
+        let (reader, output) = try isSocket ? makeSocketPair() : makePipe()
+        let writer = try RunLoop.Writer(output, on: thread.loop, limit: 1000, closesDescriptor: true)
+        let writing = Task { try await writer.write([UInt8](repeating: 7, count: 1_000_000)) }
+        #expect(try await eventually { writer.waitingCount == 1000 })
+        let waiting = Task { try await writer.write("second") }
+        close(reader)
+        for task in [writing, waiting] {
+            let error = await #expect(throws: RunLoop.Error.self) { try await task.value }
+            #expect(error == .brokenPipe || error == .connectionReset)
+        }
+        await #expect(throws: RunLoop.Error.self) { try await writer.flush() }
+        #expect(throws: RunLoop.Error.self) { try writer.enqueue("x") }
+    }
+
+    @Test("Half a socket is finished, and the other half goes on")
+    func halfClose() async throws {
+        let thread = try RunLoop.Thread()
+        let (one, other) = try makeSocketPair()
+        let (writer, answers) = (try RunLoop.Writer(one, on: thread.loop), RunLoop.Reader(one, on: thread.loop))
+        let peer = try RunLoop.Writer(other, on: thread.loop)
+        try await writer.write("question\n")
+        try await writer.finish()
+        for try await line in thread.loop.lines(of: other) { #expect(line == "question") }
+        try await peer.write("answer\n")
+        #expect(try await answers.line() == "answer")
+        try await peer.finish()
+        #expect(try await answers.line() == nil)
+        writer.invalidate()
+        peer.invalidate()
+        close(one)
+        close(other)
+    }
+
+    @Test("Files and /dev/null are written at once, and a full device is an error")
+    func files() async throws {
+        let thread = try RunLoop.Thread()
+        var path = Array("/tmp/runloop-writer-XXXXXX".utf8CString)
+        let file = mkstemp(&path)
+        try #require(file >= 0)
+        unlink(path)
+        let writer = try RunLoop.Writer(file, on: thread.loop, limit: 10)
+        #expect(try await writer.write([UInt8](repeating: 1, count: 100_000)) == 100_000)
+        #expect(try writer.enqueue("0123456789"))
+        #expect(try await writer.finish())
+        #expect(lseek(file, 0, SEEK_END) == 100_010)
+        writer.invalidate()
+        close(file)
+        let null = try RunLoop.Writer(open("/dev/null", O_WRONLY), on: thread.loop, closesDescriptor: true)
+        #expect(try await null.write("nothing") == 7)
+        let full = try RunLoop.Writer(open("/dev/full", O_WRONLY), on: thread.loop, closesDescriptor: true)
+        let error = await #expect(throws: RunLoop.Error.self) { try await full.write("nothing") }
+        #expect(error?.errorNumber == ENOSPC)
+        #expect(throws: RunLoop.Error.badDescriptor) { try RunLoop.Writer(-1, on: thread.loop) }
+    }
+
+    @Test("The end of the loop's thread ends waits, and so does the end of the writer")
+    func ends() async throws {
+        for endsLoop in [true, false] {
+            let thread = try RunLoop.Thread()
+            let (reader, output) = try makeSocketPair()
+            let writer = try RunLoop.Writer(output, on: thread.loop, limit: 100, closesDescriptor: true)
+            let writing = Task { try await writer.write([UInt8](repeating: 7, count: 1_000_000)) }
+            #expect(try await eventually { writer.waitingCount == 100 })
+            let flushing = Task { try await writer.flush() }
+            if endsLoop {
+                thread.stop()
+                await thread.join()
+            } else {
+                writer.invalidate()
+            }
+            let error = endsLoop ? RunLoop.Error.loopFinished : .invalid
+            await #expect(throws: error) { try await writing.value }
+            await #expect(throws: error) { try await flushing.value }
+            await #expect(throws: error) { try await writer.write("x") }
+            if endsLoop { #expect(throws: error) { try RunLoop.Writer(reader, on: thread.loop) } }
+            close(reader)
+        }
+    }
+
+    @Test("A terminal is read and written")
+    func terminal() async throws {
+        let thread = try RunLoop.Thread()
+        let master = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+        var (isLocked, number): (CInt, CInt) = (0, 0)
+        let (setsLock, getsNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)  // TIOCSPTLCK, TIOCGPTN
+        try #require(ioctl(master, setsLock, &isLocked) == 0)
+        try #require(ioctl(master, getsNumber, &number) == 0)
+        let slave = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY)
+        try #require(slave >= 0)
+        let keyboard = try RunLoop.Writer(master, on: thread.loop)
+        let screen = try RunLoop.Writer(slave, on: thread.loop)
+        let input = RunLoop.Reader(slave, on: thread.loop)
+        try await keyboard.write("typed\n")
+        #expect(try await input.line() == "typed")
+        try await screen.write("shown\n")
+        let shown = RunLoop.Reader(master, on: thread.loop)
+        #expect(try await shown.line() == "typed")
+        #expect(try await shown.line() == "shown")
+        keyboard.invalidate()
+        screen.invalidate()
+        close(slave)
+        close(master)
+    }
+}
+
+/// Two connected sockets that do not block, the second with a small buffer.
+func makeSocketPair() throws -> (CInt, CInt) {
+    var ends: [CInt] = [-1, -1]
+    try #require(socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends) == 0)
+    for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
+    var size: CInt = 4096
+    setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<CInt>.size))
+    return (ends[0], ends[1])
+}
