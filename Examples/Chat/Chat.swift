@@ -10,9 +10,9 @@ import RunLoopKit
 ///
 ///     swift run chat 7777            and then, in other terminals:   nc 127.0.0.1 7777
 ///
-/// It shows how to build a server on a loop: a source for each client, which asks for writability only while output waits,
-/// bounded memory for each client, timers with tolerance for idle clients, work that is done once per iteration, signals as
-/// sources, and a separate mode for the goodbye, whose run is finished when every client has received it.
+/// It shows how to build a server on a loop: a listener and its connections, a task for each client on the main actor, bounded memory for
+/// each, timers with tolerance for idle clients, work that is done once per iteration, an orderly end by a signal, and a separate mode for
+/// the goodbye, which lasts until every client has received it.
 ///
 /// Start reading at Server.swift.
 @main

@@ -1,6 +1,6 @@
 import RunLoopKit
 
-/// One client: its connection, the lines it sends, and the output that waits for it.
+/// One client: its connection, and the conversation with it.
 @MainActor final class Client {
     /// Talking; from the farewell on, only receiving the waiting output; then gone.
     private enum State { case talking, leaving, gone }
@@ -8,73 +8,89 @@ import RunLoopKit
     let number: Int
     var name: String
     private unowned let server: Server
-    private let socket: Socket
+    private let connection: RunLoop.Connection
     private var state = State.talking
-    private var lines: LineBuffer
-    private var output: OutputBuffer
-    private var source: RunLoop.Source?
     /// While the client talks, limits its silence; after that, limits how long the server waits for it.
     private var patience: RunLoop.Timeout?
 
-    init(_ socket: Socket, number: Int, server: Server) {
+    init(_ connection: RunLoop.Connection, number: Int, server: Server) {
         self.number = number
         self.server = server
-        self.socket = socket
+        self.connection = connection
         name = "guest\(number)"
-        lines = LineBuffer(limit: server.options.lineLimit)
-        output = OutputBuffer(limit: server.options.outputLimit)
     }
 
     var isTalking: Bool { state == .talking }
 
     /// The size of the waiting output, in bytes.
-    var backlog: Int { output.count }
+    var backlog: Int { connection.writer.waitingCount }
 
-    func begin() throws {
-        let source = try RunLoop.Source(isolation: .shared, fileDescriptor: socket.descriptor) { [weak self] events in
-            self?.serve(events)
-        }
-        try server.loop.add(source, forMode: .default)
-        self.source = source
+    func begin() {
         let limit = server.options.idleLimit
         patience = RunLoop.Timeout(isolation: .shared, after: limit, tolerance: limit / 10) { [weak self] in
             self?.leave("idle for too long", saying: "* You have said nothing for too long. Goodbye.")
         }
+        Task { await listen() }
     }
 
-    /// Appends a line to the output, which is sent as a whole before the loop sleeps.
-    func send(_ line: String) {
-        if state != .talking { return }
-        if output.append(line) {
-            server.setNeedsFlush(self)
-        } else {
-            leave("too slow", saying: "* You read too slowly. Goodbye.")
-        }
-    }
-
-    /// Sends as much as the kernel accepts. The loop calls again for the rest when there is space.
-    func flush() {
-        if state == .gone { return }
+    /// Until the client has shut down its half. It may still be listening, so its output is sent.
+    private func listen() async {
+        let reader = connection.makeReader()
         do {
-            try output.flush(socket.write)
-            if output.isEmpty && state == .leaving { return close() }
-            try askForWhatIsNeeded()
+            while state == .talking, let line = try await nextLine(reader) {
+                patience?.reschedule(after: server.options.idleLimit)
+                if state == .talking { server.take(line, from: self) }
+            }
+            leave("has left", saying: nil)
         } catch {
             close(because: "\(error)")
         }
     }
 
-    /// Reads nothing more from the client, and closes the connection after sending the waiting output and then `words`.
+    private func nextLine(_ reader: RunLoop.Reader) async throws(RunLoop.Error) -> RunLoop.Line? {
+        do throws(RunLoop.Error) {
+            return try await reader.line(limit: server.options.lineLimit).map { .text(Self.cleaned($0)) }
+        } catch .lineTooLong {
+            try await reader.skipLine()
+            return .tooLong
+        }
+    }
+
+    /// Control characters are removed, because they would reach the terminals of all other clients.
+    private static func cleaned(_ line: String) -> String {
+        String(String.UnicodeScalarView(line.unicodeScalars.filter { $0.properties.generalCategory != .control }))
+    }
+
+    /// Enqueues a line, which the loop sends with all others of this iteration.
+    func send(_ line: String) {
+        if state != .talking { return }
+        if backlog + line.utf8.count + 1 > server.options.outputLimit || !enqueue(line) {
+            leave("too slow", saying: "* You read too slowly. Goodbye.")
+        }
+    }
+
+    /// A connection that has failed is closed when it is read next.
+    private func enqueue(_ line: String) -> Bool {
+        do { return try connection.writer.enqueue(line + "\n") } catch { return error != .outputTooLarge }
+    }
+
+    /// Reads nothing more from the client, and closes the connection after sending the waiting output and then `words`, for which
+    /// the writer has space beyond the limit.
     func leave(_ reason: String, saying words: String?) {
         if state != .talking { return }
         state = .leaving
-        if let words, !output.append(words) { output.replaceUnsent(with: words) }
+        if let words { _ = enqueue(words) }
         server.hasLeft(self, because: reason)
-        patience = RunLoop.Timeout(isolation: .shared, after: server.options.farewell, tolerance: .seconds(1)) {
+        patience = RunLoop.Timeout(
+            isolation: .shared, after: server.options.farewell, tolerance: .seconds(1), inMode: .default
+        ) {
             [weak self] in
             self?.close()
         }
-        flush()
+        Task {
+            try? await connection.close()
+            close()
+        }
     }
 
     /// Closes the connection now. `reason` applies to a client that has not left by itself.
@@ -83,45 +99,7 @@ import RunLoopKit
         if state == .talking { server.hasLeft(self, because: reason ?? "connection closed") }
         state = .gone
         patience = nil
-        source?.invalidate()
-        // Unread input makes the kernel reset a closed connection and discard its output. So the input is read first; a client
-        // that sends faster than that may lose its output.
-        for _ in 0..<64 {
-            guard let rest = try? socket.read(), !rest.isEmpty else { break }
-        }
-        socket.close()
+        connection.abort()
         server.isGone(self)
-    }
-
-    /// Reading and writing find out whether the connection has failed.
-    private func serve(_ events: RunLoop.Source.Readiness) {
-        if state == .talking && events != .write { read() }
-        if events != .read { flush() }
-    }
-
-    /// One read per call, so that a fast talker does not keep the others from being served.
-    private func read() {
-        do throws(SystemError) {
-            guard let bytes = try socket.read() else { return }
-            patience?.reschedule(after: server.options.idleLimit)
-            let complete = bytes.isEmpty ? lines.end() : lines.append(bytes)
-            for line in complete where state == .talking { server.take(line, from: self) }
-            // The client has shut down its half. It may still be listening, so its output is sent.
-            if bytes.isEmpty { leave("has left", saying: nil) }
-        } catch {
-            close(because: "\(error)")
-        }
-    }
-
-    /// A socket is writable nearly always: a source that always asked for that would never let the loop sleep. A leaving client
-    /// is not read from any more, and is in the mode of the last run.
-    private func askForWhatIsNeeded() throws(RunLoop.Error) {
-        guard let source else { return }
-        if state == .leaving {
-            try source.setEvents(.write)
-            try server.loop.add(source, forMode: .farewell)
-        } else {
-            try source.setEvents(output.isEmpty ? .read : [.read, .write])
-        }
     }
 }

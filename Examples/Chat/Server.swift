@@ -7,7 +7,8 @@ import RunLoopKit
 #endif
 
 extension RunLoop.Mode {
-    /// The mode in which the server says goodbye: it has only the sockets of clients with waiting output.
+    /// The mode in which the server says goodbye. It has what is in all common modes, the connections, but neither the listener nor the
+    /// status.
     static let farewell: RunLoop.Mode = "chat.farewell"
 }
 
@@ -15,22 +16,26 @@ extension RunLoop.Mode {
 @MainActor final class Server {
     let options: Options
     let loop = RunLoop.main
-    private var listener: Listener?
+    private let listener: RunLoop.Listener
     /// In the order of their arrival; leaving clients remain until their connection is closed.
     private var clients: [Client] = []
     private var clientsSoFar = 0
     private var linesSoFar = 0
-    private var unflushed: [Client] = []
     private var departures: [(name: String, reason: String)] = []
     private var endOfIteration: RunLoop.CoalescedWork?
     private var status: RunLoop.Timer?
 
     init(_ options: Options) throws {
         self.options = options
-        listener = try Listener(port: options.port, everywhere: options.everywhere, on: loop) { [unowned self] socket in
-            welcome(socket)
+        // The space beyond the limit is for the last words to somebody who reads too slowly.
+        let limits = RunLoop.Connection.Options(outputLimit: options.outputLimit + 256)
+        listener = try RunLoop.Listener(
+            .tcp(options.everywhere ? "0.0.0.0" : "127.0.0.1", port: options.port), on: loop, options: limits,
+            refusal: "* The server is full. Please try again later.\n", inMode: .default
+        ) { error in
+            if error != nil { Log.complain("chat: out of descriptors; a client was turned away") }
         }
-        // However many lines one read brings, each client is sent them at once.
+        loop.addCommonMode(.farewell)
         endOfIteration = RunLoop.CoalescedWork(isolation: .shared, inMode: .default) { [weak self] in
             self?.finishIteration()
         }
@@ -42,8 +47,6 @@ extension RunLoop.Mode {
         self.status = status
     }
 
-    var port: UInt16 { listener?.port ?? 0 }
-
     /// Serves until SIGINT or SIGTERM, and says goodbye. A second signal ends the goodbye.
     func run() throws {
         let shutdown = try RunLoop.Shutdown(signals: [SIGINT, SIGTERM], inMode: .default)
@@ -51,33 +54,37 @@ extension RunLoop.Mode {
             sayGoodbye()
             exit(0)
         }
-        Log.print("chat: listens on port \(port)")
+        // The pool of tasks opens descriptors when it is first used, and would end the program if there were none left by then.
+        Task.detached {}
+        // On the main loop's thread, which is the main actor's.
+        try listener.accept { [unowned self] connection in MainActor.assumeIsolated { welcome(connection) } }
+        Log.print("chat: listens on port \(listener.port ?? 0)")
         loop.run(mode: .default)
     }
 
-    /// Its mode has no listener and no timers, only the sources of clients with waiting output. Each is removed when its client
-    /// has received everything. So the mode becomes empty, and the run is finished.
+    /// Runs until each client has received everything, or the time is up.
     private func sayGoodbye() {
-        listener?.close()
+        listener.invalidate()
         status?.invalidate()
         Log.print("chat: says goodbye to \(clients.count)")
         for client in clients { client.leave("goodbye", saying: "* The server shuts down. Goodbye.") }
-        let result = loop.run(mode: .farewell, for: options.farewell)
-        if result == .timedOut { Log.print("chat: \(clients.count) did not take it") }
+        let deadline = RunLoop.Instant.now + options.farewell
+        loop.run(mode: .farewell, untilTrue: { clients.isEmpty }, deadline: deadline)
+        if !clients.isEmpty { Log.print("chat: \(clients.count) did not take it") }
         for client in clients { client.close() }
     }
 
-    private func welcome(_ socket: Socket) {
+    private func welcome(_ connection: RunLoop.Connection) {
         clientsSoFar += 1
-        let client = Client(socket, number: clientsSoFar, server: self)
+        let client = Client(connection, number: clientsSoFar, server: self)
         tellAll("* \(client.name) has come.")
         clients.append(client)
-        do { try client.begin() } catch { return client.close(because: "\(error)") }
+        client.begin()
         client.send("* Welcome, \(client.name). /help tells what you can do here.")
     }
 
     /// Handles a line that a client has sent.
-    func take(_ line: LineBuffer.Line, from client: Client) {
+    func take(_ line: RunLoop.Line, from client: Client) {
         linesSoFar += 1
         guard case .text(let text) = line else {
             return client.send("* That line was longer than \(options.lineLimit) bytes. Nobody got it.")
@@ -114,12 +121,6 @@ extension RunLoop.Mode {
         for client in clients where client !== speaker { client.send(line) }
     }
 
-    /// Schedules the client's output to be sent before the loop sleeps. Idempotent.
-    func setNeedsFlush(_ client: Client) {
-        unflushed.append(client)
-        endOfIteration?.setNeeded()
-    }
-
     /// The others are informed at the end of the iteration, because this may be called while a message is sent to them.
     func hasLeft(_ client: Client, because reason: String) {
         departures.append((client.name, reason))
@@ -139,9 +140,6 @@ extension RunLoop.Mode {
             index += 1
         }
         departures = []
-        let flushed = unflushed
-        unflushed = []
-        for client in flushed { client.flush() }
     }
 
     private func printStatus() {

@@ -385,7 +385,7 @@ def bad_input():
     with Server() as server:
         with Program("chat", server.port) as second:
             check(second.status() == 1)
-            check("bind: Address already in use" in second.errors.text, lambda: second.errors.text)
+            check("Somebody else listens on the address" in second.errors.text, lambda: second.errors.text)
         check(server.end() == 0)
     for arguments in (["70000"], ["--idle"], ["--idle", "-1"], ["--nonsense", "1"], ["--output", "none"]):
         with Program("chat", *arguments) as refused:
