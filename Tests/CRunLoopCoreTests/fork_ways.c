@@ -40,8 +40,9 @@ static void expect_in_child(pid_t (*way)(void), void (*body)(void)) {
     fflush(NULL);
     pid_t child = way();
     if (child == 0) {
-        alarm(10);
+        alarm(60);
         test_failures = 0;
+        trace_reset();
         body();
         fflush(NULL);
         _exit(test_failures ? 1 : 0);

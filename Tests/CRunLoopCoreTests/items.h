@@ -185,6 +185,16 @@ static inline int handle_one(const char *mode) {
     return runloop_run_in_mode(mode, 30 * SECOND, true);
 }
 
+/// Runs iterations of the mode until the condition holds; fails after 30 s.
+#define RUN_UNTIL(mode, condition)                                                                                     \
+    do {                                                                                                               \
+        int64_t test_limit = runloop_now_ns() + 30 * SECOND;                                                           \
+        while (!(condition)) {                                                                                         \
+            REQUIRE(runloop_now_ns() < test_limit && #condition);                                                      \
+            run_for(mode, 5 * MS);                                                                                     \
+        }                                                                                                              \
+    } while (0)
+
 //===-- descriptors and time -----------------------------------------------------------------------------------------===//
 
 static inline int make_eventfd(unsigned value) {

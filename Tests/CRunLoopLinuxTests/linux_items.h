@@ -40,16 +40,6 @@ static inline void end_signal(runloop_signal *signal) {
     runloop_signal_release(signal);
 }
 
-/// Runs iterations of the mode until the condition holds; fails after 30 s.
-#define RUN_UNTIL(mode, condition)                                                                                     \
-    do {                                                                                                               \
-        int64_t test_limit = runloop_now_ns() + 30 * SECOND;                                                           \
-        while (!(condition)) {                                                                                         \
-            REQUIRE(runloop_now_ns() < test_limit && #condition);                                                      \
-            run_for(mode, 5 * MS);                                                                                     \
-        }                                                                                                              \
-    } while (0)
-
 static inline struct sigaction action_of(int number) {
     struct sigaction action;
     REQUIRE(sigaction(number, NULL, &action) == 0);

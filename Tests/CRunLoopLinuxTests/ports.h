@@ -19,6 +19,12 @@ static inline void trace_message(runloop_port *port, const runloop_message *mess
         EXPECT_EQ(runloop_request_reply(message->request, message->bytes, message->length), 0);
 }
 
+/// Until nothing has been received for a while.
+static inline void run_until_idle(void) {
+    while (runloop_run_in_mode(MODE, 10 * MS, true) == RUNLOOP_RESULT_HANDLED_SOURCE) {
+    }
+}
+
 static inline runloop_port *make_port(runloop *loop, const runloop_port_config *config) {
     runloop_port *port = NULL;
     REQUIRE(runloop_port_create(loop, config, &port) == 0 && port);

@@ -86,7 +86,7 @@ TEST("a message costs one allocation, and so does a reply") {
     runloop_port *port = add_port();
     struct answer answer = {0};
     ask(port, port, "warm", &answer);
-    run_for(MODE, MS);
+    run_until_idle();
     allocations = 0;
     for (int i = 0; i < 10; i++) {
         EXPECT_EQ(send_text(port, "text"), 0);
@@ -96,7 +96,7 @@ TEST("a message costs one allocation, and so does a reply") {
     allocations = 0;
     struct answer other = {0};
     ask(port, port, "request", &other);
-    run_for(MODE, MS);
+    run_until_idle();
     EXPECT_ANSWER(other, 0);
     EXPECT_EQ(allocations, 2);
     end_port(port);

@@ -28,17 +28,17 @@ TEST("a request that is released without a reply is dropped, also where nobody r
     runloop_port *asker = add_answers();
     struct answer answer = {0};
     ask(asker, asker, "", &answer);
-    run_for(MODE, 10 * MS);
+    run_until_idle();
     EXPECT_ANSWER(answer, -ENOMSG);
     keeps_requests = true;
     runloop_port *port = add_port();
     struct answer other = {0};
     ask(port, asker, "kept", &other);
-    run_for(MODE, 10 * MS);
+    run_until_idle();
     EXPECT_EQ(other.replies, 0);
     EXPECT(runloop_request_is_awaited(kept));
     runloop_request_release(kept);
-    run_for(MODE, 10 * MS);
+    run_until_idle();
     EXPECT_ANSWER(other, -ENOMSG);
     end_port(port);
     end_port(asker);
@@ -55,7 +55,7 @@ TEST("a second reply is refused") {
     EXPECT_EQ(runloop_request_reply(kept, "b", 1), -EPIPE);
     EXPECT_EQ(runloop_request_reply(kept, NULL, 1), -EINVAL);
     runloop_request_release(kept);
-    run_for(MODE, 10 * MS);
+    run_until_idle();
     EXPECT_ANSWER(answer, 0);
     EXPECT_EQ(answer.length, 0);
     end_port(port);
@@ -72,7 +72,7 @@ TEST("the end of a port answers what waits in it and what it has received") {
     end_port(port);
     EXPECT_EQ(runloop_request_reply(kept, "late", 4), -EPIPE);
     runloop_request_release(kept);
-    run_for(MODE, 10 * MS);
+    run_until_idle();
     for (int i = 0; i < 3; i++)
         EXPECT_ANSWER(answers[i], -EPIPE);
     const runloop_request_config config = {.asker = asker};
@@ -86,7 +86,7 @@ TEST("the last reference to a port answers what waits in it") {
     struct answer answer = {0};
     ask(port, asker, "waits", &answer);
     runloop_port_release(port);
-    run_for(MODE, 10 * MS);
+    run_until_idle();
     EXPECT_ANSWER(answer, -EPIPE);
     end_port(asker);
 }
@@ -137,7 +137,7 @@ TEST("a replier learns that the asker's thread has ended, and what is not receiv
     on_new_thread(ask_and_end, port);
     for (int i = 0; i < 3; i++)
         EXPECT_DISCARDED(asked[i]);
-    run_for(MODE, 10 * MS);
+    run_until_idle();
     EXPECT_TRACE("");
     runloop_port *asker = add_answers();
     struct answer answer = {0};
@@ -156,7 +156,7 @@ TEST("a reply that waits to be called out when its asker ends is discarded") {
     runloop_port *port = add_port(), *asker = make_port(runloop_current(), &(runloop_port_config){0});
     struct answer answer = {0};
     ask(port, asker, "q", &answer);
-    run_for(MODE, 10 * MS);
+    run_until_idle();
     EXPECT_TRACE("q");
     EXPECT_EQ(answer.replies, 0);
     end_port(asker);
@@ -169,22 +169,22 @@ TEST("deadlines answer in order, not before, and a reply prevents them") {
     runloop_port *port = add_port(), *asker = add_answers();
     int64_t now = runloop_now_ns();
     struct answer late = {0}, early = {0}, never = {0}, past = {0}, replied = {0};
-    ask_until(port, asker, "replied", now + 25 * MS, &replied);
+    ask_until(port, asker, "replied", now + 500 * MS, &replied);
     poll_mode(MODE);
     EXPECT_EQ(runloop_request_reply(kept, "r", 1), 0);
     runloop_request_release(kept);
     keeps_requests = false;
     EXPECT_EQ(runloop_port_remove(port, MODE), 0);
-    ask_until(port, asker, "late", now + 60 * MS, &late);
-    ask_until(port, asker, "early", now + 30 * MS, &early);
+    ask_until(port, asker, "late", now + 700 * MS, &late);
+    ask_until(port, asker, "early", now + 600 * MS, &early);
     ask(port, asker, "never", &never);
     ask_until(port, asker, "past", 1, &past);
     RUN_UNTIL(MODE, past.replies);
     EXPECT_ANSWER(past, -ETIMEDOUT);
     RUN_UNTIL(MODE, early.replies);
-    EXPECT(runloop_now_ns() >= now + 30 * MS);
+    EXPECT(runloop_now_ns() >= now + 600 * MS);
     RUN_UNTIL(MODE, late.replies);
-    EXPECT(runloop_now_ns() >= now + 60 * MS);
+    EXPECT(runloop_now_ns() >= now + 700 * MS);
     EXPECT_ANSWER(early, -ETIMEDOUT);
     EXPECT_ANSWER(late, -ETIMEDOUT);
     EXPECT_ANSWER(replied, 0);
@@ -217,14 +217,14 @@ TEST("a cancelled request is discarded, whether it waits, is being replied to or
     EXPECT_EQ(runloop_port_cancel(asker, second), 0);
     EXPECT_EQ(runloop_request_reply(kept, "r", 1), -EPIPE);
     runloop_request_release(kept);
-    run_for(MODE, 10 * MS);
+    run_until_idle();
     EXPECT_TRACE("received");
     uint64_t fourth = ask(port, asker, "replied", &replied);
     poll_mode(MODE);
     EXPECT_EQ(runloop_request_reply(kept, "r", 1), 0);
     runloop_request_release(kept);
     EXPECT_EQ(runloop_port_cancel(asker, fourth), 0);
-    run_for(MODE, 10 * MS);
+    run_until_idle();
     EXPECT_DISCARDED(waits);
     EXPECT_DISCARDED(received);
     EXPECT_DISCARDED(timed);
@@ -272,7 +272,7 @@ TEST("a thread waits until its deadline, the end of the port, or the drop of its
     on_new_thread(ask_and_wait, &dialog);
     EXPECT_EQ(dialog.result, -ETIMEDOUT);
     EXPECT(dialog.took_ns >= 20 * MS && !dialog.reply);
-    run_for(MODE, 10 * MS);
+    run_until_idle();
     EXPECT_TRACE("");
     dialog.patience_ns = 0;
     pthread_t thread;
@@ -302,7 +302,7 @@ TEST("an asker may be ended and released in the call-out of a reply") {
     const runloop_request_config config = {.asker = asker, .replied = end_asker, .info = asker};
     EXPECT_EQ(runloop_port_request(port, "a", 1, &config, NULL), 0);
     EXPECT_EQ(runloop_port_request(port, "b", 1, &config, NULL), 0);
-    run_for(MODE, 10 * MS);
+    run_until_idle();
     EXPECT_TEXT(test_trace_text, "a b replied");
     end_port(port);
 }
