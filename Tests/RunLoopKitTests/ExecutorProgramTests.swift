@@ -40,7 +40,7 @@ import Testing
     @Test("A job that keeps the main loop is named once; one that runs the loop itself is not")
     func blockingJob() async throws {
         let loud = try await run("single-thread-program", "blocks 2>&1").output
-        #expect(loud.contains(/^runloop: Task \d+ kept the main loop for 3\d\d ms without an await, in .*keepTheLoop/))
+        #expect(loud.contains(/^runloop: Task \d+ kept the main loop for \d{3,} ms without an await, in .*keepTheLoop/))
         #expect(loud.split(separator: "\n").count == 2)
         let nested = try await run("single-thread-program", "blocks nested 2>&1")
         #expect(nested == Ending(status: 0, output: "blocks: done\n"))

@@ -88,7 +88,7 @@ private actor Owner: RunLoop.BoundActor {
                 RunLoop.current.run(mode: "ports", for: generous, returnAfterSourceHandled: true) == .handledSource)
             #expect(trace.all == ["a"])
             try port.send("c")
-            RunLoop.current.run(mode: "ports", for: .milliseconds(1))
+            runUntilIdle(mode: "ports")
             #expect(trace.all == ["a", "b", "c"])
             port.invalidate()
             #expect(RunLoop.current.isEmpty(inMode: "ports"))
@@ -242,7 +242,7 @@ private actor Owner: RunLoop.BoundActor {
                 trace.note("end")
             }
             for text in ["a", "b", "c"] { try port.send(text) }
-            RunLoop.current.run(mode: "ports", for: .milliseconds(1))
+            runUntilIdle(mode: "ports")
             #expect(trace.all == ["a", "b", "end", "end", "c", "end"])
             port.invalidate()
         }
@@ -306,4 +306,9 @@ private actor Owner: RunLoop.BoundActor {
             }
         }
     }
+}
+
+/// Until nothing has been received for a while.
+private func runUntilIdle(mode: RunLoop.Mode) {
+    while RunLoop.current.run(mode: mode, for: .milliseconds(10), returnAfterSourceHandled: true) == .handledSource {}
 }
