@@ -322,9 +322,14 @@ growth: ## How the cost of each operation grows from 1 to 1,000,000 items: instr
 
 bench-smoke: ## Runs each benchmark briefly, to check that all still work
 	@Benchmarks/bench --smoke
+	@Benchmarks/linux/measure --smoke
 
 bench-tasks: ## Swift concurrency on RunLoopKitSingleThread and on the runtime's executors (REPS=7); PUBLISH=1 writes docs/bench/tasks.md
 	@Benchmarks/tasks/measure $(REPS) $(if $(PUBLISH),--publish)
+
+.PHONY: bench-linux
+bench-linux: ## Signals, children, files and ports, beside libuv and GLib (REPS=7); PUBLISH=1 writes docs/bench/linux.md
+	@Benchmarks/linux/measure $(REPS) $(if $(PUBLISH),--publish)
 
 size: ## Size and start of one small program: C, Swift with RunLoopKit, Swift with Foundation
 	@Benchmarks/size/measure

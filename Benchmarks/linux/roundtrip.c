@@ -1,0 +1,117 @@
+// roundtrip.c — W14: a round trip between two threads with a loop each, by posts and by requests to a port. `roundtrip port 100000` prints
+// nanoseconds per round trip.
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runloop_linux.h"
+
+static runloop *here, *there;
+static runloop_port *port, *asker;
+static sem_t is_ready;
+static long left;
+
+static void check(int result) {
+    if (result < 0)
+        abort();
+}
+
+//===-- posts --------------------------------------------------------------------------------------------------------===//
+
+static void post_back(void *unused);
+
+static void post_there(void *unused) {
+    (void)unused;
+    if (left-- == 0)
+        runloop_stop(here);
+    else
+        check(runloop_post(there, RUNLOOP_DEFAULT_MODE, post_back, NULL, NULL));
+}
+
+static void post_back(void *unused) {
+    (void)unused;
+    check(runloop_post(here, RUNLOOP_DEFAULT_MODE, post_there, NULL, NULL));
+}
+
+//===-- requests -----------------------------------------------------------------------------------------------------===//
+
+static void ask(void);
+
+static void replied(const runloop_reply *reply, void *unused) {
+    (void)unused;
+    check(reply->result);
+    if (left-- == 0)
+        runloop_stop(here);
+    else
+        ask();
+}
+
+static void ask(void) {
+    const runloop_request_config config = {.asker = asker, .replied = replied};
+    check(runloop_port_request(port, "text", 4, &config, NULL));
+}
+
+static void receive(runloop_port *receiver, const runloop_message *message, void *unused) {
+    (void)receiver, (void)unused;
+    check(runloop_request_reply(message->request, message->bytes, message->length));
+}
+
+//===-- the two threads ----------------------------------------------------------------------------------------------===//
+
+static void keep(runloop_source *source, void *unused) {
+    (void)source, (void)unused;
+}
+
+static void keep_mode(void) {
+    const runloop_source_config config = {.perform = keep};
+    runloop_source *source;
+    check(runloop_source_create(&config, &source));
+    check(runloop_add_source(runloop_current(), source, RUNLOOP_DEFAULT_MODE));
+    runloop_source_release(source);
+}
+
+static void *serve(void *unused) {
+    there = runloop_current();
+    keep_mode();
+    const runloop_port_config config = {.receive = receive};
+    check(runloop_port_create(there, &config, &port));
+    check(runloop_port_add(port, RUNLOOP_DEFAULT_MODE));
+    sem_post(&is_ready);
+    runloop_run();
+    runloop_port_release(port);
+    return unused;
+}
+
+int main(int count, char **arguments) {
+    if (count != 3)
+        return 2;
+    bool by_port = strcmp(arguments[1], "port") == 0;
+    left = atol(arguments[2]);
+    double trips = (double)left;
+    here = runloop_current();
+    keep_mode();
+    const runloop_port_config config = {0};
+    check(runloop_port_create(here, &config, &asker));
+    check(runloop_port_add(asker, RUNLOOP_DEFAULT_MODE));
+    sem_init(&is_ready, 0, 0);
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, serve, NULL) != 0)
+        return 1;
+    while (sem_wait(&is_ready) != 0)
+        continue;
+    int64_t begin = runloop_get_now_ns(NULL);
+    if (by_port)
+        ask();
+    else
+        post_there(NULL);
+    runloop_run();
+    printf("%.0f\n", (double)(runloop_get_now_ns(NULL) - begin) / trips);
+    runloop_stop(there);
+    pthread_join(thread, NULL);
+    return 0;
+}
