@@ -126,7 +126,7 @@ final class DescriptorReader: @unchecked Sendable {
                 if state.isAlwaysReady { state.arm(in: loop, mode) }
                 return nil
             case .bytes(let count):
-                socket?.noteInput(at: Nanoseconds.now)
+                socket?.noteMove(at: Nanoseconds.now)
                 outcome = .bytes(count)
             case .end: outcome = socket?.failure.map(Outcome.failure) ?? .end
             case .failure(let error): outcome = .failure(socket?.failure ?? error)

@@ -15,8 +15,8 @@ extension RunLoop {
     /// If no byte has moved in either direction for the idle limit, the connection ends, and its reader and writer throw
     /// `timedOut`. That is noticed without a timer that is moved for every byte.
     ///
-    /// The socket is closed when the connection, its reader and its writer have been freed. `close()` and `abort()` end it for the
-    /// peer, and for who waits, at once; so does freeing the connection. Any thread.
+    /// The socket is closed when the connection, its reader and its writer have been freed: a task keeps the one that it uses.
+    /// `close()` and `abort()` end the connection for the peer, and for who waits, at once. Any thread.
     public final class Connection: Sendable {
         /// Writes to the peer. Finishing it ends this direction only.
         public let writer: Writer
@@ -24,7 +24,6 @@ extension RunLoop {
         private let loop: RunLoop
         private let mode: Mode
         private let hasReader = Guarded(false)
-        private let idleTimer: Timer?
 
         /// Makes a connection of a connected socket, which it takes over: it is closed by the connection, also if this throws.
         ///
@@ -38,16 +37,12 @@ extension RunLoop {
         ) throws(RunLoop.Error) {
             let socket = ConnectedSocket(descriptor, now: runloop_get_now_ns(loop.core))
             let writer = try Writer(descriptor, loop, options.outputLimit, false, options.mode, socket)
-            let limit = options.idleLimit.map(Nanoseconds.of)
-            let idleTimer = limit.map { Self.makeIdleTimer(socket, writer, loop, limit: $0) }
-            if let idleTimer { try loop.add(idleTimer, forMode: options.mode) }
-            (self.socket, self.writer, self.loop, self.idleTimer, mode) = (
-                socket, writer, loop, idleTimer, options.mode
-            )
-        }
-
-        deinit {
-            end(nil)
+            if let limit = options.idleLimit {
+                let timer = Self.makeIdleTimer(socket, writer, loop, limit: Nanoseconds.of(limit))
+                socket.keep(timer)
+                try loop.add(timer, forMode: options.mode)
+            }
+            (self.socket, self.writer, self.loop, mode) = (socket, writer, loop, options.mode)
         }
 
         /// The reader of the connection. There is one, for one task, so a second call is a precondition failure. Any thread.
@@ -90,14 +85,12 @@ extension RunLoop {
         private var isEnded: Bool { !writer.isValid }
 
         private func end(_ error: RunLoop.Error?) {
-            if isEnded { return }
-            Self.end(socket, writer, because: error)
-            idleTimer?.invalidate()
+            if !isEnded { Self.end(socket, writer, because: error) }
         }
 
-        private static func end(_ socket: ConnectedSocket, _ writer: Writer, because error: RunLoop.Error?) {
+        private static func end(_ socket: ConnectedSocket, _ writer: Writer?, because error: RunLoop.Error?) {
             socket.shutDown(because: error)
-            writer.end(because: error ?? .invalid)
+            writer?.end(because: error ?? .invalid)
         }
 
         /// A timer that looks when the limit may have been reached, and then sets itself to when that is possible again.
@@ -107,10 +100,11 @@ extension RunLoop {
             precondition(limit > 0, "The idle limit of a connection is greater than zero.")
             return Timer(
                 fireDate: Nanoseconds.fromNow(of: loop.core, limit), interval: limit, tolerance: limit / 8, order: 0
-            ) { timer in
-                let silence = Nanoseconds.now - max(socket.lastInput, writer.lastMove)
+            ) { [weak socket, weak writer] timer in
+                // The last user of the socket may be freeing it now.
+                guard let socket else { return }
+                let silence = Nanoseconds.now - max(socket.lastMove, writer?.lastMove ?? 0)
                 if silence < limit { return timer.reschedule(after: .nanoseconds(limit - silence)) }
-                timer.invalidate()
                 end(socket, writer, because: .timedOut)
             }
         }

@@ -66,6 +66,7 @@ extension RunLoop {
         }
 
         deinit {
+            if let socket { socket.noteMove(at: max(socket.lastMove, lastMove)) }
             invalidate()
         }
 

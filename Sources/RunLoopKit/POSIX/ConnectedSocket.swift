@@ -12,23 +12,28 @@ internal import Synchronization
 /// touches a descriptor that is somebody else's by now.
 final class ConnectedSocket: Sendable {
     let number: CInt
-    /// When input last arrived, by the loop's clock.
-    private let inputArrival: Atomic<Int64>
+    /// When input last arrived, by the loop's clock; or output was last sent, if its writer has been freed since.
+    private let latestMove: Atomic<Int64>
     /// The error number of what ended the connection, if the program did; 0 otherwise.
     private let reason = Atomic<CInt>(0)
+    private let idleTimer = Guarded<RunLoop.Timer?>(nil)
 
     init(_ number: CInt, now: Int64) {
         self.number = number
-        inputArrival = Atomic(now)
+        latestMove = Atomic(now)
     }
 
     deinit {
+        idleTimer.withLock { $0 }?.invalidate()
         close(number)
     }
 
-    var lastInput: Int64 { inputArrival.load(ordering: .relaxed) }
+    var lastMove: Int64 { latestMove.load(ordering: .relaxed) }
 
-    func noteInput(at now: Int64) { inputArrival.store(now, ordering: .relaxed) }
+    func noteMove(at now: Int64) { latestMove.store(now, ordering: .relaxed) }
+
+    /// Has a timer that lasts as long as the socket, or until it is shut down.
+    func keep(_ timer: RunLoop.Timer) { idleTimer.withLock { $0 = timer } }
 
     /// Why reading and writing have ended; `nil`: because the peer has ended them.
     var failure: RunLoop.Error? {
@@ -40,6 +45,7 @@ final class ConnectedSocket: Sendable {
     func shutDown(because error: RunLoop.Error? = nil) {
         if let error { reason.store(error.errorNumber, ordering: .releasing) }
         shutdown(number, CInt(SHUT_RDWR))
+        idleTimer.withLock { $0 }?.invalidate()
     }
 
     /// Drops the input that has arrived, up to a limit. A socket that is closed with unread input is reset, and its peer may lose
