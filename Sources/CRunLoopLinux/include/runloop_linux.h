@@ -16,6 +16,7 @@
 #define RUNLOOP_LINUX_H
 #include "runloop.h"
 #include "runloop_alarm.h"
+#include "runloop_channel.h"
 #include "runloop_child.h"
 #include "runloop_clock_watch.h"
 #include "runloop_counter.h"

@@ -19,8 +19,8 @@ static int fail(int descriptor, int error) {
     return error;
 }
 
-static int open_socket(int family) {
-    int descriptor = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+static int open_socket(int family, int type) {
+    int descriptor = socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     return descriptor < 0 ? -errno : descriptor;
 }
 
@@ -34,7 +34,7 @@ int runloop_listen_tcp(const char *address, uint16_t port, int backlog) {
     int result = address ? runloop__ip_address(&ip, address, port) : -EINVAL;
     if (result < 0)
         return result;
-    int descriptor = open_socket(ip.any.sa_family), yes = 1, no = 0;
+    int descriptor = open_socket(ip.any.sa_family, SOCK_STREAM), yes = 1, no = 0;
     if (descriptor < 0)
         return descriptor;
     setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
@@ -53,7 +53,7 @@ int runloop_listen_abstract(const char *name, int backlog) {
     int result = name ? runloop__local_address(&local, name, true) : -EINVAL;
     if (result < 0)
         return result;
-    int descriptor = open_socket(AF_UNIX);
+    int descriptor = open_socket(AF_UNIX, SOCK_STREAM);
     if (descriptor < 0)
         return descriptor;
     if (bind(descriptor, &local.any, local.size) < 0)
@@ -82,11 +82,11 @@ static int lock_directory(const char *path) {
 }
 
 /// A path with a socket on which nobody listens, as a program leaves it behind that has been killed.
-static bool is_left_behind(const struct socket_address *local) {
+static bool is_left_behind(const struct socket_address *local, int type) {
     struct stat status;
     if (lstat(local->local.sun_path, &status) < 0 || !S_ISSOCK(status.st_mode))
         return false;
-    int descriptor = open_socket(AF_UNIX);
+    int descriptor = open_socket(AF_UNIX, type);
     if (descriptor < 0)
         return false;
     bool is_refused = connect(descriptor, &local->any, local->size) < 0 && errno == ECONNREFUSED;
@@ -95,13 +95,13 @@ static bool is_left_behind(const struct socket_address *local) {
 }
 
 /// HOLDS: the directory's lock, since between bind and listen another program would take the path for one that was left behind.
-static int bind_path(int descriptor, const struct socket_address *local, uint32_t mode, int backlog) {
+static int bind_path(int descriptor, const struct socket_address *local, int type, uint32_t mode, int backlog) {
     const char *path = local->local.sun_path;
     // The path begins with the permissions that the socket has, less the umask, and gets the rest afterwards: it never has more.
     if (fchmod(descriptor, mode) < 0)
         return -errno;
     int result = bind(descriptor, &local->any, local->size) < 0 ? -errno : 0;
-    if (result == -EADDRINUSE && is_left_behind(local))
+    if (result == -EADDRINUSE && is_left_behind(local, type))
         result = unlink(path) < 0 || bind(descriptor, &local->any, local->size) < 0 ? -errno : 0;
     if (result < 0)
         return result;
@@ -113,7 +113,7 @@ static int bind_path(int descriptor, const struct socket_address *local, uint32_
     return result;
 }
 
-int runloop_listen_unix(const char *path, uint32_t mode, int backlog) {
+int runloop__listen_local(const char *path, int type, uint32_t mode, int backlog) {
     struct socket_address local;
     int result = path && mode <= ALL_PERMISSIONS ? runloop__local_address(&local, path, false) : -EINVAL;
     if (result < 0)
@@ -121,12 +121,16 @@ int runloop_listen_unix(const char *path, uint32_t mode, int backlog) {
     int directory = lock_directory(path);
     if (directory < 0)
         return directory;
-    int descriptor = open_socket(AF_UNIX);
+    int descriptor = open_socket(AF_UNIX, type);
     if (descriptor >= 0) {
-        result = bind_path(descriptor, &local, mode ? mode : OWNER_ONLY, backlog);
+        result = bind_path(descriptor, &local, type, mode ? mode : OWNER_ONLY, backlog);
         if (result < 0)
             descriptor = fail(descriptor, result);
     }
     close(directory); // and gives the lock back
     return descriptor;
+}
+
+int runloop_listen_unix(const char *path, uint32_t mode, int backlog) {
+    return runloop__listen_local(path, SOCK_STREAM, mode, backlog);
 }

@@ -25,4 +25,7 @@ int runloop__local_address(struct socket_address *address, const char *path, boo
 /// A socket's own, or its peer's. A negative errno value.
 int runloop__address_of(struct socket_address *address, int descriptor, bool of_peer);
 
+/// As runloop_listen_unix, with a socket of that type.
+int runloop__listen_local(const char *path, int type, uint32_t mode, int backlog);
+
 #endif // RUNLOOP_SOCKET_ADDRESS_H

@@ -1,0 +1,116 @@
+// runloop_channel.h — messages between processes, with descriptors, credentials and replies. Part of runloop_linux.h, whose general rules
+// hold.
+//
+// A channel is one end of a connected SOCK_SEQPACKET socket. The library carries bytes and descriptors; what the bytes mean is the caller's
+// business. The process at the other end need not be trusted: what it sends is limited, and what breaks the protocol ends the channel.
+#ifndef RUNLOOP_CHANNEL_H
+#define RUNLOOP_CHANNEL_H
+#include "runloop.h"
+#include "runloop_port.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// One end of a connection to another process, or to another thread.
+typedef struct runloop_channel runloop_channel;
+/// A received request, to be replied to by any thread. It is answered exactly once.
+typedef struct runloop_call runloop_call;
+
+/// What was received.
+typedef struct runloop_channel_message {
+    const void *bytes; ///< Aligned for any type: during the call.
+    size_t length;     ///< Of them.
+    /// Closed on exec, and by the channel after the call, but for those that the call-out takes by writing -1 in their place.
+    int *descriptors;
+    size_t descriptor_count; ///< Of them.
+    runloop_call *call;      ///< If a reply is awaited, else NULL. The call-out has the only reference.
+} runloop_channel_message;
+
+/// The process at the other end.
+typedef struct runloop_peer {
+    int32_t
+        pid; ///< When it connected or listened, or, of a socketpair, when that was made: then it may be this process. 0: unknown.
+    uint32_t uid; ///< Its effective user at that time,
+    uint32_t gid; ///< and group.
+    /// The process that had the pid, for as long as the channel is there, and not to be closed. -1: the kernel is older than Linux 6.5.
+    int pidfd;
+} runloop_peer;
+
+/// The configuration of a channel, which is copied. 0 stands for the number that is given with each limit.
+typedef struct runloop_channel_config {
+    runloop_context context;
+    size_t max_messages; ///< How many messages may wait for the other end to read. 64.
+    size_t max_bytes;    ///< How many bytes these may have, which also limits each message in both directions. 1 MiB.
+    size_t max_descriptors; ///< Of a message, in both directions, at most 250. 16.
+    size_t max_calls;       ///< Of the other end's that are not answered; nothing is read meanwhile. 64.
+    bool allows_any_user;   ///< Otherwise the process at the other end must have the effective user of this one.
+    /// On the loop's thread, in the modes of the source, once for each message. May be NULL.
+    void (*RUNLOOP_SENDABLE receive)(runloop_channel *channel, runloop_channel_message *message, void *info);
+    /// On the loop's thread, once, unless the channel was invalidated before. -EPIPE: the other end is gone, and what it had sent has been
+    /// received. -EPROTO: it has sent what no channel sends, or more than the limits. -EMFILE, -ENFILE: a message had descriptors, and there
+    /// was no number for them. -ENOMEM. Requests have been answered before. May be NULL.
+    void (*RUNLOOP_SENDABLE ended)(runloop_channel *channel, int32_t reason, void *info);
+} runloop_channel_config;
+
+/// Makes a channel of a connected socket, which it owns from then on, and makes non-blocking. -EINVAL: not a SOCK_SEQPACKET socket of the
+/// Unix domain, or a limit out of range. -EPERM: the other end belongs to another user. -ENOTCONN; -EBADF; -EMFILE, -ENFILE (one descriptor,
+/// and the peer's pidfd); -ENOMEM. After an error the socket remains the caller's. O(1).
+RUNLOOP_EXPORT int runloop_channel_create(int descriptor, const runloop_channel_config *config, runloop_channel **out);
+/// A socket that listens for channels, which is the caller's: a runloop_listener accepts its connections, and each is one for
+/// runloop_channel_create. A relative path is one in $XDG_RUNTIME_DIR. `mode` and `backlog` are those of runloop_listen_unix, 0 for the user
+/// alone; so are the errors, and what becomes of a path that was left behind. -EINVAL also for "@name": anybody may take an abstract name, so
+/// a program that wants one has to make that socket itself. -ENOENT: no directory, or no $XDG_RUNTIME_DIR.
+RUNLOOP_EXPORT int runloop_channel_listen(const char *path, uint32_t mode, int backlog);
+/// Connects to such a socket. Does not wait. -ECONNREFUSED: nobody listens. -EAGAIN: too many wait to be accepted. -ENOENT, -EACCES,
+/// -ENAMETOOLONG, -EPROTOTYPE, and the errors of runloop_channel_create.
+RUNLOOP_EXPORT int runloop_channel_connect(const char *path, const runloop_channel_config *config,
+                                           runloop_channel **out);
+RUNLOOP_EXPORT runloop_channel *runloop_channel_retain(runloop_channel *channel);
+RUNLOOP_EXPORT void runloop_channel_release(runloop_channel *channel);
+
+/// Its source, borrowed. If it is in several loops, one of them receives a message. O(1).
+RUNLOOP_EXPORT runloop_source *runloop_channel_get_source(runloop_channel *channel);
+/// The process at the other end, as it was connected. O(1).
+RUNLOOP_EXPORT int runloop_channel_get_peer(runloop_channel *channel, runloop_peer *out);
+
+/// Sends a copy of the bytes, and the descriptors, which remain the caller's. At most 64 KiB go through the socket, more as a sealed memfd.
+/// -EAGAIN: as much waits as the limits allow; -EMSGSIZE: more than one message may have; -EPIPE: the other end is gone, or the channel has
+/// ended; -EBADF, -EMFILE (descriptors of messages that wait, a memfd), -ETOOMANYREFS, -ENOMEM, -EINVAL, -ECHILD. Then nothing was sent. Any
+/// thread. O(length), a system call.
+RUNLOOP_EXPORT int runloop_channel_send(runloop_channel *channel, const void *bytes, size_t length,
+                                        const int *descriptors, size_t descriptor_count);
+
+/// How a request is answered, which is copied.
+typedef struct runloop_channel_request_config {
+    /// Until when a reply is awaited, an instant of CLOCK_MONOTONIC; RUNLOOP_NEVER, or 0: no deadline. Kept in the modes of the source.
+    int64_t deadline_ns;
+    /// Once, on the loop's thread. `result` of the reply is 0; -EPIPE: the channel has ended; -ENOMSG: the call was dropped; -ETIMEDOUT. The
+    /// descriptors of a reply are as in runloop_channel_message. May be NULL.
+    void (*RUNLOOP_SENDABLE replied)(const runloop_reply *reply, int *descriptors, size_t descriptor_count, void *info);
+    /// Instead, if the channel is invalidated or freed before, on that thread. May be NULL. Neither is called after an error.
+    runloop_function discard;
+    void *info; ///< For the two.
+} runloop_channel_request_config;
+
+/// Sends a request. -EMFILE also: the first one with a deadline needs a descriptor. Otherwise as runloop_channel_send. O(length), and
+/// O(requests with a later deadline).
+RUNLOOP_EXPORT int runloop_channel_request(runloop_channel *channel, const void *bytes, size_t length,
+                                           const int *descriptors, size_t descriptor_count,
+                                           const runloop_channel_request_config *config);
+
+/// References to a call. The last one drops it, if it was not replied to: -ENOMSG at the other end.
+RUNLOOP_EXPORT runloop_call *runloop_call_retain(runloop_call *call);
+RUNLOOP_EXPORT void runloop_call_release(runloop_call *call);
+/// Replies; references remain. Replies wait beyond the limits, since the calls are limited. -EALREADY: it was replied to. Otherwise as
+/// runloop_channel_send; after an error it can be tried again.
+RUNLOOP_EXPORT int runloop_call_reply(runloop_call *call, const void *bytes, size_t length, const int *descriptors,
+                                      size_t descriptor_count);
+
+/// Ends the channel and closes the socket; messages that wait are dropped. Twice has the effect of once. O(requests, messages).
+RUNLOOP_EXPORT void runloop_channel_invalidate(runloop_channel *channel);
+
+#ifdef __cplusplus
+}
+#endif
+#endif // RUNLOOP_CHANNEL_H

@@ -1,0 +1,306 @@
+// channel.c — a channel: made, received from, ended. Its descriptor is an epoll set of the socket and of a timer for deadlines, so that both
+// are served in the modes of one source.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "channel.h"
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+
+enum {
+    DEFAULT_MESSAGES = 64,
+    DEFAULT_BYTES = 1 << 20,
+    DEFAULT_DESCRIPTORS = 16,
+    DEFAULT_CALLS = 64,
+    MOST_DESCRIPTORS = 250
+};
+
+int runloop__channel_check(runloop_channel *channel) {
+    if (!channel)
+        return -EINVAL;
+    return channel->object.generation == runloop_fork_generation() ? 0 : -ECHILD;
+}
+
+void runloop__channel_watch(runloop_channel *channel) {
+    if (channel->socket < 0)
+        return;
+    struct epoll_event event = {.data.fd = channel->socket};
+    if (channel->calls < channel->config.max_calls)
+        event.events |= EPOLLIN;
+    if (channel->first)
+        event.events |= EPOLLOUT;
+    epoll_ctl(channel->set, EPOLL_CTL_MOD, channel->socket, &event);
+}
+
+//===-- its end ------------------------------------------------------------------------------------------------------===//
+
+/// Whether it had not ended before.
+static bool close_socket(runloop_channel *channel) {
+    fork_lock_take(&channel->lock);
+    bool is_first = channel->socket >= 0;
+    if (is_first) {
+        // The other end learns it even if a forked child has the socket, too.
+        shutdown(channel->socket, SHUT_RDWR);
+        close(channel->socket);
+        channel->socket = -1;
+        runloop__channel_drop_queue(channel);
+    }
+    fork_lock_give(&channel->lock);
+    return is_first;
+}
+
+/// On the loop's thread.
+static void end(runloop_channel *channel, int32_t reason) {
+    if (!close_socket(channel))
+        return;
+    runloop_source_invalidate(channel->object.source);
+    runloop__channel_end_requests(channel, true);
+    if (channel->config.ended)
+        channel->config.ended(channel, reason, channel->object.context.info);
+}
+
+void runloop_channel_invalidate(runloop_channel *channel) {
+    if (runloop__channel_check(channel) < 0 || !close_socket(channel))
+        return;
+    runloop_channel_retain(channel);
+    runloop_source_invalidate(channel->object.source);
+    runloop__channel_end_requests(channel, false);
+    runloop_channel_release(channel);
+}
+
+static void free_channel(void *info) {
+    runloop_channel *channel = info;
+    if (channel->socket >= 0)
+        close(channel->socket);
+    if (channel->timer >= 0)
+        close(channel->timer);
+    if (channel->peer.pidfd >= 0)
+        close(channel->peer.pidfd);
+    close(channel->set);
+    runloop__channel_drop_queue(channel);
+    // In a forked child they are the parent's.
+    if (channel->object.generation == runloop_fork_generation())
+        runloop__channel_end_requests(channel, false);
+    runloop__object_end(&channel->object);
+    free(channel);
+}
+
+//===-- receiving ----------------------------------------------------------------------------------------------------===//
+
+/// -ENOMEM, or 0.
+static int receive_message(runloop_channel *channel, struct incoming *incoming) {
+    if (incoming->header.kind == WIRE_REQUEST) {
+        incoming->message.call = runloop__call_make(channel, incoming->header.id);
+        if (!incoming->message.call)
+            return -ENOMEM;
+    }
+    if (channel->config.receive)
+        channel->config.receive(channel, &incoming->message, channel->object.context.info);
+    return 0;
+}
+
+static void finish_incoming(void *info) {
+    struct incoming *incoming = info;
+    runloop_call_release(incoming->message.call);
+    runloop__wire_free(incoming);
+}
+
+/// One packet. 0, or why the channel ends.
+static int receive(runloop_channel *channel) {
+    struct incoming *incoming = NULL;
+    fork_lock_take(&channel->lock);
+    int result = channel->socket < 0 ? 0
+                                     : runloop__wire_receive(channel->socket, channel->config.max_bytes,
+                                                             channel->config.max_descriptors, &incoming);
+    fork_lock_give(&channel->lock);
+    if (result <= 0)
+        return result;
+    // The call-out may end the thread.
+    pthread_cleanup_push(finish_incoming, incoming);
+    if (incoming->header.kind == WIRE_MESSAGE || incoming->header.kind == WIRE_REQUEST)
+        result = receive_message(channel, incoming);
+    else
+        result = runloop__channel_answer(channel, incoming);
+    pthread_cleanup_pop(1);
+    return result;
+}
+
+static int flush(runloop_channel *channel) {
+    fork_lock_take(&channel->lock);
+    int result = channel->socket < 0 ? 0 : runloop__channel_flush(channel);
+    fork_lock_give(&channel->lock);
+    return result;
+}
+
+static void ready(runloop_source *source, void *info) {
+    (void)source;
+    runloop_channel *channel = info;
+    struct epoll_event events[2];
+    int count = epoll_wait(channel->set, events, 2, 0), result = 0;
+    uint32_t conditions = 0;
+    for (int i = 0; i < count; i++) {
+        if (events[i].data.fd < 0)
+            runloop__channel_time_out(channel);
+        else
+            conditions = events[i].events;
+    }
+    if (conditions & EPOLLOUT)
+        result = flush(channel);
+    // When the other end is gone, the calls that wait can't become more than it has sent.
+    if (result == 0 && conditions & (EPOLLIN | EPOLLHUP | EPOLLERR))
+        result = receive(channel);
+    if (result < 0)
+        end(channel, result);
+}
+
+//===-- its life -----------------------------------------------------------------------------------------------------===//
+
+static int option(int descriptor, int domain, int name, void *value, socklen_t size) {
+    return getsockopt(descriptor, domain, name, value, &size) < 0 ? -errno : 0;
+}
+
+/// Who is at the other end of the socket, and whether that is allowed.
+static int find_peer(int descriptor, bool allows_any_user, runloop_peer *peer) {
+    int type = 0, domain = 0;
+    struct ucred credentials;
+    int result = option(descriptor, SOL_SOCKET, SO_TYPE, &type, sizeof type);
+    if (result == 0)
+        result = option(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, sizeof domain);
+    if (result < 0)
+        return result == -ENOTSOCK ? -EINVAL : result;
+    if (type != SOCK_SEQPACKET || domain != AF_UNIX)
+        return -EINVAL;
+    socklen_t size = sizeof(struct sockaddr);
+    struct sockaddr address;
+    if (getpeername(descriptor, &address, &size) < 0)
+        return -errno;
+    result = option(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, sizeof credentials);
+    if (result < 0)
+        return result;
+    if (credentials.uid != geteuid() && !allows_any_user)
+        return -EPERM;
+    *peer = (runloop_peer){.pid = credentials.pid, .uid = credentials.uid, .gid = credentials.gid, .pidfd = -1};
+    result = option(descriptor, SOL_SOCKET, SO_PEERPIDFD, &peer->pidfd, sizeof peer->pidfd);
+    if (result == -EMFILE || result == -ENFILE)
+        return result;
+    // Before Linux 6.5, or its process was reaped.
+    if (result < 0)
+        peer->pidfd = -1;
+    return 0;
+}
+
+static size_t or_default(size_t limit, size_t number) {
+    return limit ? limit : number;
+}
+
+static runloop_channel *make(const runloop_channel_config *config) {
+    runloop_channel *channel = calloc(1, sizeof *channel);
+    if (!channel)
+        return NULL;
+    channel->config = *config;
+    channel->config.max_messages = or_default(config->max_messages, DEFAULT_MESSAGES);
+    channel->config.max_bytes = or_default(config->max_bytes, DEFAULT_BYTES);
+    channel->config.max_descriptors = or_default(config->max_descriptors, DEFAULT_DESCRIPTORS);
+    channel->config.max_calls = or_default(config->max_calls, DEFAULT_CALLS);
+    channel->last = &channel->first;
+    channel->socket = channel->timer = channel->set = channel->peer.pidfd = -1;
+    link_init(&channel->timed);
+    link_init(&channel->untimed);
+    return channel;
+}
+
+/// The set and the source of a channel that has a peer.
+static int begin(runloop_channel *channel, int descriptor) {
+    channel->set = epoll_create1(EPOLL_CLOEXEC);
+    struct epoll_event event = {.events = EPOLLIN, .data.fd = descriptor};
+    if (channel->set < 0 || epoll_ctl(channel->set, EPOLL_CTL_ADD, descriptor, &event) < 0)
+        return -errno;
+    const struct object_config object = {
+        .context = channel->config.context, .descriptor = channel->set, .ready = ready, .free = free_channel};
+    int result = runloop__object_begin(&channel->object, &object);
+    if (result < 0)
+        return result;
+    // Nothing fails from here on. Every call says MSG_DONTWAIT, but others may have the socket, too.
+    fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+    fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK);
+    channel->socket = descriptor;
+    return 0;
+}
+
+int runloop_channel_create(int descriptor, const runloop_channel_config *config, runloop_channel **out) {
+    if (!config || !out || config->max_descriptors > MOST_DESCRIPTORS)
+        return -EINVAL;
+    runloop_channel *channel = make(config);
+    if (!channel)
+        return -ENOMEM;
+    int result = find_peer(descriptor, config->allows_any_user, &channel->peer);
+    if (result == 0)
+        result = begin(channel, descriptor);
+    if (result < 0) {
+        if (channel->peer.pidfd >= 0)
+            close(channel->peer.pidfd);
+        if (channel->set >= 0)
+            close(channel->set);
+        free(channel);
+        return result;
+    }
+    *out = channel;
+    return 0;
+}
+
+runloop_channel *runloop_channel_retain(runloop_channel *channel) {
+    runloop_source_retain(runloop_channel_get_source(channel));
+    return channel;
+}
+
+void runloop_channel_release(runloop_channel *channel) {
+    runloop_source_release(runloop_channel_get_source(channel));
+}
+
+runloop_source *runloop_channel_get_source(runloop_channel *channel) {
+    return channel ? channel->object.source : NULL;
+}
+
+int runloop_channel_get_peer(runloop_channel *channel, runloop_peer *out) {
+    if (!channel || !out)
+        return -EINVAL;
+    *out = channel->peer;
+    return 0;
+}
+
+//===-- sending ------------------------------------------------------------------------------------------------------===//
+
+int runloop__channel_check_message(runloop_channel *channel, const void *bytes, size_t length, const int *descriptors,
+                                   size_t count) {
+    int result = runloop__channel_check(channel);
+    if (result < 0)
+        return result;
+    if ((!bytes && length > 0) || (!descriptors && count > 0))
+        return -EINVAL;
+    return length <= channel->config.max_bytes && count <= channel->config.max_descriptors ? 0 : -EMSGSIZE;
+}
+
+int runloop_channel_send(runloop_channel *channel, const void *bytes, size_t length, const int *descriptors,
+                         size_t descriptor_count) {
+    int result = runloop__channel_check_message(channel, bytes, length, descriptors, descriptor_count);
+    if (result < 0)
+        return result;
+    struct packet packet;
+    result = runloop__wire_prepare(&packet, WIRE_MESSAGE, 0, bytes, length, descriptors, descriptor_count);
+    if (result < 0)
+        return result;
+    fork_lock_take(&channel->lock);
+    result = runloop__channel_transmit(channel, &packet, true);
+    fork_lock_give(&channel->lock);
+    runloop__wire_finish(&packet);
+    return result;
+}

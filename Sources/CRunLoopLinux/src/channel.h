@@ -1,0 +1,56 @@
+// channel.h — what the parts of a channel share.
+#ifndef RUNLOOP_CHANNEL_PRIVATE_H
+#define RUNLOOP_CHANNEL_PRIVATE_H
+
+#include "fork_lock.h"
+#include "link.h"
+#include "object.h"
+#include "wire.h"
+
+/// A packet that waits for the other end to read.
+struct outgoing;
+
+struct runloop_channel {
+    struct object object;
+    runloop_channel_config config; ///< constant
+    runloop_peer peer;             ///< constant
+    int set;                       ///< constant: an epoll set of the socket and the timer, and the source's descriptor
+
+    fork_lock lock;
+    // lock:
+    int socket; ///< -1 when the channel has ended
+    int timer;  ///< a timerfd for the earliest deadline, or -1 until there is one
+    struct outgoing *first, **last;
+    size_t count, bytes;
+    size_t calls;        ///< received and not answered
+    struct link timed;   ///< requests that were sent and not answered, by deadline,
+    struct link untimed; ///< and those without one
+    uint64_t last_id;
+};
+
+/// 0, -EINVAL or -ECHILD.
+int runloop__channel_check(runloop_channel *channel);
+/// HOLDS: channel. Watches the socket for what can be done.
+void runloop__channel_watch(runloop_channel *channel);
+/// -EMSGSIZE, -EINVAL.
+int runloop__channel_check_message(runloop_channel *channel, const void *bytes, size_t length, const int *descriptors,
+                                   size_t count);
+
+/// HOLDS: channel. Sends a packet now, or puts a copy into the queue.
+int runloop__channel_transmit(runloop_channel *channel, const struct packet *packet, bool is_limited);
+/// HOLDS: channel. Sends what waits. -EPIPE or another error that ends the channel.
+int runloop__channel_flush(runloop_channel *channel);
+/// HOLDS: channel.
+void runloop__channel_drop_queue(runloop_channel *channel);
+
+/// Calls out a reply to the request that has the number. -EPROTO if there never was one.
+int runloop__channel_answer(runloop_channel *channel, struct incoming *incoming);
+/// The deadlines that have passed.
+void runloop__channel_time_out(runloop_channel *channel);
+/// Answers each request that was sent with -EPIPE, or, without `calls_out`, discards it.
+void runloop__channel_end_requests(runloop_channel *channel, bool calls_out);
+
+/// The handle of a request that was received. NULL: no memory.
+runloop_call *runloop__call_make(runloop_channel *channel, uint64_t id);
+
+#endif // RUNLOOP_CHANNEL_PRIVATE_H
