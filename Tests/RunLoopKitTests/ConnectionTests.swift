@@ -137,20 +137,33 @@ import Testing
 
     @Test("Input counts as well, and a task that waits for it is told of the idle limit")
     func idleReader() async throws {
-        let thread = try RunLoop.Thread()
         let (one, other) = try makeSocketPair()
-        let options = RunLoop.Connection.Options(idleLimit: .milliseconds(200))
-        let start = RunLoop.Instant.now
-        let connection = try RunLoop.Connection(adopting: one, on: thread.loop, options: options)
-        let reader = connection.makeReader()
-        for _ in 0..<5 {
-            try await Task.sleep(for: .milliseconds(60))
-            writeByte(other)
-            #expect(try await reader.byte() == 1)
+        let (bytes, outcome) = (Count(), Guarded<RunLoop.Error?>(nil))
+        try await withVirtualTime { loop, time in
+            let options = RunLoop.Connection.Options(idleLimit: .seconds(60), mode: .default)
+            let connection = try RunLoop.Connection(adopting: one, on: loop, options: options)
+            let reader = connection.makeReader()
+            Task(executorPreference: loop.taskExecutor) {
+                do throws(RunLoop.Error) {
+                    while try await reader.byte(isolation: nil) != nil { bytes.increment() }
+                } catch {
+                    outcome.withLock { $0 = error }
+                }
+            }
+            for count in 1...5 {
+                time.advance(by: .seconds(50))
+                try #require(connection.writer.isValid)
+                writeByte(other)
+                time.advance(by: .zero)
+                #expect(bytes.value == count)
+            }
+            time.advance(by: .seconds(59))
+            #expect(connection.writer.isValid)
+            #expect(outcome.withLock { $0 } == nil)
+            time.advance(by: .seconds(9))
+            #expect(!connection.writer.isValid)
         }
-        await #expect(throws: RunLoop.Error.timedOut) { try await reader.byte() }
-        #expect(RunLoop.Instant.now - start >= .milliseconds(500))
-        await #expect(throws: RunLoop.Error.timedOut) { try await connection.writer.write("x") }
+        #expect(outcome.withLock { $0 } == .timedOut)
         close(other)
     }
 
