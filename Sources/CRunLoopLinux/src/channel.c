@@ -38,7 +38,8 @@ void runloop__channel_watch(runloop_channel *channel) {
         event.events |= EPOLLIN;
     if (channel->first)
         event.events |= EPOLLOUT;
-    epoll_ctl(channel->set, EPOLL_CTL_MOD, channel->socket, &event);
+    if (event.events != channel->events && epoll_ctl(channel->set, EPOLL_CTL_MOD, channel->socket, &event) == 0)
+        channel->events = event.events;
 }
 
 //===-- its end ------------------------------------------------------------------------------------------------------===//
@@ -224,6 +225,7 @@ static int begin(runloop_channel *channel, int descriptor) {
     struct epoll_event event = {.events = EPOLLIN, .data.fd = descriptor};
     if (channel->set < 0 || epoll_ctl(channel->set, EPOLL_CTL_ADD, descriptor, &event) < 0)
         return -errno;
+    channel->events = event.events;
     const struct object_config object = {
         .context = channel->config.context, .descriptor = channel->set, .ready = ready, .free = free_channel};
     int result = runloop__object_begin(&channel->object, &object);

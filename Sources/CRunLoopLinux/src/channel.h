@@ -18,8 +18,9 @@ struct runloop_channel {
 
     fork_lock lock;
     // lock:
-    int socket; ///< -1 when the channel has ended
-    int timer;  ///< a timerfd for the earliest deadline, or -1 until there is one
+    int socket;      ///< -1 when the channel has ended
+    uint32_t events; ///< for which the set watches it
+    int timer;       ///< a timerfd for the earliest deadline, or -1 until there is one
     struct outgoing *first, **last;
     size_t count, bytes;
     size_t calls;        ///< received and not answered
