@@ -1,39 +1,7 @@
 // fork_ways.c — a forked child notices that it is one, however it was forked and whatever other threads held by then (R123).
-#include <sys/mman.h>
-
-#include "items.h"
+#include "forks.h"
 
 #include "items/items.h"
-
-//===-- ways to fork -------------------------------------------------------------------------------------------------===//
-
-extern pid_t _Fork(void) __attribute__((weak));
-
-static pid_t fork_without_handlers(void) {
-    return _Fork ? _Fork() : fork();
-}
-
-static pid_t fork_by_clone(void) {
-    return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
-}
-
-static pid_t (*const ways[])(void) = {fork, fork_without_handlers, fork_by_clone};
-
-/// An emulator may accept the advice to wipe a page on fork and not do it. A child that calls no handlers can't notice there.
-static int count_ways(void) {
-    char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    REQUIRE(page != MAP_FAILED);
-    if (madvise(page, 4096, MADV_WIPEONFORK))
-        return 1;
-    *page = 1;
-    pid_t child = fork_by_clone();
-    if (child == 0)
-        _exit(*page);
-    int status = -1;
-    REQUIRE(waitpid(child, &status, 0) == child);
-    munmap(page, 4096);
-    return status == 0 ? sizeof ways / sizeof ways[0] : 1;
-}
 
 /// Runs `body` in a child, and expects it to end well.
 static void expect_in_child(pid_t (*way)(void), void (*body)(void)) {

@@ -1,6 +1,6 @@
 // memory_slab.c — the slab of tasks and timers by itself (base/slab.c): blocks that threads pass to one another, bursts that go back to the
 // kernel, forks. Its maps are counted. Under sanitizers each block is an allocation of its own, and nothing is mapped.
-#include "items.h"
+#include "forks.h"
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -205,10 +205,6 @@ static void *take_and_give(void *seed_) {
     return NULL;
 }
 
-static pid_t fork_by_clone(void) {
-    return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
-}
-
 TEST("R123 a child can use blocks, its own and inherited ones, whatever other threads did at the fork") {
     if (UNDER_SANITIZER)
         return; // Their allocators' locks are not free in every child.
@@ -216,9 +212,9 @@ TEST("R123 a child can use blocks, its own and inherited ones, whatever other th
     for (uintptr_t i = 0; i < 2; i++)
         REQUIRE(pthread_create(&threads[i], NULL, take_and_give, (void *)(i + 1)) == 0);
     fill(0, 1000, SLAB_TASK);
-    for (int i = 0; i < 200; i++) {
+    for (int i = 0, count = count_ways(); i < 200; i++) {
         fflush(NULL);
-        pid_t child = i % 2 ? fork() : fork_by_clone();
+        pid_t child = ways[i % count]();
         if (child == 0) {
             alarm(20);
             expect_filled(0, 1000, SLAB_TASK);

@@ -104,6 +104,7 @@ TEST("calls that are not answered are limited, and the others wait") {
     struct outcome outcomes[3] = {0};
     for (int i = 0; i < 3; i++)
         EXPECT_EQ(request(channels[0], "q", 0, &outcomes[i]), 0);
+    RUN_UNTIL(MODE, received_count > 0);
     EXPECT_EQ(run_for(MODE, 10 * MS), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT_EQ(received_count, 1);
     for (size_t i = 0; i < 3; i++) {

@@ -118,7 +118,7 @@ TEST("descriptors: more than allowed, other than announced, and 1,000") {
     expect_end(-EPROTO);
     ends = 0;
     begin();
-    REQUIRE(throw_packet((struct header){.version = 1, .kind = 1, .descriptors = 253}, "d", 1, 0, 253) > 0);
+    REQUIRE(throw_packet((struct header){.version = 1, .kind = 1, .descriptors = 252}, "d", 1, 0, 252) > 0);
     expect_end(-EPROTO);
     ends = 0;
     begin();
@@ -233,9 +233,7 @@ TEST("a flood of requests: calls are limited, replies are not read by the other 
     REQUIRE(pthread_create(&thread, NULL, flood, NULL) == 0);
     int ticks = 0;
     add_timer(MODE, runloop_now_ns(), MS, note_timer, &ticks);
-    run_for(MODE, 50 * MS);
-    EXPECT(ticks > 1);
-    EXPECT(received_count > 10);
+    RUN_UNTIL(MODE, ticks > 1 && received_count > 10);
     is_over = true;
     REQUIRE(pthread_join(thread, NULL) == 0);
     end_channel(channel);
