@@ -1,5 +1,5 @@
 // runloop_linux.h — what a program on Linux waits for, as sources of a run loop: signals, children, changes of files, dates of
-// the wall clock, messages, connections, space for output. The one header of librunloop-linux to include; C11, usable from C++11.
+// the wall clock, messages, connections, input, space for output. The one header of librunloop-linux to include; C11, usable from C++11.
 // The library is built on runloop.h and uses nothing else of the loop. The general rules of runloop.h hold here, and these:
 //
 //  - Objects. Each object is a source of the core, `runloop_…_get_source`, which the core's functions add to modes and remove from them:
@@ -20,6 +20,7 @@
 #include "runloop_child.h"
 #include "runloop_clock_watch.h"
 #include "runloop_counter.h"
+#include "runloop_input.h"
 #include "runloop_listener.h"
 #include "runloop_output.h"
 #include "runloop_port.h"

@@ -1,0 +1,79 @@
+// runloop_input.h — input from a descriptor, whole lines or as it comes, in a buffer with a limit. Part of runloop_linux.h, whose general
+// rules hold.
+//
+// The loop reads once per iteration while the descriptor is readable, and calls with what there is; what the program does not consume is
+// kept. A program that can't keep up pauses the input: then nothing is read, and the other side finds its buffer full.
+#ifndef RUNLOOP_INPUT_H
+#define RUNLOOP_INPUT_H
+#include "runloop.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// A descriptor that is read, and the bytes that are not consumed yet.
+typedef struct runloop_input runloop_input;
+
+/// The configuration of an input, which is copied. The call-outs come on the loop's thread, in the modes of the source, one at a time: none while
+/// another one runs, in nested runs or another loop either. None comes while the input is paused, or after `ended`. The bytes are the input's,
+/// and valid during the call. If a thread ends within a call-out, what it did not consume is kept.
+typedef struct runloop_input_config {
+    runloop_context context;
+    /// Open for reading: a socket, a pipe, a terminal, a file, /dev/null. Need not be non-blocking, though another reader of the same
+    /// pipe or terminal may then hold up the loop's thread.
+    int descriptor;
+    /// true: from its creation on the object alone closes the descriptor. false: it remains the caller's, who closes it after the
+    /// object's end.
+    bool owns;
+    /// The longest line without its end, or else the most bytes that are kept; at least one. The buffer never needs more memory than that
+    /// and the end of a line.
+    size_t limit;
+    runloop *
+        loop; ///< Whose clock dates what was read (runloop_input_get_moved_ns), and which is retained; NULL: the machine's clock.
+    /// Bytes have come. All that are not consumed yet, at least one; the result is how many of them are consumed now, from the beginning. The
+    /// rest comes again, with more, or when the input is resumed. If nothing of as many bytes as the limit is consumed, and the input not
+    /// paused, it ends with -EMSGSIZE. Either this or `received_line` is NULL.
+    size_t (*RUNLOOP_SENDABLE received)(runloop_input *input, const char *bytes, size_t count, void *info);
+    /// A line has come; not terminated by a null, and without its end: a line feed, or a carriage return and a line feed. What follows the last
+    /// line feed of the input is a line as well, unless it is empty. `error` is 0, or -EMSGSIZE, once for a line that is longer than the
+    /// limit: `line` is its beginning, and the rest of it is dropped.
+    void (*RUNLOOP_SENDABLE received_line)(runloop_input *input, const char *line, size_t count, int error, void *info);
+    /// Once: the end of the input (`error` is 0), or it can't be read (a negative errno value: -ECONNRESET, -EISDIR, -EIO, -EMSGSIZE, -ENOMEM).
+    /// `rest` is what was not consumed. The source is invalid by then, and a descriptor that is owned still open. May be NULL.
+    void (*RUNLOOP_SENDABLE ended)(runloop_input *input, int error, const char *rest, size_t count, void *info);
+} runloop_input_config;
+
+/// Makes an input, in no loop yet, which reads nothing before its source is in a mode that runs. -EBADF: not open for reading; -EINVAL: no
+/// limit, or not exactly one of `received` and `received_line`; -ENOMEM, -ENOSPC; -EMFILE, -ENFILE (it has a descriptor of its own, and one more
+/// for what the kernel does not watch, or once it was resumed). After an error the descriptor remains the caller's in any case. O(1), a few system calls.
+RUNLOOP_EXPORT int runloop_input_create(const runloop_input_config *config, runloop_input **out);
+RUNLOOP_EXPORT runloop_input *runloop_input_retain(runloop_input *input);
+RUNLOOP_EXPORT void runloop_input_release(runloop_input *input);
+
+/// Its source, borrowed. It keeps its modes from being empty until the end of the input, paused or not. If it is in several loops, one of them
+/// reads at a time. A regular file, and whatever else the kernel does not watch, is read once per iteration, so that the loop serves
+/// everything else meanwhile. What is kept stays when a loop ends, for the next one. O(1).
+RUNLOOP_EXPORT runloop_source *runloop_input_get_source(runloop_input *input);
+
+/// Reads nothing and calls nothing, from the return on, except that a call-out that runs on another thread is not waited for. Allowed in a
+/// call-out, of a line as well: the lines after it stay. Twice has the effect of once. Any thread. -EINVAL after the end; -ECHILD in a
+/// forked child. O(1), a system call.
+RUNLOOP_EXPORT int runloop_input_pause(runloop_input *input);
+/// Goes on. What was kept comes at once, even if nothing follows. If it was not paused, what is kept comes again, too: for a program
+/// that could not consume it before. -EINVAL, -ECHILD as above; -ENOMEM, -ENOSPC, -EMFILE, -ENFILE: it is paused still. O(1), two system calls.
+RUNLOOP_EXPORT int runloop_input_resume(runloop_input *input);
+/// Whether it is paused. Any thread. O(1).
+RUNLOOP_EXPORT bool runloop_input_is_paused(runloop_input *input);
+
+/// When bytes were last read; at first, when the object was made. With the same of an output it tells how long a connection has been idle:
+/// a timer that comes once per limit looks at both, and moves itself on. Any thread. O(1).
+RUNLOOP_EXPORT int64_t runloop_input_get_moved_ns(runloop_input *input);
+
+/// Ends the input: what was kept is dropped, and a descriptor that it owns is closed. Nothing is called any more, `ended` included.
+/// Twice has the effect of once. O(modes it is in).
+RUNLOOP_EXPORT void runloop_input_invalidate(runloop_input *input);
+
+#ifdef __cplusplus
+}
+#endif
+#endif // RUNLOOP_INPUT_H

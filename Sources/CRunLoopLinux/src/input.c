@@ -1,0 +1,399 @@
+// input.c — an input: a descriptor is read once per iteration of the loop, and what the client does not consume is kept.
+//
+// The source watches an epoll set of the object's own. In it is the descriptor, and, while there is something to do without it, an eventfd
+// that is always readable: to read a file, and to call again with what was kept.
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "intake.h"
+#include "object.h"
+#include "runloop_input.h"
+
+struct runloop_input {
+    struct object object;
+    runloop *loop;
+    size_t (*received)(runloop_input *input, const char *bytes, size_t count, void *info);
+    void (*received_line)(runloop_input *input, const char *line, size_t count, int error, void *info);
+    void (*ended)(runloop_input *input, int error, const char *rest, size_t count, void *info);
+    size_t line_limit;
+    _Atomic int64_t moved_ns;
+    _Atomic bool is_paused; ///< written under the lock
+    int set;                ///< the epoll set
+    bool owns;
+    /// Guards all that follows, except that while a call-out runs the intake's bytes, and what belongs to lines, are the calling thread's. A
+    /// forked child never takes it.
+    pthread_mutex_t lock;
+    int cancellation; ///< the state of the thread that holds the lock, before that
+    struct intake intake;
+    bool is_calling;
+    bool has_returned; ///< the call-out has; its thread may have ended in it
+    bool is_due;       ///< what was kept is to come again
+    int stirrer;       ///< the eventfd, -1 before it is needed
+    bool is_stirred;   ///< it is in the set
+    bool has_verdict;  ///< nothing more is read, and `verdict` is why
+    int verdict;
+    size_t scanned;   ///< so many bytes have no line feed
+    bool is_skipping; ///< the rest of a line that was too long
+};
+
+/// A thread that is cancelled would not unlock.
+static void lock(struct runloop_input *input) {
+    int cancellation;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
+    pthread_mutex_lock(&input->lock);
+    input->cancellation = cancellation;
+}
+
+static void unlock(struct runloop_input *input) {
+    int cancellation = input->cancellation;
+    pthread_mutex_unlock(&input->lock);
+    pthread_setcancelstate(cancellation, NULL);
+}
+
+//===-- what the loop watches ----------------------------------------------------------------------------------------===//
+
+/// HOLDS: lock. Whether there is something to do though nothing is reported.
+static bool needs_stirring(const struct runloop_input *input) {
+    return input->intake.is_always_ready || (input->is_due && (input->intake.count > 0 || input->has_verdict));
+}
+
+/// HOLDS: lock. There is an eventfd then. -EMFILE, -ENFILE, -ENOMEM.
+static int reserve_stirrer(struct runloop_input *input) {
+    if (input->stirrer < 0)
+        input->stirrer = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
+    return input->stirrer < 0 ? -errno : 0;
+}
+
+/// HOLDS: lock, and no call-out runs. Makes the loop watch for what the input is to do next.
+static int watch(struct runloop_input *input) {
+    bool stirs = needs_stirring(input);
+    if (stirs != input->is_stirred) {
+        struct epoll_event readable = {.events = EPOLLIN};
+        int result = reserve_stirrer(input);
+        if (result == 0 && epoll_ctl(input->set, stirs ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, input->stirrer, &readable) < 0)
+            result = -errno;
+        if (result < 0)
+            return result;
+        input->is_stirred = stirs;
+    }
+    runloop_readiness wanted = input->is_paused ? 0 : RUNLOOP_READABLE;
+    bool is_watched = runloop_source_get_events(input->object.source) == wanted;
+    return is_watched ? 0 : runloop_source_set_events(input->object.source, wanted);
+}
+
+//===-- calling out --------------------------------------------------------------------------------------------------===//
+
+/// After a call-out, and when its thread ends in it.
+static void end_call(void *info) {
+    struct runloop_input *input = info;
+    lock(input);
+    input->is_calling = false;
+    if (!input->has_returned)
+        input->is_due = true;
+    // An input that was ended meanwhile has nothing to watch. Without memory it is as good as paused, and resuming tries again.
+    if (runloop_source_is_valid(input->object.source) && watch(input) < 0)
+        input->is_paused = true;
+    unlock(input);
+}
+
+static bool goes_on(struct runloop_input *input) {
+    return !input->is_paused && runloop_source_is_valid(input->object.source);
+}
+
+/// Tells a line, and drops it with the bytes after it that belong to it.
+static void tell_line(struct runloop_input *input, size_t count, size_t dropped) {
+    const char *line = input->intake.bytes + input->intake.start;
+    bool is_long = count > input->line_limit;
+    input->received_line(input, line, is_long ? input->line_limit : count, is_long ? -EMSGSIZE : 0,
+                         input->object.context.info);
+    runloop__intake_drop(&input->intake, dropped);
+    input->scanned = 0;
+}
+
+/// Tells a line that has an end, or drops what is left of a long one. False: there is none.
+static bool tell_next_line(struct runloop_input *input) {
+    struct intake *intake = &input->intake;
+    const char *bytes = intake->bytes + intake->start;
+    const char *feed = memchr(bytes + input->scanned, '\n', intake->count - input->scanned);
+    if (!feed) {
+        input->scanned = intake->count;
+        return false;
+    }
+    size_t count = (size_t)(feed - bytes), whole = count + 1;
+    if (input->is_skipping) {
+        runloop__intake_drop(intake, whole);
+        input->is_skipping = false;
+        input->scanned = 0;
+        return true;
+    }
+    tell_line(input, count > 0 && bytes[count - 1] == '\r' ? count - 1 : count, whole);
+    return true;
+}
+
+/// The bytes have no line feed: a line that has begun, or is too long already, or the last one.
+static void tell_begun_line(struct runloop_input *input) {
+    struct intake *intake = &input->intake;
+    bool is_last = input->has_verdict && input->verdict == 0;
+    size_t count = intake->count;
+    // The byte after the limit may be a carriage return before the line feed.
+    bool may_fit = count <= input->line_limit ||
+                   (count - 1 == input->line_limit && intake->bytes[intake->start + count - 1] == '\r' && !is_last);
+    if (input->is_skipping) {
+        runloop__intake_drop(intake, count);
+        input->scanned = 0;
+    } else if (!may_fit) {
+        input->is_skipping = true;
+        tell_line(input, count, count);
+    } else if (is_last) {
+        tell_line(input, count, count);
+    }
+}
+
+static void tell_lines(struct runloop_input *input) {
+    while (goes_on(input) && input->intake.count > 0)
+        if (!tell_next_line(input)) {
+            tell_begun_line(input);
+            return;
+        }
+}
+
+static void tell_bytes(struct runloop_input *input) {
+    const char *bytes = input->intake.bytes + input->intake.start;
+    size_t kept = input->intake.count;
+    size_t consumed = input->received(input, bytes, kept, input->object.context.info);
+    runloop__intake_drop(&input->intake, consumed < kept ? consumed : kept);
+}
+
+/// HOLDS: lock, and gives it back.
+static void call_out(struct runloop_input *input) {
+    input->is_calling = true;
+    input->has_returned = false;
+    input->is_due = false;
+    unlock(input);
+    pthread_cleanup_push(end_call, input);
+    if (input->received_line)
+        tell_lines(input);
+    else
+        tell_bytes(input);
+    input->has_returned = true;
+    pthread_cleanup_pop(1);
+}
+
+/// HOLDS: lock, and gives it back.
+static void tell_end(struct runloop_input *input) {
+    const char *rest = input->intake.bytes + input->intake.start;
+    input->is_calling = true;
+    runloop_source_invalidate(input->object.source);
+    unlock(input);
+    if (input->ended)
+        input->ended(input, input->verdict, rest, input->intake.count, input->object.context.info);
+}
+
+/// HOLDS: lock. Reads once. Whether there is something to tell.
+static bool read_more(struct runloop_input *input) {
+    bool is_end = false;
+    ptrdiff_t count = runloop__intake_read(&input->intake, &is_end);
+    if (count > 0)
+        atomic_store_explicit(&input->moved_ns, runloop_get_now_ns(input->loop), memory_order_relaxed);
+    if (count < 0 || is_end) {
+        input->has_verdict = true;
+        input->verdict = (int)count;
+    }
+    return count != 0 || is_end;
+}
+
+/// HOLDS: lock. Whether it may call out now.
+static bool is_active(struct runloop_input *input) {
+    if (!goes_on(input) || !input->is_calling)
+        return goes_on(input);
+    // In a nested run, or another loop: the report would be repeated until the call-out returns. Asking for less does not fail.
+    runloop_source_set_events(input->object.source, 0);
+    return false;
+}
+
+static void ready(runloop_source *source, void *info) {
+    struct runloop_input *input = info;
+    (void)source;
+    lock(input);
+    // What is kept belongs to a call-out that runs, so that is looked at first.
+    bool has_news =
+        is_active(input) && ((input->is_due && input->intake.count > 0) || input->has_verdict || read_more(input));
+    if (!has_news) {
+        unlock(input);
+        return;
+    }
+    // With the end comes the last line, if it has no end of its own. Other bytes are told with the end.
+    if (input->intake.count > 0 && (!input->has_verdict || (input->received_line && input->verdict == 0))) {
+        call_out(input);
+        lock(input);
+    }
+    if (input->has_verdict && is_active(input))
+        tell_end(input);
+    else
+        unlock(input);
+}
+
+//===-- calls --------------------------------------------------------------------------------------------------------===//
+
+int runloop_input_pause(runloop_input *input) {
+    if (!input)
+        return -EINVAL;
+    if (input->object.generation != runloop_fork_generation())
+        return -ECHILD;
+    lock(input);
+    int result = runloop_source_is_valid(input->object.source) ? 0 : -EINVAL;
+    if (result == 0) {
+        input->is_paused = true;
+        // Asking for less does not fail.
+        runloop_source_set_events(input->object.source, 0);
+    }
+    unlock(input);
+    return result;
+}
+
+/// HOLDS: lock.
+static int resume(struct runloop_input *input) {
+    if (!runloop_source_is_valid(input->object.source))
+        return -EINVAL;
+    bool was_paused = input->is_paused;
+    int result = reserve_stirrer(input);
+    if (result < 0)
+        return result;
+    input->is_due = true;
+    input->is_paused = false;
+    // The end of a call-out does it otherwise.
+    result = input->is_calling ? 0 : watch(input);
+    if (result < 0)
+        input->is_paused = was_paused;
+    return result;
+}
+
+int runloop_input_resume(runloop_input *input) {
+    if (!input)
+        return -EINVAL;
+    if (input->object.generation != runloop_fork_generation())
+        return -ECHILD;
+    lock(input);
+    int result = resume(input);
+    unlock(input);
+    return result;
+}
+
+bool runloop_input_is_paused(runloop_input *input) {
+    return input && input->is_paused;
+}
+
+int64_t runloop_input_get_moved_ns(runloop_input *input) {
+    return input ? atomic_load_explicit(&input->moved_ns, memory_order_relaxed) : RUNLOOP_NEVER;
+}
+
+//===-- life ---------------------------------------------------------------------------------------------------------===//
+
+static void discard(struct runloop_input *input) {
+    if (input->stirrer >= 0)
+        close(input->stirrer);
+    if (input->set >= 0)
+        close(input->set);
+    free(input->intake.bytes);
+    runloop_release(input->loop);
+    free(input);
+}
+
+static void free_input(void *info) {
+    struct runloop_input *input = info;
+    runloop__object_end(&input->object);
+    if (input->owns && input->intake.descriptor >= 0)
+        close(input->intake.descriptor);
+    discard(input);
+}
+
+/// Makes the set, with what is to be watched in it.
+static int make_set(struct runloop_input *input) {
+    struct epoll_event readable = {.events = EPOLLIN};
+    input->set = epoll_create1(EPOLL_CLOEXEC);
+    if (input->set < 0)
+        return -errno;
+    if (epoll_ctl(input->set, EPOLL_CTL_ADD, input->intake.descriptor, &readable) == 0)
+        return 0;
+    if (errno != EPERM)
+        return -errno;
+    input->intake.is_always_ready = true;
+    int result = reserve_stirrer(input);
+    if (result < 0)
+        return result;
+    input->is_stirred = true;
+    return epoll_ctl(input->set, EPOLL_CTL_ADD, input->stirrer, &readable) < 0 ? -errno : 0;
+}
+
+static int begin(struct runloop_input *input, const runloop_input_config *config) {
+    // A line of the whole limit has an end, too.
+    size_t limit = config->limit + (config->received_line ? 2 : 0);
+    int result = runloop__intake_open(&input->intake, config->descriptor, limit);
+    if (result == 0)
+        result = make_set(input);
+    const struct object_config object = {
+        .context = config->context, .descriptor = input->set, .ready = ready, .free = free_input};
+    return result < 0 ? result : runloop__object_begin(&input->object, &object);
+}
+
+int runloop_input_create(const runloop_input_config *config, runloop_input **out) {
+    if (!config || !out || config->limit == 0 || config->limit > PTRDIFF_MAX - 2 ||
+        !config->received == !config->received_line)
+        return -EINVAL;
+    struct runloop_input *input = malloc(sizeof *input);
+    if (!input)
+        return -ENOMEM;
+    *input = (struct runloop_input){.loop = runloop_retain(config->loop),
+                                    .received = config->received,
+                                    .received_line = config->received_line,
+                                    .ended = config->ended,
+                                    .line_limit = config->limit,
+                                    .set = -1,
+                                    .owns = config->owns,
+                                    .lock = PTHREAD_MUTEX_INITIALIZER,
+                                    .stirrer = -1};
+    atomic_init(&input->moved_ns, runloop_get_now_ns(config->loop));
+    int result = begin(input, config);
+    if (result < 0) {
+        discard(input);
+        return result;
+    }
+    *out = input;
+    return 0;
+}
+
+runloop_input *runloop_input_retain(runloop_input *input) {
+    if (input)
+        runloop_source_retain(input->object.source);
+    return input;
+}
+
+void runloop_input_release(runloop_input *input) {
+    if (input)
+        runloop_source_release(input->object.source);
+}
+
+runloop_source *runloop_input_get_source(runloop_input *input) {
+    return input ? input->object.source : NULL;
+}
+
+void runloop_input_invalidate(runloop_input *input) {
+    if (!input)
+        return;
+    runloop_source_invalidate(input->object.source);
+    if (input->object.generation != runloop_fork_generation())
+        return;
+    lock(input);
+    if (input->owns && input->intake.descriptor >= 0) {
+        close(input->intake.descriptor);
+        input->intake.descriptor = -1;
+    }
+    unlock(input);
+}
