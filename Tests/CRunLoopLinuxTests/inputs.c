@@ -182,9 +182,12 @@ TEST("a paused input reads nothing, and goes on with the lines that it has, and 
     put(ends[1], "a\nb\nc");
     RUN_UNTIL(MODE, lines->calls == 1);
     EXPECT(runloop_input_is_paused(input));
+    EXPECT_EQ(runloop_input_resume(input), 0);
+    RUN_UNTIL(MODE, lines->calls == 2);
+    EXPECT_EQ(runloop_input_pause(input), 0);
     put(ends[1], "d\n");
     EXPECT_EQ(run_for(MODE, 5 * MS), RUNLOOP_RESULT_TIMED_OUT);
-    EXPECT_TEXT(lines->text, "a|");
+    EXPECT_TEXT(lines->text, "a|b|");
     EXPECT_EQ(runloop_input_resume(input), 0);
     RUN_UNTIL(MODE, lines->calls == 3);
     EXPECT_TEXT(lines->text, "a|b|cd|");
