@@ -1,0 +1,53 @@
+// inputs_shared.c — an input whose source is in the loops of two threads.
+#include <sched.h>
+#include <stdlib.h>
+
+#include "linux_items.h"
+
+enum { LINES = 20000 };
+
+static _Atomic int lines, inside, is_done;
+
+static void take_number(runloop_input *input, const char *line, size_t count, int error, void *info) {
+    (void)input, (void)info;
+    char text[20] = "";
+    REQUIRE(error == 0 && count < sizeof text);
+    memcpy(text, line, count);
+    EXPECT_EQ(inside++, 0);
+    EXPECT_EQ(atoi(text), lines);
+    lines++;
+    inside--;
+}
+
+static void *serve(void *input) {
+    REQUIRE(runloop_add_source(runloop_current(), runloop_input_get_source(input), MODE) == 0);
+    while (!is_done)
+        run_for(MODE, 2 * MS);
+    return NULL;
+}
+
+TEST("of two loops one calls at a time, and lines keep their order") {
+    int ends[2];
+    make_pipe(ends);
+    runloop_input_config config = {.descriptor = ends[0], .limit = 20, .received_line = take_number};
+    runloop_input *input = NULL;
+    REQUIRE(runloop_input_create(&config, &input) == 0);
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        REQUIRE(pthread_create(&threads[i], NULL, serve, input) == 0);
+    for (int i = 0; i < LINES; i++) {
+        char text[20];
+        int count = snprintf(text, sizeof text, "%d\n", i);
+        // The pipe does not block. So little is written as a whole or not at all.
+        while (write(ends[1], text, (size_t)count) != count)
+            sched_yield();
+    }
+    WAIT_UNTIL(lines == LINES);
+    is_done = 1;
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    runloop_input_invalidate(input);
+    runloop_input_release(input);
+    close(ends[0]);
+    close(ends[1]);
+}
