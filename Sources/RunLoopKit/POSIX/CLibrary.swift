@@ -36,6 +36,10 @@ enum ErrorNumber {
     static let tooMany = E2BIG
     static let addressInUse = EADDRINUSE
     static let addressNotAvailable = EADDRNOTAVAIL
+    static let noMessage = ENOMSG
+    static let noSuchFile = ENOENT
+    static let connectionRefused = ECONNREFUSED
+    static let protocolViolated = EPROTO
 }
 
 /// Makes a string from a text that was allocated with `malloc`, and frees the text.

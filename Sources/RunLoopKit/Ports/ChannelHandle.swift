@@ -1,0 +1,155 @@
+internal import CRunLoopCore
+internal import CRunLoopLinux
+
+/// A `runloop_channel`, to which this object has a reference.
+final class ChannelHandle: Sendable {
+    enum Target {
+        /// Taken over, also if there is an error.
+        case descriptor(CInt)
+        case path(String)
+    }
+
+    private nonisolated(unsafe) let core: OpaquePointer
+
+    init(
+        _ target: Target, _ options: RunLoop.Channel.Options, _ receiver: ChannelReceiver
+    ) throws(RunLoop.ChannelError) {
+        var config = runloop_channel_config(options)
+        config.context.info = retainedInfo(receiver)
+        config.context.release = releaseInfo
+        config.receive = { _, message, info in
+            guard let message else { return }
+            withInfo(info, as: ChannelReceiver.self) { $0.received(&message.pointee) }
+        }
+        config.ended = { _, reason, info in
+            withInfo(info, as: ChannelReceiver.self) { $0.channel?.end(RunLoop.Channel.End(result: reason)) }
+        }
+        var core: OpaquePointer?
+        let result =
+            switch target {
+            case .descriptor(let descriptor): runloop_channel_create(descriptor, &config, &core)
+            case .path(let path):
+                path.utf8.contains(0) ? -ErrorNumber.invalid : runloop_channel_connect(path, &config, &core)
+            }
+        guard result == 0, let core else {
+            releaseInfo(config.context.info)
+            if case .descriptor(let descriptor) = target { closeDescriptor(descriptor) }
+            throw RunLoop.ChannelError(result: result)
+        }
+        self.core = core
+    }
+
+    deinit {
+        runloop_channel_release(core)
+    }
+
+    func add(to loop: RunLoop, _ mode: RunLoop.Mode) throws(RunLoop.Error) {
+        let result = runloop_add_source(loop.core, runloop_channel_get_source(core), mode.name)
+        if result < 0 { throw RunLoop.Error(result: result) }
+    }
+
+    func send(_ bytes: some Collection<UInt8>, _ descriptors: [CInt]) -> Int32 {
+        withBytes(bytes) { runloop_channel_send(core, $0, $1, descriptors, descriptors.count) }
+    }
+
+    /// `answer` is settled by the channel, unless there is an error.
+    func request(
+        _ bytes: some Collection<UInt8>, _ descriptors: [CInt], timeout: Int64?,
+        _ answer: PortAnswer<RunLoop.Channel.Reply>
+    ) -> Int32 {
+        var config = runloop_channel_request_config()
+        config.deadline_ns = timeout.map(Self.deadline) ?? Nanoseconds.never
+        config.info = retainedInfo(answer)
+        config.replied = { reply, descriptors, count, info in
+            guard let reply = reply?.pointee else { return }
+            withInfo(info, as: PortAnswer<RunLoop.Channel.Reply>.self) { answer in
+                answer.settle(RunLoop.Channel.Reply.result(of: reply, descriptors, count))
+            }
+            releaseInfo(info)
+        }
+        config.discard = { info in
+            withInfo(info, as: PortAnswer<RunLoop.Channel.Reply>.self) { $0.settle(.failure(.closed)) }
+            releaseInfo(info)
+        }
+        let result = withBytes(bytes) {
+            runloop_channel_request(core, $0, $1, descriptors, descriptors.count, &config)
+        }
+        if result < 0 { releaseInfo(config.info) }
+        return result
+    }
+
+    /// Of machine time; 0 would be none.
+    private static func deadline(after timeout: Int64) -> Int64 {
+        let (sum, overflow) = runloop_get_now_ns(nil).addingReportingOverflow(timeout)
+        return overflow ? Nanoseconds.never : max(1, sum)
+    }
+
+    var peer: RunLoop.Channel.Peer {
+        var peer = runloop_peer()
+        runloop_channel_get_peer(core, &peer)
+        return RunLoop.Channel.Peer(peer)
+    }
+
+    func invalidate() { runloop_channel_invalidate(core) }
+}
+
+/// What a channel calls.
+final class ChannelReceiver: @unchecked Sendable {
+    /// Written before the loop has the channel.
+    weak var channel: RunLoop.Channel?
+    /// Called on the loop's thread only.
+    private let receive: (consuming RunLoop.Channel.Message) -> Void
+
+    init(_ receive: sending @escaping (consuming RunLoop.Channel.Message) -> Void) {
+        self.receive = receive
+    }
+
+    func received(_ message: inout runloop_channel_message) {
+        // Its owner has just freed it: the message is dropped.
+        guard let channel else { return }
+        let bytes = [UInt8](UnsafeRawBufferPointer(start: message.bytes, count: message.length))
+        let descriptors = takeDescriptors(message.descriptors, message.descriptor_count)
+        receive(RunLoop.Channel.Message(bytes, descriptors, channel, call: message.call.flatMap(runloop_call_retain)))
+    }
+}
+
+/// The core closes those that are not taken.
+private func takeDescriptors(_ numbers: UnsafeMutablePointer<CInt>?, _ count: Int) -> RunLoop.Channel.Descriptors {
+    let numbers = UnsafeMutableBufferPointer(start: numbers, count: numbers == nil ? 0 : count)
+    defer { numbers.update(repeating: -1) }
+    return RunLoop.Channel.Descriptors(Array(numbers))
+}
+
+/// The bytes where they are, or a copy in one piece.
+func withBytes<Result>(_ bytes: some Collection<UInt8>, _ body: (UnsafePointer<UInt8>?, Int) -> Result) -> Result {
+    bytes.withContiguousStorageIfAvailable { body($0.baseAddress, $0.count) }
+        ?? Array(bytes).withUnsafeBufferPointer { body($0.baseAddress, $0.count) }
+}
+
+extension RunLoop.Channel.Reply {
+    fileprivate static func result(
+        of reply: runloop_reply, _ descriptors: UnsafeMutablePointer<CInt>?, _ count: Int
+    ) -> Result<Self, RunLoop.PortError> {
+        switch -reply.result {
+        case 0:
+            let bytes = [UInt8](UnsafeRawBufferPointer(start: reply.bytes, count: reply.length))
+            return .success(Self(bytes: bytes, descriptors: takeDescriptors(descriptors, count)))
+        case ErrorNumber.noMessage: return .failure(.dropped)
+        case ErrorNumber.timedOut: return .failure(.timedOut)
+        default: return .failure(.closed)
+        }
+    }
+}
+
+extension runloop_channel_config {
+    fileprivate init(_ options: RunLoop.Channel.Options) {
+        let limits = [options.messageLimit, options.byteLimit, options.descriptorLimit, options.requestLimit]
+        precondition(limits.allSatisfy { $0 > 0 }, "Each limit of a channel is at least 1.")
+        self.init()
+        max_messages = options.messageLimit
+        max_bytes = options.byteLimit
+        max_descriptors = options.descriptorLimit
+        max_calls = options.requestLimit
+        allows_any_user = options.allowsAnyUser
+    }
+}

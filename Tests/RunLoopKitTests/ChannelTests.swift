@@ -1,0 +1,286 @@
+import Glibc
+import RunLoopKit
+import RunLoopKitTesting
+import Synchronization
+import Testing
+
+private typealias Channel = RunLoop.Channel
+
+private func makeChannelSockets() throws -> (CInt, CInt) {
+    var ends: [CInt] = [-1, -1]
+    let result = socketpair(AF_UNIX, CInt(SOCK_SEQPACKET.rawValue), 0, &ends)
+    try #require(result == 0)
+    return (ends[0], ends[1])
+}
+
+/// Messages that a closure keeps.
+private final class Kept: Sendable {
+    private let messages = Mutex<[Int: KeptMessage]>([:])
+    private let total = Atomic<Int>(0)
+
+    private final class KeptMessage: Sendable {
+        let message: Channel.Message
+        init(_ message: consuming Channel.Message) { self.message = message }
+    }
+
+    var count: Int { total.load(ordering: .sequentiallyConsistent) }
+
+    func keep(_ message: consuming Channel.Message) {
+        let kept = KeptMessage(message)
+        messages.withLock { $0[$0.count] = kept }
+        total.add(1, ordering: .sequentiallyConsistent)
+    }
+
+    func removeAll() { messages.withLock { $0 = [:] } }
+}
+
+/// Two channels that are connected, on two loops.
+private final class Pair: Sendable {
+    let threads: [RunLoop.Thread]
+    let asking: Channel
+    let replying: Channel
+    let trace = Trace()
+
+    init(
+        options: Channel.Options = .init(), replyingMode mode: RunLoop.Mode = .common,
+        onEnd: (@Sendable (Channel.End) -> Void)? = nil,
+        receive: @escaping @Sendable (consuming Channel.Message) -> Void
+    ) throws {
+        threads = [try RunLoop.Thread(), try RunLoop.Thread()]
+        let (first, second) = try makeChannelSockets()
+        let trace = trace
+        asking = try Channel(adopting: first, on: threads[0].loop, options: options, onEnd: onEnd) { message in
+            trace.note(String(decoding: message.bytes, as: UTF8.self))
+        }
+        replying = try Channel(
+            adopting: second, on: threads[1].loop, options: options, inMode: mode, receive: receive)
+    }
+
+    deinit {
+        for thread in threads { thread.stop() }
+    }
+}
+
+@Suite struct ChannelTests {
+    @Test("Messages go both ways, whole and in order, and are received on the loop's thread")
+    func messages() async throws {
+        let pair = try Pair { message in
+            let isExpected = !message.isRequest && message.channel.loop.isCurrent
+            #expect(isExpected)
+            try? message.channel.send(message.bytes + "!".utf8)
+            try? message.reply("unheard".utf8)
+        }
+        for text in ["a", "", "b"] { try pair.asking.send(text.utf8) }
+        #expect(try await eventually { pair.trace.all == ["a!", "!", "b!"] })
+        #expect(pair.asking.peer.process == getpid() && pair.asking.peer.user == geteuid())
+        #expect(pair.asking.peer.group == getegid() && pair.asking.isValid)
+    }
+
+    @Test("A request is replied to with bytes and a descriptor; a descriptor that nobody takes is closed")
+    func replies() async throws {
+        let pair = try Pair { message in
+            let isExpected = message.isRequest && message.descriptors.count == 1
+            let beyond = message.descriptors.take(at: 1)
+            #expect(isExpected && beyond == nil)
+            let descriptor = message.descriptors.take() ?? -1
+            let bytes = message.bytes
+            try? message.reply(bytes, descriptors: [descriptor])
+            close(descriptor)
+        }
+        let (reader, writer) = try makePipe()
+        do {
+            let bytes = [UInt8](repeating: 7, count: 200_000)
+            let reply = try await pair.asking.request(bytes, descriptors: [writer], timeout: generous)
+            #expect(reply.bytes == bytes && reply.descriptors.count == 1)
+            close(writer)
+            let taken = try #require(reply.descriptors.take())
+            #expect(reply.descriptors.take() == nil)
+            writeByte(taken)
+            #expect(readByte(reader))
+            // The last one that is not closed.
+            let again = try await pair.asking.request([], descriptors: [taken])
+            close(taken)
+            #expect(again.descriptors.count == 1)
+        }
+        // The replying side closes its own after it has replied.
+        let isEnd = try await eventually {
+            var byte: UInt8 = 0
+            return read(reader, &byte, 1) == 0
+        }
+        #expect(isEnd)
+        close(reader)
+    }
+
+    @Test("A message that is destroyed without a reply is dropped, and one that is kept times out, or is given up")
+    func dropsAndTimesOut() async throws {
+        let kept = Kept()
+        let pair = try Pair { message in
+            if message.bytes.isEmpty { return }
+            kept.keep(message)
+        }
+        await #expect(throws: RunLoop.ChannelError.dropped) { try await pair.asking.request([]) }
+        let begin = ContinuousClock.now
+        await #expect(throws: RunLoop.ChannelError.timedOut) {
+            try await pair.asking.request([1], timeout: .milliseconds(20))
+        }
+        #expect(ContinuousClock.now - begin >= .milliseconds(20))
+        await #expect(throws: RunLoop.ChannelError.timedOut) {
+            try await pair.asking.request([1], timeout: .seconds(-5_000_000_000))
+        }
+        let cancelled = Task { try await pair.asking.request([1]) }
+        #expect(try await eventually { kept.count == 3 })
+        cancelled.cancel()
+        await #expect(throws: RunLoop.ChannelError.cancelled) { try await cancelled.value }
+        let waiting = Task { try await pair.asking.request([1]) }
+        #expect(try await eventually { kept.count == 4 })
+        kept.removeAll()
+        await #expect(throws: RunLoop.ChannelError.dropped) { try await waiting.value }
+    }
+
+    @Test("The end of one side answers the requests of the other, which is told once, after what was sent")
+    func ends() async throws {
+        let kept = Kept()
+        let trace = Trace()
+        let pair = try Pair(onEnd: { trace.note("\($0)") }, receive: { kept.keep($0) })
+        let asking = (0..<3).map { _ in Task { try await pair.asking.request([1]) } }
+        #expect(try await eventually { kept.count == 3 })
+        try pair.replying.send("last".utf8)
+        pair.replying.invalidate()
+        pair.replying.invalidate()
+        for task in asking { await #expect(throws: RunLoop.ChannelError.closed) { try await task.value } }
+        #expect(try await eventually { !trace.all.isEmpty })
+        #expect(pair.trace.all == ["last"])
+        #expect(!pair.asking.isValid && !pair.replying.isValid)
+        for channel in [pair.asking, pair.replying] {
+            #expect(throws: RunLoop.ChannelError.closed) { try channel.send([1]) }
+            await #expect(throws: RunLoop.ChannelError.closed) { try await channel.request([1]) }
+        }
+        pair.asking.invalidate()
+        kept.removeAll()
+        for thread in pair.threads {
+            thread.stop()
+            await thread.join()
+        }
+        #expect(trace.all == ["peerGone"])
+    }
+
+    @Test("The end of the loop's thread ends a channel, and its requests")
+    func endOfThread() async throws {
+        let ended = Handed<Channel.End>()
+        let pair = try Pair(onEnd: { ended.put($0) }, receive: { _ in })
+        let quiet = try Pair(replyingMode: "never") { _ in }
+        pair.threads[0].stop()
+        await pair.threads[0].join()
+        #expect(try await withRunLoopThread { ended.take() } == .failed(.loopFinished))
+        #expect(try await eventually { !pair.replying.isValid })
+        let asking = Task { try await quiet.asking.request([1]) }
+        quiet.threads[0].stop()
+        await #expect(throws: RunLoop.ChannelError.closed) { try await asking.value }
+        let (first, second) = try makeChannelSockets()
+        #expect(throws: RunLoop.ChannelError.failed(.loopFinished)) {
+            try Channel(adopting: first, on: pair.threads[0].loop) { _ in }
+        }
+        var byte: UInt8 = 0
+        #expect(read(second, &byte, 1) == 0)
+        close(second)
+    }
+
+    @Test("Messages wait up to the limit and are refused then; what is larger than one may be is refused at once")
+    func refuses() async throws {
+        let options = Channel.Options(messageLimit: 2, byteLimit: 60_000, descriptorLimit: 1)
+        let pair = try Pair(options: options, replyingMode: "never") { _ in }
+        #expect(throws: RunLoop.ChannelError.failed(.badDescriptor)) { try pair.asking.send([], descriptors: [-1]) }
+        let bytes = [UInt8](repeating: 0, count: 30_000)
+        var sent = 0
+        let refusal = #expect(throws: RunLoop.ChannelError.self) {
+            while true {
+                try pair.asking.send(bytes)
+                sent += 1
+            }
+        }
+        #expect(refusal == .full && sent > 2)
+        await #expect(throws: RunLoop.ChannelError.full) { try await pair.asking.request(bytes) }
+        #expect(throws: RunLoop.ChannelError.tooLarge) { try pair.asking.send(bytes + bytes + [1]) }
+        #expect(throws: RunLoop.ChannelError.tooLarge) { try pair.asking.send([], descriptors: [0, 0]) }
+    }
+
+    @Test("A channel's object ends it and frees its closure; what is no channel's socket is refused and closed")
+    func freed() async throws {
+        try await withRunLoopThread {
+            let freed = Count()
+            let (first, second) = try makeChannelSockets()
+            do {
+                let token = Token(freed)
+                let channel = try Channel(adopting: first, on: .current, inMode: "channels") { _ in token.touch() }
+                #expect(channel.isValid && !RunLoop.current.isEmpty(inMode: "channels"))
+            }
+            #expect(freed.value == 1 && RunLoop.current.isEmpty(inMode: "channels"))
+            var byte: UInt8 = 0
+            #expect(read(second, &byte, 1) == 0)
+            close(second)
+            let (reader, writer) = try makePipe()
+            #expect(throws: RunLoop.ChannelError.failed(.invalid)) {
+                try Channel(adopting: writer, on: .current) { _ in }
+            }
+            #expect(read(reader, &byte, 1) == 0)
+            close(reader)
+            #expect(throws: RunLoop.ChannelError.failed(.badDescriptor)) {
+                try Channel(adopting: -1, on: .current) { _ in }
+            }
+        }
+    }
+
+    @Test("A listener has a channel for each process that connects, keeps it until its end, and ends them")
+    func listening() async throws {
+        let threads = [try RunLoop.Thread(), try RunLoop.Thread()]
+        let path = "/tmp/runloop-channel-\(getpid())"
+        #expect(throws: RunLoop.ChannelError.nobodyListens) {
+            try Channel(connectingTo: path, on: threads[1].loop) { _ in }
+        }
+        for path in ["@abstract", "a\0b", ""] {
+            #expect(throws: RunLoop.ChannelError.failed(.invalid)) {
+                try Channel(connectingTo: path, on: threads[1].loop) { _ in }
+            }
+            #expect(throws: RunLoop.Error.invalid) { try Channel.Listener(on: path, of: threads[0].loop) { _ in } }
+        }
+        do {
+            // Whether somebody listens is found out by connecting.
+            let former = try Channel.Listener(on: path, of: threads[0].loop) { _ in }
+            #expect(throws: RunLoop.Error.addressInUse) { try Channel.Listener(on: path, of: threads[0].loop) { _ in } }
+            former.invalidate()
+        }
+        let ends = Trace()
+        let listener = try Channel.Listener(
+            on: path, of: threads[0].loop, onEnd: { ends.note("\($1)") },
+            receive: { message in
+                let text = "\(message.channel.peer.process ?? 0)"
+                try? message.reply(text.utf8)
+            })
+        let first = try Channel(connectingTo: path, on: threads[1].loop) { _ in }
+        let clientEnds = Trace()
+        let second = try Channel(
+            connectingTo: path, on: threads[1].loop, onEnd: { clientEnds.note("\($0)") }, receive: { _ in })
+        for channel in [first, second] {
+            let reply = try await channel.request([], timeout: generous)
+            #expect(String(decoding: reply.bytes, as: UTF8.self) == "\(getpid())")
+        }
+        #expect(listener.channels.count == 2)
+        first.invalidate()
+        #expect(try await eventually { listener.channels.count == 1 })
+        #expect(try await eventually { ends.all == ["peerGone"] })
+        listener.invalidate()
+        #expect(try await eventually { clientEnds.all == ["peerGone"] })
+        #expect(listener.channels.isEmpty && !second.isValid && access(path, F_OK) == -1)
+        #expect(ends.all == ["peerGone"])
+        for thread in threads { thread.stop() }
+    }
+
+    @Test("Each error is a sentence")
+    func sentences() {
+        let errors: [RunLoop.ChannelError] = [
+            .full, .tooLarge, .closed, .dropped, .timedOut, .cancelled, .nobodyListens, .otherUser, .failed(.invalid),
+        ]
+        for error in errors { #expect(error.description.hasSuffix(".")) }
+        #expect(Set(errors.map(\.description)).count == errors.count)
+    }
+}
