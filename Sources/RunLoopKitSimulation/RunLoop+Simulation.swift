@@ -25,6 +25,7 @@ extension RunLoop {
         public let loop: RunLoop
         let schedule: Schedule
         let failsToOpen = Guarded(false)
+        let waits = Guarded(Waits())
         private let tasks: SimulatedTasks
         private let threads = Guarded<[(PosixThread, RunLoop)]>([])
         private let notes = Guarded<[String]>([])
@@ -114,7 +115,8 @@ extension RunLoop {
                 self.loop.stopCurrentOrNextRun()
             }
             while outcome.withLock({ $0 == nil }) && !schedule.standsStill { loop.run(mode: .default) }
-            let result = outcome.withLock { $0 } ?? .failure(Standstill(loops: descriptions, lines: lines))
+            let result =
+                outcome.withLock { $0 } ?? .failure(Standstill(waiters: waiters, loops: descriptions, lines: lines))
             end()
             return result
         }
@@ -168,6 +170,8 @@ private final class Place: Sendable {
 extension RunLoop.Simulation {
     /// Nothing can ever happen: no task is ready, no loop has anything to do, and nobody waits for an instant.
     public struct Standstill: Error, CustomStringConvertible {
+        /// Who waits: the body, and whoever said so by ``awaiting(_:fileID:line:isolation:_:)``.
+        public let waiters: [Waiter]
         /// What is in each loop.
         public let loops: [String]
         /// What the simulation has noted.
@@ -177,6 +181,7 @@ extension RunLoop.Simulation {
         public var description: String {
             """
             Nothing can happen any more, and the body has not ended: it waits for something that never comes.
+            \(waiters.map { "Waiting for \($0)" }.joined(separator: "\n"))
             \(lines.suffix(20).joined(separator: "\n"))
             The loops:
             \(loops.joined(separator: "\n"))

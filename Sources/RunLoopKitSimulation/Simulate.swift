@@ -14,13 +14,14 @@ internal import RunLoopKitTesting
 ///
 /// - Throws: `RunLoop.Simulation.Failure`.
 public func simulate(
-    seeds count: Int = 100, from first: UInt64 = 0,
+    seeds count: Int = 100, from first: UInt64 = 0, fileID: StaticString = #fileID, line: UInt = #line,
     _ body: @escaping @Sendable (RunLoop.Simulation) async throws -> Void
 ) async throws(RunLoop.Simulation.Failure) {
+    let caller = Caller(fileID, line)
     for seed in 0..<UInt64(count) {
-        let outcome = await runOnce(.seed(first &+ seed), body)
+        let outcome = await runOnce(.seed(first &+ seed), caller, body)
         guard let error = outcome.error else { continue }
-        let shortest = await shortened(outcome, body)
+        let shortest = await shortened(outcome, caller, body)
         throw RunLoop.Simulation.Failure(
             seed: first &+ seed, error: shortest.error ?? error, journal: shortest.trimmed, lines: shortest.lines)
     }
@@ -30,9 +31,10 @@ public func simulate(
 ///
 /// - Throws: `RunLoop.Simulation.Failure`.
 public func replay(
-    _ journal: [Int], _ body: @escaping @Sendable (RunLoop.Simulation) async throws -> Void
+    _ journal: [Int], fileID: StaticString = #fileID, line: UInt = #line,
+    _ body: @escaping @Sendable (RunLoop.Simulation) async throws -> Void
 ) async throws(RunLoop.Simulation.Failure) {
-    let outcome = await runOnce(.journal(journal), body)
+    let outcome = await runOnce(.journal(journal), Caller(fileID, line), body)
     guard let error = outcome.error else { return }
     throw RunLoop.Simulation.Failure(seed: nil, error: error, journal: outcome.trimmed, lines: outcome.lines)
 }
@@ -60,6 +62,14 @@ extension RunLoop.Simulation {
     }
 }
 
+/// Where a simulation is asked for: its body waits there.
+private struct Caller: Sendable {
+    let file: String
+    let line: UInt
+
+    init(_ fileID: StaticString, _ line: UInt) { (file, self.line) = ("\(fileID)", line) }
+}
+
 private enum Decisions: Sendable {
     case seed(UInt64)
     case journal([Int])
@@ -82,7 +92,7 @@ private struct Outcome: Sendable {
 }
 
 private func runOnce(
-    _ decisions: Decisions, _ body: @escaping @Sendable (RunLoop.Simulation) async throws -> Void
+    _ decisions: Decisions, _ caller: Caller, _ body: @escaping @Sendable (RunLoop.Simulation) async throws -> Void
 ) async -> Outcome {
     await withRunLoop(name: "simulation") { _ in
         let choices =
@@ -92,6 +102,7 @@ private func runOnce(
             }
         do {
             let simulation = try RunLoop.Simulation(choices)
+            _ = simulation.beginWait(.init(what: "the end of the body", file: caller.file, line: caller.line))
             let result = simulation.run(body)
             var error: (any Error)?
             if case .failure(let thrown) = result { error = thrown }
@@ -104,7 +115,7 @@ private func runOnce(
 
 /// Takes back choices, many at a time and then fewer, as long as the body fails in the same way.
 private func shortened(
-    _ failed: Outcome, _ body: @escaping @Sendable (RunLoop.Simulation) async throws -> Void
+    _ failed: Outcome, _ caller: Caller, _ body: @escaping @Sendable (RunLoop.Simulation) async throws -> Void
 ) async -> Outcome {
     var best = failed
     var attemptsLeft = 300
@@ -118,7 +129,7 @@ private func shortened(
             if journal[range].allSatisfy({ $0 == 0 }) { continue }
             journal.replaceSubrange(range, with: repeatElement(0, count: range.count))
             attemptsLeft -= 1
-            let outcome = await runOnce(.journal(journal), body)
+            let outcome = await runOnce(.journal(journal), caller, body)
             if outcome.failsLike(best) { best = outcome }
         }
         if size == 1 { break }

@@ -48,11 +48,17 @@ private let kept = Guarded<[UnsafeContinuation<Void, Never>]>([])
             try await simulate(seeds: 1) { simulation in
                 _ = try simulation.makeLoop("other")
                 simulation.note("before")
-                await withUnsafeContinuation { waiter in kept.withLock { $0.append(waiter) } }
+                await simulation.awaiting("something") {}
+                await simulation.awaiting("Godot") {
+                    await withUnsafeContinuation { waiter in kept.withLock { $0.append(waiter) } }
+                }
             }
         }
-        #expect(failure?.error is RunLoop.Simulation.Standstill)
+        let standstill = try #require(failure?.error as? RunLoop.Simulation.Standstill)
+        #expect(standstill.waiters.map(\.what) == ["the end of the body", "Godot"])
+        #expect(standstill.waiters.allSatisfy { $0.file == "SimulationTests/SimulationTests.swift" })
         #expect("\(failure!)".contains("never comes"))
+        #expect("\(failure!)".contains("Waiting for Godot: SimulationTests/SimulationTests.swift:"))
         #expect(failure?.lines.last?.hasSuffix("before") == true)
     }
 
