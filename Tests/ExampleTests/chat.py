@@ -6,7 +6,7 @@ import signal
 import socket
 import struct
 
-from harness import LIMIT, Failed, Program, check, descriptors, is_asleep, main, processor_seconds, test, wait_until
+from harness import LIMIT, Failed, Program, check, is_asleep, main, processor_seconds, socket_count, test, wait_until
 
 
 class Server(Program):
@@ -179,14 +179,14 @@ def slow_reader_of_short_lines():
 def broken():
     """a connection that breaks while much waits for it is closed, and nothing else happens"""
     with Server("--output", 50_000_000) as server, Client(server, "ann") as ann:
-        before = descriptors(server)
+        before = socket_count(server)
         with Client(server, "slow", receive_buffer=2048) as slow:
             fill(ann)
             # With its half closed already, a reset is an EPIPE for the server, and might be a SIGPIPE.
             slow.socket.shutdown(socket.SHUT_WR)
             ann.expect("* slow has gone: has left\n")
             slow.reset()
-        wait_until(lambda: descriptors(server) == before, "as many descriptors as before")
+        wait_until(lambda: socket_count(server) == before, "as many sockets as before")
         ann.say("/who")
         ann.expect("* Here: ann\n")
         check(server.end() == 0)
@@ -196,7 +196,7 @@ def broken():
 def resets():
     """clients that reset their connections are gone, and leave nothing behind"""
     with Server() as server, Client(server, "ann") as ann:
-        before = descriptors(server)
+        before = socket_count(server)
         for _ in range(20):
             client = Client(server)
             client.expect("Welcome")
@@ -214,7 +214,7 @@ def resets():
         ann.say("to all of you")
         for _ in range(10):
             ann.expect("has gone: ")
-        wait_until(lambda: descriptors(server) == before, "as many descriptors as before")
+        wait_until(lambda: socket_count(server) == before, "as many sockets as before")
         ann.say("/who")
         ann.expect("* Here: ann\n")
         check(server.end() == 0)

@@ -8,7 +8,7 @@ import struct
 import subprocess
 import termios
 
-from harness import BINARIES, LIMIT, Program, check, is_asleep, main, state, test, wait_until
+from harness import BINARIES, LIMIT, Program, check, is_asleep, main, open_files, state, test, wait_until
 
 
 class Follow(Program):
@@ -23,7 +23,7 @@ class Follow(Program):
     def is_following(self, *files):
         """Waits until these are open in the program: what is written from then on is printed."""
         wanted = {os.path.realpath(file) for file in files}
-        wait_until(lambda: wanted <= open_files(self) and is_asleep(self), f"it to open {wanted}")
+        wait_until(lambda: wanted <= set(open_files(self)) and is_asleep(self), f"it to open {wanted}")
 
     def stopped(self):
         """Everything that is done inside comes to the program at once."""
@@ -40,17 +40,6 @@ class Stopped:
 
     def __exit__(self, *_):
         self.program.kill(signal.SIGCONT)
-
-
-def open_files(program):
-    folder = f"/proc/{program.process.pid}/fd"
-    found = set()
-    for name in os.listdir(folder):
-        try:
-            found.add(os.readlink(f"{folder}/{name}"))
-        except FileNotFoundError:
-            pass
-    return found
 
 
 def append(path, text):

@@ -142,8 +142,21 @@ def is_asleep(program):
     return state(program) == "S"
 
 
-def descriptors(program):
-    return len(os.listdir(f"/proc/{program.process.pid}/fd"))
+def open_files(program):
+    """What its descriptors refer to, one entry for each descriptor."""
+    folder = f"/proc/{program.process.pid}/fd"
+    found = []
+    for name in os.listdir(folder):
+        try:
+            found.append(os.readlink(f"{folder}/{name}"))
+        except FileNotFoundError:
+            pass
+    return found
+
+
+def socket_count(program):
+    """How many sockets it has. Other descriptors, such as a timer's, it may open at any time for itself."""
+    return sum(target.startswith("socket:") for target in open_files(program))
 
 
 tests = []
