@@ -54,12 +54,22 @@ extension RunLoop.Mode {
             sayGoodbye()
             exit(0)
         }
-        // The pool of tasks opens descriptors when it is first used, and would end the program if there were none left by then.
-        Task.detached {}
+        startPool()
         // On the main loop's thread, which is the main actor's.
         try listener.accept { [unowned self] connection in MainActor.assumeIsolated { welcome(connection) } }
         Log.print("chat: listens on port \(listener.port ?? 0)")
         loop.run(mode: .default)
+    }
+
+    /// The pool of tasks opens its last descriptor when one of its timers is first used, and would end the program if there were none
+    /// left by then.
+    private func startPool() {
+        var isReady = false
+        Task {
+            await Task.detached { try? await Task.sleep(for: .nanoseconds(1), clock: .suspending) }.value
+            isReady = true
+        }
+        loop.run(mode: .default, untilTrue: { isReady }, deadline: nil)
     }
 
     /// Runs until each client has received everything, or the time is up.
