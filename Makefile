@@ -27,7 +27,7 @@ SANITIZE_FLAGS := $(SANITIZE_FLAGS_$(SANITIZE))
 
 CORE := Sources/CRunLoopCore
 SOURCES := $(shell scripts/core-sources)
-HEADERS := runloop.h runloop_clock.h runloop_host.h
+HEADERS := runloop.h runloop_clock.h runloop_host.h runloop_inspect.h
 OBJECTS := $(SOURCES:$(CORE)/src/%.c=$(OUT)/core/%.o)
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wundef -Werror
 CFLAGS ?= -O2 -g

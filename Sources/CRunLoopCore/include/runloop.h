@@ -397,4 +397,5 @@ RUNLOOP_EXPORT bool runloop_contains_observer(runloop *loop, runloop_observer *o
 #endif
 #include "runloop_clock.h"
 #include "runloop_host.h"
+#include "runloop_inspect.h"
 #endif // RUNLOOP_H

@@ -21,6 +21,9 @@ struct runloop__this_thread {
     int error;
     /// Its loop has been torn down, and there will be no other.
     bool has_ended;
+    /// Its tracer is being called.
+    bool is_tracing;
+    runloop_tracer tracer;
 };
 #if defined(__GNUC__) && defined(__GLIBC__) // FAST_TLS of base.h
 __attribute__((tls_model("initial-exec")))

@@ -44,46 +44,37 @@ static void print_observer(FILE *text, struct item *item) {
     fprintf(text, ", activities %#" PRIx32 ", repeats %s", observer->activities, yes_or_no(observer->repeats));
 }
 
-static void print_item(FILE *text, struct item *item) {
+static void print_name(FILE *text, const struct item *item) {
+    uint32_t line;
+    const char *name = item_name(item, &line);
+    if (!name)
+        return;
+    fprintf(text, line ? " “%s:%" PRIu32 "”" : " “%s”", name, line);
+}
+
+static void print_item(void *context, runloop_item_kind kind, void *object) {
     static const struct {
         const char *name;
         void (*print)(FILE *text, struct item *item);
     } kinds[] = {
-        [ITEM_SIGNAL_SOURCE] = {"source", print_signal_source},
-        [ITEM_DESCRIPTOR_SOURCE] = {"descriptor source", print_descriptor_source},
-        [ITEM_TIMER] = {"timer", print_timer},
-        [ITEM_OBSERVER] = {"observer", print_observer},
+        [RUNLOOP_ITEM_SIGNALLED_SOURCE] = {"source", print_signal_source},
+        [RUNLOOP_ITEM_DESCRIPTOR_SOURCE] = {"descriptor source", print_descriptor_source},
+        [RUNLOOP_ITEM_TIMER] = {"timer", print_timer},
+        [RUNLOOP_ITEM_OBSERVER] = {"observer", print_observer},
     };
-    fprintf(text, "        %s %p: order %" PRId32 ", valid %s", kinds[item->class->kind].name, (void *)item,
-            item->order, yes_or_no(item_is_valid(item)));
-    kinds[item->class->kind].print(text, item);
+    FILE *text = context;
+    struct item *item = object;
+    fprintf(text, "        %s %p", kinds[kind].name, object);
+    print_name(text, item);
+    fprintf(text, ": order %" PRId32 ", valid %s", item->order, yes_or_no(item_is_valid(item)));
+    kinds[kind].print(text, item);
     print_context(text, item);
-}
-
-/// HOLDS: loop.
-static void take_items(runloop *loop, struct mode *mode, struct snapshot *items) {
-    LIST_EACH(node, &loop->sources) {
-        struct source_attachment *place = LIST_ENTRY(node, struct source_attachment, in_loop);
-        if (membership_find(&place->attachment, mode))
-            snapshot_add(items, &place->source->item);
-    }
-    for (uint32_t i = 0; i < heap_count(&mode->timers); i++)
-        snapshot_add(items, mode->timers.entries[i].membership->item);
-    for (uint32_t i = 0; i < mode->observer_count; i++)
-        snapshot_add(items, &mode->observers[i]->attached.item);
 }
 
 /// False when memory ran out.
 static bool print_mode(FILE *text, runloop *loop, struct mode *mode) {
     fprintf(text, "    mode %s%s:\n", mode->name, atomic_load(&mode->is_common) ? " (common)" : "");
-    struct snapshot items = {0};
-    loop_lock(loop);
-    take_items(loop, mode, &items);
-    loop_unlock(loop);
-    for (uint32_t i = 0; i < items.count; i++)
-        print_item(text, items.items[i]);
-    snapshot_release(&items);
-    return !items.is_incomplete;
+    return runloop_visit_items(loop, mode->name, print_item, text) >= 0;
 }
 
 char *runloop_copy_description(runloop *loop) {

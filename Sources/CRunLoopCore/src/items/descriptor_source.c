@@ -188,7 +188,8 @@ static bool call(const struct descriptor_dispatch *dispatch, runloop_source *sou
     if (events & EPOLLRDHUP)
         events = (events & ~(uint32_t)EPOLLRDHUP) | RUNLOOP_HANG_UP;
     if (called->ready)
-        runloop__IS_CALLING_OUT_TO_A_DESCRIPTOR_SOURCE(called->ready, source, events, item_info(&source->item));
+        TRACED(RUNLOOP_TRACE_DESCRIPTOR, source, events,
+               runloop__IS_CALLING_OUT_TO_A_DESCRIPTOR_SOURCE(called->ready, source, events, item_info(&source->item)));
     return true;
 }
 

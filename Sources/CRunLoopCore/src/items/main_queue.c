@@ -145,7 +145,7 @@ bool runloop__main_queue_dispatch(runloop *loop) {
         return false;
     loop->timers_served_last = false;
     queue->depth++;
-    runloop__IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(libdispatch.drain);
+    TRACED(RUNLOOP_TRACE_MAIN_QUEUE, NULL, 0, runloop__IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(libdispatch.drain));
     queue->depth--;
     queue->waiting_since_ns = 0;
     return true;
@@ -171,7 +171,7 @@ int runloop_main_queue_serve(void) {
     if (!take_counter())
         return 0;
     is_serving = true;
-    runloop__IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(libdispatch.drain);
+    TRACED(RUNLOOP_TRACE_MAIN_QUEUE, NULL, 0, runloop__IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(libdispatch.drain));
     is_serving = false;
     return 1;
 }

@@ -95,8 +95,9 @@ void runloop__observers_notify(runloop *loop, struct mode *mode, runloop_activit
         runloop_observer *observer = observer_of(loop->callouts[i].attached);
         loop_unlock(loop);
         if (observer->observe)
-            runloop__IS_CALLING_OUT_TO_AN_OBSERVER(observer->observe, observer, activity,
-                                                   item_info(&observer->attached.item));
+            TRACED(RUNLOOP_TRACE_OBSERVER, observer, activity,
+                   runloop__IS_CALLING_OUT_TO_AN_OBSERVER(observer->observe, observer, activity,
+                                                          item_info(&observer->attached.item)));
         loop_lock(loop);
         finish(loop, observer, i);
     }
@@ -168,6 +169,15 @@ int32_t runloop_observer_get_order(runloop_observer *observer) {
 
 bool runloop_observer_repeats(runloop_observer *observer) {
     return observer && observer->repeats;
+}
+
+void runloop_observer_set_name(runloop_observer *observer, const char *name, uint32_t line) {
+    if (observer)
+        item_set_name(&observer->attached.item, name, line);
+}
+
+const char *runloop_observer_get_name(runloop_observer *observer, uint32_t *line) {
+    return observer ? item_name(&observer->attached.item, line) : NULL;
 }
 
 void *runloop_observer_get_info(runloop_observer *observer) {

@@ -184,8 +184,9 @@ static bool perform(struct signal_source *source) {
     if (!atomic_exchange(&source->mark, 0) || !item_is_valid(&source->source.item))
         return false;
     if (source->perform)
-        runloop__IS_CALLING_OUT_TO_A_SIGNALLED_SOURCE(source->perform, &source->source,
-                                                      item_info(&source->source.item));
+        TRACED(RUNLOOP_TRACE_SIGNALLED, source, 0,
+               runloop__IS_CALLING_OUT_TO_A_SIGNALLED_SOURCE(source->perform, &source->source,
+                                                             item_info(&source->source.item)));
     return true;
 }
 

@@ -92,6 +92,15 @@ int32_t runloop_source_get_order(runloop_source *source) {
     return source ? source->item.order : 0;
 }
 
+void runloop_source_set_name(runloop_source *source, const char *name, uint32_t line) {
+    if (source)
+        item_set_name(&source->item, name, line);
+}
+
+const char *runloop_source_get_name(runloop_source *source, uint32_t *line) {
+    return source ? item_name(&source->item, line) : NULL;
+}
+
 void *runloop_source_get_info(runloop_source *source) {
     return source ? source->item.info[0] : NULL;
 }

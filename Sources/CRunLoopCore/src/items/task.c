@@ -96,6 +96,9 @@ static int push(runloop *loop, struct task *task) {
         if (head == INBOX_CLOSED)
             return -ESHUTDOWN;
         task->link.previous = head;
+        // Before the task can be seen, so that whoever takes it finds this, or what another thread writes at the same time.
+        if (!head && atomic_load_explicit(&loop->times_posts, memory_order_relaxed))
+            atomic_store_explicit(&loop->posted_ns, monotonic_ns(), memory_order_relaxed);
     } while (!atomic_compare_exchange_weak(&loop->inbox, &head, &task->link));
     return 0;
 }
@@ -206,8 +209,11 @@ static void append_batch(runloop *loop, struct list *newest) {
 
 static void take_inbox(runloop *loop) {
     struct list *head = atomic_load_explicit(&loop->inbox, memory_order_relaxed);
-    if (head && head != INBOX_CLOSED)
-        append_batch(loop, atomic_exchange(&loop->inbox, NULL));
+    if (!head || head == INBOX_CLOSED)
+        return;
+    append_batch(loop, atomic_exchange(&loop->inbox, NULL));
+    if (atomic_load_explicit(&loop->times_posts, memory_order_relaxed))
+        trace_point(RUNLOOP_TRACE_TASKS, NULL, atomic_load_explicit(&loop->posted_ns, memory_order_relaxed));
 }
 
 static COLD bool matches_otherwise(uintptr_t modes, const struct mode *mode, bool mode_is_common) {
@@ -273,7 +279,8 @@ static void call(struct task *task, runloop_function function) {
     task->link.next->previous = task->link.previous;
     free_task(task);
     if (function)
-        runloop__IS_CALLING_OUT_TO_A_TASK(function, is_pair ? info : info[0]);
+        TRACED(RUNLOOP_TRACE_TASK, (const void *)(uintptr_t)function, 0,
+               runloop__IS_CALLING_OUT_TO_A_TASK(function, is_pair ? info : info[0]));
 }
 
 /// A hosted run's budget is used up.

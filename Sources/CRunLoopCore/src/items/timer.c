@@ -291,6 +291,15 @@ uint64_t runloop_timer_get_missed(runloop_timer *timer) {
     return timer ? atomic_load(&timer->missed) : 0;
 }
 
+void runloop_timer_set_name(runloop_timer *timer, const char *name, uint32_t line) {
+    if (timer)
+        item_set_name(&timer->attached.item, name, line);
+}
+
+const char *runloop_timer_get_name(runloop_timer *timer, uint32_t *line) {
+    return timer ? item_name(&timer->attached.item, line) : NULL;
+}
+
 void *runloop_timer_get_info(runloop_timer *timer) {
     return runloop_timer_is_valid(timer) ? timer->attached.item.info[0] : NULL;
 }

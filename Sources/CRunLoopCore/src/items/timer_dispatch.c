@@ -110,8 +110,9 @@ bool runloop__timers_dispatch(runloop *loop, struct mode *mode, bool ended_wait)
             last_ns = firing.due_ns;
             any = true;
             if (firing.timer->fire)
-                runloop__IS_CALLING_OUT_TO_A_TIMER(firing.timer->fire, firing.timer,
-                                                   item_info(&firing.timer->attached.item));
+                TRACED(RUNLOOP_TRACE_TIMER, firing.timer, 0,
+                       runloop__IS_CALLING_OUT_TO_A_TIMER(firing.timer->fire, firing.timer,
+                                                          item_info(&firing.timer->attached.item)));
             loop_lock(loop);
             finish(loop, &firing, i);
         } else {

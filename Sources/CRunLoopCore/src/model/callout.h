@@ -1,4 +1,4 @@
-// callout.h — the only calls of user code on the loop's behalf, one for each kind.
+// callout.h — the only calls of user code on the loop's behalf, one for each kind, and what a tracer is told of them.
 #ifndef RUNLOOP_CALLOUT_H
 #define RUNLOOP_CALLOUT_H
 
@@ -17,5 +17,16 @@ void runloop__IS_CALLING_OUT_TO_A_SOURCE_SCHEDULE(void (*function)(runloop_sourc
                                                   runloop_source *source, runloop *loop, const char *mode, void *info);
 int64_t runloop__IS_CALLING_OUT_TO_A_CLOCK(int64_t (*wait)(void *, int64_t), void *context, int64_t duration_ns);
 void runloop__IS_CALLING_OUT_TO_A_CONTEXT_RELEASE(void (*release)(void *), void *info);
+void runloop__IS_CALLING_OUT_TO_A_TRACER(runloop_trace_point point, const void *object, int64_t value);
+
+/// Without a lock. Tells the thread's tracer, if there is one.
+static inline void trace_point(runloop_trace_point point, const void *object, int64_t value) {
+    if (__builtin_expect(runloop__this_thread.tracer.trace != NULL, 0))
+        runloop__IS_CALLING_OUT_TO_A_TRACER(point, object, value);
+}
+
+/// A call-out, of which the tracer is told: `call` is one of the above.
+#define TRACED(point, object, value, call)                                                                             \
+    (trace_point(point, object, value), (call), trace_point(RUNLOOP_TRACE_RETURN, NULL, 0))
 
 #endif // RUNLOOP_CALLOUT_H

@@ -20,6 +20,7 @@ void runloop__item_init(struct item *item, const struct item_class *class, const
     item->release = context->release;
     item->describe = context->describe;
     item->order = order;
+    item_set_name(item, NULL, 0);
 }
 
 void runloop__item_notify_object(struct item *item, bool is_shared) {

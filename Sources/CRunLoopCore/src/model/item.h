@@ -45,7 +45,9 @@ struct item {
     _Atomic uint32_t state; ///< ITEM_ bits; of timers and observers written under `owner`
     void (*release)(void *info);
     char *(*describe)(void *info);
-    int32_t order; ///< constant
+    int32_t order;              ///< constant
+    _Atomic uint32_t line;      ///< of the name, or 0
+    _Atomic(const char *) name; ///< may be NULL
 };
 
 /// References 1, valid; retains the context.
@@ -57,6 +59,18 @@ void runloop__item_notify_object(struct item *item, bool is_shared);
 
 static inline uint32_t item_state(const struct item *item) {
     return atomic_load_explicit(&item->state, memory_order_relaxed);
+}
+
+static inline void item_set_name(struct item *item, const char *name, uint32_t line) {
+    atomic_store_explicit(&item->line, line, memory_order_relaxed);
+    atomic_store_explicit(&item->name, name, memory_order_release);
+}
+
+static inline const char *item_name(const struct item *item, uint32_t *line) {
+    const char *name = atomic_load_explicit(&item->name, memory_order_acquire);
+    if (line)
+        *line = name ? atomic_load_explicit(&item->line, memory_order_relaxed) : 0;
+    return name;
 }
 
 static inline bool item_is_valid(const struct item *item) {

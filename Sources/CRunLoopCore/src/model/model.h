@@ -180,6 +180,8 @@ struct runloop {
 
     /// Atomic: tasks, newest first (items/task.c). On a line of its own: producers write it while the thread changes its neighbours.
     _Alignas(CACHE_LINE) _Atomic(struct list *) inbox;
+    _Atomic bool times_posts;  ///< written by thread: its tracer is told how long tasks wait
+    _Atomic int64_t posted_ns; ///< atomic: when the first task of the inbox was posted, or a little later; 0: unknown
 };
 
 /// 0 and a loop in `*out`; or a negative errno and NULL.

@@ -21,6 +21,7 @@ INLINE void enter(struct run *run) {
     loop->run = run;
     atomic_store_explicit(&loop->has_run, true, memory_order_relaxed);
     atomic_store_explicit(&loop->current_mode, run->mode->name, memory_order_release);
+    trace_point(RUNLOOP_TRACE_RUN_BEGIN, run->mode->name, 0);
 }
 
 /// Call-outs follow, in which the host's own loop may run: it has to ask for what is armed for nobody by then, or was reported already.
@@ -140,6 +141,7 @@ static bool resume_wait(struct run *run) {
 INLINE bool iterate_to_wait(struct run *run) {
     runloop *loop = run->loop;
     wake_accept(&loop->wake);
+    trace_point(RUNLOOP_TRACE_ITERATION, run->mode->name, 0);
     observe(loop, run->mode, RUNLOOP_ACTIVITY_BEFORE_TIMERS);
     observe(loop, run->mode, RUNLOOP_ACTIVITY_BEFORE_SOURCES);
     drain_tasks(loop, run->mode);
@@ -232,6 +234,7 @@ INLINE int end(struct run *run, int result) {
     run->was_stopped = result == RUNLOOP_RESULT_STOPPED;
     if (result != -ECHILD)
         observe(loop, run->mode, RUNLOOP_ACTIVITY_EXIT);
+    trace_point(RUNLOOP_TRACE_RUN_END, run->mode->name, result);
     leave(run);
     return is_from_parent_process(loop) ? -ECHILD : result;
 }

@@ -23,8 +23,7 @@ static void thread_ends(void *loop) {
     if (++runloop__this_thread.passes < PASS_OF_TEARDOWN && pthread_setspecific(key, loop) == 0)
         return;
     runloop__teardown(loop);
-    runloop__this_thread.loop = NULL;
-    runloop__this_thread.has_ended = true;
+    runloop__this_thread = (struct runloop__this_thread){.has_ended = true};
     runloop_release(loop);
 }
 

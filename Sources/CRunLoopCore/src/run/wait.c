@@ -256,16 +256,20 @@ INLINE bool sleep_on(struct run *run) {
         if (run->is_hosted && !is_over && (is_stuck || (!asks_again && timeout_ns != RUNLOOP_FOREVER)))
             runloop__poller_wake(&run->loop->poller);
     } while (!is_over && asks_again);
-    if (is_over)
+    if (is_over) {
         run_finish_sleep(run);
+        trace_point(RUNLOOP_TRACE_WAKE, run->mode->name, 0);
+    }
     return is_over;
 }
 
 static bool sleep_or_find_work(struct run *run) {
     bool is_over = find_work(run);
     run->loop->host_sleeps = run->is_hosted && !is_over;
-    if (!is_over)
+    if (!is_over) {
+        trace_point(RUNLOOP_TRACE_SLEEP, run->mode->name, 0);
         return sleep_on(run);
+    }
     run_finish_sleep(run);
     return true;
 }
@@ -277,6 +281,7 @@ bool runloop__wait_resume(struct run *run) {
     if (looks && (wake_announce_sleep(&run->loop->wake) || look(run))) {
         poll_if_useful(run);
         run_finish_sleep(run);
+        trace_point(RUNLOOP_TRACE_WAKE, run->mode->name, 0);
         return true;
     }
     return sleep_on(run);

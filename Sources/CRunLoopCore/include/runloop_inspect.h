@@ -1,0 +1,74 @@
+// runloop_inspect.h — what is in a loop, and what it does: names of items, a visit of all items, and a tracer. For diagnostics; runloop-
+// diagnostics builds statistics, traces and watchdogs on it. Part of runloop.h, which includes it, and whose general rules hold.
+#ifndef RUNLOOP_INSPECT_H
+#define RUNLOOP_INSPECT_H
+#include "runloop.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+//===-- Names --------------------------------------------------------------------------------------------------------===//
+/// Names an item, for people: shown by descriptions, statistics and traces. `name` is not copied and lives as long as the item does: a
+/// literal, or text that the context's release frees. `line` is shown behind it unless it is 0, so that a file and a line can be a name.
+/// NULL takes the name away. The last call wins; set it before the item is added if other threads may look. O(1).
+RUNLOOP_EXPORT void runloop_source_set_name(runloop_source *source, const char *name, uint32_t line);
+RUNLOOP_EXPORT void runloop_timer_set_name(runloop_timer *timer, const char *name, uint32_t line);
+RUNLOOP_EXPORT void runloop_observer_set_name(runloop_observer *observer, const char *name, uint32_t line);
+/// The name, NULL without one; and its line in `*line`, which may be NULL. O(1).
+RUNLOOP_EXPORT const char *runloop_source_get_name(runloop_source *source, uint32_t *line);
+RUNLOOP_EXPORT const char *runloop_timer_get_name(runloop_timer *timer, uint32_t *line);
+RUNLOOP_EXPORT const char *runloop_observer_get_name(runloop_observer *observer, uint32_t *line);
+
+//===-- A visit ------------------------------------------------------------------------------------------------------===//
+/// What an item is.
+typedef enum RUNLOOP_CLOSED runloop_item_kind {
+    RUNLOOP_ITEM_SIGNALLED_SOURCE = 0,  ///< A runloop_source without a descriptor.
+    RUNLOOP_ITEM_DESCRIPTOR_SOURCE = 1, ///< A runloop_source with one.
+    RUNLOOP_ITEM_TIMER = 2,             ///< A runloop_timer.
+    RUNLOOP_ITEM_OBSERVER = 3,          ///< A runloop_observer.
+} runloop_item_kind;
+
+/// Calls `visit` for each item of a mode: sources, timers, observers, in this order, those that were there at one moment of the call. An
+/// item is kept alive until `visit` returns, which may make any call. Any thread. The number of items, 0 for an unknown mode or the
+/// pseudo-mode; -EINVAL for NULL, -ECHILD, -ENOMEM. O(items of the mode + sources of the loop).
+RUNLOOP_EXPORT int runloop_visit_items(runloop *loop, const char *mode,
+                                       void (*visit)(void *context, runloop_item_kind kind, void *item), void *context);
+
+//===-- A tracer -----------------------------------------------------------------------------------------------------===//
+/// What a loop does. `object` and `value` of a tracer's call are what the comment says, else NULL and 0.
+typedef enum RUNLOOP_CLOSED runloop_trace_point {
+    RUNLOOP_TRACE_RUN_BEGIN = 0, ///< A run begins. Object: the mode's name.
+    RUNLOOP_TRACE_RUN_END = 1,   ///< It ends. Object: the mode's name; value: the result.
+    RUNLOOP_TRACE_ITERATION = 2, ///< An iteration begins. Object: the mode's name.
+    RUNLOOP_TRACE_SLEEP = 3,     ///< The loop has nothing to do, and sleeps. Object: the mode's name.
+    RUNLOOP_TRACE_WAKE = 4,      ///< The sleep is over. Object: the mode's name.
+    RUNLOOP_TRACE_TASKS =
+        5, ///< Tasks were taken out of the inbox. Value: when the first of them was posted, or 0: unknown.
+    RUNLOOP_TRACE_RETURN = 6,    ///< The innermost call-out has returned.
+    RUNLOOP_TRACE_OBSERVER = 7,  ///< A call-out begins. Object: the observer; value: the activity.
+    RUNLOOP_TRACE_TIMER = 8,     ///< A call-out begins. Object: the timer, whose date is still that for which it fires.
+    RUNLOOP_TRACE_SIGNALLED = 9, ///< A call-out begins. Object: the source.
+    RUNLOOP_TRACE_DESCRIPTOR = 10, ///< A call-out begins. Object: the source; value: its readiness.
+    RUNLOOP_TRACE_TASK = 11,       ///< A call-out begins. Object: the address of the function.
+    RUNLOOP_TRACE_MAIN_QUEUE = 12, ///< The main dispatch queue is served.
+} runloop_trace_point;
+
+/// Follows a loop. `trace` is called on the loop's thread, wherever that is, with no lock held; the object lives until it returns. It makes
+/// no calls that run a loop, and is itself not traced.
+typedef struct runloop_tracer {
+    void (*RUNLOOP_SENDABLE trace)(void *context, runloop_trace_point point, const void *object, int64_t value);
+    void *context; ///< The program's, valid until another tracer is set, or the thread's loop has ended.
+} runloop_tracer;
+
+/// Gives the calling thread's loop a tracer, which is copied, in place of the one it had; NULL: none. In a call-out, it is told of that
+/// call-out's return first. A forked child has none. Without a tracer, a call-out and an iteration compare one
+/// word more. -EINVAL without `trace`; -EMFILE, -ENOMEM, -ESHUTDOWN without a loop. O(1).
+RUNLOOP_EXPORT int runloop_set_tracer(const runloop_tracer *tracer);
+/// That of the calling thread's loop, to which another tracer may pass on what it is told. `trace` is NULL if there is none. O(1).
+RUNLOOP_EXPORT runloop_tracer runloop_get_tracer(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif // RUNLOOP_INSPECT_H
