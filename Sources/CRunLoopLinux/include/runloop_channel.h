@@ -77,7 +77,7 @@ RUNLOOP_EXPORT int runloop_channel_get_peer(runloop_channel *channel, runloop_pe
 /// Sends a copy of the bytes, and the descriptors, which remain the caller's. At most 64 KiB go through the socket, more as a sealed memfd.
 /// -EAGAIN: as much waits as the limits allow; -EMSGSIZE: more than one message may have; -EPIPE: the other end is gone, or the channel has
 /// ended; -EBADF, -EMFILE (descriptors of messages that wait, a memfd), -ETOOMANYREFS, -ENOMEM, -EINVAL, -ECHILD. Then nothing was sent. Any
-/// thread. O(length), a system call.
+/// thread; as every call for a channel, no cancellation point. O(length), a system call.
 RUNLOOP_EXPORT int runloop_channel_send(runloop_channel *channel, const void *bytes, size_t length,
                                         const int *descriptors, size_t descriptor_count);
 

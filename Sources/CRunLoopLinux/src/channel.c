@@ -30,6 +30,19 @@ int runloop__channel_check(runloop_channel *channel) {
     return channel->object.generation == runloop_fork_generation() ? 0 : -ECHILD;
 }
 
+void runloop__channel_lock(runloop_channel *channel) {
+    int cancellation;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
+    fork_lock_take(&channel->lock);
+    channel->cancellation = cancellation;
+}
+
+void runloop__channel_unlock(runloop_channel *channel) {
+    int cancellation = channel->cancellation;
+    fork_lock_give(&channel->lock);
+    pthread_setcancelstate(cancellation, NULL);
+}
+
 void runloop__channel_watch(runloop_channel *channel) {
     if (channel->socket < 0)
         return;
@@ -46,7 +59,7 @@ void runloop__channel_watch(runloop_channel *channel) {
 
 /// Whether it had not ended before.
 static bool close_socket(runloop_channel *channel) {
-    fork_lock_take(&channel->lock);
+    runloop__channel_lock(channel);
     bool is_first = channel->socket >= 0;
     if (is_first) {
         // The other end learns it even if a forked child has the socket, too.
@@ -55,7 +68,7 @@ static bool close_socket(runloop_channel *channel) {
         channel->socket = -1;
         runloop__channel_drop_queue(channel);
     }
-    fork_lock_give(&channel->lock);
+    runloop__channel_unlock(channel);
     return is_first;
 }
 
@@ -118,11 +131,11 @@ static void finish_incoming(void *info) {
 /// One packet. 0, or why the channel ends.
 static int receive(runloop_channel *channel) {
     struct incoming *incoming = NULL;
-    fork_lock_take(&channel->lock);
+    runloop__channel_lock(channel);
     int result = channel->socket < 0 ? 0
                                      : runloop__wire_receive(channel->socket, channel->config.max_bytes,
                                                              channel->config.max_descriptors, &incoming);
-    fork_lock_give(&channel->lock);
+    runloop__channel_unlock(channel);
     if (result <= 0)
         return result;
     // The call-out may end the thread.
@@ -136,9 +149,9 @@ static int receive(runloop_channel *channel) {
 }
 
 static int flush(runloop_channel *channel) {
-    fork_lock_take(&channel->lock);
+    runloop__channel_lock(channel);
     int result = channel->socket < 0 ? 0 : runloop__channel_flush(channel);
-    fork_lock_give(&channel->lock);
+    runloop__channel_unlock(channel);
     return result;
 }
 
@@ -300,9 +313,9 @@ int runloop_channel_send(runloop_channel *channel, const void *bytes, size_t len
     result = runloop__wire_prepare(&packet, WIRE_MESSAGE, 0, bytes, length, descriptors, descriptor_count);
     if (result < 0)
         return result;
-    fork_lock_take(&channel->lock);
+    runloop__channel_lock(channel);
     result = runloop__channel_transmit(channel, &packet, true);
-    fork_lock_give(&channel->lock);
+    runloop__channel_unlock(channel);
     runloop__wire_finish(&packet);
     return result;
 }

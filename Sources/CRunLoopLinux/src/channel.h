@@ -18,6 +18,7 @@ struct runloop_channel {
 
     fork_lock lock;
     // lock:
+    int cancellation; ///< the state of the thread that holds the lock, before that
     int socket;      ///< -1 when the channel has ended
     uint32_t events; ///< for which the set watches it
     int timer;       ///< a timerfd for the earliest deadline, or -1 until there is one
@@ -31,6 +32,9 @@ struct runloop_channel {
 
 /// 0, -EINVAL or -ECHILD.
 int runloop__channel_check(runloop_channel *channel);
+/// A thread that is cancelled would not unlock, and what is done under the lock, sending, receiving and closing, would be the place.
+void runloop__channel_lock(runloop_channel *channel);
+void runloop__channel_unlock(runloop_channel *channel);
 /// HOLDS: channel. Watches the socket for what can be done.
 void runloop__channel_watch(runloop_channel *channel);
 /// -EMSGSIZE, -EINVAL.

@@ -84,7 +84,7 @@ int runloop_channel_request(runloop_channel *channel, const void *bytes, size_t 
         free(awaited);
         return result;
     }
-    fork_lock_take(&channel->lock);
+    runloop__channel_lock(channel);
     awaited->id = packet.header.id = channel->last_id + 1;
     result = channel->socket < 0 ? -EPIPE : enter(channel, awaited);
     if (result == 0) {
@@ -94,7 +94,7 @@ int runloop_channel_request(runloop_channel *channel, const void *bytes, size_t 
         else
             link_remove(&awaited->in_channel);
     }
-    fork_lock_give(&channel->lock);
+    runloop__channel_unlock(channel);
     runloop__wire_finish(&packet);
     if (result < 0)
         free(awaited);
@@ -120,14 +120,14 @@ static void call_out(struct awaited *awaited, const runloop_reply *reply, runloo
 }
 
 int runloop__channel_answer(runloop_channel *channel, struct incoming *incoming) {
-    fork_lock_take(&channel->lock);
+    runloop__channel_lock(channel);
     struct awaited *awaited = find(&channel->untimed, incoming->header.id);
     if (!awaited)
         awaited = find(&channel->timed, incoming->header.id);
     if (awaited)
         link_remove(&awaited->in_channel);
     bool was_sent = incoming->header.id <= channel->last_id;
-    fork_lock_give(&channel->lock);
+    runloop__channel_unlock(channel);
     // It may have timed out.
     if (!awaited)
         return was_sent ? 0 : -EPROTO;
@@ -142,7 +142,7 @@ int runloop__channel_answer(runloop_channel *channel, struct incoming *incoming)
 }
 
 static struct awaited *take_due(runloop_channel *channel) {
-    fork_lock_take(&channel->lock);
+    runloop__channel_lock(channel);
     struct awaited *due = NULL;
     if (!link_is_alone(&channel->timed)) {
         due = LINK_OWNER(channel->timed.next, struct awaited, in_channel);
@@ -154,7 +154,7 @@ static struct awaited *take_due(runloop_channel *channel) {
     // Setting it makes it unreadable.
     if (!due)
         arm(channel);
-    fork_lock_give(&channel->lock);
+    runloop__channel_unlock(channel);
     return due;
 }
 
@@ -166,14 +166,14 @@ void runloop__channel_time_out(runloop_channel *channel) {
 }
 
 static struct awaited *take_any(runloop_channel *channel) {
-    fork_lock_take(&channel->lock);
+    runloop__channel_lock(channel);
     struct link *ring = link_is_alone(&channel->timed) ? &channel->untimed : &channel->timed;
     struct awaited *awaited = NULL;
     if (!link_is_alone(ring)) {
         awaited = LINK_OWNER(ring->next, struct awaited, in_channel);
         link_remove(&awaited->in_channel);
     }
-    fork_lock_give(&channel->lock);
+    runloop__channel_unlock(channel);
     return awaited;
 }
 
@@ -206,10 +206,10 @@ runloop_call *runloop__call_make(runloop_channel *channel, uint64_t id) {
     if (!call)
         return NULL;
     *call = (runloop_call){.channel = runloop_channel_retain(channel), .id = id, .references = 1};
-    fork_lock_take(&channel->lock);
+    runloop__channel_lock(channel);
     channel->calls++;
     runloop__channel_watch(channel);
-    fork_lock_give(&channel->lock);
+    runloop__channel_unlock(channel);
     return call;
 }
 
@@ -243,9 +243,9 @@ int runloop_call_reply(runloop_call *call, const void *bytes, size_t length, con
     result = runloop__wire_prepare(&packet, WIRE_REPLY, call->id, bytes, length, descriptors, descriptor_count);
     if (result < 0)
         return result;
-    fork_lock_take(&call->channel->lock);
+    runloop__channel_lock(call->channel);
     result = answer(call, &packet);
-    fork_lock_give(&call->channel->lock);
+    runloop__channel_unlock(call->channel);
     runloop__wire_finish(&packet);
     return result;
 }
@@ -255,11 +255,12 @@ static void drop(runloop_call *call) {
     runloop_channel *channel = call->channel;
     struct packet packet;
     runloop__wire_prepare(&packet, WIRE_DROPPED, call->id, NULL, 0, NULL, 0);
-    fork_lock_take(&channel->lock);
+    runloop__channel_lock(channel);
     int result = answer(call, &packet);
     if (result < 0 && result != -EALREADY && channel->socket >= 0)
         shutdown(channel->socket, SHUT_RDWR);
-    fork_lock_give(&channel->lock);
+    runloop__channel_unlock(channel);
+    runloop__wire_finish(&packet);
 }
 
 void runloop_call_release(runloop_call *call) {

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -61,10 +62,13 @@ int runloop__wire_prepare(struct packet *packet, enum wire_kind kind, uint64_t i
     packet->length = packet->counted = length;
     packet->count = 0;
     packet->memfd = -1;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &packet->cancellation);
     if (length > WIRE_MOST_BYTES) {
         packet->memfd = make_sealed(bytes, length);
-        if (packet->memfd < 0)
+        if (packet->memfd < 0) {
+            pthread_setcancelstate(packet->cancellation, NULL);
             return packet->memfd;
+        }
         packet->header.is_large = 1;
         packet->large_length = length;
         packet->bytes = &packet->large_length;
@@ -80,6 +84,7 @@ int runloop__wire_prepare(struct packet *packet, enum wire_kind kind, uint64_t i
 void runloop__wire_finish(struct packet *packet) {
     if (packet->memfd >= 0)
         close(packet->memfd);
+    pthread_setcancelstate(packet->cancellation, NULL);
 }
 
 /// Room for the descriptors of a packet.
@@ -116,10 +121,13 @@ int runloop__wire_send(int socket, const struct packet *packet) {
 
 void runloop__wire_free(void *pointer) {
     struct incoming *incoming = pointer;
+    int cancellation;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
     for (size_t i = 0; i < incoming->message.descriptor_count; i++)
         if (incoming->message.descriptors[i] >= 0)
             close(incoming->message.descriptors[i]);
     free(incoming);
+    pthread_setcancelstate(cancellation, NULL);
 }
 
 static struct incoming *make_incoming(size_t length) {

@@ -30,6 +30,7 @@ struct packet {
     int descriptors[WIRE_MOST_DESCRIPTORS];
     int memfd; ///< the first of the descriptors, to be closed, or -1
     uint64_t large_length;
+    int cancellation; ///< the state of the thread that has prepared it, before that
 };
 
 /// Received, with its descriptors: those that are not taken are closed with it.
@@ -40,7 +41,8 @@ struct incoming {
     _Alignas(max_align_t) unsigned char bytes[];
 };
 
-/// Prepares a message, which keeps the caller's bytes and descriptors. 0, or the error of a memfd.
+/// Prepares a message, which keeps the caller's bytes and descriptors. 0, or the error of a memfd. The thread is not cancelled until it has
+/// finished the packet.
 int runloop__wire_prepare(struct packet *packet, enum wire_kind kind, uint64_t id, const void *bytes, size_t length,
                           const int *descriptors, size_t count);
 void runloop__wire_finish(struct packet *packet);
