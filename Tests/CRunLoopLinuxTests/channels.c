@@ -354,3 +354,25 @@ TEST("a forked child changes nothing") {
         end_channel(channels[i]);
     EXPECT_EQ(ends, 0);
 }
+
+static size_t answered;
+
+static void note_answered(const runloop_reply *reply, int *descriptors, size_t count, void *info) {
+    (void)descriptors, (void)count, (void)info;
+    EXPECT_EQ(reply->result, 0);
+    answered++;
+}
+
+TEST("two ends that ask each other more than fits between them wait for no replies for ever") {
+    static char bytes[1000];
+    runloop_channel *channels[2];
+    make_channels(channels, (runloop_channel_config){.max_calls = 2});
+    const runloop_channel_request_config config = {.replied = note_answered};
+    size_t asked = 0;
+    for (int i = 0; i < 2; i++)
+        while (runloop_channel_request(channels[i], bytes, sizeof bytes, NULL, 0, &config) == 0)
+            asked++;
+    RUN_UNTIL(MODE, answered == asked);
+    for (int i = 0; i < 2; i++)
+        end_channel(channels[i]);
+}

@@ -240,6 +240,34 @@ TEST("a flood of requests: calls are limited, replies are not read by the other 
     EXPECT_EQ(ends, 0);
 }
 
+/// Sends a request. Whether the socket had space for it.
+static bool throw_request(uint64_t id) {
+    return throw_packet((struct header){.version = 1, .kind = 2, .id = id}, "flood", 5, -1, 0) > 0;
+}
+
+TEST("an end that reads no replies can send no more requests, until it does") {
+    enum { TOO_MANY = 20000 };
+    begin_with((runloop_channel_config){.max_calls = 4});
+    uint64_t sent = 0;
+    size_t before;
+    do {
+        while (throw_request(sent + 1))
+            REQUIRE(++sent < TOO_MANY);
+        before = received_count;
+        poll_mode(MODE);
+    } while (received_count > before);
+    EXPECT(sent > received_count);
+    for (uint64_t id = 1; id <= sent; id++) {
+        struct header answer = {0};
+        RUN_UNTIL(MODE, recv(hostile, &answer, sizeof answer, MSG_DONTWAIT) > 0);
+        EXPECT(answer.kind == 3 && answer.id == id);
+    }
+    EXPECT_EQ(received_count, sent);
+    EXPECT_EQ(ends, 0);
+    end_channel(channel);
+    close(hostile);
+}
+
 static void drop_call(runloop_channel *of, runloop_channel_message *message, void *info) {
     (void)of, (void)message, (void)info;
     received_count++;

@@ -43,8 +43,10 @@ typedef struct runloop_channel_config {
     size_t max_messages; ///< How many messages may wait for the other end to read. 64.
     size_t max_bytes;    ///< How many bytes these may have, which also limits each message in both directions. 1 MiB.
     size_t max_descriptors; ///< Of a message, in both directions, at most 250. 16.
-    size_t max_calls;       ///< Of the other end's that are not answered; nothing is read meanwhile. 64.
-    bool allows_any_user;   ///< Otherwise the process at the other end must have the effective user of this one.
+    /// Of the other end's that are not answered, or whose answers it has not read; nothing is read meanwhile, except that some more answers
+    /// may wait if replies of the other end are awaited. 64.
+    size_t max_calls;
+    bool allows_any_user; ///< Otherwise the process at the other end must have the effective user of this one.
     /// On the loop's thread, in the modes of the source, once for each message. May be NULL.
     void (*RUNLOOP_SENDABLE receive)(runloop_channel *channel, runloop_channel_message *message, void *info);
     /// On the loop's thread, once, unless the channel was invalidated before. -EPIPE: the other end is gone, and what it had sent has been
@@ -102,7 +104,7 @@ RUNLOOP_EXPORT int runloop_channel_request(runloop_channel *channel, const void 
 /// References to a call. The last one drops it, if it was not replied to: -ENOMSG at the other end.
 RUNLOOP_EXPORT runloop_call *runloop_call_retain(runloop_call *call);
 RUNLOOP_EXPORT void runloop_call_release(runloop_call *call);
-/// Replies; references remain. Replies wait beyond the limits, since the calls are limited. -EALREADY: it was replied to. Otherwise as
+/// Replies; references remain. Replies wait beyond the other limits, since they count as calls until they are sent. -EALREADY: it was replied to. Otherwise as
 /// runloop_channel_send; after an error it can be tried again.
 RUNLOOP_EXPORT int runloop_call_reply(runloop_call *call, const void *bytes, size_t length, const int *descriptors,
                                       size_t descriptor_count);

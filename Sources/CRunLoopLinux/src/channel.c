@@ -21,7 +21,9 @@ enum {
     DEFAULT_BYTES = 1 << 20,
     DEFAULT_DESCRIPTORS = 16,
     DEFAULT_CALLS = 64,
-    MOST_DESCRIPTORS = 250
+    MOST_DESCRIPTORS = 250,
+    /// So many more answers may wait if this end awaits some itself. The kernel keeps fewer packets for a socket.
+    MOST_ANSWERS_BETWEEN_ASKERS = 1024
 };
 
 int runloop__channel_check(runloop_channel *channel) {
@@ -43,11 +45,19 @@ void runloop__channel_unlock(runloop_channel *channel) {
     pthread_setcancelstate(cancellation, NULL);
 }
 
+/// HOLDS: channel. An end that asks and does not read answers is not read from either, or its answers would pile up. But two ends that ask
+/// each other must not wait for one another: behind the requests that one of them has sent come its answers, for which the other reads on.
+static bool may_receive(const runloop_channel *channel) {
+    size_t allowed = channel->unanswered > 0 ? MOST_ANSWERS_BETWEEN_ASKERS : 0;
+    size_t piled = channel->answers > allowed ? channel->answers - allowed : 0;
+    return channel->calls < channel->config.max_calls && piled < channel->config.max_calls - channel->calls;
+}
+
 void runloop__channel_watch(runloop_channel *channel) {
     if (channel->socket < 0)
         return;
     struct epoll_event event = {.data.fd = channel->socket};
-    if (channel->calls < channel->config.max_calls)
+    if (may_receive(channel))
         event.events |= EPOLLIN;
     if (channel->first)
         event.events |= EPOLLOUT;

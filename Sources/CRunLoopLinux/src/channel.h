@@ -19,12 +19,14 @@ struct runloop_channel {
     fork_lock lock;
     // lock:
     int cancellation; ///< the state of the thread that holds the lock, before that
-    int socket;      ///< -1 when the channel has ended
-    uint32_t events; ///< for which the set watches it
-    int timer;       ///< a timerfd for the earliest deadline, or -1 until there is one
+    int socket;       ///< -1 when the channel has ended
+    uint32_t events;  ///< for which the set watches it
+    int timer;        ///< a timerfd for the earliest deadline, or -1 until there is one
     struct outgoing *first, **last;
     size_t count, bytes;
     size_t calls;        ///< received and not answered
+    size_t answers;      ///< of the packets that wait
+    size_t unanswered;   ///< requests that the other end has not answered, those that have timed out included
     struct link timed;   ///< requests that were sent and not answered, by deadline,
     struct link untimed; ///< and those without one
     uint64_t last_id;

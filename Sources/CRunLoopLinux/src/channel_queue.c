@@ -20,6 +20,10 @@ static void free_outgoing(struct outgoing *outgoing) {
     free(outgoing);
 }
 
+static bool is_answer(const struct packet *packet) {
+    return packet->header.kind == WIRE_REPLY || packet->header.kind == WIRE_DROPPED;
+}
+
 static int copy(const struct packet *packet, struct outgoing **out) {
     struct outgoing *outgoing = malloc(sizeof *outgoing + packet->length);
     if (!outgoing)
@@ -62,6 +66,7 @@ int runloop__channel_transmit(runloop_channel *channel, const struct packet *pac
     channel->last = &outgoing->next;
     channel->count++;
     channel->bytes += packet->counted;
+    channel->answers += is_answer(packet);
     runloop__channel_watch(channel);
     return 0;
 }
@@ -73,6 +78,7 @@ static void drop_first(runloop_channel *channel) {
         channel->last = &channel->first;
     channel->count--;
     channel->bytes -= outgoing->packet.counted;
+    channel->answers -= is_answer(&outgoing->packet);
     free_outgoing(outgoing);
 }
 

@@ -89,10 +89,13 @@ int runloop_channel_request(runloop_channel *channel, const void *bytes, size_t 
     result = channel->socket < 0 ? -EPIPE : enter(channel, awaited);
     if (result == 0) {
         result = runloop__channel_transmit(channel, &packet, true);
-        if (result == 0)
+        if (result == 0) {
             channel->last_id++;
-        else
+            channel->unanswered++;
+            runloop__channel_watch(channel);
+        } else {
             link_remove(&awaited->in_channel);
+        }
     }
     runloop__channel_unlock(channel);
     runloop__wire_finish(&packet);
@@ -127,6 +130,8 @@ int runloop__channel_answer(runloop_channel *channel, struct incoming *incoming)
     if (awaited)
         link_remove(&awaited->in_channel);
     bool was_sent = incoming->header.id <= channel->last_id;
+    channel->unanswered -= was_sent && channel->unanswered > 0;
+    runloop__channel_watch(channel);
     runloop__channel_unlock(channel);
     // It may have timed out.
     if (!awaited)

@@ -119,7 +119,8 @@ extension RunLoop.Channel {
         public var byteLimit: Int
         /// How many descriptors a message may have, in both directions, at most 250.
         public var descriptorLimit: Int
-        /// How many requests of the other end may be unanswered; nothing is read meanwhile.
+        /// How many requests of the other end may be unanswered, or have replies that it has not read; nothing is read meanwhile. (Some
+        /// more replies may wait if replies of the other end are awaited, so that the two don't wait for one another.)
         public var requestLimit: Int
         /// Otherwise the process at the other end must have the effective user of this one.
         public var allowsAnyUser: Bool
