@@ -30,7 +30,8 @@ struct runloop_listener {
     bool owns;
     uint32_t budget;
     int set, timer;
-    _Atomic bool is_short; ///< no connection can be accepted, which has been told
+    _Atomic bool is_short;   ///< no connection can be accepted, which has been told
+    _Atomic bool is_resting; ///< the timer is to end a pause; written under the lock
     /// Guards what follows, and the socket against being closed while it is used. Not held in callbacks; a forked child never takes it.
     pthread_mutex_t lock;
     bool is_closed;
@@ -89,7 +90,16 @@ static int accept_with_reserve(struct runloop_listener *listener) {
     return descriptor;
 }
 
-static void restore_reserve(struct runloop_listener *listener) {
+struct refusal {
+    struct runloop_listener *listener;
+    int descriptor; ///< or a negative errno value
+};
+
+static void end_refusal(void *info) {
+    const struct refusal *refusal = info;
+    struct runloop_listener *listener = refusal->listener;
+    if (refusal->descriptor >= 0)
+        close(refusal->descriptor);
     pthread_mutex_lock(&listener->lock);
     if (listener->reserve < 0 && !listener->is_closed)
         listener->reserve = fcntl(listener->timer, F_DUPFD_CLOEXEC, 0);
@@ -100,13 +110,13 @@ static void restore_reserve(struct runloop_listener *listener) {
 static bool refuse(struct runloop_listener *listener) {
     if (!listener->refused)
         return false;
-    int descriptor = accept_with_reserve(listener);
-    if (descriptor >= 0) {
-        listener->refused(listener, descriptor, listener->object.context.info);
-        close(descriptor);
-    }
-    restore_reserve(listener);
-    return descriptor >= 0 || descriptor == -EAGAIN || is_of_connection(descriptor);
+    struct refusal refusal = {listener, accept_with_reserve(listener)};
+    // The call-out may end the thread.
+    pthread_cleanup_push(end_refusal, &refusal);
+    if (refusal.descriptor >= 0)
+        listener->refused(listener, refusal.descriptor, listener->object.context.info);
+    pthread_cleanup_pop(1);
+    return refusal.descriptor >= 0 || refusal.descriptor == -EAGAIN || is_of_connection(refusal.descriptor);
 }
 
 //===-- pauses -------------------------------------------------------------------------------------------------------===//
@@ -131,6 +141,7 @@ static void pause_accepting(struct runloop_listener *listener, int error) {
         const struct itimerspec soon = {.it_value.tv_nsec = PAUSE_NS};
         if (is_shortage(error))
             timerfd_settime(listener->timer, 0, &soon, NULL);
+        atomic_store(&listener->is_resting, is_shortage(error));
     }
     pthread_mutex_unlock(&listener->lock);
 }
@@ -140,6 +151,7 @@ static void end_pause(struct runloop_listener *listener) {
     if (read(listener->timer, &expirations, sizeof expirations) != sizeof expirations)
         return;
     pthread_mutex_lock(&listener->lock);
+    atomic_store(&listener->is_resting, false);
     if (!listener->is_closed)
         watch_socket(listener, true);
     pthread_mutex_unlock(&listener->lock);
@@ -147,7 +159,8 @@ static void end_pause(struct runloop_listener *listener) {
 
 static void ready(runloop_source *source, void *info) {
     struct runloop_listener *listener = info;
-    if (atomic_load(&listener->is_short))
+    // Not only if there is a shortage: another loop, or a run in the call-out that tells of it, may have found its end before the pause began.
+    if (atomic_load(&listener->is_resting))
         end_pause(listener);
     for (uint32_t i = 0; i < listener->budget && runloop_source_is_valid(source); i++) {
         int descriptor = accept_locked(listener);

@@ -1,0 +1,107 @@
+// listeners_callouts.c — what a program may do in the call-outs of a listener that is short of descriptors: run its loop, end its thread.
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "linux_items.h"
+
+static int accepted, pauses, resumptions, wake_ups;
+
+static void note_accepted(runloop_listener *listener, int descriptor, void *info) {
+    (void)listener, (void)info;
+    close(descriptor);
+    accepted++;
+}
+
+/// A client, whose socket was made while there were descriptors.
+static void connect_client(int client, int listening) {
+    struct sockaddr_in address;
+    socklen_t size = sizeof address;
+    REQUIRE(getsockname(listening, (struct sockaddr *)&address, &size) == 0);
+    REQUIRE(connect(client, (struct sockaddr *)&address, size) == 0);
+}
+
+static int make_client(void) {
+    int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    REQUIRE(client >= 0);
+    return client;
+}
+
+static runloop_listener *add_listener(runloop_listener_config config) {
+    runloop_listener *listener;
+    config.descriptor = runloop_listen_tcp("127.0.0.1", 0, 0);
+    config.owns = true;
+    config.accepted = note_accepted;
+    REQUIRE(runloop_listener_create(&config, &listener) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), runloop_listener_get_source(listener), MODE) == 0);
+    return listener;
+}
+
+/// Has descriptors again, and lets the loop serve what there is.
+static void help_and_run(runloop_listener *listener, int error, void *info) {
+    (void)listener, (void)info;
+    pauses += error < 0;
+    resumptions += error == 0;
+    if (error < 0) {
+        give_back_descriptors();
+        poll_mode(MODE);
+    }
+}
+
+static void count_wake_up(runloop_observer *observer, runloop_activity activity, void *info) {
+    (void)observer, (void)activity, (void)info;
+    wake_ups++;
+}
+
+TEST("a shortage that ends in a run within its own call-out leaves no spin behind") {
+    runloop_listener *listener = add_listener((runloop_listener_config){.paused = help_and_run});
+    int listening = runloop_listener_get_descriptor(listener), clients[2] = {make_client(), make_client()};
+    connect_client(clients[0], listening);
+    use_up_descriptors(0);
+    RUN_UNTIL(MODE, accepted == 1);
+    EXPECT(pauses == 1 && resumptions == 1);
+    add_observer(MODE, RUNLOOP_ACTIVITY_AFTER_WAITING, count_wake_up, NULL);
+    EXPECT_EQ(run_for(MODE, 300 * MS), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT(wake_ups < 20);
+    connect_client(clients[1], listening);
+    RUN_UNTIL(MODE, accepted == 2);
+    EXPECT(pauses == 1 && resumptions == 1);
+    runloop_listener_invalidate(listener);
+    runloop_listener_release(listener);
+}
+
+static void end_thread(runloop_listener *listener, int descriptor, void *info) {
+    (void)listener, (void)descriptor, (void)info;
+    pthread_exit(NULL);
+}
+
+static void *end_at_once(void *argument) {
+    (void)argument;
+    pthread_exit(NULL);
+}
+
+static void *run_until_refusal(void *listener) {
+    REQUIRE(runloop_add_source(runloop_current(), runloop_listener_get_source(listener), MODE) == 0);
+    use_up_descriptors(0);
+    runloop_run_in_mode(MODE, RUNLOOP_FOREVER, false);
+    return NULL;
+}
+
+TEST("a thread that ends in a refusal has closed the connection, and another one can be refused") {
+    runloop_listener *listener = add_listener((runloop_listener_config){.refused = end_thread});
+    runloop_remove_source(runloop_current(), runloop_listener_get_source(listener), MODE);
+    int listening = runloop_listener_get_descriptor(listener), clients[2] = {make_client(), make_client()};
+    // The first pthread_exit loads a library, which takes a descriptor.
+    pthread_t thread;
+    REQUIRE(pthread_create(&thread, NULL, end_at_once, NULL) == 0 && pthread_join(thread, NULL) == 0);
+    for (int i = 0; i < 2; i++) {
+        connect_client(clients[i], listening);
+        REQUIRE(pthread_create(&thread, NULL, run_until_refusal, listener) == 0);
+        REQUIRE(pthread_join(thread, NULL) == 0);
+        give_back_descriptors();
+        char byte;
+        EXPECT_EQ(recv(clients[i], &byte, 1, 0), 0);
+    }
+    EXPECT_EQ(accepted, 0);
+    runloop_listener_invalidate(listener);
+    runloop_listener_release(listener);
+}
