@@ -140,7 +140,7 @@ $(eval $(call library,foreign,$(FOREIGN)))
 install: install-headers
 uninstall: uninstall-headers
 .PHONY: install-headers uninstall-headers test-cf test-cf-clients
-TOP_HEADERS := $(wildcard $(LINUX)/include/*.h $(FOREIGN)/include/*.h)
+TOP_HEADERS := $(wildcard $(LINUX)/include/*.h $(FOREIGN)/include/*.h Bindings/cpp/*.hpp)
 
 install-headers:
 	install -d $(TO_INCLUDE)/runloop-cf/CoreFoundation
