@@ -5,6 +5,8 @@ program and presupposes some of its names; these are declared here. "…" stands
 
 import re
 
+from blocks import Fault
+
 # Each can be a member of a class or a global.
 GIVEN = {
     "close": "func close() {}",
@@ -44,6 +46,8 @@ def samples_of(file):
     lines = file.read_text().splitlines()
     number = 1
     while number < len(lines):
+        if re.match(r" *///.*```", lines[number]):
+            raise Fault(f"line {number + 1}: a sample in a comment is indented by four columns, not fenced")
         if not (re.match(r" *///     ", lines[number]) and re.fullmatch(r" *///", lines[number - 1])):
             number += 1
             continue
