@@ -233,6 +233,10 @@ test-c: ## The C tests, a process for each, and a test for every rule
 	@set -o pipefail; Tests/bin/c-tests 2>&1 | tee $(BUILD)/test-c.log
 	@scripts/check-rules
 
+.PHONY: test-first-steps
+test-first-steps: ## The first steps of the README, as it says, in an empty folder
+	@Tests/bin/first-steps
+
 .PHONY: test-watch-campaign
 test-watch-campaign: ## 100,000 random changes of files: what was told is what is on the disk
 	@RUNLOOP_TEST_TIMEOUT=1800 RUNLOOP_TEST_CHANGES=$${CHANGES:-100000} FILE=files_random Tests/bin/c-tests
