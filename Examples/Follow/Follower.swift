@@ -21,7 +21,7 @@ import RunLoopKit
         let isSeveral = options.paths.count > 1 || Status(path: options.paths[0])?.kind == .directory
         output = try Output(on: loop, showsNames: isSeveral) { loop.stop() }
         work = RunLoop.CoalescedWork(isolation: .shared, inMode: .default) { [weak self] in self?.lookAtMarked() }
-        output.whenRoom = { [weak self] in self?.work?.setNeeded() }
+        output.whenSpace = { [weak self] in self?.work?.setNeeded() }
         for path in options.paths {
             let start = Tail.Start.lastLines(options.lines)
             let isDirectory = Status(path: path)?.kind == .directory

@@ -17,7 +17,7 @@ extension RunLoop.Mode {
 /// writable, it is given no more than a pipe accepts without blocking.
 @MainActor final class Output {
     /// Called when there is space again.
-    var whenRoom: @MainActor () -> Void = {}
+    var whenSpace: @MainActor () -> Void = {}
     private let loop: RunLoop
     private let showsNames: Bool
     private var lastName: String?
@@ -87,7 +87,7 @@ extension RunLoop.Mode {
         write(upTo: min(start + Self.piece, bytes.count))
         forgetWritten()
         if bytes.isEmpty { wait(false) }
-        if wasFull && !isFull { whenRoom() }
+        if wasFull && !isFull { whenSpace() }
     }
 
     private func write(upTo end: Int) {

@@ -23,12 +23,12 @@ struct connection {
     char out[CONNECTION_BUFFER];
 };
 
-size_t connection_room(const struct connection *connection) {
+size_t connection_space(const struct connection *connection) {
     return sizeof connection->out - connection->out_end;
 }
 
 void connection_write(struct connection *connection, const char *bytes, size_t count) {
-    if (count > connection_room(connection))
+    if (count > connection_space(connection))
         return;
     memcpy(connection->out + connection->out_end, bytes, count);
     connection->out_end += count;
@@ -40,8 +40,8 @@ void connection_finish(struct connection *connection) {
 
 /// False if the socket has failed.
 static bool receive(struct connection *connection) {
-    size_t room = sizeof connection->in - connection->in_count;
-    ssize_t count = recv(connection->descriptor, connection->in + connection->in_count, room, 0);
+    size_t space = sizeof connection->in - connection->in_count;
+    ssize_t count = recv(connection->descriptor, connection->in + connection->in_count, space, 0);
     if (count < 0)
         return errno == EAGAIN || errno == EINTR;
     if (count == 0)

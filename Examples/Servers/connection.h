@@ -21,7 +21,7 @@ size_t http_take(struct connection *connection, const char *bytes, size_t count,
 void connection_start(int descriptor, connection_protocol protocol);
 
 /// For protocols: the space for an answer; appends to it, but no more than fits; ends the connection once it is sent.
-size_t connection_room(const struct connection *connection);
+size_t connection_space(const struct connection *connection);
 void connection_write(struct connection *connection, const char *bytes, size_t count);
 void connection_finish(struct connection *connection);
 

@@ -87,7 +87,7 @@ size_t http_take(struct connection *connection, const char *bytes, size_t count,
     // A client may send an empty line after its last request; it belongs to no request.
     if (count >= 2 && memcmp(bytes, end, 2) == 0)
         return 2;
-    if (connection_room(connection) < ANSWER_AT_MOST)
+    if (connection_space(connection) < ANSWER_AT_MOST)
         return 0;
     const char *found = memmem(bytes, count, end, sizeof end - 1);
     if (found) {

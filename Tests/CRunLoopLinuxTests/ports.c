@@ -1,4 +1,4 @@
-// ports.c — ports: messages, room, modes, fairness, ends.
+// ports.c — ports: messages, space, modes, fairness, ends.
 #include "ports.h"
 
 TEST("messages are received in order, one in each iteration, whatever they contain") {
@@ -43,7 +43,7 @@ TEST("bad input is refused, and NULL is no port") {
     end_port(port);
 }
 
-TEST("a full port refuses, by count and by bytes; its own thread can't wait for room") {
+TEST("a full port refuses, by count and by bytes; its own thread can't wait for space") {
     runloop_port_config config = {.max_messages = 2, .max_bytes = 10, .receive = trace_message};
     runloop_port *port = add_port_to(runloop_current(), &config);
     EXPECT_EQ(send_text(port, "1"), 0);
@@ -66,13 +66,13 @@ static void *send_and_wait(void *argument) {
     return (void *)(intptr_t)runloop_port_send(argument, "waited", 6, RUNLOOP_NEVER);
 }
 
-TEST("a sender waits for room until its deadline, or until there is room") {
+TEST("a sender waits for space until its deadline, or until there is space") {
     runloop_port_config config = {.max_messages = 1, .receive = trace_message};
     runloop_port *port = add_port_to(runloop_current(), &config);
     EXPECT_EQ(send_text(port, "first"), 0);
     pthread_t thread;
     REQUIRE(pthread_create(&thread, NULL, send_and_wait, port) == 0);
-    // Until the deadline has passed, there is no room.
+    // Until the deadline has passed, there is no space.
     pass_time(60 * MS);
     RUN_UNTIL(MODE, trace_contains("waited"));
     void *result;

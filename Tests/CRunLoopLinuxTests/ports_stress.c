@@ -1,4 +1,4 @@
-// ports_stress.c — many threads and few ports: order, room, and exactly one answer whoever is first.
+// ports_stress.c — many threads and few ports: order, space, and exactly one answer whoever is first.
 #include <stdatomic.h>
 
 #include "ports.h"
@@ -35,7 +35,7 @@ static void *send_numbers(void *argument) {
     return NULL;
 }
 
-TEST("several senders that wait for room lose nothing, and each keeps its order") {
+TEST("several senders that wait for space lose nothing, and each keeps its order") {
     runloop_port_config config = {.max_messages = 8, .receive = check_order};
     runloop_port *port = add_port_to(runloop_current(), &config);
     struct sender senders[SENDERS];

@@ -171,7 +171,7 @@ def slow_reader():
 
 @test
 def slow_reader_of_short_lines():
-    """the reason is a line of its own, even when there is no room for it"""
+    """the reason is a line of its own, even when there is no space for it"""
     never_reads(3)
 
 

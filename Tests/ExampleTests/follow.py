@@ -306,7 +306,7 @@ class Unread:
             os.close(self.reader)
 
     def is_stuck(self):
-        """Has the pipe no room for more?"""
+        """Has the pipe no space for more?"""
         count = struct.unpack("i", fcntl.ioctl(self.reader, termios.FIONREAD, b"\0\0\0\0"))[0]
         return count >= 65536 - 4096 and is_asleep(self)
 

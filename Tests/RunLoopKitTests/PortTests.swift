@@ -70,7 +70,7 @@ private actor Owner: RunLoop.BoundActor {
         thread.stop()
     }
 
-    @Test("Messages are received in order, each in a handling of its own; send refuses when there is no room")
+    @Test("Messages are received in order, each in a handling of its own; send refuses when there is no space")
     func refuses() async throws {
         try await withRunLoopThread {
             let trace = Trace()
@@ -192,8 +192,8 @@ private actor Owner: RunLoop.BoundActor {
         thread.stop()
     }
 
-    @Test("A task waits for room, in its turn; one that gives up makes room for the next")
-    func waitsForRoom() async throws {
+    @Test("A task waits for space, in its turn; one that gives up makes space for the next")
+    func waitsForSpace() async throws {
         let thread = try RunLoop.Thread()
         let trace = Trace()
         let port = try Echo(on: thread.loop, capacity: 1, inMode: "later") { message in trace.note(message.request) }

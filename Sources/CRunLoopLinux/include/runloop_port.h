@@ -71,13 +71,13 @@ RUNLOOP_EXPORT bool runloop_port_is_valid(runloop_port *port);
 /// How many messages wait to be received. O(1).
 RUNLOOP_EXPORT size_t runloop_port_get_count(runloop_port *port);
 
-/// Ends the port. Messages that wait are dropped, threads that wait for room are told, requests that it has received or that wait are
+/// Ends the port. Messages that wait are dropped, threads that wait for space are told, requests that it has received or that wait are
 /// answered, and `discard` is called for those that it has sent itself. A request that shall still be replied to is replied to before.
 /// Twice has the effect of once. O(modes, messages, requests).
 RUNLOOP_EXPORT void runloop_port_invalidate(runloop_port *port);
 
-/// Sends a copy of the bytes, from any thread. If there is no room, waits for it until the instant `deadline_ns` of CLOCK_MONOTONIC;
-/// RUNLOOP_NEVER is as long as it takes, 0 not at all. -EAGAIN: there is no room; -ETIMEDOUT: there was none until the deadline; -EDEADLK:
+/// Sends a copy of the bytes, from any thread. If there is no space, waits for it until the instant `deadline_ns` of CLOCK_MONOTONIC;
+/// RUNLOOP_NEVER is as long as it takes, 0 not at all. -EAGAIN: there is no space; -ETIMEDOUT: there was none until the deadline; -EDEADLK:
 /// there is none, and the caller would wait for itself, on the port's own thread; -EMSGSIZE: longer than the port ever takes; -EPIPE: the
 /// port has ended, perhaps meanwhile; -EINVAL, -ENOMEM. Then nothing was sent. Not a cancellation point. One allocation, O(length); one
 /// system call if the loop sleeps.
@@ -100,7 +100,7 @@ typedef struct runloop_request_config {
 } runloop_request_config;
 
 /// Sends a request to `port`, and returns at once; `id`, which may be NULL, receives its number among those of the asker. Never waits for
-/// room. -EAGAIN: there is none; -EMSGSIZE; -EPIPE: one of the two ports has ended; -EINVAL; -ENOMEM; -ECHILD. Any thread. One allocation,
+/// space. -EAGAIN: there is none; -EMSGSIZE; -EPIPE: one of the two ports has ended; -EINVAL; -ENOMEM; -ECHILD. Any thread. One allocation,
 /// O(length), and O(requests with a later deadline).
 RUNLOOP_EXPORT int runloop_port_request(runloop_port *port, const void *bytes, size_t length,
                                         const runloop_request_config *config, uint64_t *id);

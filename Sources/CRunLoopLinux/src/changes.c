@@ -9,7 +9,7 @@ static void free_texts(const runloop_change *change) {
     free((char *)change->from);
 }
 
-static bool has_room(struct changes *changes) {
+static bool has_space(struct changes *changes) {
     if (changes->count < changes->capacity)
         return true;
     size_t capacity = changes->capacity ? changes->capacity * 2 : 16;
@@ -23,7 +23,7 @@ static bool has_room(struct changes *changes) {
 
 void runloop__changes_add(struct changes *changes, const runloop_change *change) {
     bool has_texts = change->path && (change->from || change->kind != RUNLOOP_CHANGE_MOVED);
-    if (has_texts && has_room(changes)) {
+    if (has_texts && has_space(changes)) {
         changes->items[changes->count++] = *change;
         return;
     }

@@ -77,8 +77,8 @@ static struct queued *take_message(runloop_port *port) {
     port->count--;
     port->bytes -= taken->message.length;
     if (port->waiting > 0) {
-        atomic_fetch_add(&port->room, 1);
-        wait_word_wake_all(&port->room);
+        atomic_fetch_add(&port->space, 1);
+        wait_word_wake_all(&port->space);
     }
     return taken;
 }
@@ -318,8 +318,8 @@ static struct remains take_remains(runloop_port *port) {
     port->first = NULL;
     port->last = &port->first;
     port->count = port->bytes = 0;
-    atomic_fetch_add(&port->room, 1);
-    wait_word_wake_all(&port->room);
+    atomic_fetch_add(&port->space, 1);
+    wait_word_wake_all(&port->space);
     fork_lock_give(&port->lock);
     return remains;
 }

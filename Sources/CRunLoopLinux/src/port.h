@@ -46,8 +46,8 @@ struct runloop_port {
     bool is_marked;         ///< The source is signalled, and the loop was woken, for what there is to be called out.
     struct queued *first, **last;
     size_t count, bytes;
-    uint32_t waiting;       ///< threads that wait for room
-    _Atomic uint32_t room;  ///< changes when they should look again
+    uint32_t waiting;       ///< threads that wait for space
+    _Atomic uint32_t space; ///< changes when they should look again
     struct link unanswered; ///< requests to this port that nobody has answered
     struct link answers;    ///< requests by this port, to be called out
     struct link timed;      ///< requests by this port that are not answered, by deadline,

@@ -1,4 +1,4 @@
-// port_queue.c — messages on their way into a port: sent, refused, or waiting for room.
+// port_queue.c — messages on their way into a port: sent, refused, or waiting for space.
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,16 +11,16 @@
 static int admit(runloop_port *port, size_t length) {
     if (!port->source)
         return -EPIPE;
-    bool has_room = port->count < port->max_messages && length <= port->max_bytes - port->bytes;
-    return has_room ? 0 : -EAGAIN;
+    bool has_space = port->count < port->max_messages && length <= port->max_bytes - port->bytes;
+    return has_space ? 0 : -EAGAIN;
 }
 
-/// HOLDS: port; again when it returns. There may be room now.
-static void wait_for_room(runloop_port *port, int64_t deadline_ns) {
-    uint32_t seen = atomic_load(&port->room);
+/// HOLDS: port; again when it returns. There may be space now.
+static void wait_for_space(runloop_port *port, int64_t deadline_ns) {
+    uint32_t seen = atomic_load(&port->space);
     port->waiting++;
     fork_lock_give(&port->lock);
-    wait_word_wait(&port->room, seen, deadline_ns);
+    wait_word_wait(&port->space, seen, deadline_ns);
     fork_lock_take(&port->lock);
     port->waiting--;
 }
@@ -35,7 +35,7 @@ static int admit_until(runloop_port *port, size_t length, int64_t deadline_ns) {
             return -EDEADLK;
         if (runloop_get_now_ns(NULL) >= deadline_ns)
             return -ETIMEDOUT;
-        wait_for_room(port, deadline_ns);
+        wait_for_space(port, deadline_ns);
     }
 }
 

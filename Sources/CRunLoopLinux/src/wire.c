@@ -87,7 +87,7 @@ void runloop__wire_finish(struct packet *packet) {
     pthread_setcancelstate(packet->cancellation, NULL);
 }
 
-/// Room for the descriptors of a packet.
+/// Space for the descriptors of a packet.
 union control {
     char bytes[CMSG_SPACE(WIRE_MOST_DESCRIPTORS * sizeof(int))];
     struct cmsghdr alignment;
@@ -149,7 +149,7 @@ static void take_descriptors(struct incoming *incoming, struct msghdr *message) 
     }
 }
 
-/// Fills a structure that has room for the packet's bytes.
+/// Fills a structure that has space for the packet's bytes.
 static int receive_packet(int socket, struct incoming *incoming) {
     struct iovec parts[] = {{&incoming->header, sizeof incoming->header}, {incoming->bytes, incoming->message.length}};
     union control control;
@@ -159,7 +159,7 @@ static int receive_packet(int socket, struct incoming *incoming) {
     if (size < 0)
         return -errno;
     take_descriptors(incoming, &message);
-    // There is room for as many as the kernel passes, so it was the process that has no more numbers.
+    // There is space for as many as the kernel passes, so it was the process that has no more numbers.
     if (message.msg_flags & MSG_CTRUNC)
         return -EMFILE;
     bool is_whole = !(message.msg_flags & MSG_TRUNC);

@@ -39,7 +39,7 @@ const struct cf_class cf__data_class = {
 
 //===-- creating -----------------------------------------------------------------------------------------------------===//
 
-/// Data with room for so many bytes, which are not set.
+/// Data with space for so many bytes, which are not set.
 static struct __CFData *make(CFIndex capacity) {
     struct __CFData *data = capacity < 0 ? NULL : cf__new(&cf__data_class, sizeof *data);
     if (!data)

@@ -147,7 +147,7 @@ static struct cf_socket_set *find_set(runloop *loop, const char *mode) {
     return set;
 }
 
-/// Room for the events of one more member, so that one question to the kernel is answered for all of them.
+/// Space for the events of one more member, so that one question to the kernel is answered for all of them.
 static bool reserve(struct cf_socket_set *set) {
     if (set->count < set->capacity)
         return true;

@@ -29,7 +29,7 @@ extension RunLoop {
             on loop: RunLoop, capacity: Int = 64, inMode mode: Mode = .common, order: Int = 0,
             receive: sending @escaping (consuming Message) -> Void
         ) throws(RunLoop.Error) {
-            precondition(capacity > 0, "A port has room for at least one message.")
+            precondition(capacity > 0, "A port has a capacity of at least one message.")
             state = PortState(loop, capacity: capacity, receive)
             try state.begin(inMode: mode, order: order)
         }
@@ -69,12 +69,12 @@ extension RunLoop {
 
         /// Sends a message for which no reply is expected. Any thread. O(1), one system call if the loop sleeps.
         ///
-        /// - Throws: `full` if there is no room, `closed` if the port has ended. The value is destroyed then.
+        /// - Throws: `full` if there is no space, `closed` if the port has ended. The value is destroyed then.
         public func send(_ request: sending Request) throws(PortError) {
             try state.enqueue(request, mayWait: false)
         }
 
-        /// Sends a message for which no reply is expected, and waits for room if there is none. The task blocks no thread.
+        /// Sends a message for which no reply is expected, and waits for space if there is none. The task blocks no thread.
         ///
         /// - Parameters:
         ///   - timeout: how long to wait at most; `nil` is as long as it takes.
@@ -91,7 +91,7 @@ extension RunLoop {
             try await admission.wait(timeout: timeout, clock: clock, isolation: actor) { state.remove(number) }
         }
 
-        /// Sends a request, waits for room if there is none, and returns the reply. The task blocks no thread.
+        /// Sends a request, waits for space if there is none, and returns the reply. The task blocks no thread.
         ///
         ///     do {
         ///         print(try await port.request("text", timeout: .seconds(1)))
@@ -121,13 +121,13 @@ extension RunLoop {
         /// The loop on whose thread messages are received.
         public var loop: RunLoop { state.loop }
 
-        /// How many messages have been sent and not been received, those that wait for room included. O(1).
+        /// How many messages have been sent and not been received, those that wait for space included. O(1).
         public var count: Int { state.count }
 
         /// Can it still receive? O(1).
         public var isValid: Bool { state.isValid }
 
-        /// Ends the port: messages that were not received are destroyed, requests among them and tasks that wait for room get `closed`.
+        /// Ends the port: messages that were not received are destroyed, requests among them and tasks that wait for space get `closed`.
         /// Messages that were received can still be replied to. A second call has no effect. Any thread, `receive` too; does not wait
         /// for a call on another thread. O(messages).
         public func invalidate() { state.end() }
@@ -135,7 +135,7 @@ extension RunLoop {
 
     /// Why a port did not take a message, or why there is no reply.
     public enum PortError: Swift.Error, Hashable, Sendable {
-        /// As many messages wait as the port has room for.
+        /// As many messages wait as the port has space for.
         case full
         /// The port has ended, and the message was not received.
         case closed

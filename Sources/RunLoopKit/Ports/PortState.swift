@@ -52,7 +52,7 @@ final class PortState<Request, Reply>: @unchecked Sendable {
     var isValid: Bool { !generation.isOver && content.withLock { $0.source != nil } }
 
     /// - Parameters:
-    ///   - admission: settled when the message has room.
+    ///   - admission: settled when the message has space.
     ///   - mayWait: the message may be beyond the capacity.
     /// - Returns: a number by which the message can be removed.
     @discardableResult
@@ -63,13 +63,14 @@ final class PortState<Request, Reply>: @unchecked Sendable {
         if generation.isOver { throw .closed }
         let result: Result<(number: Int, marked: RunLoop.Source?), RunLoop.PortError> = content.withLock { content in
             guard let source = content.source else { return .failure(.closed) }
-            let hasRoom = content.entries.count < capacity
-            if !hasRoom && !mayWait { return .failure(.full) }
-            if hasRoom { admission?.settle(.success(())) }
+            let hasSpace = content.entries.count < capacity
+            if !hasSpace && !mayWait { return .failure(.full) }
+            if hasSpace { admission?.settle(.success(())) }
             content.lastNumber += 1
             content.entries.append(
                 Entry(
-                    number: content.lastNumber, request: request, answer: answer, admission: hasRoom ? nil : admission))
+                    number: content.lastNumber, request: request, answer: answer, admission: hasSpace ? nil : admission)
+            )
             defer { content.isMarked = true }
             return .success((content.lastNumber, content.isMarked ? nil : source))
         }
