@@ -1,6 +1,7 @@
 // listeners.c — sockets that listen and their connections: addresses, paths, inherited sockets, no descriptors left; counters.
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -164,6 +165,31 @@ TEST("a Unix path has exactly its permissions, is replaced only if nobody listen
     int file = open(path, O_CREAT | O_WRONLY, 0600);
     EXPECT_EQ(runloop_listen_unix(path, 0, 0), -EADDRINUSE);
     close(file);
+    remove_folder_of(path);
+}
+
+/// Who finds out whether a path was left behind leaves no trace at a program that uses it.
+TEST("a path with a socket of any kind is taken, and its listener sees no connection of who has asked") {
+    static const int types[] = {SOCK_STREAM, SOCK_SEQPACKET, SOCK_DGRAM};
+    const char *path = new_path();
+    for (int i = 0; i < 3; i++) {
+        struct sockaddr_un address = {.sun_family = AF_UNIX};
+        memcpy(address.sun_path, path, strlen(path) + 1);
+        int other = socket(AF_UNIX, types[i] | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        REQUIRE(bind(other, (struct sockaddr *)&address, sizeof address) == 0);
+        EXPECT_EQ(runloop_listen_unix(path, 0, 0), -EADDRINUSE); // it is going to listen
+        if (types[i] != SOCK_DGRAM)
+            REQUIRE(listen(other, 1) == 0);
+        EXPECT_EQ(runloop_listen_unix(path, 0, 0), -EADDRINUSE);
+        EXPECT_EQ(runloop_channel_listen(path, 0, 0), -EADDRINUSE);
+        struct pollfd query = {.fd = other, .events = POLLIN};
+        EXPECT_EQ(poll(&query, 1, 0), 0);
+        close(other);
+        int mine = runloop_listen_unix(path, 0, 0);
+        EXPECT(mine >= 0);
+        close(mine);
+        REQUIRE(unlink(path) == 0);
+    }
     remove_folder_of(path);
 }
 

@@ -21,8 +21,8 @@ extern "C" {
 RUNLOOP_EXPORT int runloop_listen_tcp(const char *address, uint16_t port, int backlog);
 
 /// A Unix socket with a path. `mode` has the permissions of the path, exactly, from the moment at which it exists; 0 is 0600: nobody but
-/// its owner may connect. A path that a program has left behind, on which nobody listens any more, is replaced; one on which somebody listens,
-/// or which is no socket, gives -EADDRINUSE. Programs that do so at the same time exclude one another by a lock of the directory.
+/// its owner may connect. A path that a program has left behind, whose socket nobody has any more, is replaced; one whose socket somebody has,
+/// who notices nothing of it, or which is no socket, gives -EADDRINUSE. Programs that do so at the same time exclude one another by a lock of the directory.
 /// -ENAMETOOLONG above 107 bytes; -ENOENT: no such directory.
 RUNLOOP_EXPORT int runloop_listen_unix(const char *path, uint32_t mode, int backlog);
 

@@ -81,12 +81,13 @@ static int lock_directory(const char *path) {
     return directory;
 }
 
-/// A path with a socket on which nobody listens, as a program leaves it behind that has been killed.
-static bool is_left_behind(const struct socket_address *local, int type) {
+/// A path whose socket no process has any more, as a program leaves it behind that has been killed. A datagram socket finds that out without
+/// a connection: of a stream socket it learns that its type is another one, of a datagram socket nothing, and that there is none.
+static bool is_left_behind(const struct socket_address *local) {
     struct stat status;
     if (lstat(local->local.sun_path, &status) < 0 || !S_ISSOCK(status.st_mode))
         return false;
-    int descriptor = open_socket(AF_UNIX, type);
+    int descriptor = open_socket(AF_UNIX, SOCK_DGRAM);
     if (descriptor < 0)
         return false;
     bool is_refused = connect(descriptor, &local->any, local->size) < 0 && errno == ECONNREFUSED;
@@ -94,14 +95,14 @@ static bool is_left_behind(const struct socket_address *local, int type) {
     return is_refused;
 }
 
-/// HOLDS: the directory's lock, since between bind and listen another program would take the path for one that was left behind.
-static int bind_path(int descriptor, const struct socket_address *local, int type, uint32_t mode, int backlog) {
+/// HOLDS: the directory's lock, since of two programs that find the same path left behind one would remove the other's socket.
+static int bind_path(int descriptor, const struct socket_address *local, uint32_t mode, int backlog) {
     const char *path = local->local.sun_path;
     // The path begins with the permissions that the socket has, less the umask, and gets the rest afterwards: it never has more.
     if (fchmod(descriptor, mode) < 0)
         return -errno;
     int result = bind(descriptor, &local->any, local->size) < 0 ? -errno : 0;
-    if (result == -EADDRINUSE && is_left_behind(local, type))
+    if (result == -EADDRINUSE && is_left_behind(local))
         result = unlink(path) < 0 || bind(descriptor, &local->any, local->size) < 0 ? -errno : 0;
     if (result < 0)
         return result;
@@ -123,7 +124,7 @@ int runloop__listen_local(const char *path, int type, uint32_t mode, int backlog
         return directory;
     int descriptor = open_socket(AF_UNIX, type);
     if (descriptor >= 0) {
-        result = bind_path(descriptor, &local, type, mode ? mode : OWNER_ONLY, backlog);
+        result = bind_path(descriptor, &local, mode ? mode : OWNER_ONLY, backlog);
         if (result < 0)
             descriptor = fail(descriptor, result);
     }
