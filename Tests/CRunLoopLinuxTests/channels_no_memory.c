@@ -1,28 +1,6 @@
 // channels_no_memory.c — each allocation of a channel fails once: nothing leaks, and both ends know what has become of it.
 #include "channels.h"
-
-/// The allocation that fails, counted from 1; 0: none.
-static _Atomic long failing;
-
-static bool fails(void) {
-    return failing > 0 && --failing == 0;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *pointer, size_t size);
-
-void *__wrap_malloc(size_t size) {
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size) {
-    return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *pointer, size_t size) {
-    return fails() ? NULL : __real_realloc(pointer, size);
-}
+#include "failing_memory.h"
 
 TEST("a channel that finds no memory is not made, and the socket remains the caller's") {
     int sockets[2], result = -ENOMEM;

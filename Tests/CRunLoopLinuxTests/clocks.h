@@ -10,7 +10,7 @@
 #include <sys/timerfd.h>
 
 #include "../../Sources/CRunLoopLinux/src/clock_timer.h"
-#include "linux_items.h"
+#include "failing_memory.h"
 
 #define HOUR (3600 * SECOND)
 
@@ -29,8 +29,6 @@ static struct {
     int readings_before_jump;
     int64_t jump_step_ns, jump_suspended_ns;
     bool refuses_jumps;
-    /// The allocation that fails, counted from 1; 0: none.
-    long failing_allocation;
 } clocks = {.lock = PTHREAD_MUTEX_INITIALIZER, .step_ns = 1700000000 * SECOND};
 
 static inline int64_t clock_offset(runloop_clock_id clock) {
@@ -145,12 +143,6 @@ int __wrap_runloop__clock_timer_set_for_jumps(int timer) {
 void __wrap_runloop__clock_timer_take_jump(int timer);
 void __wrap_runloop__clock_timer_take_jump(int timer) {
     take(timer);
-}
-
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size) {
-    return clocks.failing_allocation > 0 && --clocks.failing_allocation == 0 ? NULL : __real_calloc(count, size);
 }
 
 #endif // RUNLOOP_TEST_CLOCKS_H

@@ -1,28 +1,6 @@
 // files_no_memory.c — each allocation of a watch fails once: nothing leaks, and what was told, or read again where that is told, is right.
+#include "failing_memory.h"
 #include "files.h"
-
-/// The allocation that fails, counted from 1; 0: none.
-static _Atomic long failing;
-
-static bool fails(void) {
-    return failing > 0 && --failing == 0;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *pointer, size_t size);
-
-void *__wrap_malloc(size_t size) {
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size) {
-    return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *pointer, size_t size) {
-    return fails() ? NULL : __real_realloc(pointer, size);
-}
 
 TEST("a watch that finds no memory is not made, and leaves nothing") {
     enter_folder();

@@ -1,29 +1,6 @@
 // ports_no_memory.c — each allocation of a port fails once: nothing leaks, and what was refused can be tried again.
+#include "failing_memory.h"
 #include "ports.h"
-
-/// The allocation that fails, counted from 1; 0: none. And how many there were.
-static _Atomic long failing, allocations;
-
-static bool fails(void) {
-    allocations++;
-    return failing > 0 && --failing == 0;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *pointer, size_t size);
-
-void *__wrap_malloc(size_t size) {
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size) {
-    return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *pointer, size_t size) {
-    return fails() ? NULL : __real_realloc(pointer, size);
-}
 
 static int contexts;
 

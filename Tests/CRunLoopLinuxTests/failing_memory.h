@@ -1,0 +1,56 @@
+// failing_memory.h — allocations that fail, for programs that are linked with failing_memory of Tests/bin/c-tests.
+#ifndef RUNLOOP_TEST_FAILING_MEMORY_H
+#define RUNLOOP_TEST_FAILING_MEMORY_H
+
+#include "linux_items.h"
+
+/// The allocation that fails, counted from 1; 0: none. And how many there were.
+static _Atomic long failing, allocations;
+
+static inline bool fails(void) {
+    allocations++;
+    return failing > 0 && --failing == 0;
+}
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *pointer, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *pointer, size_t size);
+
+void *__wrap_malloc(size_t size) {
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size) {
+    return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *pointer, size_t size) {
+    return fails() ? NULL : __real_realloc(pointer, size);
+}
+
+/// `create` makes an object and frees it again, and gives the result of making it. Each of its allocations fails once, and then there is no
+/// descriptor for it: that is its result, and nothing is left.
+static inline void expect_failures_without_traces(int (*create)(void)) {
+    // What a process has once, it has from here on.
+    runloop_current();
+    EXPECT_EQ(create(), 0);
+    int before = count_descriptors();
+    bool is_over = false;
+    for (long allocation = 1; !is_over; allocation++) {
+        failing = allocation;
+        int result = create();
+        is_over = failing > 0;
+        failing = 0;
+        EXPECT_EQ(result, is_over ? 0 : -ENOMEM);
+        EXPECT_EQ(count_descriptors(), before);
+        EXPECT(allocation > 1 || !is_over);
+    }
+    use_up_descriptors(0);
+    EXPECT_EQ(create(), -EMFILE);
+    give_back_descriptors();
+}
+
+#endif // RUNLOOP_TEST_FAILING_MEMORY_H

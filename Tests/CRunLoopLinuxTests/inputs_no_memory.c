@@ -1,0 +1,127 @@
+// inputs_no_memory.c — each allocation of an input that runs fails once: nothing is lost before the end, and the end says why.
+#include "failing_memory.h"
+
+/// Three times what an input reads at first, so that its buffer has to grow.
+enum { LENGTH = 12000 };
+
+struct reading {
+    size_t count;
+    int ends, error;
+    bool keeps; ///< consumes nothing until all has come
+    bool is_wrong;
+};
+
+static char byte_at(size_t place) {
+    return (char)('a' + place % 23);
+}
+
+static void check(struct reading *reading, const char *bytes, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        reading->is_wrong |= bytes[i] != byte_at(reading->count + i);
+}
+
+static size_t take_bytes(runloop_input *input, const char *bytes, size_t count, void *info) {
+    (void)input;
+    struct reading *reading = info;
+    check(reading, bytes, count);
+    if (reading->keeps && count < LENGTH)
+        return 0;
+    reading->count += count;
+    return count;
+}
+
+static void note_end(runloop_input *input, int error, const char *rest, size_t count, void *info) {
+    (void)input;
+    struct reading *reading = info;
+    check(reading, rest, count);
+    reading->count += count;
+    reading->ends++;
+    reading->error = error;
+}
+
+static void write_all(int descriptor) {
+    char bytes[LENGTH];
+    for (size_t i = 0; i < LENGTH; i++)
+        bytes[i] = byte_at(i);
+    REQUIRE(write(descriptor, bytes, LENGTH) == LENGTH);
+}
+
+static runloop_input *add_input(int descriptor, struct reading *reading) {
+    runloop_input *input = NULL;
+    const runloop_input_config config = {.context.info = reading,
+                                         .descriptor = descriptor,
+                                         .owns = true,
+                                         .limit = LENGTH,
+                                         .received = take_bytes,
+                                         .ended = note_end};
+    REQUIRE(runloop_input_create(&config, &input) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), runloop_input_get_source(input), MODE) == 0);
+    return input;
+}
+
+/// Reads all with a failing allocation. Whether that one was asked for.
+static bool read_with_failure(long allocation, struct reading *reading) {
+    int ends[2];
+    make_pipe(ends);
+    runloop_input *input = add_input(ends[0], reading);
+    write_all(ends[1]);
+    close(ends[1]);
+    poll_mode(MODE);
+    failing = allocation;
+    RUN_UNTIL(MODE, reading->ends == 1);
+    bool has_failed = failing == 0;
+    failing = 0;
+    runloop_input_invalidate(input);
+    runloop_input_release(input);
+    return has_failed;
+}
+
+TEST("a buffer that can't grow will do as it is, while it is consumed") {
+    keep_mode(MODE);
+    int before = count_descriptors();
+    bool has_failed = true;
+    long allocation = 1;
+    for (; has_failed; allocation++) {
+        struct reading reading = {0};
+        has_failed = read_with_failure(allocation, &reading);
+        EXPECT(reading.count == LENGTH && reading.error == 0 && !reading.is_wrong);
+        EXPECT_EQ(count_descriptors(), before);
+    }
+    EXPECT(allocation > 2);
+}
+
+TEST("a full buffer that can't grow ends the input, which gives what it has") {
+    keep_mode(MODE);
+    int before = count_descriptors(), failures = 0;
+    bool has_failed = true;
+    for (long allocation = 1; has_failed; allocation++) {
+        struct reading reading = {.keeps = true};
+        has_failed = read_with_failure(allocation, &reading);
+        EXPECT(!reading.is_wrong && reading.count > 0);
+        EXPECT_EQ(reading.error, reading.count == LENGTH ? 0 : -ENOMEM);
+        EXPECT_EQ(count_descriptors(), before);
+        failures += reading.error < 0;
+    }
+    EXPECT_EQ(failures, 2); // to twice the size, and to the limit; the loop's own memory is not ours
+}
+
+TEST("an input that finds no descriptor to resume with stays paused, and loses nothing") {
+    int ends[2];
+    struct reading reading = {0};
+    make_pipe(ends);
+    runloop_input *input = add_input(ends[0], &reading);
+    EXPECT_EQ(runloop_input_pause(input), 0);
+    write_all(ends[1]);
+    use_up_descriptors(0);
+    EXPECT_EQ(runloop_input_resume(input), -EMFILE);
+    EXPECT(runloop_input_is_paused(input));
+    give_back_descriptors();
+    EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_EQ(reading.count, 0);
+    EXPECT_EQ(runloop_input_resume(input), 0);
+    RUN_UNTIL(MODE, reading.count == LENGTH);
+    EXPECT(!reading.is_wrong);
+    runloop_input_invalidate(input);
+    runloop_input_release(input);
+    close(ends[1]);
+}
