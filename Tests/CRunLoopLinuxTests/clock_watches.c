@@ -241,6 +241,32 @@ TEST("a forked child never calls an inherited watch") {
     end_watch(of_parent_watch);
 }
 
+static void end_thread_in_call(runloop_clock_watch *watch, const runloop_clock_change *change, void *info) {
+    (void)watch, (void)change;
+    ++*(int *)info;
+    pthread_exit(NULL);
+}
+
+static void *run_until_step(void *info) {
+    const runloop_clock_watch_config config = {.context.info = info, .changed = end_thread_in_call};
+    runloop_clock_watch *watch = NULL;
+    REQUIRE(runloop_clock_watch_create(&config, &watch) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), runloop_clock_watch_get_source(watch), MODE) == 0);
+    runloop_clock_watch_release(watch);
+    step(HOUR);
+    run_for(MODE, 30 * SECOND);
+    return NULL;
+}
+
+TEST("a thread may end in the call, and nothing is left over") {
+    int calls = 0;
+    on_new_thread(run_until_step, &calls);
+    int before = count_descriptors();
+    on_new_thread(run_until_step, &calls);
+    EXPECT_EQ(calls, 2);
+    EXPECT_EQ(count_descriptors(), before);
+}
+
 static int create_watch(void) {
     runloop_clock_watch_config config = {0};
     runloop_clock_watch *watch = NULL;

@@ -77,7 +77,10 @@ int runloop_counter_add(runloop_counter *counter, uint64_t value) {
     if (!counter || value == 0)
         return -EINVAL;
     int before = errno; // a signal handler leaves it as it was
-    int result = write(counter->descriptor, &value, sizeof value) < 0 ? -errno : 0;
+    int result;
+    do
+        result = write(counter->descriptor, &value, sizeof value) < 0 ? -errno : 0;
+    while (result == -EINTR);
     errno = before;
     return result;
 }

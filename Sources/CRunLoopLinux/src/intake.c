@@ -62,9 +62,9 @@ static int make_space(struct intake *intake) {
 static ptrdiff_t read_once(const struct intake *intake, char *bytes, size_t space) {
     if (intake->is_socket)
         return recv(intake->descriptor, bytes, space, MSG_DONTWAIT);
-    // Somebody else may have read what was reported.
+    // Somebody else may have read what was reported, and a signal may keep poll from saying so.
     struct pollfd query = {.fd = intake->descriptor, .events = POLLIN};
-    if (!intake->is_always_ready && poll(&query, 1, 0) == 0) {
+    if (!intake->is_always_ready && poll(&query, 1, 0) <= 0) {
         errno = EAGAIN;
         return -1;
     }

@@ -1,0 +1,260 @@
+// thread_ends.c — the thread ends in a call-out of a child, an alarm, a listener, an output, a counter, a channel: nothing is left over.
+#include "channels.h"
+
+/// Contexts that are retained, and calls in which a thread has ended.
+static _Atomic int contexts, calls;
+
+static void *retain_context(void *info) {
+    contexts++;
+    return info;
+}
+
+static void release_context(void *info) {
+    (void)info;
+    contexts--;
+}
+
+#define COUNTED                                                                                                        \
+    { .retain = retain_context, .release = release_context }
+
+static void end_thread(void) {
+    calls++;
+    pthread_exit(NULL);
+}
+
+/// On a thread that is to end in a call-out.
+static void run_until_end(runloop_source *source) {
+    REQUIRE(runloop_add_source(runloop_current(), source, MODE) == 0);
+    runloop_source_release(source);
+    run_for(MODE, 30 * SECOND);
+    REQUIRE(!"the thread should have ended in the call-out");
+}
+
+static void expect_nothing_left(void *(*body)(void *)) {
+    // What the first thread costs for ever is not a leak.
+    on_new_thread(body, NULL);
+    int before = count_descriptors();
+    on_new_thread(body, NULL);
+    EXPECT_EQ(calls, 2);
+    EXPECT_EQ(contexts, 0);
+    EXPECT_EQ(count_descriptors(), before);
+}
+
+static void end_in_exit(runloop_child *child, const runloop_child_exit *exit, void *info) {
+    (void)child, (void)info;
+    EXPECT_EQ(exit->status, 3);
+    end_thread();
+}
+
+static void *run_child(void *unused) {
+    pid_t pid = fork();
+    REQUIRE(pid >= 0);
+    if (pid == 0)
+        _exit(3);
+    const runloop_child_config config = {.context = COUNTED, .pid = pid, .reaps = true, .exited = end_in_exit};
+    runloop_child *child = NULL;
+    REQUIRE(runloop_child_create(&config, &child) == 0);
+    run_until_end(runloop_child_get_source(child));
+    return unused;
+}
+
+TEST("a child, which is reaped all the same") {
+    expect_nothing_left(run_child);
+    EXPECT_EQ(waitpid(-1, NULL, 0), -1);
+    EXPECT_EQ(errno, ECHILD);
+}
+
+static void end_in_alarm(runloop_alarm *alarm, int64_t date_ns, uint64_t missed, void *info) {
+    (void)alarm, (void)date_ns, (void)missed, (void)info;
+    end_thread();
+}
+
+static void *run_alarm(void *unused) {
+    const runloop_alarm_config config = {.context = COUNTED, .date_ns = 1, .interval_ns = MS, .fire = end_in_alarm};
+    runloop_alarm *alarm = NULL;
+    REQUIRE(runloop_alarm_create(&config, &alarm) == 0);
+    run_until_end(runloop_alarm_get_source(alarm));
+    return unused;
+}
+
+TEST("an alarm") {
+    expect_nothing_left(run_alarm);
+}
+
+static void end_in_accept(runloop_listener *listener, int descriptor, void *info) {
+    (void)listener, (void)info;
+    close(descriptor);
+    end_thread();
+}
+
+static void *run_listener(void *unused) {
+    const char *name = "runloop-test-thread-ends";
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const runloop_listener_config config = {
+        .context = COUNTED, .descriptor = runloop_listen_abstract(name, 0), .owns = true, .accepted = end_in_accept};
+    runloop_listener *listener = NULL;
+    REQUIRE(runloop_listener_create(&config, &listener) == 0);
+    memcpy(address.sun_path + 1, name, strlen(name));
+    int client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name));
+    REQUIRE(connect(client, (struct sockaddr *)&address, size) == 0);
+    // The connection stays in the queue.
+    close(client);
+    run_until_end(runloop_listener_get_source(listener));
+    return unused;
+}
+
+TEST("a listener") {
+    expect_nothing_left(run_listener);
+}
+
+static int reader;
+
+static void end_in_drain(runloop_output *output, int error, void *info) {
+    (void)info;
+    EXPECT_EQ(error, 0);
+    EXPECT_EQ(runloop_output_get_waiting(output), 0);
+    close(reader);
+    end_thread();
+}
+
+static void *run_output(void *unused) {
+    int ends[2];
+    make_pipe(ends);
+    reader = ends[0];
+    const runloop_output_config config = {
+        .context = COUNTED, .descriptor = ends[1], .owns = true, .limit = 10, .drained = end_in_drain};
+    runloop_output *output = NULL;
+    REQUIRE(runloop_output_create(&config, &output) == 0);
+    EXPECT_EQ(runloop_output_enqueue(output, "text", 4), 0);
+    run_until_end(runloop_output_get_source(output));
+    return unused;
+}
+
+TEST("an output") {
+    expect_nothing_left(run_output);
+}
+
+static void end_in_count(runloop_counter *counter, uint64_t sum, void *info) {
+    (void)counter, (void)info;
+    EXPECT_EQ(sum, 7);
+    end_thread();
+}
+
+static void *run_counter(void *unused) {
+    const runloop_counter_config config = {.context = COUNTED, .counted = end_in_count};
+    runloop_counter *counter = NULL;
+    REQUIRE(runloop_counter_create(&config, &counter) == 0);
+    EXPECT_EQ(runloop_counter_add(counter, 7), 0);
+    run_until_end(runloop_counter_get_source(counter));
+    return unused;
+}
+
+TEST("a counter") {
+    expect_nothing_left(run_counter);
+}
+
+//===-- channels -----------------------------------------------------------------------------------------------------===//
+
+static runloop_channel *other_end;
+
+static void end_in_receive(runloop_channel *channel, runloop_channel_message *message, void *info) {
+    (void)channel, (void)info;
+    EXPECT(message->call && message->descriptor_count == 1);
+    end_thread();
+}
+
+static void end_in_end(runloop_channel *channel, int32_t reason, void *info) {
+    (void)channel, (void)info;
+    EXPECT_EQ(reason, -EPIPE);
+    end_thread();
+}
+
+/// A channel of this thread, and `other_end`, which is in no loop yet.
+static runloop_channel *make_pair(const runloop_channel_config *config) {
+    int sockets[2];
+    make_sockets(sockets);
+    const runloop_channel_config others = {.receive = note_received, .ended = note_end};
+    runloop_channel *channel = NULL;
+    REQUIRE(runloop_channel_create(sockets[0], config, &channel) == 0);
+    REQUIRE(runloop_channel_create(sockets[1], &others, &other_end) == 0);
+    return channel;
+}
+
+static struct outcome asked;
+
+static void *run_receiver(void *unused) {
+    const runloop_channel_config config = {.context = COUNTED, .receive = end_in_receive};
+    runloop_channel *channel = make_pair(&config);
+    int standard_error = STDERR_FILENO;
+    const runloop_channel_request_config request = {.replied = note_answer, .info = &asked};
+    EXPECT_EQ(runloop_channel_request(other_end, "q", 1, &standard_error, 1, &request), 0);
+    run_until_end(runloop_channel_get_source(channel));
+    return unused;
+}
+
+/// The request of the thread that has ended.
+static void expect_answer(int result) {
+    REQUIRE(runloop_add_source(runloop_current(), runloop_channel_get_source(other_end), MODE) == 0);
+    RUN_UNTIL(MODE, ends);
+    EXPECT(asked.replies == 1 && asked.result == result);
+    runloop_channel_release(other_end);
+    ends = 0;
+}
+
+TEST("a channel that receives: the descriptors are closed, and the other end learns of the drop and of the end") {
+    runloop_current();
+    int before = count_descriptors();
+    for (int i = 0; i < 3; i++) {
+        asked = (struct outcome){0};
+        on_new_thread(run_receiver, NULL);
+        expect_answer(-ENOMSG);
+        // What a loop costs for ever is not a leak.
+        if (i == 0)
+            before = count_descriptors();
+    }
+    EXPECT_EQ(calls, 3);
+    EXPECT_EQ(contexts, 0);
+    EXPECT_EQ(count_descriptors(), before);
+}
+
+static void end_in_reply(const runloop_reply *reply, int *descriptors, size_t count, void *info) {
+    (void)descriptors, (void)count, (void)info;
+    EXPECT_EQ(reply->result, -EPIPE);
+    end_thread();
+}
+
+static int discards;
+
+static void note_discard(void *info) {
+    (void)info;
+    discards++;
+}
+
+static void *run_asker(void *unused) {
+    const runloop_channel_config config = {.context = COUNTED, .ended = end_in_end};
+    runloop_channel *channel = make_pair(&config);
+    const runloop_channel_request_config request = {.replied = end_in_reply, .discard = note_discard};
+    for (int i = 0; i < 2; i++)
+        EXPECT_EQ(runloop_channel_request(channel, "q", 1, NULL, 0, &request), 0);
+    end_channel(other_end);
+    run_until_end(runloop_channel_get_source(channel));
+    return unused;
+}
+
+TEST("a channel that answers its requests at its end: the others are discarded") {
+    expect_nothing_left(run_asker);
+    EXPECT_EQ(discards, 2);
+}
+
+static void *run_ended(void *unused) {
+    const runloop_channel_config config = {.context = COUNTED, .ended = end_in_end};
+    runloop_channel *channel = make_pair(&config);
+    end_channel(other_end);
+    run_until_end(runloop_channel_get_source(channel));
+    return unused;
+}
+
+TEST("a channel that has ended") {
+    expect_nothing_left(run_ended);
+}
