@@ -48,7 +48,7 @@ help: ## This list
 lib: $(OUT)/librunloop.a $(OUT)/librunloop.so.$(VERSION) ## The C library, static and shared
 
 # The flags and sources of the last build. Written when they change; everything depends on it.
-FLAGS = $(CC) $(CPPFLAGS) $(CORE_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) $(LDFLAGS) $(OBJECTS) $(cf_OBJECTS) $(linux_OBJECTS) $(foreign_OBJECTS)
+FLAGS = $(CC) $(CPPFLAGS) $(CORE_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) $(LDFLAGS) $(OBJECTS) $(cf_OBJECTS) $(linux_OBJECTS) $(foreign_OBJECTS) $(diagnostics_OBJECTS)
 .PHONY: always
 $(OUT)/flags: always
 	@mkdir -p $(@D)
@@ -131,16 +131,18 @@ endef
 CF := Sources/RunLoopCF
 LINUX := Sources/CRunLoopLinux
 FOREIGN := Sources/CRunLoopForeign
+DIAGNOSTICS := Sources/CRunLoopDiagnostics
 $(eval $(call library,cf,$(CF)))
 $(eval $(call library,linux,$(LINUX)))
 $(eval $(call library,foreign,$(FOREIGN)))
+$(eval $(call library,diagnostics,$(DIAGNOSTICS)))
 
--include $(OBJECTS:.o=.d) $(cf_OBJECTS:.o=.d) $(linux_OBJECTS:.o=.d) $(foreign_OBJECTS:.o=.d)
+-include $(OBJECTS:.o=.d) $(cf_OBJECTS:.o=.d) $(linux_OBJECTS:.o=.d) $(foreign_OBJECTS:.o=.d) $(diagnostics_OBJECTS:.o=.d)
 
 install: install-headers
 uninstall: uninstall-headers
 .PHONY: install-headers uninstall-headers test-cf test-cf-clients
-TOP_HEADERS := $(wildcard $(LINUX)/include/*.h $(FOREIGN)/include/*.h Bindings/cpp/*.hpp)
+TOP_HEADERS := $(wildcard $(LINUX)/include/*.h $(FOREIGN)/include/*.h $(DIAGNOSTICS)/include/*.h Bindings/cpp/*.hpp)
 
 install-headers:
 	install -d $(TO_INCLUDE)/runloop-cf/CoreFoundation

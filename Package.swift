@@ -24,6 +24,7 @@ let package = Package(
         .library(name: "RunLoopKitFoundation", targets: ["RunLoopKitFoundation"]),
         .library(name: "CRunLoopCore", targets: ["CRunLoopCore"]),
         .library(name: "CRunLoopLinux", targets: ["CRunLoopLinux"]),
+        .library(name: "CRunLoopDiagnostics", targets: ["CRunLoopDiagnostics"]),
     ],
     targets: [
         .target(
@@ -47,9 +48,18 @@ let package = Package(
             publicHeadersPath: "include",
             cSettings: [.define("_GNU_SOURCE")]
         ),
+        // Statistics, reports, traces and watchdogs; uses only what is public of the core.
+        .target(
+            name: "CRunLoopDiagnostics",
+            dependencies: ["CRunLoopCore"],
+            path: "Sources/CRunLoopDiagnostics",
+            sources: ["src"],
+            publicHeadersPath: "include",
+            cSettings: [.define("_GNU_SOURCE")]
+        ),
         .target(
             name: "RunLoopKit",
-            dependencies: ["CRunLoopCore", "CRunLoopLinux"],
+            dependencies: ["CRunLoopCore", "CRunLoopDiagnostics", "CRunLoopLinux"],
             path: "Sources/RunLoopKit",
             swiftSettings: swiftSettings
         ),

@@ -1,0 +1,66 @@
+// runloop_statistics.h — how much a loop does, and how long it takes: counts, and histograms of times. Part of runloop_diagnostics.h.
+#ifndef RUNLOOP_STATISTICS_H
+#define RUNLOOP_STATISTICS_H
+#include "runloop.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// The number of buckets of a histogram: eight for each power of two from 64 ns to about 18 minutes, and one below.
+#define RUNLOOP_HISTOGRAM_BUCKETS 272
+
+/// How often which durations were measured, with an error of at most an eighth.
+typedef struct runloop_histogram {
+    uint64_t count; ///< How many.
+    int64_t sum_ns; ///< Of all of them.
+    int64_t max_ns; ///< The longest, exactly.
+    uint64_t buckets[RUNLOOP_HISTOGRAM_BUCKETS];
+} runloop_histogram;
+
+/// The duration which that share of the measured ones did not exceed: the upper bound of its bucket, at most `max_ns`. 0.5 asks for the
+/// median. 0 for an empty histogram or NULL. O(buckets).
+RUNLOOP_EXPORT int64_t runloop_histogram_quantile_ns(const runloop_histogram *histogram, double share);
+
+/// The kinds of call-outs, as places in `callouts`.
+enum {
+    RUNLOOP_CALLOUT_OBSERVER = 0,
+    RUNLOOP_CALLOUT_TIMER = 1,
+    RUNLOOP_CALLOUT_SIGNALLED_SOURCE = 2,
+    RUNLOOP_CALLOUT_DESCRIPTOR_SOURCE = 3,
+    RUNLOOP_CALLOUT_TASK = 4,
+    RUNLOOP_CALLOUT_MAIN_QUEUE = 5,
+    RUNLOOP_CALLOUT_KINDS = 6,
+};
+
+/// What a loop has done since its statistics were started.
+typedef struct runloop_statistics {
+    int64_t elapsed_ns;                ///< Since the start.
+    int64_t running_ns;                ///< In runs, nested ones not counted again.
+    int64_t asleep_ns;                 ///< Of that, asleep. The rest of `running_ns` was busy.
+    uint64_t runs, iterations, sleeps; ///< Nested ones included.
+    uint64_t callouts[RUNLOOP_CALLOUT_KINDS];
+    runloop_histogram sleep;     ///< Sleeps.
+    runloop_histogram iteration; ///< Iterations of the outermost runs, without what they slept.
+    runloop_histogram callout;   ///< Call-outs; a nested run counts for the one around it, too.
+    runloop_histogram lateness;  ///< Of timers: from the date to the call-out.
+    runloop_histogram
+        post_to_run; ///< From a post to when the loop takes it up; of posts that come in a burst, the first.
+    /// Of the longest call-out: its item's name (cut), or "", and the kind.
+    char longest_name[64];
+    int longest_kind;
+} runloop_statistics;
+
+/// Starts the statistics of the calling thread's loop, from zero. From then on an iteration reads the clock some times and counts. Does
+/// nothing if they are started already. -ENOMEM, -EMFILE, -ESHUTDOWN. O(1).
+RUNLOOP_EXPORT int runloop_statistics_start(void);
+/// Stops them; what they have counted stays readable. Does nothing if they aren't started. O(1).
+RUNLOOP_EXPORT void runloop_statistics_stop(void);
+/// Copies the statistics of a loop, on any thread, without a lock. Each number is right for some moment of the call, not all of them for
+/// the same one. -ENOENT if they were never started, or the loop's thread has ended; -EINVAL, -ECHILD. O(buckets).
+RUNLOOP_EXPORT int runloop_statistics_copy(runloop *loop, runloop_statistics *statistics);
+
+#ifdef __cplusplus
+}
+#endif
+#endif // RUNLOOP_STATISTICS_H

@@ -1,0 +1,41 @@
+// followed.h — a loop that is followed: what its one tracer is told is passed on to those who follow it.
+#ifndef RUNLOOP_FOLLOWED_H
+#define RUNLOOP_FOLLOWED_H
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "runloop.h"
+
+/// Who follows a loop: one of each.
+enum role { ROLE_STATISTICS, ROLE_RECORDER, ROLE_WATCHDOG, ROLES };
+
+/// Of a loop and a role. Made when the role is first needed, and there for as long as anybody has the followed loop.
+struct follower {
+    /// On the loop's thread. `now_ns` is read once for all followers, from CLOCK_MONOTONIC.
+    void (*trace)(struct follower *follower, runloop_trace_point point, const void *object, int64_t value,
+                  int64_t now_ns);
+    /// Frees what it has besides its own memory. May be NULL.
+    void (*free)(struct follower *follower);
+    bool is_active; ///< loop's thread
+};
+
+/// A loop's followers: an object associated with the loop.
+struct followed {
+    _Atomic uint32_t references;
+    runloop_tracer before;                       ///< loop's thread: the tracer that was there, which is told first
+    bool is_traced;                              ///< loop's thread
+    _Atomic(struct follower *) followers[ROLES]; ///< written by the loop's thread, never taken back
+};
+
+/// The loop's thread: makes the calling thread's loop tell a follower, which has `size` bytes and is all zeros when it is made. 0, with
+/// the follower, or a negative errno.
+int followed_start(enum role role, size_t size, struct follower **follower);
+/// The loop's thread: no longer. NULL if it was never started.
+struct follower *followed_stop(enum role role);
+/// Any thread. NULL if the loop was never followed, or its thread has ended. To be released.
+struct followed *followed_copy(runloop *loop);
+void followed_release(struct followed *followed);
+
+#endif // RUNLOOP_FOLLOWED_H

@@ -1,0 +1,94 @@
+// report_json.c — a report for programs: one object on one line.
+
+#include <inttypes.h>
+
+#include "report.h"
+
+static void write_string(FILE *text, const char *string) {
+    fputc('"', text);
+    for (const unsigned char *byte = (const unsigned char *)string; *byte; byte++) {
+        if (*byte == '"' || *byte == '\\')
+            fprintf(text, "\\%c", *byte);
+        else if (*byte < 0x20)
+            fprintf(text, "\\u%04x", *byte);
+        else
+            fputc(*byte, text);
+    }
+    fputc('"', text);
+}
+
+static const char *json_bool(bool value) {
+    return value ? "true" : "false";
+}
+
+static void write_item(FILE *text, const struct finding *finding) {
+    fprintf(text, "{\"kind\":\"%s\",\"name\":", report_kinds[finding->kind]);
+    write_string(text, finding->name);
+    fprintf(text, ",\"isDue\":%s", json_bool(finding->is_due));
+    if (finding->kind == RUNLOOP_ITEM_TIMER && finding->wait_ns != RUNLOOP_NEVER)
+        fprintf(text, ",\"dueInNs\":%" PRId64, finding->wait_ns);
+    if (finding->kind == RUNLOOP_ITEM_TIMER)
+        fprintf(text, ",\"intervalNs\":%" PRId64, finding->interval_ns);
+    if (finding->descriptor >= 0)
+        fprintf(text, ",\"descriptor\":%d,\"events\":%" PRIu32 ",\"ready\":%" PRIu32, finding->descriptor,
+                finding->events, finding->ready);
+    fputc('}', text);
+}
+
+static void write_mode(FILE *text, const struct mode_findings *mode) {
+    fputs("{\"name\":", text);
+    write_string(text, mode->name);
+    fprintf(text, ",\"isCommon\":%s,\"isCurrent\":%s,\"items\":[", json_bool(mode->is_common),
+            json_bool(mode->is_current));
+    for (uint32_t i = 0; i < mode->count; i++) {
+        if (i > 0)
+            fputc(',', text);
+        write_item(text, &mode->items[i]);
+    }
+    fputs("]}", text);
+}
+
+static void write_histogram(FILE *text, const char *name, const runloop_histogram *histogram) {
+    fprintf(text,
+            ",\"%s\":{\"count\":%" PRIu64 ",\"sumNs\":%" PRId64 ",\"p50Ns\":%" PRId64 ",\"p99Ns\":%" PRId64
+            ",\"maxNs\":%" PRId64 "}",
+            name, histogram->count, histogram->sum_ns, runloop_histogram_quantile_ns(histogram, 0.5),
+            runloop_histogram_quantile_ns(histogram, 0.99), histogram->max_ns);
+}
+
+static void write_statistics(FILE *text, const runloop_statistics *counted) {
+    fprintf(text,
+            ",\"statistics\":{\"elapsedNs\":%" PRId64 ",\"runningNs\":%" PRId64 ",\"asleepNs\":%" PRId64
+            ",\"runs\":%" PRIu64 ",\"iterations\":%" PRIu64 ",\"sleeps\":%" PRIu64 ",\"callouts\":{",
+            counted->elapsed_ns, counted->running_ns, counted->asleep_ns, counted->runs, counted->iterations,
+            counted->sleeps);
+    for (int kind = 0; kind < RUNLOOP_CALLOUT_KINDS; kind++)
+        fprintf(text, "%s\"%s\":%" PRIu64, kind ? "," : "", report_callouts[kind], counted->callouts[kind]);
+    fputc('}', text);
+    write_histogram(text, "sleep", &counted->sleep);
+    write_histogram(text, "iteration", &counted->iteration);
+    write_histogram(text, "callout", &counted->callout);
+    write_histogram(text, "lateness", &counted->lateness);
+    write_histogram(text, "postToRun", &counted->post_to_run);
+    fputs(",\"longest\":", text);
+    write_string(text, counted->longest_name);
+    fputc('}', text);
+}
+
+void report_write_json(FILE *text, const struct findings *findings) {
+    fprintf(text, "{\"isMain\":%s,\"isWaiting\":%s,\"modes\":[", json_bool(findings->is_main),
+            json_bool(findings->is_waiting));
+    for (size_t i = 0; i < findings->mode_count; i++) {
+        if (i > 0)
+            fputc(',', text);
+        write_mode(text, &findings->modes[i]);
+    }
+    fputc(']', text);
+    if (findings->longest) {
+        fputs(",\"waitsLongest\":", text);
+        write_item(text, findings->longest);
+    }
+    if (findings->has_statistics)
+        write_statistics(text, &findings->statistics);
+    fputc('}', text);
+}

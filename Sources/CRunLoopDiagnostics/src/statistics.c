@@ -1,0 +1,235 @@
+// statistics.c — what a loop does, counted by its thread, and read by any.
+
+#include <stdio.h>
+#include <string.h>
+
+#include "followed.h"
+#include "histogram.h"
+
+/// Call-outs inside call-outs further down than this are counted, but not timed.
+enum { DEPTH = 32 };
+
+struct statistics {
+    struct follower follower;
+    // Written by the loop's thread, read by any.
+    counted start_ns, stop_ns, running_ns, asleep_ns, run_begin_ns, sleep_begin_ns;
+    counted runs, iterations, sleeps, callouts[RUNLOOP_CALLOUT_KINDS];
+    struct histogram sleep, iteration, callout, lateness, post_to_run;
+    counted longest_kind;
+    _Atomic char longest_name[sizeof((runloop_statistics *)0)->longest_name];
+    // The loop's thread.
+    int run_depth, callout_depth;
+    int64_t iteration_begin_ns, asleep_before_ns; ///< of the outermost run's iteration; 0: none
+    struct {
+        int64_t begin_ns;
+        int kind;
+        char name[sizeof((runloop_statistics *)0)->longest_name];
+    } open[DEPTH];
+};
+
+static struct statistics *statistics_of(struct follower *follower) {
+    return (struct statistics *)follower;
+}
+
+//===-- counting -----------------------------------------------------------------------------------------------------===//
+
+static void end_iteration(struct statistics *counts, int64_t now_ns) {
+    if (counts->iteration_begin_ns) {
+        int64_t asleep_ns = counted_get(&counts->asleep_ns) - counts->asleep_before_ns;
+        histogram_add(&counts->iteration, now_ns - counts->iteration_begin_ns - asleep_ns);
+    }
+    counts->iteration_begin_ns = 0;
+}
+
+static void begin_run(struct statistics *counts, int64_t now_ns) {
+    counted_add(&counts->runs, 1);
+    if (counts->run_depth++ == 0)
+        counted_set(&counts->run_begin_ns, now_ns);
+}
+
+static void end_run(struct statistics *counts, int64_t now_ns) {
+    // One that had begun before the statistics ends unseen.
+    if (counts->run_depth == 0 || --counts->run_depth > 0)
+        return;
+    end_iteration(counts, now_ns);
+    counted_add(&counts->running_ns, now_ns - counted_get(&counts->run_begin_ns));
+    counted_set(&counts->run_begin_ns, 0);
+    counts->callout_depth = 0;
+}
+
+static void begin_iteration(struct statistics *counts, int64_t now_ns) {
+    counted_add(&counts->iterations, 1);
+    if (counts->run_depth > 1)
+        return;
+    // The statistics were started inside the run.
+    if (counts->run_depth == 0) {
+        counts->run_depth = 1;
+        counted_set(&counts->run_begin_ns, now_ns);
+    }
+    end_iteration(counts, now_ns);
+    counts->iteration_begin_ns = now_ns;
+    counts->asleep_before_ns = counted_get(&counts->asleep_ns);
+}
+
+static void end_sleep(struct statistics *counts, int64_t now_ns) {
+    int64_t begin_ns = counted_get(&counts->sleep_begin_ns);
+    if (!begin_ns)
+        return;
+    counted_set(&counts->sleep_begin_ns, 0);
+    counted_add(&counts->sleeps, 1);
+    counted_add(&counts->asleep_ns, now_ns - begin_ns);
+    histogram_add(&counts->sleep, now_ns - begin_ns);
+}
+
+static const char *name_of(int kind, const void *object, uint32_t *line) {
+    void *item = (void *)(uintptr_t)object;
+    *line = 0;
+    switch (kind) {
+    case RUNLOOP_CALLOUT_OBSERVER: return runloop_observer_get_name(item, line);
+    case RUNLOOP_CALLOUT_TIMER: return runloop_timer_get_name(item, line);
+    case RUNLOOP_CALLOUT_SIGNALLED_SOURCE:
+    case RUNLOOP_CALLOUT_DESCRIPTOR_SOURCE: return runloop_source_get_name(item, line);
+    default: return NULL;
+    }
+}
+
+static void begin_callout(struct statistics *counts, int kind, const void *object, int64_t now_ns) {
+    counted_add(&counts->callouts[kind], 1);
+    int depth = counts->callout_depth++;
+    if (depth >= DEPTH)
+        return;
+    counts->open[depth].begin_ns = now_ns;
+    counts->open[depth].kind = kind;
+    uint32_t line;
+    // Now, since the item may be gone when its call-out returns.
+    const char *name = name_of(kind, object, &line);
+    char *text = counts->open[depth].name;
+    size_t size = sizeof counts->open[depth].name;
+    if (line)
+        snprintf(text, size, "%s:%u", name, line);
+    else
+        snprintf(text, size, "%s", name ? name : "");
+}
+
+static void end_callout(struct statistics *counts, int64_t now_ns) {
+    // A call-out in which the statistics were started returns unseen.
+    if (counts->callout_depth == 0 || --counts->callout_depth >= DEPTH)
+        return;
+    int64_t duration_ns = now_ns - counts->open[counts->callout_depth].begin_ns;
+    bool is_longest = duration_ns > counted_get(&counts->callout.max_ns);
+    histogram_add(&counts->callout, duration_ns);
+    if (!is_longest)
+        return;
+    counted_set(&counts->longest_kind, counts->open[counts->callout_depth].kind);
+    const char *name = counts->open[counts->callout_depth].name;
+    for (size_t i = 0; i < sizeof counts->longest_name; i++)
+        atomic_store_explicit(&counts->longest_name[i], name[i], memory_order_relaxed);
+}
+
+static void count(struct follower *follower, runloop_trace_point point, const void *object, int64_t value,
+                  int64_t now_ns) {
+    struct statistics *counts = statistics_of(follower);
+    switch (point) {
+    case RUNLOOP_TRACE_RUN_BEGIN: begin_run(counts, now_ns); break;
+    case RUNLOOP_TRACE_RUN_END: end_run(counts, now_ns); break;
+    case RUNLOOP_TRACE_ITERATION: begin_iteration(counts, now_ns); break;
+    case RUNLOOP_TRACE_SLEEP: counted_set(&counts->sleep_begin_ns, now_ns); break;
+    case RUNLOOP_TRACE_WAKE: end_sleep(counts, now_ns); break;
+    case RUNLOOP_TRACE_TASKS:
+        if (value)
+            histogram_add(&counts->post_to_run, now_ns - value);
+        break;
+    case RUNLOOP_TRACE_RETURN: end_callout(counts, now_ns); break;
+    case RUNLOOP_TRACE_TIMER:
+        // By the loop's own clock, which may be the program's.
+        histogram_add(&counts->lateness,
+                      runloop_now_ns() - runloop_timer_get_fire_date((runloop_timer *)(uintptr_t)object));
+        begin_callout(counts, RUNLOOP_CALLOUT_TIMER, object, now_ns);
+        break;
+    case RUNLOOP_TRACE_OBSERVER: begin_callout(counts, RUNLOOP_CALLOUT_OBSERVER, object, now_ns); break;
+    case RUNLOOP_TRACE_SIGNALLED: begin_callout(counts, RUNLOOP_CALLOUT_SIGNALLED_SOURCE, object, now_ns); break;
+    case RUNLOOP_TRACE_DESCRIPTOR: begin_callout(counts, RUNLOOP_CALLOUT_DESCRIPTOR_SOURCE, object, now_ns); break;
+    case RUNLOOP_TRACE_TASK: begin_callout(counts, RUNLOOP_CALLOUT_TASK, object, now_ns); break;
+    case RUNLOOP_TRACE_MAIN_QUEUE: begin_callout(counts, RUNLOOP_CALLOUT_MAIN_QUEUE, object, now_ns); break;
+    }
+}
+
+//===-- starting and reading -----------------------------------------------------------------------------------------===//
+
+static void clear(struct statistics *counts) {
+    counted *numbers[] = {&counts->stop_ns,        &counts->running_ns, &counts->asleep_ns,  &counts->run_begin_ns,
+                          &counts->sleep_begin_ns, &counts->runs,       &counts->iterations, &counts->sleeps};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        counted_set(numbers[i], 0);
+    for (int kind = 0; kind < RUNLOOP_CALLOUT_KINDS; kind++)
+        counted_set(&counts->callouts[kind], 0);
+    struct histogram *histograms[] = {&counts->sleep, &counts->iteration, &counts->callout, &counts->lateness,
+                                      &counts->post_to_run};
+    for (size_t i = 0; i < sizeof histograms / sizeof *histograms; i++)
+        histogram_clear(histograms[i]);
+    atomic_store_explicit(&counts->longest_name[0], 0, memory_order_relaxed);
+    counts->run_depth = counts->callout_depth = 0;
+    counts->iteration_begin_ns = 0;
+}
+
+int runloop_statistics_start(void) {
+    struct follower *follower;
+    int error = followed_start(ROLE_STATISTICS, sizeof(struct statistics), &follower);
+    if (error || follower->is_active)
+        return error;
+    struct statistics *counts = statistics_of(follower);
+    clear(counts);
+    counted_set(&counts->start_ns, runloop_get_now_ns(NULL));
+    follower->trace = count;
+    follower->is_active = true;
+    return 0;
+}
+
+void runloop_statistics_stop(void) {
+    struct follower *follower = followed_stop(ROLE_STATISTICS);
+    struct statistics *counts = follower ? statistics_of(follower) : NULL;
+    if (!counts || counted_get(&counts->stop_ns))
+        return;
+    int64_t now_ns = runloop_get_now_ns(NULL);
+    if (counted_get(&counts->run_begin_ns)) {
+        counted_add(&counts->running_ns, now_ns - counted_get(&counts->run_begin_ns));
+        counted_set(&counts->run_begin_ns, 0);
+    }
+    counted_set(&counts->stop_ns, now_ns);
+}
+
+static void copy(const struct statistics *counts, runloop_statistics *out) {
+    int64_t stop_ns = counted_get(&counts->stop_ns), now_ns = stop_ns ? stop_ns : runloop_get_now_ns(NULL);
+    int64_t run_begin_ns = counted_get(&counts->run_begin_ns), sleep_begin_ns = counted_get(&counts->sleep_begin_ns);
+    *out = (runloop_statistics){
+        .elapsed_ns = now_ns - counted_get(&counts->start_ns),
+        .running_ns = counted_get(&counts->running_ns) + (run_begin_ns ? now_ns - run_begin_ns : 0),
+        .asleep_ns = counted_get(&counts->asleep_ns) + (sleep_begin_ns ? now_ns - sleep_begin_ns : 0),
+        .runs = (uint64_t)counted_get(&counts->runs),
+        .iterations = (uint64_t)counted_get(&counts->iterations),
+        .sleeps = (uint64_t)counted_get(&counts->sleeps),
+        .longest_kind = (int)counted_get(&counts->longest_kind),
+    };
+    for (int kind = 0; kind < RUNLOOP_CALLOUT_KINDS; kind++)
+        out->callouts[kind] = (uint64_t)counted_get(&counts->callouts[kind]);
+    histogram_copy(&counts->sleep, &out->sleep);
+    histogram_copy(&counts->iteration, &out->iteration);
+    histogram_copy(&counts->callout, &out->callout);
+    histogram_copy(&counts->lateness, &out->lateness);
+    histogram_copy(&counts->post_to_run, &out->post_to_run);
+    for (size_t i = 0; i < sizeof out->longest_name - 1; i++)
+        out->longest_name[i] = atomic_load_explicit(&counts->longest_name[i], memory_order_relaxed);
+}
+
+int runloop_statistics_copy(runloop *loop, runloop_statistics *out) {
+    if (!loop || !out)
+        return -EINVAL;
+    struct followed *followed = followed_copy(loop);
+    if (!followed)
+        return -ENOENT;
+    struct follower *follower = atomic_load_explicit(&followed->followers[ROLE_STATISTICS], memory_order_acquire);
+    if (follower)
+        copy(statistics_of(follower), out);
+    followed_release(followed);
+    return follower ? 0 : -ENOENT;
+}
