@@ -33,6 +33,24 @@ import Testing
         }
     }
 
+    @Test("A collection that is computed may use the writer that it is written to", .timeLimit(.minutes(1)))
+    func computed() async throws {
+        let thread = try RunLoop.Thread()
+        let (reader, output) = try makeSocketPair()
+        let writer = try RunLoop.Writer(output, on: thread.loop, limit: 100, closesDescriptor: true)
+        let text = "text".utf8.lazy.map { byte in
+            #expect((try? writer.enqueue("no")) != nil)
+            return byte
+        }
+        #expect(try await writer.write(text) == 4)
+        #expect(try writer.enqueue("more".utf8.lazy.map { $0 + UInt8(writer.waitingCount * 0) }))
+        #expect(try await writer.finish())
+        var received = ""
+        for try await line in thread.loop.lines(of: reader) { received += line }
+        #expect(received.hasSuffix("more") && received.contains("text"))
+        close(reader)
+    }
+
     @Test("Nobody waits for a reader that is fast, and what was enqueued is sent without a flush")
     func fast() async throws {
         let thread = try RunLoop.Thread()

@@ -82,8 +82,9 @@ extension RunLoop {
             defer { queue.leave(ticket) }
             var accepted = 0
             while accepted < count {
-                let attempt = queue.attempt(.first(ticket)) {
-                    withBytes(bytes.dropFirst(accepted)) { output.write($0) }
+                // The bytes first: a collection may be computed, by code that uses the writer.
+                let attempt = withBytes(bytes.dropFirst(accepted)) { bytes in
+                    queue.attempt(.first(ticket)) { output.write(bytes) }
                 }
                 switch attempt {
                 case .taken(let more): accepted += more
@@ -109,7 +110,7 @@ extension RunLoop {
         /// - Returns: were they accepted? `false` also while a task waits with an earlier write.
         /// - Throws: also `outputTooLarge` if there are more bytes than the limit.
         public func enqueue(_ bytes: some Collection<UInt8>) throws(RunLoop.Error) -> Bool {
-            switch queue.attempt(.lineIsEmpty, { withBytes(bytes) { output.enqueue($0) } }) {
+            switch withBytes(bytes, { bytes in queue.attempt(.lineIsEmpty) { output.enqueue(bytes) } }) {
             case .taken: return true
             case .mustWait: return false
             case .failure(let error): throw reason(for: error)
