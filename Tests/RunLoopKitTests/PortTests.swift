@@ -214,6 +214,24 @@ private actor Owner: RunLoop.BoundActor {
         thread.stop()
     }
 
+    @Test("A message whose sender was cancelled when it got within the capacity is received, or its sender is told")
+    func cancelsAtAdmission() async throws {
+        let thread = try RunLoop.Thread()
+        let (accepted, received) = (Count(), Count())
+        let port = try RunLoop.Port<Void, Void>(on: thread.loop, capacity: 1) { _ in received.increment() }
+        for _ in 0..<2000 {
+            let senders = (0..<8).map { _ in
+                Task { if (try? await port.sendWaiting(())) != nil { accepted.increment() } }
+            }
+            for sender in senders { sender.cancel() }
+            for sender in senders { await sender.value }
+        }
+        #expect(try await eventually { port.count == 0 })
+        try await thread.loop.performAndWait {}
+        #expect(received.value == accepted.value)
+        thread.stop()
+    }
+
     @Test("A message can be kept and replied to elsewhere, after the end of the port too")
     func keeps() async throws {
         let thread = try RunLoop.Thread()

@@ -118,7 +118,7 @@ extension RunLoop {
             if result < 0 { throw ChannelError(result: result) }
             do throws(PortError) {
                 return try await answer.wait(
-                    timeout: nil, clock: ContinuousClock(), isolation: actor, withdraw: {})
+                    timeout: nil, clock: ContinuousClock(), isolation: actor, withdraw: { true })
             } catch {
                 throw ChannelError(error)
             }

@@ -88,7 +88,7 @@ extension RunLoop {
             let admission = PortAnswer<Void>()
             let number = try state.enqueue(request, admission: admission)
             let state = state
-            try await admission.wait(timeout: timeout, clock: clock, isolation: actor) { state.remove(number) }
+            try await admission.wait(timeout: timeout, clock: clock, isolation: actor) { state.removeWaiting(number) }
         }
 
         /// Sends a request, waits for space if there is none, and returns the reply. The task blocks no thread.
@@ -115,7 +115,10 @@ extension RunLoop {
             let answer = PortAnswer<Reply>()
             let number = try state.enqueue(request, answer: answer)
             let state = state
-            return try await answer.wait(timeout: timeout, clock: clock, isolation: actor) { state.remove(number) }
+            return try await answer.wait(timeout: timeout, clock: clock, isolation: actor) {
+                state.remove(number)
+                return true
+            }
         }
 
         /// The loop on whose thread messages are received.

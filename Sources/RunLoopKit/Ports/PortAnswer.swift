@@ -27,10 +27,11 @@ final class PortAnswer<Value>: @unchecked Sendable {
         return isFirst
     }
 
-    /// The one task that waits. If it gives up, `withdraw` is called before it continues.
+    /// The one task that waits. If it wants to give up, `withdraw` is called, which says whether it may: `false` if somebody is about to settle
+    /// this.
     func wait(
         timeout: Duration?, clock: some Clock<Duration>, isolation actor: isolated (any Actor)?,
-        withdraw: @escaping @Sendable () -> Void
+        withdraw: @escaping @Sendable () -> Bool
     ) async throws(RunLoop.PortError) -> sending Value {
         let alarm = timeout.map { timeout in
             Task {
@@ -46,10 +47,8 @@ final class PortAnswer<Value>: @unchecked Sendable {
         return try take()
     }
 
-    private func giveUp(_ error: RunLoop.PortError, _ withdraw: () -> Void) {
-        guard isOpen else { return }
-        withdraw()
-        settle(.failure(error))
+    private func giveUp(_ error: RunLoop.PortError, _ withdraw: () -> Bool) {
+        if isOpen && withdraw() { settle(.failure(error)) }
     }
 
     private func suspend(isolation actor: isolated (any Actor)?) async {

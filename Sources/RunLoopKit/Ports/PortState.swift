@@ -107,12 +107,19 @@ final class PortState<Request, Reply>: @unchecked Sendable {
     }
 
     /// No effect if the message has been received. O(messages).
-    func remove(_ number: Int) {
+    func remove(_ number: Int) { remove(where: { $0.number == number }) }
+
+    /// No effect, and `false`, if the message has been admitted: its sender is told so soon. O(messages).
+    func removeWaiting(_ number: Int) -> Bool { remove(where: { $0.number == number && $0.admission != nil }) }
+
+    @discardableResult
+    private func remove(where condition: (Entry) -> Bool) -> Bool {
         let removed: (entry: Entry?, admission: PortAnswer<Void>?)? = content.withLock { content in
-            guard let offset = content.entries.firstOffset(where: { $0.number == number }) else { return nil }
+            guard let offset = content.entries.firstOffset(where: condition) else { return nil }
             return (content.entries.remove(at: offset), offset < capacity ? takeAdmission(&content) : nil)
         }
         removed?.admission?.settle(.success(()))
+        return removed != nil
     }
 
     func end() {
