@@ -271,10 +271,14 @@ test-guests: ## Other libraries in our loop: GLib, Wayland with weston, sd-bus, 
 guest-deps: ## Installs the development packages of the guests (apt-get)
 	apt-get install -y libglib2.0-dev libwayland-dev weston libsystemd-dev libcurl4-openssl-dev libc-ares-dev pkg-config
 
-.PHONY: test-bindings stress-bindings
+.PHONY: test-bindings stress-bindings test-python-asyncio
 test-bindings: ## The bindings to other languages (FOLDERS="cpp go")
 	@mkdir -p $(BUILD)
 	@set -o pipefail; Tests/bin/bindings $(FOLDERS) 2>&1 | tee $(BUILD)/test-bindings.log
+
+test-python-asyncio: ## All of CPython's own tests of asyncio, on the event loop of Bindings/python: two minutes
+	@mkdir -p $(BUILD)/bindings/python
+	@INCLUDE=$(CORE)/include OUT=$(abspath $(BUILD))/bindings/python Tests/Bindings/python/run asyncio
 
 stress-bindings: ## Stresses the bindings for SECONDS=600, each under its language's checks (FOLDERS="cpp go")
 	@STRESS=$(or $(SECONDS),600) Tests/bin/bindings $(FOLDERS)

@@ -1,0 +1,150 @@
+"""What all parts need of the C library: errors, names, times, and how callbacks are kept, called and what they raise."""
+
+import math
+import os
+import threading
+
+from ._native import ffi, lib
+
+FOREVER_NS = (1 << 63) - 1
+
+
+def check(outcome):
+    """What a C function returned, if it is not an error."""
+    if outcome < 0:
+        raise OSError(-outcome, os.strerror(-outcome))
+    return outcome
+
+
+_names = {}
+
+
+def mode_name(mode):
+    """The C name of a mode, the same pointer for equal names."""
+    name = _names.get(mode)
+    if name is None:
+        text = mode.encode()
+        if b"\0" in text:
+            raise ValueError("the name of a mode contains no null characters")
+        name = lib.runloop_mode_name(text)
+        if not name:
+            raise MemoryError
+        _names[mode] = name
+    return name
+
+
+def nanoseconds(seconds):
+    """Of a duration or an instant in seconds; what they can't hold is for ever."""
+    if math.isnan(seconds):
+        raise ValueError("not a number of seconds: nan")
+    if abs(seconds) >= FOREVER_NS / 1e9:
+        return FOREVER_NS if seconds > 0 else -FOREVER_NS
+    return int(seconds * 1e9)
+
+
+def in_seconds(ns):
+    return math.inf if ns == FOREVER_NS else ns / 1e9
+
+
+class Callback:
+    """What the C library has a handle of. An invalidated item lets its function go at once, whenever the C library releases the
+    handle: otherwise a source whose callback refers to the source would never be freed."""
+
+    __slots__ = ("call",)
+
+    def __init__(self, call):
+        self.call = call
+
+    def clear(self):
+        self.call = _nothing
+
+
+def _nothing(*unused):
+    pass
+
+
+# The handles that the C library has, until it calls `released` or `posted`.
+_kept = {}
+
+
+def keep(callback):
+    handle = ffi.new_handle(callback)
+    _kept[handle] = handle
+    return handle
+
+
+def drop(handle, kept=_kept):  # Also while the interpreter ends, and this module has no names any more.
+    kept.pop(handle, None)
+
+
+def create(function, kind, config, callback):
+    """A new C item, whose context keeps the callback."""
+    out = ffi.new(kind)
+    handle = config.context.info = keep(callback)
+    config.context.release = lib.released
+    try:
+        check(function(config, out))
+    except BaseException:
+        drop(handle)
+        raise
+    return out[0]
+
+
+class Runs(threading.local):
+    """The runs of the thread, the innermost one last: each is a list with the exception that is to come out of it, if there is
+    one."""
+
+    def __init__(self):
+        self.active = []
+
+
+runs = Runs()
+
+
+def left(kind, error, trace):
+    """A callback has raised: the innermost run ends with the exception. One that was raised before becomes its context. Outside of
+    runs it is raised to cffi, which prints it."""
+    if not runs.active:
+        raise error
+    run = runs.active[-1]
+    if run and run[0] is not error and error.__context__ is None:
+        error.__context__ = run[0]
+    run[:] = [error]
+    lib.runloop_stop(lib.runloop_current())
+
+
+@ffi.def_extern(onerror=left)
+def fired(timer, info):
+    ffi.from_handle(info).call()
+
+
+@ffi.def_extern(onerror=left)
+def performed(source, info):
+    ffi.from_handle(info).call()
+
+
+@ffi.def_extern(onerror=left)
+def ready(source, events, info):
+    ffi.from_handle(info).call(events)
+
+
+@ffi.def_extern(onerror=left)
+def observed(observer, activity, info):
+    ffi.from_handle(info).call(activity)
+
+
+@ffi.def_extern(onerror=left)
+def posted(info):
+    callback = ffi.from_handle(info)
+    drop(info)
+    callback()
+
+
+@ffi.def_extern(onerror=left)
+def released(info, drop=drop):
+    drop(info)
+
+
+@ffi.def_extern(onerror=left)
+def signals_pending():
+    """Python's handlers run when Python's code does, before the first instruction here at the latest."""
