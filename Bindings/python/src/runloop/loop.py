@@ -97,8 +97,11 @@ class Loop:
 
     is_current = property(lambda self: bool(lib.runloop_is_current(self._c)))
     is_waiting = property(lambda self: bool(lib.runloop_is_waiting(self._c)))
-    is_idle = property(lambda self: bool(lib.runloop_is_idle(self._c)), doc="In a BEFORE_WAITING observer: whether it would sleep
-    now.")
+
+    @property
+    def is_idle(self):
+        """In a BEFORE_WAITING observer: whether it would sleep now."""
+        return bool(lib.runloop_is_idle(self._c))
 
     @property
     def current_mode(self):
