@@ -6,9 +6,13 @@ SHELL := /bin/bash
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
+MANDIR ?= $(PREFIX)/share/man
+# What lib and install are about. All of them need core.
+LIBRARIES ?= core cf linux foreign diagnostics
 VERSION := 0.1.0
 # Before 1.0 a minor version may break programs, so it is part of the name that they ask the loader for.
 SOVERSION := $(basename $(VERSION))
+comma := ,
 empty :=
 space := $(empty) $(empty)
 BUILD ?= build
@@ -27,7 +31,7 @@ SANITIZE_FLAGS := $(SANITIZE_FLAGS_$(SANITIZE))
 
 CORE := Sources/CRunLoopCore
 SOURCES := $(shell scripts/core-sources)
-HEADERS := runloop.h runloop_clock.h runloop_host.h runloop_inspect.h
+HEADERS := $(shell scripts/library-files headers core) $(wildcard Bindings/cpp/*.hpp)
 OBJECTS := $(SOURCES:$(CORE)/src/%.c=$(OUT)/core/%.o)
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wundef -Werror
 CFLAGS ?= -O2 -g
@@ -45,7 +49,9 @@ help: ## This list
 
 #-- the library -------------------------------------------------------------------------------------------------------
 
-lib: $(OUT)/librunloop.a $(OUT)/librunloop.so.$(VERSION) ## The C library, static and shared
+.PHONY: lib-core
+lib: $(LIBRARIES:%=lib-%) ## The C libraries, static and shared
+lib-core: $(OUT)/librunloop.a $(OUT)/librunloop.so.$(VERSION)
 
 # The flags and sources of the last build. Written when they change; everything depends on it.
 FLAGS = $(CC) $(CPPFLAGS) $(CORE_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) $(LDFLAGS) $(OBJECTS) $(cf_OBJECTS) $(linux_OBJECTS) $(foreign_OBJECTS) $(diagnostics_OBJECTS)
@@ -55,7 +61,10 @@ $(OUT)/flags: always
 	@printf '%s\n' '$(subst ','\'',$(FLAGS))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(FLAGS))' > $@
 
 # A thread that has a loop runs the library's code when it ends, so the library stays loaded after dlclose.
-SHARED = $(CC) -shared -pthread $(LDFLAGS) $(SANITIZE_FLAGS) -Wl,-z,nodelete
+SHARED = $(CC) -shared -pthread $(LDFLAGS) $(SANITIZE_FLAGS) -Wl,-z,nodelete -Wl,--version-script=runloop.map
+# Where libraries on top of librunloop look for it: in their own folder, whichever that is. Empty if that is one the loader knows.
+RUNPATH ?= $$ORIGIN
+WITH_RUNPATH = $(if $(RUNPATH),-Wl$(comma)-rpath$(comma)'$(RUNPATH)')
 
 $(OUT)/core/%.o: $(CORE)/src/%.c $(OUT)/flags Makefile
 	@mkdir -p $(@D)
@@ -67,38 +76,64 @@ $(OUT)/librunloop.a: $(OBJECTS)
 	@echo "  AR   $@"
 	@$(AR) rcs $@ $^
 
-$(OUT)/librunloop.so.$(VERSION): $(OBJECTS)
+$(OUT)/librunloop.so.$(VERSION): $(OBJECTS) runloop.map
 	@echo "  LINK $@"
-	@$(SHARED) -Wl,--gc-sections -Wl,-soname,librunloop.so.$(SOVERSION) -o $@ $^
+	@$(SHARED) -Wl,--gc-sections -Wl,-soname,librunloop.so.$(SOVERSION) -o $@ $(OBJECTS)
 	@ln -sf $(@F) $(@D)/librunloop.so.$(SOVERSION)
 
 # Names of folders may contain spaces.
 TO_INCLUDE = "$(DESTDIR)$(INCLUDEDIR)"
 TO_LIB = "$(DESTDIR)$(LIBDIR)"
-FILL_IN = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|'
+TO_MAN = "$(DESTDIR)$(MANDIR)"
+TO_CMAKE = $(TO_LIB)/cmake/RunLoop
+FILL_IN = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \
+    -e 's|@SOVERSION@|$(SOVERSION)|' -e "s|@INCLUDEDIR_FROM_LIBDIR@|$$(realpath -m --relative-to='$(LIBDIR)' '$(INCLUDEDIR)')|"
 
-install: lib ## Header, libraries and runloop.pc into PREFIX (and DESTDIR)
-	install -d $(TO_INCLUDE) $(TO_LIB)/pkgconfig
-	install -m 644 $(HEADERS:%=$(CORE)/include/%) $(TO_INCLUDE)
+install: $(LIBRARIES:%=install-%) ## Libraries, headers, man pages, files for pkg-config and CMake into PREFIX (and DESTDIR); LIBRARIES="core linux"
+install-core: install-man-core ## Only the core
+	install -d $(TO_INCLUDE) $(TO_LIB)/pkgconfig $(TO_CMAKE)
+	install -m 644 $(HEADERS) $(TO_INCLUDE)
 	install -m 644 $(OUT)/librunloop.a $(TO_LIB)/librunloop.a
 	install -m 755 $(OUT)/librunloop.so.$(VERSION) $(TO_LIB)/librunloop.so.$(VERSION)
 	ln -sf librunloop.so.$(VERSION) $(TO_LIB)/librunloop.so.$(SOVERSION)
 	ln -sf librunloop.so.$(VERSION) $(TO_LIB)/librunloop.so
 	$(FILL_IN) runloop.pc.in > $(TO_LIB)/pkgconfig/runloop.pc
+	$(FILL_IN) RunLoopConfig.cmake.in > $(TO_CMAKE)/RunLoopConfig.cmake
+	$(FILL_IN) RunLoopConfigVersion.cmake.in > $(TO_CMAKE)/RunLoopConfigVersion.cmake
+install-core: lib-core
 
-uninstall: ## Removes what install has installed
-	rm -f $(HEADERS:%=$(TO_INCLUDE)/%) $(TO_LIB)/librunloop.a $(TO_LIB)/librunloop.so $(TO_LIB)/librunloop.so.$(SOVERSION) \
+uninstall: uninstall-man ## Removes what install has installed
+	rm -f $(addprefix $(TO_INCLUDE)/,$(notdir $(HEADERS))) $(TO_LIB)/librunloop.a $(TO_LIB)/librunloop.so $(TO_LIB)/librunloop.so.$(SOVERSION) \
 	    $(TO_LIB)/librunloop.so.$(VERSION) $(TO_LIB)/pkgconfig/runloop.pc
+	rm -rf $(TO_CMAKE)
+
+#-- man pages ---------------------------------------------------------------------------------------------------------
+
+# Written from the comments of the headers: a page for each function and each type, and one in section 7 for each library.
+WITH_MAN := core linux foreign diagnostics
+.PHONY: man install-core uninstall-man
+man: $(WITH_MAN:%=$(BUILD)/man/%) ## The man pages in build/man
+
+$(WITH_MAN:%=$(BUILD)/man/%): $(BUILD)/man/%: scripts/man-pages Makefile $(wildcard Sources/CRunLoop*/include/*.h)
+	@scripts/man-pages $* $@
+
+install-man-%: $(BUILD)/man/%
+	install -d $(TO_MAN)/man3 $(TO_MAN)/man7
+	cp -P $</man3/* $(TO_MAN)/man3
+	cp -P $</man7/* $(TO_MAN)/man7
+
+uninstall-man: man
+	@cd $(BUILD)/man && find . -name 'runloop*.[37]' | sed 's|^\./[a-z]*/||' | (cd $(TO_MAN) 2> /dev/null && xargs rm -f || true)
 
 #-- the libraries on top of it ------------------------------------------------------------------------------------------
 
 # $(call library,NAME,FOLDER): librunloop-NAME, static and shared, of the C files in FOLDER/src. It finds librunloop in its own folder,
 # whichever that is.
 define library
-$(1)_OBJECTS := $(patsubst $(2)/src/%.c,$(OUT)/$(1)/%.o,$(sort $(wildcard $(2)/src/*.c)))
-.PHONY: install-$(1) uninstall-$(1)
-lib: $(OUT)/librunloop-$(1).a $(OUT)/librunloop-$(1).so.$(VERSION)
-install: install-$(1)
+$(1)_HEADERS := $(shell scripts/library-files headers $(1))
+$(1)_OBJECTS := $(patsubst $(2)/src/%.c,$(OUT)/$(1)/%.o,$(shell scripts/library-files sources $(1)))
+.PHONY: lib-$(1) install-$(1) uninstall-$(1)
+lib-$(1): $(OUT)/librunloop-$(1).a $(OUT)/librunloop-$(1).so.$(VERSION)
 uninstall: uninstall-$(1)
 
 $(OUT)/$(1)/%.o: $(2)/src/%.c $(OUT)/flags Makefile
@@ -113,11 +148,12 @@ $(OUT)/librunloop-$(1).a: $$($(1)_OBJECTS)
 
 $(OUT)/librunloop-$(1).so.$(VERSION): $$($(1)_OBJECTS) $(OUT)/librunloop.so.$(VERSION)
 	@echo "  LINK $$@"
-	@$$(SHARED) -Wl,-soname,librunloop-$(1).so.$(SOVERSION) -Wl,-rpath,'$$$$ORIGIN' -o $$@ $$^
+	@$$(SHARED) -Wl,-soname,librunloop-$(1).so.$(SOVERSION) $$(WITH_RUNPATH) -o $$@ $$^
 	@ln -sf $$(@F) $$(@D)/librunloop-$(1).so.$(SOVERSION)
 
-install-$(1): lib
-	install -d $$(TO_LIB)/pkgconfig
+install-$(1): lib-$(1) install-core $(if $(filter $(1),$(WITH_MAN)),install-man-$(1))
+	install -d $$(TO_LIB)/pkgconfig $$(TO_INCLUDE)$$(FOLDER_$(1))
+	install -m 644 $$($(1)_HEADERS) $$(TO_INCLUDE)$$(FOLDER_$(1))
 	install -m 644 $(OUT)/librunloop-$(1).a $$(TO_LIB)/librunloop-$(1).a
 	install -m 755 $(OUT)/librunloop-$(1).so.$(VERSION) $$(TO_LIB)/librunloop-$(1).so.$(VERSION)
 	ln -sf librunloop-$(1).so.$(VERSION) $$(TO_LIB)/librunloop-$(1).so.$(SOVERSION)
@@ -125,8 +161,11 @@ install-$(1): lib
 	$$(FILL_IN) runloop-$(1).pc.in > $$(TO_LIB)/pkgconfig/runloop-$(1).pc
 
 uninstall-$(1):
-	rm -f $$(TO_LIB)/librunloop-$(1).* $$(TO_LIB)/pkgconfig/runloop-$(1).pc
+	rm -f $$(TO_LIB)/librunloop-$(1).* $$(TO_LIB)/pkgconfig/runloop-$(1).pc $$(addprefix $$(TO_INCLUDE)$$(FOLDER_$(1))/,$$(notdir $$($(1)_HEADERS)))
 endef
+
+# Headers with the names of CoreFoundation's stand apart.
+FOLDER_cf := /runloop-cf/CoreFoundation
 
 CF := Sources/RunLoopCF
 LINUX := Sources/CRunLoopLinux
@@ -139,19 +178,7 @@ $(eval $(call library,diagnostics,$(DIAGNOSTICS)))
 
 -include $(OBJECTS:.o=.d) $(cf_OBJECTS:.o=.d) $(linux_OBJECTS:.o=.d) $(foreign_OBJECTS:.o=.d) $(diagnostics_OBJECTS:.o=.d)
 
-install: install-headers
-uninstall: uninstall-headers
-.PHONY: install-headers uninstall-headers test-cf test-cf-clients
-TOP_HEADERS := $(wildcard $(LINUX)/include/*.h $(FOREIGN)/include/*.h $(DIAGNOSTICS)/include/*.h Bindings/cpp/*.hpp)
-
-install-headers:
-	install -d $(TO_INCLUDE)/runloop-cf/CoreFoundation
-	install -m 644 $(CF)/include/CoreFoundation/*.h $(TO_INCLUDE)/runloop-cf/CoreFoundation
-	install -m 644 $(TOP_HEADERS) $(TO_INCLUDE)
-
-uninstall-headers:
-	rm -rf $(TO_INCLUDE)/runloop-cf
-	rm -f $(addprefix $(TO_INCLUDE)/,$(notdir $(TOP_HEADERS)))
+.PHONY: test-cf test-cf-clients
 
 test-cf: ## Programs written for CFRunLoop, on this library and on CoreFoundation
 	@Tests/bin/cf-programs
@@ -187,7 +214,7 @@ $(OUT)/librunloop-%.a: $(OUT)/hosts/%.o
 
 $(OUT)/librunloop-%.so.$(VERSION): $(OUT)/hosts/%.o $(OUT)/librunloop.so.$(VERSION)
 	@echo "  LINK $@"
-	@$(SHARED) -Wl,-soname,librunloop-$*.so.$(SOVERSION) -Wl,-rpath,'$$ORIGIN' -o $@ $^ $$(pkg-config --libs $(PACKAGE_$*))
+	@$(SHARED) -Wl,-soname,librunloop-$*.so.$(SOVERSION) $(WITH_RUNPATH) -o $@ $^ $$(pkg-config --libs $(PACKAGE_$*))
 	@ln -sf $(@F) $(@D)/librunloop-$*.so.$(SOVERSION)
 
 install-glib install-uv: install-%: install $(OUT)/librunloop-%.a $(OUT)/librunloop-%.so.$(VERSION)
@@ -297,6 +324,11 @@ test-swift: ## The Swift tests
 	@mkdir -p $(BUILD)
 	@set -o pipefail; swift test --parallel --disable-xctest 2>&1 | tee $(BUILD)/test-swift.log
 	@set -o pipefail; swift test --disable-swift-testing 2>&1 | tee -a $(BUILD)/test-swift.log
+
+.PHONY: test-packages
+test-packages: ## Programs built with each kind of package: installed, CMake, Meson; the man pages
+	@mkdir -p $(BUILD)
+	@set -o pipefail; Tests/bin/packages 2>&1 | tee $(BUILD)/test-packages.log
 
 test-examples: ## The example programs, used as their users would
 	@mkdir -p $(BUILD)
