@@ -319,7 +319,7 @@ function write_overview(path, f, h, p, i, names, shown) {
     if (constant_count) print ".Sh CONSTANTS\n.Bl -tag -width Ds" > path
     for (i = 1; i <= constant_count; i++) printf ".It Dv %s\n%s", constants[i], (constant_text[i] == "" ? "" : prose(constant_text[i])) > path
     if (constant_count) print ".El" > path
-    if (main == "runloop") printf ".Sh EXAMPLES\nA timer that fires every half second, for ten seconds:\n.Bd -literal\n%s.Ed\n", sample > path
+    if (main == "runloop") printf ".Sh EXAMPLES\nA timer that fires three times, and then stops the run:\n.Bd -literal\n%s.Ed\n", sample > path
     else print ".Sh SEE ALSO\n.Xr runloop 7" > path
     close(path)
 }
