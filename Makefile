@@ -114,7 +114,7 @@ WITH_MAN := core linux foreign diagnostics
 .PHONY: man install-core uninstall-man
 man: $(WITH_MAN:%=$(BUILD)/man/%) ## The man pages in build/man
 
-$(WITH_MAN:%=$(BUILD)/man/%): $(BUILD)/man/%: scripts/man-pages Makefile $(wildcard Sources/CRunLoop*/include/*.h)
+$(WITH_MAN:%=$(BUILD)/man/%): $(BUILD)/man/%: scripts/man-pages scripts/man-pages.awk Makefile README.md $(wildcard Sources/CRunLoop*/include/*.h)
 	@scripts/man-pages $* $@
 
 install-man-%: $(BUILD)/man/%

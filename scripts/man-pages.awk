@@ -246,7 +246,7 @@ function field_list(text, count, items, i, parts, written) {
     written = ".Bl -tag -width Ds\n"
     for (i = 2; i <= count; i++) {
         split(items[i], parts, "\004")
-        written = written ".It Fa " quoted(parts[1]) "\n" (parts[2] == "" ? "" : prose(parts[2]))
+        written = written ".It Vt " quoted(parts[1]) "\n" (parts[2] == "" ? "" : prose(parts[2]))
     }
     return written ".El\n"
 }
