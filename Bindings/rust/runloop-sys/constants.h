@@ -1,0 +1,17 @@
+// What bindgen reads: runloop.h, and those of its constants whose macros are casts, as values, since it evaluates no casts.
+#include "runloop.h"
+
+enum {
+    value_of_never = RUNLOOP_NEVER,
+    value_of_forever = RUNLOOP_FOREVER,
+    value_of_spin_limit_max = RUNLOOP_SPIN_LIMIT_MAX,
+};
+#undef RUNLOOP_NEVER
+#undef RUNLOOP_FOREVER
+#undef RUNLOOP_SPIN_LIMIT_MAX
+/// The instant that never comes.
+static const int64_t RUNLOOP_NEVER = value_of_never;
+/// The limit that is never reached.
+static const int64_t RUNLOOP_FOREVER = value_of_forever;
+/// The longest spin: a millisecond.
+static const int64_t RUNLOOP_SPIN_LIMIT_MAX = value_of_spin_limit_max;

@@ -1,0 +1,18 @@
+use runloop::{RunLoop, Timer};
+use std::time::Duration;
+
+fn main() -> runloop::Result<()> {
+    let run_loop = RunLoop::current()?;
+    let mut ticks = 0;
+    let timer = Timer::every(Duration::from_millis(10), move |timer| {
+        ticks += 1;
+        println!("tick {ticks}");
+        if ticks == 3 {
+            timer.invalidate(); // Nothing is left that could happen: the run finishes.
+        }
+    })?;
+    run_loop.add(&timer)?;
+    let handle = run_loop.handle(); // for other threads
+    std::thread::spawn(move || handle.post(|| println!("posted"))).join().unwrap()?;
+    run_loop.run().map(drop)
+}

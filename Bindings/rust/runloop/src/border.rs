@@ -1,0 +1,141 @@
+//! The border to C: what a thread's closures and runs have to do with each other. A panic never crosses C. It is caught where a closure
+//! was called, ends the innermost run of this crate, and is resumed out of that.
+
+use crate::error::{Error, Result};
+use runloop_sys as sys;
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::Arc;
+
+type Payload = Box<dyn Any + Send>;
+
+/// What needs no destructor, so that closures which the end of the thread calls or drops still find it.
+struct Thread {
+    /// A number that no other thread of the process ever has.
+    number: Cell<u64>,
+    /// How many runs of this crate are active.
+    depth: Cell<u32>,
+    /// The panic that is on its way to the innermost of them: a boxed payload, or null.
+    panic: Cell<*mut Payload>,
+    /// The innermost wait for a future.
+    waiting: Cell<*const Waiting>,
+}
+
+thread_local! {
+    static THREAD: Thread = const {
+        Thread { number: Cell::new(0), depth: Cell::new(0), panic: Cell::new(ptr::null_mut()), waiting: Cell::new(ptr::null()) }
+    };
+    static END: End = const { End };
+}
+
+/// Ends the thread's loop while Rust still works on the thread: C's own end of a thread comes after that of Rust's thread-locals.
+struct End;
+
+impl Drop for End {
+    fn drop(&mut self) {
+        // SAFETY: no arguments. The main loop remains; elsewhere the loop ends, and tasks that were never performed are dropped.
+        unsafe { sys::runloop_end_current() };
+    }
+}
+
+/// Has the thread's loop ended by the thread's end. Fails if that has passed.
+pub(crate) fn end_with_thread() -> Result<()> {
+    END.try_with(|_| ()).map_err(|_| shutdown("the thread is ending"))
+}
+
+/// The error of C for a loop that has ended. Linux gives it other numbers on processors that this crate is not for.
+pub(crate) fn shutdown(what: &'static str) -> Error {
+    const ESHUTDOWN: i32 = 108;
+    Error::from_code(what, -ESHUTDOWN)
+}
+
+pub(crate) fn thread_number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    THREAD.with(|thread| {
+        if thread.number.get() == 0 {
+            thread.number.set(NEXT.fetch_add(1, Ordering::Relaxed));
+        }
+        thread.number.get()
+    })
+}
+
+/// Runs `body`, which C called. If it panics, or if what waits for a future around the innermost run has been woken, that run stops.
+pub(crate) fn call_out(body: impl FnOnce()) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(body)) {
+        keep_panic(payload);
+    }
+    if THREAD.with(|thread| !thread.panic.get().is_null() || is_awaited(thread)) {
+        // SAFETY: the thread's loop, or NULL, which is refused.
+        unsafe { sys::runloop_stop(sys::runloop_current()) };
+    }
+}
+
+fn keep_panic(payload: Payload) {
+    THREAD.with(|thread| {
+        if thread.depth.get() == 0 {
+            // There is nowhere to resume it: the loop's end, or C, calls the closure.
+            eprintln!("runloop: a closure panicked that no run of the crate `runloop` called; aborting");
+            std::process::abort();
+        }
+        if thread.panic.get().is_null() {
+            thread.panic.set(Box::into_raw(Box::new(payload)));
+        } else if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            // The first one is resumed. This one's payload panicked when it was dropped: its successor isn't.
+            std::mem::forget(another);
+        }
+    })
+}
+
+/// Calls `run`, which runs the thread's loop, and resumes what a closure panicked with.
+pub(crate) fn run(run: impl FnOnce() -> i32) -> i32 {
+    let depth = depth();
+    THREAD.with(|thread| thread.depth.set(depth + 1));
+    let result = run();
+    let panic = THREAD.with(|thread| {
+        thread.depth.set(depth);
+        thread.panic.replace(ptr::null_mut())
+    });
+    if !panic.is_null() {
+        // SAFETY: keep_panic boxed it, and it was taken out just now.
+        resume_unwind(*unsafe { Box::from_raw(panic) });
+    }
+    result
+}
+
+fn depth() -> u32 {
+    THREAD.with(|thread| thread.depth.get())
+}
+
+/// A wait for a future: a run that ends when `woken` is true. It registers on this thread until it is dropped.
+pub(crate) struct Waiting {
+    depth: u32,
+    woken: Arc<AtomicBool>,
+    outer: *const Waiting,
+}
+
+impl Waiting {
+    /// For the runs that the caller makes. Boxed, because the thread points to it.
+    pub(crate) fn new(woken: Arc<AtomicBool>) -> Box<Waiting> {
+        let outer = THREAD.with(|thread| thread.waiting.get());
+        let waiting = Box::new(Waiting { depth: depth() + 1, woken, outer });
+        THREAD.with(|thread| thread.waiting.set(&*waiting));
+        waiting
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        THREAD.with(|thread| thread.waiting.set(self.outer));
+    }
+}
+
+fn is_awaited(thread: &Thread) -> bool {
+    // SAFETY: a wait unregisters before it is gone; waits are dropped in the reverse of their order.
+    match unsafe { thread.waiting.get().as_ref() } {
+        Some(waiting) => waiting.depth == thread.depth.get() && waiting.woken.load(Ordering::Acquire),
+        None => false,
+    }
+}

@@ -1,0 +1,29 @@
+#![doc = include_str!("../README.md")]
+#![deny(unsafe_op_in_unsafe_fn, missing_docs)]
+
+mod border;
+mod callback;
+mod descriptor;
+mod error;
+mod executor;
+mod flags;
+mod handle;
+mod item;
+mod mode;
+mod observer;
+mod run_loop;
+mod source;
+mod time;
+mod timer;
+
+pub use descriptor::{DescriptorSource, Readiness};
+pub use error::{Error, Result};
+pub use executor::{ready, sleep, Ready, Sleep};
+pub use handle::Handle;
+pub use item::Item;
+pub use mode::Mode;
+pub use observer::{Activity, Observer, ObserverConfig};
+pub use run_loop::{RunLoop, RunResult};
+pub use runloop_sys as sys;
+pub use source::{Signaller, Source};
+pub use timer::{Timer, TimerConfig};
