@@ -60,9 +60,9 @@ extension RunLoop.Timeout {
     ///     idle = RunLoop.Timeout(isolation: .shared, after: .seconds(30)) { [self] in close() }
     public init(
         isolation: MainActor, after delay: Duration, tolerance: Duration = .zero, inMode mode: RunLoop.Mode = .common,
-        _ action: @escaping @MainActor () -> Void
+        fileID: StaticString = #fileID, line: UInt = #line, _ action: @escaping @MainActor () -> Void
     ) {
-        self.init(on: .main, after: delay, tolerance: tolerance, inMode: mode) {
+        self.init(on: .main, after: delay, tolerance: tolerance, inMode: mode, fileID: fileID, line: line) {
             MainActor.assumeIsolated { action() }
         }
     }

@@ -99,16 +99,24 @@ extension RunLoop {
     ///
     /// - Throws: `invalid` for an invalidated observer; `inAnotherLoop`, because an observer is in one loop at a time;
     ///   `loopFinished`, `inheritedAcrossFork`, `outOfMemory`. After an error the observer is where it was before.
-    public func add(_ observer: Observer, forMode mode: Mode) throws(RunLoop.Error) {
+    ///
+    /// An item without a name is named by the place of the call (``Observer/name``).
+    public func add(
+        _ observer: Observer, forMode mode: Mode, fileID: StaticString = #fileID, line: UInt = #line
+    ) throws(RunLoop.Error) {
         checkHome(observer.home)
+        observer.setNameIfNone(fileID, line)
         let result = runloop_add_observer(core, observer.core, mode.name)
         if result < 0 { throw Error(result: result) }
     }
 
     /// Adds an observer of ours, which the caller does without where the loop is over. Memory that has run out ends the program.
     @discardableResult
-    package func addUnlessOver(_ observer: Observer, forMode mode: Mode) -> Bool {
-        wasAdded(runloop_add_observer(core, observer.core, mode.name))
+    package func addUnlessOver(
+        _ observer: Observer, forMode mode: Mode, fileID: StaticString = #fileID, line: UInt = #line
+    ) -> Bool {
+        observer.setNameIfNone(fileID, line)
+        return wasAdded(runloop_add_observer(core, observer.core, mode.name))
     }
 
     /// Removes an observer from a mode, or from all common modes (R19, R20). It stays valid and may be added again. No effect

@@ -177,8 +177,13 @@ extension RunLoop {
     ///
     /// - Throws: `invalid` for an invalidated source; `loopFinished`, `inheritedAcrossFork`, `outOfMemory`; for a descriptor
     ///   `badDescriptor`, `permissionDenied`, `tooManyWatches`. After an error the source is where it was before.
-    public func add(_ source: Source, forMode mode: Mode) throws(RunLoop.Error) {
+    ///
+    /// An item without a name is named by the place of the call (``Source/name``).
+    public func add(
+        _ source: Source, forMode mode: Mode, fileID: StaticString = #fileID, line: UInt = #line
+    ) throws(RunLoop.Error) {
         checkHome(source.home)
+        source.setNameIfNone(fileID, line)
         let result = runloop_add_source(core, source.core, mode.name)
         if result < 0 { throw Error(result: result) }
         if mayNeverRun { awaitFirstRun { [weak source] in source.map { self.contains($0, inMode: mode) } ?? false } }

@@ -37,14 +37,15 @@ extension RunLoop {
         ///   - tolerance: how much later it may be called, to share a wake-up with something else. Negative is zero.
         ///   - mode: the mode in which the loop has to run, or all common ones, which costs O(log timers) in each, and a node for
         ///     the common modes.
+        ///   - fileID, line: what reports call it.
         ///   - action: called on the loop's thread, with no lock held.
         @inlinable
         public init(
             on loop: RunLoop, after delay: Duration, tolerance: Duration = .zero, inMode mode: Mode = .common,
-            _ action: sending @escaping () -> Void
+            fileID: StaticString = #fileID, line: UInt = #line, _ action: sending @escaping () -> Void
         ) {
             self = loop.timeout(
-                after: Nanoseconds.of(delay), tolerance: Nanoseconds.of(tolerance), mode,
+                after: Nanoseconds.of(delay), tolerance: Nanoseconds.of(tolerance), mode, fileID, line,
                 consume action)
         }
 
@@ -80,10 +81,12 @@ extension RunLoop {
     /// A method and not an initializer, because a method borrows its loop, and an initializer would retain it.
     @usableFromInline
     func timeout(
-        after delay: Int64, tolerance: Int64, _ mode: Mode, _ action: sending @escaping () -> Void
+        after delay: Int64, tolerance: Int64, _ mode: Mode, _ file: StaticString, _ line: UInt,
+        _ action: sending @escaping () -> Void
     ) -> Timeout {
         let fireDate = Nanoseconds.fromNow(of: core, delay)
         let timer = ClosureTimer(fireDate: fireDate, tolerance: tolerance, consume action)
+        runloop_timer_set_name(timer.core, file.text, UInt32(clamping: line))
         if !wasAdded(runloop_add_timer(core, timer.core, mode.name)) { runloop_timer_invalidate(timer.core) }
         return Timeout(timer)
     }

@@ -169,8 +169,13 @@ extension RunLoop {
     ///
     /// - Throws: `invalid` for an invalidated timer; `inAnotherLoop`, because a timer is in one loop at a time; `loopFinished`,
     ///   `inheritedAcrossFork`, `outOfMemory`. After an error the timer is where it was before.
-    public func add(_ timer: Timer, forMode mode: Mode) throws(RunLoop.Error) {
+    ///
+    /// An item without a name is named by the place of the call (``Timer/name``).
+    public func add(
+        _ timer: Timer, forMode mode: Mode, fileID: StaticString = #fileID, line: UInt = #line
+    ) throws(RunLoop.Error) {
         checkHome(timer.home)
+        timer.setNameIfNone(fileID, line)
         let result = runloop_add_timer(core, timer.core, mode.name)
         if result < 0 { throw Error(result: result) }
         if mayNeverRun { awaitFirstRun { [weak timer] in timer.map { self.contains($0, inMode: mode) } ?? false } }
@@ -187,8 +192,11 @@ extension RunLoop {
 
     /// Adds a timer of ours, which the caller does without where the loop is over. Memory that has run out ends the program.
     @discardableResult
-    package func addUnlessOver(_ timer: Timer, forMode mode: Mode) -> Bool {
-        wasAdded(runloop_add_timer(core, timer.core, mode.name))
+    package func addUnlessOver(
+        _ timer: Timer, forMode mode: Mode, fileID: StaticString = #fileID, line: UInt = #line
+    ) -> Bool {
+        timer.setNameIfNone(fileID, line)
+        return wasAdded(runloop_add_timer(core, timer.core, mode.name))
     }
 
     /// Reads the core's answer to the addition of a timer or an observer of ours.

@@ -1,0 +1,99 @@
+import RunLoopKit
+import Testing
+
+@Suite struct LookingInsideTests {
+    @Test("An item is named by the place where it was first added, or by its name")
+    func names() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let timer = RunLoop.Timer(every: .seconds(100)) { _ in }
+            #expect(timer.name == nil)
+            let place = #line + 1
+            try loop.add(timer, forMode: .default)
+            #expect(timer.name == "\(#fileID):\(place)")
+            try loop.add(timer, forMode: .common)
+            #expect(timer.name == "\(#fileID):\(place)")
+            timer.setName("heartbeat")
+            #expect(timer.name == "heartbeat")
+
+            let source = RunLoop.Source {}
+            source.setName("bell")
+            try loop.add(source, forMode: .default)
+            #expect(source.name == "bell")
+            let observer = RunLoop.Observer(.entry) { _, _ in }
+            try loop.add(observer, forMode: .default, fileID: "elsewhere", line: 7)
+            #expect(observer.name == "elsewhere:7")
+            for text in [loop.description, loop.report()] {
+                #expect(text.contains("“heartbeat”") && text.contains("“bell”"))
+            }
+            timer.invalidate()
+            source.invalidate()
+            observer.invalidate()
+        }
+    }
+
+    @Test("A timeout is named by the place that started it")
+    func timeoutName() async throws {
+        try await withRunLoopThread {
+            let place = #line + 1
+            let timeout = RunLoop.Timeout(on: .current, after: .seconds(100)) {}
+            #expect(RunLoop.current.report().contains("“\(#fileID):\(place)”, due in "))
+            timeout.cancel()
+        }
+    }
+
+    @Test("A report says what keeps the loop from sleeping")
+    func report() async throws {
+        try await withRunLoopThread {
+            let source = RunLoop.Source {}
+            source.setName("bell")
+            try RunLoop.current.add(source, forMode: .default)
+            #expect(!RunLoop.current.report().contains("sleeping"))
+            source.signal()
+            #expect(RunLoop.current.report().contains("“bell”, signalled  <- keeps the loop from sleeping"))
+            #expect(RunLoop.current.report(.json).contains(#""name":"bell","isDue":true"#))
+            source.invalidate()
+        }
+    }
+
+    @Test("Statistics count what a loop does, from when they are started until they are stopped")
+    func statistics() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            #expect(loop.statistics == nil)
+            loop.startStatistics()
+            let timer = RunLoop.Timer(after: .milliseconds(5)) { _ in }
+            timer.setName("once")
+            try loop.add(timer, forMode: .default)
+            loop.perform {}
+            #expect(loop.run(mode: .default, until: .now + .seconds(100)) == .finished)
+            let statistics = try #require(loop.statistics)
+            #expect(statistics.runs == 1)
+            #expect(statistics.callouts[.timer] == 1)
+            #expect(statistics.callouts[.task] == 1)
+            #expect(statistics.callouts[.mainQueue] == 0)
+            #expect(statistics.sleeps >= 1 && statistics.sleeps == statistics.sleepDurations.count)
+            #expect(statistics.asleep > .zero && statistics.asleep <= statistics.running)
+            #expect(statistics.running <= statistics.elapsed)
+            #expect((0...1).contains(statistics.busyShare))
+            #expect(statistics.timerLateness.count == 1)
+            #expect(statistics.timerLateness.quantile(0.5) >= .zero)
+            #expect(statistics.timerLateness.quantile(1) == statistics.timerLateness.max)
+            #expect(statistics.calloutDurations.count == 2)
+            #expect(statistics.longestCallout != nil)
+            #expect(statistics.postToRun.count == 1)
+            loop.stopStatistics()
+            loop.perform {}
+            loop.run(mode: .default, until: .now)
+            #expect(loop.statistics?.callouts[.task] == 1)
+            loop.startStatistics()
+            #expect(loop.statistics?.runs == 0)
+        }
+    }
+
+    @Test("Statistics are started and stopped on the loop's own thread")
+    func wrongThread() async {
+        await #expect(processExitsWith: .failure) { RunLoop.main.startStatistics() }
+        await #expect(processExitsWith: .failure) { RunLoop.main.stopStatistics() }
+    }
+}
