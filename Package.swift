@@ -144,6 +144,13 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .executableTarget(
+            name: "scale-out",
+            dependencies: ["RunLoopKit"],
+            path: "Examples/ScaleOut",
+            exclude: ["README.md", "measure"],
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
             name: "sensors",
             dependencies: ["RunLoopKit"],
             path: "Examples/Sensors",

@@ -1,0 +1,61 @@
+import RunLoopKit
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// All loops, from the beginning to the end. The main loop waits for the signal that ends the program.
+@MainActor final class Server {
+    private let options: Options
+    private let workers: [Worker]
+    private let peers: [Worker.Peer]
+    private let sockets: [Socket]
+    private let port: UInt16
+
+    init(_ options: Options) throws {
+        self.options = options
+        let workers = try (0..<options.loops).map { number in try Worker(number, slack: options.slack) }
+        self.workers = workers
+        peers = try workers.map { worker in try worker.makePeer() }
+        (sockets, port) = try Socket.listening(on: options.port, count: options.loops)
+    }
+
+    /// Serves until SIGINT or SIGTERM. A second signal ends the program at once.
+    func run() throws {
+        let shutdown = try RunLoop.Shutdown(signals: [SIGINT, SIGTERM])
+        shutdown.addWork(isolation: .shared) { [self] in
+            end()
+            exit(0)
+        }
+        let result = wait { [self] in
+            for (worker, socket) in zip(workers, sockets) { try await worker.begin(socket, peers) }
+        }
+        try result.get()
+        report("scale-out: listens on port \(port) with \(workers.count) loops")
+        RunLoop.main.run(mode: .default)
+    }
+
+    private func end() {
+        let result = wait { [self] in
+            for worker in workers { try await worker.beginEnd(within: options.patience) }
+            for worker in workers { await worker.finishEnd() }
+        }
+        if case .failure(let error) = result { complain("scale-out: \(error)") }
+        for worker in workers { worker.join() }
+        for worker in workers { report("loop \(worker.number): \(worker.counters.summary)") }
+    }
+
+    /// Runs the main loop until the task has ended.
+    private func wait(_ body: @escaping @MainActor () async throws -> Void) -> Result<Void, any Error> {
+        var result: Result<Void, any Error>?
+        Task {
+            do { result = .success(try await body()) } catch { result = .failure(error) }
+        }
+        while true {
+            if let result { return result }
+            RunLoop.main.run(mode: .default, untilTrue: { result != nil }, deadline: nil)
+        }
+    }
+}

@@ -1,0 +1,159 @@
+import RunLoopKit
+
+/// A loop with its thread and its connections. Everything in it happens on that thread: the listener accepts, the port receives, and the
+/// tasks of connections run there, so nothing needs a lock.
+actor Worker: RunLoop.BoundActor {
+    nonisolated let number: Int
+    nonisolated let loop: RunLoop
+    nonisolated let counters = Counters()
+    private let thread: RunLoop.Thread
+    private let slack: Int
+    private var listener: RunLoop.Listener?
+    /// Of all loops, this one's included; none before the beginning and after the end.
+    private var peers: [Peer] = []
+    private var connections: [ObjectIdentifier: (connection: RunLoop.Connection, isBusy: Bool)] = [:]
+    private var isEnding = false
+    private var patience: RunLoop.Timer?
+    private var onLastConnection: CheckedContinuation<Void, Never>?
+
+    /// How other loops reach this one.
+    struct Peer: Sendable {
+        let number: Int
+        let counters: Counters
+        let port: RunLoop.Port<Socket, Void>
+    }
+
+    init(_ number: Int, slack: Int) throws(RunLoop.Error) {
+        (self.number, self.slack) = (number, slack)
+        thread = try RunLoop.Thread(name: "loop \(number)")
+        loop = thread.loop
+    }
+
+    /// The port by which connections are handed over to this loop. It is bounded: a loop that does not keep up gets no more.
+    nonisolated func makePeer() throws(RunLoop.Error) -> Peer {
+        let port = try RunLoop.Port<Socket, Void>(isolatedTo: self) { worker, message in
+            worker.take(message.request)
+        }
+        return Peer(number: number, counters: counters, port: port)
+    }
+
+    /// Accepts connections from now on.
+    func begin(_ socket: Socket, _ peers: [Peer]) throws(RunLoop.Error) {
+        self.peers = peers
+        let listener = try RunLoop.Listener(.descriptor(socket.take()), on: loop)
+        self.listener = listener
+        // On the loop's thread, which is the actor's.
+        try listener.accept { [weak self] connection in self?.assumeIsolated { $0.accept(connection) } }
+    }
+
+    //===-- connections arrive ---------------------------------------------------------------------------------------===//
+
+    private func accept(_ connection: RunLoop.Connection) {
+        counters.accepted.count()
+        if handOver(connection) { return counters.handedOver.count() }
+        counters.open.count()
+        serve(connection)
+    }
+
+    /// Gives a connection to the loop that has the fewest, if it has fewer by more than the slack: another descriptor of the socket goes
+    /// there, and when this loop frees its connection, which has read and written nothing yet, its own descriptor is closed.
+    private func handOver(_ connection: RunLoop.Connection) -> Bool {
+        guard let emptiest = peers.min(by: { $0.counters.open.now < $1.counters.open.now }),
+            counters.open.now > emptiest.counters.open.now + slack, emptiest.number != number,
+            let socket = Socket(sharing: connection.fileDescriptor)
+        else { return false }
+        // Counted by the sender, so that a burst does not go to the same loop until that has received it.
+        emptiest.counters.open.count()
+        do {
+            try emptiest.port.send(socket)
+            return true
+        } catch {
+            emptiest.counters.open.count(-1)
+            return false
+        }
+    }
+
+    private func take(_ socket: Socket) {
+        guard !isEnding, let connection = try? RunLoop.Connection(adopting: socket.take(), on: loop) else {
+            return counters.open.count(-1)
+        }
+        counters.taken.count()
+        serve(connection)
+    }
+
+    //===-- requests -------------------------------------------------------------------------------------------------===//
+
+    private func serve(_ connection: RunLoop.Connection) {
+        let key = ObjectIdentifier(connection)
+        connections[key] = (connection, false)
+        Task {
+            // A client that is gone needs nothing more.
+            try? await converse(connection, key)
+            setBusy(false, key)
+            connections[key] = nil
+            counters.open.count(-1)
+            if connections.isEmpty { onLastConnection.take()?.resume() }
+        }
+    }
+
+    private func converse(_ connection: RunLoop.Connection, _ key: ObjectIdentifier) async throws(RunLoop.Error) {
+        let reader = connection.makeReader()
+        var keepsOpen = true
+        while keepsOpen {
+            setBusy(false, key)
+            let request = try await Request.next(from: reader, isolation: self) { setBusy(true, key) }
+            counters.requests.count(request == nil ? 0 : 1)
+            keepsOpen = (request?.keepsOpen ?? false) && !isEnding
+            if request == nil && connections[key]?.isBusy != true { break }
+            try await connection.writer.write(answer(to: request, keepsOpen: keepsOpen))
+        }
+        try await connection.close()
+    }
+
+    /// From the first line of a request to the end of its answer.
+    private func setBusy(_ isBusy: Bool, _ key: ObjectIdentifier) {
+        if connections[key]?.isBusy == isBusy { return }
+        connections[key]?.isBusy = isBusy
+        counters.busy.count(isBusy ? 1 : -1)
+    }
+
+    private func answer(to request: Request?, keepsOpen: Bool) -> String {
+        switch request?.path {
+        case nil: response("400 Bad Request", "That was no request.\n", keepsOpen: false)
+        case "/": response("200 OK", "Hello from loop \(number).\n", keepsOpen: keepsOpen)
+        case "/counters":
+            response(
+                "200 OK", peers.map { "loop \($0.number): \($0.counters.summary)\n" }.joined(), keepsOpen: keepsOpen)
+        default: response("404 Not Found", "There is nothing.\n", keepsOpen: keepsOpen)
+        }
+    }
+
+    //===-- the end --------------------------------------------------------------------------------------------------===//
+
+    /// Accepts nothing more, and ends the connections that are idle. The others end with the answer to their request, or when the limit is
+    /// over.
+    func beginEnd(within limit: Duration) throws(RunLoop.Error) {
+        isEnding = true
+        listener?.invalidate()
+        peers.first { $0.number == number }?.port.invalidate()
+        for (connection, isBusy) in connections.values where !isBusy { connection.abort() }
+        let patience = RunLoop.Timer(isolatedTo: self, after: limit) { worker, _ in
+            for (connection, _) in worker.connections.values { connection.abort() }
+        }
+        try loop.add(patience, forMode: .common)
+        self.patience = patience
+    }
+
+    /// Waits until the last connection is gone.
+    func finishEnd() async {
+        if !connections.isEmpty { await withCheckedContinuation { onLastConnection = $0 } }
+        patience?.invalidate()
+        peers = []
+    }
+
+    /// Not on the loop's own thread.
+    nonisolated func join() {
+        thread.stop()
+        thread.join()
+    }
+}
