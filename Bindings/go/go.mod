@@ -1,0 +1,3 @@
+module runloop
+
+go 1.19
