@@ -241,10 +241,10 @@ SERVER := Examples/Servers
 
 servers: $(OUT)/server ## An echo server and an HTTP server in C: Examples/Servers
 
-$(OUT)/server: $(wildcard $(SERVER)/*.c $(SERVER)/*.h) $(OUT)/librunloop.a
+$(OUT)/server: $(wildcard $(SERVER)/*.c $(SERVER)/*.h) $(OUT)/librunloop-linux.a $(OUT)/librunloop.a
 	@echo "  CC   $@"
-	@$(CC) -std=c11 -pthread $(WARNINGS) -I$(CORE)/include $(CFLAGS) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ \
-	    $(wildcard $(SERVER)/*.c) $(OUT)/librunloop.a
+	@$(CC) -std=c11 -pthread $(WARNINGS) -I$(CORE)/include -I$(LINUX)/include $(CFLAGS) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ \
+	    $(wildcard $(SERVER)/*.c) $(OUT)/librunloop-linux.a $(OUT)/librunloop.a
 
 #-- tests -------------------------------------------------------------------------------------------------------------
 

@@ -30,15 +30,20 @@ def build_load():
 
 
 def build_server(name):
-    """A server's program: the same sources on each peer's loop."""
+    """A server's program: the same protocols on each peer's loop."""
     if name == "ours-swift":
-        cc, loop, flags = peers.compiler(), [], peers.overlay_flags("ours_swift_server", LOOPS / "ours.swift", SERVERS / "loop.h")
+        cc, loop, flags = peers.compiler(), [], peers.overlay_flags("ours_swift_server", LOOPS / "ours.swift", LOOPS / "loop.h")
     else:
         cc, main, flags = peers.recipe(name)
-        loop = [SERVERS / "loop.c" if name == "ours" else LOOPS / f"{main}.c"]
-    sources = [source for source in sorted(SERVERS.glob("*.c")) if source.name != "loop.c"] + loop
+        loop = [LOOPS / f"{main}.c"]
+    if name == "ours":
+        # As a user writes it, on streams of the library.
+        sources = sorted(SERVERS.glob("*.c"))
+        flags = [f"-I{peers.ROOT / 'Sources' / 'CRunLoopLinux' / 'include'}", peers.core_library().parent / "librunloop-linux.a", *flags]
+    else:
+        sources = [SERVERS / "echo.c", SERVERS / "http.c", LOOPS / "connection.c", LOOPS / "server.c", *loop]
     program = peers.OUT / f"server-{name}"
-    parts = [*sources, *SERVERS.glob("*.h"), *[flag for flag in flags if isinstance(flag, Path)], Path(peers.__file__)]
+    parts = [*sources, *SERVERS.glob("*.h"), LOOPS / "loop.h", *[flag for flag in flags if isinstance(flag, Path)], Path(peers.__file__)]
     if peers.is_older(program, parts):
         # Libraries come after what needs them.
         peers.succeed([cc, *peers.FLAGS, f"-I{SERVERS}", "-o", program, *sources, *flags])

@@ -1,116 +1,99 @@
-// connection.c — a connection's life: receive, take, send, and the three ways in which it ends: the client hangs up, the
-// protocol has finished, or the socket fails.
+// connection.c — a connection is an input and an output of one socket. It ends when the client hangs up and everything was sent, or when
+// the socket fails.
 
 #include "connection.h"
 
 #include <errno.h>
+#include <runloop_linux.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-
-#include "loop.h"
+#include <unistd.h>
 
 struct connection {
-    struct loop_watch *watch;
-    int descriptor;
+    runloop_input *input; ///< owns the socket
+    runloop_output *output;
     connection_protocol protocol;
-    bool has_ended;   ///< the client sends no more
     bool is_finished; ///< the protocol answers no more; further input is discarded
-    size_t in_count;
-    size_t out_start; ///< sent so far
-    size_t out_end;
-    char in[CONNECTION_BUFFER];
-    char out[CONNECTION_BUFFER];
+    bool has_ended;   ///< the client sends no more
 };
 
-size_t connection_space(const struct connection *connection) {
-    return sizeof connection->out - connection->out_end;
+static void end(struct connection *connection) {
+    runloop_output_invalidate(connection->output);
+    runloop_output_release(connection->output);
+    runloop_input_invalidate(connection->input);
+    runloop_input_release(connection->input);
+    free(connection);
 }
 
-void connection_write(struct connection *connection, const char *bytes, size_t count) {
-    if (count > connection_space(connection))
-        return;
-    memcpy(connection->out + connection->out_end, bytes, count);
-    connection->out_end += count;
+size_t connection_write(struct connection *connection, const char *bytes, size_t count) {
+    // A socket that has failed is noticed by the input, too.
+    ptrdiff_t taken = runloop_output_write(connection->output, bytes, count);
+    return taken > 0 ? (size_t)taken : 0;
 }
 
 void connection_finish(struct connection *connection) {
     connection->is_finished = true;
+    // The client must close first: if the server did, unread input would make the client lose the answer.
+    runloop_output_finish(connection->output);
 }
 
-/// False if the socket has failed.
-static bool receive(struct connection *connection) {
-    size_t space = sizeof connection->in - connection->in_count;
-    ssize_t count = recv(connection->descriptor, connection->in + connection->in_count, space, 0);
-    if (count < 0)
-        return errno == EAGAIN || errno == EINTR;
-    if (count == 0)
-        connection->has_ended = true;
-    else if (!connection->is_finished)
-        connection->in_count += (size_t)count;
-    return true;
-}
-
-/// False if the socket has failed. Output that the socket doesn't accept stays.
-static bool send_out(struct connection *connection) {
-    size_t count = connection->out_end - connection->out_start;
-    if (count == 0)
-        return true;
-    ssize_t sent = send(connection->descriptor, connection->out + connection->out_start, count, MSG_NOSIGNAL);
-    if (sent < 0)
-        return errno == EAGAIN || errno == EINTR;
-    connection->out_start += (size_t)sent;
-    if (connection->out_start == connection->out_end)
-        connection->out_start = connection->out_end = 0;
-    return true;
-}
-
-/// Lets the protocol consume input. True if it consumed something.
-static bool take(struct connection *connection) {
-    size_t taken = 0;
-    while (!connection->is_finished && taken < connection->in_count) {
-        size_t count = connection->in_count - taken;
-        bool is_full = count == sizeof connection->in;
-        size_t more = connection->protocol(connection, connection->in + taken, count, is_full);
-        if (more == 0)
+static size_t received(runloop_input *input, const char *bytes, size_t count, void *info) {
+    struct connection *connection = info;
+    size_t taken = 0, more = 1;
+    while (taken < count && more > 0 && !connection->is_finished) {
+        if (runloop_output_get_waiting(connection->output) > 0) {
+            runloop_input_pause(input);
             break;
+        }
+        bool is_full = count - taken == CONNECTION_BUFFER;
+        more = connection->protocol(connection, bytes + taken, count - taken, is_full);
         taken += more;
     }
-    connection->in_count = connection->is_finished ? 0 : connection->in_count - taken;
-    memmove(connection->in, connection->in + taken, connection->in_count);
-    return taken > 0;
+    return connection->is_finished ? count : taken;
 }
 
-/// Answers as long as there are requests and the socket accepts output. False if the socket has failed.
-static bool answer(struct connection *connection) {
-    while (connection->out_end == 0 && take(connection))
-        if (!send_out(connection))
-            return false;
-    return true;
-}
-
-static void ready(void *info) {
+static void drained(runloop_output *output, int error, void *info) {
     struct connection *connection = info;
-    bool is_good = connection->out_end > 0 ? send_out(connection) : receive(connection);
-    is_good = is_good && answer(connection);
-    bool is_sent = connection->out_end == 0;
-    if (!is_good || (is_sent && connection->has_ended)) {
-        loop_watch_end(connection->watch);
-        free(connection);
-        return;
-    }
-    // After the last answer the client must close first: if the server did, unread input would make the client lose the answer.
-    if (is_sent && connection->is_finished)
-        shutdown(connection->descriptor, SHUT_WR);
-    loop_watch_turn(connection->watch, is_sent ? LOOP_READING : LOOP_WRITING);
+    (void)output;
+    if (error < 0 || connection->has_ended || runloop_input_resume(connection->input) < 0)
+        end(connection);
+}
+
+static void ended(runloop_input *input, int error, const char *rest, size_t count, void *info) {
+    struct connection *connection = info;
+    (void)input, (void)rest, (void)count;
+    connection->has_ended = true;
+    // Output that waits is still sent, and then drained.
+    if (error < 0 || runloop_output_finish(connection->output) != -EAGAIN)
+        end(connection);
+}
+
+/// False if there is no memory or no descriptor for it.
+static bool begin(struct connection *connection, int descriptor) {
+    const runloop_input_config input = {.context.info = connection,
+                                        .descriptor = descriptor,
+                                        .owns = true,
+                                        .limit = CONNECTION_BUFFER,
+                                        .received = received,
+                                        .ended = ended};
+    const runloop_output_config output = {
+        .context.info = connection, .descriptor = descriptor, .limit = CONNECTION_BUFFER, .drained = drained};
+    if (runloop_output_create(&output, &connection->output) < 0 || runloop_input_create(&input, &connection->input) < 0)
+        return false;
+    runloop *loop = runloop_current();
+    return runloop_add_source(loop, runloop_output_get_source(connection->output), RUNLOOP_DEFAULT_MODE) == 0 &&
+           runloop_add_source(loop, runloop_input_get_source(connection->input), RUNLOOP_DEFAULT_MODE) == 0;
 }
 
 void connection_start(int descriptor, connection_protocol protocol) {
     struct connection *connection = malloc(sizeof *connection);
-    loop_check(connection != NULL, "memory");
-    connection->descriptor = descriptor;
-    connection->protocol = protocol;
-    connection->has_ended = connection->is_finished = false;
-    connection->in_count = connection->out_start = connection->out_end = 0;
-    connection->watch = loop_watch_start(descriptor, ready, connection);
+    if (connection) {
+        *connection = (struct connection){.protocol = protocol};
+        if (begin(connection, descriptor))
+            return;
+    }
+    // Only the input closes the socket.
+    if (!connection || !connection->input)
+        close(descriptor);
+    if (connection)
+        end(connection);
 }

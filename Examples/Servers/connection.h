@@ -1,12 +1,15 @@
-// connection.h — one TCP connection: bytes come in, a protocol answers, bytes go out. It keeps output that it can't send yet, and
-// reads no more until that is sent, so a client that doesn't read can't fill the memory.
+// connection.h — one TCP connection: bytes come in, a protocol answers, bytes go out. While output waits for a client that doesn't read,
+// no more is read from it, so it can't fill the memory.
 #ifndef CONNECTION_H
 #define CONNECTION_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { CONNECTION_BUFFER = 16384 };
+enum {
+    CONNECTION_BUFFER = 16384, ///< how much of each direction is kept at most
+    CONNECTION_ANSWER = 256,   ///< there is space for so much output, at least, when a protocol is called
+};
 
 struct connection;
 
@@ -20,9 +23,9 @@ size_t http_take(struct connection *connection, const char *bytes, size_t count,
 /// Serves a connected, non-blocking socket until its end.
 void connection_start(int descriptor, connection_protocol protocol);
 
-/// For protocols: the space for an answer; appends to it, but no more than fits; ends the connection once it is sent.
-size_t connection_space(const struct connection *connection);
-void connection_write(struct connection *connection, const char *bytes, size_t count);
+/// For protocols: sends bytes, and returns how many there was space for, from the beginning.
+size_t connection_write(struct connection *connection, const char *bytes, size_t count);
+/// For protocols: ends the connection once everything is sent.
 void connection_finish(struct connection *connection);
 
 #endif

@@ -4,9 +4,5 @@
 
 size_t echo_take(struct connection *connection, const char *bytes, size_t count, bool is_full) {
     (void)is_full;
-    size_t space = connection_space(connection);
-    if (count > space)
-        count = space;
-    connection_write(connection, bytes, count);
-    return count;
+    return connection_write(connection, bytes, count);
 }

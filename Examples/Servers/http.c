@@ -8,8 +8,6 @@
 
 #include "connection.h"
 
-enum { ANSWER_AT_MOST = 256 };
-
 /// A part of the input.
 struct text {
     const char *start;
@@ -73,7 +71,7 @@ static void respond(struct connection *connection, struct request request) {
                                                  : "Not Implemented";
     const char *body = request.status == 200 ? "Hello, world!\n" : "";
     bool is_last = request.is_last || request.status != 200;
-    char answer[ANSWER_AT_MOST];
+    char answer[CONNECTION_ANSWER];
     int length = snprintf(
         answer, sizeof answer, "HTTP/1.1 %d %s\r\nContent-Type: text/plain\r\nContent-Length: %zu\r\n%s\r\n%s",
         request.status, phrase, strlen(body), is_last ? "Connection: close\r\n" : "", request.is_head ? "" : body);
@@ -87,8 +85,6 @@ size_t http_take(struct connection *connection, const char *bytes, size_t count,
     // A client may send an empty line after its last request; it belongs to no request.
     if (count >= 2 && memcmp(bytes, end, 2) == 0)
         return 2;
-    if (connection_space(connection) < ANSWER_AT_MOST)
-        return 0;
     const char *found = memmem(bytes, count, end, sizeof end - 1);
     if (found) {
         size_t length = (size_t)(found - bytes);

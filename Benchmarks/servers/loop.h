@@ -1,5 +1,4 @@
-// loop.h — everything that the servers need from a run loop, so that they can run on any. loop.c implements it on RunLoopKit's
-// core, the files of Benchmarks/servers on other loops.
+// loop.h — everything that the servers need from a loop, so that they can run on any: each of the other files implements it on one.
 //
 // One thread makes all these calls, and receives all callbacks.
 #ifndef LOOP_H
