@@ -90,6 +90,8 @@ class timer_ref {
     using native = runloop_timer *;
     explicit timer_ref(native item) noexcept : item_(item) {}
     native get() const noexcept { return item_; }
+    /// For people: a literal, since it is not copied.
+    void set_name(const char *name, unsigned line = 0) const noexcept { runloop_timer_set_name(item_, name, line); }
 
     /// The next due instant; in its closure, the one that fires. `never` if invalid.
     clock::time_point fire_date() const noexcept { return clock::time_point(clock::duration(runloop_timer_get_fire_date(item_))); }
@@ -147,6 +149,8 @@ class source_ref {
     using native = runloop_source *;
     explicit source_ref(native item) noexcept : item_(item) {}
     native get() const noexcept { return item_; }
+    /// For people: a literal, since it is not copied.
+    void set_name(const char *name, unsigned line = 0) const noexcept { runloop_source_set_name(item_, name, line); }
     int order() const noexcept { return runloop_source_get_order(item_); }
     /// Removes it from every mode of every loop, for ever. Idempotent, allowed in its own closure.
     void invalidate() const noexcept { runloop_source_invalidate(item_); }
@@ -218,6 +222,8 @@ class observer_ref {
     using native = runloop_observer *;
     explicit observer_ref(native item) noexcept : item_(item) {}
     native get() const noexcept { return item_; }
+    /// For people: a literal, since it is not copied.
+    void set_name(const char *name, unsigned line = 0) const noexcept { runloop_observer_set_name(item_, name, line); }
     int order() const noexcept { return runloop_observer_get_order(item_); }
     activity activities() const noexcept { return activity(runloop_observer_get_activities(item_)); }
     void invalidate() const noexcept { runloop_observer_invalidate(item_); }

@@ -27,8 +27,8 @@ type Mode string
 
 // The modes of the library. CommonModes stands for all modes that were declared common.
 const (
-	DefaultMode Mode = "kCFRunLoopDefaultMode"
-	CommonModes Mode = "kCFRunLoopCommonModes"
+	DefaultMode Mode = C.RUNLOOP_DEFAULT_MODE
+	CommonModes Mode = C.RUNLOOP_COMMON_MODES
 )
 
 // Forever is the limit that is never reached, and the interval of a timer that is set by hand each time.

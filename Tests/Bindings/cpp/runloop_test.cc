@@ -328,14 +328,20 @@ TEST("the end of a scope ends the loop: posts are discarded while the thread's o
     EXPECT_EQ(counted::alive, 0);
 }
 
-TEST("the main loop is the initial thread's, whoever asks") {
+TEST("the main loop is the initial thread's, whoever asks, and its account has names") {
     const auto main = loop::main();
     EXPECT(main == loop::current());
     std::thread([&] {
         EXPECT(loop::main() == main && !main.is_current() && loop::current() != main);
         runloop_end_current();
     }).join();
-    EXPECT(main.description().find("mode") != std::string::npos);
+    signalled_source source([] {});
+    auto timer = timer::after(1h, [] {});
+    observer observer(activity::exit, [] {});
+    source.set_name("the source"), timer.set_name("the timer", 123), observer.set_name("the observer");
+    main.add(source), main.add(timer), main.add(observer);
+    for (const auto name : {"the source", "the timer:123", "the observer"})
+        EXPECT(main.description().find(name) != std::string::npos);
 }
 
 static void end_by_exception(void (*prepare)(loop)) {
@@ -358,6 +364,29 @@ static void end_by_exception(void (*prepare)(loop)) {
     char text[1000] = "";
     EXPECT(read(report.ends[0], text, sizeof text - 1) > 0);
     EXPECT(strstr(text, "deliberate") != nullptr); // std::terminate has said what was thrown
+}
+
+TEST("an exception is carried out of a run by hand") {
+    const auto loop = loop::current();
+    signalled_source keep([] {});
+    loop.add(keep);
+    std::exception_ptr error;
+    loop.post([&] {
+        try {
+            throw std::runtime_error("deliberate");
+        } catch (...) {
+            error = std::current_exception();
+            loop.stop();
+        }
+    });
+    EXPECT(run() == result::stopped);
+    bool caught = false;
+    try {
+        std::rethrow_exception(error);
+    } catch (const std::runtime_error &) {
+        caught = true;
+    }
+    EXPECT(caught);
 }
 
 TEST("an exception that leaves a closure ends the program with its message") {

@@ -9,24 +9,24 @@ from ._core import Callback, create, check, ffi, in_seconds, lib, nanoseconds
 class Activity(enum.IntFlag):
     """What a loop notifies its observers of."""
 
-    ENTRY = 1
-    BEFORE_TIMERS = 2
-    BEFORE_SOURCES = 4
-    BEFORE_WAITING = 32
-    AFTER_WAITING = 64
-    EXIT = 128
-    ALL = 0x0FFFFFFF
+    ENTRY = lib.RUNLOOP_ACTIVITY_ENTRY
+    BEFORE_TIMERS = lib.RUNLOOP_ACTIVITY_BEFORE_TIMERS
+    BEFORE_SOURCES = lib.RUNLOOP_ACTIVITY_BEFORE_SOURCES
+    BEFORE_WAITING = lib.RUNLOOP_ACTIVITY_BEFORE_WAITING
+    AFTER_WAITING = lib.RUNLOOP_ACTIVITY_AFTER_WAITING
+    EXIT = lib.RUNLOOP_ACTIVITY_EXIT
+    ALL = lib.RUNLOOP_ACTIVITY_ALL
 
 
 class Readiness(enum.IntFlag):
     """Conditions of a descriptor. NONE pauses a source."""
 
     NONE = 0
-    READABLE = 1
-    PRIORITY = 2
-    WRITABLE = 4
-    ERROR = 8
-    HANG_UP = 16
+    READABLE = lib.RUNLOOP_READABLE
+    PRIORITY = lib.RUNLOOP_PRIORITY
+    WRITABLE = lib.RUNLOOP_WRITABLE
+    ERROR = lib.RUNLOOP_ERROR
+    HANG_UP = lib.RUNLOOP_HANG_UP
 
 
 class Item:

@@ -1,23 +1,24 @@
 """The loop: running, stopping, and what others may ask of it."""
 
 import enum
+import errno
 import math
 import signal
 import threading
 
 from ._core import check, drop, ffi, in_seconds, keep, lib, mode_name, nanoseconds, runs
 
-DEFAULT_MODE = "kCFRunLoopDefaultMode"
-COMMON_MODES = "kCFRunLoopCommonModes"  # all modes that were declared common
+DEFAULT_MODE = ffi.string(lib.RUNLOOP_DEFAULT_MODE).decode()
+COMMON_MODES = ffi.string(lib.RUNLOOP_COMMON_MODES).decode()  # all modes that were declared common
 
 
 class Result(enum.IntEnum):
     """Why a run ended."""
 
-    FINISHED = 1  # nothing can ever happen in the mode
-    STOPPED = 2
-    TIMED_OUT = 3
-    HANDLED_SOURCE = 4  # and the caller had asked to return then
+    FINISHED = lib.RUNLOOP_RESULT_FINISHED  # nothing can ever happen in the mode
+    STOPPED = lib.RUNLOOP_RESULT_STOPPED
+    TIMED_OUT = lib.RUNLOOP_RESULT_TIMED_OUT
+    HANDLED_SOURCE = lib.RUNLOOP_RESULT_HANDLED_SOURCE  # and the caller had asked to return then
 
 
 def now():
@@ -174,5 +175,5 @@ def end_current():
     """Ends the calling thread's loop: its items are released, and what was posted is not called. Outside of runs; on the initial
     thread it does nothing. Call it, or use `with Loop.current():`, at the end of a thread that had a loop."""
     outcome = lib.runloop_end_current()
-    if outcome != -1:  # EPERM: the main loop lasts as long as the process
+    if outcome != -errno.EPERM:  # The main loop lasts as long as the process.
         check(outcome)
