@@ -1,5 +1,7 @@
 public import RunLoopKit
 
+// Rule numbers (R124, …) refer to docs/RULES.md.
+
 /// Foundation's run loop, on top of RunLoopKit's: the same names and signatures, for programs that were written for it.
 ///
 /// Every thread has one, which is made when the thread first reads `current`. It waits until a timer is due, a port has an
@@ -7,8 +9,6 @@ public import RunLoopKit
 ///
 /// Only the loop's thread may call the `run` methods and `limitDate(forMode:)`; on another thread they have no effect. Any
 /// thread may add, remove and perform. The type is not Sendable, as in Foundation; `native` is.
-///
-/// Rule numbers (R124, …) refer to docs/RULES.md.
 public final class RunLoop {
     /// RunLoopKit's loop below this one, for sources and observers, to stop and wake it, and to pass it to other threads. A
     /// file that uses it imports RunLoopKit too, and selects one `RunLoop`, for instance with `import class

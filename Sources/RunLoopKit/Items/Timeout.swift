@@ -70,7 +70,8 @@ extension RunLoop {
         /// Any thread; an answer about another thread's loop may be out of date already. O(1).
         public var fireDate: Instant? { Instant(nanosecondCount: runloop_timer_get_fire_date(timer.core)) }
 
-        /// Can the action still be called, or is it running? Any thread, as above. O(1).
+        /// Can the action still be called, or is it running? Any thread; an answer about another thread's loop may be out of date
+        /// already. O(1).
         public var isValid: Bool { runloop_timer_is_valid(timer.core) }
 
         /// Cancels it and consumes the value, as destroying the value does. No effect if the timeout is over. Any thread; does not

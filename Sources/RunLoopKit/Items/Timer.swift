@@ -43,7 +43,8 @@ extension RunLoop {
                 tolerance: Nanoseconds.of(tolerance), order: order, consume action)
         }
 
-        /// Makes a timer that fires again and again, for the first time after one interval. Parameters as above.
+        /// Makes a timer that fires again and again, for the first time after one interval. Parameters as for
+        /// `init(at:every:tolerance:order:_:)`.
         @inlinable
         public convenience init(
             every interval: Duration, tolerance: Duration = .zero, order: Int = 0,
@@ -55,7 +56,8 @@ extension RunLoop {
                 order: order, consume action)
         }
 
-        /// Makes a timer that fires once, not before `delay` has passed; at once if it is negative. Other parameters as above.
+        /// Makes a timer that fires once, not before `delay` has passed; at once if it is negative. Other parameters
+        /// as for `init(at:every:tolerance:order:_:)`.
         @inlinable
         public convenience init(
             after delay: Duration, tolerance: Duration = .zero, order: Int = 0,
@@ -67,7 +69,7 @@ extension RunLoop {
         }
 
         /// Makes a timer that fires again and again, for the first time when `delay` has passed, where the schedule starts.
-        /// Parameters as above.
+        /// Other parameters as for `init(at:every:tolerance:order:_:)`.
         @inlinable
         public convenience init(
             after delay: Duration, every interval: Duration, tolerance: Duration = .zero, order: Int = 0,

@@ -25,7 +25,7 @@ extension RunLoop {
     ///
     /// - Parameter key: compared as `AnyHashable` does, with the keys of this loop alone, on any thread and with no lock held.
     ///   It is kept until the closure has been called or never will be.
-    /// - Returns: the registration, as above.
+    /// - Returns: the registration, as without a key.
     @discardableResult
     public func perform(
         after delay: Duration, tolerance: Duration = .zero, inModes modes: Set<Mode> = [.common],

@@ -72,7 +72,7 @@ extension RunLoop {
         ///
         /// The same as `perform(inModes:)` with the common modes, without making a set of modes for each closure.
         ///
-        /// - Returns: as above.
+        /// - Returns: as `perform(inModes:)`.
         @discardableResult
         public func perform(_ body: sending @escaping () -> Void) -> Bool {
             RunLoop.wasAccepted(loop.post(.common, atEnd: .perform, consume body))

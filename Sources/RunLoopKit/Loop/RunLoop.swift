@@ -1,5 +1,7 @@
 internal import CRunLoopCore
 
+// Rule numbers (R1, R36, …) refer to docs/RULES.md. The pages of the documentation leave them out.
+
 /// The run loop of a thread. It sleeps until something happens, and then calls the closure that was registered for it.
 ///
 /// Every thread has at most one loop, which is made when the thread first reads `current`. A loop does nothing by itself: its
@@ -12,8 +14,6 @@ internal import CRunLoopCore
 /// On Linux an `async` `main` gives the initial thread away to the dispatch library. A program that runs `RunLoop.main` has a
 /// synchronous `main`; `RunLoop.main.run()` then serves the main dispatch queue and the main actor as well. A program with an
 /// `async` `main` links the product RunLoopKitMainActor, or RunLoopKitSingleThread to have all its tasks there.
-///
-/// Rule numbers (R1, R36, …) refer to docs/RULES.md.
 public final class RunLoop: Sendable {
     /// The `runloop *`, to which this object has a reference.
     nonisolated(unsafe) let core: OpaquePointer
