@@ -401,6 +401,20 @@ format: ## Formats all C and Swift files in place
 docs: ## The documentation of every product in build/docs; checks that each public symbol has a comment and all code compiles
 	@scripts/docs
 	@scripts/check-examples
+	@echo "To read it: make docs-serve, and open $(DOCS_ADDRESS)"
+
+.PHONY: docs-serve test-docs
+DOCS_PORT ?= 8000
+DOCS_ADDRESS := http://127.0.0.1:$(DOCS_PORT)/
+
+test-docs: ## Looks at pages of the documentation in a browser (needs chromium-headless-shell)
+	@[ -e build/docs/index.html ] || scripts/docs
+	@Tests/bin/docs-pages
+
+docs-serve: ## Serves what make docs has built, at http://127.0.0.1:8000/ (DOCS_PORT=8001 for another one)
+	@[ -e build/docs/index.html ] || scripts/docs
+	@echo "Open $(DOCS_ADDRESS) and end this with Ctrl-C."
+	@exec python3 -m http.server --bind 127.0.0.1 --directory build/docs $(DOCS_PORT)
 
 clean: ## Removes everything that was built
 	rm -rf $(BUILD) .build
