@@ -43,8 +43,8 @@ typedef enum RUNLOOP_CLOSED runloop_trace_point {
     RUNLOOP_TRACE_ITERATION = 2, ///< An iteration begins. Object: the mode's name.
     RUNLOOP_TRACE_SLEEP = 3,     ///< The loop has nothing to do, and sleeps. Object: the mode's name.
     RUNLOOP_TRACE_WAKE = 4,      ///< The sleep is over. Object: the mode's name.
-    RUNLOOP_TRACE_TASKS =
-        5, ///< Tasks were taken out of the inbox. Value: when the first of them was posted, or 0: unknown.
+    /// Tasks were taken out of the inbox. Value: when the first of them was posted, or 0: unknown.
+    RUNLOOP_TRACE_TASKS = 5,
     RUNLOOP_TRACE_RETURN = 6,    ///< The innermost call-out has returned.
     RUNLOOP_TRACE_OBSERVER = 7,  ///< A call-out begins. Object: the observer; value: the activity.
     RUNLOOP_TRACE_TIMER = 8,     ///< A call-out begins. Object: the timer, whose date is still that for which it fires.
@@ -57,6 +57,7 @@ typedef enum RUNLOOP_CLOSED runloop_trace_point {
 /// Follows a loop. `trace` is called on the loop's thread, wherever that is, with no lock held; the object lives until it returns. It makes
 /// no calls that run a loop, and is itself not traced.
 typedef struct runloop_tracer {
+    /// What is called. Required.
     void (*RUNLOOP_SENDABLE trace)(void *context, runloop_trace_point point, const void *object, int64_t value);
     void *context; ///< The program's, valid until another tracer is set, or the thread's loop has ended.
 } runloop_tracer;

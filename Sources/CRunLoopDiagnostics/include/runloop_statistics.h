@@ -12,10 +12,10 @@ extern "C" {
 
 /// How often which durations were measured, with an error of at most an eighth.
 typedef struct runloop_histogram {
-    uint64_t count; ///< How many.
-    int64_t sum_ns; ///< Of all of them.
-    int64_t max_ns; ///< The longest, exactly.
-    uint64_t buckets[RUNLOOP_HISTOGRAM_BUCKETS];
+    uint64_t count;                              ///< How many.
+    int64_t sum_ns;                              ///< Of all of them.
+    int64_t max_ns;                              ///< The longest, exactly.
+    uint64_t buckets[RUNLOOP_HISTOGRAM_BUCKETS]; ///< How many in each, from the shortest durations on.
 } runloop_histogram;
 
 /// The duration which that share of the measured ones did not exceed: the upper bound of its bucket, at most `max_ns`. 0.5 asks for the
@@ -24,26 +24,26 @@ RUNLOOP_EXPORT int64_t runloop_histogram_quantile_ns(const runloop_histogram *hi
 
 /// The kinds of call-outs, as places in `callouts`.
 enum {
-    RUNLOOP_CALLOUT_OBSERVER = 0,
-    RUNLOOP_CALLOUT_TIMER = 1,
-    RUNLOOP_CALLOUT_SIGNALLED_SOURCE = 2,
-    RUNLOOP_CALLOUT_DESCRIPTOR_SOURCE = 3,
-    RUNLOOP_CALLOUT_TASK = 4,
-    RUNLOOP_CALLOUT_MAIN_QUEUE = 5,
-    RUNLOOP_CALLOUT_KINDS = 6,
+    RUNLOOP_CALLOUT_OBSERVER = 0,          ///< Observers.
+    RUNLOOP_CALLOUT_TIMER = 1,             ///< Timers.
+    RUNLOOP_CALLOUT_SIGNALLED_SOURCE = 2,  ///< Sources that are signalled by hand.
+    RUNLOOP_CALLOUT_DESCRIPTOR_SOURCE = 3, ///< Sources that are driven by a descriptor.
+    RUNLOOP_CALLOUT_TASK = 4,              ///< Tasks: functions, blocks and closures.
+    RUNLOOP_CALLOUT_MAIN_QUEUE = 5,        ///< Blocks of the main dispatch queue.
+    RUNLOOP_CALLOUT_KINDS = 6,             ///< How many kinds there are.
 };
 
 /// What a loop has done since its statistics were started.
 typedef struct runloop_statistics {
-    int64_t elapsed_ns;                ///< Since the start.
-    int64_t running_ns;                ///< In runs, nested ones not counted again.
-    int64_t asleep_ns;                 ///< Of that, asleep. The rest of `running_ns` was busy.
-    uint64_t runs, iterations, sleeps; ///< Nested ones included.
-    uint64_t callouts[RUNLOOP_CALLOUT_KINDS];
-    runloop_histogram sleep;     ///< Sleeps.
-    runloop_histogram iteration; ///< Iterations of the outermost runs, without what they slept.
-    runloop_histogram callout;   ///< Call-outs; a nested run counts for the one around it, too.
-    runloop_histogram lateness;  ///< Of timers: from the date to the call-out.
+    int64_t elapsed_ns;                       ///< Since the start.
+    int64_t running_ns;                       ///< In runs, nested ones not counted again.
+    int64_t asleep_ns;                        ///< Of that, asleep. The rest of `running_ns` was busy.
+    uint64_t runs, iterations, sleeps;        ///< Nested ones included.
+    uint64_t callouts[RUNLOOP_CALLOUT_KINDS]; ///< How many call-outs, by kind.
+    runloop_histogram sleep;                  ///< Sleeps.
+    runloop_histogram iteration;              ///< Iterations of the outermost runs, without what they slept.
+    runloop_histogram callout;                ///< Call-outs; a nested run counts for the one around it, too.
+    runloop_histogram lateness;               ///< Of timers: from the date to the call-out.
     runloop_histogram
         post_to_run; ///< From a post to when the loop takes it up; of posts that come in a burst, the first.
     /// Of the longest call-out: its item's name (cut), or "", and the kind.
