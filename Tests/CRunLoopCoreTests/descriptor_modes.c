@@ -56,6 +56,77 @@ TEST("R73 sources that come and go while another mode runs leave nothing behind 
     EXPECT_TRACE("readable");
 }
 
+static void fill_and_trace(runloop_source *source, runloop_readiness events, void *info) {
+    (void)events;
+    trace(info);
+    fill(runloop_source_get_descriptor(source));
+}
+
+/// Stops at the second message, which it causes itself.
+static void read_two(runloop_source *source, runloop_readiness events, void *info) {
+    (void)events;
+    static int messages;
+    trace(info);
+    empty(runloop_source_get_descriptor(source));
+    if (++messages == 2)
+        runloop_stop(runloop_current());
+    else
+        REQUIRE(write(pair[1], "y", 1) == 1);
+}
+
+static void run_a(runloop_source *source, runloop_readiness events, void *info) {
+    (void)events, (void)info;
+    take(runloop_source_get_descriptor(source));
+    EXPECT_EQ(run_for("A", 10 * SECOND), RUNLOOP_RESULT_STOPPED);
+    runloop_stop(runloop_current());
+}
+
+TEST("R43 R73 a descriptor that a mode masked and has yet to serve keeps nothing from a mode that is nested in it") {
+    make_pair();
+    fill(pair[0]);
+    int first = make_eventfd(0), second = make_eventfd(0);
+    add_descriptor("B", first, RUNLOOP_READABLE, run_a, NULL);
+    add_descriptor("B", second, RUNLOOP_READABLE, NULL, NULL);
+    runloop_source *writer = add_descriptor("B", pair[0], RUNLOOP_WRITABLE, fill_and_trace, "writable");
+    REQUIRE(runloop_add_source(runloop_current(), writer, "A") == 0);
+    add_descriptor("A", pair[0], RUNLOOP_READABLE, read_two, "readable");
+    // B masks the descriptor down to "writable".
+    REQUIRE(write(pair[1], "x", 1) == 1);
+    EXPECT_EQ(run_for("B", 20 * MS), RUNLOOP_RESULT_TIMED_OUT);
+    // A finds reported what B was about to serve: first what A does not want, then the descriptor.
+    bump(first);
+    bump(second);
+    empty(pair[1]);
+    EXPECT_EQ(run_for("B", 10 * SECOND), RUNLOOP_RESULT_STOPPED);
+    EXPECT_TRACE("writable readable readable");
+}
+
+static void empty_and_trace(runloop_source *source, runloop_readiness events, void *info) {
+    (void)events;
+    trace(info);
+    empty(runloop_source_get_descriptor(source));
+}
+
+static void poll_a(runloop_observer *observer, runloop_activity activity, void *info) {
+    (void)observer, (void)activity, (void)info;
+    poll_mode("A");
+}
+
+TEST("R45 R73 what a run of another mode reads that is nested in an AfterWaiting observer is not reported any more") {
+    make_pair();
+    add_descriptor("A", pair[0], RUNLOOP_READABLE, empty_and_trace, "inner");
+    add_descriptor("B", pair[0], RUNLOOP_READABLE, empty_and_trace, "outer");
+    runloop_observer *observer = add_observer("B", RUNLOOP_ACTIVITY_AFTER_WAITING, poll_a, NULL);
+    for (int i = 0; i < 3; i++) {
+        REQUIRE(write(pair[1], "x", 1) == 1);
+        EXPECT_EQ(run_for("B", 20 * MS), RUNLOOP_RESULT_TIMED_OUT);
+    }
+    runloop_observer_invalidate(observer);
+    REQUIRE(write(pair[1], "x", 1) == 1);
+    EXPECT_EQ(handle_one("B"), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_TRACE("inner inner inner outer");
+}
+
 static int iterations;
 
 static void count_iteration(runloop_observer *observer, runloop_activity activity, void *info) {

@@ -51,15 +51,6 @@ void runloop__registrations_report(runloop *loop, const poller_event *events, in
 
 //===-- other modes' registrations -----------------------------------------------------------------------------------===//
 
-void runloop__registration_set_aside(runloop *loop, struct registration *registration, const struct mode *running) {
-    struct registrations *all = &loop->registrations;
-    list_remove(&registration->link);
-    list_append(registration->in_set ? &all->unwanted : &all->aside, &registration->link);
-    registration->is_set_aside = true;
-    all->mode = running;
-    registrations_note(loop);
-}
-
 /// What was set aside is ready again, before what was reported since.
 static void bring_back(runloop *loop, struct registration *registration) {
     list_remove(&registration->link);
@@ -79,13 +70,35 @@ static void bring_back_wanted(runloop *loop, struct list *list, const struct mod
     }
 }
 
+/// A masked registration lets through at least what the latest mode wants. So when another mode runs, and before anything is set
+/// aside for it, what it wants is unmasked wherever it is. One that was reported while it was masked, and not served yet, is among
+/// the ready ones: if it stayed masked there, it would be put aside once it is served, where the mode does not look again.
+static void turn_to(runloop *loop, const struct mode *mode) {
+    struct registrations *all = &loop->registrations;
+    if (all->mode == mode)
+        return;
+    all->mode = mode;
+    bring_back_wanted(loop, &all->unwanted, mode);
+    bring_back_wanted(loop, &all->aside, mode);
+    for (struct list *node = all->ready.next; node != &all->ready; node = node->next) {
+        struct registration *registration = LIST_ENTRY(node, struct registration, link);
+        if (registration->is_masked && runloop__registration_asked(registration, mode))
+            runloop__registration_unmask(loop, registration);
+    }
+}
+
+void runloop__registration_set_aside(runloop *loop, struct registration *registration, const struct mode *running) {
+    struct registrations *all = &loop->registrations;
+    turn_to(loop, running);
+    list_remove(&registration->link);
+    list_append(registration->in_set ? &all->unwanted : &all->aside, &registration->link);
+    registration->is_set_aside = true;
+    registrations_note(loop);
+}
+
 void runloop__registrations_prepare(runloop *loop, struct mode *mode, bool may_sleep) {
     struct registrations *all = &loop->registrations;
-    if (all->mode != mode) {
-        all->mode = mode;
-        bring_back_wanted(loop, &all->unwanted, mode);
-        bring_back_wanted(loop, &all->aside, mode);
-    }
+    turn_to(loop, mode);
     for (struct list *node; may_sleep && (node = list_take_first(&all->unwanted));) {
         runloop__registration_mask(loop, LIST_ENTRY(node, struct registration, link), mode);
         list_append(&all->aside, node);
