@@ -98,6 +98,12 @@ import Testing
         let port = try #require(listener.port)
         #expect(throws: RunLoop.Error.addressInUse) { try RunLoop.Listener(.tcp(port: port), on: thread.loop) }
         #expect(throws: RunLoop.Error.invalid) { try RunLoop.Listener(.tcp("localhost", port: 0), on: thread.loop) }
+        for address in [
+            RunLoop.Listener.Address.tcp("127.0.0.1\0", port: 0), .unix("/tmp/runloop-\(getpid())\0"),
+            .abstract("a\0b"),
+        ] {
+            #expect(throws: RunLoop.Error.invalid) { try RunLoop.Listener(address, on: thread.loop) }
+        }
         #expect(throws: RunLoop.Error.addressNotAvailable) {
             try RunLoop.Listener(.tcp("192.0.2.1", port: 0), on: thread.loop)
         }

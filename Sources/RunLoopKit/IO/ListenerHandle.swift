@@ -42,6 +42,10 @@ final class ListenerHandle: Sendable {
 
     private static func listen(_ address: RunLoop.Listener.Address.Kind, _ backlog: Int32) -> CInt {
         switch address {
+        // For C it would be a shorter text, and so another address.
+        case .tcp(let text, _) where text.utf8.contains(0), .unix(let text, _) where text.utf8.contains(0),
+            .abstract(let text) where text.utf8.contains(0):
+            -ErrorNumber.invalid
         case .tcp(let address, let port): runloop_listen_tcp(address, port, backlog)
         case .unix(let path, let permissions): runloop_listen_unix(path, permissions, backlog)
         case .abstract(let name): runloop_listen_abstract(name, backlog)
