@@ -14,6 +14,7 @@ import "C"
 
 import (
 	"math"
+	"os"
 	"runtime"
 	"runtime/cgo"
 	"sync"
@@ -94,8 +95,14 @@ func On(work func(loop *Loop)) error {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 		defer func() { failure = recover() }()
+		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+		if syscall.Gettid() == os.Getpid() {
+			// The initial thread, which never ends, nor does its loop. While it waits here, nobody else gets it.
+			defer runtime.UnlockOSThread()
+			err = On(work)
+			return
+		}
 		defer C.runloop_end_current()
 		var loop *Loop
 		if loop, err = Current(); err == nil {

@@ -299,6 +299,7 @@ func TestGoexitInACallbackEndsTheProgramWithASentence(t *testing.T) {
 // live has one of everything in a loop, runs it for a moment, nested for a part of it, and ends its thread.
 func live(t *testing.T, publish func(*Loop)) {
 	on(t, func(loop *Loop) {
+		expect(t, syscall.Gettid() != os.Getpid(), "on the initial thread, whose loop never ends")
 		var pipe [2]int
 		succeed(t, syscall.Pipe2(pipe[:], syscall.O_CLOEXEC|syscall.O_NONBLOCK))
 		var reader DescriptorSource
