@@ -150,9 +150,10 @@ TEST("a tracer follows posts, and is told when the first of them was made") {
 }
 
 TEST("a tracer is told of sleeps alone, and of the wake after them") {
-    add_timer(MODE, runloop_now_ns() + 20 * MS, 0, trace_fire, "fires");
+    struct alarm_clock *clock = ring_in_sleep(add_timer(MODE, RUNLOOP_NEVER, 0, trace_fire, "fires"));
     EXPECT_EQ(runloop_set_tracer(&follower), 0);
     runloop_run_in_mode(MODE, RUNLOOP_FOREVER, false);
+    pthread_join(clock->id, NULL);
     EXPECT_TRACE("run turn sleep wake timer fires ret end");
     EXPECT_EQ(last_value, RUNLOOP_RESULT_FINISHED);
 }

@@ -237,6 +237,29 @@ static inline int count_descriptors(void) {
     return count;
 }
 
+/// A thread that makes a timer due as soon as this thread's loop sleeps, however long that takes.
+struct alarm_clock {
+    runloop *loop;
+    runloop_timer *timer;
+    pid_t thread;
+    pthread_t id;
+};
+
+static inline void *alarm_clock_body(void *argument) {
+    struct alarm_clock *clock = argument;
+    WAIT_UNTIL(sleeps(clock->loop, clock->thread));
+    runloop_timer_set_fire_date(clock->timer, runloop_now_ns());
+    return NULL;
+}
+
+/// To be joined.
+static inline struct alarm_clock *ring_in_sleep(runloop_timer *timer) {
+    static struct alarm_clock clock;
+    clock = (struct alarm_clock){.loop = runloop_current(), .timer = timer, .thread = gettid()};
+    REQUIRE(pthread_create(&clock.id, NULL, alarm_clock_body, &clock) == 0);
+    return &clock;
+}
+
 //===-- another thread's loop ----------------------------------------------------------------------------------------===//
 
 /// A thread that runs its loop in `mode`, which has a permanent item, until it is stopped.

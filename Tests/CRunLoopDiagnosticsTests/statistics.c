@@ -58,11 +58,13 @@ TEST("runs, iterations and call-outs are counted by kind, from the start on") {
 
 TEST("a sleep is asleep and not busy, a slow call-out is busy and has the name of its item") {
     int64_t duration_ns = 15 * MS;
-    runloop_timer *timer = add_timer(MODE, runloop_now_ns() + 30 * MS, 0, take_time, &duration_ns);
+    runloop_timer *timer = add_timer(MODE, RUNLOOP_NEVER, 0, take_time, &duration_ns);
+    struct alarm_clock *clock = ring_in_sleep(timer);
     runloop_timer_set_name(timer, "slow.c", 7);
     EXPECT_EQ(runloop_statistics_start(), 0);
     EXPECT_EQ(run_for(MODE, RUNLOOP_FOREVER), RUNLOOP_RESULT_FINISHED);
     runloop_statistics counted = now_counted();
+    pthread_join(clock->id, NULL);
     EXPECT(counted.sleeps >= 1 && counted.sleep.count == counted.sleeps);
     EXPECT(counted.asleep_ns > 0 && counted.asleep_ns <= counted.running_ns - duration_ns);
     EXPECT(counted.running_ns <= counted.elapsed_ns);

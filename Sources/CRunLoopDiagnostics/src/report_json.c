@@ -2,20 +2,8 @@
 
 #include <inttypes.h>
 
+#include "json.h"
 #include "report.h"
-
-static void write_string(FILE *text, const char *string) {
-    fputc('"', text);
-    for (const unsigned char *byte = (const unsigned char *)string; *byte; byte++) {
-        if (*byte == '"' || *byte == '\\')
-            fprintf(text, "\\%c", *byte);
-        else if (*byte < 0x20)
-            fprintf(text, "\\u%04x", *byte);
-        else
-            fputc(*byte, text);
-    }
-    fputc('"', text);
-}
 
 static const char *json_bool(bool value) {
     return value ? "true" : "false";
@@ -23,7 +11,7 @@ static const char *json_bool(bool value) {
 
 static void write_item(FILE *text, const struct finding *finding) {
     fprintf(text, "{\"kind\":\"%s\",\"name\":", report_kinds[finding->kind]);
-    write_string(text, finding->name);
+    json_write_string(text, finding->name);
     fprintf(text, ",\"isDue\":%s", json_bool(finding->is_due));
     if (finding->kind == RUNLOOP_ITEM_TIMER && finding->wait_ns != RUNLOOP_NEVER)
         fprintf(text, ",\"dueInNs\":%" PRId64, finding->wait_ns);
@@ -37,7 +25,7 @@ static void write_item(FILE *text, const struct finding *finding) {
 
 static void write_mode(FILE *text, const struct mode_findings *mode) {
     fputs("{\"name\":", text);
-    write_string(text, mode->name);
+    json_write_string(text, mode->name);
     fprintf(text, ",\"isCommon\":%s,\"isCurrent\":%s,\"items\":[", json_bool(mode->is_common),
             json_bool(mode->is_current));
     for (uint32_t i = 0; i < mode->count; i++) {
@@ -71,7 +59,7 @@ static void write_statistics(FILE *text, const runloop_statistics *counted) {
     write_histogram(text, "lateness", &counted->lateness);
     write_histogram(text, "postToRun", &counted->post_to_run);
     fputs(",\"longest\":", text);
-    write_string(text, counted->longest_name);
+    json_write_string(text, counted->longest_name);
     fputc('}', text);
 }
 

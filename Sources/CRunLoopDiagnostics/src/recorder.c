@@ -1,0 +1,105 @@
+// recorder.c — a ring of the latest events of a loop.
+
+#include "recorder.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runloop_diagnostics.h"
+
+static struct recorder *recorder_of(struct follower *follower) {
+    return (struct recorder *)follower;
+}
+
+static const char *name_of(runloop_trace_point point, const void *object, uint32_t *line) {
+    void *item = (void *)(uintptr_t)object;
+    *line = 0;
+    switch (point) {
+    case RUNLOOP_TRACE_OBSERVER: return runloop_observer_get_name(item, line);
+    case RUNLOOP_TRACE_TIMER: return runloop_timer_get_name(item, line);
+    case RUNLOOP_TRACE_SIGNALLED:
+    case RUNLOOP_TRACE_DESCRIPTOR: return runloop_source_get_name(item, line);
+    case RUNLOOP_TRACE_RUN_BEGIN: return object;
+    default: return NULL;
+    }
+}
+
+/// The end of a path says more than its beginning.
+static void copy_name(char *copy, size_t size, const char *name, uint32_t line) {
+    char number[16] = "";
+    if (line)
+        snprintf(number, sizeof number, ":%u", line);
+    size_t space = size - 1 - strlen(number), length = name ? strlen(name) : 0;
+    snprintf(copy, size, "%s%s", name ? name + (length > space ? length - space : 0) : "", number);
+}
+
+static void record(struct follower *follower, runloop_trace_point point, const void *object, int64_t value,
+                   int64_t now_ns) {
+    struct recorder *recorder = recorder_of(follower);
+    uint32_t line;
+    const char *name = name_of(point, object, &line);
+    pthread_mutex_lock(&recorder->lock);
+    struct event *event = &recorder->events[recorder->count++ % recorder->capacity];
+    event->time_ns = now_ns;
+    event->function = point == RUNLOOP_TRACE_TASK ? object : NULL;
+    event->value = (int32_t)value;
+    event->point = (uint8_t)point;
+    copy_name(event->name, sizeof event->name, name, line);
+    pthread_mutex_unlock(&recorder->lock);
+}
+
+static void free_recorder(struct follower *follower) {
+    free(recorder_of(follower)->events);
+    pthread_mutex_destroy(&recorder_of(follower)->lock);
+}
+
+int runloop_recorder_start(uint32_t capacity) {
+    if (capacity > RUNLOOP_RECORDER_EVENTS_MAX)
+        return -EINVAL;
+    if (capacity == 0)
+        capacity = RUNLOOP_RECORDER_EVENTS;
+    struct event *events = calloc(capacity, sizeof *events);
+    if (!events)
+        return -ENOMEM;
+    struct follower *follower;
+    int error = followed_start(ROLE_RECORDER, sizeof(struct recorder), &follower);
+    if (error) {
+        free(events);
+        return error;
+    }
+    struct recorder *recorder = recorder_of(follower);
+    if (!follower->free) {
+        pthread_mutex_init(&recorder->lock, NULL);
+        follower->free = free_recorder;
+        follower->trace = record;
+    }
+    pthread_mutex_lock(&recorder->lock);
+    struct event *former = recorder->events;
+    recorder->events = events;
+    recorder->capacity = capacity;
+    recorder->count = 0;
+    recorder->thread = gettid();
+    pthread_getname_np(pthread_self(), recorder->thread_name, sizeof recorder->thread_name);
+    pthread_mutex_unlock(&recorder->lock);
+    free(former);
+    follower->is_active = true;
+    return 0;
+}
+
+void runloop_recorder_stop(void) {
+    followed_stop(ROLE_RECORDER);
+}
+
+struct event *recorder_copy(struct recorder *recorder, uint32_t *count, bool *failed) {
+    pthread_mutex_lock(&recorder->lock);
+    uint64_t total = recorder->count;
+    uint32_t there = total < recorder->capacity ? (uint32_t)total : recorder->capacity;
+    struct event *copy = there ? malloc(there * sizeof *copy) : NULL;
+    for (uint32_t i = 0; copy && i < there; i++)
+        copy[i] = recorder->events[(total - there + i) % recorder->capacity];
+    pthread_mutex_unlock(&recorder->lock);
+    *failed = there && !copy;
+    *count = copy ? there : 0;
+    return copy;
+}

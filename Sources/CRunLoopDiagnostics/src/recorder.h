@@ -1,0 +1,32 @@
+// recorder.h — the events that were recorded of a loop.
+#ifndef RUNLOOP_RECORDED_H
+#define RUNLOOP_RECORDED_H
+
+#include <pthread.h>
+#include <sys/types.h>
+
+#include "followed.h"
+
+struct event {
+    int64_t time_ns;
+    const void *function; ///< of a task
+    int32_t value;
+    uint8_t point;
+    char name[43]; ///< of the item or the mode: the end of it, if it is too long
+};
+_Static_assert(sizeof(struct event) == 64, "An event is a cache line long.");
+
+struct recorder {
+    struct follower follower;
+    pthread_mutex_t lock; ///< what follows; held for a few instructions, and while a trace is copied
+    struct event *events;
+    uint32_t capacity;
+    uint64_t count; ///< so far; the latest `capacity` of them are there
+    pid_t thread;
+    char thread_name[16];
+};
+
+/// What was recorded, oldest first, from malloc; `*count` events. NULL if there is nothing, or memory ran out, which `*failed` says.
+struct event *recorder_copy(struct recorder *recorder, uint32_t *count, bool *failed);
+
+#endif // RUNLOOP_RECORDED_H
