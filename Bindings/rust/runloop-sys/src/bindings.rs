@@ -156,7 +156,8 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    pub fn runloop_mode_is_common(loop_: *mut runloop, mode: *const ::std::os::raw::c_char) -> bool;
+    pub fn runloop_mode_is_common(loop_: *mut runloop, mode: *const ::std::os::raw::c_char)
+        -> bool;
 }
 extern "C" {
     #[doc = " Whether a run in `mode` would finish at once (R23); also true for an unknown mode and the pseudo-mode. On a thread other than"]
@@ -210,7 +211,9 @@ extern "C" {
         key: *const ::std::os::raw::c_void,
         object: *mut ::std::os::raw::c_void,
         retain: ::std::option::Option<
-            unsafe extern "C" fn(object: *mut ::std::os::raw::c_void) -> *mut ::std::os::raw::c_void,
+            unsafe extern "C" fn(
+                object: *mut ::std::os::raw::c_void,
+            ) -> *mut ::std::os::raw::c_void,
         >,
         release: ::std::option::Option<unsafe extern "C" fn(object: *mut ::std::os::raw::c_void)>,
     ) -> ::std::os::raw::c_int;
@@ -218,7 +221,9 @@ extern "C" {
 extern "C" {
     #[doc = " The object of the calling thread's loop, borrowed: valid on this thread until its loop ends. NULL if there is no loop (none is"]
     #[doc = " created) or no such key, or the loop has ended. A few loads; O(keys)."]
-    pub fn runloop_current_associated(key: *const ::std::os::raw::c_void) -> *mut ::std::os::raw::c_void;
+    pub fn runloop_current_associated(
+        key: *const ::std::os::raw::c_void,
+    ) -> *mut ::std::os::raw::c_void;
 }
 extern "C" {
     #[doc = " The object of any loop, retained. NULL if there is no such key, or the loop's thread has ended. O(keys)."]
@@ -279,7 +284,8 @@ extern "C" {
     pub fn runloop_wake_up(loop_: *mut runloop) -> ::std::os::raw::c_int;
 }
 #[doc = " The function of a task, or the one that is called instead if the task can never be performed."]
-pub type runloop_function = ::std::option::Option<unsafe extern "C" fn(info: *mut ::std::os::raw::c_void)>;
+pub type runloop_function =
+    ::std::option::Option<unsafe extern "C" fn(info: *mut ::std::os::raw::c_void)>;
 extern "C" {
     #[doc = " Enqueues a task: a call of `function(info)`, once, in order, on the loop's thread, when that runs in `mode` (R100–R105). If that"]
     #[doc = " can never happen because the thread ends, `discard(info)` (may be NULL) is called instead, on the ending thread and after the"]
@@ -517,7 +523,10 @@ extern "C" {
 extern "C" {
     #[doc = " Moves the timer and restarts its fire schedule there (R83). In its own callback the last date set wins, if it repeats (R82). A"]
     #[doc = " sleeping loop is re-armed, not woken. -EINVAL if invalid; allowed in no loop. O(log n) per mode."]
-    pub fn runloop_timer_set_fire_date(timer: *mut runloop_timer, fire_ns: i64) -> ::std::os::raw::c_int;
+    pub fn runloop_timer_set_fire_date(
+        timer: *mut runloop_timer,
+        fire_ns: i64,
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     #[doc = " As created (interval 0 for one that fires once; tolerance as capped), even after invalidation (R112)."]
@@ -531,8 +540,10 @@ extern "C" {
 }
 extern "C" {
     #[doc = " A negative tolerance becomes 0; that of a repeating timer is capped at half the interval. -EINVAL if invalid. O(1)."]
-    pub fn runloop_timer_set_tolerance(timer: *mut runloop_timer, tolerance_ns: i64)
-        -> ::std::os::raw::c_int;
+    pub fn runloop_timer_set_tolerance(
+        timer: *mut runloop_timer,
+        tolerance_ns: i64,
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     #[doc = " In its callback: how many instants of the fire schedule passed without a callback and were not reported before, not counting"]
@@ -618,7 +629,9 @@ extern "C" {
     pub fn runloop_observer_repeats(observer: *mut runloop_observer) -> bool;
 }
 extern "C" {
-    pub fn runloop_observer_get_info(observer: *mut runloop_observer) -> *mut ::std::os::raw::c_void;
+    pub fn runloop_observer_get_info(
+        observer: *mut runloop_observer,
+    ) -> *mut ::std::os::raw::c_void;
 }
 extern "C" {
     #[doc = " As for timers (R98)."]
@@ -657,7 +670,8 @@ pub struct runloop_clock {
     #[doc = "< The program's, valid as long as the loop has the clock: until it gets another one, or its thread ends."]
     pub context: *mut ::std::os::raw::c_void,
     #[doc = " The current instant, never earlier than before. On any thread; makes no call of this library."]
-    pub now: ::std::option::Option<unsafe extern "C" fn(context: *mut ::std::os::raw::c_void) -> i64>,
+    pub now:
+        ::std::option::Option<unsafe extern "C" fn(context: *mut ::std::os::raw::c_void) -> i64>,
     #[doc = " On the loop's thread, which has nothing to do: nothing is ready, and the next instant that it waits for is `duration_ns` away by this"]
     #[doc = " clock (RUNLOOP_FOREVER: there is none). Returns 0 if the clock has moved, after which the loop looks again; otherwise for how"]
     #[doc = " many real nanoseconds the loop may sleep (RUNLOOP_FOREVER: until it is woken), after which it looks and asks again. May make any call"]
@@ -735,7 +749,11 @@ extern "C" {
     );
 }
 extern "C" {
-    pub fn runloop_timer_set_name(timer: *mut runloop_timer, name: *const ::std::os::raw::c_char, line: u32);
+    pub fn runloop_timer_set_name(
+        timer: *mut runloop_timer,
+        name: *const ::std::os::raw::c_char,
+        line: u32,
+    );
 }
 extern "C" {
     pub fn runloop_observer_set_name(
@@ -752,8 +770,10 @@ extern "C" {
     ) -> *const ::std::os::raw::c_char;
 }
 extern "C" {
-    pub fn runloop_timer_get_name(timer: *mut runloop_timer, line: *mut u32)
-        -> *const ::std::os::raw::c_char;
+    pub fn runloop_timer_get_name(
+        timer: *mut runloop_timer,
+        line: *mut u32,
+    ) -> *const ::std::os::raw::c_char;
 }
 extern "C" {
     pub fn runloop_observer_get_name(
@@ -798,6 +818,7 @@ pub const RUNLOOP_TRACE_ITERATION: runloop_trace_point = 2;
 pub const RUNLOOP_TRACE_SLEEP: runloop_trace_point = 3;
 #[doc = "< The sleep is over. Object: the mode's name."]
 pub const RUNLOOP_TRACE_WAKE: runloop_trace_point = 4;
+#[doc = " Tasks were taken out of the inbox. Value: when the first of them was posted, or 0: unknown."]
 pub const RUNLOOP_TRACE_TASKS: runloop_trace_point = 5;
 #[doc = "< The innermost call-out has returned."]
 pub const RUNLOOP_TRACE_RETURN: runloop_trace_point = 6;
@@ -820,6 +841,7 @@ pub type runloop_trace_point = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct runloop_tracer {
+    #[doc = " What is called. Required."]
     pub trace: ::std::option::Option<
         unsafe extern "C" fn(
             context: *mut ::std::os::raw::c_void,
