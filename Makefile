@@ -107,6 +107,18 @@ uninstall: uninstall-man ## Removes what install has installed
 	    $(TO_LIB)/librunloop.so.$(VERSION) $(TO_LIB)/pkgconfig/runloop.pc
 	rm -rf $(TO_CMAKE)
 
+#-- releases ----------------------------------------------------------------------------------------------------------
+
+.PHONY: check-install dist release
+check-install: ## Installs into a temporary folder, and builds and runs programs there; needs no git
+	@COMPILERS="$(CC)" Tests/bin/install-smoke
+
+dist: ## The sources of the last commit as a tarball, in build: the same bytes each time
+	@scripts/dist $(BUILD)
+
+release: ## Checks and prepares a release, and prints what is left to do: RELEASE=0.2.0
+	@scripts/release $(RELEASE)
+
 #-- man pages ---------------------------------------------------------------------------------------------------------
 
 # Written from the comments of the headers: a page for each function and each type, and one in section 7 for each library.
@@ -326,7 +338,7 @@ test-swift: ## The Swift tests
 	@set -o pipefail; swift test --disable-swift-testing 2>&1 | tee -a $(BUILD)/test-swift.log
 
 .PHONY: test-packages
-test-packages: ## Programs built with each kind of package: installed, CMake, Meson; the man pages
+test-packages: ## Programs built with each kind of package: CMake, Meson, Debian, the tarball; man pages; a release is prepared
 	@mkdir -p $(BUILD)
 	@set -o pipefail; Tests/bin/packages 2>&1 | tee $(BUILD)/test-packages.log
 
