@@ -5,4 +5,5 @@
 #include "runloop_recorder.h"
 #include "runloop_report.h"
 #include "runloop_statistics.h"
+#include "runloop_watchdog.h"
 #endif // RUNLOOP_DIAGNOSTICS_H

@@ -1,0 +1,71 @@
+// runloop_watchdog.h — loops that hang or spin, noticed by a thread beside them. Part of runloop_diagnostics.h.
+#ifndef RUNLOOP_WATCHDOG_H
+#define RUNLOOP_WATCHDOG_H
+#include "runloop_statistics.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+//===-- What is reported ---------------------------------------------------------------------------------------------===//
+/// What was noticed.
+typedef enum RUNLOOP_CLOSED runloop_diagnosis_kind {
+    RUNLOOP_DIAGNOSIS_HANG = 0,       ///< The loop has not come back for the limit. Once per hang.
+    RUNLOOP_DIAGNOSIS_HANG_ENDED = 1, ///< It is back: with the duration of the whole hang.
+    RUNLOOP_DIAGNOSIS_SPIN = 2,       ///< Many iterations in a row without a sleep, for nothing. Once per spin.
+} runloop_diagnosis_kind;
+
+/// A report. Everything in it is valid until the handler returns.
+typedef struct runloop_diagnosis {
+    runloop_diagnosis_kind kind;
+    runloop *loop;
+    int callout;          ///< The kind of call-out that it is about, RUNLOOP_CALLOUT_…; -1: it is about none.
+    const char *name;     ///< The name of its item (cut), or "".
+    int64_t duration_ns;  ///< Of the hang, so far or in all. 0 for a spin.
+    uint32_t iterations;  ///< Of the spin. 0 for a hang.
+    const char *stack;    ///< Of the hung thread, innermost function first, a line for each; NULL if it can't be had.
+    const char *sentence; ///< All of that but the stack, for people. No newline at the end.
+} runloop_diagnosis;
+
+/// Who is told. `report` is called on the watchdog's thread, which has all signals blocked: it may make any call, but while it runs,
+/// nothing else is noticed. `release` is called once, on that thread, after the last report; it may be NULL. Without `report`, the
+/// sentence is written to standard error, in one line that begins with "runloop: ", and the stack's lines follow.
+typedef struct runloop_diagnosis_handler {
+    void (*RUNLOOP_SENDABLE report)(void *context, const runloop_diagnosis *diagnosis);
+    void (*RUNLOOP_SENDABLE release)(void *context);
+    void *context;
+} runloop_diagnosis_handler;
+
+//===-- The watchdog -------------------------------------------------------------------------------------------------===//
+/// What is watched, and who is told.
+typedef struct runloop_watchdog_config {
+    /// How long the loop may be busy without coming back: to the next iteration, to sleep, out of a nested run. At least ten
+    /// milliseconds; 0: hangs are not reported. Noticed up to a quarter of the limit, at most a second, late. Time in which the watchdog's thread
+    /// itself did not get to run is no part of a hang: the machine was suspended or overloaded, or a debugger had stopped the program.
+    int64_t limit_ns;
+    /// How many iterations of a run may follow one another without a sleep if nothing is served, or always the same timer, signalled
+    /// source or descriptor alone. 0: spins are not reported. A descriptor that is never empty is a spin for all that can be seen; so
+    /// choose it higher than what a peak takes, say 100,000.
+    uint32_t spin_limit;
+    /// The signal with which the hung thread is asked for its stack. 0: SIGURG, which does nothing to who doesn't expect it. -1: none,
+    /// and hangs have no stack. The first watchdog installs its handler, which stays. Like any signal it ends a nanosleep or a poll of
+    /// the hung call-out early, with EINTR. A thread that blocks it has no stack, nor has any where the C library has no backtrace
+    /// (musl). To find the names of functions waits for a dlopen that is under way.
+    int signal;
+    runloop_diagnosis_handler handler;
+} runloop_watchdog_config;
+
+/// Watches the calling thread's loop, until runloop_watchdog_stop or the end of the thread. A thread of the process looks at all watched
+/// loops four times per limit; it starts with the first and ends with the last. An iteration then reads the clock some times. A loop
+/// that sleeps, a nested run that iterates and a thread outside of runs don't hang. A forked child has no watchdog. The config is
+/// copied. -EINVAL: no config, neither limit, a limit out of range, or a signal that can't be caught. -EBUSY: it is watched already, or
+/// the program has a handler for the signal. -ENOMEM, -EMFILE, -EAGAIN (no thread), -ESHUTDOWN. After an error the context remains the
+/// caller's. O(1).
+RUNLOOP_EXPORT int runloop_watchdog_start(const runloop_watchdog_config *config);
+/// No longer watches the calling thread's loop. A report under way may still return after this. Does nothing if it isn't watched. O(1).
+RUNLOOP_EXPORT void runloop_watchdog_stop(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif // RUNLOOP_WATCHDOG_H

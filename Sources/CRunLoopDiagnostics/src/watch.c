@@ -1,0 +1,148 @@
+// watch.c — the attendant's half of the watchdog: how long it is since a loop has come back.
+
+#include "watch.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "stack.h"
+
+static const int64_t longest_pause_ns = 1000000000;
+/// For spins, which nobody has to hear of at once.
+static const int64_t pause_for_spins_ns = 250000000;
+
+//===-- reading what the loop's thread writes ------------------------------------------------------------------------===//
+
+static void copy_callout(const struct watched_callout *callout, struct callout_copy *copy) {
+    char name[sizeof callout->name];
+    // Acquiring loads, so that the serial that is read afterwards is not older.
+    for (size_t i = 0; i < sizeof name; i++)
+        name[i] = atomic_load_explicit(&callout->name[i], memory_order_acquire);
+    name[sizeof name - 1] = 0;
+    uint32_t line = atomic_load_explicit(&callout->line, memory_order_acquire);
+    copy->kind = atomic_load_explicit(&callout->kind, memory_order_acquire);
+    copy->object = atomic_load_explicit(&callout->object, memory_order_acquire);
+    if (line)
+        snprintf(copy->name, sizeof copy->name, "%s:%u", name, line);
+    else
+        snprintf(copy->name, sizeof copy->name, "%s", name);
+}
+
+/// The innermost call-out. None if it changes all the time, in which case the loop doesn't hang in it.
+static void copy_innermost(const struct watch *watch, struct callout_copy *copy) {
+    for (int attempt = 0; attempt < 3; attempt++) {
+        *copy = (struct callout_copy){.kind = -1};
+        uint32_t serial = atomic_load_explicit(&watch->serial, memory_order_acquire);
+        int depth = atomic_load_explicit(&watch->depth, memory_order_acquire);
+        if (depth > 0 && depth <= WATCH_DEPTH)
+            copy_callout(&watch->open[depth - 1], copy);
+        if (serial % 2 == 0 && serial == atomic_load_explicit(&watch->serial, memory_order_acquire))
+            break;
+        *copy = (struct callout_copy){.kind = -1};
+    }
+    Dl_info found;
+    // A task has the name of its function, if that is exported.
+    if (copy->kind == RUNLOOP_CALLOUT_TASK && dladdr(copy->object, &found) && found.dli_sname)
+        snprintf(copy->name, sizeof copy->name, "%s", found.dli_sname);
+}
+
+//===-- hangs --------------------------------------------------------------------------------------------------------===//
+
+static void report_hang(struct watch *watch, int64_t now_ns) {
+    copy_innermost(watch, &watch->culprit);
+    char *stack = watch->config.signal < 0 ? NULL : stack_copy(watch->thread, watch->config.signal);
+    // It may have come back meanwhile; then it is reported as over right after this.
+    runloop_diagnosis diagnosis = {
+        .kind = RUNLOOP_DIAGNOSIS_HANG,
+        .callout = watch->culprit.kind,
+        .name = watch->culprit.name,
+        .duration_ns = now_ns - watch->seen_beat / 2 - watch->discounted_ns,
+        .stack = stack,
+    };
+    diagnosis_report(watch, &diagnosis, -1);
+    free(stack);
+}
+
+static void report_end(struct watch *watch, int64_t beat) {
+    // 0: the loop's thread has seen that it was awaited.
+    int64_t ended_ns = atomic_load(&watch->awaited) == 0 ? atomic_load(&watch->ended_ns) : beat / 2;
+    atomic_store(&watch->awaited, 0);
+    watch->is_hung = false;
+    runloop_diagnosis diagnosis = {
+        .kind = RUNLOOP_DIAGNOSIS_HANG_ENDED,
+        .callout = watch->culprit.kind,
+        .name = watch->culprit.name,
+        .duration_ns = ended_ns - watch->seen_beat / 2 - watch->discounted_ns,
+    };
+    diagnosis_report(watch, &diagnosis, -1);
+}
+
+/// `counted_ns` of the time since the last look are time in which the loop could run as well as this thread; `late_ns` are not.
+static void look_for_hang(struct watch *watch, int64_t now_ns, int64_t counted_ns, int64_t late_ns) {
+    int64_t beat = atomic_load(&watch->beat);
+    if (watch->is_hung && beat != watch->seen_beat)
+        report_end(watch, beat);
+    if (beat != watch->seen_beat) {
+        int64_t since_ns = now_ns - beat / 2;
+        watch->seen_beat = beat;
+        watch->stuck_ns = since_ns < counted_ns ? since_ns : counted_ns;
+        watch->discounted_ns = since_ns - watch->stuck_ns < late_ns ? since_ns - watch->stuck_ns : late_ns;
+    } else {
+        watch->stuck_ns += counted_ns;
+        watch->discounted_ns += late_ns;
+    }
+    if (!(beat & BEAT_IS_BUSY) || watch->is_hung || watch->stuck_ns < watch->config.limit_ns)
+        return;
+    atomic_store(&watch->awaited, beat);
+    watch->is_hung = true;
+    report_hang(watch, now_ns);
+}
+
+//===-- spins --------------------------------------------------------------------------------------------------------===//
+
+static void look_for_spin(struct watch *watch) {
+    uint32_t iterations = atomic_load_explicit(&watch->spin_iterations, memory_order_acquire);
+    if (!iterations)
+        return;
+    struct callout_copy culprit;
+    copy_callout(&watch->spin_callout, &culprit);
+    runloop_diagnosis diagnosis = {
+        .kind = RUNLOOP_DIAGNOSIS_SPIN,
+        .callout = culprit.kind,
+        .name = culprit.kind < 0 ? "" : culprit.name,
+        .iterations = iterations,
+    };
+    diagnosis_report(watch, &diagnosis, atomic_load(&watch->spin_descriptor));
+    atomic_store(&watch->spin_iterations, 0);
+}
+
+//===-- looking ------------------------------------------------------------------------------------------------------===//
+
+int64_t watch_look(struct watch *watch) {
+    int64_t limit_ns = watch->config.limit_ns, now_ns = runloop_get_now_ns(NULL);
+    int64_t pause_ns = limit_ns / 4 < longest_pause_ns ? limit_ns / 4 : longest_pause_ns;
+    if (watch->config.spin_limit && (!limit_ns || pause_ns > pause_for_spins_ns))
+        pause_ns = pause_for_spins_ns;
+    int64_t since_ns = watch->looked_ns ? now_ns - watch->looked_ns : 0;
+    // Looked at early because of something else.
+    if (watch->looked_ns && since_ns < pause_ns)
+        return pause_ns - since_ns;
+    watch->looked_ns = now_ns;
+    // Late by as much again as it should have slept: this thread did not get to run, so neither, it may be, did the loop's.
+    int64_t late_ns = since_ns > 2 * pause_ns ? since_ns - pause_ns : 0;
+    if (limit_ns)
+        look_for_hang(watch, now_ns, since_ns - late_ns, late_ns);
+    look_for_spin(watch);
+    // What the handlers took is not lateness.
+    watch->looked_ns = runloop_get_now_ns(NULL);
+    return pause_ns;
+}
+
+void watch_free(struct watch *watch) {
+    runloop_diagnosis_handler *handler = &watch->config.handler;
+    if (handler->release)
+        handler->release(handler->context);
+    runloop_release(watch->loop);
+    free(watch);
+}

@@ -1,0 +1,358 @@
+// watchdog.c — hangs and spins are reported once, and what only looks like one is not.
+#include "../CRunLoopCoreTests/items.h"
+#include "runloop_diagnostics.h"
+
+/// What was reported, as lines.
+static char reports[8192], stack[8192];
+static pthread_mutex_t reports_lock = PTHREAD_MUTEX_INITIALIZER;
+static runloop_diagnosis last;
+static _Atomic int report_count, release_count;
+
+static void keep(void *context, const runloop_diagnosis *diagnosis) {
+    EXPECT(context == reports);
+    pthread_mutex_lock(&reports_lock);
+    size_t used = strlen(reports);
+    snprintf(reports + used, sizeof reports - used, "%d %d %s\n", diagnosis->kind, diagnosis->callout, diagnosis->name);
+    if (diagnosis->stack)
+        snprintf(stack, sizeof stack, "%s", diagnosis->stack);
+    last = *diagnosis;
+    pthread_mutex_unlock(&reports_lock);
+    EXPECT(diagnosis->sentence && !strchr(diagnosis->sentence, '\n'));
+    report_count++;
+}
+
+static void count_release(void *context) {
+    EXPECT(context == reports);
+    release_count++;
+}
+
+static runloop_watchdog_config config_of(int64_t limit_ns, uint32_t spin_limit) {
+    return (runloop_watchdog_config){.limit_ns = limit_ns,
+                                     .spin_limit = spin_limit,
+                                     .handler = {.report = keep, .release = count_release, .context = reports}};
+}
+
+static void watch(int64_t limit_ns, uint32_t spin_limit) {
+    runloop_watchdog_config config = config_of(limit_ns, spin_limit);
+    REQUIRE(runloop_watchdog_start(&config) == 0);
+}
+
+static bool thread_exists(const char *name) {
+    bool found = false;
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *entry; tasks && (entry = readdir(tasks));) {
+        char path[300], text[64] = "";
+        snprintf(path, sizeof path, "/proc/self/task/%s/comm", entry->d_name);
+        int file = open(path, O_RDONLY | O_CLOEXEC);
+        if (file >= 0)
+            test_read_all(file, text, sizeof text);
+        found |= strncmp(text, name, strlen(name)) == 0;
+    }
+    closedir(tasks);
+    return found;
+}
+
+//===-- starting and stopping ----------------------------------------------------------------------------------------===//
+
+TEST("a watchdog wants a limit, and is there once for a loop") {
+    EXPECT_EQ(runloop_watchdog_start(NULL), -EINVAL);
+    runloop_watchdog_config none = config_of(0, 0), short_limit = config_of(MS, 0), negative = config_of(-1, 5);
+    EXPECT_EQ(runloop_watchdog_start(&none), -EINVAL);
+    EXPECT_EQ(runloop_watchdog_start(&short_limit), -EINVAL);
+    EXPECT_EQ(runloop_watchdog_start(&negative), -EINVAL);
+    runloop_watchdog_config config = config_of(SECOND, 0);
+    config.signal = 1000;
+    EXPECT_EQ(runloop_watchdog_start(&config), -EINVAL);
+    config.signal = 0;
+    runloop_watchdog_stop();
+    EXPECT_EQ(runloop_watchdog_start(&config), 0);
+    EXPECT_EQ(runloop_watchdog_start(&config), -EBUSY);
+    EXPECT_EQ(release_count, 0);
+    runloop_watchdog_stop();
+    runloop_watchdog_stop();
+    WAIT_UNTIL(release_count == 1);
+}
+
+static void *watch_and_end(void *context) {
+    (void)context;
+    watch(SECOND, 0);
+    keep_mode(MODE);
+    poll_mode(MODE);
+    WAIT_UNTIL(thread_exists("runloop-watch"));
+    return NULL;
+}
+
+TEST("the watchdog's thread ends with the last watched loop, and starts again") {
+    EXPECT(!thread_exists("runloop-watch"));
+    watch(SECOND, 0);
+    on_new_thread(watch_and_end, NULL);
+    WAIT_UNTIL(release_count == 1);
+    WAIT_UNTIL(thread_exists("runloop-watch"));
+    runloop_watchdog_stop();
+    WAIT_UNTIL(release_count == 2 && !thread_exists("runloop-watch"));
+    watch(SECOND, 0);
+    WAIT_UNTIL(thread_exists("runloop-watch"));
+    runloop_watchdog_stop();
+    WAIT_UNTIL(release_count == 3);
+}
+
+static void ignore(int number) {
+    (void)number;
+}
+
+TEST("a signal that the program handles is left to it") {
+    runloop_watchdog_config config = config_of(SECOND, 0);
+    signal(SIGUSR2, ignore);
+    config.signal = SIGUSR2;
+#if defined(__GLIBC__)
+    EXPECT_EQ(runloop_watchdog_start(&config), -EBUSY);
+#endif
+    struct sigaction action;
+    EXPECT(sigaction(SIGUSR2, NULL, &action) == 0 && action.sa_handler == ignore);
+    config.signal = -1;
+    EXPECT_EQ(runloop_watchdog_start(&config), 0);
+    runloop_watchdog_stop();
+    WAIT_UNTIL(release_count == 1);
+}
+
+TEST("a forked child has no watchdog, and can have one of its own") {
+    watch(SECOND, 0);
+    pid_t child = fork();
+    if (child == 0) {
+        runloop_watchdog_stop();
+        EXPECT_EQ(release_count, 0);
+        watch(SECOND, 0);
+        WAIT_UNTIL(thread_exists("runloop-watch"));
+        runloop_watchdog_stop();
+        WAIT_UNTIL(release_count == 1);
+        _exit(test_failures ? 1 : 0);
+    }
+    int status;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    EXPECT_EQ(release_count, 0);
+}
+
+//===-- hangs --------------------------------------------------------------------------------------------------------===//
+
+/// Until it has been reported, and a little more.
+static void hang(runloop_timer *timer, void *info) {
+    (void)timer, (void)info;
+    int before = report_count;
+    WAIT_UNTIL(report_count > before);
+    pass_time(50 * MS);
+}
+
+TEST("a hang is reported once at the limit and once when it is over, with its item, its stack and its duration") {
+    int64_t limit_ns = 100 * MS;
+    watch(limit_ns, 0);
+    runloop_timer *timer = add_timer(MODE, 0, 0, hang, NULL);
+    runloop_timer_set_name(timer, "hang.c", 12);
+    run_for(MODE, RUNLOOP_FOREVER);
+    WAIT_UNTIL(report_count == 2);
+    EXPECT_TEXT(reports, "0 1 hang.c:12\n1 1 hang.c:12\n");
+    EXPECT_EQ(last.kind, RUNLOOP_DIAGNOSIS_HANG_ENDED);
+    EXPECT(last.loop == runloop_current() && last.duration_ns >= limit_ns);
+    // A thread that waits in this sanitizer's usleep gets its signals late.
+    if (!UNDER_THREAD_SANITIZER) {
+#if defined(__GLIBC__)
+        EXPECT(strstr(stack, "watchdog") && strchr(stack, '\n') != strrchr(stack, '\n'));
+#endif
+    }
+    // Another hang is another report.
+    add_timer(MODE, 0, 0, hang, NULL);
+    run_for(MODE, RUNLOOP_FOREVER);
+    WAIT_UNTIL(report_count == 4);
+}
+
+static void take_long(void *info) {
+    (void)info;
+    pass_time(400 * MS);
+}
+
+TEST("a hang without a handler is a line on standard error") {
+    int ends[2], before = dup(STDERR_FILENO);
+    REQUIRE(pipe(ends) == 0 && dup2(ends[1], STDERR_FILENO) >= 0);
+    runloop_watchdog_config config = {.limit_ns = 50 * MS, .signal = -1};
+    REQUIRE(runloop_watchdog_start(&config) == 0);
+    char text[1024] = "";
+    runloop_post(runloop_current(), MODE, take_long, NULL, NULL);
+    keep_mode(MODE);
+    poll_mode(MODE);
+    for (size_t used = 0; !strstr(text, "has come back after");) {
+        ssize_t got = read(ends[0], text + used, sizeof text - 1 - used);
+        REQUIRE(got > 0);
+        used += (size_t)got;
+    }
+    dup2(before, STDERR_FILENO);
+    EXPECT(strncmp(text, "runloop: run loop 0x", 20) == 0);
+    EXPECT(strstr(text, "has not come back for 0."));
+    EXPECT(strstr(text, "task"));
+}
+
+static void iterate(runloop_timer *timer, void *info) {
+    (void)timer, (void)info;
+    run_for(OTHER_MODE, 1500 * MS);
+}
+
+TEST("a loop that sleeps, and one whose nested run iterates, do not hang") {
+    watch(SECOND, 0);
+    keep_mode(MODE);
+    run_for(MODE, 1500 * MS);
+    runloop_timer *nested = make_timer(runloop_now_ns(), 50 * MS, trace_fire, "");
+    runloop_add_timer(runloop_current(), nested, OTHER_MODE);
+    add_timer(MODE, 0, 0, iterate, NULL);
+    poll_mode(MODE);
+    EXPECT_EQ(report_count, 0);
+    runloop_timer_invalidate(nested);
+    runloop_timer_release(nested);
+}
+
+static void be_stopped(void *info) {
+    (void)info;
+    pid_t self = getpid(), child = fork();
+    if (child == 0) {
+        kill(self, SIGSTOP);
+        usleep(2500000);
+        kill(self, SIGCONT);
+        _exit(0);
+    }
+    while (waitpid(child, NULL, 0) != child)
+        ;
+}
+
+TEST("time in which the whole program was stopped is not a hang") {
+    watch(SECOND, 0);
+    keep_mode(MODE);
+    runloop_post(runloop_current(), MODE, be_stopped, NULL, NULL);
+    int64_t begin_ns = runloop_now_ns();
+    poll_mode(MODE);
+    EXPECT(runloop_now_ns() - begin_ns >= 2 * SECOND);
+    EXPECT_EQ(report_count, 0);
+}
+
+//===-- spins --------------------------------------------------------------------------------------------------------===//
+
+static void stop_when_reported(void) {
+    if (report_count > 0)
+        runloop_stop(runloop_current());
+}
+
+static int turns;
+
+static void refill(void *info) {
+    bump(*(int *)info);
+}
+
+static void leave_it(runloop_source *source, runloop_readiness events, void *info) {
+    (void)source, (void)events, (void)info;
+    stop_when_reported();
+}
+
+static void signal_again(runloop_source *source, void *info) {
+    (void)info;
+    runloop_source_signal(source);
+    stop_when_reported();
+}
+
+static void fire_again(runloop_timer *timer, void *info) {
+    (void)info;
+    runloop_timer_set_fire_date(timer, 1);
+    stop_when_reported();
+}
+
+static void wake_again(runloop_observer *observer, runloop_activity activity, void *info) {
+    (void)observer, (void)activity, (void)info;
+    runloop_wake_up(runloop_current());
+    stop_when_reported();
+}
+
+static void run_until_reported(const char *report) {
+    EXPECT_EQ(run_for(MODE, RUNLOOP_FOREVER), RUNLOOP_RESULT_STOPPED);
+    EXPECT_TEXT(reports, report);
+    EXPECT(last.iterations == 1000 && last.duration_ns == 0);
+}
+
+TEST("a descriptor that is never taken is named") {
+    watch(0, 1000);
+    runloop_source *source = add_descriptor(MODE, make_eventfd(1), RUNLOOP_READABLE, leave_it, NULL);
+    runloop_source_set_name(source, "never read", 0);
+    run_until_reported("2 3 never read\n");
+}
+
+static void take_and_refill(runloop_source *source, runloop_readiness events, void *info) {
+    (void)events, (void)info;
+    int descriptor = runloop_source_get_descriptor(source);
+    take(descriptor);
+    if (++turns == 5000)
+        runloop_stop(runloop_current());
+    else if (turns % 64 != 0)
+        bump(descriptor);
+    else
+        runloop_post(runloop_current(), MODE, refill, info, NULL);
+}
+
+TEST("a descriptor that is empty now and then is no spin") {
+    watch(0, 1000);
+    int descriptor = make_eventfd(1);
+    add_descriptor(MODE, descriptor, RUNLOOP_READABLE, take_and_refill, &descriptor);
+    EXPECT_EQ(run_for(MODE, RUNLOOP_FOREVER), RUNLOOP_RESULT_STOPPED);
+    runloop_watchdog_stop();
+    WAIT_UNTIL(release_count == 1);
+    EXPECT_EQ(report_count, 0);
+}
+
+TEST("a source that signals itself is named") {
+    watch(0, 1000);
+    runloop_source *source = add_source(MODE, signal_again, NULL);
+    runloop_source_set_name(source, "again", 0);
+    runloop_source_signal(source);
+    run_until_reported("2 2 again\n");
+}
+
+TEST("a timer that is always due is named") {
+    watch(0, 1000);
+    runloop_timer *timer = add_timer(MODE, 0, SECOND, fire_again, NULL);
+    runloop_timer_set_name(timer, "past", 0);
+    run_until_reported("2 1 past\n");
+}
+
+TEST("iterations that serve nothing are a spin without an item") {
+    watch(0, 1000);
+    keep_mode(MODE);
+    add_observer(MODE, RUNLOOP_ACTIVITY_BEFORE_TIMERS | RUNLOOP_ACTIVITY_BEFORE_WAITING, wake_again, NULL);
+    run_until_reported("2 -1 \n");
+}
+
+static void take_turns(runloop_source *source, void *other) {
+    (void)source;
+    runloop_source_signal(*(runloop_source **)other);
+    if (++turns == 5000)
+        runloop_stop(runloop_current());
+}
+
+static void post_again(void *info) {
+    if (++turns < 10000)
+        runloop_post(runloop_current(), MODE, post_again, info, NULL);
+    else
+        runloop_stop(runloop_current());
+}
+
+TEST("two sources that take turns, tasks, and polls are no spin") {
+    watch(0, 1000);
+    static runloop_source *one, *two;
+    one = add_source(MODE, take_turns, &two);
+    two = add_source(MODE, take_turns, &one);
+    runloop_source_signal(one);
+    EXPECT_EQ(run_for(MODE, RUNLOOP_FOREVER), RUNLOOP_RESULT_STOPPED);
+    runloop_source_invalidate(one);
+    keep_mode(MODE);
+    runloop_post(runloop_current(), MODE, post_again, NULL, NULL);
+    EXPECT_EQ(run_for(MODE, RUNLOOP_FOREVER), RUNLOOP_RESULT_STOPPED);
+    for (int i = 0; i < 5000; i++)
+        poll_mode(MODE);
+    // What would have been reported has been by the time that the watchdog is gone.
+    runloop_watchdog_stop();
+    WAIT_UNTIL(release_count == 1);
+    EXPECT_EQ(report_count, 0);
+}
