@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -14,12 +15,15 @@
 /// That of a process. A forked child makes its own: its parent's has no thread there, and may be locked for ever.
 struct attendant {
     uint32_t generation;
-    int wake; ///< an eventfd
+    _Atomic int wake; ///< an eventfd, made with the first thread; before that -1
     pthread_mutex_t lock;
-    uint32_t engagements;   ///< lock
-    bool is_running;        ///< lock: there is a thread, which looks at `engagements` before it ends
-    struct watch *incoming; ///< lock
-    struct watch *watches;  ///< the thread's
+    uint32_t engagements;      ///< lock
+    bool is_running;           ///< lock: there is a thread, which looks at `engagements` before it ends
+    struct watch *incoming;    ///< lock
+    struct watch *watches;     ///< the thread's
+    struct followed *first;    ///< lock: all loops that are followed
+    bool serves_reports;       ///< lock
+    _Atomic bool is_wanted[2]; ///< reports, by form
     struct attendant *of_parent;
 };
 
@@ -28,13 +32,11 @@ static _Atomic(struct attendant *) newest;
 /// NULL and the reason if there can't be one.
 static struct attendant *make(struct attendant *of_parent, int *error) {
     struct attendant *attendant = calloc(1, sizeof *attendant);
-    int wake = attendant ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
-    if (wake < 0) {
-        *error = attendant ? -errno : -ENOMEM;
-        free(attendant);
+    if (!attendant) {
+        *error = -ENOMEM;
         return NULL;
     }
-    *attendant = (struct attendant){.generation = runloop_fork_generation(), .wake = wake, .of_parent = of_parent};
+    *attendant = (struct attendant){.generation = runloop_fork_generation(), .wake = -1, .of_parent = of_parent};
     pthread_mutex_init(&attendant->lock, NULL);
     return attendant;
 }
@@ -57,14 +59,13 @@ static struct attendant *existing_or_new(int *error) {
     if (atomic_compare_exchange_strong(&newest, &before, attendant))
         return attendant;
     // Another thread was faster.
-    close(attendant->wake);
     free(attendant);
     return before;
 }
 
 static void wake(struct attendant *attendant) {
-    int error = errno;
-    ssize_t written = write(attendant->wake, &(uint64_t){1}, sizeof(uint64_t));
+    int error = errno, descriptor = atomic_load(&attendant->wake);
+    ssize_t written = descriptor < 0 ? 0 : write(descriptor, &(uint64_t){1}, sizeof(uint64_t));
     (void)written;
     errno = error;
 }
@@ -100,6 +101,36 @@ static int64_t look_at_watches(struct attendant *attendant) {
     return pause_ns;
 }
 
+/// The nth of the followed loops, retained.
+static runloop *copy_loop(struct attendant *attendant, int index) {
+    pthread_mutex_lock(&attendant->lock);
+    struct followed *followed = attendant->first;
+    while (followed && index-- > 0)
+        followed = followed->next;
+    runloop *loop = followed ? runloop_retain(followed->loop) : NULL;
+    pthread_mutex_unlock(&attendant->lock);
+    return loop;
+}
+
+/// The reports are made without the lock; if a loop ends meanwhile, another one may be passed over.
+static void write_reports(struct attendant *attendant, runloop_report_form form) {
+    runloop *loop;
+    for (int i = 0; (loop = copy_loop(attendant, i)); i++) {
+        char *report = runloop_copy_report(loop, form);
+        if (report)
+            dprintf(STDERR_FILENO, form == RUNLOOP_REPORT_JSON ? "%s\n" : "%s", report);
+        free(report);
+        runloop_release(loop);
+    }
+}
+
+static void write_wanted_reports(struct attendant *attendant) {
+    for (int form = RUNLOOP_REPORT_TEXT; form <= RUNLOOP_REPORT_JSON; form++) {
+        if (atomic_exchange(&attendant->is_wanted[form], false))
+            write_reports(attendant, (runloop_report_form)form);
+    }
+}
+
 static bool is_needed(struct attendant *attendant) {
     pthread_mutex_lock(&attendant->lock);
     bool is_needed = attendant->is_running = attendant->engagements > 0;
@@ -112,6 +143,7 @@ static void *attend(void *context) {
     prctl(PR_SET_NAME, "runloop-watch");
     do {
         take_incoming(attendant);
+        write_wanted_reports(attendant);
         int64_t pause_ns = look_at_watches(attendant);
         struct pollfd wakes = {.fd = attendant->wake, .events = POLLIN};
         struct timespec pause = {.tv_sec = pause_ns / 1000000000, .tv_nsec = pause_ns % 1000000000};
@@ -125,6 +157,12 @@ static void *attend(void *context) {
 
 /// With all signals blocked. HOLDS: attendant->lock.
 static int start_thread(struct attendant *attendant) {
+    if (attendant->wake < 0) {
+        int descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (descriptor < 0)
+            return -errno;
+        attendant->wake = descriptor;
+    }
     sigset_t all, before;
     sigfillset(&all);
     pthread_attr_t attributes;
@@ -169,6 +207,58 @@ void attendant_wake(void) {
     struct attendant *attendant = existing();
     if (attendant)
         wake(attendant);
+}
+
+int attendant_serve_reports(void) {
+    int error = attendant_engage();
+    if (error)
+        return error;
+    struct attendant *attendant = existing();
+    pthread_mutex_lock(&attendant->lock);
+    bool served_before = attendant->serves_reports;
+    attendant->serves_reports = true;
+    pthread_mutex_unlock(&attendant->lock);
+    if (served_before)
+        attendant_disengage();
+    return 0;
+}
+
+void attendant_want_reports(runloop_report_form form) {
+    struct attendant *attendant = existing();
+    if (!attendant)
+        return;
+    atomic_store(&attendant->is_wanted[form], true);
+    wake(attendant);
+}
+
+//===-- followed loops -----------------------------------------------------------------------------------------------===//
+
+int attendant_list(struct followed *followed) {
+    int error = 0;
+    struct attendant *attendant = existing_or_new(&error);
+    if (!attendant)
+        return error;
+    followed->generation = attendant->generation;
+    pthread_mutex_lock(&attendant->lock);
+    followed->next = attendant->first;
+    followed->place = &attendant->first;
+    if (followed->next)
+        followed->next->place = &followed->next;
+    attendant->first = followed;
+    pthread_mutex_unlock(&attendant->lock);
+    return 0;
+}
+
+void attendant_unlist(struct followed *followed) {
+    struct attendant *attendant = existing();
+    // One of the parent's is in the parent's list.
+    if (!attendant || followed->generation != attendant->generation)
+        return;
+    pthread_mutex_lock(&attendant->lock);
+    *followed->place = followed->next;
+    if (followed->next)
+        followed->next->place = followed->place;
+    pthread_mutex_unlock(&attendant->lock);
 }
 
 void attendant_give_watch(struct watch *watch) {

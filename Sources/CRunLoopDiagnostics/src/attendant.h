@@ -2,6 +2,8 @@
 #ifndef RUNLOOP_ATTENDANT_H
 #define RUNLOOP_ATTENDANT_H
 
+#include "followed.h"
+#include "runloop_diagnostics.h"
 #include "watch.h"
 
 /// Any thread: makes the thread run, and keeps it. 0, -ENOMEM, -EMFILE, -EAGAIN. Each success is given back once.
@@ -10,6 +12,14 @@ int attendant_engage(void);
 void attendant_disengage(void);
 /// Any thread: lets the thread look now. Async-signal-safe.
 void attendant_wake(void);
+/// Any thread: a loop that is followed is among those that are reported on, until its end. 0, -ENOMEM.
+int attendant_list(struct followed *followed);
+/// The loop's thread, at its end.
+void attendant_unlist(struct followed *followed);
+/// Any thread: from now on the attendant writes reports when they are wanted. As attendant_engage; once per process.
+int attendant_serve_reports(void);
+/// The attendant is to write the reports on all loops. Async-signal-safe.
+void attendant_want_reports(runloop_report_form form);
 /// Any thread that has engaged it for this watch: hands the watch over.
 void attendant_give_watch(struct watch *watch);
 

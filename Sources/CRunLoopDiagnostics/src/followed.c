@@ -2,6 +2,8 @@
 
 #include "followed.h"
 
+#include "attendant.h"
+
 static const char key;
 
 static void release(void *object) {
@@ -15,6 +17,12 @@ static void release(void *object) {
         free(follower);
     }
     free(followed);
+}
+
+/// The loop ends, on its thread.
+static void end(void *object) {
+    attendant_unlist(object);
+    release(object);
 }
 
 static void *retain(void *object) {
@@ -42,12 +50,21 @@ static struct followed *make_current(int *error) {
         return NULL;
     }
     atomic_init(&followed->references, 1);
-    *error = runloop_set_associated(loop, &key, followed, retain, release);
+    followed->loop = loop;
+    *error = attendant_list(followed);
+    if (!*error && (*error = runloop_set_associated(loop, &key, followed, retain, end)))
+        attendant_unlist(followed);
     if (*error) {
         free(followed);
         return NULL;
     }
     return followed;
+}
+
+int followed_list_current(void) {
+    int error = 0;
+    make_current(&error);
+    return error;
 }
 
 static void tell_followers(void *context, runloop_trace_point point, const void *object, int64_t value) {

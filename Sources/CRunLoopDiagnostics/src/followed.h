@@ -24,11 +24,16 @@ struct follower {
 /// A loop's followers: an object associated with the loop.
 struct followed {
     _Atomic uint32_t references;
+    runloop *loop;
+    struct followed *next, **place; ///< attendant's lock: in the list of the process `generation`
+    uint32_t generation;
     runloop_tracer before;                       ///< loop's thread: the tracer that was there, which is told first
     bool is_traced;                              ///< loop's thread
     _Atomic(struct follower *) followers[ROLES]; ///< written by the loop's thread, never taken back
 };
 
+/// The loop's thread: lists the calling thread's loop among the followed ones, though nobody may follow it. 0 or a negative errno.
+int followed_list_current(void);
 /// The loop's thread: makes the calling thread's loop tell a follower, which has `size` bytes and is all zeros when it is made. 0, with
 /// the follower, or a negative errno.
 int followed_start(enum role role, size_t size, struct follower **follower);

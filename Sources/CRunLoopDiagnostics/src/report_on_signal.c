@@ -1,0 +1,44 @@
+// report_on_signal.c — a signal to the process asks for reports; its handler only passes that on.
+
+#include <pthread.h>
+#include <signal.h>
+
+#include "attendant.h"
+
+static _Atomic int forms[_NSIG];
+
+static void pass_on(int number) {
+    attendant_want_reports((runloop_report_form)forms[number]);
+}
+
+/// Does nothing if it is there already.
+static int install(int number) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    struct sigaction before, action = {.sa_handler = pass_on, .sa_flags = SA_RESTART | SA_ONSTACK};
+    sigemptyset(&action.sa_mask);
+    int error = 0;
+    pthread_mutex_lock(&lock);
+    if (sigaction(number, NULL, &before))
+        error = -errno;
+    else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN && before.sa_handler != pass_on)
+        error = -EBUSY;
+    else if (before.sa_handler != pass_on && sigaction(number, &action, NULL))
+        error = -errno;
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+int runloop_report_on_signal(int number, runloop_report_form form) {
+    if (number < 1 || number >= _NSIG || form < RUNLOOP_REPORT_TEXT || form > RUNLOOP_REPORT_JSON)
+        return -EINVAL;
+    int error = followed_list_current();
+    if (!error)
+        error = attendant_serve_reports();
+    if (error)
+        return error;
+    int before = atomic_exchange(&forms[number], (int)form);
+    error = install(number);
+    if (error)
+        forms[number] = before;
+    return error;
+}
