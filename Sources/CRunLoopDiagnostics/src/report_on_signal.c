@@ -1,6 +1,5 @@
 // report_on_signal.c — a signal to the process asks for reports; its handler only passes that on.
 
-#include <pthread.h>
 #include <signal.h>
 
 #include "attendant.h"
@@ -13,18 +12,15 @@ static void pass_on(int number) {
 
 /// Does nothing if it is there already.
 static int install(int number) {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     struct sigaction before, action = {.sa_handler = pass_on, .sa_flags = SA_RESTART | SA_ONSTACK};
     sigemptyset(&action.sa_mask);
     int error = 0;
-    pthread_mutex_lock(&lock);
     if (sigaction(number, NULL, &before))
         error = -errno;
     else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN && before.sa_handler != pass_on)
         error = -EBUSY;
     else if (before.sa_handler != pass_on && sigaction(number, &action, NULL))
         error = -errno;
-    pthread_mutex_unlock(&lock);
     return error;
 }
 

@@ -3,7 +3,6 @@
 #include "stack.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -48,7 +47,6 @@ static int number_of(int signal) {
 }
 
 int stack_prepare(int signal) {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     struct sigaction before, action = {.sa_handler = answer, .sa_flags = SA_RESTART | SA_ONSTACK};
     if (signal < 0)
         return signal == -1 ? 0 : -EINVAL;
@@ -56,14 +54,12 @@ int stack_prepare(int signal) {
     backtrace(frames, 1);
     sigemptyset(&action.sa_mask);
     int error = 0;
-    pthread_mutex_lock(&lock);
     if (sigaction(number_of(signal), NULL, &before))
         error = -errno;
     else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN && before.sa_handler != answer)
         error = -EBUSY;
     else if (before.sa_handler != answer && sigaction(number_of(signal), &action, NULL))
         error = -errno;
-    pthread_mutex_unlock(&lock);
     return error;
 }
 
