@@ -64,7 +64,7 @@ static void replied(const runloop_reply *reply, int *descriptors, size_t count, 
 
 static void ask(void) {
     const runloop_channel_request_config config = {.replied = replied};
-    check(runloop_channel_request(channel, "text", 4, NULL, 0, &config));
+    check(runloop_channel_request(channel, "text", 4, NULL, 0, &config, NULL));
 }
 
 static void receive(runloop_channel *receiver, runloop_channel_message *message, void *unused) {

@@ -143,6 +143,81 @@ TEST("the end of one channel answers the requests of the other, which ends once,
     EXPECT_EQ(ends, 1);
 }
 
+static _Atomic int cancelled, not_found;
+
+static void *cancel_all(void *argument) {
+    for (uint64_t id = 1; id <= 1000; id++) {
+        int result = runloop_channel_cancel(argument, id);
+        EXPECT(result == 0 || result == -ENOENT);
+        cancelled += result == 0;
+        not_found += result == -ENOENT;
+    }
+    return NULL;
+}
+
+TEST("a cancelled request is discarded at once, and its reply is dropped; the others are answered") {
+    runloop_channel *channels[2];
+    make_channels(channels, (runloop_channel_config){0});
+    keeps_calls = true;
+    struct outcome untimed = {0}, timed = {0}, other = {0};
+    uint64_t first = 0, second = 0;
+    int64_t soon = runloop_get_now_ns(NULL) + 2 * SECOND;
+    EXPECT_EQ(request_with_id(channels[0], "untimed", 0, &untimed, &first), 0);
+    RUN_UNTIL(MODE, kept_call);
+    runloop_call *call = kept_call;
+    kept_call = NULL;
+    EXPECT_EQ(request_with_id(channels[0], "timed", soon, &timed, &second), 0);
+    RUN_UNTIL(MODE, kept_call);
+    EXPECT_EQ(runloop_channel_cancel(channels[0], first), 0);
+    EXPECT_EQ(runloop_channel_cancel(channels[0], second), 0);
+    EXPECT(untimed.discards == 1 && timed.discards == 1);
+    EXPECT_EQ(runloop_channel_cancel(channels[0], first), -ENOENT);
+    EXPECT_EQ(runloop_channel_cancel(channels[0], 99), -ENOENT);
+    EXPECT_EQ(runloop_channel_cancel(NULL, first), -EINVAL);
+    EXPECT_EQ(runloop_call_reply(kept_call, "late", 4, NULL, 0), 0);
+    runloop_call_release(kept_call);
+    runloop_call_release(call);
+    keeps_calls = false;
+    // What comes after the replies that are dropped is answered.
+    EXPECT_EQ(request(channels[0], "other", 0, &other), 0);
+    RUN_UNTIL(MODE, other.replies == 1);
+    run_for(MODE, 5 * MS);
+    EXPECT(untimed.replies == 0 && timed.replies == 0);
+    EXPECT_EQ(runloop_channel_cancel(channels[0], 3), -ENOENT);
+    for (int i = 0; i < 2; i++)
+        end_channel(channels[i]);
+    EXPECT(untimed.discards == 1 && timed.discards == 1 && other.discards == 0 && ends == 0);
+}
+
+static _Atomic int replied, discarded;
+
+static void note_one_answer(const runloop_reply *reply, int *descriptors, size_t count, void *info) {
+    (void)descriptors, (void)count, (void)info;
+    EXPECT_EQ(reply->result, 0);
+    replied++;
+}
+
+static void note_one_discarded(void *info) {
+    (void)info;
+    discarded++;
+}
+
+TEST("a request that a thread cancels while it is being answered has one outcome") {
+    runloop_channel *channels[2];
+    make_channels(channels, (runloop_channel_config){.max_messages = 2000, .max_calls = 2000});
+    const runloop_channel_request_config config = {.replied = note_one_answer, .discard = note_one_discarded};
+    pthread_t thread;
+    for (int i = 0; i < 1000; i++)
+        REQUIRE(runloop_channel_request(channels[0], "q", 1, NULL, 0, &config, NULL) == 0);
+    REQUIRE(pthread_create(&thread, NULL, cancel_all, channels[0]) == 0);
+    RUN_UNTIL(MODE, cancelled + not_found == 1000 && replied + discarded == 1000);
+    pthread_join(thread, NULL);
+    EXPECT_EQ(discarded, cancelled);
+    for (int i = 0; i < 2; i++)
+        end_channel(channels[i]);
+    EXPECT_EQ(replied + discarded, 1000);
+}
+
 static void *end_shared(void *argument) {
     end_channel(argument);
     return NULL;
@@ -163,7 +238,7 @@ static void count_discarded(void *info) {
 static void *ask_until_end(void *argument) {
     const runloop_channel_request_config config = {.replied = count_answer, .discard = count_discarded};
     int result;
-    while ((result = runloop_channel_request(argument, "q", 1, NULL, 0, &config)) != -EPIPE)
+    while ((result = runloop_channel_request(argument, "q", 1, NULL, 0, &config, NULL)) != -EPIPE)
         accepted_requests += result == 0;
     return NULL;
 }
@@ -212,6 +287,58 @@ TEST("bad input is refused, and a refused socket remains the caller's") {
         EXPECT_EQ(close(streams[i]), 0);
     }
     EXPECT_EQ(count_descriptors(), before);
+}
+
+static bool is_other_user;
+uid_t __real_geteuid(void);
+uid_t __wrap_geteuid(void);
+uid_t __wrap_geteuid(void) {
+    return __real_geteuid() + is_other_user;
+}
+
+TEST("the process at the other end has the same user, unless any is allowed; without descriptors there is no channel") {
+    runloop_channel *channel = NULL;
+    runloop_channel_config config = {0};
+    int sockets[2];
+    make_sockets(sockets);
+    int before = count_descriptors();
+    is_other_user = true;
+    EXPECT_EQ(runloop_channel_create(sockets[0], &config, &channel), -EPERM);
+    EXPECT_EQ(count_descriptors(), before);
+    config.allows_any_user = true;
+    use_up_descriptors(0);
+    EXPECT_EQ(runloop_channel_create(sockets[0], &config, &channel), -EMFILE);
+    give_back_descriptors();
+    EXPECT_EQ(runloop_channel_create(sockets[0], &config, &channel), 0);
+    end_channel(channel);
+    close(sockets[1]);
+}
+
+static void end_own_channel(runloop_channel *channel, runloop_channel_message *message, void *info) {
+    (void)info;
+    received_count++;
+    EXPECT_EQ(message->length, 4);
+    runloop_channel_invalidate(channel);
+    runloop_channel_release(channel);
+    // The call is still there, and its other end is told that it is not answered.
+    EXPECT_EQ(runloop_call_reply(message->call, "r", 1, NULL, 0), -EPIPE);
+}
+
+TEST("a channel may be ended and released in its own call-out") {
+    int sockets[2], before = 0;
+    make_sockets(sockets);
+    runloop_channel *channel = NULL, *other = add_channel_with(sockets[0], (runloop_channel_config){0});
+    const runloop_channel_config config = {.receive = end_own_channel, .ended = note_end};
+    before = count_descriptors();
+    REQUIRE(runloop_channel_create(sockets[1], &config, &channel) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), runloop_channel_get_source(channel), MODE) == 0);
+    struct outcome outcome = {0};
+    EXPECT_EQ(request(other, "text", 0, &outcome), 0);
+    RUN_UNTIL(MODE, outcome.replies == 1);
+    EXPECT(outcome.result == -EPIPE && received_count == 1);
+    RUN_UNTIL(MODE, ends == 1);
+    EXPECT(count_descriptors() < before);
+    runloop_channel_release(other);
 }
 
 TEST("a channel knows the process at its other end") {
@@ -371,7 +498,7 @@ TEST("two ends that ask each other more than fits between them wait for no repli
     const runloop_channel_request_config config = {.replied = note_answered};
     size_t asked = 0;
     for (int i = 0; i < 2; i++)
-        while (runloop_channel_request(channels[i], bytes, sizeof bytes, NULL, 0, &config) == 0)
+        while (runloop_channel_request(channels[i], bytes, sizeof bytes, NULL, 0, &config, NULL) == 0)
             asked++;
     RUN_UNTIL(MODE, answered == asked);
     for (int i = 0; i < 2; i++)

@@ -99,10 +99,15 @@ static inline void note_discarded(void *info) {
     ((struct outcome *)info)->discards++;
 }
 
-static inline int request(runloop_channel *channel, const char *text, int64_t deadline_ns, struct outcome *outcome) {
+static inline int request_with_id(runloop_channel *channel, const char *text, int64_t deadline_ns,
+                                  struct outcome *outcome, uint64_t *id) {
     const runloop_channel_request_config config = {
         .deadline_ns = deadline_ns, .replied = note_answer, .discard = note_discarded, .info = outcome};
-    return runloop_channel_request(channel, text, strlen(text), NULL, 0, &config);
+    return runloop_channel_request(channel, text, strlen(text), NULL, 0, &config, id);
+}
+
+static inline int request(runloop_channel *channel, const char *text, int64_t deadline_ns, struct outcome *outcome) {
+    return request_with_id(channel, text, deadline_ns, outcome, NULL);
 }
 
 #endif // RUNLOOP_TEST_CHANNELS_H

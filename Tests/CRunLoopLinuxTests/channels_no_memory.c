@@ -36,8 +36,8 @@ TEST("what can't be received for want of memory ends the channel, and what can't
         const runloop_channel_request_config config = {
             .replied = note_answer, .discard = note_discarded, .info = &outcome};
         failing = 1;
-        EXPECT_EQ(runloop_channel_request(channels[0], "q", 1, pipe, 2, &config), -ENOMEM);
-        EXPECT_EQ(runloop_channel_request(channels[0], "q", 1, pipe, 2, &config), 0);
+        EXPECT_EQ(runloop_channel_request(channels[0], "q", 1, pipe, 2, &config, NULL), -ENOMEM);
+        EXPECT_EQ(runloop_channel_request(channels[0], "q", 1, pipe, 2, &config, NULL), 0);
         ends = 0;
         failing = allocation;
         RUN_UNTIL(MODE, outcome.replies);

@@ -167,7 +167,7 @@ TEST("requests and replies of channels, small and large, with deadlines") {
         const runloop_channel_request_config config = {
             .deadline_ns = runloop_get_now_ns(NULL) + 30 * SECOND, .replied = note_answer, .info = &outcome};
         size_t length = i % 10 == 0 ? sizeof large : 100;
-        EXPECT_EQ(runloop_channel_request(channels[i % 2], large, length, NULL, 0, &config), 0);
+        EXPECT_EQ(runloop_channel_request(channels[i % 2], large, length, NULL, 0, &config, NULL), 0);
         RUN_UNTIL(MODE, outcome.replies == i);
         EXPECT(outcome.result == 0 && outcome.length == length);
     }

@@ -188,7 +188,7 @@ static void *run_receiver(void *unused) {
     runloop_channel *channel = make_pair(&config);
     int standard_error = STDERR_FILENO;
     const runloop_channel_request_config request = {.replied = note_answer, .info = &asked};
-    EXPECT_EQ(runloop_channel_request(other_end, "q", 1, &standard_error, 1, &request), 0);
+    EXPECT_EQ(runloop_channel_request(other_end, "q", 1, &standard_error, 1, &request, NULL), 0);
     run_until_end(runloop_channel_get_source(channel));
     return unused;
 }
@@ -236,7 +236,7 @@ static void *run_asker(void *unused) {
     runloop_channel *channel = make_pair(&config);
     const runloop_channel_request_config request = {.replied = end_in_reply, .discard = note_discard};
     for (int i = 0; i < 2; i++)
-        EXPECT_EQ(runloop_channel_request(channel, "q", 1, NULL, 0, &request), 0);
+        EXPECT_EQ(runloop_channel_request(channel, "q", 1, NULL, 0, &request, NULL), 0);
     end_channel(other_end);
     run_until_end(runloop_channel_get_source(channel));
     return unused;

@@ -1,3 +1,4 @@
+import ForkedChild
 import Glibc
 import RunLoopKit
 import RunLoopKitTesting
@@ -273,6 +274,87 @@ private final class Pair: Sendable {
         #expect(listener.channels.isEmpty && !second.isValid && access(path, F_OK) == -1)
         #expect(ends.all == ["peerGone"])
         for thread in threads { thread.stop() }
+    }
+
+    @Test("A program that was started with the socket is at the other end, by its own process number, until its end")
+    func startedProgram() async throws {
+        let thread = try RunLoop.Thread()
+        let trace = Trace()
+        let (own, inherited) = try makeChannelSockets()
+        // Only the other end is inherited; the program has it as the same number.
+        try #require(fcntl(own, F_SETFD, FD_CLOEXEC) == 0)
+        let ending = Task { try await runProgram("synchronous-main-program", "\(inherited) echo") }
+        let channel = try RunLoop.Channel(
+            adopting: own, on: thread.loop, onEnd: { _ in trace.note("end") },
+            receive: { message in trace.note(String(decoding: message.bytes, as: UTF8.self)) })
+        let reply = try await channel.request("text".utf8, timeout: generous)
+        #expect(reply.bytes == Array("text".utf8))
+        try channel.send("who?".utf8)
+        #expect(try await eventually { trace.all.count == 1 })
+        let process = try #require(trace.all.first.flatMap { pid_t($0) })
+        #expect(process != getpid() && kill(process, 0) == 0)
+        close(inherited)
+        let cancelled = Task { try await channel.request("cancelled".utf8) }
+        cancelled.cancel()
+        _ = try? await cancelled.value
+        #expect(try await channel.request("after".utf8, timeout: generous).bytes == Array("after".utf8))
+        channel.invalidate()
+        #expect(try await ending.value == Ending(status: 0, output: "echo: done\n"))
+        #expect(trace.all.count == 1)
+        thread.stop()
+    }
+
+    @Test("What no channel sends ends it, and so does more than the limits allow")
+    func violatedProtocol() async throws {
+        for bytes in [[UInt8](repeating: 1, count: 3), [UInt8](repeating: 0, count: 200)] {
+            let thread = try RunLoop.Thread()
+            let ends = Handed<Channel.End>()
+            let (own, hostile) = try makeChannelSockets()
+            let channel = try Channel(
+                adopting: own, on: thread.loop, onEnd: { ends.put($0) },
+                receive: { _ in Issue.record("Nothing was sent that could be received.") })
+            let waiting = Task { try await channel.request([]) }
+            try #require(Glibc.send(hostile, bytes, bytes.count, 0) == bytes.count)
+            await #expect(throws: RunLoop.ChannelError.closed) { try await waiting.value }
+            #expect(try await eventually { !channel.isValid })
+            #expect(ends.take() == .protocolViolated)
+            close(hostile)
+            thread.stop()
+        }
+    }
+
+    @Test("A forked child has no inherited channel, and may have one of the inherited socket")
+    func forks() async {
+        await #expect(processExitsWith: .success) {
+            try await withRunLoop { loop in
+                let (own, others) = try makeChannelSockets()
+                let trace = Trace()
+                let channel = try RunLoop.Channel(
+                    adopting: own, on: loop, onEnd: { _ in trace.note("end") },
+                    receive: { message in trace.note(String(decoding: message.bytes, as: UTF8.self)) })
+                try channel.send("of the parent".utf8)
+                let status = statusOfChild {
+                    precondition(!channel.isValid)
+                    do throws(RunLoop.ChannelError) {
+                        try channel.send("a".utf8)
+                        preconditionFailure("An inherited channel has taken a message.")
+                    } catch {
+                        precondition(error == .closed)
+                    }
+                    channel.invalidate()
+                    let received = Trace()
+                    let mine = try? RunLoop.Channel(adopting: others, on: .current) { message in
+                        received.note(String(decoding: message.bytes, as: UTF8.self))
+                    }
+                    try? RunLoop.current.runUntil("the parent's message") { received.all == ["of the parent"] }
+                    try? mine?.send("of the child".utf8)
+                }
+                precondition(status == 0, "The child ended with status \(status).")
+                close(others)
+                precondition(channel.isValid)
+                try loop.runUntil("the child's message, and the end") { trace.all == ["of the child", "end"] }
+            }
+        }
     }
 
     @Test("Each error is a sentence")

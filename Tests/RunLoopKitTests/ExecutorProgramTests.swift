@@ -7,7 +7,7 @@ import Testing
     @Test("With RunLoopKitMainActor linked, an async main and the main actor stay on the initial thread, alone")
     func mainLoopServesInitialThread() async throws {
         #expect(
-            try await run("async-main-program").output == """
+            try await runProgram("async-main-program").output == """
                 main before await: true
                 main after await: true
                 main actor: true
@@ -27,35 +27,35 @@ import Testing
         ])
     func singleThread(name: String) async throws {
         if name == "fork" && isUnderThreadSanitizer { return }
-        #expect(try await run("single-thread-program", name) == Ending(status: 0, output: "\(name): done\n"))
+        #expect(try await runProgram("single-thread-program", name) == Ending(status: 0, output: "\(name): done\n"))
     }
 
     @Test(
         "With a synchronous main, too: in a run, hosted, as a guest of the main queue, and when the thread ends",
         arguments: ["run", "hosted", "guest", "later", "end"])
     func synchronousMain(name: String) async throws {
-        #expect(try await run("synchronous-main-program", name) == Ending(status: 0, output: "\(name): done\n"))
+        #expect(try await runProgram("synchronous-main-program", name) == Ending(status: 0, output: "\(name): done\n"))
     }
 
     @Test("A job that keeps the main loop is named once; one that runs the loop itself is not")
     func blockingJob() async throws {
-        let loud = try await run("single-thread-program", "blocks 2>&1").output
+        let loud = try await runProgram("single-thread-program", "blocks 2>&1").output
         #expect(loud.contains(/^runloop: Task \d+ kept the main loop for \d{3,} ms without an await, in .*keepTheLoop/))
         #expect(loud.split(separator: "\n").count == 2)
-        let nested = try await run("single-thread-program", "blocks nested 2>&1")
+        let nested = try await runProgram("single-thread-program", "blocks nested 2>&1")
         #expect(nested == Ending(status: 0, output: "blocks: done\n"))
     }
 
     @Test("If the main queue has left the initial thread, a diagnostic says that tasks never run")
     func mainQueueElsewhere() async throws {
-        let ending = try await run("synchronous-main-program", "elsewhere 2>&1")
+        let ending = try await runProgram("synchronous-main-program", "elsewhere 2>&1")
         #expect(ending.status == 0)
         #expect(ending.output.hasPrefix("runloop: Tasks wait for RunLoop.main, and nobody runs it"))
     }
 
     @Test("If the runtime takes no executors, the main queue serves the main actor, and a diagnostic says so")
     func fallback() async throws {
-        let loud = try await run("fallback-program", "2>&1")
+        let loud = try await runProgram("fallback-program", "2>&1")
         #expect(loud.status == 0)
         #expect(loud.output.hasPrefix("runloop: This Swift runtime does not take the executors of "))
         let lines = loud.output.split(separator: "\n")
@@ -66,45 +66,10 @@ import Testing
     @Test("R109 A run nested in a job of the main queue runs no other job, and a diagnostic says so")
     func noteAboutNestedRun() async throws {
         let waits = "runloop: Work for the main dispatch queue or the main actor has been waiting for 250 ms"
-        let loud = try await run("fallback-program", "nested 2>&1")
+        let loud = try await runProgram("fallback-program", "nested 2>&1")
         #expect(loud.output.contains(waits))
         #expect(loud.output.hasSuffix("the nested run has ended\nthe job that waited\n"))
-        let quiet = try await run("fallback-program", "nested 2>&1", environment: "RUNLOOP_DIAGNOSTICS=0")
+        let quiet = try await runProgram("fallback-program", "nested 2>&1", environment: "RUNLOOP_DIAGNOSTICS=0")
         #expect(quiet == Ending(status: 0, output: "the nested run has ended\nthe job that waited\n"))
     }
-}
-
-private struct Ending: Equatable {
-    var status: CInt
-    var output: String
-}
-
-private func run(_ name: String, _ arguments: String = "", environment: String = "") async throws -> Ending {
-    let path = try #require(pathOfProgram(name))
-    return try await withRunLoopThread { try run(path: path, arguments, environment) }
-}
-
-/// The programs are in the build directory of the tests, which one of the process's arguments names.
-private func pathOfProgram(_ name: String) -> String? {
-    for argument in CommandLine.arguments where argument.contains("/") {
-        var directory = argument
-        while let slash = directory.lastIndex(of: "/") {
-            directory = String(directory[..<slash])
-            let program = directory + "/" + name
-            if access(program, X_OK) == 0 { return program }
-        }
-    }
-    return nil
-}
-
-/// The rest of the command line is for the shell.
-private func run(path: String, _ arguments: String, _ environment: String) throws -> Ending {
-    let quoted = "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
-    let stream = try #require(popen("\(environment) SWIFT_BACKTRACE=enable=no timeout 60 \(quoted) \(arguments)", "r"))
-    var output = ""
-    var line = [CChar](repeating: 0, count: 256)
-    while fgets(&line, CInt(line.count), stream) != nil {
-        output += String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-    }
-    return Ending(status: pclose(stream), output: output)
 }

@@ -90,16 +90,22 @@ typedef struct runloop_channel_request_config {
     /// Once, on the loop's thread. `result` of the reply is 0; -EPIPE: the channel has ended; -ENOMSG: the call was dropped; -ETIMEDOUT. The
     /// descriptors of a reply are as in runloop_channel_message. May be NULL.
     void (*RUNLOOP_SENDABLE replied)(const runloop_reply *reply, int *descriptors, size_t descriptor_count, void *info);
-    /// Instead, if the channel is invalidated or freed before, on that thread. May be NULL. Neither is called after an error.
+    /// Instead, if the channel is invalidated or freed before, or the request cancelled, on that thread. May be NULL. Neither is called after
+    /// an error.
     runloop_function discard;
     void *info; ///< For the two.
 } runloop_channel_request_config;
 
-/// Sends a request. -EMFILE also: the first one with a deadline needs a descriptor. Otherwise as runloop_channel_send. O(length), and
-/// O(requests with a later deadline).
+/// Sends a request; `id`, which may be NULL, receives its number among those of the channel. -EMFILE also: the first one with a deadline needs
+/// a descriptor. Otherwise as runloop_channel_send. O(length), and O(requests with a later deadline).
 RUNLOOP_EXPORT int runloop_channel_request(runloop_channel *channel, const void *bytes, size_t length,
                                            const int *descriptors, size_t descriptor_count,
-                                           const runloop_channel_request_config *config);
+                                           const runloop_channel_request_config *config, uint64_t *id);
+
+/// Cancels a request: `discard` is called for it, on this thread, and `replied` is not. The other end may receive it all the same, and is not
+/// told; its reply is dropped. -ENOENT: `replied` has been called or is being called, or it was cancelled; -EINVAL, -ECHILD. Any thread.
+/// O(requests of the channel).
+RUNLOOP_EXPORT int runloop_channel_cancel(runloop_channel *channel, uint64_t id);
 
 /// References to a call. The last one drops it, if it was not replied to: -ENOMSG at the other end.
 RUNLOOP_EXPORT runloop_call *runloop_call_retain(runloop_call *call);

@@ -66,7 +66,7 @@ static int enter(runloop_channel *channel, struct awaited *awaited) {
 }
 
 int runloop_channel_request(runloop_channel *channel, const void *bytes, size_t length, const int *descriptors,
-                            size_t descriptor_count, const runloop_channel_request_config *config) {
+                            size_t descriptor_count, const runloop_channel_request_config *config, uint64_t *id) {
     if (!config)
         return -EINVAL;
     int result = runloop__channel_check_message(channel, bytes, length, descriptors, descriptor_count);
@@ -91,6 +91,8 @@ int runloop_channel_request(runloop_channel *channel, const void *bytes, size_t 
         result = runloop__channel_transmit(channel, &packet, true);
         if (result == 0) {
             channel->last_id++;
+            if (id)
+                *id = channel->last_id;
             channel->unanswered++;
             runloop__channel_watch(channel);
         } else {
@@ -113,6 +115,11 @@ static struct awaited *find(struct link *ring, uint64_t id) {
     return NULL;
 }
 
+static struct awaited *find_any(runloop_channel *channel, uint64_t id) {
+    struct awaited *awaited = find(&channel->untimed, id);
+    return awaited ? awaited : find(&channel->timed, id);
+}
+
 /// On the loop's thread: what was awaited is not in the channel any more.
 static void call_out(struct awaited *awaited, const runloop_reply *reply, runloop_channel_message *message) {
     const runloop_channel_request_config config = awaited->config;
@@ -124,16 +131,14 @@ static void call_out(struct awaited *awaited, const runloop_reply *reply, runloo
 
 int runloop__channel_answer(runloop_channel *channel, struct incoming *incoming) {
     runloop__channel_lock(channel);
-    struct awaited *awaited = find(&channel->untimed, incoming->header.id);
-    if (!awaited)
-        awaited = find(&channel->timed, incoming->header.id);
+    struct awaited *awaited = find_any(channel, incoming->header.id);
     if (awaited)
         link_remove(&awaited->in_channel);
     bool was_sent = incoming->header.id <= channel->last_id;
     channel->unanswered -= was_sent && channel->unanswered > 0;
     runloop__channel_watch(channel);
     runloop__channel_unlock(channel);
-    // It may have timed out.
+    // It may have timed out, or been cancelled.
     if (!awaited)
         return was_sent ? 0 : -EPROTO;
     runloop_channel_message *message = &incoming->message;
@@ -182,18 +187,38 @@ static struct awaited *take_any(runloop_channel *channel) {
     return awaited;
 }
 
+static void discard(struct awaited *awaited) {
+    const runloop_channel_request_config config = awaited->config;
+    free(awaited);
+    if (config.discard)
+        config.discard(config.info);
+}
+
+int runloop_channel_cancel(runloop_channel *channel, uint64_t id) {
+    int result = runloop__channel_check(channel);
+    if (result < 0)
+        return result;
+    runloop__channel_lock(channel);
+    struct awaited *awaited = find_any(channel, id);
+    if (awaited) {
+        link_remove(&awaited->in_channel);
+        arm(channel);
+    }
+    runloop__channel_unlock(channel);
+    if (!awaited)
+        return -ENOENT;
+    discard(awaited);
+    return 0;
+}
+
 void runloop__channel_end_requests(runloop_channel *channel, bool calls_out) {
     const runloop_reply reply = {.result = -EPIPE};
     struct awaited *awaited;
     while ((awaited = take_any(channel))) {
-        if (calls_out) {
+        if (calls_out)
             call_out(awaited, &reply, NULL);
-            continue;
-        }
-        const runloop_channel_request_config config = awaited->config;
-        free(awaited);
-        if (config.discard)
-            config.discard(config.info);
+        else
+            discard(awaited);
     }
 }
 

@@ -107,19 +107,20 @@ extension RunLoop {
         ///   - bytes: are copied.
         ///   - descriptors: as of `send`.
         ///   - timeout: how long to wait for the reply at most, by the monotonic clock and noticed in the channel's mode; `nil` is as long
-        ///     as it takes. After a cancellation the channel remembers the request until then, or until it is answered.
+        ///     as it takes.
         /// - Throws: as `send`, then nothing was sent; or the reason why there is no reply: `dropped`, `closed`, `timedOut`, `cancelled`.
         public func request(
             _ bytes: some Collection<UInt8>, descriptors: [CInt] = [], timeout: Duration? = nil,
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(ChannelError) -> Reply {
             let answer = PortAnswer<Reply>()
-            let result = handle.request(bytes, descriptors, timeout: timeout.map(Nanoseconds.of), answer)
-            if result < 0 { throw ChannelError(result: result) }
+            let number = try handle.request(bytes, descriptors, timeout: timeout.map(Nanoseconds.of), answer)
             do throws(PortError) {
                 return try await answer.wait(
                     timeout: nil, clock: ContinuousClock(), isolation: actor, withdraw: { true })
             } catch {
+                // Nobody takes the reply any more, so the channel need not remember the request.
+                if error == .cancelled { handle.cancel(number) }
                 throw ChannelError(error)
             }
         }

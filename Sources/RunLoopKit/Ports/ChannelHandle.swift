@@ -53,10 +53,12 @@ final class ChannelHandle: Sendable {
     }
 
     /// `answer` is settled by the channel, unless there is an error.
+    ///
+    /// - Returns: the number of the request.
     func request(
         _ bytes: some Collection<UInt8>, _ descriptors: [CInt], timeout: Int64?,
         _ answer: PortAnswer<RunLoop.Channel.Reply>
-    ) -> Int32 {
+    ) throws(RunLoop.ChannelError) -> UInt64 {
         var config = runloop_channel_request_config()
         config.deadline_ns = timeout.map(Self.deadline) ?? Nanoseconds.never
         config.info = retainedInfo(answer)
@@ -71,12 +73,19 @@ final class ChannelHandle: Sendable {
             withInfo(info, as: PortAnswer<RunLoop.Channel.Reply>.self) { $0.settle(.failure(.closed)) }
             releaseInfo(info)
         }
+        var number: UInt64 = 0
         let result = withBytes(bytes) {
-            runloop_channel_request(core, $0, $1, descriptors, descriptors.count, &config)
+            runloop_channel_request(core, $0, $1, descriptors, descriptors.count, &config, &number)
         }
-        if result < 0 { releaseInfo(config.info) }
-        return result
+        if result < 0 {
+            releaseInfo(config.info)
+            throw RunLoop.ChannelError(result: result)
+        }
+        return number
     }
+
+    /// No effect if the request has been answered.
+    func cancel(_ number: UInt64) { runloop_channel_cancel(core, number) }
 
     /// Of machine time; 0 would be none.
     private static func deadline(after timeout: Int64) -> Int64 {

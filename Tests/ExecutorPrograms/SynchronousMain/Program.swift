@@ -18,6 +18,8 @@ import RunLoopKit
             serveMainQueueAfterRun()
         case "elsewhere":
             waitElsewhere()
+        case "echo":
+            try? echo(CInt(CommandLine.arguments[1]) ?? -1)
         case "end":
             Task {
                 await Task.yield()
@@ -115,3 +117,21 @@ private func waitElsewhere() {
 
 @Sendable
 private func endProgram() { exit(0) }
+
+/// The other end of a channel whose socket was inherited, until that has ended.
+private func echo(_ descriptor: CInt) throws {
+    let loop = RunLoop.main
+    let channel = try RunLoop.Channel(
+        adopting: descriptor, on: loop, onEnd: { _ in loop.stop() },
+        receive: { message in
+            if message.isRequest {
+                let bytes = message.bytes
+                try? message.reply(bytes)
+            } else {
+                try? message.channel.send("\(getpid())".utf8)
+            }
+        })
+    loop.run()
+    channel.invalidate()
+    print("echo: done")
+}
