@@ -17,12 +17,12 @@ typedef enum RUNLOOP_CLOSED runloop_diagnosis_kind {
 
 /// A report. Everything in it is valid until the handler returns.
 typedef struct runloop_diagnosis {
-    runloop_diagnosis_kind kind;
-    runloop *loop;
-    int callout;          ///< The kind of call-out that it is about, RUNLOOP_CALLOUT_…; -1: it is about none.
-    const char *name;     ///< The name of its item (cut), or "".
-    int64_t duration_ns;  ///< Of the hang, so far or in all. 0 for a spin.
-    uint32_t iterations;  ///< Of the spin. 0 for a hang.
+    runloop_diagnosis_kind kind; ///< What was noticed.
+    runloop *loop;               ///< Of which loop.
+    int callout;                 ///< The kind of call-out that it is about, RUNLOOP_CALLOUT_…; -1: it is about none.
+    const char *name;            ///< The name of its item (cut), or "".
+    int64_t duration_ns;         ///< Of the hang, so far or in all. 0 for a spin.
+    uint32_t iterations;         ///< Of the spin. 0 for a hang.
     const char *stack;    ///< Of the hung thread, innermost function first, a line for each; NULL if it can't be had.
     const char *sentence; ///< All of that but the stack, for people. No newline at the end.
 } runloop_diagnosis;
@@ -31,9 +31,10 @@ typedef struct runloop_diagnosis {
 /// nothing else is noticed. `release` is called once, on that thread, after the last report; it may be NULL. Without `report`, the
 /// sentence is written to standard error, in one line that begins with "runloop: ", and the stack's lines follow.
 typedef struct runloop_diagnosis_handler {
+    /// Called for each report. May be NULL.
     void (*RUNLOOP_SENDABLE report)(void *context, const runloop_diagnosis *diagnosis);
-    void (*RUNLOOP_SENDABLE release)(void *context);
-    void *context;
+    void (*RUNLOOP_SENDABLE release)(void *context); ///< Called once, after the last report. May be NULL.
+    void *context;                                   ///< The caller's, passed to both.
 } runloop_diagnosis_handler;
 
 //===-- The watchdog -------------------------------------------------------------------------------------------------===//
