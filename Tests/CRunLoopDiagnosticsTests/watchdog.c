@@ -222,8 +222,8 @@ static void be_stopped(void *info) {
     }
     while (waitpid(child, NULL, 0) != child)
         ;
-    // For the watchdog to look before the loop comes back.
-    pass_time(300 * MS);
+    // For the watchdog to look before the loop comes back: its pause goes on where it was stopped.
+    pass_time(800 * MS);
 }
 
 TEST("time in which the whole program was stopped is not a hang") {
