@@ -242,6 +242,14 @@ uninstall-glib uninstall-uv: uninstall-%:
 
 #-- the tour ----------------------------------------------------------------------------------------------------------
 
+.PHONY: trace-demo
+trace-demo: ## A page with the timeline of the tour, build/trace-demo.html, which needs nothing but a browser
+	@swift build -c debug --product tour
+	@mkdir -p build
+	@$$(swift build -c debug --show-bin-path)/tour --trace build/tour-trace.json > build/tour-trace.log || { cat build/tour-trace.log; exit 1; }
+	@scripts/trace-page build/tour-trace.json "The main loop in the tour" > build/trace-demo.html
+	@echo "Open build/trace-demo.html in a browser; build/tour-trace.json is for ui.perfetto.dev."
+
 run: ## The guided tour: ten acts on real input (ACT=5: only that act)
 	swift build -c debug --product tour
 	@$$(swift build -c debug --show-bin-path)/tour $(ACT)
@@ -419,8 +427,10 @@ docs: ## The documentation of every product in build/docs; checks that each publ
 DOCS_PORT ?= 8000
 DOCS_ADDRESS := http://127.0.0.1:$(DOCS_PORT)/
 
-test-docs: ## Looks at pages of the documentation in a browser (needs chromium-headless-shell)
+test-docs: ## Looks at pages of the documentation, and at the page of trace-demo, in a browser (needs chromium-headless-shell)
 	@[ -e build/docs/index.html ] || scripts/docs
+	@$(MAKE) -s trace-demo
+	@cp build/trace-demo.html build/docs
 	@Tests/bin/docs-pages
 
 docs-serve: ## Serves what make docs has built, at http://127.0.0.1:8000/ (DOCS_PORT=8001 for another one)

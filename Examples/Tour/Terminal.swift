@@ -20,6 +20,13 @@ enum Terminal {
 
     static func complain(_ text: String) { put(text, to: STDERR_FILENO) }
 
+    /// Writes a file; false if that failed.
+    static func save(_ text: String, to path: String) -> Bool {
+        guard let file = fopen(path, "w") else { return false }
+        let isWritten = fputs(text, file) >= 0
+        return fclose(file) == 0 && isWritten
+    }
+
     /// One system call for the whole text, so that threads do not write into each other's lines.
     private static func put(_ text: String, to descriptor: CInt) {
         var rest = Array((text + "\n").utf8)[...]

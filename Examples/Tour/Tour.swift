@@ -31,7 +31,7 @@ struct Tour {
         switch Request(CommandLine.arguments.dropFirst(), acts: acts.count) {
         case .help: Terminal.print(Request.usage)
         case .list: list()
-        case .play(let numbers): play(numbers)
+        case .play(let numbers, let trace): play(numbers, trace)
         case .refused(let reason):
             Terminal.complain("tour: \(reason)\n\(Request.usage)")
             exit(2)
@@ -44,7 +44,9 @@ struct Tour {
         }
     }
 
-    @MainActor private static func play(_ numbers: [Int]) {
+    /// - Parameter trace: where the timeline of the main loop is written to.
+    @MainActor private static func play(_ numbers: [Int], _ trace: String?) {
+        if trace != nil { RunLoop.main.startRecording(capacity: 200_000) }
         let opening = RunLoop.Instant.now
         Terminal.print("A tour of RunLoopKit. Times are in milliseconds since the beginning of each act.")
         for number in numbers {
@@ -60,6 +62,10 @@ struct Tour {
                 exit(1)
             }
         }
+        if let trace, !Terminal.save(RunLoop.trace(of: [.main]), to: trace) {
+            Terminal.complain("tour: the trace can't be written to \(trace).")
+            exit(1)
+        }
         let played = numbers.count == 1 ? "1 act" : "\(numbers.count) acts"
         Terminal.print("\n\(played) in \((RunLoop.Instant.now - opening).milliseconds) ms; all happened as told.")
     }
@@ -67,21 +73,30 @@ struct Tour {
 
 /// The choices made on the command line.
 enum Request {
-    case play([Int])
+    case play([Int], trace: String?)
     case list
     case help
     case refused(String)
 
     static let usage = """
-        usage: tour             all acts
-               tour NUMBER ...  only these
-               tour --list      what there is
+        usage: tour                 all acts
+               tour NUMBER ...      only these
+               tour --trace FILE …  writes what the main loop did to a file, for Perfetto or scripts/trace-page
+               tour --list          what there is
         """
 
     init(_ arguments: ArraySlice<String>, acts: Int) {
         var numbers: [Int] = []
-        for argument in arguments {
+        var trace: String?
+        var words = arguments
+        while let argument = words.popFirst() {
             switch argument {
+            case "--trace":
+                guard let file = words.popFirst() else {
+                    self = .refused("--trace needs the name of a file.")
+                    return
+                }
+                trace = file
             case "--list", "-l":
                 self = .list
                 return
@@ -96,7 +111,7 @@ enum Request {
                 numbers.append(number)
             }
         }
-        self = .play(numbers.isEmpty ? Array(1...acts) : numbers)
+        self = .play(numbers.isEmpty ? Array(1...acts) : numbers, trace: trace)
     }
 }
 
