@@ -1,3 +1,4 @@
+import Glibc
 import RunLoopKit
 import Testing
 
@@ -112,11 +113,63 @@ import Testing
         }
     }
 
+    @Test("A hang is reported once while it lasts, and once when it is over, with the name of the item")
+    func watchdog() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let seen = Guarded<[RunLoop.Diagnosis]>([])
+            try loop.startWatchdog(hangLimit: .milliseconds(20)) { diagnosis in seen.withLock { $0.append(diagnosis) } }
+            let timer = RunLoop.Timer(after: .zero) { _ in
+                while seen.withLock({ $0.isEmpty }) { usleep(1000) }
+            }
+            timer.setName("sleeper")
+            try loop.add(timer, forMode: .default)
+            loop.run(mode: .default, until: .now)
+            while seen.withLock({ $0.count }) < 2 { usleep(1000) }
+            loop.stopWatchdog()
+            let (hang, end) = seen.withLock { ($0[0], $0[1]) }
+            #expect(hang.kind == .hang && end.kind == .hangEnded)
+            #expect(hang.name == "sleeper" && hang.callout == .timer)
+            #expect(hang.duration >= .milliseconds(20) && end.duration >= hang.duration)
+            #expect(hang.iterations == 0 && hang.description.contains("sleeper"))
+        }
+    }
+
+    @Test("A signal has the reports written, unless the program handles it")
+    func reportOnSignal() async {
+        await #expect(processExitsWith: .success) {
+            try addLighthouse()
+            do {
+                signal(SIGUSR2) { _ in }
+                try RunLoop.writeReports(onSignal: SIGUSR2)
+                preconditionFailure("It is in use.")
+            } catch let error as RunLoop.Error where error == .inUse {}
+            var ends: [CInt] = [0, 0]
+            precondition(pipe(&ends) == 0 && dup2(ends[1], STDERR_FILENO) >= 0)
+            try RunLoop.writeReports(onSignal: SIGUSR1)
+            kill(getpid(), SIGUSR1)
+            var text = ""
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            while !text.contains("“lighthouse”") {
+                let count = read(ends[0], &buffer, buffer.count)
+                precondition(count > 0)
+                text += String(decoding: buffer.prefix(count), as: UTF8.self)
+            }
+        }
+    }
+
     @Test("Statistics are started and stopped on the loop's own thread")
     func wrongThread() async {
         await #expect(processExitsWith: .failure) { RunLoop.main.startStatistics() }
         await #expect(processExitsWith: .failure) { RunLoop.main.stopStatistics() }
     }
+}
+
+/// To this thread's loop.
+private func addLighthouse() throws {
+    let source = RunLoop.Source {}
+    source.setName("lighthouse")
+    try RunLoop.current.add(source, forMode: .default)
 }
 
 extension String {

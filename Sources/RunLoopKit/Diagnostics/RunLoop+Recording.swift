@@ -7,7 +7,7 @@ extension RunLoop {
     ///
     ///     loop.startRecording()
     ///     …
-    ///     try RunLoop.trace(of: [loop]).write(toFile: "trace.json", atomically: true, encoding: .utf8)
+    ///     print(RunLoop.trace(of: [loop]))
     ///
     /// - Parameter capacity: from 1 to 16,777,216.
     public func startRecording(capacity: Int = 16_384) {

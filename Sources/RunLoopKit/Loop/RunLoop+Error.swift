@@ -28,6 +28,8 @@ extension RunLoop {
         public static let accessDenied = Error(errorNumber: ErrorNumber.accessDenied)
         /// The item is in another loop (EBUSY).
         public static let inAnotherLoop = Error(errorNumber: ErrorNumber.inAnotherLoop)
+        /// Somebody else uses what can have one user (EBUSY, as `inAnotherLoop`).
+        public static let inUse = Error(errorNumber: ErrorNumber.inAnotherLoop)
         /// The item is invalid, there are no conditions or unknown ones, or the descriptor is not a counter (EINVAL).
         public static let invalid = Error(errorNumber: ErrorNumber.invalid)
         /// The loop's thread has ended (ESHUTDOWN).
@@ -72,7 +74,7 @@ extension RunLoop.Error: CustomStringConvertible {
         case .tooManyWatches:
             "A limit per user is reached: of watched files (fs.inotify.max_user_watches) or descriptors (fs.epoll.max_user_watches)."
         case .accessDenied: "There is no permission to read the file or directory."
-        case .inAnotherLoop: "The item is in another run loop; remove it from there first."
+        case .inAnotherLoop: "The item is in another run loop, from which it is to be removed first; or what was asked for is in use."
         case .invalid: "The item was invalidated, or its descriptor and conditions do not make sense."
         case .loopFinished: "The thread of the run loop has ended, so nothing will ever run there."
         case .tooManyThreads: "The system or the user has no threads left."
