@@ -2,50 +2,28 @@
 
 #include "recorder.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "callout_name.h"
 #include "runloop_diagnostics.h"
 
 static struct recorder *recorder_of(struct follower *follower) {
     return (struct recorder *)follower;
 }
 
-static const char *name_of(runloop_trace_point point, const void *object, uint32_t *line) {
-    void *item = (void *)(uintptr_t)object;
-    *line = 0;
-    switch (point) {
-    case RUNLOOP_TRACE_OBSERVER: return runloop_observer_get_name(item, line);
-    case RUNLOOP_TRACE_TIMER: return runloop_timer_get_name(item, line);
-    case RUNLOOP_TRACE_SIGNALLED:
-    case RUNLOOP_TRACE_DESCRIPTOR: return runloop_source_get_name(item, line);
-    case RUNLOOP_TRACE_RUN_BEGIN: return object;
-    default: return NULL;
-    }
-}
-
-/// The end of a path says more than its beginning.
-static void copy_name(char *copy, size_t size, const char *name, uint32_t line) {
-    char number[16] = "";
-    if (line)
-        snprintf(number, sizeof number, ":%u", line);
-    size_t space = size - 1 - strlen(number), length = name ? strlen(name) : 0;
-    snprintf(copy, size, "%s%s", name ? name + (length > space ? length - space : 0) : "", number);
-}
-
 static void record(struct follower *follower, runloop_trace_point point, const void *object, int64_t value,
                    int64_t now_ns) {
     struct recorder *recorder = recorder_of(follower);
-    uint32_t line;
-    const char *name = name_of(point, object, &line);
     pthread_mutex_lock(&recorder->lock);
     struct event *event = &recorder->events[recorder->count++ % recorder->capacity];
     event->time_ns = now_ns;
     event->function = point == RUNLOOP_TRACE_TASK ? object : NULL;
     event->value = (int32_t)value;
     event->point = (uint8_t)point;
-    copy_name(event->name, sizeof event->name, name, line);
+    if (point == RUNLOOP_TRACE_RUN_BEGIN)
+        copy_name(event->name, sizeof event->name, object, 0);
+    else
+        copy_callout_name(event->name, sizeof event->name, callout_kind(point), object);
     pthread_mutex_unlock(&recorder->lock);
 }
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "callout_name.h"
+
 const char *const report_kinds[] = {"signalled source", "descriptor source", "timer", "observer"};
 const char *const report_callouts[] = {"observer",          "timer", "signalled source",
                                        "descriptor source", "task",  "main queue"};
@@ -17,21 +19,14 @@ struct gathering {
     bool is_incomplete;
 };
 
-static const char *name_of(runloop_item_kind kind, void *item, uint32_t *line) {
-    switch (kind) {
-    case RUNLOOP_ITEM_TIMER: return runloop_timer_get_name(item, line);
-    case RUNLOOP_ITEM_OBSERVER: return runloop_observer_get_name(item, line);
-    default: return runloop_source_get_name(item, line);
-    }
-}
-
 static void describe(struct finding *finding, void *item, runloop *loop) {
-    uint32_t line;
-    const char *name = name_of(finding->kind, item, &line);
-    if (line)
-        snprintf(finding->name, sizeof finding->name, "%s:%u", name, line);
-    else
-        snprintf(finding->name, sizeof finding->name, "%s", name ? name : "");
+    static const int callouts[] = {
+        [RUNLOOP_ITEM_SIGNALLED_SOURCE] = RUNLOOP_CALLOUT_SIGNALLED_SOURCE,
+        [RUNLOOP_ITEM_DESCRIPTOR_SOURCE] = RUNLOOP_CALLOUT_DESCRIPTOR_SOURCE,
+        [RUNLOOP_ITEM_TIMER] = RUNLOOP_CALLOUT_TIMER,
+        [RUNLOOP_ITEM_OBSERVER] = RUNLOOP_CALLOUT_OBSERVER,
+    };
+    copy_callout_name(finding->name, sizeof finding->name, callouts[finding->kind], item);
     if (finding->kind == RUNLOOP_ITEM_SIGNALLED_SOURCE) {
         finding->is_due = runloop_source_is_signalled(item);
     } else if (finding->kind == RUNLOOP_ITEM_DESCRIPTOR_SOURCE) {

@@ -1,8 +1,6 @@
 // statistics.c — what a loop does, counted by its thread, and read by any.
 
-#include <stdio.h>
-#include <string.h>
-
+#include "callout_name.h"
 #include "followed.h"
 #include "histogram.h"
 
@@ -81,18 +79,6 @@ static void end_sleep(struct statistics *counts, int64_t now_ns) {
     histogram_add(&counts->sleep, now_ns - begin_ns);
 }
 
-static const char *name_of(int kind, const void *object, uint32_t *line) {
-    void *item = (void *)(uintptr_t)object;
-    *line = 0;
-    switch (kind) {
-    case RUNLOOP_CALLOUT_OBSERVER: return runloop_observer_get_name(item, line);
-    case RUNLOOP_CALLOUT_TIMER: return runloop_timer_get_name(item, line);
-    case RUNLOOP_CALLOUT_SIGNALLED_SOURCE:
-    case RUNLOOP_CALLOUT_DESCRIPTOR_SOURCE: return runloop_source_get_name(item, line);
-    default: return NULL;
-    }
-}
-
 static void begin_callout(struct statistics *counts, int kind, const void *object, int64_t now_ns) {
     counted_add(&counts->callouts[kind], 1);
     int depth = counts->callout_depth++;
@@ -100,15 +86,8 @@ static void begin_callout(struct statistics *counts, int kind, const void *objec
         return;
     counts->open[depth].begin_ns = now_ns;
     counts->open[depth].kind = kind;
-    uint32_t line;
     // Now, since the item may be gone when its call-out returns.
-    const char *name = name_of(kind, object, &line);
-    char *text = counts->open[depth].name;
-    size_t size = sizeof counts->open[depth].name;
-    if (line)
-        snprintf(text, size, "%s:%u", name, line);
-    else
-        snprintf(text, size, "%s", name ? name : "");
+    copy_callout_name(counts->open[depth].name, sizeof counts->open[depth].name, kind, object);
 }
 
 static void end_callout(struct statistics *counts, int64_t now_ns) {
@@ -144,13 +123,9 @@ static void count(struct follower *follower, runloop_trace_point point, const vo
         // By the loop's own clock, which may be the program's.
         histogram_add(&counts->lateness,
                       runloop_now_ns() - runloop_timer_get_fire_date((runloop_timer *)(uintptr_t)object));
-        begin_callout(counts, RUNLOOP_CALLOUT_TIMER, object, now_ns);
+        begin_callout(counts, callout_kind(point), object, now_ns);
         break;
-    case RUNLOOP_TRACE_OBSERVER: begin_callout(counts, RUNLOOP_CALLOUT_OBSERVER, object, now_ns); break;
-    case RUNLOOP_TRACE_SIGNALLED: begin_callout(counts, RUNLOOP_CALLOUT_SIGNALLED_SOURCE, object, now_ns); break;
-    case RUNLOOP_TRACE_DESCRIPTOR: begin_callout(counts, RUNLOOP_CALLOUT_DESCRIPTOR_SOURCE, object, now_ns); break;
-    case RUNLOOP_TRACE_TASK: begin_callout(counts, RUNLOOP_CALLOUT_TASK, object, now_ns); break;
-    case RUNLOOP_TRACE_MAIN_QUEUE: begin_callout(counts, RUNLOOP_CALLOUT_MAIN_QUEUE, object, now_ns); break;
+    default: begin_callout(counts, callout_kind(point), object, now_ns); break;
     }
 }
 

@@ -6,8 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "callout_name.h"
 #include "json.h"
 #include "recorder.h"
+#include "report.h"
 #include "runloop_diagnostics.h"
 
 /// What a slice is of. A run contains iterations, these sleeps and call-outs, and a call-out runs.
@@ -82,12 +84,7 @@ static void write_slice(struct timeline *line, const struct event *event) {
     case RUNLOOP_TRACE_WAKE: end(line, SLICE_SLEEP, event); break;
     case RUNLOOP_TRACE_TASKS: break;
     case RUNLOOP_TRACE_RETURN: end(line, SLICE_CALLOUT, event); break;
-    case RUNLOOP_TRACE_OBSERVER: begin_callout(line, event, "observer"); break;
-    case RUNLOOP_TRACE_TIMER: begin_callout(line, event, "timer"); break;
-    case RUNLOOP_TRACE_SIGNALLED: begin_callout(line, event, "signalled source"); break;
-    case RUNLOOP_TRACE_DESCRIPTOR: begin_callout(line, event, "descriptor source"); break;
-    case RUNLOOP_TRACE_TASK: begin_callout(line, event, "task"); break;
-    case RUNLOOP_TRACE_MAIN_QUEUE: begin_callout(line, event, "main queue"); break;
+    default: begin_callout(line, event, report_callouts[callout_kind((runloop_trace_point)event->point)]); break;
     }
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "attendant.h"
+#include "callout_name.h"
 #include "followed.h"
 #include "stack.h"
 
@@ -28,22 +29,11 @@ static void beat(struct watch *watch, bool is_busy, int64_t now_ns) {
 
 //===-- call-outs ----------------------------------------------------------------------------------------------------===//
 
-static const char *name_of(int kind, const void *object, uint32_t *line) {
-    void *item = (void *)(uintptr_t)object;
-    switch (kind) {
-    case RUNLOOP_CALLOUT_OBSERVER: return runloop_observer_get_name(item, line);
-    case RUNLOOP_CALLOUT_TIMER: return runloop_timer_get_name(item, line);
-    case RUNLOOP_CALLOUT_SIGNALLED_SOURCE:
-    case RUNLOOP_CALLOUT_DESCRIPTOR_SOURCE: return runloop_source_get_name(item, line);
-    default: return NULL;
-    }
-}
-
 /// Releasing stores, so that who sees one of them sees that `serial` is odd.
 static void describe(struct watched_callout *callout, int kind, const void *object) {
-    uint32_t line = 0;
+    uint32_t line;
     // Now, since the item may be gone when its call-out has returned.
-    const char *name = name_of(kind, object, &line);
+    const char *name = callout_name(kind, object, &line);
     atomic_store_explicit(&callout->kind, kind, memory_order_release);
     atomic_store_explicit(&callout->object, object, memory_order_release);
     atomic_store_explicit(&callout->line, line, memory_order_release);
@@ -169,12 +159,7 @@ static void follow(struct follower *follower, runloop_trace_point point, const v
     case RUNLOOP_TRACE_WAKE: beat(watch, true, now_ns); break;
     case RUNLOOP_TRACE_RETURN: end_callout(watch); break;
     case RUNLOOP_TRACE_TASKS: break;
-    case RUNLOOP_TRACE_OBSERVER: begin_callout(watch, RUNLOOP_CALLOUT_OBSERVER, object); break;
-    case RUNLOOP_TRACE_TIMER: begin_callout(watch, RUNLOOP_CALLOUT_TIMER, object); break;
-    case RUNLOOP_TRACE_SIGNALLED: begin_callout(watch, RUNLOOP_CALLOUT_SIGNALLED_SOURCE, object); break;
-    case RUNLOOP_TRACE_DESCRIPTOR: begin_callout(watch, RUNLOOP_CALLOUT_DESCRIPTOR_SOURCE, object); break;
-    case RUNLOOP_TRACE_TASK: begin_callout(watch, RUNLOOP_CALLOUT_TASK, object); break;
-    case RUNLOOP_TRACE_MAIN_QUEUE: begin_callout(watch, RUNLOOP_CALLOUT_MAIN_QUEUE, object); break;
+    default: begin_callout(watch, callout_kind(point), object); break;
     }
 }
 
