@@ -74,7 +74,8 @@ extension RunLoop.Error: CustomStringConvertible {
         case .tooManyWatches:
             "A limit per user is reached: of watched files (fs.inotify.max_user_watches) or descriptors (fs.epoll.max_user_watches)."
         case .accessDenied: "There is no permission to read the file or directory."
-        case .inAnotherLoop: "The item is in another run loop, from which it is to be removed first; or what was asked for is in use."
+        case .inAnotherLoop:
+            "The item is in another run loop; remove it from there first. Or what was asked for is in use."
         case .invalid: "The item was invalidated, or its descriptor and conditions do not make sense."
         case .loopFinished: "The thread of the run loop has ended, so nothing will ever run there."
         case .tooManyThreads: "The system or the user has no threads left."
