@@ -37,7 +37,9 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prot
 CFLAGS ?= -O2 -g
 # A section for each function, so that the linker omits functions that only the Swift overlay calls from the shared library.
 LIBRARY_CFLAGS := -std=c11 -ffunction-sections -D_GNU_SOURCE -fPIC -fvisibility=hidden -pthread $(WARNINGS) -I$(CORE)/include
-CORE_CFLAGS := $(LIBRARY_CFLAGS) -DRUNLOOP_BUILDING_CORE -I$(CORE)/src
+# USDT=1: probes for bpftrace and perf at the points of a tracer (needs systemtap-sdt-dev).
+USDT ?=
+CORE_CFLAGS := $(LIBRARY_CFLAGS) -DRUNLOOP_BUILDING_CORE -I$(CORE)/src $(if $(USDT),-DRUNLOOP_USDT)
 
 .PHONY: all lib run test test-c test-swift test-examples test-foundation sanitize lint format docs install uninstall clean help
 all: lib
@@ -242,7 +244,10 @@ uninstall-glib uninstall-uv: uninstall-%:
 
 #-- the tour ----------------------------------------------------------------------------------------------------------
 
-.PHONY: trace-demo
+.PHONY: trace-demo test-probes
+test-probes: ## The core with its probes (make USDT=1), followed by the scripts for bpftrace
+	@Tests/bin/probes
+
 trace-demo: ## A page with the timeline of the tour, build/trace-demo.html, which needs nothing but a browser
 	@swift build -c debug --product tour
 	@mkdir -p build

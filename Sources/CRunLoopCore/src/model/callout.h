@@ -19,8 +19,17 @@ int64_t runloop__IS_CALLING_OUT_TO_A_CLOCK(int64_t (*wait)(void *, int64_t), voi
 void runloop__IS_CALLING_OUT_TO_A_CONTEXT_RELEASE(void (*release)(void *), void *info);
 void runloop__IS_CALLING_OUT_TO_A_TRACER(runloop_trace_point point, const void *object, int64_t value);
 
+#ifdef RUNLOOP_USDT
+#include <sys/sdt.h>
+/// At each point, a probe for bpftrace and perf, with the arguments of a tracer.
+#define PROBE(point, object, value) DTRACE_PROBE3(runloop, trace, point, object, value)
+#else
+#define PROBE(point, object, value) ((void)0)
+#endif
+
 /// Without a lock. Tells the thread's tracer, if there is one.
 static inline void trace_point(runloop_trace_point point, const void *object, int64_t value) {
+    PROBE(point, object, value);
     if (__builtin_expect(runloop__this_thread.tracer.trace != NULL, 0))
         runloop__IS_CALLING_OUT_TO_A_TRACER(point, object, value);
 }
