@@ -97,7 +97,8 @@ static void take_line(runloop_input *input, const char *line, size_t count, int 
 
 static int create_input(void) {
     runloop_input *input = NULL;
-    const runloop_input_config config = {.descriptor = subject, .limit = 100, .received_line = take_line};
+    const runloop_input_config config = {
+        .descriptor = subject, .limit = 100, .received_line = take_line, .idle_ns = SECOND};
     int result = runloop_input_create(&config, &input);
     runloop_input_release(input);
     return result;

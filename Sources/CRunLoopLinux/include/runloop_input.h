@@ -6,6 +6,7 @@
 #ifndef RUNLOOP_INPUT_H
 #define RUNLOOP_INPUT_H
 #include "runloop.h"
+#include "runloop_output.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -38,14 +39,23 @@ typedef struct runloop_input_config {
     /// line feed of the input is a line as well, unless it is empty. `error` is 0, or -EMSGSIZE, once for a line that is longer than the
     /// limit: `line` is its beginning, and the rest of it is dropped.
     void (*RUNLOOP_SENDABLE received_line)(runloop_input *input, const char *line, size_t count, int error, void *info);
-    /// Once: the end of the input (`error` is 0), or it can't be read (a negative errno value: -ECONNRESET, -EISDIR, -EIO, -EMSGSIZE, -ENOMEM).
-    /// `rest` is what was not consumed. The source is invalid by then, and a descriptor that is owned still open. May be NULL.
+    /// Once: the end of the input (`error` is 0), or it can't be read (a negative errno value: -ECONNRESET, -EISDIR, -EIO, -EMSGSIZE, -ENOMEM;
+    /// -ETIMEDOUT for the idle limit). `rest` is what was not consumed. The source is invalid by then, and a descriptor that is owned still
+    /// open. May be NULL.
     void (*RUNLOOP_SENDABLE ended)(runloop_input *input, int error, const char *rest, size_t count, void *info);
+    /// In nanoseconds, by the clock of `loop`, though it is machine time that passes until that is looked at. If nothing could be read for so
+    /// long, the input ends with -ETIMEDOUT; never earlier, and not before what has arrived is read, however late the loop is. Counted
+    /// from the creation on. Not while the input is paused, when the other side is not expected to send: resuming begins anew, and a program
+    /// that pauses it while output waits limits that wait itself. The loop wakes up once per limit at most, whatever is read. 0: no limit.
+    int64_t idle_ns;
+    /// The output of the same connection, with the same `loop`, which is retained: what it moves postpones the limit as well. NULL: none.
+    runloop_output *output;
 } runloop_input_config;
 
 /// Makes an input, in no loop yet, which reads nothing before its source is in a mode that runs. -EBADF: not open for reading; -EINVAL: no
-/// limit, or not exactly one of `received` and `received_line`; -ENOMEM, -ENOSPC; -EMFILE, -ENFILE (it has a descriptor of its own, and one more
-/// for what the kernel does not watch, or once it was resumed). After an error the descriptor remains the caller's in any case. O(1), a few system calls.
+/// limit, not exactly one of `received` and `received_line`, a negative idle limit, or an output without one; -ENOMEM, -ENOSPC; -EMFILE, -ENFILE
+/// (it has a descriptor of its own, one more for an idle limit, and one for what the kernel does not watch, or once it was resumed). After an
+/// error the descriptor remains the caller's in any case. O(1), a few system calls.
 RUNLOOP_EXPORT int runloop_input_create(const runloop_input_config *config, runloop_input **out);
 RUNLOOP_EXPORT runloop_input *runloop_input_retain(runloop_input *input);
 RUNLOOP_EXPORT void runloop_input_release(runloop_input *input);
@@ -65,8 +75,8 @@ RUNLOOP_EXPORT int runloop_input_resume(runloop_input *input);
 /// Whether it is paused. Any thread. O(1).
 RUNLOOP_EXPORT bool runloop_input_is_paused(runloop_input *input);
 
-/// When bytes were last read; at first, when the object was made. With the same of an output it tells how long a connection has been idle:
-/// a timer that comes once per limit looks at both, and moves itself on. Any thread. O(1).
+/// When bytes were last read; at first, when the object was made. With the same of an output it tells how long a connection has been idle.
+/// Any thread. O(1).
 RUNLOOP_EXPORT int64_t runloop_input_get_moved_ns(runloop_input *input);
 
 /// Ends the input: what was kept is dropped, and a descriptor that it owns is closed. Nothing is called any more, `ended` included.

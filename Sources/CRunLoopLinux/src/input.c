@@ -1,17 +1,17 @@
 // input.c — an input: a descriptor is read once per iteration of the loop, and what the client does not consume is kept.
 //
-// The source watches an epoll set of the object's own. In it is the descriptor, and, while there is something to do without it, an eventfd
-// that is always readable: to read a file, and to call again with what was kept.
+// The source watches an epoll set of the object's own. In it is the descriptor; the timer of the idle limit; and, while there is something to
+// do without them, an eventfd that is always readable: to read a file, and to call again with what was kept.
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "idle.h"
+#include "input_set.h"
 #include "intake.h"
 #include "object.h"
 #include "runloop_input.h"
@@ -25,7 +25,6 @@ struct runloop_input {
     size_t line_limit;
     _Atomic int64_t moved_ns;
     _Atomic bool is_paused; ///< written under the lock
-    int set;                ///< the epoll set
     bool owns;
     /// Guards all that follows, except that while a call-out runs the intake's bytes, and what belongs to lines, are the calling thread's. A
     /// forked child never takes it.
@@ -35,9 +34,9 @@ struct runloop_input {
     bool is_calling;
     bool has_returned; ///< the call-out has; its thread may have ended in it
     bool is_due;       ///< what was kept is to come again
-    int stirrer;       ///< the eventfd, -1 before it is needed
-    bool is_stirred;   ///< it is in the set
-    bool has_verdict;  ///< nothing more is read, and `verdict` is why
+    struct input_set set;
+    struct idle idle;
+    bool has_verdict; ///< nothing more is read, and `verdict` is why
     int verdict;
     size_t scanned;   ///< so many bytes have no line feed
     bool is_skipping; ///< the rest of a line that was too long
@@ -64,25 +63,11 @@ static bool needs_stirring(const struct runloop_input *input) {
     return input->intake.is_always_ready || (input->is_due && (input->intake.count > 0 || input->has_verdict));
 }
 
-/// HOLDS: lock. There is an eventfd then. -EMFILE, -ENFILE, -ENOMEM.
-static int reserve_stirrer(struct runloop_input *input) {
-    if (input->stirrer < 0)
-        input->stirrer = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
-    return input->stirrer < 0 ? -errno : 0;
-}
-
 /// HOLDS: lock, and no call-out runs. Makes the loop watch for what the input is to do next.
 static int watch(struct runloop_input *input) {
-    bool stirs = needs_stirring(input);
-    if (stirs != input->is_stirred) {
-        struct epoll_event readable = {.events = EPOLLIN};
-        int result = reserve_stirrer(input);
-        if (result == 0 && epoll_ctl(input->set, stirs ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, input->stirrer, &readable) < 0)
-            result = -errno;
-        if (result < 0)
-            return result;
-        input->is_stirred = stirs;
-    }
+    int result = runloop__input_set_stir(&input->set, needs_stirring(input));
+    if (result < 0)
+        return result;
     runloop_readiness wanted = input->is_paused ? 0 : RUNLOOP_READABLE;
     bool is_watched = runloop_source_get_events(input->object.source) == wanted;
     return is_watched ? 0 : runloop_source_set_events(input->object.source, wanted);
@@ -209,6 +194,15 @@ static bool read_more(struct runloop_input *input) {
     return count != 0 || is_end;
 }
 
+/// HOLDS: lock. Nothing could be read. Whether that has lasted for the idle limit.
+static bool is_idle_too_long(struct runloop_input *input) {
+    if (!runloop__idle_is_over(&input->idle, runloop_input_get_moved_ns(input), runloop_get_now_ns(input->loop)))
+        return false;
+    input->has_verdict = true;
+    input->verdict = -ETIMEDOUT;
+    return true;
+}
+
 /// HOLDS: lock. Whether it may call out now.
 static bool is_active(struct runloop_input *input) {
     if (!goes_on(input) || !input->is_calling)
@@ -223,8 +217,8 @@ static void ready(runloop_source *source, void *info) {
     (void)source;
     lock(input);
     // What is kept belongs to a call-out that runs, so that is looked at first.
-    bool has_news =
-        is_active(input) && ((input->is_due && input->intake.count > 0) || input->has_verdict || read_more(input));
+    bool has_news = is_active(input) && ((input->is_due && input->intake.count > 0) || input->has_verdict ||
+                                         read_more(input) || is_idle_too_long(input));
     if (!has_news) {
         unlock(input);
         return;
@@ -263,11 +257,14 @@ static int resume(struct runloop_input *input) {
     if (!runloop_source_is_valid(input->object.source))
         return -EINVAL;
     bool was_paused = input->is_paused;
-    int result = reserve_stirrer(input);
+    int result = runloop__input_set_reserve(&input->set);
     if (result < 0)
         return result;
     input->is_due = true;
     input->is_paused = false;
+    // The timer may be due already, and then sets itself on.
+    if (was_paused)
+        input->idle.since_ns = runloop_get_now_ns(input->loop);
     // The end of a call-out does it otherwise.
     result = input->is_calling ? 0 : watch(input);
     if (result < 0)
@@ -297,10 +294,8 @@ int64_t runloop_input_get_moved_ns(runloop_input *input) {
 //===-- life ---------------------------------------------------------------------------------------------------------===//
 
 static void discard(struct runloop_input *input) {
-    if (input->stirrer >= 0)
-        close(input->stirrer);
-    if (input->set >= 0)
-        close(input->set);
+    runloop__idle_close(&input->idle);
+    runloop__input_set_close(&input->set);
     free(input->intake.bytes);
     runloop_release(input->loop);
     free(input);
@@ -314,38 +309,22 @@ static void free_input(void *info) {
     discard(input);
 }
 
-/// Makes the set, with what is to be watched in it.
-static int make_set(struct runloop_input *input) {
-    struct epoll_event readable = {.events = EPOLLIN};
-    input->set = epoll_create1(EPOLL_CLOEXEC);
-    if (input->set < 0)
-        return -errno;
-    if (epoll_ctl(input->set, EPOLL_CTL_ADD, input->intake.descriptor, &readable) == 0)
-        return 0;
-    if (errno != EPERM)
-        return -errno;
-    input->intake.is_always_ready = true;
-    int result = reserve_stirrer(input);
-    if (result < 0)
-        return result;
-    input->is_stirred = true;
-    return epoll_ctl(input->set, EPOLL_CTL_ADD, input->stirrer, &readable) < 0 ? -errno : 0;
-}
-
 static int begin(struct runloop_input *input, const runloop_input_config *config) {
     // A line of the whole limit has an end, too.
     size_t limit = config->limit + (config->received_line ? 2 : 0);
     int result = runloop__intake_open(&input->intake, config->descriptor, limit);
     if (result == 0)
-        result = make_set(input);
+        result = runloop__input_set_open(&input->set, config->descriptor, &input->intake.is_always_ready);
+    if (result == 0)
+        result = runloop__idle_open(&input->idle, input->set.set, runloop_input_get_moved_ns(input));
     const struct object_config object = {
-        .context = config->context, .descriptor = input->set, .ready = ready, .free = free_input};
+        .context = config->context, .descriptor = input->set.set, .ready = ready, .free = free_input};
     return result < 0 ? result : runloop__object_begin(&input->object, &object);
 }
 
 int runloop_input_create(const runloop_input_config *config, runloop_input **out) {
     if (!config || !out || config->limit == 0 || config->limit > PTRDIFF_MAX - 2 ||
-        !config->received == !config->received_line)
+        !config->received == !config->received_line || config->idle_ns < 0 || (config->output && !config->idle_ns))
         return -EINVAL;
     struct runloop_input *input = malloc(sizeof *input);
     if (!input)
@@ -355,10 +334,10 @@ int runloop_input_create(const runloop_input_config *config, runloop_input **out
                                     .received_line = config->received_line,
                                     .ended = config->ended,
                                     .line_limit = config->limit,
-                                    .set = -1,
                                     .owns = config->owns,
                                     .lock = PTHREAD_MUTEX_INITIALIZER,
-                                    .stirrer = -1};
+                                    .set = {.set = -1, .stirrer = -1},
+                                    .idle = {.limit_ns = config->idle_ns, .timer = -1, .output = config->output}};
     atomic_init(&input->moved_ns, runloop_get_now_ns(config->loop));
     int result = begin(input, config);
     if (result < 0) {

@@ -1,0 +1,311 @@
+// inputs_idle.c — the idle limit of an input: not before its time, postponed by what moves, not in a pause; call-outs, threads, forks.
+//
+// The loop's clock stands still unless a test moves it, so that a slow machine changes nothing. That the timer comes takes machine time.
+#include <sys/socket.h>
+
+#include "linux_items.h"
+
+enum { LIMIT = 4 * MS };
+
+static _Atomic int64_t shown_ns;
+
+static int64_t show_time(void *context) {
+    (void)context;
+    return shown_ns;
+}
+
+static int64_t no_wait(void *context, int64_t duration_ns) {
+    (void)context, (void)duration_ns;
+    return 1;
+}
+
+struct listening {
+    runloop_input *input;
+    int ends[2]; ///< the input's, and the peer's
+    int lines, ended, error;
+    bool releases, exits;
+    char rest[16];
+};
+
+static void note_line(runloop_input *input, const char *line, size_t count, int error, void *info) {
+    (void)input, (void)line, (void)count, (void)error;
+    struct listening *listening = info;
+    EXPECT_EQ(listening->ended, 0);
+    listening->lines++;
+}
+
+static void note_end(runloop_input *input, int error, const char *rest, size_t count, void *info) {
+    struct listening *listening = info;
+    EXPECT(!runloop_source_is_valid(runloop_input_get_source(input)));
+    listening->ended++;
+    listening->error = error;
+    memcpy(listening->rest, rest, count);
+    if (listening->releases) {
+        runloop_input_invalidate(input);
+        runloop_input_release(input);
+    }
+    if (listening->exits)
+        pthread_exit(NULL);
+}
+
+static void use_shown_clock(void) {
+    const runloop_clock clock = {.now = show_time, .wait = no_wait};
+    REQUIRE(runloop_set_clock(&clock) == 0);
+    shown_ns = 0;
+}
+
+static void make_idle_input(struct listening *listening, runloop_output *output) {
+    const runloop_input_config config = {.context.info = listening,
+                                         .descriptor = listening->ends[0],
+                                         .owns = true,
+                                         .limit = 10,
+                                         .loop = runloop_current(),
+                                         .received_line = note_line,
+                                         .ended = note_end,
+                                         .idle_ns = LIMIT,
+                                         .output = output};
+    REQUIRE(runloop_input_create(&config, &listening->input) == 0);
+}
+
+static void begin(struct listening *listening) {
+    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, listening->ends) == 0);
+    make_idle_input(listening, NULL);
+    REQUIRE(runloop_add_source(runloop_current(), runloop_input_get_source(listening->input), MODE) == 0);
+}
+
+static void finish(struct listening *listening) {
+    runloop_input_invalidate(listening->input);
+    runloop_input_release(listening->input);
+    close(listening->ends[1]);
+}
+
+/// Iterates for several limits of machine time, in which the timer comes if it comes at all.
+static void look_a_while(const char *mode) {
+    int64_t end = runloop_get_now_ns(NULL) + 5 * LIMIT;
+    while (runloop_get_now_ns(NULL) < end)
+        poll_mode(mode);
+}
+
+#define LOOK_UNTIL(condition)                                                                                          \
+    do {                                                                                                               \
+        int64_t test_end = runloop_get_now_ns(NULL) + 30 * SECOND;                                                     \
+        while (!(condition)) {                                                                                         \
+            REQUIRE(runloop_get_now_ns(NULL) < test_end && #condition);                                                \
+            poll_mode(MODE);                                                                                           \
+        }                                                                                                              \
+    } while (0)
+
+TEST("silence ends an input at its limit and not before, once, with what was kept") {
+    struct listening listening = {0};
+    keep_mode(MODE);
+    use_shown_clock();
+    begin(&listening);
+    REQUIRE(write(listening.ends[1], "a\nbc", 4) == 4);
+    LOOK_UNTIL(listening.lines == 1);
+    shown_ns = LIMIT - 1;
+    look_a_while(MODE);
+    EXPECT_EQ(listening.ended, 0);
+    shown_ns = LIMIT;
+    LOOK_UNTIL(listening.ended == 1);
+    EXPECT_EQ(listening.error, -ETIMEDOUT);
+    EXPECT_TEXT(listening.rest, "bc");
+    look_a_while(MODE);
+    EXPECT_EQ(listening.ended, 1);
+    finish(&listening);
+}
+
+TEST("by the machine's clock, too, an input is not ended early, and sleeps until then") {
+    struct listening listening = {0};
+    keep_mode(MODE);
+    int64_t before = runloop_get_now_ns(NULL);
+    begin(&listening);
+    RUN_UNTIL(MODE, listening.ended == 1);
+    EXPECT(runloop_get_now_ns(NULL) - before >= LIMIT);
+    EXPECT_EQ(listening.error, -ETIMEDOUT);
+    finish(&listening);
+}
+
+TEST("reading postpones the end, and so does what has come before a late look") {
+    struct listening listening = {0};
+    keep_mode(MODE);
+    use_shown_clock();
+    begin(&listening);
+    shown_ns = LIMIT - 1;
+    REQUIRE(write(listening.ends[1], "a\n", 2) == 2);
+    LOOK_UNTIL(listening.lines == 1);
+    shown_ns = 2 * LIMIT - 2;
+    look_a_while(MODE);
+    EXPECT_EQ(listening.ended, 0);
+    // The timer is due long since, and the limit reached, but there is something to read.
+    shown_ns = 9 * LIMIT;
+    REQUIRE(write(listening.ends[1], "b\n", 2) == 2);
+    look_a_while(OTHER_MODE);
+    look_a_while(MODE);
+    EXPECT(listening.lines == 2 && listening.ended == 0);
+    shown_ns = 10 * LIMIT;
+    LOOK_UNTIL(listening.ended == 1);
+    finish(&listening);
+}
+
+TEST("what the output of the connection moves postpones the end, and input and output are freed") {
+    struct listening listening = {0};
+    keep_mode(MODE);
+    use_shown_clock();
+    int before = count_descriptors();
+    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, listening.ends) == 0);
+    const runloop_output_config config = {.descriptor = listening.ends[0], .limit = 10, .loop = runloop_current()};
+    runloop_output *output;
+    REQUIRE(runloop_output_create(&config, &output) == 0);
+    make_idle_input(&listening, output);
+    REQUIRE(runloop_add_source(runloop_current(), runloop_input_get_source(listening.input), MODE) == 0);
+    shown_ns = LIMIT - 1;
+    EXPECT_EQ(runloop_output_write(output, "x", 1), 1);
+    runloop_output_release(output);
+    shown_ns = 2 * LIMIT - 2;
+    look_a_while(MODE);
+    EXPECT_EQ(listening.ended, 0);
+    shown_ns = 2 * LIMIT - 1;
+    LOOK_UNTIL(listening.ended == 1);
+    finish(&listening);
+    EXPECT_EQ(count_descriptors(), before);
+}
+
+TEST("a pause is not counted, and its end begins anew") {
+    struct listening listening = {0};
+    keep_mode(MODE);
+    use_shown_clock();
+    begin(&listening);
+    EXPECT_EQ(runloop_input_pause(listening.input), 0);
+    shown_ns = 3 * LIMIT;
+    look_a_while(MODE);
+    EXPECT_EQ(listening.ended, 0);
+    EXPECT_EQ(runloop_input_resume(listening.input), 0);
+    shown_ns = 4 * LIMIT - 1;
+    look_a_while(MODE);
+    EXPECT_EQ(listening.ended, 0);
+    shown_ns = 4 * LIMIT;
+    LOOK_UNTIL(listening.ended == 1);
+    finish(&listening);
+}
+
+TEST("the end comes in the modes of the source only") {
+    struct listening listening = {0};
+    keep_mode(MODE);
+    use_shown_clock();
+    begin(&listening);
+    EXPECT_EQ(runloop_remove_source(runloop_current(), runloop_input_get_source(listening.input), MODE), 0);
+    EXPECT_EQ(runloop_add_source(runloop_current(), runloop_input_get_source(listening.input), OTHER_MODE), 0);
+    shown_ns = LIMIT;
+    look_a_while(MODE);
+    EXPECT_EQ(listening.ended, 0);
+    EXPECT_EQ(runloop_add_source(runloop_current(), runloop_input_get_source(listening.input), MODE), 0);
+    LOOK_UNTIL(listening.ended == 1);
+    finish(&listening);
+}
+
+TEST("bytes do not make the loop wake up again: the timer is set on once per limit") {
+    struct listening listening = {0};
+    keep_mode(MODE);
+    use_shown_clock();
+    int64_t before = runloop_get_now_ns(NULL);
+    int lines = 0, calls = 0;
+    begin(&listening);
+    while (calls < lines + 4) {
+        REQUIRE(write(listening.ends[1], "a\n", 2) == 2);
+        lines++;
+        while (runloop_run_in_mode(MODE, 0, true) == RUNLOOP_RESULT_HANDLED_SOURCE) {
+            calls++;
+            REQUIRE(calls <= lines + (runloop_get_now_ns(NULL) - before) / LIMIT);
+        }
+    }
+    EXPECT_EQ(listening.lines, lines);
+    finish(&listening);
+}
+
+TEST("an input may be released when it has timed out, and its memory and descriptors are freed") {
+    struct listening listening = {.releases = true};
+    keep_mode(MODE);
+    use_shown_clock();
+    int before = count_descriptors();
+    begin(&listening);
+    shown_ns = LIMIT;
+    LOOK_UNTIL(listening.ended == 1);
+    close(listening.ends[1]);
+    look_a_while(MODE);
+    EXPECT_EQ(count_descriptors(), before);
+    // One that is released before its limit is not kept by it.
+    begin(&listening);
+    finish(&listening);
+    EXPECT_EQ(count_descriptors(), before);
+    shown_ns = 3 * LIMIT;
+    look_a_while(MODE);
+    EXPECT_EQ(listening.ended, 1);
+}
+
+static void *run_until_end(void *info) {
+    struct listening *listening = info;
+    REQUIRE(runloop_add_source(runloop_current(), runloop_input_get_source(listening->input), MODE) == 0);
+    run_for(MODE, 30 * SECOND);
+    return NULL;
+}
+
+static void *run_shortly(void *info) {
+    struct listening *listening = info;
+    REQUIRE(runloop_add_source(runloop_current(), runloop_input_get_source(listening->input), MODE) == 0);
+    poll_mode(MODE);
+    return NULL;
+}
+
+TEST("the limit outlasts the thread whose loop looked at it, which may end in the call-out") {
+    struct listening listening = {.exits = true};
+    use_shown_clock();
+    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, listening.ends) == 0);
+    make_idle_input(&listening, NULL);
+    on_new_thread(run_shortly, &listening);
+    EXPECT_EQ(listening.ended, 0);
+    shown_ns = LIMIT;
+    on_new_thread(run_until_end, &listening);
+    EXPECT_EQ(listening.ended, 1);
+    EXPECT_EQ(listening.error, -ETIMEDOUT);
+    finish(&listening);
+}
+
+static struct listening inherited;
+
+static void use_inherited(void) {
+    shown_ns = LIMIT;
+    runloop_input_release(inherited.input);
+    EXPECT_EQ(inherited.ended, 0);
+}
+
+TEST("a forked child has no limit of its parent's, and takes it from nobody") {
+    keep_mode(MODE);
+    use_shown_clock();
+    begin(&inherited);
+    EXPECT_EQ(status_of_child(use_inherited), 0);
+    look_a_while(MODE);
+    EXPECT_EQ(inherited.ended, 0);
+    shown_ns = LIMIT;
+    LOOK_UNTIL(inherited.ended == 1);
+    finish(&inherited);
+}
+
+TEST("bad limits and a lack of descriptors are refused, and nothing is leaked") {
+    int ends[2];
+    make_pipe(ends);
+    runloop_output *output;
+    REQUIRE(runloop_output_create(&(runloop_output_config){.descriptor = ends[1], .limit = 1}, &output) == 0);
+    runloop_input *input = NULL;
+    runloop_input_config config = {.descriptor = ends[0], .limit = 10, .received_line = note_line, .idle_ns = -1};
+    EXPECT_EQ(runloop_input_create(&config, &input), -EINVAL);
+    config.idle_ns = 0, config.output = output;
+    EXPECT_EQ(runloop_input_create(&config, &input), -EINVAL);
+    config.idle_ns = INT64_MAX;
+    use_up_descriptors(1); // enough for the epoll set, but not for the timer
+    EXPECT_EQ(runloop_input_create(&config, &input), -EMFILE);
+    EXPECT_EQ(dup(STDERR_FILENO), 63);
+    give_back_descriptors();
+    EXPECT_EQ(runloop_input_create(&config, &input), 0);
+    runloop_output_release(output);
+    runloop_input_release(input);
+}
