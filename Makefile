@@ -7,6 +7,7 @@ PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
+BINDIR ?= $(PREFIX)/bin
 # What lib and install are about. All of them need core.
 LIBRARIES ?= core cf linux foreign diagnostics
 VERSION := 0.1.0
@@ -87,6 +88,7 @@ $(OUT)/librunloop.so.$(VERSION): $(OBJECTS) runloop.map
 TO_INCLUDE = "$(DESTDIR)$(INCLUDEDIR)"
 TO_LIB = "$(DESTDIR)$(LIBDIR)"
 TO_MAN = "$(DESTDIR)$(MANDIR)"
+TO_BIN = "$(DESTDIR)$(BINDIR)"
 TO_CMAKE = $(TO_LIB)/cmake/RunLoop
 FILL_IN = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \
     -e 's|@SOVERSION@|$(SOVERSION)|' -e "s|@INCLUDEDIR_FROM_LIBDIR@|$$(realpath -m --relative-to='$(LIBDIR)' '$(INCLUDEDIR)')|"
@@ -200,6 +202,28 @@ test-cf: ## Programs written for CFRunLoop, on this library and on CoreFoundatio
 test-cf-clients: ## Twisted's and rubicon-objc's loops for CoreFoundation, on this library; downloads both
 	@Tests/bin/cf-clients
 
+#-- runloop-top ---------------------------------------------------------------------------------------------------------
+
+# Comes with librunloop-diagnostics, with which it shares where processes are published.
+TOP := Tools/runloop-top
+TOP_SOURCES := $(wildcard $(TOP)/*.c) $(DIAGNOSTICS)/src/published_path.c
+
+lib-diagnostics: $(OUT)/runloop-top
+$(OUT)/runloop-top: $(TOP_SOURCES) $(wildcard $(TOP)/*.h) $(DIAGNOSTICS)/src/published_path.h $(OUT)/flags Makefile
+	@echo "  CC   $@"
+	@$(CC) $(CPPFLAGS) -std=c11 -D_GNU_SOURCE $(WARNINGS) -I$(DIAGNOSTICS)/src $(CFLAGS) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(TOP_SOURCES)
+
+.PHONY: install-top uninstall-top
+install-diagnostics: install-top
+install-top: lib-diagnostics
+	install -d $(TO_BIN) $(TO_MAN)/man1
+	install -m 755 $(OUT)/runloop-top $(TO_BIN)/runloop-top
+	install -m 644 $(TOP)/runloop-top.1 $(TO_MAN)/man1/runloop-top.1
+
+uninstall: uninstall-top
+uninstall-top:
+	rm -f $(TO_BIN)/runloop-top $(TO_MAN)/man1/runloop-top.1
+
 #-- adapters to other loops -------------------------------------------------------------------------------------------
 
 # The files of Hosts as libraries. Only these targets need GLib and libuv.
@@ -278,8 +302,13 @@ check: ## The quick gate, a minute: formats, layers, exports, the C tests, the r
 	@scripts/lint --quick
 	@$(MAKE) --no-print-directory test-c
 
-test: test-c test-servers test-growth test-swift test-examples test-foundation ## All tests: rules, C, servers, growth, Swift, examples, Foundation
-	@Tests/bin/count $(BUILD)/test-c.log $(BUILD)/test-servers.log $(BUILD)/test-growth.log $(BUILD)/test-swift.log $(BUILD)/test-examples.log \
+.PHONY: test-top
+test-top: ## runloop-top in a pseudo-terminal, on a program that publishes its loop
+	@mkdir -p $(BUILD)
+	@set -o pipefail; Tests/bin/runloop-top 2>&1 | tee $(BUILD)/test-top.log
+
+test: test-c test-top test-servers test-growth test-swift test-examples test-foundation ## All tests: rules, C, runloop-top, servers, growth, Swift, examples, Foundation
+	@Tests/bin/count $(BUILD)/test-c.log $(BUILD)/test-top.log $(BUILD)/test-servers.log $(BUILD)/test-growth.log $(BUILD)/test-swift.log $(BUILD)/test-examples.log \
 	    $(BUILD)/test-foundation.log
 
 test-c: ## The C tests, a process for each, and a test for every rule

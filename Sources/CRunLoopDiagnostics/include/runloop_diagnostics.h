@@ -2,6 +2,7 @@
 // (runloop_inspect.h), whose general rules hold here too. Nothing of it costs anything before it is started for a loop.
 #ifndef RUNLOOP_DIAGNOSTICS_H
 #define RUNLOOP_DIAGNOSTICS_H
+#include "runloop_publish.h"
 #include "runloop_recorder.h"
 #include "runloop_report.h"
 #include "runloop_statistics.h"

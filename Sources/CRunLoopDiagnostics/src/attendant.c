@@ -17,13 +17,15 @@ struct attendant {
     uint32_t generation;
     _Atomic int wake; ///< an eventfd, made with the first thread; before that -1
     pthread_mutex_t lock;
-    uint32_t engagements;      ///< lock
-    bool is_running;           ///< lock: there is a thread, which looks at `engagements` before it ends
-    struct watch *incoming;    ///< lock
-    struct watch *watches;     ///< the thread's
-    struct followed *first;    ///< lock: all loops that are followed
-    bool serves_reports;       ///< lock
-    _Atomic bool is_wanted[2]; ///< reports, by form
+    uint32_t engagements;                      ///< lock
+    bool is_running;                           ///< lock: there is a thread, which looks at `engagements` before it ends
+    struct watch *incoming;                    ///< lock
+    struct watch *watches;                     ///< the thread's
+    struct followed *first;                    ///< lock: all loops that are followed
+    bool serves_reports;                       ///< lock
+    _Atomic bool is_wanted[2];                 ///< reports, by form
+    bool has_publication;                      ///< lock: published, or about to be
+    struct publication *published, *withdrawn; ///< lock: the one, and those that the thread is to free
     struct attendant *of_parent;
 };
 
@@ -131,6 +133,43 @@ static void write_wanted_reports(struct attendant *attendant) {
     }
 }
 
+static char *copy_reports(void *context) {
+    char *reports = NULL;
+    size_t size = 0;
+    FILE *text = open_memstream(&reports, &size);
+    if (!text)
+        return NULL;
+    runloop *loop;
+    int written = 0;
+    for (int i = 0; (loop = copy_loop(context, i)); i++) {
+        char *report = runloop_copy_report(loop, RUNLOOP_REPORT_JSON);
+        if (report)
+            fprintf(text, "%c%s\n", written++ ? ',' : '[', report);
+        free(report);
+        runloop_release(loop);
+    }
+    fputs(written ? "]\n" : "[]\n", text);
+    if (fclose(text) == 0)
+        return reports;
+    free(reports);
+    return NULL;
+}
+
+/// Frees what is no longer published. What is, or NULL.
+static struct publication *take_publication(struct attendant *attendant) {
+    pthread_mutex_lock(&attendant->lock);
+    struct publication *published = attendant->published, *withdrawn = attendant->withdrawn;
+    attendant->withdrawn = NULL;
+    pthread_mutex_unlock(&attendant->lock);
+    while (withdrawn) {
+        struct publication *next = withdrawn->next;
+        publication_free(withdrawn);
+        attendant_disengage();
+        withdrawn = next;
+    }
+    return published;
+}
+
 static bool is_needed(struct attendant *attendant) {
     pthread_mutex_lock(&attendant->lock);
     bool is_needed = attendant->is_running = attendant->engagements > 0;
@@ -145,9 +184,14 @@ static void *attend(void *context) {
         take_incoming(attendant);
         write_wanted_reports(attendant);
         int64_t pause_ns = look_at_watches(attendant);
-        struct pollfd wakes = {.fd = attendant->wake, .events = POLLIN};
+        struct publication *publication = take_publication(attendant);
+        struct pollfd polled[1 + PUBLICATION_DESCRIPTORS] = {{.fd = attendant->wake, .events = POLLIN}};
+        int others = publication ? publication_await(publication, polled + 1, &pause_ns) : 0;
         struct timespec pause = {.tv_sec = pause_ns / 1000000000, .tv_nsec = pause_ns % 1000000000};
-        ppoll(&wakes, 1, pause_ns == RUNLOOP_FOREVER ? NULL : &pause, NULL);
+        int ready = ppoll(polled, (nfds_t)others + 1, pause_ns == RUNLOOP_FOREVER ? NULL : &pause, NULL);
+        // If it has been withdrawn meanwhile, it is freed in the next turn.
+        if (ready > 0 && publication)
+            publication_serve(publication, polled + 1, others, copy_reports, attendant);
         uint64_t count;
         ssize_t got = read(attendant->wake, &count, sizeof count);
         (void)got;
@@ -228,6 +272,52 @@ void attendant_want_reports(runloop_report_form form) {
     if (!attendant)
         return;
     atomic_store(&attendant->is_wanted[form], true);
+    wake(attendant);
+}
+
+//===-- the publication ----------------------------------------------------------------------------------------------===//
+
+int attendant_reserve_publication(void) {
+    int error = attendant_engage();
+    if (error)
+        return error;
+    struct attendant *attendant = existing();
+    pthread_mutex_lock(&attendant->lock);
+    bool is_busy = attendant->has_publication;
+    attendant->has_publication = true;
+    pthread_mutex_unlock(&attendant->lock);
+    if (is_busy)
+        attendant_disengage();
+    return is_busy ? -EBUSY : 0;
+}
+
+void attendant_publish(struct publication *publication) {
+    struct attendant *attendant = existing();
+    pthread_mutex_lock(&attendant->lock);
+    attendant->published = publication;
+    attendant->has_publication = publication;
+    pthread_mutex_unlock(&attendant->lock);
+    if (publication)
+        wake(attendant);
+    else
+        attendant_disengage();
+}
+
+void attendant_unpublish(void) {
+    struct attendant *attendant = existing();
+    if (!attendant)
+        return;
+    pthread_mutex_lock(&attendant->lock);
+    struct publication *publication = attendant->published;
+    if (publication) {
+        // Before somebody publishes there again.
+        publication_withdraw(publication);
+        publication->next = attendant->withdrawn;
+        attendant->withdrawn = publication;
+        attendant->published = NULL;
+        attendant->has_publication = false;
+    }
+    pthread_mutex_unlock(&attendant->lock);
     wake(attendant);
 }
 

@@ -3,6 +3,7 @@
 #define RUNLOOP_ATTENDANT_H
 
 #include "followed.h"
+#include "publication.h"
 #include "runloop_diagnostics.h"
 #include "watch.h"
 
@@ -20,6 +21,12 @@ void attendant_unlist(struct followed *followed);
 int attendant_serve_reports(void);
 /// The attendant is to write the reports on all loops. Async-signal-safe.
 void attendant_want_reports(runloop_report_form form);
+/// Any thread: as attendant_engage, and nobody else publishes. -EBUSY: somebody does. attendant_publish follows.
+int attendant_reserve_publication(void);
+/// The same thread, next: hands it over, to be served; NULL gives the reservation back.
+void attendant_publish(struct publication *publication);
+/// Any thread: withdraws what is published, if anything is.
+void attendant_unpublish(void);
 /// Any thread that has engaged it for this watch: hands the watch over.
 void attendant_give_watch(struct watch *watch);
 

@@ -64,8 +64,8 @@ static void write_statistics(FILE *text, const runloop_statistics *counted) {
 }
 
 void report_write_json(FILE *text, const struct findings *findings) {
-    fprintf(text, "{\"isMain\":%s,\"isWaiting\":%s,\"modes\":[", json_bool(findings->is_main),
-            json_bool(findings->is_waiting));
+    fprintf(text, "{\"loop\":\"%p\",\"isMain\":%s,\"isWaiting\":%s,\"modes\":[", (void *)findings->loop,
+            json_bool(findings->is_main), json_bool(findings->is_waiting));
     for (size_t i = 0; i < findings->mode_count; i++) {
         if (i > 0)
             fputc(',', text);

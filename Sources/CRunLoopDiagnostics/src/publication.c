@@ -1,0 +1,163 @@
+// publication.c — a socket that is served without ever waiting for who uses it.
+
+#include "publication.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runloop.h"
+
+//===-- the socket ---------------------------------------------------------------------------------------------------===//
+
+static int open_socket(void) {
+    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    return descriptor < 0 ? -errno : descriptor;
+}
+
+/// Whether a socket is there that nobody listens at any more.
+static bool is_left_over(const struct sockaddr_un *address) {
+    struct stat file;
+    if (lstat(address->sun_path, &file) || !S_ISSOCK(file.st_mode) || file.st_uid != geteuid())
+        return false;
+    int probe = open_socket();
+    if (probe < 0)
+        return false;
+    bool is_refused = connect(probe, (const struct sockaddr *)address, sizeof *address) && errno == ECONNREFUSED;
+    close(probe);
+    return is_refused;
+}
+
+static int listen_at(int listener, const struct sockaddr_un *address) {
+    // A socket's file has the mode that the socket had before.
+    if (fchmod(listener, S_IRUSR | S_IWUSR))
+        return -errno;
+    int result = bind(listener, (const struct sockaddr *)address, sizeof *address);
+    if (result && errno == EADDRINUSE) {
+        if (!is_left_over(address))
+            return -EADDRINUSE;
+        unlink(address->sun_path);
+        result = bind(listener, (const struct sockaddr *)address, sizeof *address);
+    }
+    return result || listen(listener, PUBLICATION_CLIENTS) ? -errno : 0;
+}
+
+int publication_make(const char *path, struct publication **out) {
+    size_t length = strlen(path);
+    if (length == 0 || length >= sizeof((struct sockaddr_un *)0)->sun_path)
+        return length == 0 ? -EINVAL : -ENAMETOOLONG;
+    struct publication *publication = calloc(1, sizeof *publication);
+    if (!publication)
+        return -ENOMEM;
+    publication->address.sun_family = AF_UNIX;
+    memcpy(publication->address.sun_path, path, length + 1);
+    int error = publication->listener = open_socket();
+    if (error < 0)
+        goto failed;
+    struct stat file;
+    error = listen_at(publication->listener, &publication->address);
+    if (!error && lstat(path, &file))
+        error = -errno;
+    if (error) {
+        close(publication->listener);
+        goto failed;
+    }
+    publication->device = file.st_dev;
+    publication->inode = file.st_ino;
+    *out = publication;
+    return 0;
+failed:
+    free(publication);
+    return error;
+}
+
+void publication_withdraw(const struct publication *publication) {
+    struct stat file;
+    const char *path = publication->address.sun_path;
+    if (lstat(path, &file) == 0 && file.st_dev == publication->device && file.st_ino == publication->inode)
+        unlink(path);
+}
+
+//===-- clients ------------------------------------------------------------------------------------------------------===//
+
+static void drop_client(struct publication *publication, int index) {
+    struct publication_client *client = &publication->clients[index];
+    // The end of the stream, even if a forked child has the descriptor, too.
+    shutdown(client->descriptor, SHUT_RDWR);
+    close(client->descriptor);
+    free(client->answer);
+    publication->client_count--;
+    memmove(client, client + 1, (size_t)(publication->client_count - index) * sizeof *client);
+}
+
+void publication_free(struct publication *publication) {
+    while (publication->client_count > 0)
+        drop_client(publication, 0);
+    close(publication->listener);
+    free(publication);
+}
+
+/// Sends what the socket takes. True if that was the last of it, or the client is gone.
+static bool answer_ends(struct publication_client *client) {
+    ssize_t sent = send(client->descriptor, client->answer + client->sent, client->size - client->sent,
+                        MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0)
+        return errno != EAGAIN && errno != EINTR;
+    client->sent += (size_t)sent;
+    return client->sent == client->size;
+}
+
+static bool is_same_user(int descriptor) {
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
+}
+
+/// Without a descriptor or memory for who waits there, the listener would stay ready.
+static const int64_t rest_ns = 100000000;
+
+static void accept_client(struct publication *publication, char *(*copy_reports)(void *), void *context) {
+    int descriptor = accept4(publication->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (descriptor < 0) {
+        if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+            publication->rest_until_ns = runloop_get_now_ns(NULL) + rest_ns;
+        return;
+    }
+    char *answer = is_same_user(descriptor) ? copy_reports(context) : NULL;
+    if (!answer) {
+        close(descriptor);
+        return;
+    }
+    if (publication->client_count == PUBLICATION_CLIENTS)
+        drop_client(publication, 0);
+    int index = publication->client_count++;
+    publication->clients[index] =
+        (struct publication_client){.descriptor = descriptor, .answer = answer, .size = strlen(answer)};
+    if (answer_ends(&publication->clients[index]))
+        drop_client(publication, index);
+}
+
+int publication_await(const struct publication *publication, struct pollfd *polled, int64_t *pause_ns) {
+    for (int i = 0; i < publication->client_count; i++)
+        polled[i] = (struct pollfd){.fd = publication->clients[i].descriptor, .events = POLLOUT};
+    int64_t rest = publication->rest_until_ns ? publication->rest_until_ns - runloop_get_now_ns(NULL) : 0;
+    bool rests = rest > 0;
+    if (rests && rest < *pause_ns)
+        *pause_ns = rest;
+    polled[publication->client_count] = (struct pollfd){.fd = rests ? -1 : publication->listener, .events = POLLIN};
+    return publication->client_count + 1;
+}
+
+void publication_serve(struct publication *publication, const struct pollfd *polled, int count,
+                       char *(*copy_reports)(void *), void *context) {
+    // From the last to the first, since the later ones move up.
+    for (int i = count - 2; i >= 0; i--) {
+        if (polled[i].revents && answer_ends(&publication->clients[i]))
+            drop_client(publication, i);
+    }
+    if (polled[count - 1].revents)
+        accept_client(publication, copy_reports, context);
+}

@@ -1,0 +1,44 @@
+// publication.h — the socket at which a process publishes the reports on its loops, and those who have asked there.
+#ifndef RUNLOOP_PUBLICATION_H
+#define RUNLOOP_PUBLICATION_H
+
+#include <poll.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/un.h>
+
+enum { PUBLICATION_CLIENTS = 8, PUBLICATION_DESCRIPTORS = PUBLICATION_CLIENTS + 1 };
+
+/// One who is being answered. The oldest comes first.
+struct publication_client {
+    int descriptor;
+    char *answer; ///< from malloc
+    size_t size, sent;
+};
+
+struct publication {
+    struct publication *next; ///< attendant's lock
+    struct sockaddr_un address;
+    dev_t device; ///< with `inode`: which file is ours
+    ino_t inode;
+    int listener;
+    // The attendant's thread.
+    struct publication_client clients[PUBLICATION_CLIENTS];
+    int client_count;
+    int64_t rest_until_ns; ///< no descriptor was left for a client: nobody is let in before
+};
+
+/// Any thread: a socket that listens at the path. 0, or why not.
+int publication_make(const char *path, struct publication **out);
+/// Any thread, once: removes the socket's name.
+void publication_withdraw(const struct publication *publication);
+/// The attendant, or who has made it and gives it to nobody.
+void publication_free(struct publication *publication);
+/// The attendant: what to wait for, at most PUBLICATION_DESCRIPTORS, and for how long at most. How many.
+int publication_await(const struct publication *publication, struct pollfd *polled, int64_t *pause_ns);
+/// The attendant: goes on with what has been awaited. Never blocks. `copy_reports` makes an answer, from malloc, or NULL.
+void publication_serve(struct publication *publication, const struct pollfd *polled, int count,
+                       char *(*copy_reports)(void *), void *context);
+
+#endif // RUNLOOP_PUBLICATION_H

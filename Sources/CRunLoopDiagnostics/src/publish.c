@@ -1,0 +1,39 @@
+// publish.c — the process lets itself be looked at.
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attendant.h"
+#include "publication.h"
+#include "published_path.h"
+
+/// The default one of this process.
+static int write_path(char *path, size_t size) {
+    int error = published_folder(path, size, true);
+    if (error)
+        return error;
+    size_t length = strlen(path);
+    int more = snprintf(path + length, size - length, "/" PUBLISHED_PREFIX "%d" PUBLISHED_SUFFIX, (int)getpid());
+    return more < 0 || (size_t)more >= size - length ? -ENAMETOOLONG : 0;
+}
+
+int runloop_publish(const char *path) {
+    int error = followed_list_current();
+    if (error || (error = attendant_reserve_publication()))
+        return error;
+    char usual[sizeof((struct sockaddr_un *)0)->sun_path];
+    if (!path) {
+        error = write_path(usual, sizeof usual);
+        path = usual;
+    }
+    struct publication *publication = NULL;
+    if (!error)
+        error = publication_make(path, &publication);
+    attendant_publish(publication);
+    return error;
+}
+
+void runloop_unpublish(void) {
+    attendant_unpublish();
+}

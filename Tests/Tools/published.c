@@ -1,0 +1,24 @@
+// published.c — what runloop-top looks at: a program with a timer and statistics, published at the path that it is given.
+#include <runloop_diagnostics.h>
+#include <stdio.h>
+
+static void tick(runloop_timer *timer, void *info) {
+    (void)timer, (void)info;
+}
+
+int main(int count, char **arguments) {
+    runloop_timer_config config = {.fire = tick, .fire_ns = runloop_now_ns(), .interval_ns = 2000000};
+    runloop_timer *timer;
+    if (runloop_timer_create(&config, &timer) < 0)
+        return 1;
+    // The second part would clear the screen, were it not for who shows it.
+    runloop_timer_set_name(timer, "the \"ticker\"\033[2J", 0);
+    runloop_add_timer(runloop_current(), timer, RUNLOOP_DEFAULT_MODE);
+    int error = runloop_statistics_start();
+    if (error || (error = runloop_publish(count > 1 ? arguments[1] : NULL)))
+        return 1;
+    puts("published");
+    fflush(stdout);
+    runloop_run();
+    runloop_unpublish();
+}
