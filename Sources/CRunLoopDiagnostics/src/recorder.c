@@ -17,7 +17,7 @@ static void record(struct follower *follower, runloop_trace_point point, const v
     pthread_mutex_lock(&recorder->lock);
     struct event *event = &recorder->events[recorder->count++ % recorder->capacity];
     event->time_ns = now_ns;
-    event->function = point == RUNLOOP_TRACE_TASK ? object : NULL;
+    event->function = point == RUNLOOP_TRACE_TASK ? (uintptr_t)object : 0;
     event->value = (int32_t)value;
     event->point = (uint8_t)point;
     if (point == RUNLOOP_TRACE_RUN_BEGIN)

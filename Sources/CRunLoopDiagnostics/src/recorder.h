@@ -9,7 +9,7 @@
 
 struct event {
     int64_t time_ns;
-    const void *function; ///< of a task
+    uint64_t function; ///< of a task: its address
     int32_t value;
     uint8_t point;
     char name[43]; ///< of the item or the mode: the end of it, if it is too long

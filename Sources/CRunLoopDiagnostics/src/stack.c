@@ -12,17 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#if defined(__has_include)
-#if __has_include(<execinfo.h>)
+#ifdef __GLIBC__
 #include <execinfo.h>
-#define HAS_BACKTRACE 1
-#endif
-#endif
-#ifndef HAS_BACKTRACE
-#define HAS_BACKTRACE 0
-#endif
-
-#if HAS_BACKTRACE
 
 enum { MOST_FRAMES = 64, NOBODY = 0, WRITING = -1, WRITTEN = -2 };
 

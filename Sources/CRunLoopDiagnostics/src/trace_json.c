@@ -58,7 +58,8 @@ static void end(struct timeline *line, enum slice slice, const struct event *eve
 static void begin_callout(struct timeline *line, const struct event *event, const char *kind) {
     char name[256];
     Dl_info function;
-    if (event->function && dladdr(event->function, &function) && function.dli_sname)
+    const void *address = (const void *)(uintptr_t)event->function;
+    if (address && dladdr(address, &function) && function.dli_sname)
         snprintf(name, sizeof name, "%s %s", kind, function.dli_sname);
     else if (event->name[0])
         snprintf(name, sizeof name, "%s %s", kind, event->name);
