@@ -93,7 +93,8 @@ def dispatch_flags():
 
 
 SWIFT = ["-O", "-wmo", "-package-name", "RunLoopKit", "-parse-as-library", "-enable-upcoming-feature", "InternalImportsByDefault",
-         "-enable-upcoming-feature", "MemberImportVisibility", f"-I{ROOT}/Sources/CRunLoopCore/include", f"-I{ROOT}/Sources/CRunLoopLinux/include"]
+         "-enable-upcoming-feature", "MemberImportVisibility",
+         *(f"-I{ROOT}/Sources/{module}/include" for module in ("CRunLoopCore", "CRunLoopLinux", "CRunLoopDiagnostics"))]
 
 
 def is_older(made, sources):
@@ -112,7 +113,8 @@ def overlay_flags(name, main, header):
     if is_older(peer, [overlay, main, header]):
         succeed(["swiftc", *SWIFT, "-swift-version", "5", "-module-name", name, f"-I{OUT}", f"-I{main.parent}", "-emit-object", "-o", peer, main])
     libraries = ["-lswiftCore", "-lswift_Concurrency", "-lswiftGlibc", "-lswiftSynchronization"]
-    return [next(linux.glob("*/swiftrt.o")), peer, overlay, core_library().parent / "librunloop-linux.a", *core_flags(), f"-L{linux}", f"-Wl,-rpath,{linux}", *libraries]
+    below = [core_library().parent / f"librunloop-{name}.a" for name in ("linux", "diagnostics")]
+    return [next(linux.glob("*/swiftrt.o")), peer, overlay, *below, *core_flags(), f"-L{linux}", f"-Wl,-rpath,{linux}", *libraries]
 
 
 def clang():
