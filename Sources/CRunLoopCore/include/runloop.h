@@ -37,7 +37,6 @@ extern "C" {
 #define RUNLOOP_VERSION 0x000100
 /// That of the library that the program runs with. O(1).
 RUNLOOP_EXPORT uint32_t runloop_version(void);
-
 //===-- Types and constants ------------------------------------------------------------------------------------------===//
 typedef struct runloop runloop;
 typedef struct runloop_source runloop_source;
