@@ -12,8 +12,7 @@ _Static_assert(offsetof(runloop_source, item) == 0 && offsetof(runloop_timer, at
                    offsetof(runloop_observer, attached.item) == 0,
                "The address of an item is that of its object.");
 
-/// HOLDS: loop.
-static void take_items(runloop *loop, struct mode *mode, struct snapshot *items) {
+HOLDS_LOCK static void take_items(runloop *loop, struct mode *mode, struct snapshot *items) {
     LIST_EACH(node, &loop->sources) {
         struct source_attachment *place = LIST_ENTRY(node, struct source_attachment, in_loop);
         if (membership_find(&place->attachment, mode))

@@ -10,8 +10,8 @@ static struct attachment *attachment_of(struct item *item) {
     return &LIST_ENTRY(item, struct attached, item)->attachment;
 }
 
-/// HOLDS: loop. The common items that are to join the mode, in the order in which they became common.
-static void find_items(runloop *loop, const struct mode *mode, struct snapshot *items) {
+/// The common items that are to join the mode, in the order in which they became common.
+HOLDS_LOCK static void find_items(runloop *loop, const struct mode *mode, struct snapshot *items) {
     LIST_EACH(node, &loop->common_items) {
         struct item *item = LIST_ENTRY(node, struct common_membership, in_set)->membership.item;
         if (is_source(item) || !membership_find(attachment_of(item), mode))
@@ -19,8 +19,8 @@ static void find_items(runloop *loop, const struct mode *mode, struct snapshot *
     }
 }
 
-/// HOLDS: loop. Timers and observers have no callbacks to run, so they join under the lock, all or none.
-static int join_attached(runloop *loop, struct mode *mode, const struct snapshot *items) {
+/// Timers and observers have no callbacks to run, so they join under the lock, all or none.
+HOLDS_LOCK static int join_attached(runloop *loop, struct mode *mode, const struct snapshot *items) {
     int error = 0;
     uint32_t passed = 0;
     for (; !error && passed < items->count; passed++) {
@@ -36,8 +36,8 @@ static int join_attached(runloop *loop, struct mode *mode, const struct snapshot
     return error;
 }
 
-/// HOLDS: loop. `*declared`: NULL if the mode was common before. `items`: what it has as common items from now on.
-static int declare(runloop *loop, const char *name, struct mode **declared, struct snapshot *items) {
+/// `*declared`: NULL if the mode was common before. `items`: what it has as common items from now on.
+HOLDS_LOCK static int declare(runloop *loop, const char *name, struct mode **declared, struct snapshot *items) {
     if (atomic_load(&loop->is_finished))
         return -ESHUTDOWN;
     struct mode *mode = mode_find(loop, name), *made = NULL;

@@ -7,7 +7,7 @@
 
 //===-- in modes -----------------------------------------------------------------------------------------------------===//
 
-static int watch(runloop *loop, struct source_attachment *place, bool is_first_mode) {
+HOLDS_LOCK static int watch(runloop *loop, struct source_attachment *place, bool is_first_mode) {
     int descriptor = descriptor_source_of(place->source)->descriptor;
     if (is_first_mode)
         return runloop__registration_join(loop, place);
@@ -16,7 +16,7 @@ static int watch(runloop *loop, struct source_attachment *place, bool is_first_m
     return registration->is_masked ? runloop__registration_unmask(loop, registration) : 0;
 }
 
-static int insert(runloop *loop, struct attachment *attachment, struct membership *membership) {
+HOLDS_LOCK static int insert(runloop *loop, struct attachment *attachment, struct membership *membership) {
     struct source_attachment *place = source_attachment_of(attachment);
     // Partner of runloop_source_invalidate: the attachment is in the chain by now, so one of the two sees the other.
     if (!item_is_valid(membership->item))
@@ -32,7 +32,7 @@ static int insert(runloop *loop, struct attachment *attachment, struct membershi
     return 0;
 }
 
-static void extract(runloop *loop, struct attachment *attachment, struct membership *membership) {
+HOLDS_LOCK static void extract(runloop *loop, struct attachment *attachment, struct membership *membership) {
     struct source_attachment *place = source_attachment_of(attachment);
     if (descriptor_source_of(place->source)->descriptor >= 0) {
         count_change(&membership->mode->watched_count, -1);
@@ -82,7 +82,7 @@ int runloop_descriptor_source_create(const runloop_descriptor_config *config, ru
 
 //===-- asking for other conditions (R149) ---------------------------------------------------------------------------===//
 
-static void update(runloop *loop, struct source_attachment *place, void *error) {
+HOLDS_LOCK static void update(runloop *loop, struct source_attachment *place, void *error) {
     struct registration *registration =
         place->attachment.memberships ? registration_find(loop, descriptor_source_of(place->source)->descriptor) : NULL;
     int result = registration ? runloop__registration_update(loop, registration) : 0;
@@ -123,10 +123,10 @@ static inline uint32_t concern(uint32_t ready, const runloop_source *source) {
     return events ? ready & (events | UNASKED) : 0;
 }
 
-/// HOLDS: loop. One that joined the mode after the selection was not there when the wait selected the descriptor: it waits for the next
+/// One that joined the mode after the selection was not there when the wait selected the descriptor: it waits for the next
 /// report.
-static inline bool is_wanted_by(const struct source_attachment *place, const struct mode *mode, uint32_t ready,
-                                uint64_t serial) {
+HOLDS_LOCK static inline bool is_wanted_by(const struct source_attachment *place, const struct mode *mode,
+                                           uint32_t ready, uint64_t serial) {
     const struct membership *membership = membership_find(&place->attachment, mode);
     return membership && membership->serial <= serial && concern(ready, place->source);
 }

@@ -17,12 +17,12 @@ struct runloop_timer {
 };
 _Static_assert(sizeof(struct runloop_timer) <= SLAB_TIMER_SIZE, "A timer fits into a block.");
 
-static inline bool timers_are_due(const struct mode *mode, int64_t now_ns) {
+HOLDS_LOCK static inline bool timers_are_due(const struct mode *mode, int64_t now_ns) {
     return heap_count(&mode->timers) > 0 && mode->timers.entries[0].key <= now_ns;
 }
 
-/// HOLDS: loop. When a sleeper in the mode must wake for its timers: the end of the first window to close, or earlier if that fires a timer.
-int64_t runloop__timers_latest(struct mode *mode);
+/// When a sleeper in the mode must wake for its timers: the end of the first window to close, or earlier if that fires a timer.
+HOLDS_LOCK int64_t runloop__timers_latest(struct mode *mode);
 /// The thread. Fires what is due in the mode: true if anything was. `ended_wait` tells whether the loop woke up for it.
 bool runloop__timers_dispatch(runloop *loop, struct mode *mode, bool ended_wait);
 
@@ -49,11 +49,11 @@ static inline void observe(runloop *loop, struct mode *mode, runloop_activity ac
 /// again for another loop when the source has left this one.
 struct source_attachment {
     struct attachment attachment;
-    runloop_source *source;                    ///< constant
-    _Atomic(struct source_attachment *) next;  ///< atomic: set once
-    struct list in_loop;                       ///< lock: loop->sources, while it is in a mode
-    _Atomic(uintptr_t) cell;                   ///< written under lock: the place in the loop's tree of signals, or 0
-    struct source_attachment *next_registered; ///< lock: of those on one descriptor, in the order of calls
+    runloop_source *source;                   ///< constant
+    _Atomic(struct source_attachment *) next; ///< atomic: set once
+    struct list in_loop GUARDED;              ///< loop->sources, while it is in a mode
+    _Atomic(uintptr_t) cell;                  ///< written under lock: the place in the loop's tree of signals, or 0
+    struct source_attachment *next_registered GUARDED; ///< of those on one descriptor, in the order of calls
 };
 
 struct runloop_source {
@@ -95,14 +95,15 @@ void runloop__source_init(runloop_source *source, const struct item_class *class
                           int32_t order, bool (*equal)(const void *info, const void *other_info));
 /// Frees what the source has besides itself.
 void runloop__source_clear(runloop_source *source);
-/// HOLDS: loop. The source's attachment to the loop, or NULL. `attach` makes one (NULL when memory ran out).
-struct source_attachment *runloop__source_find(runloop_source *source, runloop *loop);
-struct source_attachment *runloop__source_attach(runloop_source *source, runloop *loop);
+/// The source's attachment to the loop, or NULL. `attach` makes one (NULL when memory ran out).
+HOLDS_LOCK struct source_attachment *runloop__source_find(runloop_source *source, runloop *loop);
+HOLDS_LOCK struct source_attachment *runloop__source_attach(runloop_source *source, runloop *loop);
 /// Calls `visit` with each loop that the source is in, locked; it may unlock and lock again.
 void runloop__source_each_loop(runloop_source *source, void (*visit)(runloop *, struct source_attachment *, void *),
                                void *context);
 /// Locks the loop, and tells in `*stored` which source in the mode equals this one: itself unless another does, which is retained then.
 /// The pseudo-mode stands for the common items; NULL for a mode that does not exist. Returns with the loop locked; -ENOMEM without.
+TAKES_LOCK_IF(0)
 int runloop__source_lock_and_compare(runloop *loop, runloop_source *source, struct mode *mode, runloop_source **stored);
 /// Without the lock. Adds a source to a mode because both are common: 1, 0 if it is there, has an equal there or is no longer common, or
 /// a negative errno.
@@ -110,20 +111,21 @@ int runloop__source_join_common(runloop *loop, runloop_source *source, struct mo
 /// Without the lock, at the end of the loop's thread: every source leaves every mode, with its `cancel`.
 void runloop__sources_leave(runloop *loop);
 
-/// HOLDS: loop. Is it in a mode besides this one?
-static inline bool source_has_other_mode(runloop *loop, const struct source_attachment *place,
-                                         const struct membership *membership) {
+/// Is it in a mode besides this one?
+HOLDS_LOCK static inline bool source_has_other_mode(runloop *loop, const struct source_attachment *place,
+                                                    const struct membership *membership) {
     const struct membership *first = memberships_in_modes(loop, &place->attachment);
     return first != membership || first->next;
 }
-/// HOLDS: loop. What joining and leaving a mode is for either kind.
-static inline void source_joined(runloop *loop, struct source_attachment *place, struct mode *mode) {
+/// What joining and leaving a mode is for either kind.
+HOLDS_LOCK static inline void source_joined(runloop *loop, struct source_attachment *place, struct mode *mode) {
     mode->source_changes++;
     count_change(&mode->source_count, 1);
     if (list_is_empty(&place->in_loop))
         list_append(&loop->sources, &place->in_loop);
 }
-static inline void source_leaves(runloop *loop, struct source_attachment *place, struct membership *membership) {
+HOLDS_LOCK static inline void source_leaves(runloop *loop, struct source_attachment *place,
+                                            struct membership *membership) {
     if (!source_has_other_mode(loop, place, membership))
         list_remove(&place->in_loop);
     membership->mode->source_changes++;
@@ -139,17 +141,17 @@ struct signal_page {
     _Atomic(struct signal_page *) parent; ///< written under lock
     _Atomic uint32_t index;               ///< written under lock: in the parent
     uint32_t level;                       ///< constant while in a tree; 0: its members are sources
-    uint64_t full;                        ///< lock: members in use; pages without a free place
-    void *members[64];                    ///< lock
+    uint64_t full GUARDED;                ///< members in use; pages without a free place
+    void *members[64] GUARDED;
 };
 
-/// HOLDS: loop. A place for the member, never 0, or 0 when memory ran out.
-uintptr_t runloop__signal_tree_add(struct signal_tree *tree, void *member);
-void runloop__signal_tree_remove(uintptr_t cell);
+/// A place for the member, never 0, or 0 when memory ran out.
+HOLDS_LOCK uintptr_t runloop__signal_tree_add(struct signal_tree *tree, void *member);
+HOLDS_LOCK void runloop__signal_tree_remove(uintptr_t cell);
 /// Any thread, signal handlers included, whether or not the cell still is what it was. Wait-free.
 void runloop__signal_tree_set(uintptr_t cell);
-/// HOLDS: loop. The bits of a page that were set since, which are cleared: before what is below them is looked at.
-static inline uint64_t signal_page_take(struct signal_page *page) {
+/// The bits of a page that were set since, which are cleared: before what is below them is looked at.
+HOLDS_LOCK static inline uint64_t signal_page_take(struct signal_page *page) {
     return atomic_load(&page->bits) ? atomic_exchange(&page->bits, 0) : 0;
 }
 void runloop__signal_tree_free(struct signal_tree *tree);
@@ -163,28 +165,28 @@ static inline bool signal_tree_has_any(const struct signal_tree *tree) {
 static inline bool signals_may_wait(const runloop *loop, const struct mode *mode) {
     return signal_tree_has_any(&loop->signals) || heap_count(&mode->signalled) > 0;
 }
-/// HOLDS: loop; the thread. Is a source of the mode signalled?
-bool runloop__signals_any(runloop *loop, struct mode *mode);
+/// The thread. Is a source of the mode signalled?
+HOLDS_LOCK bool runloop__signals_any(runloop *loop, struct mode *mode);
 /// The thread. Performs what is signalled in the mode, or the first of it: true if any performed.
 bool runloop__signals_dispatch(runloop *loop, struct mode *mode, bool only_first);
 
 //===-- descriptors (registration.c, descriptor_source.c) ------------------------------------------------------------===//
 
-/// A descriptor in a loop: one entry of the poller's set for all sources on it. All fields: lock.
+/// A descriptor in a loop: one entry of the poller's set for all sources on it.
 struct registration {
-    struct list link;                  ///< among those that are ready, unwanted or aside
-    struct source_attachment *sources; ///< in the order in which they are called; none: the main queue's
-    int descriptor;
-    uint32_t generation; ///< tells what is reported of it from what is reported of its predecessors
+    struct list link GUARDED;                  ///< among those that are ready, unwanted or aside
+    struct source_attachment *sources GUARDED; ///< in the order in which they are called; none: the main queue's
+    int descriptor GUARDED;
+    uint32_t generation GUARDED; ///< tells what is reported of it from what is reported of its predecessors
     // What sources ask for, and what is reported then, fits into 16 bits.
-    uint16_t registered; ///< what epoll was asked for
-    uint16_t ready;      ///< reported and not yet served
-    uint8_t reports;     ///< counts reports, so that some are looked at more closely
-    bool in_set : 1;
-    bool is_selected : 1;  ///< and neither served nor gone since
-    bool is_set_aside : 1; ///< reported when the running mode didn't want it
-    bool is_masked : 1;    ///< epoll was asked for less than its sources want
-    bool was_in_set : 1;   ///< it is put into the set again: its number may stand for another file by now
+    uint16_t registered GUARDED; ///< what epoll was asked for
+    uint16_t ready GUARDED;      ///< reported and not yet served
+    uint8_t reports GUARDED;     ///< counts reports, so that some are looked at more closely
+    bool in_set : 1 GUARDED;
+    bool is_selected : 1 GUARDED;  ///< and neither served nor gone since
+    bool is_set_aside : 1 GUARDED; ///< reported when the running mode didn't want it
+    bool is_masked : 1 GUARDED;    ///< epoll was asked for less than its sources want
+    bool was_in_set : 1 GUARDED;   ///< it is put into the set again: its number may stand for another file by now
 };
 
 /// What a wait has selected to serve.
@@ -205,35 +207,36 @@ struct selection {
 /// Hang-up and error concern every source, asked for or not.
 enum { UNASKED = EPOLLERR | EPOLLHUP };
 
-/// HOLDS: loop.
-static inline struct registration *registration_find(const runloop *loop, int descriptor) {
+HOLDS_LOCK static inline struct registration *registration_find(const runloop *loop, int descriptor) {
     const struct registrations *all = &loop->registrations;
     return (uint32_t)descriptor < all->capacity ? all->by_descriptor[descriptor] : NULL;
 }
-int runloop__registration_join(runloop *loop, struct source_attachment *attachment);
-void runloop__registration_leave(runloop *loop, struct source_attachment *attachment);
-/// HOLDS: loop. What its sources ask for in the mode, or in all (NULL); 0: it has none there, or they are paused.
-uint32_t runloop__registration_asked(const struct registration *registration, const struct mode *mode);
-/// HOLDS: loop. The part of what is ready that the mode wants.
-uint32_t runloop__registration_wanted(const struct registration *registration, const struct mode *mode);
-/// HOLDS: loop. What its sources want may have changed. Negative errno of epoll_ctl.
-int runloop__registration_update(runloop *loop, struct registration *registration);
-/// HOLDS: loop. Asks epoll for all that its sources want, if it was asked for less. Negative errno of epoll_ctl.
-int runloop__registration_unmask(runloop *loop, struct registration *registration);
-/// HOLDS: loop. Asks epoll for no more than the mode wants.
-void runloop__registration_mask(runloop *loop, struct registration *registration, const struct mode *mode);
-/// HOLDS: loop. Makes the set anew if it is stale, and puts in what was left out.
-void runloop__registrations_restore(runloop *loop);
-/// HOLDS: loop. What was reported is served, or over.
-void runloop__registration_unready(runloop *loop, struct registration *registration);
-/// HOLDS: loop. Notes what a wait reported: so many events, or an error that says that the program closed the set.
-void runloop__registrations_report(runloop *loop, const poller_event *events, int count, bool *timer_expired);
-/// HOLDS: loop. The running mode does not want what is ready. Other modes look at it before they wait.
-void runloop__registration_set_aside(runloop *loop, struct registration *registration, const struct mode *running);
-/// HOLDS: loop. Before a wait in the mode: what it wants must be able to end the wait and, if that may sleep, nothing else.
-void runloop__registrations_prepare(runloop *loop, struct mode *mode, bool may_sleep);
-/// HOLDS: loop. Asks the kernel whether the number still stands for the file that is reported.
-bool runloop__registration_is_dead(runloop *loop, struct registration *registration);
+HOLDS_LOCK int runloop__registration_join(runloop *loop, struct source_attachment *attachment);
+HOLDS_LOCK void runloop__registration_leave(runloop *loop, struct source_attachment *attachment);
+/// What its sources ask for in the mode, or in all (NULL); 0: it has none there, or they are paused.
+HOLDS_LOCK uint32_t runloop__registration_asked(const struct registration *registration, const struct mode *mode);
+/// The part of what is ready that the mode wants.
+HOLDS_LOCK uint32_t runloop__registration_wanted(const struct registration *registration, const struct mode *mode);
+/// What its sources want may have changed. Negative errno of epoll_ctl.
+HOLDS_LOCK int runloop__registration_update(runloop *loop, struct registration *registration);
+/// Asks epoll for all that its sources want, if it was asked for less. Negative errno of epoll_ctl.
+HOLDS_LOCK int runloop__registration_unmask(runloop *loop, struct registration *registration);
+/// Asks epoll for no more than the mode wants.
+HOLDS_LOCK void runloop__registration_mask(runloop *loop, struct registration *registration, const struct mode *mode);
+/// Makes the set anew if it is stale, and puts in what was left out.
+HOLDS_LOCK void runloop__registrations_restore(runloop *loop);
+/// What was reported is served, or over.
+HOLDS_LOCK void runloop__registration_unready(runloop *loop, struct registration *registration);
+/// Notes what a wait reported: so many events, or an error that says that the program closed the set.
+HOLDS_LOCK void runloop__registrations_report(runloop *loop, const poller_event *events, int count,
+                                              bool *timer_expired);
+/// The running mode does not want what is ready. Other modes look at it before they wait.
+HOLDS_LOCK void runloop__registration_set_aside(runloop *loop, struct registration *registration,
+                                                const struct mode *running);
+/// Before a wait in the mode: what it wants must be able to end the wait and, if that may sleep, nothing else.
+HOLDS_LOCK void runloop__registrations_prepare(runloop *loop, struct mode *mode, bool may_sleep);
+/// Asks the kernel whether the number still stands for the file that is reported.
+HOLDS_LOCK bool runloop__registration_is_dead(runloop *loop, struct registration *registration);
 void runloop__registrations_free(runloop *loop);
 /// Is the descriptor an eventfd, a timerfd or the like, whose 8 bytes the loop may read?
 bool runloop__is_counter(int descriptor);
@@ -246,8 +249,8 @@ static inline bool registrations_need_preparation(const runloop *loop, const str
     return atomic_load_explicit(&loop->needs_preparation, memory_order_relaxed) || registrations_are_aside(loop, mode);
 }
 
-/// HOLDS: loop. Before a look at the registrations may be spared.
-static inline void registrations_note(runloop *loop) {
+/// Before a look at the registrations may be spared.
+HOLDS_LOCK static inline void registrations_note(runloop *loop) {
     const struct registrations *all = &loop->registrations;
     bool needed = all->set_is_stale || all->some_are_left_out || !list_is_empty(&all->unwanted);
     atomic_store_explicit(&loop->needs_preparation, needed, memory_order_relaxed);
@@ -256,8 +259,8 @@ static inline void registrations_note(runloop *loop) {
     atomic_store_explicit(&loop->has_aside, any_aside, memory_order_relaxed);
 }
 
-/// HOLDS: loop. The set is to be made anew.
-static inline void registrations_note_stale(runloop *loop) {
+/// The set is to be made anew.
+HOLDS_LOCK static inline void registrations_note_stale(runloop *loop) {
     loop->registrations.set_is_stale = true;
     registrations_note(loop);
 }
@@ -275,10 +278,10 @@ struct descriptor_dispatch {
     uint32_t ready;   ///< what was reported
     bool was_counted; ///< the counter was read, if any source has one
 };
-/// HOLDS: loop; the thread. Collects the sources to be called: those that joined the mode by `serial` and want what is ready. False if
+/// The thread. Collects the sources to be called: those that joined the mode by `serial` and want what is ready. False if
 /// there is none, and then nothing has changed.
-bool runloop__descriptor_collect(runloop *loop, struct mode *mode, struct registration *registration, uint64_t serial,
-                                 struct descriptor_dispatch *dispatch);
+HOLDS_LOCK bool runloop__descriptor_collect(runloop *loop, struct mode *mode, struct registration *registration,
+                                            uint64_t serial, struct descriptor_dispatch *dispatch);
 /// The thread. The same for a descriptor that was selected earlier: false if it is to be served no more.
 bool runloop__descriptor_collect_selected(runloop *loop, struct mode *mode, const struct selection *selection,
                                           struct descriptor_dispatch *dispatch);

@@ -83,8 +83,8 @@ bool runloop__main_queue_is_starved(const runloop *loop) {
 
 //===-- watching -----------------------------------------------------------------------------------------------------===//
 
-/// HOLDS: loop. Generation 0 is the main queue's.
-static void watch(runloop *loop, struct registration *registration) {
+/// Generation 0 is the main queue's.
+HOLDS_LOCK static void watch(runloop *loop, struct registration *registration) {
     int error = runloop__poller_watch(&loop->poller, EPOLL_CTL_ADD, registration->descriptor,
                                       (uint32_t)registration->descriptor, EPOLLIN | EPOLLET);
     registration->in_set = !error || error == -EEXIST;
@@ -118,7 +118,8 @@ static bool take_counter(void) {
     return handle >= 0 && syscall(SYS_read, handle, &count, sizeof count) == (long)sizeof count;
 }
 
-bool runloop__main_queue_poll(runloop *loop) {
+// Only this thread writes what is read here without the lock.
+UNCHECKED bool runloop__main_queue_poll(runloop *loop) {
     const struct registration *registration = loop->main_queue.registration;
     poller_event events[POLLER_BATCH];
     bool unused;

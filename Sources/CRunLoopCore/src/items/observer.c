@@ -12,15 +12,14 @@ static runloop_observer *observer_of(struct attached *attached) {
 
 //===-- in modes -----------------------------------------------------------------------------------------------------===//
 
-/// HOLDS: loop.
-static void note_activities(struct mode *mode) {
+HOLDS_LOCK static void note_activities(struct mode *mode) {
     runloop_activity observed = 0;
     for (uint32_t i = 0; i < mode->observer_count; i++)
         observed |= mode->observers[i]->activities;
     atomic_store_explicit(&mode->observed, observed, memory_order_release);
 }
 
-static int insert(runloop *loop, struct attachment *attachment, struct membership *membership) {
+HOLDS_LOCK static int insert(runloop *loop, struct attachment *attachment, struct membership *membership) {
     (void)loop;
     (void)attachment;
     struct mode *mode = membership->mode;
@@ -41,7 +40,7 @@ static int insert(runloop *loop, struct attachment *attachment, struct membershi
     return 0;
 }
 
-static void extract(runloop *loop, struct attachment *attachment, struct membership *membership) {
+HOLDS_LOCK static void extract(runloop *loop, struct attachment *attachment, struct membership *membership) {
     struct mode *mode = membership->mode;
     struct attached *attached = LIST_ENTRY(attachment, struct attached, attachment);
     uint32_t place = 0;
@@ -62,22 +61,14 @@ static const struct item_class observer_class = {
 
 //===-- notifying ----------------------------------------------------------------------------------------------------===//
 
-/// HOLDS: loop; again when it returns. The call-out is over.
-static void finish(runloop *loop, runloop_observer *observer, uint32_t index) {
+/// The call-out is over.
+HOLDS_LOCK static void finish(runloop *loop, runloop_observer *observer, uint32_t index) {
     struct attached *attached = &observer->attached;
     runloop *owner = runloop__callout_return(loop, index);
     struct pending_release pending = {0};
     if (!observer->repeats)
         pending = runloop__invalidate_locked(owner, attached);
-    pending.context |= runloop__callout_end(owner, attached);
-    if (owner == loop && !pending.context && !pending.reference)
-        return;
-    if (owner == loop)
-        loop_unlock(loop);
-    else
-        unlock_owner(&attached->attachment.loop, owner);
-    runloop__release_pending(attached, pending);
-    loop_lock(loop);
+    runloop__callout_end(loop, owner, attached, pending);
 }
 
 void runloop__observers_notify(runloop *loop, struct mode *mode, runloop_activity activity) {

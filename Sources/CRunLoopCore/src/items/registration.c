@@ -14,7 +14,7 @@
 
 //===-- what sources want --------------------------------------------------------------------------------------------===//
 
-static const struct source_attachment *next_of(const struct source_attachment *place) {
+HOLDS_LOCK static const struct source_attachment *next_of(const struct source_attachment *place) {
     return place->next_registered;
 }
 
@@ -39,7 +39,7 @@ bool runloop__is_counter(int descriptor) {
     return fstat(descriptor, &status) == 0 && (status.st_mode & S_IFMT) == 0 && flags >= 0 && (flags & O_NONBLOCK);
 }
 
-static bool has_counter(const struct registration *registration) {
+HOLDS_LOCK static bool has_counter(const struct registration *registration) {
     const struct source_attachment *place = registration->sources;
     while (place && !descriptor_source_of(place->source)->is_counter)
         place = next_of(place);
@@ -48,12 +48,12 @@ static bool has_counter(const struct registration *registration) {
 
 //===-- the poller's set ---------------------------------------------------------------------------------------------===//
 
-static int control(runloop *loop, const struct registration *registration, int operation, uint32_t mask) {
+HOLDS_LOCK static int control(runloop *loop, const struct registration *registration, int operation, uint32_t mask) {
     uint64_t tag = (uint64_t)registration->generation << 32 | (uint32_t)registration->descriptor;
     return runloop__poller_watch(&loop->poller, operation, registration->descriptor, tag, mask);
 }
 
-static int watch(runloop *loop, struct registration *registration, uint32_t mask) {
+HOLDS_LOCK static int watch(runloop *loop, struct registration *registration, uint32_t mask) {
     // What comes back may be another file: no byte of that is to be read as a counter's.
     if (!registration->in_set && registration->was_in_set && has_counter(registration) &&
         !runloop__is_counter(registration->descriptor))
@@ -89,7 +89,7 @@ int runloop__registration_unmask(runloop *loop, struct registration *registratio
 }
 
 /// Out of the set, where even an empty mask would be told of hang-ups. Negative errno if the descriptor was closed.
-static int take_out(runloop *loop, struct registration *registration) {
+HOLDS_LOCK static int take_out(runloop *loop, struct registration *registration) {
     registration->registered = 0;
     registration->in_set = false;
     return control(loop, registration, EPOLL_CTL_DEL, 0);
@@ -135,7 +135,7 @@ bool runloop__registration_is_dead(runloop *loop, struct registration *registrat
     return true;
 }
 
-static void put_back(runloop *loop, struct registration *registration) {
+HOLDS_LOCK static void put_back(runloop *loop, struct registration *registration) {
     if (registration->in_set || !registration->registered)
         return;
     int error = watch(loop, registration, registration->registered);
@@ -144,7 +144,7 @@ static void put_back(runloop *loop, struct registration *registration) {
         loop->registrations.some_are_left_out = true;
 }
 
-static void put_all_back(runloop *loop, bool set_is_new) {
+HOLDS_LOCK static void put_all_back(runloop *loop, bool set_is_new) {
     struct registrations *all = &loop->registrations;
     all->some_are_left_out = false;
     for (uint32_t i = 0; i < all->capacity; i++) {
@@ -157,7 +157,7 @@ static void put_all_back(runloop *loop, bool set_is_new) {
 }
 
 /// Makes the set anew, with all that is in it but the stale entries. When descriptors have run out it is tried again later.
-static void rebuild(runloop *loop) {
+HOLDS_LOCK static void rebuild(runloop *loop) {
     struct registrations *all = &loop->registrations;
     struct registration *main_queue = loop->main_queue.registration;
     if (runloop__poller_reopen(&loop->poller))
@@ -190,7 +190,7 @@ void runloop__registration_unready(runloop *loop, struct registration *registrat
 //===-- sources come and go ------------------------------------------------------------------------------------------===//
 
 /// A place for the descriptor. The kernel hands out the lowest numbers, so there are about as many places as descriptors.
-static int reserve_place(struct registrations *all, int descriptor) {
+HOLDS_LOCK static int reserve_place(struct registrations *all, int descriptor) {
     if ((uint32_t)descriptor < all->capacity)
         return 0;
     // A number that stands for no file may be any.
@@ -208,7 +208,7 @@ static int reserve_place(struct registrations *all, int descriptor) {
     return 0;
 }
 
-static int make(runloop *loop, int descriptor, struct registration **out) {
+HOLDS_LOCK static int make(runloop *loop, int descriptor, struct registration **out) {
     struct registrations *all = &loop->registrations;
     int error = reserve_place(all, descriptor);
     if (error)
@@ -225,7 +225,7 @@ static int make(runloop *loop, int descriptor, struct registration **out) {
     return 0;
 }
 
-static void unlink_source(struct registration *registration, struct source_attachment *place) {
+HOLDS_LOCK static void unlink_source(struct registration *registration, struct source_attachment *place) {
     struct source_attachment **link = &registration->sources;
     while (*link != place)
         link = &(*link)->next_registered;
@@ -233,7 +233,7 @@ static void unlink_source(struct registration *registration, struct source_attac
     place->next_registered = NULL;
 }
 
-static void discard(runloop *loop, struct registration *registration) {
+HOLDS_LOCK static void discard(runloop *loop, struct registration *registration) {
     enum { STALE_BEFORE_REBUILD = 64 };
     registration->is_masked = false;
     runloop__registration_unready(loop, registration);
@@ -274,7 +274,7 @@ void runloop__registration_leave(runloop *loop, struct source_attachment *place)
         discard(loop, registration);
 }
 
-void runloop__registrations_free(runloop *loop) {
+UNCHECKED void runloop__registrations_free(runloop *loop) {
     struct registrations *all = &loop->registrations;
     for (uint32_t i = 0; i < all->capacity; i++)
         free(all->by_descriptor[i]);

@@ -12,7 +12,7 @@
 
 //===-- reports ------------------------------------------------------------------------------------------------------===//
 
-static void report(runloop *loop, struct registration *registration, uint32_t events) {
+HOLDS_LOCK static void report(runloop *loop, struct registration *registration, uint32_t events) {
     if (!registration->ready || registration->is_set_aside) {
         registration->is_set_aside = false;
         registration->reports += !registration->ready;
@@ -52,7 +52,7 @@ void runloop__registrations_report(runloop *loop, const poller_event *events, in
 //===-- other modes' registrations -----------------------------------------------------------------------------------===//
 
 /// What was set aside is ready again, before what was reported since.
-static void bring_back(runloop *loop, struct registration *registration) {
+HOLDS_LOCK static void bring_back(runloop *loop, struct registration *registration) {
     list_remove(&registration->link);
     if (registration->is_set_aside)
         list_insert_before(loop->registrations.ready.next, &registration->link);
@@ -61,7 +61,7 @@ static void bring_back(runloop *loop, struct registration *registration) {
         runloop__registration_unmask(loop, registration);
 }
 
-static void bring_back_wanted(runloop *loop, struct list *list, const struct mode *mode) {
+HOLDS_LOCK static void bring_back_wanted(runloop *loop, struct list *list, const struct mode *mode) {
     for (struct list *node = list->previous, *previous; node != list; node = previous) {
         previous = node->previous;
         struct registration *registration = LIST_ENTRY(node, struct registration, link);
@@ -73,7 +73,7 @@ static void bring_back_wanted(runloop *loop, struct list *list, const struct mod
 /// A masked registration lets through at least what the latest mode wants. So when another mode runs, and before anything is set
 /// aside for it, what it wants is unmasked wherever it is. One that was reported while it was masked, and not served yet, is among
 /// the ready ones: if it stayed masked there, it would be put aside once it is served, where the mode does not look again.
-static void turn_to(runloop *loop, const struct mode *mode) {
+HOLDS_LOCK static void turn_to(runloop *loop, const struct mode *mode) {
     struct registrations *all = &loop->registrations;
     if (all->mode == mode)
         return;

@@ -23,7 +23,7 @@ static void remove_from_heap(struct membership *membership) {
         heap_remove(&membership->mode->signalled, membership);
 }
 
-static int insert(runloop *loop, struct attachment *attachment, struct membership *membership) {
+HOLDS_LOCK static int insert(runloop *loop, struct attachment *attachment, struct membership *membership) {
     struct source_attachment *place = source_attachment_of(attachment);
     // Partner of runloop_source_invalidate: the attachment is in the chain by now, so one of the two sees the other.
     if (!item_is_valid(membership->item))
@@ -41,7 +41,7 @@ static int insert(runloop *loop, struct attachment *attachment, struct membershi
     return 0;
 }
 
-static void extract(runloop *loop, struct attachment *attachment, struct membership *membership) {
+HOLDS_LOCK static void extract(runloop *loop, struct attachment *attachment, struct membership *membership) {
     struct source_attachment *place = source_attachment_of(attachment);
     remove_from_heap(membership);
     if (!source_has_other_mode(loop, place, membership)) {
@@ -116,16 +116,16 @@ bool runloop_source_is_signalled(runloop_source *source) {
 
 //===-- dispatch (R63) -----------------------------------------------------------------------------------------------===//
 
-/// HOLDS: loop. Memory may run out: then the bit is set again, and the next iteration will look.
-static void wait_in_mode(runloop *loop, struct source_attachment *place, struct membership *membership) {
+/// Memory may run out: then the bit is set again, and the next iteration will look.
+HOLDS_LOCK static void wait_in_mode(runloop *loop, struct source_attachment *place, struct membership *membership) {
     if (heap_push(&membership->mode->signalled, membership->item->order, membership)) {
         loop->signals.ran_short = true;
         runloop__signal_tree_set(atomic_load(&place->cell));
     }
 }
 
-/// HOLDS: loop. A source's bit was set: the source waits for each of its modes.
-static inline void take_source(runloop *loop, struct source_attachment *place) {
+/// A source's bit was set: the source waits for each of its modes.
+HOLDS_LOCK static inline void take_source(runloop *loop, struct source_attachment *place) {
     uint64_t mark = atomic_load(&of_attachment(place)->mark);
     struct membership *membership = mark ? memberships_in_modes(loop, &place->attachment) : NULL;
     for (; membership; membership = membership->next) {
@@ -138,8 +138,8 @@ static inline void take_source(runloop *loop, struct source_attachment *place) {
     }
 }
 
-/// HOLDS: loop. The bits of a page, from the root down.
-static void take_page(runloop *loop, struct signal_page *page) {
+/// The bits of a page, from the root down.
+HOLDS_LOCK static void take_page(runloop *loop, struct signal_page *page) {
     for (uint64_t bits = signal_page_take(page); bits; bits &= bits - 1) {
         void *member = page->members[__builtin_ctzll(bits)];
         if (member && page->level > 0)
@@ -149,8 +149,8 @@ static void take_page(runloop *loop, struct signal_page *page) {
     }
 }
 
-/// HOLDS: loop. Takes the bits: does any source wait for the mode? Then the first of the heap does.
-static bool take_signals(runloop *loop, struct mode *mode) {
+/// Takes the bits: does any source wait for the mode? Then the first of the heap does.
+HOLDS_LOCK static bool take_signals(runloop *loop, struct mode *mode) {
     loop->signals.ran_short = false;
     struct signal_page *root = atomic_load_explicit(&loop->signals.root, memory_order_relaxed);
     if (root)
@@ -168,8 +168,8 @@ bool runloop__signals_any(runloop *loop, struct mode *mode) {
     return signals_may_wait(loop, mode) && (take_signals(loop, mode) || loop->signals.ran_short);
 }
 
-/// HOLDS: loop. Those that wait now, or the first of them. They stay in the heap until their turn, for runs nested in the call-outs.
-static void collect(runloop *loop, struct mode *mode, bool only_first) {
+/// Those that wait now, or the first of them. They stay in the heap until their turn, for runs nested in the call-outs.
+HOLDS_LOCK static void collect(runloop *loop, struct mode *mode, bool only_first) {
     const struct heap *heap = &mode->signalled;
     uint32_t count = !take_signals(loop, mode) ? 0 : only_first ? 1 : heap_count(heap);
     for (uint32_t i = 0; i < count; i++) {

@@ -19,7 +19,7 @@ static struct signal_page *pool; ///< linked by their first members
 
 enum { MEMBERS = 64 };
 
-static struct signal_page *new_page(uint32_t level) {
+UNCHECKED static struct signal_page *new_page(uint32_t level) {
     runloop__process_lock(&pool_lock);
     struct signal_page *page = pool;
     if (page)
@@ -35,7 +35,7 @@ static struct signal_page *new_page(uint32_t level) {
     return page;
 }
 
-static void free_page(struct signal_page *page) {
+UNCHECKED static void free_page(struct signal_page *page) {
     runloop__process_lock(&pool_lock);
     page->members[0] = pool;
     pool = page;
@@ -46,14 +46,14 @@ static struct signal_page *page_of(uintptr_t cell) {
     return (struct signal_page *)(cell & ~(uintptr_t)(MEMBERS - 1));
 }
 
-static void set_member(struct signal_page *page, uint32_t index, struct signal_page *child) {
+HOLDS_LOCK static void set_member(struct signal_page *page, uint32_t index, struct signal_page *child) {
     page->members[index] = child;
     atomic_store(&child->index, index);
     atomic_store(&child->parent, page);
 }
 
 /// A root above the old one. A signaller that still takes the old one for the root has set its bits by now, so it is looked at once.
-static bool grow(struct signal_tree *tree) {
+HOLDS_LOCK static bool grow(struct signal_tree *tree) {
     struct signal_page *former = atomic_load(&tree->root);
     struct signal_page *root = new_page(former ? former->level + 1 : 0);
     if (!root)
@@ -68,7 +68,7 @@ static bool grow(struct signal_tree *tree) {
 }
 
 /// A leaf with a free place below a page that is not full, made if need be.
-static struct signal_page *leaf_below(struct signal_page *page) {
+HOLDS_LOCK static struct signal_page *leaf_below(struct signal_page *page) {
     while (page->level > 0) {
         uint32_t index = (uint32_t)__builtin_ctzll(~page->full);
         struct signal_page *child = page->members[index];
@@ -124,7 +124,7 @@ void runloop__signal_tree_set(uintptr_t cell) {
     }
 }
 
-static void free_below(struct signal_page *page) {
+UNCHECKED static void free_below(struct signal_page *page) {
     for (uint32_t i = 0; page->level > 0 && i < MEMBERS; i++) {
         if (page->members[i])
             free_below(page->members[i]);

@@ -16,8 +16,9 @@ static bool is_comparable(const runloop_source *a, const runloop_source *b) {
            callbacks_agree(a, b) && item_is_valid(&a->item) == item_is_valid(&b->item);
 }
 
-/// HOLDS: loop. The sources of the mode that can be compared with this one.
-static void find_comparable(runloop *loop, runloop_source *source, struct mode *mode, struct snapshot *found) {
+/// The sources of the mode that can be compared with this one.
+HOLDS_LOCK static void find_comparable(runloop *loop, runloop_source *source, struct mode *mode,
+                                       struct snapshot *found) {
     // By identity alone: nobody else can be equal, and nothing need be searched.
     if (!source->equal)
         return;
@@ -47,8 +48,8 @@ static runloop_source *first_equal(runloop_source *source, const struct snapshot
     return NULL;
 }
 
-int runloop__source_lock_and_compare(runloop *loop, runloop_source *source, struct mode *mode,
-                                     runloop_source **stored) {
+UNCHECKED int runloop__source_lock_and_compare(runloop *loop, runloop_source *source, struct mode *mode,
+                                               runloop_source **stored) {
     *stored = source;
     for (;;) {
         struct snapshot found = {0};

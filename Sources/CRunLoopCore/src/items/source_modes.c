@@ -25,15 +25,15 @@ static void release_other(runloop_source *stored, runloop_source *source) {
 
 //===-- adding -------------------------------------------------------------------------------------------------------===//
 
-/// HOLDS: loop. What forbids an addition, whatever the mode.
-static int refusal(runloop *loop, runloop_source *source) {
+/// What forbids an addition, whatever the mode.
+HOLDS_LOCK static int refusal(runloop *loop, runloop_source *source) {
     if (atomic_load(&loop->is_finished))
         return -ESHUTDOWN;
     return item_is_valid(&source->item) ? 0 : -EINVAL;
 }
 
-/// HOLDS: loop; in between it calls `schedule` without.
-static int add_to_mode(runloop *loop, runloop_source *source, const char *name) {
+/// Calls `schedule` in between, without the lock.
+HOLDS_LOCK static int add_to_mode(runloop *loop, runloop_source *source, const char *name) {
     struct source_attachment *place = runloop__source_attach(source, loop);
     if (!place)
         return -ENOMEM;
@@ -50,8 +50,8 @@ static int add_to_mode(runloop *loop, runloop_source *source, const char *name) 
     return 0;
 }
 
-/// HOLDS: loop. Is it (still) to be in all common modes?
-static bool is_common(runloop *loop, runloop_source *source) {
+/// Is it (still) to be in all common modes?
+HOLDS_LOCK static bool is_common(runloop *loop, runloop_source *source) {
     struct source_attachment *place = runloop__source_find(source, loop);
     return place && common_find(loop, &place->attachment) && item_is_valid(&source->item);
 }
@@ -91,9 +91,9 @@ int runloop__source_join_common(runloop *loop, runloop_source *source, struct mo
 /// Without the lock. The source ceases to be common and leaves the common modes, with the `cancel` of `named`.
 static int leave_common(runloop *loop, runloop_source *stored, runloop_source *named);
 
-/// HOLDS: loop; in between it calls `schedule` without. Also for a source that is common already: it comes back into the modes that it
+/// Calls `schedule` in between, without the lock. Also for a source that is common already: it comes back into the modes that it
 /// was removed from.
-static int add_to_common_modes(runloop *loop, runloop_source *source) {
+HOLDS_LOCK static int add_to_common_modes(runloop *loop, runloop_source *source) {
     struct source_attachment *place = runloop__source_attach(source, loop);
     if (!place)
         return -ENOMEM;
@@ -150,9 +150,9 @@ int runloop_add_source(runloop *loop, runloop_source *source, const char *name) 
 
 //===-- removing -----------------------------------------------------------------------------------------------------===//
 
-/// HOLDS: loop; in between it calls the `cancel` of `named` without, the source that the caller named, which may be an equal one.
-static void leave_mode(runloop *loop, struct source_attachment *place, struct membership *membership,
-                       runloop_source *named) {
+/// Calls the `cancel` of `named` in between, without the lock: of the source that the caller named, which may be an equal one.
+HOLDS_LOCK static void leave_mode(runloop *loop, struct source_attachment *place, struct membership *membership,
+                                  runloop_source *named) {
     struct mode *mode = membership->mode;
     bool was_last = runloop__membership_remove(loop, &place->attachment, membership);
     loop_unlock(loop);
@@ -178,8 +178,8 @@ static int leave_mode_named(runloop *loop, runloop_source *named, struct mode *m
     return 0;
 }
 
-/// HOLDS: loop. The source's membership in some common mode, or NULL.
-static struct membership *in_any_common_mode(struct source_attachment *place) {
+/// The source's membership in some common mode, or NULL.
+HOLDS_LOCK static struct membership *in_any_common_mode(struct source_attachment *place) {
     struct membership *membership = place->attachment.memberships;
     while (membership && !atomic_load(&membership->mode->is_common))
         membership = membership->next;
@@ -251,8 +251,8 @@ bool runloop_contains_source(runloop *loop, runloop_source *source, const char *
 
 //===-- leaving a loop -----------------------------------------------------------------------------------------------===//
 
-/// HOLDS: loop; in between it calls `cancel` without.
-static void leave_loop(runloop *loop, struct source_attachment *place, void *unused) {
+/// Calls `cancel` in between, without the lock.
+HOLDS_LOCK static void leave_loop(runloop *loop, struct source_attachment *place, void *unused) {
     (void)unused;
     while (atomic_load(&place->attachment.loop) == loop && place->attachment.memberships)
         leave_mode(loop, place, place->attachment.memberships, place->source);

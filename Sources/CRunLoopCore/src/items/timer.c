@@ -16,8 +16,8 @@ static int64_t key_of(const runloop_timer *timer) {
                                                            : atomic_load_explicit(&timer->due_ns, memory_order_relaxed);
 }
 
-/// HOLDS: loop. A sleeper in the mode wakes by the timer descriptor, which anybody may bring forward; if that fails, it looks itself.
-static COLD void rearm_sleeper(runloop *loop, struct mode *mode) {
+/// A sleeper in the mode wakes by the timer descriptor, which anybody may bring forward; if that fails, it looks itself.
+HOLDS_LOCK static COLD void rearm_sleeper(runloop *loop, struct mode *mode) {
     if (!loop_sleeps_in(loop, mode))
         return;
     int64_t latest_ns = runloop__timers_latest(mode);
@@ -25,8 +25,7 @@ static COLD void rearm_sleeper(runloop *loop, struct mode *mode) {
         loop_kick(loop);
 }
 
-/// HOLDS: loop.
-static inline void timers_changed(runloop *loop, struct mode *mode) {
+HOLDS_LOCK static inline void timers_changed(runloop *loop, struct mode *mode) {
     if (loop_may_sleep(loop))
         rearm_sleeper(loop, mode);
 }
@@ -35,8 +34,8 @@ static int64_t tolerance_of(const runloop_timer *timer) {
     return atomic_load_explicit(&timer->tolerance_ns, memory_order_relaxed);
 }
 
-/// HOLDS: loop. A timer with this tolerance joins the mode (1) or leaves it (-1).
-static inline void count_tolerance(struct mode *mode, int64_t tolerance_ns, int change) {
+/// A timer with this tolerance joins the mode (1) or leaves it (-1).
+HOLDS_LOCK static inline void count_tolerance(struct mode *mode, int64_t tolerance_ns, int change) {
     if (tolerance_ns == 0)
         return;
     if (mode->tolerant_count == 0)
@@ -44,8 +43,8 @@ static inline void count_tolerance(struct mode *mode, int64_t tolerance_ns, int 
     mode->tolerant_count += (uint32_t)change;
 }
 
-/// HOLDS: loop. A timer of the mode has this key now.
-static inline void note_window(struct mode *mode, const runloop_timer *timer, int64_t key) {
+/// A timer of the mode has this key now.
+HOLDS_LOCK static inline void note_window(struct mode *mode, const runloop_timer *timer, int64_t key) {
     if (mode->tolerant_count == 0)
         return;
     int64_t end_ns = saturating_add(key, tolerance_of(timer));
@@ -53,7 +52,7 @@ static inline void note_window(struct mode *mode, const runloop_timer *timer, in
         mode->window_end_ns = end_ns;
 }
 
-static int insert(runloop *loop, struct attachment *attachment, struct membership *membership) {
+HOLDS_LOCK static int insert(runloop *loop, struct attachment *attachment, struct membership *membership) {
     runloop_timer *timer = timer_of(attachment);
     struct mode *mode = membership->mode;
     // All memberships of a timer have the number with which it joined the loop.
@@ -68,15 +67,15 @@ static int insert(runloop *loop, struct attachment *attachment, struct membershi
     return 0;
 }
 
-static void extract(runloop *loop, struct attachment *attachment, struct membership *membership) {
+HOLDS_LOCK static void extract(runloop *loop, struct attachment *attachment, struct membership *membership) {
     struct mode *mode = membership->mode;
     heap_remove(&mode->timers, membership);
     count_tolerance(mode, tolerance_of(timer_of(attachment)), -1);
     loop_mode_left(loop, mode);
 }
 
-/// HOLDS: owner. Its key has changed, in all its modes.
-static void rekey(runloop *owner, struct attachment *attachment) {
+/// Its key has changed, in all its modes.
+HOLDS_LOCK static void rekey(runloop *owner, struct attachment *attachment) {
     int64_t key = key_of(timer_of(attachment));
     struct membership *membership = owner ? memberships_in_modes(owner, attachment) : NULL;
     for (; membership; membership = membership->next) {
@@ -220,7 +219,7 @@ bool runloop_timer_is_valid(runloop_timer *timer) {
 //===-- dates --------------------------------------------------------------------------------------------------------===//
 
 /// Locks the owner for a change. 0, or a negative errno if there is to be none; the caller unlocks in any case.
-static int lock_for_change(runloop_timer *timer, runloop **owner) {
+TAKES_LOCK static int lock_for_change(runloop_timer *timer, runloop **owner) {
     *owner = lock_owner(&timer->attached.attachment.loop);
     if (*owner && is_from_parent_process(*owner))
         return -ECHILD;
@@ -245,8 +244,7 @@ int runloop_timer_set_fire_date(runloop_timer *timer, int64_t fire_ns) {
     return error;
 }
 
-/// HOLDS: owner.
-static void set_tolerance(runloop *owner, runloop_timer *timer, int64_t tolerance_ns) {
+HOLDS_LOCK static void set_tolerance(runloop *owner, runloop_timer *timer, int64_t tolerance_ns) {
     int64_t former_ns = atomic_load(&timer->tolerance_ns), key = key_of(timer);
     atomic_store(&timer->tolerance_ns, tolerance_ns);
     struct membership *membership = owner ? memberships_in_modes(owner, &timer->attached.attachment) : NULL;

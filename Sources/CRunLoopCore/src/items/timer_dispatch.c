@@ -6,8 +6,8 @@ static runloop_timer *timer_of(const struct item *item) {
     return LIST_ENTRY(item, runloop_timer, attached.item);
 }
 
-/// HOLDS: loop. The entry at `position` is due. Its children are due no earlier, so only the due part of the heap is visited.
-static void collect_due(runloop *loop, const struct heap *heap, uint32_t position, int64_t now_ns) {
+/// The entry at `position` is due. Its children are due no earlier, so only the due part of the heap is visited.
+HOLDS_LOCK static void collect_due(runloop *loop, const struct heap *heap, uint32_t position, int64_t now_ns) {
     const struct heap_entry *entry = &heap->entries[position];
     if (!collect_item(loop, entry->membership->item, entry->key, entry->membership->serial))
         return;
@@ -37,8 +37,8 @@ struct firing {
     int64_t due_ns, start_ns;
 };
 
-/// HOLDS: loop. Looks again at a collected timer. False: it is not to fire any more.
-static bool begin(runloop *loop, struct firing *firing, int64_t dispatch_ns) {
+/// Looks again at a collected timer. False: it is not to fire any more.
+HOLDS_LOCK static bool begin(runloop *loop, struct firing *firing, int64_t dispatch_ns) {
     runloop_timer *timer = firing->timer;
     firing->due_ns = atomic_load_explicit(&timer->due_ns, memory_order_relaxed);
     firing->start_ns = dispatch_ns;
@@ -60,8 +60,8 @@ static bool begin(runloop *loop, struct firing *firing, int64_t dispatch_ns) {
     return true;
 }
 
-/// HOLDS: owner. The next date of a timer that repeats.
-static void schedule_next(runloop *loop, const struct firing *firing) {
+/// The next date of a timer that repeats.
+HOLDS_LOCK static void schedule_next(runloop *loop, const struct firing *firing) {
     runloop_timer *timer = firing->timer;
     if (item_state(&timer->attached.item) & ITEM_REDATED)
         return; // its own date wins (R82)
@@ -72,8 +72,8 @@ static void schedule_next(runloop *loop, const struct firing *firing) {
     atomic_store_explicit(&timer->due_ns, next_ns, memory_order_release);
 }
 
-/// HOLDS: loop; lets go of it.
-static void finish(runloop *loop, const struct firing *firing, uint32_t index) {
+/// The call-out is over.
+HOLDS_LOCK static void finish(runloop *loop, const struct firing *firing) {
     struct attached *attached = &firing->timer->attached;
     runloop *owner = runloop__callout_return(loop, --loop->callout_count);
     struct pending_release pending = {0};
@@ -81,13 +81,7 @@ static void finish(runloop *loop, const struct firing *firing, uint32_t index) {
         pending = runloop__invalidate_locked(owner, attached);
     else if (item_is_valid(&attached->item))
         schedule_next(loop, firing);
-    pending.context |= runloop__callout_end(owner, attached);
-    if (owner == loop)
-        loop_unlock(loop);
-    else
-        unlock_owner(&attached->attachment.loop, owner);
-    runloop__release_pending(attached, pending);
-    collected_drop(loop, index);
+    runloop__callout_end(loop, owner, attached, pending);
 }
 
 //===-- the dispatch -------------------------------------------------------------------------------------------------===//
@@ -103,9 +97,8 @@ bool runloop__timers_dispatch(runloop *loop, struct mode *mode, bool ended_wait)
     collected_sort(loop, base);
     for (uint32_t i = base; i < loop->collected_count; i++) {
         struct firing firing = {.timer = timer_of(loop->collected[i].item)};
-        bool begins = begin(loop, &firing, dispatch_ns);
-        loop_unlock(loop);
-        if (begins) {
+        if (begin(loop, &firing, dispatch_ns)) {
+            loop_unlock(loop);
             instants += !any || firing.due_ns != last_ns;
             last_ns = firing.due_ns;
             any = true;
@@ -114,10 +107,10 @@ bool runloop__timers_dispatch(runloop *loop, struct mode *mode, bool ended_wait)
                        runloop__IS_CALLING_OUT_TO_A_TIMER(firing.timer->fire, firing.timer,
                                                           item_info(&firing.timer->attached.item)));
             loop_lock(loop);
-            finish(loop, &firing, i);
-        } else {
-            collected_drop(loop, i);
+            finish(loop, &firing);
         }
+        loop_unlock(loop);
+        collected_drop(loop, i);
         loop_lock(loop);
     }
     loop_unlock(loop);

@@ -6,8 +6,7 @@
 
 #include "model/model.h"
 
-/// HOLDS: owner.
-static void set_state(struct attached *attached, uint32_t state) {
+HOLDS_LOCK static void set_state(struct attached *attached, uint32_t state) {
     atomic_store_explicit(&attached->item.state, state, memory_order_release);
 }
 
@@ -15,7 +14,7 @@ static runloop *owner_of(const struct attached *attached) {
     return atomic_load_explicit(&attached->attachment.loop, memory_order_acquire);
 }
 
-void runloop__release_pending(struct attached *attached, struct pending_release pending) {
+static void release_pending(struct attached *attached, struct pending_release pending) {
     // The loop's reference, released last, keeps the item until then, if the caller has none.
     if (pending.context)
         runloop__item_release_context(&attached->item);
@@ -25,8 +24,8 @@ void runloop__release_pending(struct attached *attached, struct pending_release 
 
 //===-- adding -------------------------------------------------------------------------------------------------------===//
 
-/// HOLDS: loop. Also for an item that is common already: it comes back into the modes that it was removed from.
-static int add_to_common_modes(runloop *loop, struct attached *attached) {
+/// Also for an item that is common already: it comes back into the modes that it was removed from.
+HOLDS_LOCK static int add_to_common_modes(runloop *loop, struct attached *attached) {
     struct attachment *attachment = &attached->attachment;
     struct membership *common = common_find(loop, attachment), *last = memberships_in_modes(loop, attachment);
     int error = common ? 0 : runloop__common_add(loop, attachment, &attached->item);
@@ -98,8 +97,8 @@ int runloop__attached_add(runloop *loop, struct attached *attached, const char *
 
 //===-- removing and invalidating ------------------------------------------------------------------------------------===//
 
-/// HOLDS: loop. True if the item is in no mode any more.
-static bool remove_from_common_modes(runloop *loop, struct attachment *attachment) {
+/// True if the item is in no mode any more.
+HOLDS_LOCK static bool remove_from_common_modes(runloop *loop, struct attachment *attachment) {
     bool was_last = false;
     struct membership *membership = common_find(loop, attachment);
     for (struct membership *next; membership; membership = next) {
@@ -172,7 +171,7 @@ void runloop__attached_invalidate(struct attached *attached) {
     runloop *owner = lock_owner(&attached->attachment.loop);
     struct pending_release pending = runloop__invalidate_locked(owner, attached);
     unlock_owner(&attached->attachment.loop, owner);
-    runloop__release_pending(attached, pending);
+    release_pending(attached, pending);
 }
 
 //===-- call-outs ----------------------------------------------------------------------------------------------------===//
@@ -201,8 +200,7 @@ void runloop__callouts_drop(runloop *loop, uint32_t count) {
     }
 }
 
-/// HOLDS: owner.
-static bool begin(runloop *owner, struct attached *attached) {
+HOLDS_LOCK static bool begin(runloop *owner, struct attached *attached) {
     uint32_t state = item_state(&attached->item);
     if (!(state & ITEM_VALID) || (state & ITEM_CALLED))
         return false;
@@ -240,11 +238,19 @@ runloop *runloop__callout_return(runloop *loop, uint32_t index) {
     return lock_owner(&attached->attachment.loop);
 }
 
-bool runloop__callout_end(runloop *owner, struct attached *attached) {
+void runloop__callout_end(runloop *loop, runloop *owner, struct attached *attached, struct pending_release pending) {
     uint32_t state = item_state(&attached->item);
     set_state(attached, state & ~(uint32_t)(ITEM_CALLED | ITEM_RELEASE_LATER));
     // The call-out may have forked: another thread may have been in the middle of a change of inherited heaps.
     if (owner && !is_from_parent_process(owner) && attached->item.class->called)
         attached->item.class->called(owner, &attached->attachment);
-    return (state & ITEM_RELEASE_LATER) && attached->item.release;
+    pending.context |= (state & ITEM_RELEASE_LATER) && attached->item.release;
+    if (owner == loop && !pending.context && !pending.reference)
+        return;
+    if (owner == loop)
+        loop_unlock(loop);
+    else
+        unlock_owner(&attached->attachment.loop, owner);
+    release_pending(attached, pending);
+    loop_lock(loop);
 }

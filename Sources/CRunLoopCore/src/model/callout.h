@@ -4,20 +4,27 @@
 
 #include "base/base.h"
 
-void runloop__IS_CALLING_OUT_TO_AN_OBSERVER(void (*observe)(runloop_observer *, runloop_activity, void *),
-                                            runloop_observer *observer, runloop_activity activity, void *info);
-void runloop__IS_CALLING_OUT_TO_A_TIMER(void (*fire)(runloop_timer *, void *), runloop_timer *timer, void *info);
-void runloop__IS_CALLING_OUT_TO_A_SIGNALLED_SOURCE(void (*perform)(runloop_source *, void *), runloop_source *source,
-                                                   void *info);
-void runloop__IS_CALLING_OUT_TO_A_DESCRIPTOR_SOURCE(void (*ready)(runloop_source *, runloop_readiness, void *),
-                                                    runloop_source *source, runloop_readiness events, void *info);
-void runloop__IS_CALLING_OUT_TO_A_TASK(runloop_function function, void *info);
-void runloop__IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(void (*drain)(void *));
-void runloop__IS_CALLING_OUT_TO_A_SOURCE_SCHEDULE(void (*function)(runloop_source *, runloop *, const char *, void *),
-                                                  runloop_source *source, runloop *loop, const char *mode, void *info);
-int64_t runloop__IS_CALLING_OUT_TO_A_CLOCK(int64_t (*wait)(void *, int64_t), void *context, int64_t duration_ns);
-void runloop__IS_CALLING_OUT_TO_A_CONTEXT_RELEASE(void (*release)(void *), void *info);
-void runloop__IS_CALLING_OUT_TO_A_TRACER(runloop_trace_point point, const void *object, int64_t value);
+WITHOUT_LOCK void runloop__IS_CALLING_OUT_TO_AN_OBSERVER(void (*observe)(runloop_observer *, runloop_activity, void *),
+                                                         runloop_observer *observer, runloop_activity activity,
+                                                         void *info);
+WITHOUT_LOCK void runloop__IS_CALLING_OUT_TO_A_TIMER(void (*fire)(runloop_timer *, void *), runloop_timer *timer,
+                                                     void *info);
+WITHOUT_LOCK void runloop__IS_CALLING_OUT_TO_A_SIGNALLED_SOURCE(void (*perform)(runloop_source *, void *),
+                                                                runloop_source *source, void *info);
+WITHOUT_LOCK void runloop__IS_CALLING_OUT_TO_A_DESCRIPTOR_SOURCE(void (*ready)(runloop_source *, runloop_readiness,
+                                                                               void *),
+                                                                 runloop_source *source, runloop_readiness events,
+                                                                 void *info);
+WITHOUT_LOCK void runloop__IS_CALLING_OUT_TO_A_TASK(runloop_function function, void *info);
+WITHOUT_LOCK void runloop__IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(void (*drain)(void *));
+WITHOUT_LOCK void runloop__IS_CALLING_OUT_TO_A_SOURCE_SCHEDULE(void (*function)(runloop_source *, runloop *,
+                                                                                const char *, void *),
+                                                               runloop_source *source, runloop *loop, const char *mode,
+                                                               void *info);
+WITHOUT_LOCK int64_t runloop__IS_CALLING_OUT_TO_A_CLOCK(int64_t (*wait)(void *, int64_t), void *context,
+                                                        int64_t duration_ns);
+WITHOUT_LOCK void runloop__IS_CALLING_OUT_TO_A_CONTEXT_RELEASE(void (*release)(void *), void *info);
+WITHOUT_LOCK void runloop__IS_CALLING_OUT_TO_A_TRACER(runloop_trace_point point, const void *object, int64_t value);
 
 #ifdef RUNLOOP_USDT
 #include <sys/sdt.h>
@@ -28,7 +35,7 @@ void runloop__IS_CALLING_OUT_TO_A_TRACER(runloop_trace_point point, const void *
 #endif
 
 /// Without a lock. Tells the thread's tracer, if there is one.
-static inline void trace_point(runloop_trace_point point, const void *object, int64_t value) {
+WITHOUT_LOCK static inline void trace_point(runloop_trace_point point, const void *object, int64_t value) {
     PROBE(point, object, value);
     if (__builtin_expect(runloop__this_thread.tracer.trace != NULL, 0))
         runloop__IS_CALLING_OUT_TO_A_TRACER(point, object, value);

@@ -24,7 +24,7 @@ enum {
     ITEM_ENDS_WITH_LOOP = 128, ///< constant: becomes invalid when the loop's thread ends
 };
 
-/// What the kinds do differently. Each call: HOLDS loop.
+/// What the kinds do differently. All but `destroy` are called with the lock.
 struct item_class {
     enum item_kind kind;
     /// The item has just become a member of the membership's mode. After an error (negative errno) it is not.
@@ -160,32 +160,35 @@ struct attachment {
     struct membership first;        ///< owner; inline, since most items are in one mode
 };
 
-/// HOLDS: loop. NULL if it is not in the mode. O(modes the item is in).
-static inline struct membership *membership_find_from(struct membership *membership, const struct mode *mode) {
+/// NULL if it is not in the mode. O(modes the item is in).
+HOLDS_LOCK static inline struct membership *membership_find_from(struct membership *membership,
+                                                                 const struct mode *mode) {
     while (membership && membership->mode != mode)
         membership = membership->next;
     return membership;
 }
 
-static inline struct membership *membership_find(const struct attachment *attachment, const struct mode *mode) {
+HOLDS_LOCK static inline struct membership *membership_find(const struct attachment *attachment,
+                                                            const struct mode *mode) {
     return membership_find_from(attachment->memberships, mode);
 }
 
-/// HOLDS: loop. Makes the item a member of the mode. -ENOMEM and what `insert` answers, and nothing has changed.
-int runloop__membership_add(runloop *loop, struct attachment *attachment, struct item *item, struct mode *mode);
-/// HOLDS: loop. The same with `*mode` or, if that is NULL, a new mode of this name, which is `*mode` then.
-int runloop__membership_add_named(runloop *loop, struct attachment *attachment, struct item *item, const char *name,
-                                  struct mode **mode);
-/// HOLDS: loop. Takes it out of the mode. True if that was the last: the item is in no loop now, which another one may change at
+/// Makes the item a member of the mode. -ENOMEM and what `insert` answers, and nothing has changed.
+HOLDS_LOCK int runloop__membership_add(runloop *loop, struct attachment *attachment, struct item *item,
+                                       struct mode *mode);
+/// The same with `*mode` or, if that is NULL, a new mode of this name, which is `*mode` then.
+HOLDS_LOCK int runloop__membership_add_named(runloop *loop, struct attachment *attachment, struct item *item,
+                                             const char *name, struct mode **mode);
+/// Takes it out of the mode. True if that was the last: the item is in no loop now, which another one may change at
 /// once, and the caller releases the item, unlocked.
-bool runloop__membership_remove(runloop *loop, struct attachment *attachment, struct membership *membership);
-/// HOLDS: loop. An item without memberships has no owner.
-static inline void attachment_settle(struct attachment *attachment) {
+HOLDS_LOCK bool runloop__membership_remove(runloop *loop, struct attachment *attachment, struct membership *membership);
+/// An item without memberships has no owner.
+HOLDS_LOCK static inline void attachment_settle(struct attachment *attachment) {
     if (!attachment->memberships)
         atomic_store_explicit(&attachment->loop, NULL, memory_order_release);
 }
-/// HOLDS: loop. Into the set of common items. `runloop__membership_remove` takes it out again.
-int runloop__common_add(runloop *loop, struct attachment *attachment, struct item *item);
+/// Into the set of common items. `runloop__membership_remove` takes it out again.
+HOLDS_LOCK int runloop__common_add(runloop *loop, struct attachment *attachment, struct item *item);
 
 //===-- timers and observers: items in one loop at a time (attached.c, owner.c) --------------------------------------===//
 
@@ -204,26 +207,25 @@ void runloop__attached_invalidate(struct attached *attached);
 struct pending_release {
     bool reference, context;
 };
-void runloop__release_pending(struct attached *attached, struct pending_release pending);
-/// HOLDS: owner.
-struct pending_release runloop__invalidate_locked(runloop *owner, struct attached *attached);
-/// HOLDS: loop. The item leaves a mode: a notification that is yet to reach it keeps it from now on.
-void runloop__callouts_keep(runloop *loop, struct attached *attached);
-/// HOLDS: loop, but lets go of it to release; on its thread. Takes observers off the stack of call-outs, down to so many entries.
-void runloop__callouts_drop(runloop *loop, uint32_t count);
-/// HOLDS: loop; on its thread. The call-out of an entry of the stack begins: false if there is to be none. May let go of the lock if
+HOLDS_LOCK struct pending_release runloop__invalidate_locked(runloop *owner, struct attached *attached);
+/// The item leaves a mode: a notification that is yet to reach it keeps it from now on.
+HOLDS_LOCK void runloop__callouts_keep(runloop *loop, struct attached *attached);
+/// On its thread. Takes observers off the stack of call-outs, down to so many entries. Lets go of the lock to release them.
+HOLDS_LOCK void runloop__callouts_drop(runloop *loop, uint32_t count);
+/// On its thread. The call-out of an entry of the stack begins: false if there is to be none. May let go of the lock if
 /// the item has left the loop since it was selected.
-bool runloop__callout_begin(runloop *loop, uint32_t index);
-/// HOLDS: loop; on its thread. The call-out is over. Locks the owner instead of the loop, and returns it: mostly the same.
-runloop *runloop__callout_return(runloop *loop, uint32_t index);
-/// HOLDS: owner. After that: the item may be called again. True if the context is to be released.
-bool runloop__callout_end(runloop *owner, struct attached *attached);
+HOLDS_LOCK bool runloop__callout_begin(runloop *loop, uint32_t index);
+/// On its thread. The call-out is over. Locks the owner instead of the loop, and returns it: mostly the same.
+HOLDS_LOCK runloop *runloop__callout_return(runloop *loop, uint32_t index);
+/// After that: the item may be called again, and what is pending is released, without the lock. Locks the loop instead of the owner.
+HOLDS_LOCK void runloop__callout_end(runloop *loop, runloop *owner, struct attached *attached,
+                                     struct pending_release pending);
 
 /// Locks the loop that an item is in, or what guards it in no loop: then returns NULL. Safe against the end of the loop's thread.
-runloop *runloop__lock_other_owner(owner_word *owner);
-void runloop__unlock_other_owner(owner_word *owner, runloop *loop);
-/// HOLDS: loop. Makes it the owner: 0, or -EBUSY if another loop is.
-int runloop__take_ownership(owner_word *owner, runloop *loop);
+TAKES_LOCK runloop *runloop__lock_other_owner(owner_word *owner);
+GIVES_LOCK void runloop__unlock_other_owner(owner_word *owner, runloop *loop);
+/// Makes it the owner: 0, or -EBUSY if another loop is.
+HOLDS_LOCK int runloop__take_ownership(owner_word *owner, runloop *loop);
 /// The loop that the word names, retained, or NULL.
 runloop *runloop__reference_owner(owner_word *owner);
 /// The ending loop's thread, after it has cleared all words that name its loop: waits for those who read one before.

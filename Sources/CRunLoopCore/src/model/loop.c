@@ -8,7 +8,7 @@ void (*runloop__loop_closed)(runloop *loop);
 _Thread_local const runloop *runloop__locked;
 #endif
 
-static void init(runloop *loop, bool is_main) {
+UNCHECKED static void init(runloop *loop, bool is_main) {
     atomic_init(&loop->references, 1);
     loop->generation = runloop__generation();
     loop->is_main = is_main;
@@ -25,7 +25,7 @@ static void init(runloop *loop, bool is_main) {
     list_init(&loop->tasks.queue);
 }
 
-int runloop__loop_create(bool is_main, runloop **out) {
+UNCHECKED int runloop__loop_create(bool is_main, runloop **out) {
     *out = NULL;
     runloop *loop = aligned_alloc(CACHE_LINE, sizeof *loop);
     if (!loop)
@@ -56,7 +56,7 @@ runloop *runloop_retain(runloop *loop) {
     return loop;
 }
 
-static void free_loop(runloop *loop) {
+UNCHECKED static void free_loop(runloop *loop) {
     runloop__loop_closed(loop);
     runloop__poller_close(&loop->poller);
     for (struct mode *mode = atomic_load(&loop->modes), *next; mode; mode = next) {

@@ -31,7 +31,7 @@ struct mode *runloop__mode_new(const char *name) {
     return mode;
 }
 
-void runloop__mode_free(struct mode *mode) {
+UNCHECKED void runloop__mode_free(struct mode *mode) {
     heap_free(&mode->timers);
     heap_free(&mode->signalled);
     free(mode->observers);

@@ -42,22 +42,22 @@ static inline uint32_t heap_count(const struct heap *heap) {
 //===-- modes (mode.c) -----------------------------------------------------------------------------------------------===//
 
 struct mode {
-    _Atomic(struct mode *) next;    ///< append-only: read by anyone, appended under lock
-    const char *name;               ///< constant, from the table of names
-    _Atomic bool is_common;         ///< written under lock, never goes back
-    _Atomic bool stop_requested;    ///< atomic: a remembered stop of this mode
-    _Atomic uint32_t source_count;  ///< written under lock; they and timers keep the mode from being empty
-    _Atomic uint32_t watched_count; ///< written under lock: sources with a descriptor
-    _Atomic uint32_t observed;      ///< written under lock: activities that some observer wants
-    uint64_t source_changes;        ///< lock: counts sources that came or went
-    runloop_observer **observers;   ///< lock: in the order in which they are notified
+    _Atomic(struct mode *) next;          ///< append-only: read by anyone, appended under lock
+    const char *name;                     ///< constant, from the table of names
+    _Atomic bool is_common;               ///< written under lock, never goes back
+    _Atomic bool stop_requested;          ///< atomic: a remembered stop of this mode
+    _Atomic uint32_t source_count;        ///< written under lock; they and timers keep the mode from being empty
+    _Atomic uint32_t watched_count;       ///< written under lock: sources with a descriptor
+    _Atomic uint32_t observed;            ///< written under lock: activities that some observer wants
+    uint64_t source_changes GUARDED;      ///< counts sources that came or went
+    runloop_observer **observers GUARDED; ///< in the order in which they are notified
     uint32_t observer_count, observer_capacity;
-    struct heap timers;           ///< lock: by due instant; those in a call-out are due never
-    uint32_t tolerant_count;      ///< lock: timers with a tolerance
-    int64_t window_end_ns;        ///< lock: no timer's window ends before; kept only while some timer has a tolerance
-    struct heap signalled;        ///< lock: sources whose signal waits for this mode, by order
-    uint64_t tasks_scanned;       ///< thread: tasks up to this batch are known not to match …
-    bool tasks_scanned_as_common; ///< thread: … if the mode was (not) common then
+    struct heap timers GUARDED;      ///< by due instant; those in a call-out are due never
+    uint32_t tolerant_count GUARDED; ///< timers with a tolerance
+    int64_t window_end_ns GUARDED;   ///< no timer's window ends before; kept only while some timer has a tolerance
+    struct heap signalled GUARDED;   ///< sources whose signal waits for this mode, by order
+    uint64_t tasks_scanned;          ///< thread: tasks up to this batch are known not to match …
+    bool tasks_scanned_as_common;    ///< thread: … if the mode was (not) common then
 };
 
 struct mode *runloop__mode_find_other(runloop *loop, const char *name);
@@ -65,8 +65,8 @@ struct mode *runloop__mode_find_other(runloop *loop, const char *name);
 struct mode *runloop__mode_new(const char *name);
 void runloop__mode_free(struct mode *mode);
 
-/// HOLDS: loop. Only holders of the lock write the count: a plain sum, stored whole for readers without it.
-static inline void count_change(_Atomic uint32_t *count, int change) {
+/// Only holders of the lock write the count: a plain sum, stored whole for readers without it.
+HOLDS_LOCK static inline void count_change(_Atomic uint32_t *count, int change) {
     uint32_t sum = atomic_load_explicit(count, memory_order_relaxed) + (uint32_t)change;
     ASSERT(sum < UINT32_MAX / 2, "A count of a mode fell below zero.");
     atomic_store_explicit(count, sum, memory_order_release);
@@ -81,28 +81,28 @@ static inline bool mode_has_items(const struct mode *mode) {
 /// Signals of a loop's sources (items/signal_tree.c).
 struct signal_tree {
     _Atomic(struct signal_page *) root; ///< written under lock
-    bool ran_short;                     ///< lock: a signalled source found no memory to wait in
+    bool ran_short GUARDED;             ///< a signalled source found no memory to wait in
 };
 
-/// Descriptors that a loop watches (items/registration.c). All fields: lock.
+/// Descriptors that a loop watches (items/registration.c).
 struct registrations {
-    struct registration **by_descriptor;
-    uint32_t capacity;
-    uint32_t generation;     ///< of the last one that was made
-    struct list ready;       ///< reported and not yet served, in that order
-    struct list unwanted;    ///< set aside, and not yet masked
-    struct list aside;       ///< masked, or set aside and masked
-    const struct mode *mode; ///< thread: the latest, to which the lists correspond
-    uint32_t stale_count;    ///< entries of the set that nobody can remove
-    bool set_is_stale;       ///< such an entry was reported: make the set anew
-    bool some_are_left_out;  ///< registrations that could not be put into the new set: try again
+    struct registration **by_descriptor GUARDED;
+    uint32_t capacity GUARDED;
+    uint32_t generation GUARDED;    ///< of the last one that was made
+    struct list ready GUARDED;      ///< reported and not yet served, in that order
+    struct list unwanted GUARDED;   ///< set aside, and not yet masked
+    struct list aside GUARDED;      ///< masked, or set aside and masked
+    const struct mode *mode;        ///< thread: the latest, to which the lists correspond
+    uint32_t stale_count GUARDED;   ///< entries of the set that nobody can remove
+    bool set_is_stale GUARDED;      ///< such an entry was reported: make the set anew
+    bool some_are_left_out GUARDED; ///< registrations that could not be put into the new set: try again
 };
 
 /// The main dispatch queue (items/main_queue.c).
 struct main_queue {
-    struct registration *registration; ///< lock; NULL before the queue is first watched
-    unsigned depth;                    ///< thread: inside so many batches of the queue
-    int64_t waiting_since_ns;          ///< thread: work waits for a nested run; 0: none is known to
+    struct registration *registration GUARDED; ///< NULL before the queue is first watched
+    unsigned depth;                            ///< thread: inside so many batches of the queue
+    int64_t waiting_since_ns;                  ///< thread: work waits for a nested run; 0: none is known to
 };
 
 /// Tasks (items/task.c).
@@ -148,24 +148,24 @@ struct runloop {
     _Atomic(const char *) current_mode; ///< written by thread
 
     struct lock lock;
-    _Atomic(struct mode *) modes;      ///< append-only
-    _Atomic(struct mode *) *last_mode; ///< lock
+    _Atomic(struct mode *) modes; ///< append-only
+    _Atomic(struct mode *) *last_mode GUARDED;
     runloop_clock clock; ///< lock, and written by thread while no run is active; all NULL: CLOCK_MONOTONIC
     bool asks_clock;     ///< thread: its clock is deciding how long it sleeps
     _Atomic(struct mode *) sleeping_in; ///< written by thread: the mode in which it sleeps or is about to
-    int64_t armed_ns;                   ///< lock: when the timer descriptor will expire
-    uint64_t serial;                    ///< lock: numbers additions, from 1
+    int64_t armed_ns GUARDED;           ///< when the timer descriptor will expire
+    uint64_t serial GUARDED;            ///< numbers additions, from 1
 
     struct signal_tree signals;
     struct registrations registrations;
-    struct list sources;         ///< lock: attachments of sources that are in some mode
-    struct list common_items;    ///< lock: in the order in which they became common
-    uint64_t membership_changes; ///< lock: counts items that joined a mode or left one
-    uint64_t common_changes;     ///< lock: counts items that became common or ceased to be
+    struct list sources GUARDED;         ///< attachments of sources that are in some mode
+    struct list common_items GUARDED;    ///< in the order in which they became common
+    uint64_t membership_changes GUARDED; ///< counts items that joined a mode or left one
+    uint64_t common_changes GUARDED;     ///< counts items that became common or ceased to be
     struct main_queue main_queue;
     struct tasks tasks;
 
-    struct callout *callouts; ///< lock: a stack over nested runs
+    struct callout *callouts GUARDED; ///< a stack over nested runs
     uint32_t callout_count, callout_capacity;
     struct collected *collected; ///< thread: retained items that call-outs are about to reach, a stack over nested runs
     uint32_t collected_count, collected_capacity;
@@ -215,7 +215,7 @@ extern _Thread_local const runloop *runloop__locked;
 #endif
 #define ASSERT_LOOP_THREAD(loop) ASSERT(runloop__thread_loop() == (loop), "Called on another thread than the loop's.")
 
-static inline void loop_lock(runloop *loop) {
+TAKES_LOCK UNCHECKED static inline void loop_lock(runloop *loop) {
     ASSERT_NOT_LOCKED();
     if (loop == runloop__thread_loop())
         lock_take(&loop->lock);
@@ -224,7 +224,7 @@ static inline void loop_lock(runloop *loop) {
     LOCK_NOTE(loop);
 }
 
-static inline void loop_unlock(runloop *loop) {
+GIVES_LOCK UNCHECKED static inline void loop_unlock(runloop *loop) {
     ASSERT_LOCKED(loop);
     LOCK_NOTE(NULL);
     if (loop == runloop__thread_loop())
@@ -234,7 +234,7 @@ static inline void loop_unlock(runloop *loop) {
 }
 
 /// Most often the owner is the caller's own loop, which nobody else can end.
-static inline runloop *lock_owner(owner_word *owner) {
+TAKES_LOCK static inline runloop *lock_owner(owner_word *owner) {
     runloop *loop = atomic_load_explicit(owner, memory_order_relaxed);
     if (loop && loop == runloop__thread_loop()) {
         loop_lock(loop);
@@ -245,7 +245,7 @@ static inline runloop *lock_owner(owner_word *owner) {
     return runloop__lock_other_owner(owner);
 }
 
-static inline void unlock_owner(owner_word *owner, runloop *loop) {
+GIVES_LOCK static inline void unlock_owner(owner_word *owner, runloop *loop) {
     if (loop && loop == runloop__thread_loop())
         loop_unlock(loop);
     else
@@ -257,15 +257,15 @@ static inline int64_t loop_now(const runloop *loop) {
     return loop->clock.now ? loop->clock.now(loop->clock.context) : monotonic_ns();
 }
 
-/// HOLDS: loop. The one place where it arms its wake-up. Negative errno: the wait must end by its timeout, as it does by a clock of the
+/// The one place where it arms its wake-up. Negative errno: the wait must end by its timeout, as it does by a clock of the
 /// program's, which only the wait asks (run/clock.c).
-static inline int loop_arm(runloop *loop, int64_t instant_ns) {
+HOLDS_LOCK static inline int loop_arm(runloop *loop, int64_t instant_ns) {
     int error = loop->clock.now ? -EOPNOTSUPP : runloop__poller_arm(&loop->poller, instant_ns);
     loop->armed_ns = error ? RUNLOOP_NEVER : instant_ns;
     return error;
 }
 
-/// HOLDS: loop. Makes a sleeper look again; no wake-up that observers are notified of.
+/// Makes a sleeper look again; no wake-up that observers are notified of.
 static inline void loop_kick(runloop *loop) {
     runloop__wake_set(&loop->wake, &loop->poller, WAKE_ASLEEP, WAKE_KICKED);
 }
@@ -275,15 +275,15 @@ static inline bool loop_may_sleep(const runloop *loop) {
     return loop != runloop__thread_loop() || loop->host_sleeps || loop->asks_clock;
 }
 
-/// HOLDS: loop. After a change to the mode: does the loop sleep in it, or is it about to without having seen the change? Both threads
+/// After a change to the mode: does the loop sleep in it, or is it about to without having seen the change? Both threads
 /// change the wake word with a read-modify-write, so one of them sees the other (kernel/wake.c).
-static inline bool loop_sleeps_in(runloop *loop, const struct mode *mode) {
+HOLDS_LOCK static inline bool loop_sleeps_in(runloop *loop, const struct mode *mode) {
     return loop_may_sleep(loop) && (atomic_fetch_or(&loop->wake.word, 0) & WAKE_ASLEEP) &&
            atomic_load_explicit(&loop->sleeping_in, memory_order_relaxed) == mode;
 }
 
-/// HOLDS: loop. A source or a timer has left: a sleeper in a mode that is empty by now is to end its run.
-static inline void loop_mode_left(runloop *loop, const struct mode *mode) {
+/// A source or a timer has left: a sleeper in a mode that is empty by now is to end its run.
+HOLDS_LOCK static inline void loop_mode_left(runloop *loop, const struct mode *mode) {
     if (!mode_has_items(mode) && loop_sleeps_in(loop, mode))
         loop_kick(loop);
 }
@@ -294,45 +294,46 @@ static inline struct mode *mode_find(runloop *loop, const char *name) {
     return first && first->name == name ? first : runloop__mode_find_other(loop, name);
 }
 
-/// HOLDS: loop. The next common mode after `mode` (NULL: the first).
-static inline struct mode *mode_next_common(runloop *loop, struct mode *mode) {
+/// The next common mode after `mode` (NULL: the first).
+HOLDS_LOCK static inline struct mode *mode_next_common(runloop *loop, struct mode *mode) {
     mode = atomic_load(mode ? &mode->next : &loop->modes);
     while (mode && !atomic_load(&mode->is_common))
         mode = atomic_load(&mode->next);
     return mode;
 }
 
-/// HOLDS: loop. Makes a new mode the loop's.
-static inline void mode_adopt(runloop *loop, struct mode *mode) {
+/// Makes a new mode the loop's.
+HOLDS_LOCK static inline void mode_adopt(runloop *loop, struct mode *mode) {
     ASSERT_LOCKED(loop);
     atomic_store_explicit(loop->last_mode, mode, memory_order_release);
     loop->last_mode = &mode->next;
 }
 
-/// HOLDS: loop. Finds or makes; NULL when memory ran out. Never called for the pseudo-mode.
-static inline struct mode *mode_make(runloop *loop, const char *name) {
+/// Finds or makes; NULL when memory ran out. Never called for the pseudo-mode.
+HOLDS_LOCK static inline struct mode *mode_make(runloop *loop, const char *name) {
     struct mode *mode = mode_find(loop, name);
     if (!mode && (mode = runloop__mode_new(name)))
         mode_adopt(loop, mode);
     return mode;
 }
 
-/// HOLDS: loop. Its membership among the common items, or NULL.
-static inline struct membership *common_find(runloop *loop, const struct attachment *attachment) {
+/// Its membership among the common items, or NULL.
+HOLDS_LOCK static inline struct membership *common_find(runloop *loop, const struct attachment *attachment) {
     struct membership *first = attachment->memberships;
     return first && first->mode == &loop->common ? first : NULL;
 }
 
-/// HOLDS: loop. Its memberships in modes: those behind the one among the common items.
-static inline struct membership *memberships_in_modes(const runloop *loop, const struct attachment *attachment) {
+/// Its memberships in modes: those behind the one among the common items.
+HOLDS_LOCK static inline struct membership *memberships_in_modes(const runloop *loop,
+                                                                 const struct attachment *attachment) {
     struct membership *first = attachment->memberships;
     return first && first->mode == &loop->common ? first->next : first;
 }
 
 //===-- call-outs of timers and observers (attached.c) ----------------------------------------------------------------===//
 
-/// HOLDS: loop; on its thread. Onto the stack of call-outs; false when memory ran out. Whoever pushes the item sees to it that it lasts.
-static inline bool callout_push(runloop *loop, struct attached *attached) {
+/// On its thread. Onto the stack of call-outs; false when memory ran out. Whoever pushes the item sees to it that it lasts.
+HOLDS_LOCK static inline bool callout_push(runloop *loop, struct attached *attached) {
     if (loop->callout_count == loop->callout_capacity) {
         struct callout *callouts = grow_array(loop->callouts, &loop->callout_capacity, sizeof *callouts);
         if (!callouts)

@@ -29,7 +29,7 @@ void runloop__await_owner_readers(void) {
     }
 }
 
-runloop *runloop__lock_other_owner(owner_word *owner) {
+UNCHECKED runloop *runloop__lock_other_owner(owner_word *owner) {
     for (;;) {
         runloop__process_lock(guard_of(owner));
         runloop *loop = atomic_load(owner);
@@ -46,7 +46,7 @@ runloop *runloop__lock_other_owner(owner_word *owner) {
     }
 }
 
-void runloop__unlock_other_owner(owner_word *owner, runloop *loop) {
+UNCHECKED void runloop__unlock_other_owner(owner_word *owner, runloop *loop) {
     if (!loop) {
         process_unlock(guard_of(owner));
         return;

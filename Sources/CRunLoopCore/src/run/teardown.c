@@ -2,18 +2,12 @@
 
 #include "run/run.h"
 
-/// HOLDS: loop; again when it returns. The latest call-out is over.
-static void abandon_callout(runloop *loop) {
+/// The latest call-out is over.
+HOLDS_LOCK static void abandon_callout(runloop *loop) {
     uint32_t index = loop->callout_count - 1;
     struct attached *attached = loop->callouts[index].attached;
     runloop *owner = runloop__callout_return(loop, index);
-    struct pending_release pending = {.context = runloop__callout_end(owner, attached)};
-    if (owner == loop)
-        loop_unlock(loop);
-    else
-        unlock_owner(&attached->attachment.loop, owner);
-    runloop__release_pending(attached, pending);
-    loop_lock(loop);
+    runloop__callout_end(loop, owner, attached, (struct pending_release){0});
 }
 
 void runloop__abandon_callouts(runloop *loop) {
@@ -41,7 +35,7 @@ void runloop__abandon_callouts(runloop *loop) {
 }
 
 /// One item out of one mode, or out of the common items. Items that end with the loop become invalid by that.
-static void detach(runloop *loop, struct attachment *attachment, struct membership *membership) {
+HOLDS_LOCK static void detach(runloop *loop, struct attachment *attachment, struct membership *membership) {
     struct item *item = membership->item;
     item_retain(item);
     bool was_last = runloop__membership_remove(loop, attachment, membership);
@@ -113,7 +107,7 @@ void runloop__teardown(runloop *loop) {
     runloop__associations_end(loop);
 }
 
-static void close_loop(runloop *loop) {
+UNCHECKED static void close_loop(runloop *loop) {
     runloop__tasks_close(loop);
     runloop__registrations_free(loop);
     free(loop->main_queue.registration);

@@ -24,7 +24,7 @@ static inline bool may_know_something(const struct run *run) {
            registrations_are_aside(run->loop, run->mode);
 }
 
-static inline bool timers_are_due_in(const struct run *run) {
+HOLDS_LOCK static inline bool timers_are_due_in(const struct run *run) {
     return heap_count(&run->mode->timers) > 0 && timers_are_due(run->mode, loop_now(run->loop));
 }
 
@@ -32,8 +32,8 @@ static bool notifies_after_waiting(const struct run *run) {
     return atomic_load_explicit(&run->mode->observed, memory_order_relaxed) & RUNLOOP_ACTIVITY_AFTER_WAITING;
 }
 
-/// HOLDS: loop. The first registration that was reported; the main queue's, if the run does not serve it, is passed over.
-static struct registration *first_reported(const struct run *run) {
+/// The first registration that was reported; the main queue's, if the run does not serve it, is passed over.
+HOLDS_LOCK static struct registration *first_reported(const struct run *run) {
     const struct list *ready = &run->loop->registrations.ready;
     for (struct list *node = ready->next; node != ready; node = node->next) {
         struct registration *registration = LIST_ENTRY(node, struct registration, link);
@@ -43,8 +43,8 @@ static struct registration *first_reported(const struct run *run) {
     return NULL;
 }
 
-/// HOLDS: loop. False if the mode does not want what was reported.
-static bool select_registration(struct run *run, struct registration *registration) {
+/// False if the mode does not want what was reported.
+HOLDS_LOCK static bool select_registration(struct run *run, struct registration *registration) {
     runloop *loop = run->loop;
     if (registration == loop->main_queue.registration) {
         run->selection.kind = SELECTED_MAIN_QUEUE;
@@ -63,8 +63,8 @@ static bool select_registration(struct run *run, struct registration *registrati
     return registration->is_selected = true;
 }
 
-/// HOLDS: loop. Selects the first registration that the mode wants. Those before it are set aside.
-static bool select_reported(struct run *run) {
+/// Selects the first registration that the mode wants. Those before it are set aside.
+HOLDS_LOCK static bool select_reported(struct run *run) {
     for (struct registration *registration; (registration = first_reported(run));) {
         if (select_registration(run, registration))
             return true;
@@ -73,8 +73,8 @@ static bool select_reported(struct run *run) {
     return false;
 }
 
-/// HOLDS: loop. Selects an event that is known to be ready. Timers that the loop served last go only if `yields`.
-static bool select_event(struct run *run, bool yields) {
+/// Selects an event that is known to be ready. Timers that the loop served last go only if `yields`.
+HOLDS_LOCK static bool select_event(struct run *run, bool yields) {
     bool were_served = run->loop->timers_served_last;
     run->timers_are_due = timers_are_due_in(run);
     if ((!run->timers_are_due || were_served) && select_reported(run))
@@ -118,8 +118,8 @@ static bool look(const struct run *run) {
 
 //===-- arm ----------------------------------------------------------------------------------------------------------===//
 
-/// HOLDS: loop. The instant at which the wait itself must end; timers are the timer descriptor's, if that can be armed.
-static int64_t arm_timers(struct run *run) {
+/// The instant at which the wait itself must end; timers are the timer descriptor's, if that can be armed.
+HOLDS_LOCK static int64_t arm_timers(struct run *run) {
     runloop *loop = run->loop;
     int64_t wake_ns = runloop__timers_latest(run->mode), end_ns = run->deadline_ns;
     if (wake_ns == RUNLOOP_NEVER)
@@ -321,8 +321,7 @@ bool runloop__wait_select_main_queue(struct run *run) {
 
 //===-- the same questions without a wait ----------------------------------------------------------------------------===//
 
-/// HOLDS: loop.
-static bool any_reported(struct run *run) {
+HOLDS_LOCK static bool any_reported(struct run *run) {
     runloop *loop = run->loop;
     for (struct registration *registration; (registration = first_reported(run));) {
         if (registration == loop->main_queue.registration || runloop__registration_wanted(registration, run->mode))
