@@ -147,6 +147,25 @@ static runloop_context context(void) {
     return (runloop_context){.retain = count_retain, .release = count_release, .describe = describe};
 }
 
+/// A common source that has left its common modes comes back to all of them, or to none.
+static void come_back(runloop *loop, runloop_source *source) {
+    const char *modes[] = {RUNLOOP_DEFAULT_MODE, "common", "common as well"};
+    bool is_common = good(runloop_add_source(loop, source, RUNLOOP_COMMON_MODES));
+    bool leaves = true, was_in_all = true;
+    for (int i = 0; i < 3; i++) {
+        was_in_all &= runloop_contains_source(loop, source, modes[i]);
+        leaves &= good(runloop_remove_source(loop, source, modes[i]));
+    }
+    if (!is_common || !was_in_all || !leaves)
+        return;
+    bool is_back = good(runloop_add_source(loop, source, RUNLOOP_COMMON_MODES));
+    long failed_by_then = failed;
+    for (int i = 0; i < 3; i++) {
+        bool is_there = runloop_contains_source(loop, source, modes[i]);
+        EXPECT(is_there == is_back || failed > failed_by_then);
+    }
+}
+
 static void use_sources(runloop *loop, int descriptor) {
     runloop_source_config config = {
         .context = context(), .schedule = count_schedule, .cancel = count_cancel, .equal = are_equal};
@@ -171,6 +190,7 @@ static void use_sources(runloop *loop, int descriptor) {
             bump(descriptor);
         poll_mode(MODE);
         good(runloop_remove_source(loop, source, "a"));
+        come_back(loop, source);
         good(runloop_remove_source(loop, source, RUNLOOP_COMMON_MODES));
         if (!kind)
             runloop_source_invalidate(source);
@@ -224,6 +244,7 @@ static void *use_everything(void *unused) {
         return NULL;
     EXPECT(runloop_mode_name("a name of its own") || failed);
     good(runloop_add_common_mode(loop, "common"));
+    good(runloop_add_common_mode(loop, "common as well"));
     post(loop, MODE, poll_here);
     int descriptor = make_eventfd(0);
     use_sources(loop, descriptor);

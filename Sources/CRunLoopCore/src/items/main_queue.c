@@ -74,11 +74,11 @@ static bool is_draining(const runloop *main) {
 }
 
 bool runloop__main_queue_is_available(runloop *loop) {
-    return loop->is_main && !is_draining(loop) && descriptor() >= 0;
+    return loop->is_main && descriptor() >= 0 && !is_draining(loop);
 }
 
 bool runloop__main_queue_is_starved(const runloop *loop) {
-    return runloop__diagnostic_is_due(RUNLOOP__MAIN_QUEUE_WAITS) && is_draining(loop);
+    return exists() && is_draining(loop) && runloop__diagnostic_is_due(RUNLOOP__MAIN_QUEUE_WAITS);
 }
 
 //===-- watching -----------------------------------------------------------------------------------------------------===//

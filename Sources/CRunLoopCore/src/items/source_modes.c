@@ -23,129 +23,15 @@ static void release_other(runloop_source *stored, runloop_source *source) {
         item_release(&stored->item);
 }
 
-//===-- adding -------------------------------------------------------------------------------------------------------===//
-
-/// What forbids an addition, whatever the mode.
-HOLDS_LOCK static int refusal(runloop *loop, runloop_source *source) {
-    if (atomic_load(&loop->is_finished))
-        return -ESHUTDOWN;
-    return item_is_valid(&source->item) ? 0 : -EINVAL;
-}
-
-/// Calls `schedule` in between, without the lock.
-HOLDS_LOCK static int add_to_mode(runloop *loop, runloop_source *source, const char *name) {
-    struct source_attachment *place = runloop__source_attach(source, loop);
-    if (!place)
-        return -ENOMEM;
-    struct mode *mode = mode_find(loop, name);
-    if (mode && membership_find(&place->attachment, mode))
-        return 0;
-    int error = runloop__membership_add_named(loop, &place->attachment, &source->item, name, &mode);
-    attachment_settle(&place->attachment);
-    if (error)
-        return error;
-    loop_unlock(loop);
-    schedule(source, loop, mode);
-    loop_lock(loop);
-    return 0;
-}
-
 /// Is it (still) to be in all common modes?
 HOLDS_LOCK static bool is_common(runloop *loop, runloop_source *source) {
     struct source_attachment *place = runloop__source_find(source, loop);
     return place && common_find(loop, &place->attachment) && item_is_valid(&source->item);
 }
 
-/// What an operation on all common modes knows of its source: memberships before `rest` are in modes that it has passed. That holds while
-/// nothing else changes memberships in the loop.
-struct passed {
-    struct membership *rest;
-    uint64_t changes;
-};
-
-static int join_common(runloop *loop, runloop_source *source, struct mode *mode, struct passed *passed) {
-    runloop_source *stored;
-    int error = runloop__source_lock_and_compare(loop, source, mode, &stored);
-    if (error)
-        return error;
-    struct source_attachment *place = runloop__source_find(source, loop);
-    bool is_known = passed && passed->changes == loop->membership_changes;
-    bool joins = stored == source && refusal(loop, source) == 0 && is_common(loop, source) &&
-                 !membership_find_from(is_known ? passed->rest : place->attachment.memberships, mode);
-    if (joins) {
-        error = runloop__membership_add(loop, &place->attachment, &source->item, mode);
-        if (is_known)
-            passed->changes = loop->membership_changes;
-    }
-    loop_unlock(loop);
-    release_other(stored, source);
-    if (joins && !error)
-        schedule(source, loop, mode);
-    return error ? error : joins;
-}
-
-int runloop__source_join_common(runloop *loop, runloop_source *source, struct mode *mode) {
-    return join_common(loop, source, mode, NULL);
-}
-
-/// Without the lock. The source ceases to be common and leaves the common modes, with the `cancel` of `named`.
-static int leave_common(runloop *loop, runloop_source *stored, runloop_source *named);
-
-/// Calls `schedule` in between, without the lock. Also for a source that is common already: it comes back into the modes that it
-/// was removed from.
-HOLDS_LOCK static int add_to_common_modes(runloop *loop, runloop_source *source) {
-    struct source_attachment *place = runloop__source_attach(source, loop);
-    if (!place)
-        return -ENOMEM;
-    bool becomes_common = !common_find(loop, &place->attachment);
-    int error = becomes_common ? runloop__common_add(loop, &place->attachment, &source->item) : 0;
-    attachment_settle(&place->attachment);
-    struct membership *common = common_find(loop, &place->attachment);
-    struct passed passed = {.rest = common ? common->next : NULL, .changes = loop->membership_changes};
-    // Modes that become common meanwhile join it themselves.
-    for (struct mode *mode = NULL; !error && (mode = mode_next_common(loop, mode));) {
-        loop_unlock(loop);
-        int joined = join_common(loop, source, mode, &passed);
-        error = joined < 0 ? joined : 0;
-        loop_lock(loop);
-        if (!is_common(loop, source))
-            return 0;
-    }
-    if (error && becomes_common) {
-        loop_unlock(loop);
-        leave_common(loop, source, source);
-        loop_lock(loop);
-    }
-    return error;
-}
-
 /// The mode that a name stands for, the pseudo-mode included.
 static struct mode *mode_of_name(runloop *loop, const char *name) {
     return is_common_name(name) ? &loop->common : mode_find(loop, name);
-}
-
-int runloop_add_source(runloop *loop, runloop_source *source, const char *name) {
-    int error = loop_check(loop);
-    if (error)
-        return error;
-    if (!source || !name)
-        return -EINVAL;
-    // Others must not release the source between the steps.
-    item_retain(&source->item);
-    runloop_source *stored;
-    struct mode *mode = mode_of_name(loop, name);
-    error = runloop__source_lock_and_compare(loop, source, mode, &stored);
-    if (!error) {
-        error = refusal(loop, source);
-        if (!error && stored != source)
-            error = -EEXIST;
-        if (!error)
-            error = mode == &loop->common ? add_to_common_modes(loop, source) : add_to_mode(loop, source, name);
-        loop_unlock(loop);
-        release_other(stored, source);
-    }
-    item_release(&source->item);
-    return error;
 }
 
 //===-- removing -----------------------------------------------------------------------------------------------------===//
@@ -186,6 +72,7 @@ HOLDS_LOCK static struct membership *in_any_common_mode(struct source_attachment
     return membership;
 }
 
+/// Without the lock. The source ceases to be common and leaves the common modes, with the `cancel` of `named`.
 static int leave_common(runloop *loop, runloop_source *stored, runloop_source *named) {
     int error = 0;
     loop_lock(loop);
@@ -234,6 +121,134 @@ int runloop_remove_source(runloop *loop, runloop_source *source, const char *nam
     item_release(&source->item);
     return error;
 }
+
+//===-- adding -------------------------------------------------------------------------------------------------------===//
+
+/// What forbids an addition, whatever the mode.
+HOLDS_LOCK static int refusal(runloop *loop, runloop_source *source) {
+    if (atomic_load(&loop->is_finished))
+        return -ESHUTDOWN;
+    return item_is_valid(&source->item) ? 0 : -EINVAL;
+}
+
+/// Calls `schedule` in between, without the lock.
+HOLDS_LOCK static int add_to_mode(runloop *loop, runloop_source *source, const char *name) {
+    struct source_attachment *place = runloop__source_attach(source, loop);
+    if (!place)
+        return -ENOMEM;
+    struct mode *mode = mode_find(loop, name);
+    if (mode && membership_find(&place->attachment, mode))
+        return 0;
+    int error = runloop__membership_add_named(loop, &place->attachment, &source->item, name, &mode);
+    attachment_settle(&place->attachment);
+    if (error)
+        return error;
+    loop_unlock(loop);
+    schedule(source, loop, mode);
+    loop_lock(loop);
+    return 0;
+}
+
+/// What an operation on all common modes knows of its source: memberships before `rest` are in modes that it has passed. That holds while
+/// nothing else changes memberships in the loop.
+struct passed {
+    struct membership *rest;
+    uint64_t changes;
+};
+
+static int join_common(runloop *loop, runloop_source *source, struct mode *mode, struct passed *passed) {
+    runloop_source *stored;
+    int error = runloop__source_lock_and_compare(loop, source, mode, &stored);
+    if (error)
+        return error;
+    struct source_attachment *place = runloop__source_find(source, loop);
+    bool is_known = passed && passed->changes == loop->membership_changes;
+    bool joins = stored == source && refusal(loop, source) == 0 && is_common(loop, source) &&
+                 !membership_find_from(is_known ? passed->rest : place->attachment.memberships, mode);
+    if (joins) {
+        error = runloop__membership_add(loop, &place->attachment, &source->item, mode);
+        if (is_known)
+            passed->changes = loop->membership_changes;
+    }
+    loop_unlock(loop);
+    release_other(stored, source);
+    if (joins && !error)
+        schedule(source, loop, mode);
+    return error ? error : joins;
+}
+
+int runloop__source_join_common(runloop *loop, runloop_source *source, struct mode *mode) {
+    return join_common(loop, source, mode, NULL);
+}
+
+/// Undoes what `passed` tells of, with `cancel`. False if something else has changed memberships in the loop, and nobody knows any more
+/// which modes these are.
+HOLDS_LOCK static bool leave_joined(runloop *loop, runloop_source *source, struct passed *passed) {
+    struct source_attachment *place = runloop__source_find(source, loop);
+    struct membership *common = place ? common_find(loop, &place->attachment) : NULL;
+    while (common && passed->changes == loop->membership_changes && common->next != passed->rest) {
+        passed->changes++;
+        leave_mode(loop, place, common->next, source);
+    }
+    return common && passed->changes == loop->membership_changes;
+}
+
+/// Calls `schedule` in between, without the lock. Also for a source that is common already: it comes back into the modes that it
+/// was removed from.
+HOLDS_LOCK static int add_to_common_modes(runloop *loop, runloop_source *source) {
+    struct source_attachment *place = runloop__source_attach(source, loop);
+    if (!place)
+        return -ENOMEM;
+    bool becomes_common = !common_find(loop, &place->attachment);
+    int error = becomes_common ? runloop__common_add(loop, &place->attachment, &source->item) : 0;
+    attachment_settle(&place->attachment);
+    struct membership *common = common_find(loop, &place->attachment);
+    struct passed passed = {.rest = common ? common->next : NULL, .changes = loop->membership_changes};
+    // Modes that become common meanwhile join it themselves.
+    for (struct mode *mode = NULL; !error && (mode = mode_next_common(loop, mode));) {
+        loop_unlock(loop);
+        int joined = join_common(loop, source, mode, &passed);
+        error = joined < 0 ? joined : 0;
+        loop_lock(loop);
+        if (!is_common(loop, source))
+            return 0;
+    }
+    if (error && leave_joined(loop, source, &passed)) {
+        if (becomes_common)
+            leave_mode(loop, place, place->attachment.memberships, source);
+    } else if (error && becomes_common) {
+        loop_unlock(loop);
+        leave_common(loop, source, source);
+        loop_lock(loop);
+    }
+    return error;
+}
+
+int runloop_add_source(runloop *loop, runloop_source *source, const char *name) {
+    int error = loop_check(loop);
+    if (error)
+        return error;
+    if (!source || !name)
+        return -EINVAL;
+    // Others must not release the source between the steps.
+    item_retain(&source->item);
+    runloop_source *stored;
+    struct mode *mode = mode_of_name(loop, name);
+    error = runloop__source_lock_and_compare(loop, source, mode, &stored);
+    if (!error) {
+        error = refusal(loop, source);
+        if (!error && stored != source)
+            error = -EEXIST;
+        if (!error)
+            error = mode == &loop->common ? add_to_common_modes(loop, source) : add_to_mode(loop, source, name);
+        loop_unlock(loop);
+        release_other(stored, source);
+    }
+    item_release(&source->item);
+    return error;
+}
+
+//===-- asking -------------------------------------------------------------------------------------------------------===//
 
 bool runloop_contains_source(runloop *loop, runloop_source *source, const char *name) {
     runloop_source *stored;
