@@ -261,3 +261,32 @@ TEST("a lack of descriptors is waited for, not spun on") {
     free(text);
     remove_path();
 }
+
+static int64_t cpu_time_ns(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return time.tv_sec * SECOND + time.tv_nsec;
+}
+
+TEST("a limit that is lower than the descriptors that are waited for is waited for, not spun on") {
+    make_path();
+    EXPECT_EQ(runloop_publish(path), 0);
+    EXPECT_EQ(ask_for(path, "\"loop\":"), 1);
+    int client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct rlimit before, none;
+    getrlimit(RLIMIT_NOFILE, &before);
+    none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    // Which ends a poll that began before.
+    EXPECT_EQ(connect(client, (struct sockaddr *)&address, sizeof address), 0);
+    int64_t used_ns = cpu_time_ns(), since_ns = runloop_now_ns();
+    pass_time(300 * MS);
+    EXPECT(cpu_time_ns() - used_ns < (runloop_now_ns() - since_ns) / 8);
+    setrlimit(RLIMIT_NOFILE, &before);
+    char *text = read_all(client);
+    EXPECT(strstr(text, "\"loop\":"));
+    free(text);
+    remove_path();
+}

@@ -148,6 +148,59 @@ TEST("a tracer that was there before is told as before, while and after") {
     EXPECT_EQ(now_counted().runs, 1);
 }
 
+TEST("a tracer that replaces ours and passes on nothing cuts the statistics off until they are started again") {
+    int runs = 0;
+    runloop_tracer tracer = {.trace = tell, .context = &runs};
+    keep_mode(MODE);
+    for (int turn = 1; turn <= 3; turn++) {
+        EXPECT_EQ(runloop_statistics_start(), 0);
+        poll_mode(MODE);
+        EXPECT_EQ(runloop_set_tracer(&tracer), 0);
+        poll_mode(MODE);
+        EXPECT_EQ(now_counted().runs, 1);
+        runloop_statistics_stop();
+        EXPECT(runloop_get_tracer().trace == tell);
+    }
+    // In the first turn it was there for one of the two runs.
+    EXPECT_EQ(runs, 5);
+    EXPECT_EQ(runloop_statistics_start(), 0);
+    poll_mode(MODE);
+    poll_mode(MODE);
+    EXPECT_EQ(now_counted().runs, 2);
+    EXPECT_EQ(runs, 7);
+}
+
+static runloop_tracer passed_on_to;
+
+static void count_and_pass_on(void *context, runloop_trace_point point, const void *object, int64_t value) {
+    tell(context, point, object, value);
+    passed_on_to.trace(passed_on_to.context, point, object, value);
+}
+
+TEST("a tracer that passes on what it is told, and those before it, are told once, however often statistics start again") {
+    int first = 0, second = 0;
+    runloop_tracer before = {.trace = tell, .context = &first}, after = {.trace = count_and_pass_on, .context = &second};
+    keep_mode(MODE);
+    EXPECT_EQ(runloop_set_tracer(&before), 0);
+    EXPECT_EQ(runloop_statistics_start(), 0);
+    passed_on_to = runloop_get_tracer();
+    EXPECT_EQ(runloop_set_tracer(&after), 0);
+    for (int turn = 1; turn <= 5; turn++) {
+        poll_mode(MODE);
+        EXPECT_EQ(first, turn);
+        EXPECT_EQ(second, turn);
+        EXPECT_EQ(now_counted().runs, 1);
+        runloop_statistics_stop();
+        EXPECT_EQ(runloop_statistics_start(), 0);
+    }
+    // It goes, and puts back what was there before it.
+    EXPECT_EQ(runloop_set_tracer(&passed_on_to), 0);
+    poll_mode(MODE);
+    EXPECT_EQ(now_counted().runs, 1);
+    EXPECT_EQ(first, 6);
+    EXPECT_EQ(second, 5);
+}
+
 static void *read_all_the_time(void *argument) {
     runloop *loop = argument;
     runloop_statistics counted;

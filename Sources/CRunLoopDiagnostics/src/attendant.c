@@ -177,6 +177,14 @@ static bool is_needed(struct attendant *attendant) {
     return is_needed;
 }
 
+/// A process that has lowered its RLIMIT_NOFILE since then may not poll so many descriptors. How many are ready, or a negative number.
+static int await(struct pollfd *polled, int count, int64_t pause_ns) {
+    static const struct timespec rest = {.tv_nsec = 100000000};
+    struct timespec pause = {.tv_sec = pause_ns / 1000000000, .tv_nsec = pause_ns % 1000000000};
+    int ready = ppoll(polled, (nfds_t)count, pause_ns == RUNLOOP_FOREVER ? NULL : &pause, NULL);
+    return ready < 0 && errno == EINVAL ? ppoll(NULL, 0, &rest, NULL) : ready;
+}
+
 static void *attend(void *context) {
     struct attendant *attendant = context;
     prctl(PR_SET_NAME, "runloop-watch");
@@ -187,8 +195,7 @@ static void *attend(void *context) {
         struct publication *publication = take_publication(attendant);
         struct pollfd polled[1 + PUBLICATION_DESCRIPTORS] = {{.fd = attendant->wake, .events = POLLIN}};
         int others = publication ? publication_await(publication, polled + 1, &pause_ns) : 0;
-        struct timespec pause = {.tv_sec = pause_ns / 1000000000, .tv_nsec = pause_ns % 1000000000};
-        int ready = ppoll(polled, (nfds_t)others + 1, pause_ns == RUNLOOP_FOREVER ? NULL : &pause, NULL);
+        int ready = await(polled, others + 1, pause_ns);
         // If it has been withdrawn meanwhile, it is freed in the next turn.
         if (ready > 0 && publication)
             publication_serve(publication, polled + 1, others, copy_reports, attendant);

@@ -16,6 +16,11 @@ static void release(void *object) {
             follower->free(follower);
         free(follower);
     }
+    while (followed->links) {
+        struct link *older = followed->links->older;
+        free(followed->links);
+        followed->links = older;
+    }
     free(followed);
 }
 
@@ -67,16 +72,51 @@ int followed_list_current(void) {
     return error;
 }
 
-static void tell_followers(void *context, runloop_trace_point point, const void *object, int64_t value) {
-    struct followed *followed = context;
-    if (followed->before.trace)
-        followed->before.trace(followed->before.context, point, object, value);
+static void tell_followers(struct followed *followed, runloop_trace_point point, const void *object, int64_t value) {
     int64_t now_ns = runloop_get_now_ns(NULL);
     for (int role = 0; role < ROLES; role++) {
         struct follower *follower = atomic_load_explicit(&followed->followers[role], memory_order_relaxed);
         if (follower && follower->is_active)
             follower->trace(follower, point, object, value, now_ns);
     }
+}
+
+/// The followers are told once, however many links of theirs the chain has.
+static void pass_on(void *context, runloop_trace_point point, const void *object, int64_t value) {
+    struct link *link = context;
+    struct followed *followed = link->followed;
+    bool is_first = !followed->is_told;
+    followed->is_told = true;
+    if (link->before.trace)
+        link->before.trace(link->before.context, point, object, value);
+    if (!is_first)
+        return;
+    tell_followers(followed, point, object, value);
+    followed->is_told = false;
+}
+
+static bool is_told_first(const struct followed *followed) {
+    return followed->is_traced && runloop_get_tracer().context == followed->links;
+}
+
+/// A tracer that was set since the last time may pass on nothing, and it can't be asked; so a link is put before it.
+static int be_told(struct followed *followed) {
+    if (is_told_first(followed))
+        return 0;
+    // One that may be in the chain stays where it is.
+    struct link *link = followed->is_traced ? NULL : followed->links;
+    if (!link) {
+        if (!(link = calloc(1, sizeof *link)))
+            return -ENOMEM;
+        link->followed = followed;
+        link->older = followed->links;
+        followed->links = link;
+    }
+    link->before = runloop_get_tracer();
+    runloop_tracer tracer = {.trace = pass_on, .context = link};
+    int error = runloop_set_tracer(&tracer);
+    followed->is_traced |= !error;
+    return error;
 }
 
 int followed_start(enum role role, size_t size, struct follower **out) {
@@ -90,13 +130,8 @@ int followed_start(enum role role, size_t size, struct follower **out) {
             return -ENOMEM;
         atomic_store_explicit(&followed->followers[role], follower, memory_order_release);
     }
-    if (!followed->is_traced) {
-        runloop_tracer tracer = {.trace = tell_followers, .context = followed};
-        followed->before = runloop_get_tracer();
-        if ((error = runloop_set_tracer(&tracer)))
-            return error;
-        followed->is_traced = true;
-    }
+    if ((error = be_told(followed)))
+        return error;
     *out = follower;
     return 0;
 }
@@ -113,8 +148,8 @@ struct follower *followed_stop(enum role role) {
         any |= follower && follower->is_active;
     }
     // A tracer that somebody has set since then, and that passes on what it is told, stays.
-    if (!any && followed->is_traced && runloop_get_tracer().context == followed) {
-        runloop_set_tracer(followed->before.trace ? &followed->before : NULL);
+    if (!any && is_told_first(followed)) {
+        runloop_set_tracer(followed->links->before.trace ? &followed->links->before : NULL);
         followed->is_traced = false;
     }
     return stopped;

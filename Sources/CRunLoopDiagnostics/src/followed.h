@@ -21,14 +21,22 @@ struct follower {
     bool is_active; ///< loop's thread
 };
 
+/// A place in a chain of tracers, each of which passes on what it is told. Other tracers may have set themselves before or behind it.
+struct link {
+    struct followed *followed;
+    struct link *older;
+    runloop_tracer before; ///< loop's thread: the tracer that was there, which is told first
+};
+
 /// A loop's followers: an object associated with the loop.
 struct followed {
     _Atomic uint32_t references;
     runloop *loop;
     struct followed *next, **place; ///< attendant's lock: in the list of the process `generation`
     uint32_t generation;
-    runloop_tracer before;                       ///< loop's thread: the tracer that was there, which is told first
-    bool is_traced;                              ///< loop's thread
+    struct link *links;                          ///< loop's thread: the newest first; freed with this
+    bool is_traced;                              ///< loop's thread: the newest one may be in the chain
+    bool is_told;                                ///< loop's thread: by the link that is told first
     _Atomic(struct follower *) followers[ROLES]; ///< written by the loop's thread, never taken back
 };
 
