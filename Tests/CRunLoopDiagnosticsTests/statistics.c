@@ -177,9 +177,11 @@ static void count_and_pass_on(void *context, runloop_trace_point point, const vo
     passed_on_to.trace(passed_on_to.context, point, object, value);
 }
 
-TEST("a tracer that passes on what it is told, and those before it, are told once, however often statistics start again") {
+TEST("a tracer that passes on what it is told, and those before it, are told once, however often statistics start "
+     "again") {
     int first = 0, second = 0;
-    runloop_tracer before = {.trace = tell, .context = &first}, after = {.trace = count_and_pass_on, .context = &second};
+    runloop_tracer before = {.trace = tell, .context = &first},
+                   after = {.trace = count_and_pass_on, .context = &second};
     keep_mode(MODE);
     EXPECT_EQ(runloop_set_tracer(&before), 0);
     EXPECT_EQ(runloop_statistics_start(), 0);

@@ -140,6 +140,27 @@ final class MainThreadTests: XCTestCase {
         XCTAssertEqual(order.lines, ["nested finished", "second block"])
     }
 
+    // a run inside a main-queue block that leaves other blocks waiting is told to the watchdog's closure
+    func testStarvationIsDiagnosed() throws {
+        let seen = Order()
+        RunLoop.writesDiagnostics = false
+        defer { RunLoop.writesDiagnostics = true }
+        try RunLoop.main.startWatchdog(hangLimit: .milliseconds(50)) { diagnosis in
+            guard diagnosis.kind == .starvation else { return }
+            seen.note("\(diagnosis.callout.map { "\($0)" } ?? "") in \(diagnosis.mode?.rawValue ?? "")")
+            RunLoop.main.wakeUp()
+        }
+        DispatchQueue.main.async {
+            DispatchQueue.main.async { seen.note("second block") }
+            let keepAlive = try? RunLoop.KeepAlive(on: .main, inMode: "starving")
+            RunLoop.main.run(mode: "starving", untilTrue: { !seen.lines.isEmpty }, deadline: .now + .seconds(20))
+            keepAlive?.invalidate()
+        }
+        XCTAssertTrue(RunLoop.main.run(untilTrue: { seen.lines.count == 2 }, deadline: .now + .seconds(20)))
+        RunLoop.main.stopWatchdog()
+        XCTAssertEqual(seen.lines, ["mainQueue in starving", "second block"])
+    }
+
     // closures of all kinds of items can be isolated to the main actor
     @MainActor func testItemsOfMainActor() throws {
         let state = Notebook()

@@ -42,6 +42,16 @@ static void write_spin(char *text, size_t size, const runloop_diagnosis *diagnos
     }
 }
 
+static void write_starvation(char *text, size_t size, const runloop_diagnosis *diagnosis) {
+    int used = snprintf(text, size, "has left work for the main dispatch queue waiting for %.3f s: it is run ",
+                        seconds(diagnosis->duration_ns));
+    text += used, size -= (size_t)used;
+    if (diagnosis->callout == RUNLOOP_CALLOUT_MAIN_QUEUE)
+        snprintf(text, size, "from inside such work, and the queue goes on only when that has returned.");
+    else
+        snprintf(text, size, "in mode “%s”, and only runs in common modes serve the queue.", diagnosis->mode);
+}
+
 static void write_sentence(char *text, size_t size, const runloop_diagnosis *diagnosis, int descriptor) {
     char culprit[160];
     write_callout(culprit, sizeof culprit, diagnosis);
@@ -56,6 +66,7 @@ static void write_sentence(char *text, size_t size, const runloop_diagnosis *dia
         snprintf(text, size, "has come back after %.3f s: it was in %s.", seconds(diagnosis->duration_ns), culprit);
         break;
     case RUNLOOP_DIAGNOSIS_SPIN: write_spin(text, size, diagnosis, culprit, descriptor); break;
+    case RUNLOOP_DIAGNOSIS_STARVATION: write_starvation(text, size, diagnosis); break;
     }
 }
 
@@ -73,6 +84,8 @@ static void write_to_standard_error(const runloop_diagnosis *diagnosis) {
 void diagnosis_report(const struct watch *watch, runloop_diagnosis *diagnosis, int descriptor) {
     char sentence[512];
     diagnosis->loop = watch->loop;
+    if (!diagnosis->mode)
+        diagnosis->mode = runloop_current_mode(watch->loop);
     write_sentence(sentence, sizeof sentence, diagnosis, descriptor);
     diagnosis->sentence = sentence;
     const runloop_diagnosis_handler *handler = &watch->config.handler;

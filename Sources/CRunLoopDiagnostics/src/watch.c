@@ -3,6 +3,7 @@
 #include "watch.h"
 
 #include <dlfcn.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -99,6 +100,55 @@ static void look_for_hang(struct watch *watch, int64_t now_ns, int64_t counted_n
     report_hang(watch, now_ns);
 }
 
+//===-- a main queue that is not served ----------------------------------------------------------------------------------===//
+
+/// True if one of the open call-outs serves the main queue.
+static bool is_in_queue_work(const struct watch *watch) {
+    int depth = atomic_load_explicit(&watch->depth, memory_order_acquire);
+    for (int i = 0; i < depth && i < WATCH_DEPTH; i++) {
+        if (atomic_load_explicit(&watch->open[i].kind, memory_order_relaxed) == RUNLOOP_CALLOUT_MAIN_QUEUE)
+            return true;
+    }
+    return false;
+}
+
+/// A loop that serves the queue in its turn has more to do than it can; that is no starvation.
+static void report_starvation(struct watch *watch, const char *mode) {
+    bool is_inside = is_in_queue_work(watch);
+    if (!is_inside && runloop_mode_is_common(watch->loop, mode))
+        return;
+    char *stack = watch->config.signal < 0 ? NULL : stack_copy(watch->thread, watch->config.signal);
+    runloop_diagnosis diagnosis = {
+        .kind = RUNLOOP_DIAGNOSIS_STARVATION,
+        .callout = is_inside ? RUNLOOP_CALLOUT_MAIN_QUEUE : -1,
+        .name = "",
+        .mode = mode,
+        .duration_ns = watch->starved_ns,
+        .stack = stack,
+    };
+    watch->is_starved = true;
+    diagnosis_report(watch, &diagnosis, -1);
+    free(stack);
+}
+
+static void look_for_starvation(struct watch *watch, int64_t counted_ns) {
+    // Before the question, so that work which is there and has not been served since was there all the time.
+    uint32_t served = atomic_load(&watch->queue_served);
+    struct pollfd queue = {.fd = atomic_load(&watch->queue), .events = POLLIN};
+    const char *mode = queue.fd < 0 || watch->is_hung ? NULL : runloop_current_mode(watch->loop);
+    bool has_work = mode && poll(&queue, 1, 0) > 0 && (queue.revents & POLLIN);
+    if (!has_work || served != watch->seen_served) {
+        watch->seen_served = served;
+        // Which a sum that begins now never is.
+        watch->starved_ns = has_work ? 1 : 0;
+        watch->is_starved = false;
+        return;
+    }
+    watch->starved_ns += watch->starved_ns ? counted_ns : 1;
+    if (watch->starved_ns > watch->config.limit_ns && !watch->is_starved)
+        report_starvation(watch, mode);
+}
+
 //===-- spins --------------------------------------------------------------------------------------------------------===//
 
 static void look_for_spin(struct watch *watch) {
@@ -131,8 +181,10 @@ int64_t watch_look(struct watch *watch) {
     watch->looked_ns = now_ns;
     // Late by as much again as it should have slept: this thread did not get to run, so neither, it may be, did the loop's.
     int64_t late_ns = since_ns > 2 * pause_ns ? since_ns - pause_ns : 0;
-    if (limit_ns)
+    if (limit_ns) {
         look_for_hang(watch, now_ns, since_ns - late_ns, late_ns);
+        look_for_starvation(watch, since_ns - late_ns);
+    }
     look_for_spin(watch);
     // What the handlers took is not lateness.
     watch->looked_ns = runloop_get_now_ns(NULL);

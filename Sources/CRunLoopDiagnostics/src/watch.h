@@ -44,6 +44,8 @@ struct watch {
     _Atomic uint32_t spin_iterations; ///< not 0: a spin to be reported, with what follows; the attendant sets it to 0
     _Atomic int spin_descriptor;
     struct watched_callout spin_callout;
+    _Atomic int queue; ///< the main loop's: the main dispatch queue's descriptor; else, and if there is none, negative
+    _Atomic uint32_t queue_served; ///< how often it was
     // Written by the attendant; the loop's thread takes it back when it comes.
     _Atomic int64_t awaited; ///< the beat that was the last before a hang, or 0
 
@@ -61,6 +63,9 @@ struct watch {
     int64_t seen_beat, stuck_ns, discounted_ns;
     struct callout_copy culprit; ///< of the hang that has been reported
     bool is_hung;
+    uint32_t seen_served;
+    int64_t starved_ns; ///< how long work has been seen in the main queue, or 0
+    bool is_starved;    ///< which has been reported
 };
 
 /// The attendant: looks at the loop and reports what it finds. How long until it wants to look again.

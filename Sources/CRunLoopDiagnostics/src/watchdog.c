@@ -57,6 +57,8 @@ static void begin_callout(struct watch *watch, int kind, const void *object) {
     // Work in pieces posts itself again and again.
     watch->is_mixed |= kind >= RUNLOOP_CALLOUT_TASK;
     watch->served = object;
+    if (kind == RUNLOOP_CALLOUT_MAIN_QUEUE)
+        atomic_fetch_add(&watch->queue_served, 1);
     void *item = (void *)(uintptr_t)object;
     bool has_descriptor = kind == RUNLOOP_CALLOUT_DESCRIPTOR_SOURCE;
     watch->served_descriptor = has_descriptor ? runloop_source_get_descriptor(item) : -1;
@@ -122,6 +124,22 @@ static void count_sleep(struct watch *watch) {
 
 //===-- following ----------------------------------------------------------------------------------------------------===//
 
+/// The main dispatch queue's, if the loop is the main one; else negative. Asked for at each run: libdispatch may have been loaded meanwhile,
+/// or have closed it.
+static int queue_of(const struct watch *watch) {
+    bool is_main = watch->thread == getpid() && watch->loop == runloop_main();
+    return is_main ? runloop_main_queue_descriptor() : -1;
+}
+
+static void begin_run(struct watch *watch, int64_t now_ns) {
+    watch->run_depth++;
+    beat(watch, true, now_ns);
+    atomic_store(&watch->queue, queue_of(watch));
+    forget_spin(watch);
+    // What was before the first iteration is none.
+    watch->is_mixed = true;
+}
+
 static void end_run(struct watch *watch, int64_t now_ns) {
     if (watch->run_depth > 0)
         watch->run_depth--;
@@ -138,13 +156,7 @@ static void follow(struct follower *follower, runloop_trace_point point, const v
     (void)value;
     struct watch *watch = ((struct watchdog *)follower)->watch;
     switch (point) {
-    case RUNLOOP_TRACE_RUN_BEGIN:
-        watch->run_depth++;
-        beat(watch, true, now_ns);
-        forget_spin(watch);
-        // What was before the first iteration is none.
-        watch->is_mixed = true;
-        break;
+    case RUNLOOP_TRACE_RUN_BEGIN: begin_run(watch, now_ns); break;
     case RUNLOOP_TRACE_RUN_END: end_run(watch, now_ns); break;
     case RUNLOOP_TRACE_ITERATION:
         // The watchdog may have been started inside the run.
@@ -189,6 +201,7 @@ static struct watch *make_watch(const runloop_watchdog_config *config) {
     watch->loop = runloop_retain(runloop_current());
     watch->thread = (pid_t)syscall(SYS_gettid);
     watch->config = *config;
+    atomic_init(&watch->queue, queue_of(watch));
     return watch;
 }
 

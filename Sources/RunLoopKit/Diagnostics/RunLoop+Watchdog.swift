@@ -11,6 +11,9 @@ extension RunLoop {
             case hangEnded
             /// Many iterations in a row without a sleep, for nothing. Once per spin.
             case spin
+            /// Work for the main dispatch queue and the main actor has waited for the limit, while the main loop ran inside such work, or in
+            /// a mode that isn't common. Once until it is served.
+            case starvation
         }
 
         /// What was noticed.
@@ -19,11 +22,13 @@ extension RunLoop {
         public let callout: Statistics.Callout?
         /// The name of its item, if it has one.
         public let name: String?
-        /// How long the hang is, or was; zero for a spin.
+        /// The mode in which the loop runs; `nil` if it runs in none.
+        public let mode: Mode?
+        /// How long the hang or the wait is, or the hang was; zero for a spin.
         public let duration: Duration
-        /// How many iterations the spin has had; zero for a hang.
+        /// How many iterations the spin has had; otherwise zero.
         public let iterations: Int
-        /// The functions of the hung thread, the innermost first; empty if they can't be had.
+        /// The functions of the loop's thread, the innermost first; empty if they can't be had.
         public let stack: [String]
         /// All of that but the stack, as a sentence.
         public let description: String
@@ -33,11 +38,13 @@ extension RunLoop {
                 switch diagnosis.kind {
                 case .RUNLOOP_DIAGNOSIS_HANG: .hang
                 case .RUNLOOP_DIAGNOSIS_HANG_ENDED: .hangEnded
-                default: .spin
+                case .RUNLOOP_DIAGNOSIS_SPIN: .spin
+                default: .starvation
                 }
             callout = Statistics.Callout(rawValue: Int(diagnosis.callout))
             let text = diagnosis.name.map { String(cString: $0) } ?? ""
             name = text.isEmpty ? nil : text
+            mode = diagnosis.mode.map { Mode(name: $0) }
             duration = .nanoseconds(diagnosis.duration_ns)
             iterations = Int(diagnosis.iterations)
             stack = diagnosis.stack.map { String(cString: $0).split(separator: "\n").map(String.init) } ?? []
@@ -46,8 +53,8 @@ extension RunLoop {
     }
 
     /// Has a thread of its own watch the loop, in place of the watchdog that it had: for hangs, which keep it from coming back to the next
-    /// iteration or to sleep, and for spins, iterations without a sleep in which nothing is served, or always the same item alone. An
-    /// iteration then reads the clock some times.
+    /// iteration or to sleep, and for spins, iterations without a sleep in which nothing is served, or always the same item alone; and the
+    /// main loop for runs that leave work for the main dispatch queue waiting. An iteration then reads the clock some times.
     ///
     ///     try RunLoop.main.startWatchdog(hangLimit: .milliseconds(250))
     ///
@@ -57,7 +64,8 @@ extension RunLoop {
     /// milliseconds or one iteration, or no limit at all. O(1).
     ///
     /// - Parameters:
-    ///   - hangLimit: how long the loop may be busy. Noticed up to a quarter of it late, at most a second.
+    ///   - hangLimit: how long the loop may be busy, or the main dispatch queue's work wait. Noticed up to a quarter of it late, at most a
+    ///     second.
     ///   - spinLimit: how many iterations may follow one another for nothing: more than a peak takes, such as 100,000.
     ///   - report: is told, on the watchdog's thread. Without it, a line is written to standard error.
     /// - Throws: `tooManyThreads`, `tooManyDescriptors`, `outOfMemory`.

@@ -1,0 +1,106 @@
+// starved_main_queue.c — work for the main dispatch queue that a run leaves waiting is reported by the watchdog. Linked with libdispatch.
+#include "../CRunLoopCoreTests/items.h"
+#include "runloop_diagnostics.h"
+
+// Of libdispatch, whose headers require a compiler with blocks.
+typedef struct dispatch_queue_s *dispatch_queue;
+extern struct dispatch_queue_s _dispatch_main_q;
+extern void dispatch_async_f(dispatch_queue queue, void *context, void (*work)(void *));
+
+static _Atomic int hangs, starvations, releases;
+static runloop_diagnosis last;
+static char sentence[512], mode[64];
+static _Atomic bool has_stack;
+
+static void keep(void *context, const runloop_diagnosis *diagnosis) {
+    (void)context;
+    if (diagnosis->kind != RUNLOOP_DIAGNOSIS_STARVATION) {
+        hangs++;
+        return;
+    }
+    last = *diagnosis;
+    snprintf(sentence, sizeof sentence, "%s", diagnosis->sentence);
+    snprintf(mode, sizeof mode, "%s", diagnosis->mode);
+    has_stack = diagnosis->stack;
+    starvations++;
+    runloop_stop(diagnosis->loop);
+}
+
+static void count_release(void *context) {
+    (void)context;
+    releases++;
+}
+
+static void watch_main(int64_t limit_ns) {
+    // The core's own line is no subject here.
+    runloop_set_diagnostics_enabled(false);
+    runloop_watchdog_config config = {.limit_ns = limit_ns, .handler = {.report = keep, .release = count_release}};
+    REQUIRE(runloop_watchdog_start(&config) == 0);
+}
+
+static void do_nothing(void *info) {
+    (void)info;
+}
+
+static void enqueue(void (*work)(void *)) {
+    dispatch_async_f(&_dispatch_main_q, NULL, work);
+}
+
+static void nest(void *info) {
+    (void)info;
+    keep_mode(MODE);
+    enqueue(do_nothing);
+    // Until the report stops it.
+    EXPECT_EQ(runloop_run_in_mode(MODE, RUNLOOP_FOREVER, false), RUNLOOP_RESULT_STOPPED);
+}
+
+TEST("a run inside the main queue's work that leaves other such work waiting is reported once, with its stack") {
+    watch_main(100 * MS);
+    enqueue(nest);
+    EXPECT_EQ(run_for(RUNLOOP_DEFAULT_MODE, 150 * MS), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_EQ(starvations, 1);
+    EXPECT_EQ(last.callout, RUNLOOP_CALLOUT_MAIN_QUEUE);
+    EXPECT(last.loop == runloop_main() && last.duration_ns >= 100 * MS);
+    EXPECT(strcmp(mode, MODE) == 0);
+    EXPECT(strstr(sentence, "of the main thread has left work for the main dispatch queue waiting for "));
+    EXPECT(strstr(sentence, "it is run from inside such work"));
+    EXPECT(has_stack);
+    runloop_watchdog_stop();
+    WAIT_UNTIL(releases == 1);
+}
+
+TEST("so is a run in a mode that is not common, and again when the queue has been served meanwhile") {
+    watch_main(40 * MS);
+    keep_mode(MODE);
+    for (int turn = 1; turn <= 2; turn++) {
+        enqueue(do_nothing);
+        EXPECT_EQ(runloop_run_in_mode(MODE, RUNLOOP_FOREVER, false), RUNLOOP_RESULT_STOPPED);
+        EXPECT_EQ(starvations, turn);
+        EXPECT_EQ(last.callout, -1);
+        EXPECT(strstr(sentence, "it is run in mode “" MODE "”, and only runs in common modes serve the queue."));
+        // Reported once.
+        EXPECT_EQ(run_for(MODE, 100 * MS), RUNLOOP_RESULT_TIMED_OUT);
+        EXPECT_EQ(starvations, turn);
+        EXPECT_EQ(poll_mode(RUNLOOP_DEFAULT_MODE), RUNLOOP_RESULT_TIMED_OUT);
+    }
+    runloop_watchdog_stop();
+    WAIT_UNTIL(releases == 1);
+}
+
+static void compute(void *info) {
+    (void)info;
+    enqueue(do_nothing);
+    WAIT_UNTIL(hangs == 1);
+}
+
+TEST("work that waits for other work to return waits for a hang, and a queue without work for nothing") {
+    watch_main(40 * MS);
+    keep_mode(MODE);
+    EXPECT_EQ(run_for(MODE, 100 * MS), RUNLOOP_RESULT_TIMED_OUT);
+    enqueue(compute);
+    EXPECT_EQ(run_for(RUNLOOP_DEFAULT_MODE, 100 * MS), RUNLOOP_RESULT_TIMED_OUT);
+    WAIT_UNTIL(hangs == 2);
+    EXPECT_EQ(starvations, 0);
+    runloop_watchdog_stop();
+    WAIT_UNTIL(releases == 1);
+}
