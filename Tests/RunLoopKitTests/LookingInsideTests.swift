@@ -135,6 +135,29 @@ import Testing
         }
     }
 
+    @Test("A publication answers who connects with reports, one at a time, until it is invalid or released")
+    func publication() async throws {
+        let path = "/tmp/runloop-\(getpid())-publication"
+        try await withRunLoopThread {
+            try addLighthouse()
+            var publication: RunLoop.Publication? = try RunLoop.Publication(at: path)
+            #expect(publication?.isValid == true)
+            #expect(answer(at: path)?.contains(#""name":"lighthouse""#) == true)
+            #expect(throws: RunLoop.Error.inUse) { try RunLoop.Publication() }
+            publication?.invalidate()
+            #expect(publication?.isValid == false && answer(at: path) == nil)
+            let other = try RunLoop.Publication(at: path)
+            // It is not this one's.
+            publication?.invalidate()
+            publication = nil
+            #expect(other.isValid && answer(at: path)?.hasPrefix("[{") == true)
+        }
+        #expect(answer(at: path) == nil && access(path, F_OK) != 0)
+        #expect(throws: RunLoop.Error.invalid) { try RunLoop.Publication(at: "") }
+        #expect(throws: RunLoop.Error(errorNumber: ENOENT)) { try RunLoop.Publication(at: "/nowhere/at/all") }
+        #expect(throws: RunLoop.Error.addressInUse) { try RunLoop.Publication(at: "/etc/passwd") }
+    }
+
     @Test("A signal has the reports written, unless the program handles it")
     func reportOnSignal() async {
         await #expect(processExitsWith: .success) {
@@ -163,6 +186,24 @@ import Testing
         await #expect(processExitsWith: .failure) { RunLoop.main.startStatistics() }
         await #expect(processExitsWith: .failure) { RunLoop.main.stopStatistics() }
     }
+}
+
+/// What the socket at a path sends; `nil` if there is none.
+private func answer(at path: String) -> String? {
+    let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+    let result = withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) }
+    }
+    guard result == 0 else { return nil }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while case let count = read(descriptor, &buffer, buffer.count), count > 0 { bytes += buffer.prefix(count) }
+    return String(decoding: bytes, as: UTF8.self)
 }
 
 /// To this thread's loop.
