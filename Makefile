@@ -126,11 +126,11 @@ release: ## Checks and prepares a release, and prints what is left to do: RELEAS
 #-- man pages ---------------------------------------------------------------------------------------------------------
 
 # Written from the comments of the headers: a page for each function and each type, and one in section 7 for each library.
-WITH_MAN := core linux foreign diagnostics
+WITH_MAN := core linux foreign diagnostics glib uv
 .PHONY: man install-core uninstall-man
 man: $(WITH_MAN:%=$(BUILD)/man/%) ## The man pages in build/man
 
-$(WITH_MAN:%=$(BUILD)/man/%): $(BUILD)/man/%: scripts/man-pages scripts/man-pages.awk Makefile README.md $(wildcard Sources/CRunLoop*/include/*.h)
+$(WITH_MAN:%=$(BUILD)/man/%): $(BUILD)/man/%: scripts/man-pages scripts/man-pages.awk Makefile README.md $(wildcard Sources/CRunLoop*/include/*.h Hosts/runloop-*.h)
 	@scripts/man-pages $* $@
 
 install-man-%: $(BUILD)/man/%
@@ -255,7 +255,7 @@ $(OUT)/librunloop-%.so.$(VERSION): $(OUT)/hosts/%.o $(OUT)/librunloop.so.$(VERSI
 	@$(SHARED) -Wl,-soname,librunloop-$*.so.$(SOVERSION) $(WITH_RUNPATH) -o $@ $^ $$(pkg-config --libs $(PACKAGE_$*))
 	@ln -sf $(@F) $(@D)/librunloop-$*.so.$(SOVERSION)
 
-install-glib install-uv: install-%: install $(OUT)/librunloop-%.a $(OUT)/librunloop-%.so.$(VERSION)
+install-glib install-uv: install-%: install install-man-% $(OUT)/librunloop-%.a $(OUT)/librunloop-%.so.$(VERSION)
 	install -m 644 Hosts/runloop-$*.h $(TO_INCLUDE)
 	install -m 644 $(OUT)/librunloop-$*.a $(TO_LIB)/librunloop-$*.a
 	install -m 755 $(OUT)/librunloop-$*.so.$(VERSION) $(TO_LIB)/librunloop-$*.so.$(VERSION)

@@ -13,8 +13,8 @@ extern "C" {
 /// Called when the run has ended by itself, with a runloop_result or a negative errno.
 typedef void (*runloop_glib_ended)(int result, void *info);
 
-/// Serves the calling thread's run loop in `mode` whenever `context` (NULL: the default one), which that thread iterates, has nothing of
-/// higher priority to do. `ended` may be NULL. Returns a source that is attached and owned by the context, or NULL with the reason
+/// Serves the calling thread's run loop in `mode` under a context of GLib's (NULL: the default one), which that thread iterates, whenever that
+/// has nothing of higher priority to do. `ended` may be NULL. Returns a source that is attached and owned by the context, or NULL with the reason
 /// in `*error` (may be NULL): a runloop_result if there is nothing to serve, or a negative errno.
 GSource *runloop_glib_attach(GMainContext *context, const char *mode, runloop_glib_ended ended, void *info, int *error);
 

@@ -85,7 +85,7 @@ FNR == 1 {
 # The comment that heads a file: paragraphs and a list.
 in_head && /^\/\// {
     line = substr($0, 3)
-    if (FNR == 1) sub(/^ [a-z_]+\.h \342\200\224 /, "", line)
+    if (FNR == 1) sub(/^ [a-z_-]+\.h \342\200\224 /, "", line)
     if (line ~ /^ *$/) head[file] = head[file] "\001"
     else if (line ~ /^  - /) head[file] = head[file] "\002" trim(substr(line, 5))
     else head[file] = head[file] (head[file] ~ /[\001\002]$|^$/ ? "" : " ") trim(line)
@@ -182,6 +182,7 @@ function begin_type() {
     type_name = text
     gsub(/RUNLOOP_CLOSED /, "", type_name)
     sub(/ *\{$/, "", type_name)
+    type_definition = type_name ~ /typedef/ ? "typedef " : ""
     type_kind = type_name ~ /enum/ ? "enum" : "struct"
     sub(/.*(enum|struct) ?/, "", type_name)
     text = ""
@@ -221,7 +222,7 @@ function end_type(p) {
     p = type_name in page_of ? page_of[type_name] : 0
     if (type_name == "") p = page_count
     if (!p) p = new_page(type_name, comment)
-    if (type_name != "") page_synopsis[p] = ".Bd -literal\ntypedef " type_kind " " type_name " " type_name ";\n.Ed\n"
+    if (type_name != "") page_synopsis[p] = ".Bd -literal\n" type_definition type_kind " " type_name (type_definition == "" ? "" : " " type_name) ";\n.Ed\n"
     page_fields[p] = fields
     page = 0
     declared = 1
