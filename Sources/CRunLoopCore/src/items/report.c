@@ -51,23 +51,30 @@ void runloop__registrations_report(runloop *loop, const poller_event *events, in
 
 //===-- other modes' registrations -----------------------------------------------------------------------------------===//
 
-/// What was set aside is ready again, before what was reported since.
-HOLDS_LOCK static void bring_back(runloop *loop, struct registration *registration) {
-    list_remove(&registration->link);
-    if (registration->is_set_aside)
-        list_insert_before(loop->registrations.ready.next, &registration->link);
-    registration->is_set_aside = false;
-    if (registration->is_masked)
-        runloop__registration_unmask(loop, registration);
+/// False if the kernel refuses what it may grant the next time; not so if the descriptor was closed, or its number stands for another file.
+HOLDS_LOCK static bool unmask(runloop *loop, struct registration *registration) {
+    int error = runloop__registration_unmask(loop, registration);
+    return !error || error == -EBADF || error == -EPERM;
 }
 
-HOLDS_LOCK static void bring_back_wanted(runloop *loop, struct list *list, const struct mode *mode) {
+/// What was set aside is ready again, before what was reported since. The rest is watched again, or stays aside if it can't be.
+HOLDS_LOCK static bool bring_back(runloop *loop, struct registration *registration) {
+    struct registrations *all = &loop->registrations;
+    list_remove(&registration->link);
+    list_insert_before(registration->is_set_aside ? all->ready.next : &all->aside, &registration->link);
+    registration->is_set_aside = false;
+    return !registration->is_masked || unmask(loop, registration);
+}
+
+HOLDS_LOCK static bool bring_back_wanted(runloop *loop, struct list *list, const struct mode *mode) {
+    bool are_back = true;
     for (struct list *node = list->previous, *previous; node != list; node = previous) {
         previous = node->previous;
         struct registration *registration = LIST_ENTRY(node, struct registration, link);
         if (runloop__registration_asked(registration, mode))
-            bring_back(loop, registration);
+            are_back &= bring_back(loop, registration);
     }
+    return are_back;
 }
 
 /// A masked registration lets through at least what the latest mode wants. So when another mode runs, and before anything is set
@@ -77,14 +84,14 @@ HOLDS_LOCK static void turn_to(runloop *loop, const struct mode *mode) {
     struct registrations *all = &loop->registrations;
     if (all->mode == mode)
         return;
-    all->mode = mode;
-    bring_back_wanted(loop, &all->unwanted, mode);
-    bring_back_wanted(loop, &all->aside, mode);
+    bool are_back = bring_back_wanted(loop, &all->unwanted, mode);
+    are_back &= bring_back_wanted(loop, &all->aside, mode);
     for (struct list *node = all->ready.next; node != &all->ready; node = node->next) {
         struct registration *registration = LIST_ENTRY(node, struct registration, link);
         if (registration->is_masked && runloop__registration_asked(registration, mode))
-            runloop__registration_unmask(loop, registration);
+            are_back &= unmask(loop, registration);
     }
+    all->mode = are_back ? mode : NULL;
 }
 
 void runloop__registration_set_aside(runloop *loop, struct registration *registration, const struct mode *running) {
