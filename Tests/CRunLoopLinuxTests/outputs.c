@@ -8,6 +8,7 @@ struct drains {
     _Atomic int count;
     int last_error;
     bool invalidates;
+    bool exits;     ///< its thread
     bool is_shared; ///< other threads may have enqueued meanwhile
 };
 
@@ -18,6 +19,8 @@ static void note_drain(runloop_output *output, int error, void *info) {
     if (drains->invalidates)
         runloop_output_invalidate(output);
     drains->count++;
+    if (drains->exits)
+        pthread_exit(NULL);
 }
 
 static runloop_output *add_output(int descriptor, bool owns, size_t limit, struct drains *drains) {
@@ -448,6 +451,34 @@ static int64_t show_time(void *context) {
 static int64_t no_wait(void *context, int64_t duration_ns) {
     (void)context, (void)duration_ns;
     return 1;
+}
+
+static void *run_until_exit(void *info) {
+    REQUIRE(runloop_add_source(runloop_current(), runloop_output_get_source(info), MODE) == 0);
+    run_for(MODE, 30 * SECOND);
+    return NULL;
+}
+
+TEST("an output whose thread ends in the call-out is told of once, and rests in the next loop") {
+    struct drains drains = {.exits = true};
+    int ends[2];
+    keep_mode(MODE);
+    make_sockets(ends);
+    runloop_output *output = add_output(ends[0], true, 10, &drains);
+    REQUIRE(runloop_remove_source(runloop_current(), runloop_output_get_source(output), MODE) == 0);
+    REQUIRE(runloop_output_enqueue(output, "a", 1) == 0);
+    on_new_thread(run_until_exit, output);
+    EXPECT_EQ(drains.count, 1);
+    REQUIRE(runloop_add_source(runloop_current(), runloop_output_get_source(output), MODE) == 0);
+    poll_mode(MODE);
+    EXPECT_EQ(runloop_source_get_events(runloop_output_get_source(output)), 0);
+    EXPECT_EQ(drains.count, 1);
+    drains.exits = false;
+    REQUIRE(runloop_output_enqueue(output, "b", 1) == 0);
+    RUN_UNTIL(MODE, drains.count == 2);
+    EXPECT_EQ(runloop_source_get_events(runloop_output_get_source(output)), 0);
+    end_output(output);
+    close(ends[1]);
 }
 
 TEST("when bytes last moved is told by the clock of the loop") {

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/// A read that fills the buffer makes it grow to LARGE, for files and fast writers; more is needed only for what is not consumed.
+/// A read that fills the buffer makes it LARGE, for files and fast writers; more is needed only for what is not consumed.
 enum { FIRST_CAPACITY = 4096, LARGE_CAPACITY = 65536 };
 
 int runloop__intake_open(struct intake *intake, int descriptor, size_t limit) {
@@ -24,7 +24,11 @@ int runloop__intake_open(struct intake *intake, int descriptor, size_t limit) {
     char *bytes = malloc(capacity);
     if (!bytes)
         return -ENOMEM;
-    *intake = (struct intake){.descriptor = descriptor, .bytes = bytes, .capacity = capacity, .limit = limit};
+    *intake = (struct intake){.descriptor = descriptor,
+                              .may_block = !(flags & O_NONBLOCK),
+                              .bytes = bytes,
+                              .capacity = capacity,
+                              .limit = limit};
     intake->is_socket = getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0;
     return 0;
 }
@@ -52,8 +56,9 @@ static int make_space(struct intake *intake) {
     bool is_full = intake->count == intake->capacity;
     if (is_full || (intake->was_filled && intake->capacity < LARGE_CAPACITY)) {
         size_t twice = intake->capacity > intake->limit / 2 ? intake->limit : intake->capacity * 2;
+        size_t wanted = twice > LARGE_CAPACITY ? twice : LARGE_CAPACITY;
         // Without memory, the space that there is will do.
-        if (!resize(intake, twice) && is_full)
+        if (!resize(intake, wanted < intake->limit ? wanted : intake->limit) && is_full)
             return -ENOMEM;
     }
     return 0;
@@ -64,7 +69,7 @@ static ptrdiff_t read_once(const struct intake *intake, char *bytes, size_t spac
         return recv(intake->descriptor, bytes, space, MSG_DONTWAIT);
     // Somebody else may have read what was reported, and a signal may keep poll from saying so.
     struct pollfd query = {.fd = intake->descriptor, .events = POLLIN};
-    if (!intake->is_always_ready && poll(&query, 1, 0) <= 0) {
+    if (intake->may_block && !intake->is_always_ready && poll(&query, 1, 0) <= 0) {
         errno = EAGAIN;
         return -1;
     }

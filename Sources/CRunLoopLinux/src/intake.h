@@ -8,6 +8,7 @@
 struct intake {
     int descriptor; ///< -1: closed
     bool is_socket;
+    bool may_block; ///< it is not non-blocking, so the kernel is asked first
     bool
         is_always_ready; ///< a file, or a device like /dev/null: the kernel can't watch it, and a read never waits for long
     bool was_filled;     ///< there was no space left after the last read

@@ -119,24 +119,32 @@ static int end_of_output(struct runloop_output *output) {
     return 0;
 }
 
-/// HOLDS: lock. The loop is to tell nothing more.
+/// HOLDS: lock. The loop watches for writability no longer than it is to tell. Asking for less does not fail.
 static void rest(struct runloop_output *output) {
-    output->is_asking = false;
-    // Asking for less does not fail.
-    runloop_source_set_events(output->object.source, 0);
+    if (!output->is_asking)
+        runloop_source_set_events(output->object.source, 0);
 }
 
 static void ready(runloop_source *source, void *info) {
     struct runloop_output *output = info;
     lock(output);
     int result = runloop_source_is_valid(source) && output->is_asking ? send_waiting(output) : -EAGAIN;
-    if (result != -EAGAIN)
-        rest(output);
+    output->is_asking = output->is_asking && result == -EAGAIN;
     if (result == 0 && output->is_finishing && !output->is_finished)
         result = end_of_output(output);
+    bool tells = result != -EAGAIN && output->drained;
+    // The call-out may well write more than the kernel takes. If its thread ends in it, the next call rests.
+    if (!tells)
+        rest(output);
     unlock(output);
-    if (result != -EAGAIN && output->drained)
-        output->drained(output, result, output->object.context.info);
+    if (!tells)
+        return;
+    output->drained(output, result, output->object.context.info);
+    if (output->object.generation != runloop_fork_generation())
+        return;
+    lock(output);
+    rest(output);
+    unlock(output);
 }
 
 //===-- calls --------------------------------------------------------------------------------------------------------===//

@@ -77,6 +77,9 @@ static int shorten(struct iovec *pieces, int count, size_t limit) {
 
 static ptrdiff_t write_once(const struct sink *sink, struct iovec *pieces, int count) {
     if (sink->is_socket) {
+        // One piece costs the kernel less in this form.
+        if (count == 1)
+            return send(sink->descriptor, pieces->iov_base, pieces->iov_len, MSG_NOSIGNAL | MSG_DONTWAIT);
         const struct msghdr message = {.msg_iov = pieces, .msg_iovlen = (size_t)count};
         return sendmsg(sink->descriptor, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     }
