@@ -432,7 +432,7 @@ bench-tasks: ## Swift concurrency on RunLoopKitSingleThread and on the runtime's
 	@Benchmarks/tasks/measure $(REPS) $(if $(PUBLISH),--publish)
 
 .PHONY: bench-linux
-bench-linux: ## Signals, children, files and ports, beside libuv and GLib (REPS=7); PUBLISH=1 writes docs/bench/linux.md
+bench-linux: ## Signals, children, files, ports and streams, beside libuv and GLib (REPS=7); PUBLISH=1 writes docs/bench/linux.md
 	@Benchmarks/linux/measure $(REPS) $(if $(PUBLISH),--publish)
 
 size: ## Size and start of one small program: C, Swift with RunLoopKit, Swift with Foundation

@@ -84,6 +84,7 @@ int main(int argc, char **argv) {
     struct rlimit limit = {count + BATCH, count + BATCH};
     setrlimit(RLIMIT_NOFILE, &limit);
     memset(message, 'm', sizeof message);
+    message[sizeof message - 1] = '\n'; // for servers of lines
     struct connection *connections = calloc(count, sizeof *connections);
     int epoll = epoll_create1(EPOLL_CLOEXEC);
     check(connections && epoll >= 0, "start");
