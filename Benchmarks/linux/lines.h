@@ -12,7 +12,8 @@ void lines_serve(int listening);
 
 /// For loops that don't know lines: calls `answer` for each line of the bytes with its end. How many bytes these were; a false result leaves
 /// the line and those after it for later.
-static inline size_t lines_each(const char *bytes, size_t count, int (*answer)(void *, const char *, size_t), void *info) {
+static inline size_t lines_each(const char *bytes, size_t count, int (*answer)(void *, const char *, size_t),
+                                void *info) {
     size_t done = 0;
     for (const char *feed; (feed = memchr(bytes + done, '\n', count - done));) {
         size_t line = (size_t)(feed - bytes) + 1 - done;

@@ -1,23 +1,7 @@
 // inputs_idle.c — the idle limit of an input: not before its time, postponed by what moves, not in a pause; call-outs, threads, forks.
-//
-// The loop's clock stands still unless a test moves it, so that a slow machine changes nothing. That the timer comes takes machine time.
 #include <sys/socket.h>
 
-#include "linux_items.h"
-
-enum { LIMIT = 4 * MS };
-
-static _Atomic int64_t shown_ns;
-
-static int64_t show_time(void *context) {
-    (void)context;
-    return shown_ns;
-}
-
-static int64_t no_wait(void *context, int64_t duration_ns) {
-    (void)context, (void)duration_ns;
-    return 1;
-}
+#include "shown_clock.h"
 
 struct listening {
     runloop_input *input;
@@ -48,12 +32,6 @@ static void note_end(runloop_input *input, int error, const char *rest, size_t c
         pthread_exit(NULL);
 }
 
-static void use_shown_clock(void) {
-    const runloop_clock clock = {.now = show_time, .wait = no_wait};
-    REQUIRE(runloop_set_clock(&clock) == 0);
-    shown_ns = 0;
-}
-
 static void make_idle_input(struct listening *listening, runloop_output *output) {
     const runloop_input_config config = {.context.info = listening,
                                          .descriptor = listening->ends[0],
@@ -78,22 +56,6 @@ static void finish(struct listening *listening) {
     runloop_input_release(listening->input);
     close(listening->ends[1]);
 }
-
-/// Iterates for several limits of machine time, in which the timer comes if it comes at all.
-static void look_a_while(const char *mode) {
-    int64_t end = runloop_get_now_ns(NULL) + 5 * LIMIT;
-    while (runloop_get_now_ns(NULL) < end)
-        poll_mode(mode);
-}
-
-#define LOOK_UNTIL(condition)                                                                                          \
-    do {                                                                                                               \
-        int64_t test_end = runloop_get_now_ns(NULL) + 30 * SECOND;                                                     \
-        while (!(condition)) {                                                                                         \
-            REQUIRE(runloop_get_now_ns(NULL) < test_end && #condition);                                                \
-            poll_mode(MODE);                                                                                           \
-        }                                                                                                              \
-    } while (0)
 
 TEST("silence ends an input at its limit and not before, once, with what was kept") {
     struct listening listening = {0};

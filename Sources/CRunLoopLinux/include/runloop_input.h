@@ -45,8 +45,8 @@ typedef struct runloop_input_config {
     void (*RUNLOOP_SENDABLE ended)(runloop_input *input, int error, const char *rest, size_t count, void *info);
     /// In nanoseconds, by the clock of `loop`, though it is machine time that passes until that is looked at. If nothing could be read for so
     /// long, the input ends with -ETIMEDOUT; never earlier, and not before what has arrived is read, however late the loop is. Counted
-    /// from the creation on. Not while the input is paused, when the other side is not expected to send: resuming begins anew, and a program
-    /// that pauses it while output waits limits that wait itself. The loop wakes up once per limit at most, whatever is read. 0: no limit.
+    /// from the creation on. Not while the input is paused, when the other side is not expected to send: resuming begins anew. What limits a
+    /// pause in which output waits is the idle limit of that output. The loop wakes up once per limit at most, whatever is read. 0: no limit.
     int64_t idle_ns;
     /// The output of the same connection, with the same `loop`, which is retained: what it moves postpones the limit as well. NULL: none.
     runloop_output *output;

@@ -27,12 +27,18 @@ typedef struct runloop_output_config {
     runloop *
         loop; ///< Whose clock dates what was sent (runloop_output_get_moved_ns), and which is retained; NULL: the machine's clock.
     /// On the loop's thread, in the modes of the source: output had waited, and all of it was sent (`error` is 0), or can't be (a negative errno
-    /// value: -EPIPE, -ECONNRESET). Once each time that output has waited, however much and for whom. May be NULL.
+    /// value: -EPIPE, -ECONNRESET; -ETIMEDOUT for the idle limit). Once each time that output has waited, however much and for whom. May be NULL.
     void (*RUNLOOP_SENDABLE drained)(runloop_output *output, int error, void *info);
+    /// In nanoseconds, by the clock of `loop`, though it is machine time that passes until that is looked at. If output waits, and for so long
+    /// none of it could be sent because the other side reads nothing, that is the error -ETIMEDOUT, which drops it; never earlier, and not
+    /// before the kernel was asked once more. Looked at in the modes of the source. The loop wakes up for it once per limit at most, and once
+    /// more when output begins to wait. It goes on when an input of the same connection is paused or has ended. 0: no limit.
+    int64_t idle_ns;
 } runloop_output_config;
 
-/// Makes an output, in no loop yet. -EBADF: not open for writing; -EINVAL: no limit; -ENOMEM; -EMFILE, -ENFILE (for a moment it needs a
-/// descriptor, unless it is for a socket). After an error the descriptor remains the caller's in any case. O(1), a few system calls.
+/// Makes an output, in no loop yet. -EBADF: not open for writing; -EINVAL: no limit of bytes, or a negative idle limit; -ENOMEM, -ENOSPC; -EMFILE,
+/// -ENFILE (for a moment it needs a descriptor, unless it is for a socket, and two for good with an idle limit). After an error the descriptor
+/// remains the caller's in any case. O(1), a few system calls.
 RUNLOOP_EXPORT int runloop_output_create(const runloop_output_config *config, runloop_output **out);
 RUNLOOP_EXPORT runloop_output *runloop_output_retain(runloop_output *output);
 RUNLOOP_EXPORT void runloop_output_release(runloop_output *output);

@@ -1,7 +1,7 @@
-// idle.c — how long an input may bring nothing.
+// idle.c — how long an input may bring nothing, and an output be stuck.
 //
-// The timer is in the epoll set that the input's source watches, so it comes in the modes of the source, on the loop that reads, and not
-// while the input is paused; and it ends with the input. It is never read: setting it on makes it unreadable.
+// The timer is in the epoll set that the stream's source watches, so it comes in the modes of the source, on the loop that reads or writes, and
+// not while an input is paused, or no output waits; and it ends with the stream. It is never read: setting it on makes it unreadable.
 
 // On 32-bit machines, limits of many years are asked for like this. Nothing of this file's types is seen by others.
 #define _FILE_OFFSET_BITS 64

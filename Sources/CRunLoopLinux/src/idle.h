@@ -1,4 +1,4 @@
-// idle.h — how long an input may bring nothing: a timer in its epoll set that is looked at when it is due, and set on by what has moved.
+// idle.h — how long a stream may move nothing: a timer in its epoll set that is looked at when it is due, and set on by what has moved.
 #ifndef RUNLOOP_IDLE_H
 #define RUNLOOP_IDLE_H
 
@@ -8,14 +8,14 @@ struct idle {
     int64_t limit_ns;       ///< 0: none
     int64_t since_ns;       ///< counted from here at the earliest
     int timer;              ///< -1: none
-    runloop_output *output; ///< what it moves counts as well; retained, may be NULL
+    runloop_output *output; ///< what it moves counts for an input as well; retained, may be NULL
 };
 
 /// Begins to count, with a timer in the set if there is a limit. -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: then there is nothing to close.
 int runloop__idle_open(struct idle *idle, int set, int64_t now_ns);
 void runloop__idle_close(struct idle *idle);
 
-/// Whether the limit is reached, if the input has last moved at `moved_ns`. If not, the timer is set to when that is possible again.
+/// Whether the limit is reached, if the stream has last moved at `moved_ns`. If not, the timer is set to when that is possible again.
 bool runloop__idle_is_over(struct idle *idle, int64_t moved_ns, int64_t now_ns);
 
 #endif // RUNLOOP_IDLE_H

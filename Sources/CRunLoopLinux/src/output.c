@@ -1,14 +1,17 @@
 // output.c — an output: bytes are sent, or wait in a ring for the loop to send them.
 //
-// Bytes wait exactly while the source asks for writability, except that after the last of them, or an error, the loop is still to tell.
+// Bytes wait exactly while the source asks for writability, except that after the last of them, or an error, the loop is still to tell. With an
+// idle limit the source watches an epoll set, in which are the descriptor and the timer of the limit.
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "idle.h"
 #include "object.h"
 #include "ring.h"
 #include "runloop_output.h"
@@ -33,6 +36,8 @@ struct runloop_output {
     bool is_finished;
     int error; ///< the result of every further call, or 0
     struct ring waiting;
+    int set; ///< -1: no idle limit
+    struct idle idle;
 };
 
 /// A thread that is cancelled would not unlock.
@@ -58,14 +63,22 @@ static int fail(struct runloop_output *output, int error) {
     return error;
 }
 
+/// What the source asks for while bytes wait.
+static runloop_readiness events_of(const struct runloop_output *output) {
+    return output->set < 0 ? RUNLOOP_WRITABLE : RUNLOOP_READABLE;
+}
+
 /// HOLDS: lock. The loop is to send what waits, or to tell that there is nothing.
 static int ask(struct runloop_output *output) {
     if (output->is_asking)
         return 0;
-    int result = runloop_source_set_events(output->object.source, RUNLOOP_WRITABLE);
+    int result = runloop_source_set_events(output->object.source, events_of(output));
     if (result < 0)
         return fail(output, result);
     output->is_asking = true;
+    // The timer may be due by then, and sets itself on.
+    if (output->set >= 0)
+        output->idle.since_ns = runloop_get_now_ns(output->loop);
     return 0;
 }
 
@@ -125,10 +138,21 @@ static void rest(struct runloop_output *output) {
         runloop_source_set_events(output->object.source, 0);
 }
 
+/// HOLDS: lock. Sends what waits, unless none of it could be sent for the idle limit.
+static int go_on(struct runloop_output *output) {
+    size_t before = output->waiting.count;
+    int result = send_waiting(output);
+    bool is_stuck = result == -EAGAIN && output->waiting.count == before;
+    if (!is_stuck ||
+        !runloop__idle_is_over(&output->idle, runloop_output_get_moved_ns(output), runloop_get_now_ns(output->loop)))
+        return result;
+    return fail(output, -ETIMEDOUT);
+}
+
 static void ready(runloop_source *source, void *info) {
     struct runloop_output *output = info;
     lock(output);
-    int result = runloop_source_is_valid(source) && output->is_asking ? send_waiting(output) : -EAGAIN;
+    int result = runloop_source_is_valid(source) && output->is_asking ? go_on(output) : -EAGAIN;
     output->is_asking = output->is_asking && result == -EAGAIN;
     if (result == 0 && output->is_finishing && !output->is_finished)
         result = end_of_output(output);
@@ -270,18 +294,50 @@ int64_t runloop_output_get_moved_ns(runloop_output *output) {
 
 //===-- life ---------------------------------------------------------------------------------------------------------===//
 
-static void free_output(void *info) {
-    struct runloop_output *output = info;
-    runloop__object_end(&output->object);
-    if (output->owns && output->sink.descriptor >= 0)
-        close(output->sink.descriptor);
+static void discard(struct runloop_output *output) {
+    runloop__idle_close(&output->idle);
+    if (output->set >= 0)
+        close(output->set);
     ring_empty(&output->waiting);
     runloop_release(output->loop);
     free(output);
 }
 
+static void free_output(void *info) {
+    struct runloop_output *output = info;
+    runloop__object_end(&output->object);
+    if (output->owns && output->sink.descriptor >= 0)
+        close(output->sink.descriptor);
+    discard(output);
+}
+
+/// In regular files, and whatever else the kernel does not watch, nothing waits.
+static int open_set(struct runloop_output *output) {
+    if (output->idle.limit_ns == 0 || output->sink.is_always_ready)
+        return 0;
+    struct epoll_event writable = {.events = EPOLLOUT};
+    output->set = epoll_create1(EPOLL_CLOEXEC);
+    if (output->set < 0 || epoll_ctl(output->set, EPOLL_CTL_ADD, output->sink.descriptor, &writable) < 0)
+        return -errno;
+    return runloop__idle_open(&output->idle, output->set, runloop_output_get_moved_ns(output));
+}
+
+static int begin(struct runloop_output *output, const runloop_output_config *config) {
+    int result = open_set(output);
+    if (result < 0)
+        return result;
+    const struct object_config object = {
+        .context = config->context,
+        .descriptor = output->set < 0 ? config->descriptor : output->set,
+        .events = events_of(output),
+        .ready = ready,
+        .free = free_output,
+    };
+    return runloop__object_begin(&output->object, &object);
+}
+
 int runloop_output_create(const runloop_output_config *config, runloop_output **out) {
-    if (!config || !out || config->limit == 0 || config->limit > PTRDIFF_MAX)
+    if (!config || !out || config->limit == 0 || config->limit > PTRDIFF_MAX || config->idle_ns < 0)
         return -EINVAL;
     struct sink sink;
     int result = runloop__sink_open(&sink, config->descriptor);
@@ -290,26 +346,20 @@ int runloop_output_create(const runloop_output_config *config, runloop_output **
     struct runloop_output *output = malloc(sizeof *output);
     if (!output)
         return -ENOMEM;
-    *output = (struct runloop_output){.loop = config->loop,
+    *output = (struct runloop_output){.loop = runloop_retain(config->loop),
                                       .drained = config->drained,
                                       .lock = PTHREAD_MUTEX_INITIALIZER,
                                       .sink = sink,
                                       .owns = config->owns,
-                                      .waiting.limit = config->limit};
+                                      .waiting.limit = config->limit,
+                                      .set = -1,
+                                      .idle = {.limit_ns = config->idle_ns, .timer = -1}};
     atomic_init(&output->moved_ns, runloop_get_now_ns(config->loop));
-    const struct object_config object = {
-        .context = config->context,
-        .descriptor = config->descriptor,
-        .events = RUNLOOP_WRITABLE,
-        .ready = ready,
-        .free = free_output,
-    };
-    result = runloop__object_begin(&output->object, &object);
+    result = begin(output, config);
     if (result < 0) {
-        free(output);
+        discard(output);
         return result;
     }
-    runloop_retain(output->loop);
     runloop_source_set_events(output->object.source, 0);
     *out = output;
     return 0;
