@@ -230,6 +230,8 @@ HOLDS_LOCK void runloop__registration_unready(runloop *loop, struct registration
 /// Notes what a wait reported: so many events, or an error that says that the program closed the set.
 HOLDS_LOCK void runloop__registrations_report(runloop *loop, const poller_event *events, int count,
                                               bool *timer_expired);
+/// The thread, without the lock. The same for what is ready now. How many events there were, or a negative errno.
+int runloop__registrations_poll(runloop *loop);
 /// The running mode does not want what is ready. Other modes look at it before they wait.
 HOLDS_LOCK void runloop__registration_set_aside(runloop *loop, struct registration *registration,
                                                 const struct mode *running);
@@ -241,22 +243,23 @@ void runloop__registrations_free(runloop *loop);
 /// Is the descriptor an eventfd, a timerfd or the like, whose 8 bytes the loop may read?
 bool runloop__is_counter(int descriptor);
 
-/// The thread. May something be ready for the mode that was set aside while another one ran?
-static inline bool registrations_are_aside(const runloop *loop, const struct mode *mode) {
-    return atomic_load_explicit(&loop->has_aside, memory_order_relaxed) && loop->registrations.mode != mode;
-}
-static inline bool registrations_need_preparation(const runloop *loop, const struct mode *mode) {
-    return atomic_load_explicit(&loop->needs_preparation, memory_order_relaxed) || registrations_are_aside(loop, mode);
+/// The thread. Is there news of this kind for the mode? What is aside is news only while the lists correspond to another mode.
+static inline bool registrations_have(const runloop *loop, const struct mode *mode, uint32_t kinds) {
+    uint32_t news = atomic_load_explicit(&loop->news, memory_order_relaxed) & kinds;
+    return (news & ~(uint32_t)NEWS_ASIDE) || (news && loop->registrations.mode != mode);
 }
 
 /// Before a look at the registrations may be spared.
 HOLDS_LOCK static inline void registrations_note(runloop *loop) {
     const struct registrations *all = &loop->registrations;
-    bool needed = all->set_is_stale || all->some_are_left_out || !list_is_empty(&all->unwanted);
-    atomic_store_explicit(&loop->needs_preparation, needed, memory_order_relaxed);
-    atomic_store_explicit(&loop->has_ready, !list_is_empty(&all->ready), memory_order_relaxed);
-    bool any_aside = !list_is_empty(&all->unwanted) || !list_is_empty(&all->aside);
-    atomic_store_explicit(&loop->has_aside, any_aside, memory_order_relaxed);
+    uint32_t news = list_is_empty(&all->ready) ? 0 : NEWS_READY;
+    if (!list_is_empty(&all->unwanted))
+        news |= NEWS_ASIDE | NEWS_UNPREPARED;
+    if (!list_is_empty(&all->aside))
+        news |= NEWS_ASIDE;
+    if (all->set_is_stale || all->some_are_left_out)
+        news |= NEWS_UNPREPARED;
+    atomic_store_explicit(&loop->news, (uint8_t)news, memory_order_relaxed);
 }
 
 /// The set is to be made anew.

@@ -121,18 +121,8 @@ static bool take_counter(void) {
 // Only this thread writes what is read here without the lock.
 UNCHECKED bool runloop__main_queue_poll(runloop *loop) {
     const struct registration *registration = loop->main_queue.registration;
-    poller_event events[POLLER_BATCH];
-    bool unused;
-    if (registration->ready)
-        return true;
     // One call asks about everything: what else is ready spares the wait its own.
-    int count = runloop__poller_wait(&loop->poller, 0, events);
-    if (count <= 0)
-        return false;
-    loop_lock(loop);
-    runloop__registrations_report(loop, events, count, &unused);
-    loop_unlock(loop);
-    return registration->ready;
+    return registration->ready || (runloop__registrations_poll(loop) > 0 && registration->ready);
 }
 
 bool runloop__main_queue_dispatch(runloop *loop) {

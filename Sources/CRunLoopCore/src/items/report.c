@@ -49,6 +49,18 @@ void runloop__registrations_report(runloop *loop, const poller_event *events, in
     registrations_note(loop);
 }
 
+int runloop__registrations_poll(runloop *loop) {
+    poller_event events[POLLER_BATCH];
+    bool timer_expired;
+    int count = runloop__poller_wait(&loop->poller, 0, events);
+    if (count > 0) {
+        loop_lock(loop);
+        runloop__registrations_report(loop, events, count, &timer_expired);
+        loop_unlock(loop);
+    }
+    return count;
+}
+
 //===-- other modes' registrations -----------------------------------------------------------------------------------===//
 
 /// False if the kernel refuses what it may grant the next time; not so if the descriptor was closed, or its number stands for another file.

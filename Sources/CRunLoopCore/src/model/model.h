@@ -98,6 +98,13 @@ struct registrations {
     bool some_are_left_out GUARDED; ///< registrations that could not be put into the new set: try again
 };
 
+/// What the thread asks of them without the lock.
+enum {
+    NEWS_READY = 1,      ///< some are ready
+    NEWS_ASIDE = 2,      ///< some are masked or set aside
+    NEWS_UNPREPARED = 4, ///< there is something to do before a wait
+};
+
 /// The main dispatch queue (items/main_queue.c).
 struct main_queue {
     struct registration *registration GUARDED; ///< NULL before the queue is first watched
@@ -137,9 +144,7 @@ struct runloop {
     bool timers_served_last;            ///< thread
     _Atomic bool has_run;               ///< written by thread: a run has begun
     _Atomic bool latched_stop;          ///< atomic
-    _Atomic bool has_ready;             ///< written under lock: a registration is ready
-    _Atomic bool has_aside;             ///< written under lock: one is masked or was set aside
-    _Atomic bool needs_preparation;     ///< written under lock: `registrations` has something to do before a wait
+    _Atomic uint8_t news;               ///< written under lock: NEWS_ bits of `registrations`
     struct wake wake;                   ///< atomic
     struct poller poller;               ///< descriptors constant while it is open, but for the timer's: lock
     struct run *run;                    ///< thread: the innermost active run

@@ -42,18 +42,6 @@ static bool sees_something(const struct run *run) {
            signals_may_wait(loop, run->mode) || tasks_may_wait(loop);
 }
 
-static bool sees_descriptor(const struct run *run) {
-    poller_event events[POLLER_BATCH];
-    bool unused;
-    int count = runloop__poller_wait(&run->loop->poller, 0, events);
-    if (count <= 0)
-        return false;
-    loop_lock(run->loop);
-    runloop__registrations_report(run->loop, events, count, &unused);
-    loop_unlock(run->loop);
-    return true;
-}
-
 /// A spin never takes longer than the sleep would.
 static int64_t end_of(const struct run *run, int64_t now_ns, int64_t limit_ns) {
     int64_t end_ns = now_ns + limit_ns;
@@ -74,7 +62,8 @@ static bool spin(const struct run *run, int64_t limit_ns) {
             relax();
         }
         // The kernel alone knows of descriptors.
-        if (atomic_load_explicit(&run->mode->watched_count, memory_order_relaxed) > 0 && sees_descriptor(run))
+        if (atomic_load_explicit(&run->mode->watched_count, memory_order_relaxed) > 0 &&
+            runloop__registrations_poll(run->loop) > 0)
             return true;
     }
     return false;

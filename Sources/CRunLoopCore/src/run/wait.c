@@ -20,8 +20,7 @@
 
 /// Whether there may be something to select that is known without asking the kernel.
 static inline bool may_know_something(const struct run *run) {
-    return heap_count(&run->mode->timers) > 0 || atomic_load_explicit(&run->loop->has_ready, memory_order_relaxed) ||
-           registrations_are_aside(run->loop, run->mode);
+    return heap_count(&run->mode->timers) > 0 || registrations_have(run->loop, run->mode, NEWS_READY | NEWS_ASIDE);
 }
 
 HOLDS_LOCK static inline bool timers_are_due_in(const struct run *run) {
@@ -91,7 +90,7 @@ static bool select_known(struct run *run, bool yields) {
     runloop *loop = run->loop;
     loop_lock(loop);
     heap_trim(&run->mode->timers);
-    if (registrations_are_aside(loop, run->mode))
+    if (registrations_have(loop, run->mode, NEWS_ASIDE))
         runloop__registrations_prepare(loop, run->mode, false);
     bool selected = select_event(run, yields);
     loop_unlock(loop);
@@ -136,7 +135,7 @@ INLINE int64_t arm(struct run *run) {
     runloop *loop = run->loop;
     int64_t end_ns = run->deadline_ns;
     run->set_is_stale = false;
-    if (heap_count(&run->mode->timers) > 0 || registrations_need_preparation(loop, run->mode)) {
+    if (heap_count(&run->mode->timers) > 0 || registrations_have(loop, run->mode, NEWS_UNPREPARED | NEWS_ASIDE)) {
         loop_lock(loop);
         runloop__registrations_prepare(loop, run->mode, true);
         run->set_is_stale = loop->registrations.set_is_stale;
@@ -186,7 +185,7 @@ static void poll_and_select_all(struct run *run) {
     runloop *loop = run->loop;
     // A full batch of descriptors that only other modes want would hide the rest.
     for (int count = POLLER_BATCH; count == POLLER_BATCH && run->selection.kind == SELECTED_NOTHING;) {
-        if (registrations_need_preparation(loop, run->mode)) {
+        if (registrations_have(loop, run->mode, NEWS_UNPREPARED | NEWS_ASIDE)) {
             loop_lock(loop);
             runloop__registrations_prepare(loop, run->mode, true);
             loop_unlock(loop);
@@ -238,39 +237,55 @@ static bool find_work(struct run *run) {
     return true;
 }
 
-INLINE bool sleep_on(struct run *run) {
+static void finish_sleep(struct run *run) {
+    run_finish_sleep(run);
+    trace_point(RUNLOOP_TRACE_WAKE, run->mode->name, 0);
+}
+
+INLINE void sleep_until_over(struct run *run) {
+    bool is_over = false;
+    do {
+        int64_t timeout_ns = arm(run);
+        if (timeout_ns < 0)
+            return;
+        sleep_once(run, timeout_ns, &is_over);
+    } while (!is_over);
+    finish_sleep(run);
+}
+
+/// The host sleeps, and only waits for changes. So the kernel and the loop's clock are asked until they have nothing more to say. False if
+/// the host is to sleep.
+static bool look_for_host(struct run *run) {
     bool is_over = false, asks_again;
     int failures = 0;
     do {
         int64_t timeout_ns = arm(run);
         if (timeout_ns < 0)
             return true;
-        int count = sleep_once(run, run->is_hosted ? 0 : timeout_ns, &is_over);
+        int count = sleep_once(run, 0, &is_over);
         bool is_stuck = (count < 0 && count != -EINTR) || (count > 0 && run->set_is_stale);
         failures = is_stuck ? failures + 1 : 0;
-        // A host waits for changes, so its run goes on until there is nothing more that the kernel could say, or the loop's clock. The
-        // first failure makes the set anew.
-        asks_again =
-            !run->is_hosted || (failures < 2 && (count > 0 || is_stuck || (timeout_ns == 0 && run->loop->clock.now)));
+        // The first failure makes the set anew.
+        asks_again = failures < 2 && (count > 0 || is_stuck || (timeout_ns == 0 && run->loop->clock.now));
         // The timer descriptor could not be armed: the host has to ask again and again.
-        if (run->is_hosted && !is_over && (is_stuck || (!asks_again && timeout_ns != RUNLOOP_FOREVER)))
+        if (!is_over && (is_stuck || (!asks_again && timeout_ns != RUNLOOP_FOREVER)))
             runloop__poller_wake(&run->loop->poller);
     } while (!is_over && asks_again);
-    if (is_over) {
-        run_finish_sleep(run);
-        trace_point(RUNLOOP_TRACE_WAKE, run->mode->name, 0);
-    }
+    if (is_over)
+        finish_sleep(run);
     return is_over;
 }
 
 static bool sleep_or_find_work(struct run *run) {
-    bool is_over = find_work(run);
-    run->loop->host_sleeps = run->is_hosted && !is_over;
-    if (!is_over) {
-        trace_point(RUNLOOP_TRACE_SLEEP, run->mode->name, 0);
-        return sleep_on(run);
+    if (find_work(run)) {
+        run_finish_sleep(run);
+        return true;
     }
-    run_finish_sleep(run);
+    run->loop->host_sleeps = run->is_hosted;
+    trace_point(RUNLOOP_TRACE_SLEEP, run->mode->name, 0);
+    if (run->is_hosted)
+        return look_for_host(run);
+    sleep_until_over(run);
     return true;
 }
 
@@ -280,11 +295,10 @@ bool runloop__wait_resume(struct run *run) {
     run->looks_again = run->timers_are_due = false;
     if (looks && (wake_announce_sleep(&run->loop->wake) || look(run))) {
         poll_if_useful(run);
-        run_finish_sleep(run);
-        trace_point(RUNLOOP_TRACE_WAKE, run->mode->name, 0);
+        finish_sleep(run);
         return true;
     }
-    return sleep_on(run);
+    return look_for_host(run);
 }
 
 bool runloop__wait(struct run *run, bool may_sleep) {
@@ -333,12 +347,8 @@ HOLDS_LOCK static bool any_reported(struct run *run) {
 
 void runloop__wait_settle(struct run *run) {
     runloop *loop = run->loop;
-    poller_event events[POLLER_BATCH];
-    bool unused;
-    int count = runloop__poller_wait(&loop->poller, 0, events);
+    runloop__registrations_poll(loop);
     loop_lock(loop);
-    if (count > 0)
-        runloop__registrations_report(loop, events, count, &unused);
     any_reported(run);
     runloop__registrations_prepare(loop, run->mode, true);
     loop_unlock(loop);
@@ -347,17 +357,14 @@ void runloop__wait_settle(struct run *run) {
 /// Is a descriptor of the mode ready, or the main queue? What is reported stays so for the wait, which serves it first.
 static bool any_ready(struct run *run) {
     runloop *loop = run->loop;
-    poller_event events[POLLER_BATCH];
-    bool unused, any = false;
+    bool any = false;
     loop_lock(loop);
     runloop__registrations_prepare(loop, run->mode, false);
     for (int count = POLLER_BATCH; !(any = any_reported(run)) && count == POLLER_BATCH && has_descriptors(run);) {
         runloop__registrations_prepare(loop, run->mode, true);
         loop_unlock(loop);
-        count = runloop__poller_wait(&loop->poller, 0, events);
+        count = runloop__registrations_poll(loop);
         loop_lock(loop);
-        if (count > 0)
-            runloop__registrations_report(loop, events, count, &unused);
     }
     loop_unlock(loop);
     // What was fetched here was meant for the host.
