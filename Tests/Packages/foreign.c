@@ -4,7 +4,8 @@
 
 static int ends[2];
 
-static int prepare(runloop_foreign_source *source, struct pollfd *descriptors, int capacity, int64_t *deadline_ns, void *info) {
+static int prepare(runloop_foreign_source *source, struct pollfd *descriptors, int capacity, int64_t *deadline_ns,
+                   void *info) {
     (void)source, (void)deadline_ns, (void)info;
     if (capacity > 0)
         descriptors[0] = (struct pollfd){.fd = ends[0], .events = POLLIN};
