@@ -24,7 +24,7 @@
 #define FAST_TLS
 #endif
 
-/// Part of an iteration, used in more than one place: inline in each, since an iteration may be all that a program does.
+/// A part of the iteration that is used in several places, and inlined in each: an iteration may be all that a program does.
 #define INLINE static inline __attribute__((always_inline))
 
 /// Keeps a rare path out of its caller.
@@ -70,7 +70,7 @@ static inline void process_unlock(struct process_lock *lock) {
         futex_wake(&lock->word, 1);
 }
 
-// Sanitizers shall see each block, and each item that is freed.
+// Sanitizers need to see each block and each freed item.
 #ifndef __has_feature
 #define __has_feature(feature) 0
 #endif
@@ -92,7 +92,7 @@ void runloop__slab_free(enum slab_class class, void *block);
 
 //===-- arrays -------------------------------------------------------------------------------------------------------===//
 
-/// Other memory for an array that has become too small, by half and a few; NULL when memory ran out, and nothing has changed.
+/// Makes room for half as many entries again, and four. NULL when memory ran out: then nothing has changed.
 static COLD void *grow_array(void *entries, uint32_t *capacity, size_t entry_size) {
     uint32_t grown = *capacity + *capacity / 2 + 4;
     entries = realloc(entries, grown * entry_size);

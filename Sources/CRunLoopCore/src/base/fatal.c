@@ -1,4 +1,4 @@
-// fatal.c — the end of a program that broke a rule which nothing can be done about.
+// fatal.c — ends a program that broke a rule in a way that cannot be repaired.
 
 #include <unistd.h>
 

@@ -12,7 +12,7 @@
 // the processor may swap the two. The revoker stores REVOKING, has the kernel run a barrier on every thread of the process
 // (membarrier), then loads `inside`. Consider where that barrier falls among the instructions of the loop's thread:
 //   The store of `inside` comes before it: the revoker sees that store, and waits until the thread has left.
-//   The store of `inside` comes after it:  so does the load of the bias, which finds REVOKING, and the thread goes for the word.
+//   The store of `inside` comes after it:  so does the load of the bias, which finds REVOKING, and the thread takes the word instead.
 // Leaving is the same pair, a store of `inside` and a load of the bias. If the load comes before the barrier, the revoker sees that the
 // thread has left; if it comes after, the thread sees REVOKING and wakes whoever sleeps on `inside`. So that wake-up is never lost.
 //
@@ -20,8 +20,8 @@
 // the first take by bias follows the take of the word by which the same thread set the bias.
 //
 // If the kernel refuses the barrier (a sandbox that was closed after the bias was given), the revoker waits until the loop's thread
-// acknowledges REVOKING at its next take of the lock: from then on that thread goes for the word. The caller wakes it for that. The
-// process gives no bias any more.
+// acknowledges REVOKING the next time it takes the lock; from then on that thread takes the word. The caller wakes it for that. The
+// process never biases a lock again.
 //
 // The bias is worth it only where other threads seldom come. It is given after so many takes in a row, and that number doubles whenever
 // a bias was revoked within a moment; after a quiet time it is small again. A process whose loops have little to do, or share their

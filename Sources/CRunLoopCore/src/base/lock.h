@@ -17,8 +17,9 @@ enum { LOCK_SHARED, LOCK_BIASED, LOCK_REVOKING };
 
 struct lock {
     _Atomic uint32_t word;
-    _Atomic uint32_t bias;   ///< written with the word held
-    _Atomic uint32_t inside; ///< written by the loop's thread: it is inside by its bias, or about to see that it is not
+    _Atomic uint32_t bias; ///< written with the word held
+    _Atomic uint32_t
+        inside; ///< written by the loop's thread: it is inside thanks to its bias, or is about to find that it has none
     _Atomic uint32_t acknowledgments; ///< how often the loop's thread saw no bias, since it last had one
     uint32_t takes;                   ///< word: by the loop's thread, since another one took it
     uint32_t takes_before_bias;       ///< word: doubles when a bias was revoked soon
@@ -70,7 +71,7 @@ static inline void lock_give(struct lock *lock) {
         lock_give_word(lock);
 }
 
-/// The loop's thread saw that there is no bias: whoever waits for that need not wait any more.
+/// The loop's thread has seen that there is no bias, which ends the wait of whoever revoked it.
 static inline void lock_acknowledge(struct lock *lock) {
     atomic_fetch_add_explicit(&lock->acknowledgments, 1, memory_order_release);
     if (atomic_load_explicit(&lock->bias, memory_order_relaxed) == LOCK_REVOKING)

@@ -2,10 +2,11 @@
 //
 // Blocks are cut from chunks, which are aligned to their size, so that a block's chunk is found from its address. A thread keeps up to
 // two batches of free blocks of each size and mostly uses these; whole batches go back to the chunks under a lock, whichever thread
-// took them. A chunk whose blocks are all back goes back to the kernel, but for a few that are kept for the next burst. So after
-// a burst the process keeps at most KEPT_CHUNKS of each size, and what threads keep.
+// took them. A chunk whose blocks are all back goes back to the kernel, except a few that are kept for the next burst. So after a burst
+// the process keeps at most KEPT_CHUNKS of each size, and what its threads keep.
 //
-// A forked child that finds a store in the middle of another thread's change begins with an empty one. Sanitizers see each block as an allocation of its own.
+// A forked child starts with an empty store if another thread was changing it at the time of the fork. Sanitizers see each block as an
+// allocation of its own.
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -36,7 +37,7 @@ struct block {
 struct chunk {
     struct list in_store; ///< while it has free blocks
     struct block *free;
-    uint32_t used, cut; ///< blocks that somebody has, and blocks that were ever cut
+    uint32_t used, cut; ///< blocks in use, and blocks cut so far
 };
 
 /// All chunks with free blocks. Guarded by its lock, which is not held while the kernel is asked for memory.

@@ -39,7 +39,7 @@ void runloop__diagnostic_write(enum runloop__diagnostic diagnostic, const char *
         return;
     struct iovec parts[] = {
         {(void *)before, sizeof before - 1}, {(void *)text, strlen(text)}, {(void *)after, sizeof after - 1}};
-    // One write, so that nothing comes between; nobody can be told that it failed.
+    // A single write, so that no other output comes between. There is nobody to whom its failure could be reported.
     ssize_t count = writev(STDERR_FILENO, parts, sizeof parts / sizeof *parts);
     (void)count;
 }

@@ -117,7 +117,7 @@ HOLDS_LOCK static inline bool source_has_other_mode(runloop *loop, const struct 
     const struct membership *first = memberships_in_modes(loop, &place->attachment);
     return first != membership || first->next;
 }
-/// What joining and leaving a mode is for either kind.
+/// What both kinds do when they join or leave a mode.
 HOLDS_LOCK static inline void source_joined(runloop *loop, struct source_attachment *place, struct mode *mode) {
     mode->source_changes++;
     count_change(&mode->source_count, 1);
@@ -181,12 +181,12 @@ struct registration {
     // What sources ask for, and what is reported then, fits into 16 bits.
     uint16_t registered GUARDED; ///< what epoll was asked for
     uint16_t ready GUARDED;      ///< reported and not yet served
-    uint8_t reports GUARDED;     ///< counts reports, so that some are looked at more closely
+    uint8_t reports GUARDED;     ///< counts reports, of which every so many is checked
     bool in_set : 1 GUARDED;
     bool is_selected : 1 GUARDED;  ///< and neither served nor gone since
     bool is_set_aside : 1 GUARDED; ///< reported when the running mode didn't want it
     bool is_masked : 1 GUARDED;    ///< epoll was asked for less than its sources want
-    bool was_in_set : 1 GUARDED;   ///< it is put into the set again: its number may stand for another file by now
+    bool was_in_set : 1 GUARDED;   ///< if it is put into the set again, its number may stand for another file
 };
 
 /// What a wait has selected to serve.

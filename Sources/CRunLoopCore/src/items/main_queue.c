@@ -18,11 +18,11 @@ extern void *_CFGetTSD(uint32_t slot) __attribute__((weak));
 
 //===-- libdispatch --------------------------------------------------------------------------------------------------===//
 
-/// The thread of the main loop asks; both are set at once, or none.
+/// Used by the main loop's thread. Both functions are set, or neither.
 static struct {
     int (*descriptor)(void);
     void (*drain)(void *);
-    uint32_t asked; ///< how often, so that it is not looked for each time
+    uint32_t asked; ///< how often, since the symbols are not looked up each time
 } libdispatch;
 
 /// Looking for symbols costs microseconds where there are none.
@@ -155,7 +155,7 @@ int runloop_main_queue_serve(void) {
     if (!is_initial_thread())
         return -EPERM;
     if (is_draining(runloop__thread_loop())) {
-        // The drain under way writes it again if anything is left. Until then no host shall spin.
+        // The drain under way writes it again if anything is left. Until then no host may spin.
         take_counter();
         return -EBUSY;
     }

@@ -1,6 +1,6 @@
 // timer.c — timers: made, dated, and kept in the heaps of their modes. Firing is timer_dispatch.c's.
 //
-// In each of its modes a timer has a place in the mode's heap, by its due instant. During its call-out it stays there, but is due never.
+// In each of its modes a timer has a place in the mode's heap, by its due instant. During its call-out it stays there, but counts as never due.
 
 #include "items/items.h"
 #include "model/heap.h"
@@ -98,8 +98,8 @@ static const struct item_class timer_class = {
 // timer that is due after the best instant found can't improve it, and neither can those below it. So the search visits the timers that
 // the wake-up will fire, and few others.
 //
-// The result is kept in `window_end_ns`, and lowered by each timer that joins or moves. A timer that leaves may leave it too low, and that
-// is good enough as long as the first timer is due before it, and will be fired by the wake-up.
+// The result is kept in `window_end_ns`, and lowered by each timer that joins or moves. After a timer has left, it may be too low,
+// which does no harm as long as the first timer is due before it and is fired by the wake-up.
 
 static void search(const struct heap *heap, uint32_t position, int64_t *best_ns) {
     if (position >= heap_count(heap) || heap->entries[position].key >= *best_ns)

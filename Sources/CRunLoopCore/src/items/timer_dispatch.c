@@ -17,7 +17,7 @@ HOLDS_LOCK static void collect_due(runloop *loop, const struct heap *heap, uint3
     }
 }
 
-/// How many whole intervals lie between two instants; they may be further apart than int64_t tells.
+/// How many whole intervals lie between two instants; they may be further apart than an int64_t can say.
 static uint64_t intervals_between(int64_t from_ns, int64_t to_ns, int64_t interval_ns) {
     return to_ns <= from_ns ? 0 : ((uint64_t)to_ns - (uint64_t)from_ns) / (uint64_t)interval_ns;
 }

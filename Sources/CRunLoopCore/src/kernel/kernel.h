@@ -13,8 +13,8 @@ struct poller {
     _Atomic int waker; ///< eventfd, watched for edges and never read; threads read the number while it is replaced
     int timer;         ///< timerfd, likewise; -1 until it is first armed
     int outer;         ///< epoll, with the set and `busy` in it: what a host waits for; -1 until one asks
-    int busy; ///< eventfd, watched for levels: readable from the first call-out that a host asked for until it is to sleep
-    bool is_busy; ///< thread
+    int busy;          ///< eventfd, watched for levels: readable while the host must not sleep
+    bool is_busy;      ///< thread
 };
 
 /// What a wait reports: conditions in `events` (EPOLLIN, …), and in `data.u64` the tag under which the descriptor is watched.
@@ -59,7 +59,7 @@ enum {
     WAKE_STOPPED = 2, ///< it was asked to stop
     WAKE_WOKEN = 4,   ///< a wake-up was accepted and not yet consumed
     WAKE_ASLEEP = 8,  ///< the thread is in a wait that may sleep, or on its way into one
-    WAKE_KICKED = 16, ///< a sleeper shall look again, unseen by observers
+    WAKE_KICKED = 16, ///< a sleeper is to look again, without observers being notified
     WAKE_HOSTED = 32, ///< a host may sleep at any time, also inside a call-out: whatever comes ends its sleep
 };
 
@@ -146,7 +146,7 @@ static inline void wake_finish_wait(struct wake *wake) {
         atomic_fetch_and(&wake->word, ~of_the_wait);
 }
 
-/// Has a stop or a wake-up come? For a look that nothing depends on.
+/// Has a stop or a wake-up come? A hint only.
 static inline bool wake_has_news(const struct wake *wake) {
     return wake_word(wake) & (WAKE_WOKEN | WAKE_STOPPED);
 }

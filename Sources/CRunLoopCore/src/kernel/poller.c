@@ -1,6 +1,6 @@
 // poller.c — one epoll set, the eventfd that ends its waits, and a timerfd once one is needed.
 //
-// Nothing in here but the wait itself is a cancellation point, so that a cancelled thread never leaves a protocol half done.
+// Only the wait itself is a cancellation point, so that a cancelled thread never leaves a protocol half finished.
 
 #include <fcntl.h>
 #include <limits.h>

@@ -15,7 +15,7 @@
 // just before may set WOKEN after the wait has cleared it, and makes the next wait take no time, as if it had come a moment later. A
 // waker that knows that the wait is over, by whatever means, finds it false.
 //
-// What is written before a wake-up is seen after it, also if the wake-up is one too many. A thread that only loaded the words and found that
+// What is written before a wake-up is seen after it, even if that wake-up turns out to be superfluous. A thread that only loaded the words and found that
 // nothing was left to do could do so while its earlier writes still wait in its processor; the iteration would begin without
 // them. So it changes both words by a read-modify-write that may leave them as they are, and so does the loop: whichever comes second sees
 // what came before the first. A post has done the same with the inbox, and loads.
@@ -24,8 +24,8 @@
 // asleep writes the eventfd, whether or not it is the first: nobody knows which edges the host has seen.
 //
 // The eventfd is watched for edges and never read: each write is an edge. A write that comes too late for the sleep that it was meant
-// for makes a later wait return early once, which serves nothing and sleeps again. A waker that loses the processor between its change
-// of the word and its write delays the wake-up of everybody until it goes on.
+// for makes a later wait return early once, which serves nothing and sleeps again. If a waker is preempted between its change of the
+// word and its write, everybody's wake-up waits until it runs again.
 
 #include "kernel/kernel.h"
 

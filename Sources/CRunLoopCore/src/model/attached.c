@@ -177,7 +177,7 @@ void runloop__attached_invalidate(struct attached *attached) {
 //===-- call-outs ----------------------------------------------------------------------------------------------------===//
 
 void runloop__callouts_keep(runloop *loop, struct attached *attached) {
-    // The lowest entry stays the longest: its reference is enough for those above.
+    // The lowest entry stays longest, so its reference covers those above.
     for (uint32_t i = 0; i < loop->callout_count; i++) {
         struct callout *callout = &loop->callouts[i];
         if (callout->attached != attached)

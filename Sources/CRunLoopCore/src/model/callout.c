@@ -73,7 +73,8 @@ CALLOUT int64_t runloop__IS_CALLING_OUT_TO_A_CLOCK(int64_t (*wait)(void *, int64
 
 CALLOUT void runloop__IS_CALLING_OUT_TO_A_TRACER(runloop_trace_point point, const void *object, int64_t value) {
     struct runloop__this_thread *thread = &runloop__this_thread;
-    // What the tracer calls of this library is not traced. A call-out that forked returns in the child as well, where nobody follows the loop.
+    // Calls that the tracer makes into this library are not traced. A call-out that forked also returns in the child, where nobody
+    // follows the loop.
     if (thread->is_tracing || is_from_parent_process(thread->loop))
         return;
     ASSERT_NOT_LOCKED();

@@ -18,7 +18,7 @@ enum {
     ITEM_CALLED = 2,        ///< timers, observers: a call-out is running, and the context is kept until it returns
     ITEM_RELEASE_LATER = 4, ///< timers, observers: invalidated during a call-out, whose end releases the context
     ITEM_REDATED = 8,       ///< timers: a date was set during the call-out
-    ITEM_SIGNALLED = 16,    ///< descriptor sources: was signalled, which leads to nothing
+    ITEM_SIGNALLED = 16,    ///< descriptor sources: was signalled, which has no effect
     ITEM_PAIR = 32,         ///< constant: call-outs are given the address of both words of info
     ITEM_SHARED = 64, ///< constant: info is an object that owns one reference, and is retained while there are more
     ITEM_ENDS_WITH_LOOP = 128, ///< constant: becomes invalid when the loop's thread ends
@@ -40,7 +40,7 @@ struct item_class {
 struct item {
     const struct item_class *class;
     void *info[2]; ///< constant: the context's, and a second word for language bindings
-    /// Not at the front, where allocators write when a block is freed: an over-release shall find a count of 0.
+    /// Not at the front, where allocators write into freed blocks: so an over-release finds a count of 0.
     _Atomic uint32_t references;
     _Atomic uint32_t state; ///< ITEM_ bits; of timers and observers written under `owner`
     void (*release)(void *info);
@@ -90,7 +90,7 @@ static inline void item_retain(struct item *item) {
 }
 
 static inline void item_release(struct item *item) {
-    // Asked before the count changes: then the item may be gone.
+    // Asked before the count changes, since the item may be gone afterwards.
     bool is_shared = item_state(item) & ITEM_SHARED;
     // The last owner needs no locked instruction: nobody else can be changing the count.
     uint32_t before = atomic_load_explicit(&item->references, memory_order_acquire);

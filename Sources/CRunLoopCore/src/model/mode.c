@@ -16,7 +16,7 @@ struct mode *runloop__mode_find_other(runloop *loop, const char *name) {
             return mode;
     }
     for (struct mode *mode = first; mode; mode = next_mode(mode)) {
-        // The first letter rules most of them out without a call.
+        // Comparing the first letter rules out most of them without a call.
         if (mode->name[0] == name[0] && strcmp(mode->name, name) == 0)
             return mode;
     }

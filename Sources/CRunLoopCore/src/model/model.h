@@ -52,7 +52,7 @@ struct mode {
     uint64_t source_changes GUARDED;      ///< counts sources that came or went
     runloop_observer **observers GUARDED; ///< in the order in which they are notified
     uint32_t observer_count, observer_capacity;
-    struct heap timers GUARDED;      ///< by due instant; those in a call-out are due never
+    struct heap timers GUARDED;      ///< by due instant; one in a call-out counts as never due
     uint32_t tolerant_count GUARDED; ///< timers with a tolerance
     int64_t window_end_ns GUARDED;   ///< no timer's window ends before; kept only while some timer has a tolerance
     struct heap signalled GUARDED;   ///< sources whose signal waits for this mode, by order
@@ -262,8 +262,8 @@ static inline int64_t loop_now(const runloop *loop) {
     return loop->clock.now ? loop->clock.now(loop->clock.context) : monotonic_ns();
 }
 
-/// The one place where it arms its wake-up. Negative errno: the wait must end by its timeout, as it does by a clock of the
-/// program's, which only the wait asks (run/clock.c).
+/// The one place where it arms its wake-up. After an error the wait must end by its timeout; so must one with a clock of the program's,
+/// which only the wait asks (run/clock.c).
 HOLDS_LOCK static inline int loop_arm(runloop *loop, int64_t instant_ns) {
     int error = loop->clock.now ? -EOPNOTSUPP : runloop__poller_arm(&loop->poller, instant_ns);
     loop->armed_ns = error ? RUNLOOP_NEVER : instant_ns;
@@ -287,7 +287,7 @@ HOLDS_LOCK static inline bool loop_sleeps_in(runloop *loop, const struct mode *m
            atomic_load_explicit(&loop->sleeping_in, memory_order_relaxed) == mode;
 }
 
-/// A source or a timer has left: a sleeper in a mode that is empty by now is to end its run.
+/// A source or a timer has left. If the mode is empty now, a run that sleeps in it must end.
 HOLDS_LOCK static inline void loop_mode_left(runloop *loop, const struct mode *mode) {
     if (!mode_has_items(mode) && loop_sleeps_in(loop, mode))
         loop_kick(loop);
