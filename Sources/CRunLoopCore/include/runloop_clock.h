@@ -1,5 +1,5 @@
-// runloop_clock.h — a loop whose time is the program's, not the machine's: for tests and simulations. Part of runloop.h, which includes it, and
-// whose general rules hold.
+// runloop_clock.h — a loop whose time is the program's, not the machine's: for tests and simulations. Part of runloop.h, which includes it,
+// and whose general rules hold.
 #ifndef RUNLOOP_CLOCK_H
 #define RUNLOOP_CLOCK_H
 #include "runloop.h"
@@ -15,15 +15,16 @@ typedef struct runloop_clock {
         context; ///< The program's, valid as long as the loop has the clock: until it gets another one, or its thread ends.
     /// The current instant, never earlier than before. On any thread; makes no call of this library.
     int64_t (*RUNLOOP_SENDABLE now)(void *context);
-    /// On the loop's thread, which has nothing to do: nothing is ready, and the next instant that it waits for is `duration_ns` away by this
-    /// clock (RUNLOOP_FOREVER: there is none). Returns 0 if the clock has moved, after which the loop looks again; otherwise for how
-    /// many real nanoseconds the loop may sleep (RUNLOOP_FOREVER: until it is woken), after which it looks and asks again. May make any call
-    /// but a run, which gives -EBUSY.
+    /// On the loop's thread, which has nothing to do: nothing is ready, and the next instant that it waits for is `duration_ns` away by
+    /// this clock (RUNLOOP_FOREVER: there is none). Returns 0 if the clock has moved, after which the loop looks again; otherwise for how
+    /// many real nanoseconds the loop may sleep (RUNLOOP_FOREVER: until it is woken), after which it looks and asks again. May make any
+    /// call but a run, which gives -EBUSY.
     int64_t (*RUNLOOP_SENDABLE wait)(void *context, int64_t duration_ns);
 } runloop_clock;
 
 /// Gives the calling thread's loop a clock, which is copied; NULL gives CLOCK_MONOTONIC back. -EBUSY while the loop has
-/// timers, or runs that have a limit, since their dates are the former clock's; -EINVAL without one of the functions; -EMFILE, -ENOMEM, -ESHUTDOWN. O(modes).
+/// timers, or runs that have a limit, since their dates are the former clock's; -EINVAL without one of the functions; -EMFILE, -ENOMEM,
+/// -ESHUTDOWN. O(modes).
 RUNLOOP_EXPORT int runloop_set_clock(const runloop_clock *clock);
 
 /// The program has moved the clock of a loop, which looks again if it sleeps. Observers don't notice, and no wake-up is left behind. Any

@@ -5,11 +5,11 @@
 // the bits from the root down. Setting a bit twice is the same as setting it once, so nobody needs to know what others are doing.
 //
 // Why no signal is lost: a signaller sets bits from the leaf up, and passes over one that it finds set; the loop clears each bit before
-// it looks below it. If a signaller finds a bit set, the loop has yet to clear it, and looks at everything below, which was set before, after
-// that. All of these are sequentially consistent. The leaf's bit itself is always set by a read-modify-write.
+// it looks below it. If a signaller finds a bit set, the loop has yet to clear it, and looks at everything below, which was set before,
+// after that. All of these are sequentially consistent. The leaf's bit itself is always set by a read-modify-write.
 //
-// A place may be given to another source while somebody is about to set its bit: then the loop looks at a source that was not signalled, as its
-// mark shows. For the same reason pages are never freed, only reused, by any loop: a late signaller always writes to a page.
+// A place may be given to another source while somebody is about to set its bit: then the loop looks at a source that was not signalled, as
+// its mark shows. For the same reason pages are never freed, only reused, by any loop: a late signaller always writes to a page.
 
 #include "items/items.h"
 

@@ -1,6 +1,7 @@
 // timer.c — timers: made, dated, and kept in the heaps of their modes. Firing is timer_dispatch.c's.
 //
-// In each of its modes a timer has a place in the mode's heap, by its due instant. During its call-out it stays there, but counts as never due.
+// In each of its modes a timer has a place in the mode's heap, by its due instant. During its call-out it stays there, but counts as never
+// due.
 
 #include "items/items.h"
 #include "model/heap.h"

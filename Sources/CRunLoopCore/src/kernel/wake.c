@@ -15,8 +15,8 @@
 // just before may set WOKEN after the wait has cleared it, and makes the next wait take no time, as if it had come a moment later. A
 // waker that knows that the wait is over, by whatever means, finds it false.
 //
-// What is written before a wake-up is seen after it, even if that wake-up turns out to be superfluous. A thread that only loaded the words and found that
-// nothing was left to do could do so while its earlier writes still wait in its processor; the iteration would begin without
+// What is written before a wake-up is seen after it, even if that wake-up turns out to be superfluous. A thread that only loaded the words
+// and found that nothing was left to do could do so while its earlier writes still wait in its processor; the iteration would begin without
 // them. So it changes both words by a read-modify-write that may leave them as they are, and so does the loop: whichever comes second sees
 // what came before the first. A post has done the same with the inbox, and loads.
 //

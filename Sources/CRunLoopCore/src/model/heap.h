@@ -1,5 +1,6 @@
 // heap.h — a mode's timers, or the sources whose signal waits for it: a min-heap with four children per node. The key stands beside the
-// pointer, so that sifting rarely touches an item; a membership knows its place, so that removal needs no search. The loop's lock guards it.
+// pointer, so that sifting rarely touches an item; a membership knows its place, so that removal needs no search. The loop's lock guards
+// it.
 #ifndef RUNLOOP_HEAP_H
 #define RUNLOOP_HEAP_H
 
