@@ -672,17 +672,18 @@ pub struct runloop_clock {
     #[doc = " The current instant, never earlier than before. On any thread; makes no call of this library."]
     pub now:
         ::std::option::Option<unsafe extern "C" fn(context: *mut ::std::os::raw::c_void) -> i64>,
-    #[doc = " On the loop's thread, which has nothing to do: nothing is ready, and the next instant that it waits for is `duration_ns` away by this"]
-    #[doc = " clock (RUNLOOP_FOREVER: there is none). Returns 0 if the clock has moved, after which the loop looks again; otherwise for how"]
-    #[doc = " many real nanoseconds the loop may sleep (RUNLOOP_FOREVER: until it is woken), after which it looks and asks again. May make any call"]
-    #[doc = " but a run, which gives -EBUSY."]
+    #[doc = " On the loop's thread, which has nothing to do: nothing is ready, and the next instant that it waits for is `duration_ns` away by"]
+    #[doc = " this clock (RUNLOOP_FOREVER: there is none). Returns 0 if the clock has moved, after which the loop looks again; otherwise for how"]
+    #[doc = " many real nanoseconds the loop may sleep (RUNLOOP_FOREVER: until it is woken), after which it looks and asks again. May make any"]
+    #[doc = " call but a run, which gives -EBUSY."]
     pub wait: ::std::option::Option<
         unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, duration_ns: i64) -> i64,
     >,
 }
 extern "C" {
     #[doc = " Gives the calling thread's loop a clock, which is copied; NULL gives CLOCK_MONOTONIC back. -EBUSY while the loop has"]
-    #[doc = " timers, or runs that have a limit, since their dates are the former clock's; -EINVAL without one of the functions; -EMFILE, -ENOMEM, -ESHUTDOWN. O(modes)."]
+    #[doc = " timers, or runs that have a limit, since their dates are the former clock's; -EINVAL without one of the functions; -EMFILE, -ENOMEM,"]
+    #[doc = " -ESHUTDOWN. O(modes)."]
     pub fn runloop_set_clock(clock: *const runloop_clock) -> ::std::os::raw::c_int;
 }
 extern "C" {
