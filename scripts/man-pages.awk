@@ -120,7 +120,7 @@ in_body { member($0); next }
     last_constant_comment = comment
     next
 }
-/^[#}]|^extern "C"|^\/\// { next }
+/^[#}]|^extern "C"|^\/\/|^RUNLOOP_SET/ { next }
 
 # A declaration, perhaps on several lines.
 {
@@ -181,6 +181,9 @@ function begin_type() {
     # An enumeration without a name has the values of the type that was declared before it.
     type_name = text
     gsub(/RUNLOOP_CLOSED /, "", type_name)
+    # A set is an enumeration for some compilers, and a number of that name for others.
+    is_set = sub(/RUNLOOP_FLAGS\(/, "", type_name)
+    if (is_set) sub(/\)/, "", type_name)
     sub(/ *\{$/, "", type_name)
     type_definition = type_name ~ /typedef/ ? "typedef " : ""
     type_kind = type_name ~ /enum/ ? "enum" : "struct"
@@ -222,7 +225,7 @@ function end_type(p) {
     p = type_name in page_of ? page_of[type_name] : 0
     if (type_name == "") p = page_count
     if (!p) p = new_page(type_name, comment)
-    if (type_name != "") page_synopsis[p] = ".Bd -literal\n" type_definition type_kind " " type_name (type_definition == "" ? "" : " " type_name) ";\n.Ed\n"
+    if (type_name != "") page_synopsis[p] = ".Bd -literal\n" (is_set ? "typedef uint32_t " : type_definition type_kind " ") type_name (type_definition == "" ? "" : " " type_name) ";\n.Ed\n"
     page_fields[p] = fields
     page = 0
     declared = 1

@@ -15,22 +15,30 @@ import Testing
 
     @Test("The activities have the values of the C header")
     func activities() {
-        #expect(RunLoop.Observer.Activities.entry.rawValue == UInt32(RUNLOOP_ACTIVITY_ENTRY))
-        #expect(RunLoop.Observer.Activities.beforeTimers.rawValue == UInt32(RUNLOOP_ACTIVITY_BEFORE_TIMERS))
-        #expect(RunLoop.Observer.Activities.beforeSources.rawValue == UInt32(RUNLOOP_ACTIVITY_BEFORE_SOURCES))
-        #expect(RunLoop.Observer.Activities.beforeWaiting.rawValue == UInt32(RUNLOOP_ACTIVITY_BEFORE_WAITING))
-        #expect(RunLoop.Observer.Activities.afterWaiting.rawValue == UInt32(RUNLOOP_ACTIVITY_AFTER_WAITING))
-        #expect(RunLoop.Observer.Activities.exit.rawValue == UInt32(RUNLOOP_ACTIVITY_EXIT))
-        #expect(RunLoop.Observer.Activities.all.rawValue == UInt32(RUNLOOP_ACTIVITY_ALL))
+        #expect(RunLoop.Observer.Activities.entry.rawValue == runloop_activity.RUNLOOP_ACTIVITY_ENTRY.rawValue)
+        #expect(
+            RunLoop.Observer.Activities.beforeTimers.rawValue
+                == runloop_activity.RUNLOOP_ACTIVITY_BEFORE_TIMERS.rawValue)
+        #expect(
+            RunLoop.Observer.Activities.beforeSources.rawValue
+                == runloop_activity.RUNLOOP_ACTIVITY_BEFORE_SOURCES.rawValue)
+        #expect(
+            RunLoop.Observer.Activities.beforeWaiting.rawValue
+                == runloop_activity.RUNLOOP_ACTIVITY_BEFORE_WAITING.rawValue)
+        #expect(
+            RunLoop.Observer.Activities.afterWaiting.rawValue
+                == runloop_activity.RUNLOOP_ACTIVITY_AFTER_WAITING.rawValue)
+        #expect(RunLoop.Observer.Activities.exit.rawValue == runloop_activity.RUNLOOP_ACTIVITY_EXIT.rawValue)
+        #expect(RunLoop.Observer.Activities.all.rawValue == runloop_activity.RUNLOOP_ACTIVITY_ALL.rawValue)
     }
 
     @Test("The conditions of a descriptor have the values of the C header")
     func readiness() {
-        #expect(RunLoop.Source.Readiness.read.rawValue == UInt32(RUNLOOP_READABLE))
-        #expect(RunLoop.Source.Readiness.priority.rawValue == UInt32(RUNLOOP_PRIORITY))
-        #expect(RunLoop.Source.Readiness.write.rawValue == UInt32(RUNLOOP_WRITABLE))
-        #expect(RunLoop.Source.Readiness.error.rawValue == UInt32(RUNLOOP_ERROR))
-        #expect(RunLoop.Source.Readiness.hangUp.rawValue == UInt32(RUNLOOP_HANG_UP))
+        #expect(RunLoop.Source.Readiness.read.rawValue == runloop_readiness.RUNLOOP_READABLE.rawValue)
+        #expect(RunLoop.Source.Readiness.priority.rawValue == runloop_readiness.RUNLOOP_PRIORITY.rawValue)
+        #expect(RunLoop.Source.Readiness.write.rawValue == runloop_readiness.RUNLOOP_WRITABLE.rawValue)
+        #expect(RunLoop.Source.Readiness.error.rawValue == runloop_readiness.RUNLOOP_ERROR.rawValue)
+        #expect(RunLoop.Source.Readiness.hangUp.rawValue == runloop_readiness.RUNLOOP_HANG_UP.rawValue)
     }
 
     @Test("The modes have the names of the C header")

@@ -18,9 +18,9 @@
 //  - Misuse: in builds with RUNLOOP_DEBUG an over-release, or a use after the last release, ends the program with a sentence.
 #ifndef RUNLOOP_H
 #define RUNLOOP_H
+#include "runloop_set.h"
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -52,8 +52,7 @@ typedef enum RUNLOOP_CLOSED runloop_result {
 } runloop_result;
 
 /// The activities of which a loop notifies its observers. The values are those of CFRunLoopActivity.
-typedef uint32_t runloop_activity;
-enum {
+enum RUNLOOP_FLAGS(runloop_activity) {
     RUNLOOP_ACTIVITY_ENTRY = 1U << 0,          ///< A run begins, nested or not.
     RUNLOOP_ACTIVITY_BEFORE_TIMERS = 1U << 1,  ///< An iteration begins, which may serve due timers.
     RUNLOOP_ACTIVITY_BEFORE_SOURCES = 1U << 2, ///< Signalled sources are dispatched next.
@@ -62,16 +61,17 @@ enum {
     RUNLOOP_ACTIVITY_EXIT = 1U << 7,           ///< A run ends, nested or not.
     RUNLOOP_ACTIVITY_ALL = 0x0FFFFFFF          ///< Every activity, including future ones.
 };
+RUNLOOP_SET(runloop_activity);
 
 /// Conditions of a descriptor. The values are those of EPOLLIN, EPOLLPRI, …
-typedef uint32_t runloop_readiness;
-enum {
+enum RUNLOOP_FLAGS(runloop_readiness) {
     RUNLOOP_READABLE = 0x001, ///< There is something to read or to accept, or the end has been reached.
     RUNLOOP_PRIORITY = 0x002, ///< There is something urgent to read.
     RUNLOOP_WRITABLE = 0x004, ///< Something can be written.
     RUNLOOP_ERROR = 0x008,    ///< Reported to every source of the descriptor, requested or not.
     RUNLOOP_HANG_UP = 0x010   ///< Reported to every source; requesting it adds "the peer has shut down its half".
 };
+RUNLOOP_SET(runloop_readiness);
 
 /// The instant that never comes, and the limit that is never reached: INT64_MAX, in a form that Swift imports.
 #define RUNLOOP_NEVER ((int64_t)0x7fffffffffffffff)

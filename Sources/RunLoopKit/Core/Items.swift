@@ -62,10 +62,12 @@ func makeObserver(activities: UInt32, repeats: Bool, order: Int) -> OpaquePointe
     var config = runloop_observer_config()
     config.context.release = { info in withInfo(info, as: RunLoop.Observer.self) { $0.end() } }
     config.order = Int32(clamping: order)
-    config.activities = activities
+    config.activities = runloop_activity(rawValue: activities)
     config.repeats = repeats
     config.observe = { _, activity, info in
-        withInfo(info, as: RunLoop.Observer.self) { $0.observe(RunLoop.Observer.Activities(rawValue: activity)) }
+        withInfo(info, as: RunLoop.Observer.self) {
+            $0.observe(RunLoop.Observer.Activities(rawValue: activity.rawValue))
+        }
     }
     var core: OpaquePointer?
     guard runloop_observer_create(&config, &core) == 0, let core else { outOfMemory() }
@@ -149,10 +151,10 @@ func makeSource(
     config.context.release = releaseInfo
     config.order = Int32(clamping: order)
     config.descriptor = descriptor
-    config.events = events.rawValue
+    config.events = runloop_readiness(rawValue: events.rawValue)
     config.counter = isCounter
     config.ready = { _, events, info in
-        withInfo(info, as: DescriptorBox.self) { $0.ready(RunLoop.Source.Readiness(rawValue: events)) }
+        withInfo(info, as: DescriptorBox.self) { $0.ready(RunLoop.Source.Readiness(rawValue: events.rawValue)) }
     }
     var core: OpaquePointer?
     let result = runloop_descriptor_source_create(&config, &core)

@@ -78,7 +78,7 @@ extension RunLoop {
         func end() { _ = action.take() }
 
         /// The activities for which it is notified, as created. Also of an invalid observer (R113). O(1).
-        public var activities: Activities { Activities(rawValue: runloop_observer_get_activities(core)) }
+        public var activities: Activities { Activities(rawValue: runloop_observer_get_activities(core).rawValue) }
 
         /// Is it notified more than once? As created. O(1).
         public var repeats: Bool { runloop_observer_repeats(core) }

@@ -134,7 +134,7 @@ extension RunLoop {
 
         /// The requested conditions, as created or last set, also of an invalid source. Empty for a source that is signalled by
         /// hand. O(1).
-        public var events: Readiness { Readiness(rawValue: runloop_source_get_events(core)) }
+        public var events: Readiness { Readiness(rawValue: runloop_source_get_events(core).rawValue) }
 
         /// Changes the requested conditions, in every mode of every loop that the source is in (R149).
         ///
@@ -154,7 +154,7 @@ extension RunLoop {
         ///   the requested conditions are as before.
         public func setEvents(_ events: Readiness) throws(RunLoop.Error) {
             if caughtSignal != nil { throw .invalid }
-            let result = runloop_source_set_events(core, events.rawValue)
+            let result = runloop_source_set_events(core, runloop_readiness(rawValue: events.rawValue))
             if result < 0 { throw RunLoop.Error(result: result) }
         }
 

@@ -1,0 +1,16 @@
+// runloop_set.h — how sets of flags are declared. Part of runloop.h, which includes it. A set has 32 bits everywhere. For clang in C, and so
+// for Swift and Rust, it is an enumeration, and its flags have its type. Elsewhere it is a number, since in C++ the union of two flags of an
+// enumeration is none of its values, and GCC 12 does not know that they are flags.
+#ifndef RUNLOOP_SET_H
+#define RUNLOOP_SET_H
+#include <stdint.h>
+
+#if defined(__clang__) && !defined(__cplusplus)
+#define RUNLOOP_FLAGS(name) __attribute__((flag_enum, enum_extensibility(open))) name
+#define RUNLOOP_SET(name) typedef enum name name
+#else
+#define RUNLOOP_FLAGS(name)
+#define RUNLOOP_SET(name) typedef uint32_t name
+#endif
+
+#endif // RUNLOOP_SET_H
