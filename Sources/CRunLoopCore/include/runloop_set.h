@@ -6,7 +6,9 @@
 #include <stdint.h>
 
 #if defined(__clang__) && !defined(__cplusplus)
+/// Behind `enum`, before the flags of a set.
 #define RUNLOOP_FLAGS(name) __attribute__((flag_enum, enum_extensibility(open))) name
+/// Behind the flags: the type of the set.
 #define RUNLOOP_SET(name) typedef enum name name
 #else
 #define RUNLOOP_FLAGS(name)
