@@ -119,7 +119,7 @@ static int be_told(struct followed *followed) {
     return error;
 }
 
-int followed_start(enum role role, size_t size, struct follower **out) {
+int followed_start(enum role role, size_t size, void (*prepare)(struct follower *), struct follower **out) {
     int error = 0;
     struct followed *followed = make_current(&error);
     if (!followed)
@@ -128,6 +128,7 @@ int followed_start(enum role role, size_t size, struct follower **out) {
     if (!follower) {
         if (!(follower = calloc(1, size)))
             return -ENOMEM;
+        prepare(follower);
         atomic_store_explicit(&followed->followers[role], follower, memory_order_release);
     }
     if ((error = be_told(followed)))

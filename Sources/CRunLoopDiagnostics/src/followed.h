@@ -42,9 +42,9 @@ struct followed {
 
 /// The loop's thread: lists the calling thread's loop among the followed ones, though nobody may follow it. 0 or a negative errno.
 int followed_list_current(void);
-/// The loop's thread: makes the calling thread's loop tell a follower, which has `size` bytes and is all zeros when it is made. 0, with
-/// the follower, or a negative errno.
-int followed_start(enum role role, size_t size, struct follower **follower);
+/// The loop's thread: makes the calling thread's loop tell a follower, which has `size` bytes and is all zeros when it is made; `prepare` is
+/// called for it then, before another thread can see it. 0, with the follower, or a negative errno.
+int followed_start(enum role role, size_t size, void (*prepare)(struct follower *), struct follower **follower);
 /// The loop's thread: no longer. NULL if it was never started.
 struct follower *followed_stop(enum role role);
 /// Any thread. NULL if the loop was never followed, or its thread has ended. To be released.

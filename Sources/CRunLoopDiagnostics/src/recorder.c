@@ -32,6 +32,12 @@ static void free_recorder(struct follower *follower) {
     pthread_mutex_destroy(&recorder_of(follower)->lock);
 }
 
+static void prepare(struct follower *follower) {
+    pthread_mutex_init(&recorder_of(follower)->lock, NULL);
+    follower->free = free_recorder;
+    follower->trace = record;
+}
+
 int runloop_recorder_start(uint32_t capacity) {
     if (capacity > RUNLOOP_RECORDER_EVENTS_MAX)
         return -EINVAL;
@@ -41,24 +47,19 @@ int runloop_recorder_start(uint32_t capacity) {
     if (!events)
         return -ENOMEM;
     struct follower *follower;
-    int error = followed_start(ROLE_RECORDER, sizeof(struct recorder), &follower);
+    int error = followed_start(ROLE_RECORDER, sizeof(struct recorder), prepare, &follower);
     if (error) {
         free(events);
         return error;
     }
     struct recorder *recorder = recorder_of(follower);
-    if (!follower->free) {
-        pthread_mutex_init(&recorder->lock, NULL);
-        follower->free = free_recorder;
-        follower->trace = record;
-    }
     pthread_mutex_lock(&recorder->lock);
     struct event *former = recorder->events;
     recorder->events = events;
     recorder->capacity = capacity;
     recorder->count = 0;
-    recorder->thread = gettid();
-    pthread_getname_np(pthread_self(), recorder->thread_name, sizeof recorder->thread_name);
+    recorder->thread.id = gettid();
+    pthread_getname_np(pthread_self(), recorder->thread.name, sizeof recorder->thread.name);
     pthread_mutex_unlock(&recorder->lock);
     free(former);
     follower->is_active = true;
@@ -69,8 +70,9 @@ void runloop_recorder_stop(void) {
     followed_stop(ROLE_RECORDER);
 }
 
-struct event *recorder_copy(struct recorder *recorder, uint32_t *count, bool *failed) {
+struct event *recorder_copy(struct recorder *recorder, uint32_t *count, struct recorded_thread *thread, bool *failed) {
     pthread_mutex_lock(&recorder->lock);
+    *thread = recorder->thread;
     uint64_t total = recorder->count;
     uint32_t there = total < recorder->capacity ? (uint32_t)total : recorder->capacity;
     struct event *copy = there ? malloc(there * sizeof *copy) : NULL;

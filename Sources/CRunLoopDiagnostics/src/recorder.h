@@ -16,17 +16,23 @@ struct event {
 };
 _Static_assert(sizeof(struct event) == 64, "An event is a cache line long.");
 
+/// Whose events they are.
+struct recorded_thread {
+    pid_t id;
+    char name[16];
+};
+
 struct recorder {
     struct follower follower;
     pthread_mutex_t lock; ///< what follows; held for a few instructions, and while a trace is copied
     struct event *events;
     uint32_t capacity;
     uint64_t count; ///< so far; the latest `capacity` of them are there
-    pid_t thread;
-    char thread_name[16];
+    struct recorded_thread thread;
 };
 
-/// What was recorded, oldest first, from malloc; `*count` events. NULL if there is nothing, or memory ran out, which `*failed` says.
-struct event *recorder_copy(struct recorder *recorder, uint32_t *count, bool *failed);
+/// What was recorded, oldest first, from malloc; `*count` events of `*thread`. NULL if there is nothing, or memory ran out, which `*failed`
+/// says.
+struct event *recorder_copy(struct recorder *recorder, uint32_t *count, struct recorded_thread *thread, bool *failed);
 
 #endif // RUNLOOP_RECORDED_H

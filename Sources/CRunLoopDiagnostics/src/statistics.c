@@ -147,15 +147,18 @@ static void clear(struct statistics *counts) {
     counts->iteration_begin_ns = 0;
 }
 
+static void prepare(struct follower *follower) {
+    follower->trace = count;
+}
+
 int runloop_statistics_start(void) {
     struct follower *follower;
-    int error = followed_start(ROLE_STATISTICS, sizeof(struct statistics), &follower);
+    int error = followed_start(ROLE_STATISTICS, sizeof(struct statistics), prepare, &follower);
     if (error || follower->is_active)
         return error;
     struct statistics *counts = statistics_of(follower);
     clear(counts);
     counted_set(&counts->start_ns, runloop_get_now_ns(NULL));
-    follower->trace = count;
     follower->is_active = true;
     return 0;
 }

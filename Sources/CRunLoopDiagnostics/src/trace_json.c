@@ -105,11 +105,12 @@ static bool write_loop(FILE *text, runloop *loop, bool *has_events) {
                  : NULL;
     bool failed = false;
     uint32_t count = 0;
-    struct event *events = recorder ? recorder_copy(recorder, &count, &failed) : NULL;
+    struct recorded_thread thread;
+    struct event *events = recorder ? recorder_copy(recorder, &count, &thread, &failed) : NULL;
     struct timeline line = {.text = text, .has_events = *has_events};
     if (events) {
-        line.thread = recorder->thread;
-        write_thread_name(&line, recorder->thread_name);
+        line.thread = thread.id;
+        write_thread_name(&line, thread.name);
         for (uint32_t i = 0; i < count; i++)
             write_slice(&line, &events[i]);
     }

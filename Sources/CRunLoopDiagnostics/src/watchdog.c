@@ -205,10 +205,15 @@ static struct watch *make_watch(const runloop_watchdog_config *config) {
     return watch;
 }
 
+static void prepare(struct follower *follower) {
+    follower->trace = follow;
+    follower->free = leave_watch;
+}
+
 int runloop_watchdog_start(const runloop_watchdog_config *config) {
     struct follower *follower;
     int error = check(config);
-    if (error || (error = followed_start(ROLE_WATCHDOG, sizeof(struct watchdog), &follower)))
+    if (error || (error = followed_start(ROLE_WATCHDOG, sizeof(struct watchdog), prepare, &follower)))
         return error;
     struct watchdog *watchdog = (struct watchdog *)follower;
     if (watchdog->watch)
@@ -220,8 +225,6 @@ int runloop_watchdog_start(const runloop_watchdog_config *config) {
     if (!(watch = make_watch(config)) || (error = attendant_engage()))
         goto failed;
     watchdog->watch = watch;
-    follower->trace = follow;
-    follower->free = leave_watch;
     follower->is_active = true;
     attendant_give_watch(watch);
     return 0;
