@@ -43,8 +43,8 @@ typedef struct runloop_channel_config {
     size_t max_messages; ///< How many messages may wait for the other end to read. 64.
     size_t max_bytes;    ///< How many bytes these may have, which also limits each message in both directions. 1 MiB.
     size_t max_descriptors; ///< Of a message, in both directions, at most 250. 16.
-    /// Of the other end's that are not answered, or whose answers it has not read; nothing is read meanwhile, except that some more answers
-    /// may wait if replies of the other end are awaited. 64.
+    /// Of the other end's that are not answered, or whose answers it has not read, and messages that are held; nothing is read meanwhile,
+    /// except that some more answers may wait, and as many messages again be held, if replies of the other end are awaited. 64.
     size_t max_calls;
     bool allows_any_user; ///< Otherwise the process at the other end must have the effective user of this one.
     /// On the loop's thread, in the modes of the source, once for each message. May be NULL.
@@ -53,6 +53,9 @@ typedef struct runloop_channel_config {
     /// received. -EPROTO: it has sent what no channel sends, or more than the limits. -EMFILE, -ENFILE: a message had descriptors, and there
     /// was no number for them. -ENOMEM. Requests have been answered before. May be NULL.
     void (*RUNLOOP_SENDABLE ended)(runloop_channel *channel, int32_t reason, void *info);
+    /// On the loop's thread, in the modes of the source: messages had waited, and all of them were sent (`error` is 0), or can't be (-EPIPE). Once
+    /// each time that messages have waited, so it tells when to go on after -EAGAIN. Not after the end. May be NULL.
+    void (*RUNLOOP_SENDABLE drained)(runloop_channel *channel, int error, void *info);
 } runloop_channel_config;
 
 /// Makes a channel of a connected socket, which it owns from then on, and makes non-blocking. -EINVAL: not a SOCK_SEQPACKET socket of the
@@ -82,6 +85,13 @@ RUNLOOP_EXPORT int runloop_channel_get_peer(runloop_channel *channel, runloop_pe
 /// thread; as every call for a channel, no cancellation point. O(length), a system call.
 RUNLOOP_EXPORT int runloop_channel_send(runloop_channel *channel, const void *bytes, size_t length,
                                         const int *descriptors, size_t descriptor_count);
+
+/// Holds a message: it counts as a call, like a request that is not answered, until it is released. For programs that queue what they
+/// receive, so that the other end waits when they are slow; usually in `receive`. Any thread. -EPIPE: the channel has ended; -EINVAL, -ECHILD. O(1), and
+/// a system call at the limit.
+RUNLOOP_EXPORT int runloop_channel_hold_message(runloop_channel *channel);
+/// One message that is held is no more. Any thread, and after the end. -EINVAL: none is held; -ECHILD. O(1), and a system call at the limit.
+RUNLOOP_EXPORT int runloop_channel_release_message(runloop_channel *channel);
 
 /// How a request is answered, which is copied.
 typedef struct runloop_channel_request_config {

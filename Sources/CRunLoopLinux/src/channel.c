@@ -45,12 +45,20 @@ void runloop__channel_unlock(runloop_channel *channel) {
     pthread_setcancelstate(cancellation, NULL);
 }
 
+/// What of a number goes beyond what is allowed in addition.
+static size_t beyond(size_t number, size_t allowed) {
+    return number > allowed ? number - allowed : 0;
+}
+
 /// HOLDS: channel. An end that asks and does not read answers is not read from either, or its answers would pile up. But two ends that ask
-/// each other must not wait for one another: behind the requests that one of them has sent come its answers, for which the other reads on.
+/// each other must not wait for one another: behind the requests that one of them has sent come its answers, for which the other reads on. So
+/// must a client that holds messages, and waits for a reply before it goes on with them.
 static bool may_receive(const runloop_channel *channel) {
-    size_t allowed = channel->unanswered > 0 ? MOST_ANSWERS_BETWEEN_ASKERS : 0;
-    size_t piled = channel->answers > allowed ? channel->answers - allowed : 0;
-    return channel->calls < channel->config.max_calls && piled < channel->config.max_calls - channel->calls;
+    size_t most = channel->config.max_calls;
+    bool is_asker = channel->unanswered > 0;
+    size_t answers = beyond(channel->answers, is_asker ? MOST_ANSWERS_BETWEEN_ASKERS : 0);
+    size_t held = beyond(channel->held, is_asker ? most : 0);
+    return channel->calls < most && held < most - channel->calls && answers < most - channel->calls - held;
 }
 
 void runloop__channel_watch(runloop_channel *channel) {
@@ -158,11 +166,17 @@ static int receive(runloop_channel *channel) {
     return result;
 }
 
+/// 0, or why the channel ends.
 static int flush(runloop_channel *channel) {
     runloop__channel_lock(channel);
-    int result = channel->socket < 0 ? 0 : runloop__channel_flush(channel);
+    bool has_waited = channel->first;
+    ptrdiff_t result = channel->socket < 0 ? 0 : runloop__channel_flush(channel);
     runloop__channel_unlock(channel);
-    return result;
+    bool is_gone = result == -EPIPE;
+    if (has_waited && (result == 0 || is_gone) && channel->config.drained)
+        channel->config.drained(channel, (int)result, channel->object.context.info);
+    // What the other end had sent before it went is still received.
+    return result < 0 && !is_gone ? (int)result : 0;
 }
 
 static void ready(runloop_source *source, void *info) {
@@ -184,6 +198,34 @@ static void ready(runloop_source *source, void *info) {
         result = receive(channel);
     if (result < 0)
         end(channel, result);
+}
+
+int runloop_channel_hold_message(runloop_channel *channel) {
+    int result = runloop__channel_check(channel);
+    if (result < 0)
+        return result;
+    runloop__channel_lock(channel);
+    result = channel->socket < 0 ? -EPIPE : 0;
+    if (result == 0) {
+        channel->held++;
+        runloop__channel_watch(channel);
+    }
+    runloop__channel_unlock(channel);
+    return result;
+}
+
+int runloop_channel_release_message(runloop_channel *channel) {
+    int result = runloop__channel_check(channel);
+    if (result < 0)
+        return result;
+    runloop__channel_lock(channel);
+    result = channel->held == 0 ? -EINVAL : 0;
+    if (result == 0) {
+        channel->held--;
+        runloop__channel_watch(channel);
+    }
+    runloop__channel_unlock(channel);
+    return result;
 }
 
 //===-- its life -----------------------------------------------------------------------------------------------------===//

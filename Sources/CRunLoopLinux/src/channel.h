@@ -25,6 +25,7 @@ struct runloop_channel {
     struct outgoing *first, **last;
     size_t count, bytes;
     size_t calls;        ///< received and not answered
+    size_t held;         ///< messages that the client holds
     size_t answers;      ///< of the packets that wait
     size_t unanswered;   ///< requests that the other end has not answered, those that have timed out included
     struct link timed;   ///< requests that were sent and not answered, by deadline,
@@ -45,8 +46,8 @@ int runloop__channel_check_message(runloop_channel *channel, const void *bytes, 
 
 /// HOLDS: channel. Sends a packet now, or puts a copy into the queue.
 int runloop__channel_transmit(runloop_channel *channel, const struct packet *packet, bool is_limited);
-/// HOLDS: channel. Sends what waits. -EPIPE or another error that ends the channel.
-int runloop__channel_flush(runloop_channel *channel);
+/// HOLDS: channel. Sends what waits: how many packets are left, or an error; -EPIPE has dropped them.
+ptrdiff_t runloop__channel_flush(runloop_channel *channel);
 /// HOLDS: channel.
 void runloop__channel_drop_queue(runloop_channel *channel);
 

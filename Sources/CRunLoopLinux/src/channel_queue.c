@@ -82,7 +82,7 @@ static void drop_first(runloop_channel *channel) {
     free_outgoing(outgoing);
 }
 
-int runloop__channel_flush(runloop_channel *channel) {
+ptrdiff_t runloop__channel_flush(runloop_channel *channel) {
     int result = 0;
     while (result == 0 && channel->first) {
         result = runloop__wire_send(channel->socket, &channel->first->packet);
@@ -93,7 +93,7 @@ int runloop__channel_flush(runloop_channel *channel) {
     if (result == -EPIPE)
         runloop__channel_drop_queue(channel);
     runloop__channel_watch(channel);
-    return result == -EAGAIN || result == -EPIPE ? 0 : result;
+    return result == 0 || result == -EAGAIN ? (ptrdiff_t)channel->count : result;
 }
 
 void runloop__channel_drop_queue(runloop_channel *channel) {

@@ -1,0 +1,166 @@
+// channels_held.c — back-pressure of channels: messages that are held, and when messages that waited were sent.
+#include "channels.h"
+
+static void hold_received(runloop_channel *channel, runloop_channel_message *message, void *info) {
+    note_received(channel, message, info);
+    if (!message->call)
+        EXPECT_EQ(runloop_channel_hold_message(channel), 0);
+}
+
+static runloop_channel *add(int descriptor, const runloop_channel_config *config) {
+    runloop_channel *channel = NULL;
+    REQUIRE(runloop_channel_create(descriptor, config, &channel) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), runloop_channel_get_source(channel), MODE) == 0);
+    return channel;
+}
+
+/// The first sends, and the second, with the limit, holds what it receives.
+static void make_holding(runloop_channel *channels[2], size_t max_calls) {
+    int sockets[2];
+    make_sockets(sockets);
+    channels[0] = add_channel_with(sockets[0], (runloop_channel_config){0});
+    channels[1] =
+        add(sockets[1], &(runloop_channel_config){.max_calls = max_calls, .receive = hold_received, .ended = note_end});
+}
+
+TEST("messages that are held are received up to the limit, and more when they are released") {
+    runloop_channel *channels[2];
+    make_holding(channels, 2);
+    for (int i = 0; i < 5; i++)
+        EXPECT_EQ(tell(channels[0], "m"), 0);
+    for (size_t most = 2; most <= 5; most++) {
+        RUN_UNTIL(MODE, received_count == most);
+        EXPECT_EQ(run_for(MODE, 5 * MS), RUNLOOP_RESULT_TIMED_OUT);
+        EXPECT_EQ(received_count, most);
+        EXPECT_EQ(runloop_channel_release_message(channels[1]), 0);
+    }
+    EXPECT_EQ(runloop_channel_release_message(channels[1]), 0);
+    EXPECT_EQ(runloop_channel_release_message(channels[1]), -EINVAL);
+    for (int i = 0; i < 2; i++)
+        end_channel(channels[i]);
+}
+
+TEST("messages that are held and requests that are not answered have one limit") {
+    runloop_channel *channels[2];
+    make_holding(channels, 2);
+    keeps_calls = true;
+    struct outcome outcome = {0};
+    EXPECT_EQ(request(channels[0], "q", 0, &outcome), 0);
+    EXPECT_EQ(tell(channels[0], "m"), 0);
+    EXPECT_EQ(tell(channels[0], "m"), 0);
+    RUN_UNTIL(MODE, received_count == 2);
+    EXPECT_EQ(run_for(MODE, 5 * MS), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_EQ(received_count, 2);
+    runloop_call_release(kept_call);
+    RUN_UNTIL(MODE, received_count == 3 && outcome.replies == 1);
+    for (int i = 0; i < 2; i++)
+        end_channel(channels[i]);
+}
+
+TEST("who awaits a reply goes on receiving, up to as many messages again") {
+    runloop_channel *channels[2];
+    make_holding(channels, 2);
+    for (int i = 0; i < 3; i++)
+        EXPECT_EQ(tell(channels[0], "m"), 0);
+    RUN_UNTIL(MODE, received_count == 2);
+    struct outcome outcome = {0};
+    EXPECT_EQ(request(channels[1], "q", 0, &outcome), 0);
+    // Behind the third message.
+    RUN_UNTIL(MODE, outcome.replies == 1);
+    size_t requests = 1;
+    EXPECT_EQ(received_count, 3 + requests);
+    keeps_calls = true;
+    EXPECT_EQ(request(channels[1], "q", 0, &outcome), 0);
+    for (int i = 0; i < 5; i++)
+        EXPECT_EQ(tell(channels[0], "m"), 0);
+    requests++;
+    RUN_UNTIL(MODE, received_count == 4 + requests);
+    EXPECT_EQ(run_for(MODE, 5 * MS), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_EQ(received_count, 4 + requests);
+    runloop_call_release(kept_call);
+    for (int i = 0; i < 2; i++)
+        end_channel(channels[i]);
+}
+
+TEST("the end of the other side is noticed although all messages that are allowed are held") {
+    runloop_channel *channels[2];
+    make_holding(channels, 1);
+    for (int i = 0; i < 3; i++)
+        EXPECT_EQ(tell(channels[0], "m"), 0);
+    end_channel(channels[0]);
+    RUN_UNTIL(MODE, ends == 1);
+    EXPECT_EQ(received_count, 3);
+    EXPECT_EQ(runloop_channel_hold_message(channels[1]), -EPIPE);
+    EXPECT_EQ(runloop_channel_release_message(channels[1]), 0);
+    EXPECT_EQ(runloop_channel_hold_message(NULL), -EINVAL);
+    EXPECT_EQ(runloop_channel_release_message(NULL), -EINVAL);
+    end_channel(channels[1]);
+}
+
+struct drain {
+    int count, error, ends_before;
+};
+
+static void note_drained(runloop_channel *channel, int error, void *info) {
+    struct drain *drain = info;
+    (void)channel;
+    drain->count++;
+    drain->error = error;
+    drain->ends_before = ends;
+}
+
+/// The first channel with messages that wait, as many as it takes; the socket that they are sent to.
+static runloop_channel *make_waiting(struct drain *drain, size_t *sent, int *socket) {
+    static char bytes[30000];
+    int sockets[2];
+    make_sockets(sockets);
+    *socket = sockets[1];
+    runloop_channel *channel =
+        add(sockets[0], &(runloop_channel_config){
+                            .context.info = drain, .max_messages = 8, .ended = note_end, .drained = note_drained});
+    int result;
+    while ((result = runloop_channel_send(channel, bytes, sizeof bytes, NULL, 0)) == 0)
+        ++*sent;
+    EXPECT_EQ(result, -EAGAIN);
+    return channel;
+}
+
+TEST("when all messages that had waited were sent, that is told once, and there is space") {
+    struct drain drain = {0};
+    size_t sent = 0;
+    int socket;
+    runloop_channel *channel = make_waiting(&drain, &sent, &socket);
+    EXPECT_EQ(run_for(MODE, 5 * MS), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_EQ(drain.count, 0);
+    runloop_channel *receiver = add_channel_with(socket, (runloop_channel_config){0});
+    RUN_UNTIL(MODE, received_count == sent);
+    EXPECT(drain.count == 1 && drain.error == 0);
+    EXPECT_EQ(tell(channel, "more"), 0);
+    RUN_UNTIL(MODE, received_count == sent + 1);
+    EXPECT_EQ(drain.count, 1);
+    end_channel(channel);
+    end_channel(receiver);
+}
+
+TEST("messages that wait when the other end goes can't be sent, which is told before the end") {
+    struct drain drain = {0};
+    size_t sent = 0;
+    int socket;
+    runloop_channel *channel = make_waiting(&drain, &sent, &socket);
+    close(socket);
+    RUN_UNTIL(MODE, ends == 1);
+    EXPECT(drain.count == 1 && drain.error == -EPIPE && drain.ends_before == 0);
+    end_channel(channel);
+}
+
+TEST("a channel that is ended while messages wait is not called for them any more") {
+    struct drain drain = {0};
+    size_t sent = 0;
+    int socket;
+    runloop_channel *channel = make_waiting(&drain, &sent, &socket);
+    runloop_channel_invalidate(channel);
+    EXPECT_EQ(run_for(MODE, 5 * MS), RUNLOOP_RESULT_FINISHED);
+    EXPECT_EQ(drain.count, 0);
+    close(socket);
+    runloop_channel_release(channel);
+}
