@@ -9,6 +9,8 @@ extension RunLoop {
     ///     }
     ///     let reply = try await channel.request("text".utf8, timeout: .seconds(1))
     ///
+    /// Without a closure, tasks take what is received from ``messages``.
+    ///
     /// A ``Port`` hands over values within a process; a channel carries bytes between processes, and what they mean is its users'
     /// business. The closure is called for one message at a time, in the order in which they were sent. The other process need not be
     /// trusted: what it sends is limited by ``Options``, and what no channel sends ends this one.
@@ -26,6 +28,8 @@ extension RunLoop {
         /// The loop on whose thread messages are received.
         public let loop: RunLoop
         private let handle: ChannelHandle
+        /// For tasks; `nil` if a closure receives the messages.
+        private let inbox: ChannelInbox?
         private let onEnd: (@Sendable (Channel, End) -> Void)?
         private let generation = ForkGeneration()
         private let state = Guarded(State())
@@ -62,12 +66,26 @@ extension RunLoop {
             try self.init(.path(path), loop, options, mode, onEnd, ChannelReceiver(receive))
         }
 
+        /// Makes a channel of a connected socket, whose messages tasks take from ``messages``. Otherwise as with a closure.
+        public convenience init(
+            adopting descriptor: CInt, on loop: RunLoop, options: Options = Options(), inMode mode: Mode = .common
+        ) throws(ChannelError) {
+            try self.init(.descriptor(descriptor), loop, options, mode, nil, ChannelReceiver(ChannelInbox()))
+        }
+
+        /// Makes a channel to a process that listens, whose messages tasks take from ``messages``. Otherwise as with a closure.
+        public convenience init(
+            connectingTo path: String, on loop: RunLoop, options: Options = Options(), inMode mode: Mode = .common
+        ) throws(ChannelError) {
+            try self.init(.path(path), loop, options, mode, nil, ChannelReceiver(ChannelInbox()))
+        }
+
         init(
             _ target: ChannelHandle.Target, _ loop: RunLoop, _ options: Options, _ mode: Mode,
             _ onEnd: (@Sendable (Channel, End) -> Void)?, _ receiver: ChannelReceiver
         ) throws(ChannelError) {
             handle = try ChannelHandle(target, options, receiver)
-            (self.loop, self.onEnd) = (loop, onEnd)
+            (self.loop, self.onEnd, inbox) = (loop, onEnd, receiver.inbox)
             // Before the loop has it, and so before anybody calls the receiver.
             receiver.channel = self
             try begin(mode)
@@ -90,15 +108,70 @@ extension RunLoop {
             }
         }
 
+        /// What the channel receives, for tasks. A precondition failure if a closure receives it. Any thread. O(1).
+        ///
+        ///     let channel = try RunLoop.Channel(connectingTo: "lengths", on: loop)
+        ///     for try await message in channel.messages {
+        ///         try message.reply("\(message.bytes.count)".utf8)
+        ///     }
+        public var messages: Messages {
+            precondition(inbox != nil, "The messages of a channel go to its closure or to tasks.")
+            return Messages(channel: self)
+        }
+
+        func nextMessage(
+            isolation actor: isolated (any Actor)?
+        ) async throws(ChannelError) -> ReceivedMessage? {
+            // A forked child has none of its parent's threads, and nobody would resume the task.
+            if generation.isOver { return nil }
+            return try await inbox?.next(of: handle, isolation: actor)
+        }
+
+        func received(_ message: ReceivedMessage, in inbox: ChannelInbox) { inbox.append(message, of: handle) }
+
+        func drained() { handle.drained() }
+
         /// Sends a message for which no reply is expected. Does not wait. Any thread. O(bytes), a system call.
         ///
         /// - Parameters:
         ///   - bytes: are copied.
         ///   - descriptors: the other end gets descriptors of the same files. These remain the caller's.
-        /// - Throws: `full`, `tooLarge`, `closed`, and `failed` with what the system has against it. Then nothing was sent.
+        /// - Throws: `full`, also while tasks wait to send; `tooLarge`, `closed`, and `failed` with what the system has against it. Then
+        ///   nothing was sent.
         public func send(_ bytes: some Collection<UInt8>, descriptors: [CInt] = []) throws(ChannelError) {
+            if generation.isOver { throw .closed }
             let result = handle.send(bytes, descriptors)
             if result < 0 { throw ChannelError(result: result) }
+        }
+
+        /// Sends a message for which no reply is expected, and waits for space if there is none: until the other end has read what was sent
+        /// before. The task blocks no thread. Messages of tasks that wait are sent in the order of their calls. O(bytes), and O(tasks that wait)
+        /// to give up.
+        ///
+        /// - Parameters:
+        ///   - bytes: are copied.
+        ///   - descriptors: as of `send`; they must be open until this returns.
+        ///   - timeout: how long to wait at most; `nil` is as long as it takes.
+        ///   - clock: measures the timeout.
+        /// - Throws: `tooLarge`, `closed`, `timedOut`, `cancelled`, and `failed` with what the system has against it. Then nothing was sent. A
+        ///   call that need not wait sends even if its task is cancelled.
+        public func sendWaiting(
+            _ bytes: some Collection<UInt8>, descriptors: [CInt] = [], timeout: Duration? = nil,
+            clock: some _Concurrency.Clock<Duration> = ContinuousClock(),
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(ChannelError) {
+            if generation.isOver { throw .closed }
+            let (answer, handle) = (PortAnswer<ChannelSenders.Outcome>(), handle)
+            let number = handle.send(Array(bytes), descriptors, answer)
+            let outcome: ChannelSenders.Outcome
+            do throws(PortError) {
+                outcome = try await answer.wait(timeout: timeout, clock: clock, isolation: actor) {
+                    handle.withdraw(number)
+                }
+            } catch {
+                throw ChannelError(error)
+            }
+            try outcome.get()
         }
 
         /// Sends a request and returns the reply. The task blocks no thread. Any thread, any task.
@@ -113,6 +186,7 @@ extension RunLoop {
             _ bytes: some Collection<UInt8>, descriptors: [CInt] = [], timeout: Duration? = nil,
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(ChannelError) -> Reply {
+            if generation.isOver { throw .closed }
             let answer = PortAnswer<Reply>()
             let number = try handle.request(bytes, descriptors, timeout: timeout.map(Nanoseconds.of), answer)
             do throws(PortError) {
@@ -146,6 +220,7 @@ extension RunLoop {
             if former.isOver { return }
             former.presence?.invalidate()
             handle.invalidate()
+            inbox?.finish(reason)
             if let reason { onEnd?(self, reason) }
         }
     }

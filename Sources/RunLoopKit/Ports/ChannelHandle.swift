@@ -10,6 +10,7 @@ final class ChannelHandle: Sendable {
     }
 
     private nonisolated(unsafe) let core: OpaquePointer
+    private let senders = ChannelSenders()
 
     init(
         _ target: Target, _ options: RunLoop.Channel.Options, _ receiver: ChannelReceiver
@@ -23,6 +24,9 @@ final class ChannelHandle: Sendable {
         }
         config.ended = { _, reason, info in
             withInfo(info, as: ChannelReceiver.self) { $0.channel?.end(RunLoop.Channel.End(result: reason)) }
+        }
+        config.drained = { _, _, info in
+            withInfo(info, as: ChannelReceiver.self) { $0.channel?.drained() }
         }
         var core: OpaquePointer?
         let result =
@@ -49,8 +53,28 @@ final class ChannelHandle: Sendable {
     }
 
     func send(_ bytes: some Collection<UInt8>, _ descriptors: [CInt]) -> Int32 {
-        withBytes(bytes) { runloop_channel_send(core, $0, $1, descriptors, descriptors.count) }
+        // The bytes first: a collection may be computed, by code that uses the channel.
+        withBytes(bytes) { start, count in senders.attempt { send(start, count, descriptors) } }
     }
+
+    private func send(_ start: UnsafePointer<UInt8>?, _ count: Int, _ descriptors: [CInt]) -> Int32 {
+        runloop_channel_send(core, start, count, descriptors, descriptors.count)
+    }
+
+    /// Settles the answer when the message was sent, now or later, or can't be.
+    ///
+    /// - Returns: the number by which it can be withdrawn.
+    func send(_ bytes: [UInt8], _ descriptors: [CInt], _ answer: PortAnswer<ChannelSenders.Outcome>) -> UInt {
+        senders.enqueue(bytes, descriptors, answer, send)
+    }
+
+    func withdraw(_ number: UInt) -> Bool { senders.withdraw(number) }
+
+    /// Messages that had waited were sent, or can't be.
+    func drained() { senders.drained(send) }
+
+    func holdMessage() { runloop_channel_hold_message(core) }
+    func releaseMessage() { runloop_channel_release_message(core) }
 
     /// `answer` is settled by the channel, unless there is an error.
     ///
@@ -74,8 +98,10 @@ final class ChannelHandle: Sendable {
             releaseInfo(info)
         }
         var number: UInt64 = 0
-        let result = withBytes(bytes) {
-            runloop_channel_request(core, $0, $1, descriptors, descriptors.count, &config, &number)
+        let result = withBytes(bytes) { start, count in
+            senders.attempt {
+                runloop_channel_request(core, start, count, descriptors, descriptors.count, &config, &number)
+            }
         }
         if result < 0 {
             releaseInfo(config.info)
@@ -99,18 +125,36 @@ final class ChannelHandle: Sendable {
         return RunLoop.Channel.Peer(peer)
     }
 
-    func invalidate() { runloop_channel_invalidate(core) }
+    func invalidate() {
+        runloop_channel_invalidate(core)
+        senders.finish()
+    }
 }
 
 /// What a channel calls.
 final class ChannelReceiver: @unchecked Sendable {
+    private enum Target {
+        /// Called on the loop's thread only.
+        case closure((consuming RunLoop.Channel.Message) -> Void)
+        case inbox(ChannelInbox)
+    }
+
     /// Written before the loop has the channel.
     weak var channel: RunLoop.Channel?
-    /// Called on the loop's thread only.
-    private let receive: (consuming RunLoop.Channel.Message) -> Void
+    private let target: Target
 
     init(_ receive: sending @escaping (consuming RunLoop.Channel.Message) -> Void) {
-        self.receive = receive
+        target = .closure(receive)
+    }
+
+    init(_ inbox: ChannelInbox) {
+        target = .inbox(inbox)
+    }
+
+    /// `nil` if a closure receives the messages.
+    var inbox: ChannelInbox? {
+        if case .inbox(let inbox) = target { return inbox }
+        return nil
     }
 
     func received(_ message: inout runloop_channel_message) {
@@ -118,7 +162,12 @@ final class ChannelReceiver: @unchecked Sendable {
         guard let channel else { return }
         let bytes = [UInt8](UnsafeRawBufferPointer(start: message.bytes, count: message.length))
         let descriptors = takeDescriptors(message.descriptors, message.descriptor_count)
-        receive(RunLoop.Channel.Message(bytes, descriptors, channel, call: message.call.flatMap(runloop_call_retain)))
+        let call = message.call.flatMap(runloop_call_retain)
+        switch target {
+        case .closure(let receive): receive(RunLoop.Channel.Message(bytes, descriptors, channel, call: call))
+        case .inbox(let inbox):
+            channel.received(RunLoop.Channel.ReceivedMessage(bytes, descriptors, call: call), in: inbox)
+        }
     }
 }
 

@@ -119,8 +119,9 @@ extension RunLoop.Channel {
         public var byteLimit: Int
         /// How many descriptors a message may have, in both directions, at most 250.
         public var descriptorLimit: Int
-        /// How many requests of the other end may be unanswered, or have replies that it has not read; nothing is read meanwhile. (Some
-        /// more replies may wait if replies of the other end are awaited, so that the two don't wait for one another.)
+        /// How many requests of the other end may be unanswered, or have replies that it has not read, together with the messages that no
+        /// task has taken yet; nothing is read meanwhile. (If replies of the other end are awaited, some more replies may
+        /// wait, and as many messages again, so that the two don't wait for one another.)
         public var requestLimit: Int
         /// Otherwise the process at the other end must have the effective user of this one.
         public var allowsAnyUser: Bool

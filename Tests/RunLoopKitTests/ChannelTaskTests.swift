@@ -1,0 +1,234 @@
+import Glibc
+import RunLoopKit
+import RunLoopKitTesting
+import Synchronization
+import Testing
+
+private typealias Channel = RunLoop.Channel
+
+/// Two channels that are connected: one that sends, of which few messages may wait, and one whose messages tasks take.
+private final class TaskPair: Sendable {
+    let threads: [RunLoop.Thread]
+    let sender: Channel
+    let receiver: Channel
+
+    init(requestLimit: Int = 3) throws {
+        threads = [try RunLoop.Thread(), try RunLoop.Thread()]
+        var ends: [CInt] = [-1, -1]
+        let result = socketpair(AF_UNIX, CInt(SOCK_SEQPACKET.rawValue), 0, &ends)
+        try #require(result == 0)
+        sender = try Channel(adopting: ends[0], on: threads[0].loop, options: .init(messageLimit: 2)) { _ in }
+        receiver = try Channel(adopting: ends[1], on: threads[1].loop, options: .init(requestLimit: requestLimit))
+    }
+
+    deinit {
+        for thread in threads { thread.stop() }
+    }
+
+    /// Sends large messages that nobody takes, until there is no space for a while.
+    ///
+    /// - Returns: how many were sent.
+    func fill() async throws -> Int {
+        let bytes = [UInt8](repeating: 255, count: 40_000)
+        for count in 0..<1000 {
+            do {
+                try await sender.sendWaiting(bytes, timeout: .milliseconds(30))
+            } catch {
+                #expect(error == .timedOut)
+                return count
+            }
+        }
+        Issue.record("A channel takes everything, though nobody takes it from there.")
+        return 1000
+    }
+
+    /// Takes the messages of `fill`.
+    func drop(_ count: Int, of messages: inout Channel.Messages.Iterator) async throws {
+        for _ in 0..<count { #expect(try await messages.next()?.bytes.count == 40_000) }
+    }
+}
+
+private func nextMessage(of channel: Channel) async throws(RunLoop.ChannelError) -> Channel.ReceivedMessage? {
+    var messages = channel.messages.makeAsyncIterator()
+    return try await messages.next()
+}
+
+@Suite struct ChannelTaskTests {
+    @Test("A task that sends waits while nobody takes what was sent, and goes on in order; nobody overtakes it")
+    func sendsWhenThereIsSpace() async throws {
+        let pair = try TaskPair()
+        let filled = try await pair.fill()
+        let sent = Count()
+        let sending = Task {
+            for number in 0..<20 {
+                try await pair.sender.sendWaiting([UInt8(number)])
+                sent.increment()
+            }
+        }
+        #expect(throws: RunLoop.ChannelError.full) { try pair.sender.send([]) }
+        await #expect(throws: RunLoop.ChannelError.full) { try await pair.sender.request([]) }
+        #expect(sent.value == 0)
+        var messages = pair.receiver.messages.makeAsyncIterator()
+        try await pair.drop(filled, of: &messages)
+        for number in 0..<20 { #expect(try await messages.next()?.bytes == [UInt8(number)]) }
+        try await sending.value
+        #expect(sent.value == 20)
+    }
+
+    @Test("Many tasks that wait send one message each, whole")
+    func manySenders() async throws {
+        let pair = try TaskPair()
+        let filled = try await pair.fill()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<200 {
+                group.addTask { try await pair.sender.sendWaiting([UInt8](repeating: UInt8(number), count: 1000)) }
+            }
+            var messages = pair.receiver.messages.makeAsyncIterator()
+            try await pair.drop(filled, of: &messages)
+            var numbers: Set<UInt8> = []
+            for _ in 0..<200 {
+                let bytes = try #require(try await messages.next()).bytes
+                #expect(bytes == [UInt8](repeating: bytes[0], count: 1000))
+                numbers.insert(bytes[0])
+            }
+            #expect(numbers.count == 200)
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("A task that is cancelled, or whose timeout passes, has not sent; one that need not wait sends all the same")
+    func withdraws() async throws {
+        let pair = try TaskPair()
+        let filled = try await pair.fill()
+        let cancelled = Task { try await pair.sender.sendWaiting("cancelled".utf8) }
+        cancelled.cancel()
+        await #expect(throws: RunLoop.ChannelError.cancelled) { try await cancelled.value }
+        let begin = ContinuousClock.now
+        await #expect(throws: RunLoop.ChannelError.timedOut) {
+            try await pair.sender.sendWaiting("late".utf8, timeout: .milliseconds(20))
+        }
+        #expect(ContinuousClock.now - begin >= .milliseconds(20))
+        var messages = pair.receiver.messages.makeAsyncIterator()
+        try await pair.drop(filled, of: &messages)
+        let isCancelled = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await pair.sender.sendWaiting("sent".utf8)
+        }
+        try await isCancelled.value
+        #expect(try await messages.next()?.bytes == Array("sent".utf8))
+        await #expect(throws: RunLoop.ChannelError.tooLarge) {
+            try await pair.sender.sendWaiting([UInt8](repeating: 0, count: 2 << 20))
+        }
+    }
+
+    @Test("When the other end goes, or this one ends, every task that waits to send learns it")
+    func closes() async throws {
+        for isPeer in [true, false] {
+            let pair = try TaskPair()
+            _ = try await pair.fill()
+            let waiting = (0..<3).map { number in Task { try await pair.sender.sendWaiting([UInt8(number)]) } }
+            (isPeer ? pair.receiver : pair.sender).invalidate()
+            for task in waiting {
+                await #expect(throws: RunLoop.ChannelError.closed) { try await task.value }
+            }
+            await #expect(throws: RunLoop.ChannelError.closed) { try await pair.sender.sendWaiting([]) }
+        }
+    }
+
+    @Test("Requests are replied to by whoever takes them, once, and dropped with their object")
+    func answers() async throws {
+        let pair = try TaskPair()
+        let replying = Task {
+            var second: RunLoop.ChannelError?
+            for try await message in pair.receiver.messages where message.isRequest {
+                if message.bytes.isEmpty { continue }
+                try message.reply(message.bytes + [0])
+                do throws(RunLoop.ChannelError) { try message.reply([9]) } catch { second = error }
+            }
+            return second
+        }
+        #expect(try await pair.sender.request([1]).bytes == [1, 0])
+        await #expect(throws: RunLoop.ChannelError.dropped) { try await pair.sender.request([]) }
+        #expect(try await pair.sender.request([2]).bytes == [2, 0])
+        pair.sender.invalidate()
+        #expect(try await replying.value == .failed(.invalid))
+    }
+
+    @Test(
+        "An iteration ends after what the other end had sent, or at once if its own end is invalidated or its task cancelled"
+    )
+    func iterationEnds() async throws {
+        let pair = try TaskPair(requestLimit: 8)
+        let iterating = Task { try await nextMessage(of: pair.receiver)?.bytes }
+        iterating.cancel()
+        #expect(try await iterating.value == nil)
+        for number in 0..<5 { try pair.sender.send([UInt8(number)]) }
+        pair.sender.invalidate()
+        var received: [UInt8] = []
+        for try await message in pair.receiver.messages { received += message.bytes }
+        #expect(received == [0, 1, 2, 3, 4])
+
+        let other = try TaskPair()
+        try other.sender.send([1])
+        let first = try await nextMessage(of: other.receiver)
+        #expect(first?.bytes == [1] && first?.isRequest == false)
+        let request = Task { try await other.sender.request([2]) }
+        let waiting = Task { try await nextMessage(of: other.receiver) }
+        let taken = try await waiting.value
+        #expect(taken?.isRequest == true)
+        other.receiver.invalidate()
+        #expect(try await nextMessage(of: other.receiver) == nil)
+        await #expect(throws: RunLoop.ChannelError.closed) { try await request.value }
+        #expect(throws: RunLoop.ChannelError.closed) { try taken?.reply([]) }
+    }
+
+    @Test("What no channel sends is an error of the iteration")
+    func protocolIsViolated() async throws {
+        let thread = try RunLoop.Thread()
+        defer { thread.stop() }
+        var ends: [CInt] = [-1, -1]
+        let result = socketpair(AF_UNIX, CInt(SOCK_SEQPACKET.rawValue), 0, &ends)
+        try #require(result == 0)
+        let channel = try Channel(adopting: ends[0], on: thread.loop)
+        #expect(send(ends[1], "?", 1, CInt(MSG_NOSIGNAL)) == 1)
+        await #expect(throws: RunLoop.ChannelError.self) {
+            for try await _ in channel.messages {}
+        }
+        #expect(!channel.isValid)
+        close(ends[1])
+    }
+
+    @Test("A channel is freed although nobody has taken what it has received")
+    func isFreed() async throws {
+        let thread = try RunLoop.Thread()
+        defer { thread.stop() }
+        var ends: [CInt] = [-1, -1]
+        let result = socketpair(AF_UNIX, CInt(SOCK_SEQPACKET.rawValue), 0, &ends)
+        try #require(result == 0)
+        let sender = try Channel(adopting: ends[1], on: thread.loop) { _ in }
+        do {
+            let channel = try Channel(adopting: ends[0], on: thread.loop)
+            try sender.send([1])
+            _ = Task { try await sender.request([2]) }
+            #expect(try await nextMessage(of: channel)?.bytes == [1])
+            try sender.send([3])
+        }
+        await #expect(throws: RunLoop.ChannelError.closed) { try await sender.request([3], timeout: generous) }
+    }
+
+    @Test("A request whose task is cancelled is withdrawn; a late reply to it is ignored, and disturbs no other")
+    func lateReplyIsIgnored() async throws {
+        let pair = try TaskPair()
+        let asking = Task { try await pair.sender.request("first".utf8) }
+        var messages = pair.receiver.messages.makeAsyncIterator()
+        let first = try #require(try await messages.next())
+        asking.cancel()
+        await #expect(throws: RunLoop.ChannelError.cancelled) { try await asking.value }
+        let other = Task { try await pair.sender.request("second".utf8) }
+        let second = try #require(try await messages.next())
+        try first.reply("late".utf8)
+        try second.reply("in time".utf8)
+        #expect(try await other.value.bytes == Array("in time".utf8))
+        #expect(pair.sender.isValid && pair.receiver.isValid)
+    }
+}
