@@ -1,5 +1,6 @@
 import Glibc
 import RunLoopKit
+import Synchronization
 import Testing
 
 @Suite struct WriterTests {
@@ -241,4 +242,42 @@ func makeSocketPair() throws -> (CInt, CInt) {
     var size: CInt = 4096
     setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<CInt>.size))
     return (ends[0], ends[1])
+}
+
+/// A byte that counts how often it is asked for, which is once for each attempt to write it.
+private struct CountedByte: RandomAccessCollection {
+    let asked: Count
+    let byte: UInt8 = 120
+    var startIndex: Int { 0 }
+    var endIndex: Int { 1 }
+    subscript(position: Int) -> UInt8 { byte }
+
+    func withContiguousStorageIfAvailable<Result>(
+        _ body: (UnsafeBufferPointer<UInt8>) throws -> Result
+    ) rethrows -> Result? {
+        asked.increment()
+        return try withUnsafePointer(to: byte) { try body(UnsafeBufferPointer(start: $0, count: 1)) }
+    }
+}
+
+extension WriterTests {
+    @Test("Tasks that wait try a few times each, however many there are")
+    func attempts() async throws {
+        let thread = try RunLoop.Thread()
+        let (reader, output) = try makeSocketPair()
+        let writer = try RunLoop.Writer(output, on: thread.loop, limit: 1, closesDescriptor: true)
+        let (asked, total) = (Count(), 500)
+        // The kernel's buffer is full, and so is the writer's.
+        while try writer.enqueue("f") || writer.waitingCount == 0 {}
+        let writing = (0..<total).map { _ in Task { try await writer.write(CountedByte(asked: asked)) } }
+        #expect(try await eventually { asked.value >= total })
+        let finishing = Task { try await writer.finish() }
+        var received = 0
+        for try await chunk in thread.loop.chunks(of: reader) { received += chunk.count { $0 == 120 } }
+        for task in writing { #expect(try await task.value == 1) }
+        #expect(try await finishing.value)
+        #expect(received == total)
+        #expect(asked.value <= 4 * total, "\(asked.value)")
+        close(reader)
+    }
 }

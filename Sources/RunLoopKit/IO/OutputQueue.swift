@@ -1,6 +1,7 @@
 /// The tasks that wait for an output: those that write, in a line, and those that wait for its end.
 ///
-/// Only the first of the line writes, so the bytes of one write are never mixed with another's.
+/// Only the first of the line writes, so the bytes of one write are never mixed with another's, and only the first is resumed when it can go
+/// on: `n` tasks that wait make about `n` attempts in all.
 final class OutputQueue: Sendable {
     typealias Ticket = UInt
 
@@ -26,15 +27,33 @@ final class OutputQueue: Sendable {
         case cancelled
     }
 
+    private typealias Waiter = UnsafeContinuation<Wait, Never>
+
     private struct State {
         /// Those who write, in the order of their arrival.
-        var line: [Ticket] = []
+        var line = PortQueue<Ticket>()
         var ticketsSoFar: Ticket = 0
-        var waiters: [Ticket: UnsafeContinuation<Wait, Never>] = [:]
+        /// In the line, or not.
+        var waiters: [Ticket: Waiter] = [:]
+        var waitersOutside: [Ticket: Waiter] = [:]
         /// How often something has happened for which a task may wait.
         var changes: UInt = 0
         var drains: UInt = 0
         var failure: RunLoop.Error?
+
+        mutating func takeFirst() -> [Waiter] {
+            line.first.flatMap { waiters.removeValue(forKey: $0) }.map { [$0] } ?? []
+        }
+
+        mutating func takeOutside() -> [Waiter] {
+            defer { waitersOutside = [:] }
+            return Array(waitersOutside.values)
+        }
+
+        mutating func takeAll() -> [Waiter] {
+            defer { waiters = [:] }
+            return Array(waiters.values) + takeOutside()
+        }
     }
 
     private let state = Guarded(State())
@@ -56,8 +75,17 @@ final class OutputQueue: Sendable {
         }
     }
 
+    /// O(1) for the first of the line.
     func leave(_ ticket: Ticket) {
-        change { $0.line.removeAll { $0 == ticket } }
+        change { state in
+            guard let offset = state.line.firstOffset(where: { $0 == ticket }) else { return [] }
+            if offset > 0 {
+                _ = state.line.remove(at: offset)
+                return []
+            }
+            _ = state.line.removeFirst()
+            return state.takeFirst()
+        }
     }
 
     /// All output that has waited was sent, or can't be.
@@ -65,12 +93,16 @@ final class OutputQueue: Sendable {
         change { state in
             state.drains += 1
             if state.failure == nil { state.failure = error }
+            return state.failure == nil ? state.takeFirst() + state.takeOutside() : state.takeAll()
         }
     }
 
     /// Ends every wait and every further attempt. The first reason counts.
     func fail(_ error: RunLoop.Error) {
-        change { if $0.failure == nil { $0.failure = error } }
+        change { state in
+            if state.failure == nil { state.failure = error }
+            return state.takeAll()
+        }
     }
 
     /// How often all output was sent after it had waited.
@@ -94,31 +126,39 @@ final class OutputQueue: Sendable {
         }
     }
 
-    /// Waits for a change after the one with that number. Returns at once if there was one.
-    func wait(_ ticket: Ticket, after changes: UInt, isolation actor: isolated (any Actor)?) async -> Wait {
+    /// Waits until it can go on, unless something has changed since that number. Who is in the line can go on when it is the first, and after
+    /// a drain; anybody else after a drain; and all if the output has failed.
+    func wait(
+        _ ticket: Ticket, isInLine: Bool = true, after changes: UInt, isolation actor: isolated (any Actor)?
+    ) async -> Wait {
         await withTaskCancellationHandler(
             operation: {
                 await withUnsafeContinuation(isolation: actor) { waiter in
                     let known: Wait? = state.withLock { state in
                         if state.changes != changes { return .changed }
                         if Task.isCancelled { return .cancelled }
-                        state.waiters[ticket] = waiter
+                        if isInLine { state.waiters[ticket] = waiter } else { state.waitersOutside[ticket] = waiter }
                         return nil
                     }
                     if let known { waiter.resume(returning: known) }
                 }
             },
-            onCancel: { state.withLock { $0.waiters.removeValue(forKey: ticket) }?.resume(returning: .cancelled) },
+            onCancel: { cancel(ticket) },
             isolation: actor)
     }
 
-    /// Changes the state, and lets all who wait look again.
-    private func change(_ body: (inout State) -> Void) {
+    private func cancel(_ ticket: Ticket) {
+        let waiter = state.withLock { state in
+            state.waiters.removeValue(forKey: ticket) ?? state.waitersOutside.removeValue(forKey: ticket)
+        }
+        waiter?.resume(returning: .cancelled)
+    }
+
+    /// Changes the state, and resumes those who can go on.
+    private func change(_ body: (inout State) -> [Waiter]) {
         let waiters = state.withLock { state in
-            body(&state)
             state.changes += 1
-            defer { state.waiters = [:] }
-            return state.waiters.values
+            return body(&state)
         }
         for waiter in waiters { waiter.resume(returning: .changed) }
     }

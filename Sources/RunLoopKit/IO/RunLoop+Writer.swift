@@ -133,7 +133,8 @@ extension RunLoop {
                 case .mustWait(let changes):
                     // Others may have written more meanwhile.
                     if queue.drains != drains { return true }
-                    if await queue.wait(ticket, after: changes, isolation: actor) == .cancelled { return false }
+                    let wait = await queue.wait(ticket, isInLine: false, after: changes, isolation: actor)
+                    if wait == .cancelled { return false }
                 }
             }
         }

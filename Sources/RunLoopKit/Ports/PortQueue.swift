@@ -1,37 +1,39 @@
 /// Values in the order in which they were appended. The first can be removed in O(1), amortized, any other in O(n); what was removed is not
 /// kept.
 struct PortQueue<Element> {
-    /// From `first` on without gaps; `nil` before.
+    /// From `start` on without gaps; `nil` before.
     private var elements: [Element?] = []
-    private var first = 0
+    private var start = 0
 
-    var count: Int { elements.count - first }
+    var count: Int { elements.count - start }
     var isEmpty: Bool { count == 0 }
 
     mutating func append(_ element: Element) { elements.append(element) }
 
+    var first: Element? { isEmpty ? nil : elements[start] }
+
     mutating func removeFirst() -> Element? {
         if isEmpty { return nil }
-        let element = elements[first].take()
-        first += 1
-        if first >= 32 && first > elements.count / 2 {
-            elements.removeFirst(first)
-            first = 0
+        let element = elements[start].take()
+        start += 1
+        if start >= 32 && start > elements.count / 2 {
+            elements.removeFirst(start)
+            start = 0
         }
         return element
     }
 
     /// The offsets of elements begin with 0.
     func firstOffset(where condition: (Element) -> Bool) -> Int? {
-        elements[first...].firstIndex { $0.map(condition) ?? false }.map { $0 - first }
+        elements[start...].firstIndex { $0.map(condition) ?? false }.map { $0 - start }
     }
 
-    mutating func remove(at offset: Int) -> Element? { elements.remove(at: first + offset) }
+    mutating func remove(at offset: Int) -> Element? { elements.remove(at: start + offset) }
 
     mutating func update<Result>(at offset: Int, _ body: (inout Element) -> Result) -> Result? {
-        elements[first + offset].map { element in
+        elements[start + offset].map { element in
             var element = element
-            defer { elements[first + offset] = element }
+            defer { elements[start + offset] = element }
             return body(&element)
         }
     }
