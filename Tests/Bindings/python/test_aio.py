@@ -13,6 +13,11 @@ import runloop.aio
 from runloop import Activity, Loop, Observer, Source, Timer
 
 
+def setUpModule():
+    # What a shell runs in the background is started with SIGINT ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 class AioTests(unittest.TestCase):
     def run_async(self, coroutine, mode=runloop.DEFAULT_MODE):
         with asyncio.Runner(loop_factory=lambda: runloop.aio.EventLoop(mode)) as runner:

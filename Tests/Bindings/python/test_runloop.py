@@ -19,6 +19,11 @@ from runloop import _core
 OWN_MODE = "own"
 
 
+def setUpModule():
+    # What a shell runs in the background is started with SIGINT ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 class Called:
     """A callback that notes its calls, and can be seen to be freed."""
 
