@@ -18,6 +18,8 @@ empty :=
 space := $(empty) $(empty)
 BUILD ?= build
 ACT ?=
+# Of each `swift build`, as other flags build everything again.
+SWIFT_FLAGS ?=
 
 # One directory of objects per compiler and sanitizer; changed flags rebuild it, see flags below.
 SANITIZE ?=
@@ -273,14 +275,14 @@ test-probes: ## The core with its probes (make USDT=1), followed by the scripts 
 	@Tests/bin/probes
 
 trace-demo: ## A page with the timeline of the tour, build/trace-demo.html, which needs nothing but a browser
-	@swift build -c debug --product tour
+	@swift build $(SWIFT_FLAGS) -c debug --product tour
 	@mkdir -p build
 	@$$(swift build -c debug --show-bin-path)/tour --trace build/tour-trace.json > build/tour-trace.log || { cat build/tour-trace.log; exit 1; }
 	@scripts/trace-page build/tour-trace.json "The main loop in the tour" > build/trace-demo.html
 	@echo "Open build/trace-demo.html in a browser; build/tour-trace.json is for ui.perfetto.dev."
 
 run: ## The guided tour: ten acts on real input (ACT=5: only that act)
-	swift build -c debug --product tour
+	swift build $(SWIFT_FLAGS) -c debug --product tour
 	@$$(swift build -c debug --show-bin-path)/tour $(ACT)
 
 #-- example servers ---------------------------------------------------------------------------------------------------
@@ -326,8 +328,8 @@ test-watch-campaign: ## 100,000 random changes of files: what was told is what i
 
 .PHONY: test-planted-bugs
 test-planted-bugs: ## How often the real world shows the bugs that a simulation finds: RUNS=1000
-	@swift build --build-tests -q
-	@RUNLOOP_TEST_REAL_RUNS=$${RUNS:-1000} swift test --skip-build --disable-xctest --filter SimulationTests | grep -E "real runs|✘|Test run"
+	@swift build $(SWIFT_FLAGS) --build-tests -q
+	@RUNLOOP_TEST_REAL_RUNS=$${RUNS:-1000} swift test $(SWIFT_FLAGS) --skip-build --disable-xctest --filter SimulationTests | grep -E "real runs|✘|Test run"
 
 .PHONY: test-ports
 test-ports: ## The C tests for 32 bits, for musl, and for aarch64 in an emulator
@@ -376,8 +378,8 @@ test-growth: ## Checks how the cost of each operation grows with the number of i
 
 test-swift: ## The Swift tests
 	@mkdir -p $(BUILD)
-	@set -o pipefail; swift test --parallel --disable-xctest 2>&1 | tee $(BUILD)/test-swift.log
-	@set -o pipefail; swift test --disable-swift-testing 2>&1 | tee -a $(BUILD)/test-swift.log
+	@set -o pipefail; swift test $(SWIFT_FLAGS) --parallel --disable-xctest 2>&1 | tee $(BUILD)/test-swift.log
+	@set -o pipefail; swift test $(SWIFT_FLAGS) --disable-swift-testing 2>&1 | tee -a $(BUILD)/test-swift.log
 
 .PHONY: test-packages
 test-packages: ## Programs built with each kind of package: CMake, Meson, Debian, the tarball; man pages; a release is prepared
