@@ -9,7 +9,12 @@
 
 __asm__(".cfi_sections .debug_frame");
 
+// A callback in C++ takes a set of flags as a number (runloop_set.h), which clang's sanitizer takes for another type of function.
+#if defined(__clang__)
+#define CALLOUT __attribute__((noinline, used, no_sanitize("function")))
+#else
 #define CALLOUT __attribute__((noinline, used))
+#endif
 // Keeps the call before it from becoming a jump, which would take this function off the stack.
 #define STAY_ON_THE_STACK() __asm__ volatile("")
 
