@@ -202,7 +202,12 @@ private func answer(at path: String) -> String? {
     guard result == 0 else { return nil }
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4096)
-    while case let count = read(descriptor, &buffer, buffer.count), count > 0 { bytes += buffer.prefix(count) }
+    while true {
+        let count = read(descriptor, &buffer, buffer.count)
+        if count < 0 && errno == EINTR { continue }
+        if count <= 0 { break }
+        bytes += buffer.prefix(count)
+    }
     return String(decoding: bytes, as: UTF8.self)
 }
 

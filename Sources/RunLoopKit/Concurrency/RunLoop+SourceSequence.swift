@@ -91,7 +91,12 @@ private final class SourceWatch<Element: Sendable>: Sendable {
 
     func arm() throws(RunLoop.Error) {
         guard let source = source.withLock({ $0 }) else { return }
-        try loop.add(source, forMode: mode)
+        do throws(RunLoop.Error) {
+            try loop.add(source, forMode: mode)
+        } catch {
+            // The loop's thread is ending, and will cancel the presence, which ends the iteration.
+            if error != .loopFinished { throw error }
+        }
     }
 
     private func disarm() {
