@@ -28,6 +28,8 @@ extension RunLoop {
         private nonisolated(unsafe) let core: OpaquePointer
         private let nanoseconds: Atomic<Int64>
         private let realWork = Atomic(0)
+        /// Some has ended since the loop was last asked what it has to do: what was performed before that end may not be seen yet.
+        private let realWorkHasEnded = Atomic(false)
 
         /// Gives the calling thread's loop a virtual time, which begins now, until `end()` or the end of the thread.
         ///
@@ -95,6 +97,7 @@ extension RunLoop {
         /// The loop's thread has nothing to do for so long. For how many real nanoseconds it may sleep.
         private func wait(_ duration: Int64) -> Int64 {
             if duration == .max || realWork.load(ordering: .sequentiallyConsistent) > 0 { return .max }
+            if realWorkHasEnded.exchange(false, ordering: .sequentiallyConsistent) { return 0 }
             nanoseconds.add(duration, ordering: .acquiringAndReleasing)
             return 0
         }
@@ -131,6 +134,7 @@ extension RunLoop {
             /// The time may jump again, when the loop has nothing to do. Any thread; what it performed before comes first.
             public func end() {
                 if hasEnded.exchange(true, ordering: .sequentiallyConsistent) { return }
+                time.realWorkHasEnded.store(true, ordering: .sequentiallyConsistent)
                 time.realWork.subtract(1, ordering: .sequentiallyConsistent)
                 runloop_clock_moved(time.core)
             }

@@ -101,6 +101,25 @@ import Testing
         }
     }
 
+    @Test("What was performed before real work ended comes before a jump, however close the loop is to one")
+    func realWorkEndsLate() async throws {
+        try await withVirtualTime { loop, time in
+            for _ in 0..<2000 {
+                let start = time.now
+                let answer = Guarded<RunLoop.Instant?>(nil)
+                let work = time.beginRealWork()
+                let thread = TestThread {
+                    while !loop.isWaiting {}
+                    loop.perform { answer.withLock { $0 = .now } }
+                    work.end()
+                }
+                try loop.runUntil("the answer", within: .seconds(3600)) { answer.withLock { $0 != nil } }
+                thread.join()
+                #expect(answer.withLock { $0 } == start)
+            }
+        }
+    }
+
     @Test("Sleeps on the loop's clock end in virtual time")
     func sleeps() async throws {
         try await withVirtualTime { loop, time in

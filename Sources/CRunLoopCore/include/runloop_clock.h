@@ -17,8 +17,9 @@ typedef struct runloop_clock {
     int64_t (*RUNLOOP_SENDABLE now)(void *context);
     /// On the loop's thread, which has nothing to do: nothing is ready, and the next instant that it waits for is `duration_ns` away by
     /// this clock (RUNLOOP_FOREVER: there is none). Returns 0 if the clock has moved, after which the loop looks again; otherwise for how
-    /// many real nanoseconds the loop may sleep (RUNLOOP_FOREVER: until it is woken), after which it looks and asks again. May make any
-    /// call but a run, which gives -EBUSY.
+    /// many real nanoseconds the loop may sleep (RUNLOOP_FOREVER: until it is woken), after which it looks and asks again. What another
+    /// thread adds during this call is seen at the next look: a clock that waited for other threads returns 0 once without moving when they
+    /// are done. May make any call but a run, which gives -EBUSY.
     int64_t (*RUNLOOP_SENDABLE wait)(void *context, int64_t duration_ns);
 } runloop_clock;
 
