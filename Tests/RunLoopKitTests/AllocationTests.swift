@@ -221,6 +221,19 @@ import Testing
         #expect(freed > 0)
         #expect(kept == 3)
     }
+
+    @Test("What another thread has freed does not look like an allocation")
+    func freedByAnotherThread() async throws {
+        let count = try await withRunLoopThread {
+            let canaries = try #require(Canaries())
+            // More than the lists of a thread hold, so that the allocator refills them from elsewhere.
+            let blocks = (0..<10_000).map { _ in UInt(bitPattern: malloc(40)) }
+            TestThread { for block in blocks { free(UnsafeMutableRawPointer(bitPattern: block)) } }.join()
+            canaries.plant()
+            return canaries.disturbed()
+        }
+        #expect(count == 0)
+    }
 }
 
 /// Runs the loop until all caches are filled, and then `deliveries` more iterations. Did those allocate memory? An allocation for each
@@ -324,7 +337,8 @@ private final class Canaries {
     func plant() {
         for (index, size) in Self.sizes.enumerated() {
             let blocks = planted + index * Self.perSize
-            // A full list takes no block, so this is repeated until all blocks come back at once.
+            // A full list takes no block, so this is repeated until all blocks come back at once. A list that ran out has been filled up
+            // with what other threads freed: then as many blocks again leave space for the canaries.
             for _ in 0..<100 {
                 for place in 0..<Self.perSize { blocks[place] = malloc(size) }
                 giveBack(blocks)
@@ -337,6 +351,7 @@ private final class Canaries {
                 if areBack { break }
                 for place in 0..<Self.perSize {
                     drained.append(blocks[place])
+                    drained.append(malloc(size))
                     blocks[place] = nil
                 }
             }
