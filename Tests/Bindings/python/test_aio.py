@@ -3,9 +3,9 @@ own tests say (asyncio_tests.py)."""
 
 import asyncio
 import os
+import queue
 import signal
 import threading
-import time
 import unittest
 
 import runloop
@@ -36,7 +36,6 @@ class AioTests(unittest.TestCase):
             done, loop, tasks = asyncio.Event(), asyncio.get_running_loop(), []
 
             async def work():
-                await asyncio.sleep(0.001)
                 loop.call_later(0.001, done.set)
 
             Loop.current().post(lambda: tasks.append(loop.create_task(work())))
@@ -50,20 +49,19 @@ class AioTests(unittest.TestCase):
     def test_other_threads_post_to_both(self):
         async def main():
             event_loop, run_loop, done = asyncio.get_running_loop(), Loop.current(), asyncio.Event()
-            posted = []
+            posted, received = queue.SimpleQueue(), []
 
             def other():
-                run_loop.post(lambda: posted.append(1))
-                event_loop.call_soon_threadsafe(posted.append, 2)
-                while len(posted) < 2:
-                    time.sleep(0.001)
+                run_loop.post(lambda: posted.put(1))
+                event_loop.call_soon_threadsafe(posted.put, 2)
+                received.extend([posted.get(), posted.get()])
                 event_loop.call_soon_threadsafe(done.set)
 
             thread = threading.Thread(target=other)
             thread.start()
             await done.wait()
             thread.join()
-            return sorted(posted)
+            return sorted(received)
 
         self.assertEqual(self.run_async(main()), [1, 2])
 
@@ -78,11 +76,12 @@ class AioTests(unittest.TestCase):
 
     def test_a_nested_run_in_a_coroutine_serves_its_mode_and_nothing_of_asyncio(self):
         async def main():
-            event_loop, order = asyncio.get_running_loop(), []
+            event_loop, order, called = asyncio.get_running_loop(), [], asyncio.Event()
             with Loop.current().add(Timer(0.005, lambda: order.append("modal")), "modal"):
                 event_loop.call_soon(order.append, "asyncio")
+                event_loop.call_soon(called.set)
                 self.assertEqual(runloop.run("modal"), runloop.Result.FINISHED)
-            await asyncio.sleep(0)
+            await called.wait()
             return order
 
         self.assertEqual(self.run_async(main()), ["modal", "asyncio"])
@@ -98,12 +97,11 @@ class AioTests(unittest.TestCase):
 
     def test_observers_see_asyncio_sleep(self):
         async def main():
-            seen = []
-            with Loop.current().add(Observer(Activity.BEFORE_WAITING | Activity.AFTER_WAITING, seen.append)):
-                await asyncio.sleep(0.005)
-            return seen
+            seen = asyncio.Queue()
+            with Loop.current().add(Observer(Activity.BEFORE_WAITING | Activity.AFTER_WAITING, seen.put_nowait)):
+                return [await seen.get(), await seen.get()]
 
-        self.assertIn(Activity.BEFORE_WAITING, self.run_async(main()))
+        self.assertEqual(self.run_async(main()), [Activity.BEFORE_WAITING, Activity.AFTER_WAITING])
 
     def test_a_loop_that_does_not_run_keeps_no_other_awake(self):
         read_end, write_end = os.pipe()
@@ -113,8 +111,10 @@ class AioTests(unittest.TestCase):
         iterations = []
 
         async def main():
+            time_passed = asyncio.Event()
             with Loop.current().add(Observer(Activity.BEFORE_TIMERS, iterations.append)):
-                await asyncio.sleep(0.02)
+                with Loop.current().add(Timer(0.02, time_passed.set)):
+                    await time_passed.wait()
 
         self.run_async(main())
         self.assertLess(len(iterations), 20)

@@ -116,11 +116,11 @@ class BindingTests(unittest.TestCase):
 
     def test_posts_of_another_thread_wake_the_loop_in_order(self):
         self.keep()
-        order = []
+        order, falls_asleep = [], threading.Event()
+        self.add(Observer(Activity.BEFORE_WAITING, lambda now: falls_asleep.set()))
 
         def other():
-            while not self.loop.is_waiting:
-                time.sleep(0)  # So the loop's thread does not have the interpreter while it sleeps.
+            falls_asleep.wait()
             self.loop.post(lambda: order.append(threading.current_thread()))
             self.loop.perform(lambda: order.append(2))
             self.loop.post(self.loop.stop)
@@ -236,12 +236,17 @@ class BindingTests(unittest.TestCase):
 
     def test_a_thread_may_end_without_saying_so(self):
         before = len(_core._kept)
-        thread = threading.Thread(target=lambda: Loop.current().post(print))
+        freed = threading.Event()
+
+        def live():
+            post = Called()
+            weakref.finalize(post, freed.set)
+            Loop.current().post(post)
+
+        thread = threading.Thread(target=live)
         thread.start()
         thread.join()
-        deadline = time.monotonic() + 60
-        while len(_core._kept) > before and time.monotonic() < deadline:
-            time.sleep(0.01)  # The C thread ends after Python's.
+        self.assertTrue(freed.wait(60))  # The C thread ends after Python's.
         self.assertEqual(len(_core._kept), before)
 
     def test_an_exception_comes_out_of_the_innermost_run(self):
