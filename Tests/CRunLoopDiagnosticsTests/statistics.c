@@ -177,7 +177,7 @@ static void count_and_pass_on(void *context, runloop_trace_point point, const vo
     passed_on_to.trace(passed_on_to.context, point, object, value);
 }
 
-TEST("a tracer that passes on what it is told, and those before it, are told once, however often statistics start "
+TEST("a tracer that passes calls on, and those before it, are called once, however often statistics start "
      "again") {
     int first = 0, second = 0;
     runloop_tracer before = {.trace = tell, .context = &first},

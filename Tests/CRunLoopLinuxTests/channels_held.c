@@ -125,7 +125,7 @@ static runloop_channel *make_waiting(struct drain *drain, size_t *sent, int *soc
     return channel;
 }
 
-TEST("when all messages that had waited were sent, that is told once, and there is space") {
+TEST("when all messages that had waited were sent, the owner is notified once, and there is space") {
     struct drain drain = {0};
     size_t sent = 0;
     int socket;
@@ -142,7 +142,7 @@ TEST("when all messages that had waited were sent, that is told once, and there 
     end_channel(receiver);
 }
 
-TEST("messages that wait when the other end goes can't be sent, which is told before the end") {
+TEST("messages that wait when the other end goes can't be sent, which is notified before the end") {
     struct drain drain = {0};
     size_t sent = 0;
     int socket;

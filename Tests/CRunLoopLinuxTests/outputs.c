@@ -459,7 +459,7 @@ static void *run_until_exit(void *info) {
     return NULL;
 }
 
-TEST("an output whose thread ends in the call-out is told of once, and rests in the next loop") {
+TEST("an output whose thread ends in the call-out is notified once, and is idle in the next loop") {
     struct drains drains = {.exits = true};
     int ends[2];
     keep_mode(MODE);

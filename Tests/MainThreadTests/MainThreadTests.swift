@@ -140,7 +140,7 @@ final class MainThreadTests: XCTestCase {
         XCTAssertEqual(order.lines, ["nested finished", "second block"])
     }
 
-    // a run inside a main-queue block that leaves other blocks waiting is told to the watchdog's closure
+    // a run inside a main-queue block that leaves other blocks waiting is reported to the watchdog's closure
     func testStarvationIsDiagnosed() throws {
         let seen = Order()
         RunLoop.writesDiagnostics = false

@@ -72,7 +72,7 @@ int followed_list_current(void) {
     return error;
 }
 
-static void tell_followers(struct followed *followed, runloop_trace_point point, const void *object, int64_t value) {
+static void notify_followers(struct followed *followed, runloop_trace_point point, const void *object, int64_t value) {
     int64_t now_ns = runloop_get_now_ns(NULL);
     for (int role = 0; role < ROLES; role++) {
         struct follower *follower = atomic_load_explicit(&followed->followers[role], memory_order_relaxed);
@@ -81,27 +81,27 @@ static void tell_followers(struct followed *followed, runloop_trace_point point,
     }
 }
 
-/// The followers are told once, however many links of theirs the chain has.
+/// The followers are notified once, however many links of theirs the chain has.
 static void pass_on(void *context, runloop_trace_point point, const void *object, int64_t value) {
     struct link *link = context;
     struct followed *followed = link->followed;
-    bool is_first = !followed->is_told;
-    followed->is_told = true;
+    bool is_first = !followed->is_notified;
+    followed->is_notified = true;
     if (link->before.trace)
         link->before.trace(link->before.context, point, object, value);
     if (!is_first)
         return;
-    tell_followers(followed, point, object, value);
-    followed->is_told = false;
+    notify_followers(followed, point, object, value);
+    followed->is_notified = false;
 }
 
-static bool is_told_first(const struct followed *followed) {
+static bool traces_first(const struct followed *followed) {
     return followed->is_traced && runloop_get_tracer().context == followed->links;
 }
 
-/// A tracer that was set since the last time may pass on nothing, and it can't be asked; so a link is put before it.
-static int be_told(struct followed *followed) {
-    if (is_told_first(followed))
+/// A tracer that was set since the last time may pass no call on, and it can't be asked; so a link is put before it.
+static int trace_first(struct followed *followed) {
+    if (traces_first(followed))
         return 0;
     // One that may be in the chain stays where it is.
     struct link *link = followed->is_traced ? NULL : followed->links;
@@ -131,7 +131,7 @@ int followed_start(enum role role, size_t size, void (*prepare)(struct follower 
         prepare(follower);
         atomic_store_explicit(&followed->followers[role], follower, memory_order_release);
     }
-    if ((error = be_told(followed)))
+    if ((error = trace_first(followed)))
         return error;
     *out = follower;
     return 0;
@@ -148,8 +148,8 @@ struct follower *followed_stop(enum role role) {
         struct follower *follower = atomic_load(&followed->followers[other]);
         any |= follower && follower->is_active;
     }
-    // A tracer that somebody has set since then, and that passes on what it is told, stays.
-    if (!any && is_told_first(followed)) {
+    // A tracer that somebody has set since then, and that passes calls on, stays.
+    if (!any && traces_first(followed)) {
         runloop_set_tracer(followed->links->before.trace ? &followed->links->before : NULL);
         followed->is_traced = false;
     }

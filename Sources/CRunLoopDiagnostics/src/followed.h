@@ -21,11 +21,11 @@ struct follower {
     bool is_active; ///< loop's thread
 };
 
-/// A place in a chain of tracers, each of which passes on what it is told. Other tracers may have set themselves before or behind it.
+/// A place in a chain of tracers, each of which passes calls on. Other tracers may have set themselves before or behind it.
 struct link {
     struct followed *followed;
     struct link *older;
-    runloop_tracer before; ///< loop's thread: the tracer that was there, which is told first
+    runloop_tracer before; ///< loop's thread: the tracer that was there, which is called first
 };
 
 /// A loop's followers: an object associated with the loop.
@@ -36,7 +36,7 @@ struct followed {
     uint32_t generation;
     struct link *links;                          ///< loop's thread: the newest first; freed with this
     bool is_traced;                              ///< loop's thread: the newest one may be in the chain
-    bool is_told;                                ///< loop's thread: by the link that is told first
+    bool is_notified;                                ///< loop's thread: by the link that is called first
     _Atomic(struct follower *) followers[ROLES]; ///< written by the loop's thread, never taken back
 };
 

@@ -112,7 +112,7 @@ static bool is_in_queue_work(const struct watch *watch) {
     return false;
 }
 
-/// A loop that serves the queue in its turn has more to do than it can; that is no starvation.
+/// A loop that serves the queue as often as anything else has more to do than it can; that is no starvation.
 static void report_starvation(struct watch *watch, const char *mode) {
     bool is_inside = is_in_queue_work(watch);
     if (!is_inside && runloop_mode_is_common(watch->loop, mode))

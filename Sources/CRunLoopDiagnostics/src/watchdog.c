@@ -86,7 +86,7 @@ static void end_callout(struct watch *watch) {
 
 //===-- spins --------------------------------------------------------------------------------------------------------===//
 
-static void forget_spin(struct watch *watch) {
+static void reset_spin(struct watch *watch) {
     watch->spins = 0;
     watch->spin_object = watch->served = NULL;
     watch->is_mixed = watch->is_latched = false;
@@ -96,7 +96,7 @@ static void forget_spin(struct watch *watch) {
 static void count_spin(struct watch *watch) {
     if (watch->is_mixed || watch->served != watch->spin_object) {
         const void *served = watch->is_mixed ? NULL : watch->served;
-        forget_spin(watch);
+        reset_spin(watch);
         watch->spin_object = served;
     } else if (++watch->spins == watch->config.spin_limit && !watch->is_latched) {
         watch->is_latched = true;
@@ -119,7 +119,7 @@ static void count_sleep(struct watch *watch) {
         may_spin = poll(&question, 1, 0) > 0;
     }
     if (!may_spin)
-        forget_spin(watch);
+        reset_spin(watch);
 }
 
 //===-- following ----------------------------------------------------------------------------------------------------===//
@@ -135,7 +135,7 @@ static void begin_run(struct watch *watch, int64_t now_ns) {
     watch->run_depth++;
     beat(watch, true, now_ns);
     atomic_store(&watch->queue, queue_of(watch));
-    forget_spin(watch);
+    reset_spin(watch);
     // What was before the first iteration is none.
     watch->is_mixed = true;
 }
@@ -146,7 +146,7 @@ static void end_run(struct watch *watch, int64_t now_ns) {
     if (watch->run_depth == 0)
         end_callouts(watch, 0);
     beat(watch, watch->run_depth > 0, now_ns);
-    forget_spin(watch);
+    reset_spin(watch);
     // The iteration around a nested run has served more than it seems.
     watch->is_mixed = true;
 }

@@ -92,7 +92,7 @@ void runloop__slab_free(enum slab_class class, void *block);
 
 //===-- arrays -------------------------------------------------------------------------------------------------------===//
 
-/// Makes room for half as many entries again, and four. NULL when memory ran out: then nothing has changed.
+/// Grows the capacity by half, and by four. NULL when memory ran out: then nothing has changed.
 static COLD void *grow_array(void *entries, uint32_t *capacity, size_t entry_size) {
     uint32_t grown = *capacity + *capacity / 2 + 4;
     entries = realloc(entries, grown * entry_size);

@@ -212,7 +212,7 @@ HOLDS_LOCK struct pending_release runloop__invalidate_locked(runloop *owner, str
 HOLDS_LOCK void runloop__callouts_keep(runloop *loop, struct attached *attached);
 /// On its thread. Takes observers off the stack of call-outs, down to so many entries. Lets go of the lock to release them.
 HOLDS_LOCK void runloop__callouts_drop(runloop *loop, uint32_t count);
-/// On its thread. The call-out of an entry of the stack begins: false if there is to be none. May let go of the lock if
+/// On its thread. The call-out of an entry of the stack begins: false if there is to be none. May release the lock if
 /// the item has left the loop since it was selected.
 HOLDS_LOCK bool runloop__callout_begin(runloop *loop, uint32_t index);
 /// On its thread. The call-out is over. Locks the owner instead of the loop, and returns it: mostly the same.
