@@ -3,14 +3,12 @@
 /// The listener is in the loop while somebody waits, so connections are accepted only then; one call of the loop may accept more
 /// than are waited for, and these are kept.
 final class ConnectionQueue: Sendable {
-    typealias Waiter = UnsafeContinuation<RunLoop.Connection?, Never>
+    private typealias Waiters = WaitingTasks<RunLoop.Connection?>
 
     private struct State {
         var handler: (@Sendable (RunLoop.Connection) -> Void)?
         var connections: [RunLoop.Connection] = []
-        /// In the order of their arrival.
-        var waiters: [(number: Int, waiter: Waiter)] = []
-        var waitersSoFar = 0
+        var waiters = Waiters()
         /// It is in the loop.
         var armed: ListenerHandle?
         var isOver = false
@@ -58,11 +56,11 @@ final class ConnectionQueue: Sendable {
         guard
             let connection = try? RunLoop.Connection(adopting: descriptor, on: loop, options: options)
         else { return }
-        let (handler, waiter): ((@Sendable (RunLoop.Connection) -> Void)?, Waiter?) = state.withLock { state in
+        let (handler, waiter): ((@Sendable (RunLoop.Connection) -> Void)?, Waiters.Waiter?) = state.withLock { state in
             if state.isOver { return (nil, nil) }
             if let handler = state.handler { return (handler, nil) }
             defer { disarmIfUnneeded(&state) }
-            if !state.waiters.isEmpty { return (nil, state.waiters.removeFirst().waiter) }
+            if let waiter = state.waiters.removeFirst() { return (nil, waiter) }
             state.connections.append(connection)
             return (nil, nil)
         }
@@ -76,18 +74,15 @@ final class ConnectionQueue: Sendable {
     ) async throws(RunLoop.Error) -> RunLoop.Connection? {
         let number = state.withLock { state in
             precondition(state.handler == nil, "A listener's connections go to one handler or to tasks.")
-            state.waitersSoFar += 1
-            return state.waitersSoFar
+            return state.waiters.makeNumber()
         }
-        let connection = await withTaskCancellationHandler(
-            operation: { await withUnsafeContinuation(isolation: actor) { begin($0, number, listener) } },
-            onCancel: { cancel(number) },
-            isolation: actor)
+        let connection = await Waiters.wait(
+            isolation: actor, begin: { begin($0, number, listener) }, cancel: { cancel(number) })
         if connection == nil, let failure = state.withLock({ $0.failure }) { throw failure }
         return connection
     }
 
-    private func begin(_ waiter: Waiter, _ number: Int, _ listener: ListenerHandle) {
+    private func begin(_ waiter: Waiters.Waiter, _ number: UInt, _ listener: ListenerHandle) {
         let known: RunLoop.Connection?? = state.withLock { state in
             if state.isOver || Task.isCancelled { return .some(nil) }
             if !state.connections.isEmpty { return state.connections.removeFirst() }
@@ -97,7 +92,7 @@ final class ConnectionQueue: Sendable {
                 if error != .loopFinished { state.failure = error }
                 return .some(nil)
             }
-            state.waiters.append((number, waiter))
+            state.waiters.append(waiter, number)
             return nil
         }
         if let known { waiter.resume(returning: known) }
@@ -118,11 +113,11 @@ final class ConnectionQueue: Sendable {
         if state.waiters.isEmpty { state.armed.take()?.remove(from: loop, mode) }
     }
 
-    private func cancel(_ number: Int) {
-        let waiter: Waiter? = state.withLock { state in
-            guard let index = state.waiters.firstIndex(where: { $0.number == number }) else { return nil }
-            defer { disarmIfUnneeded(&state) }
-            return state.waiters.remove(at: index).waiter
+    private func cancel(_ number: UInt) {
+        let waiter = state.withLock { state in
+            let waiter = state.waiters.remove(number)
+            if waiter != nil { disarmIfUnneeded(&state) }
+            return waiter
         }
         waiter?.resume(returning: nil)
     }
@@ -138,8 +133,8 @@ final class ConnectionQueue: Sendable {
             }
             return state
         }
-        guard let ended else { return }
+        guard var ended else { return }
         ended.presence?.invalidate()
-        for (_, waiter) in ended.waiters { waiter.resume(returning: nil) }
+        for waiter in ended.waiters.removeAll() { waiter.resume(returning: nil) }
     }
 }

@@ -31,7 +31,7 @@ final class OutputQueue: Sendable {
 
     private struct State {
         /// Those who write, in the order of their arrival.
-        var line = PortQueue<Ticket>()
+        var line = Queue<Ticket>()
         var ticketsSoFar: Ticket = 0
         /// In the line, or not.
         var waiters: [Ticket: Waiter] = [:]

@@ -4,8 +4,7 @@ final class ChildEnd: Sendable {
 
     private struct State {
         var outcome: Outcome?
-        var waiters: [Int: UnsafeContinuation<Outcome, Never>] = [:]
-        var waitersSoFar = 0
+        var waiters = WaitingTasks<Outcome>()
         /// In the loop until the outcome is known. Its end without that is the end of the loop's thread.
         var presence: RunLoop.Source?
     }
@@ -32,39 +31,34 @@ final class ChildEnd: Sendable {
             if state.outcome != nil { return nil }
             defer {
                 state.outcome = outcome
-                state.waiters = [:]
+                state.waiters = WaitingTasks()
                 state.presence = nil
             }
             return state
         }
-        guard let settled else { return }
+        guard var settled else { return }
         settled.presence?.invalidate()
         if case .success(let exit) = outcome { onExit?(exit) }
-        for waiter in settled.waiters.values { waiter.resume(returning: outcome) }
+        for waiter in settled.waiters.removeAll() { waiter.resume(returning: outcome) }
     }
 
     func wait(isolation actor: isolated (any Actor)?) async throws -> RunLoop.Child.Exit {
-        let number = state.withLock { state in
-            state.waitersSoFar += 1
-            return state.waitersSoFar
-        }
-        let outcome = await withTaskCancellationHandler(
-            operation: {
-                await withUnsafeContinuation(isolation: actor) { waiter in
-                    let known: Outcome? = state.withLock { state in
-                        if let outcome = state.outcome { return outcome }
-                        if Task.isCancelled { return .failure(CancellationError()) }
-                        state.waiters[number] = waiter
-                        return nil
-                    }
-                    if let known { waiter.resume(returning: known) }
+        let number = state.withLock { $0.waiters.makeNumber() }
+        let outcome = await WaitingTasks.wait(
+            isolation: actor,
+            begin: { waiter in
+                let known: Outcome? = state.withLock { state in
+                    if let outcome = state.outcome { return outcome }
+                    if Task.isCancelled { return .failure(CancellationError()) }
+                    state.waiters.append(waiter, number)
+                    return nil
                 }
+                if let known { waiter.resume(returning: known) }
             },
-            onCancel: {
-                let waiter = state.withLock { $0.waiters.removeValue(forKey: number) }
+            cancel: {
+                let waiter = state.withLock { $0.waiters.remove(number) }
                 waiter?.resume(returning: .failure(CancellationError()))
-            },
-            isolation: actor)
+            })
         return try outcome.get()
     }
 }

@@ -4,13 +4,11 @@
 /// takes them.
 final class ChannelInbox: Sendable {
     typealias Message = RunLoop.Channel.ReceivedMessage
-    typealias Waiter = UnsafeContinuation<Message?, Never>
+    private typealias Waiters = WaitingTasks<Message?>
 
     private struct State {
-        var messages = PortQueue<Message>()
-        /// In the order of their arrival.
-        var waiters = PortQueue<(number: UInt, waiter: Waiter)>()
-        var waitersSoFar: UInt = 0
+        var messages = Queue<Message>()
+        var waiters = Waiters()
         var isOver = false
         var failure: RunLoop.ChannelError?
     }
@@ -19,9 +17,9 @@ final class ChannelInbox: Sendable {
 
     /// On the loop's thread.
     func append(_ message: Message, of handle: ChannelHandle) {
-        let waiter: Waiter? = state.withLock { state in
+        let waiter: Waiters.Waiter? = state.withLock { state in
             if state.isOver { return nil }
-            if let (_, waiter) = state.waiters.removeFirst() { return waiter }
+            if let waiter = state.waiters.removeFirst() { return waiter }
             if !message.isRequest { handle.holdMessage() }
             state.messages.append(message)
             return nil
@@ -33,24 +31,19 @@ final class ChannelInbox: Sendable {
     func next(
         of handle: ChannelHandle, isolation actor: isolated (any Actor)?
     ) async throws(RunLoop.ChannelError) -> Message? {
-        let number = state.withLock { state in
-            state.waitersSoFar += 1
-            return state.waitersSoFar
-        }
-        let message = await withTaskCancellationHandler(
-            operation: { await withUnsafeContinuation(isolation: actor) { begin($0, number, handle) } },
-            onCancel: { cancel(number) },
-            isolation: actor)
+        let number = state.withLock { $0.waiters.makeNumber() }
+        let message = await Waiters.wait(
+            isolation: actor, begin: { begin($0, number, handle) }, cancel: { cancel(number) })
         if message == nil, let failure = state.withLock({ $0.failure }) { throw failure }
         return message
     }
 
-    private func begin(_ waiter: Waiter, _ number: UInt, _ handle: ChannelHandle) {
+    private func begin(_ waiter: Waiters.Waiter, _ number: UInt, _ handle: ChannelHandle) {
         let known: Message?? = state.withLock { state in
             if Task.isCancelled { return .some(nil) }
             if let message = state.messages.removeFirst() { return message }
             if state.isOver { return .some(nil) }
-            state.waiters.append((number, waiter))
+            state.waiters.append(waiter, number)
             return nil
         }
         guard let known else { return }
@@ -59,20 +52,17 @@ final class ChannelInbox: Sendable {
     }
 
     private func cancel(_ number: UInt) {
-        let found = state.withLock { state in
-            state.waiters.firstOffset { $0.number == number }.flatMap { state.waiters.remove(at: $0) }
-        }
-        found?.waiter.resume(returning: nil)
+        state.withLock { $0.waiters.remove(number) }?.resume(returning: nil)
     }
 
     /// Ends every wait. What was received before can still be taken, unless the owner of the channel has ended it (`reason` is `nil`).
     func finish(_ reason: RunLoop.Channel.End?) {
-        let (waiters, messages): ([(number: UInt, waiter: Waiter)], [Message]) = state.withLock { state in
+        let (waiters, messages): ([Waiters.Waiter], [Message]) = state.withLock { state in
             state.isOver = true
             state.failure = reason?.failure
             return (state.waiters.removeAll(), reason == nil ? state.messages.removeAll() : [])
         }
-        for (_, waiter) in waiters { waiter.resume(returning: nil) }
+        for waiter in waiters { waiter.resume(returning: nil) }
         // Requests among them are dropped.
         _ = consume messages
     }

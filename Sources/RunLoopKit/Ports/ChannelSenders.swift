@@ -19,7 +19,7 @@ final class ChannelSenders: Sendable {
     }
 
     private struct State {
-        var line = PortQueue<Sender>()
+        var line = Queue<Sender>()
         var sendersSoFar: UInt = 0
     }
 

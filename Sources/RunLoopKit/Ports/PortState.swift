@@ -13,7 +13,7 @@ final class PortState<Request, Reply>: @unchecked Sendable {
     }
 
     private struct Content {
-        var entries = PortQueue<Entry>()
+        var entries = Queue<Entry>()
         var lastNumber = 0
         /// `nil` before the port has begun, and after it has ended.
         var source: RunLoop.Source?

@@ -1,6 +1,6 @@
 /// Values in the order in which they were appended. The first can be removed in O(1), amortized, any other in O(n); what was removed is not
 /// kept.
-struct PortQueue<Element> {
+struct Queue<Element> {
     /// From `start` on without gaps; `nil` before.
     private var elements: [Element?] = []
     private var start = 0
@@ -39,7 +39,7 @@ struct PortQueue<Element> {
     }
 
     mutating func removeAll() -> [Element] {
-        defer { self = PortQueue() }
+        defer { self = Queue() }
         return elements.compactMap(\.self)
     }
 }
