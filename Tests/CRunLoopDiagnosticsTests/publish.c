@@ -23,11 +23,17 @@ static void remove_path(void) {
     EXPECT_EQ(rmdir(folder), 0);
 }
 
-static int connect_to(const char *place) {
+static int make_client(void) { return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0); }
+
+static int connect_client(int client, const char *place) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(address.sun_path, sizeof address.sun_path, "%s", place);
-    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0)
+    return connect(client, (struct sockaddr *)&address, sizeof address);
+}
+
+static int connect_to(const char *place) {
+    int descriptor = make_client();
+    if (connect_client(descriptor, place) == 0)
         return descriptor;
     close(descriptor);
     return -1;
@@ -239,27 +245,35 @@ TEST("a forked child isn't published, leaves its parent's socket, and may have i
     remove_path();
 }
 
-TEST("a lack of descriptors is waited for, not spun on") {
+/// Publishes, and connects while the process may have as many descriptors as it has, or none at all: the server can't accept.
+static int connect_without_descriptors(bool none_at_all, struct rlimit *before) {
     make_path();
     EXPECT_EQ(runloop_publish(path), 0);
     EXPECT_EQ(ask_for(path, "\"loop\":"), 1);
-    int client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct rlimit before, none;
-    getrlimit(RLIMIT_NOFILE, &before);
+    int client = make_client();
+    getrlimit(RLIMIT_NOFILE, before);
     // A new descriptor is the lowest that is free.
-    none = (struct rlimit){.rlim_cur = (rlim_t)client + 1, .rlim_max = before.rlim_max};
-    setrlimit(RLIMIT_NOFILE, &none);
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
-    EXPECT_EQ(connect(client, (struct sockaddr *)&address, sizeof address), 0);
-    struct pollfd answer = {.fd = client, .events = POLLIN};
-    // Nobody can be let in, so nothing comes.
-    EXPECT_EQ(poll(&answer, 1, 0), 0);
-    setrlimit(RLIMIT_NOFILE, &before);
+    const struct rlimit limit = {.rlim_cur = none_at_all ? 0 : (rlim_t)client + 1, .rlim_max = before->rlim_max};
+    setrlimit(RLIMIT_NOFILE, &limit);
+    EXPECT_EQ(connect_client(client, path), 0);
+    return client;
+}
+
+static void expect_answer(int client, const struct rlimit *limit) {
+    setrlimit(RLIMIT_NOFILE, limit);
     char *text = read_all(client);
     EXPECT(strstr(text, "\"loop\":"));
     free(text);
     remove_path();
+}
+
+TEST("a lack of descriptors is waited for, not spun on") {
+    struct rlimit before;
+    int client = connect_without_descriptors(false, &before);
+    struct pollfd answer = {.fd = client, .events = POLLIN};
+    // Nobody can be let in, so nothing comes.
+    EXPECT_EQ(poll(&answer, 1, 0), 0);
+    expect_answer(client, &before);
 }
 
 static int64_t cpu_time_ns(void) {
@@ -269,24 +283,11 @@ static int64_t cpu_time_ns(void) {
 }
 
 TEST("a limit that is lower than the descriptors that are waited for is waited for, not spun on") {
-    make_path();
-    EXPECT_EQ(runloop_publish(path), 0);
-    EXPECT_EQ(ask_for(path, "\"loop\":"), 1);
-    int client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct rlimit before, none;
-    getrlimit(RLIMIT_NOFILE, &before);
-    none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
-    setrlimit(RLIMIT_NOFILE, &none);
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
-    // Which ends a poll that began before.
-    EXPECT_EQ(connect(client, (struct sockaddr *)&address, sizeof address), 0);
+    struct rlimit before;
+    // The connection ends a poll that began before.
+    int client = connect_without_descriptors(true, &before);
     int64_t used_ns = cpu_time_ns(), since_ns = runloop_now_ns();
     pass_time(300 * MS);
     EXPECT(cpu_time_ns() - used_ns < (runloop_now_ns() - since_ns) / 8);
-    setrlimit(RLIMIT_NOFILE, &before);
-    char *text = read_all(client);
-    EXPECT(strstr(text, "\"loop\":"));
-    free(text);
-    remove_path();
+    expect_answer(client, &before);
 }

@@ -23,21 +23,30 @@ static void make_holding(runloop_channel *channels[2], size_t max_calls) {
         add(sockets[1], &(runloop_channel_config){.max_calls = max_calls, .receive = hold_received, .ended = note_end});
 }
 
+static void end_both(runloop_channel *channels[2]) {
+    for (int i = 0; i < 2; i++)
+        end_channel(channels[i]);
+}
+
+/// So many are received, and for a while no more.
+static void expect_received(size_t count) {
+    RUN_UNTIL(MODE, received_count == count);
+    EXPECT_EQ(run_for(MODE, 5 * MS), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_EQ(received_count, count);
+}
+
 TEST("messages that are held are received up to the limit, and more when they are released") {
     runloop_channel *channels[2];
     make_holding(channels, 2);
     for (int i = 0; i < 5; i++)
         EXPECT_EQ(tell(channels[0], "m"), 0);
     for (size_t most = 2; most <= 5; most++) {
-        RUN_UNTIL(MODE, received_count == most);
-        EXPECT_EQ(run_for(MODE, 5 * MS), RUNLOOP_RESULT_TIMED_OUT);
-        EXPECT_EQ(received_count, most);
+        expect_received(most);
         EXPECT_EQ(runloop_channel_release_message(channels[1]), 0);
     }
     EXPECT_EQ(runloop_channel_release_message(channels[1]), 0);
     EXPECT_EQ(runloop_channel_release_message(channels[1]), -EINVAL);
-    for (int i = 0; i < 2; i++)
-        end_channel(channels[i]);
+    end_both(channels);
 }
 
 TEST("messages that are held and requests that are not answered have one limit") {
@@ -48,13 +57,10 @@ TEST("messages that are held and requests that are not answered have one limit")
     EXPECT_EQ(request(channels[0], "q", 0, &outcome), 0);
     EXPECT_EQ(tell(channels[0], "m"), 0);
     EXPECT_EQ(tell(channels[0], "m"), 0);
-    RUN_UNTIL(MODE, received_count == 2);
-    EXPECT_EQ(run_for(MODE, 5 * MS), RUNLOOP_RESULT_TIMED_OUT);
-    EXPECT_EQ(received_count, 2);
+    expect_received(2);
     runloop_call_release(kept_call);
     RUN_UNTIL(MODE, received_count == 3 && outcome.replies == 1);
-    for (int i = 0; i < 2; i++)
-        end_channel(channels[i]);
+    end_both(channels);
 }
 
 TEST("who awaits a reply goes on receiving, up to as many messages again") {
@@ -74,12 +80,9 @@ TEST("who awaits a reply goes on receiving, up to as many messages again") {
     for (int i = 0; i < 5; i++)
         EXPECT_EQ(tell(channels[0], "m"), 0);
     requests++;
-    RUN_UNTIL(MODE, received_count == 4 + requests);
-    EXPECT_EQ(run_for(MODE, 5 * MS), RUNLOOP_RESULT_TIMED_OUT);
-    EXPECT_EQ(received_count, 4 + requests);
+    expect_received(4 + requests);
     runloop_call_release(kept_call);
-    for (int i = 0; i < 2; i++)
-        end_channel(channels[i]);
+    end_both(channels);
 }
 
 TEST("the end of the other side is noticed although all messages that are allowed are held") {

@@ -53,18 +53,23 @@ static void read_all(struct sending *sending) {
         continue;
 }
 
+/// What waits is given up then, and not before.
+static void expect_end_at(struct sending *sending, int64_t end_ns) {
+    shown_ns = end_ns - 1;
+    look_a_while(MODE);
+    EXPECT_EQ(sending->drains, 0);
+    shown_ns = end_ns;
+    LOOK_UNTIL(sending->drains == 1);
+    EXPECT_EQ(sending->error, -ETIMEDOUT);
+}
+
 TEST("output that nobody reads is an error at the limit and not before, once, and is dropped") {
     struct sending sending = {0};
     keep_mode(MODE);
     use_shown_clock();
     begin(&sending);
     fill(&sending);
-    shown_ns = LIMIT - 1;
-    look_a_while(MODE);
-    EXPECT_EQ(sending.drains, 0);
-    shown_ns = LIMIT;
-    LOOK_UNTIL(sending.drains == 1);
-    EXPECT_EQ(sending.error, -ETIMEDOUT);
+    expect_end_at(&sending, LIMIT);
     EXPECT_EQ(runloop_output_write(sending.output, "x", 1), -ETIMEDOUT);
     EXPECT_EQ(runloop_output_finish(sending.output), -ETIMEDOUT);
     look_a_while(MODE);
@@ -98,12 +103,7 @@ TEST("only output that waits has a limit, and all of it from when it began to wa
     while (write(sending.ends[0], "y", 1) == 1)
         continue;
     REQUIRE(runloop_output_enqueue(sending.output, "z", 1) == 0);
-    shown_ns = 4 * LIMIT - 1;
-    look_a_while(MODE);
-    EXPECT_EQ(sending.drains, 0);
-    shown_ns = 4 * LIMIT;
-    LOOK_UNTIL(sending.drains == 1);
-    EXPECT_EQ(sending.error, -ETIMEDOUT);
+    expect_end_at(&sending, 4 * LIMIT);
     finish(&sending);
 }
 

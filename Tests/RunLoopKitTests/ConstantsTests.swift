@@ -15,21 +15,16 @@ import Testing
 
     @Test("The activities have the values of the C header")
     func activities() {
-        #expect(RunLoop.Observer.Activities.entry.rawValue == runloop_activity.RUNLOOP_ACTIVITY_ENTRY.rawValue)
-        #expect(
-            RunLoop.Observer.Activities.beforeTimers.rawValue
-                == runloop_activity.RUNLOOP_ACTIVITY_BEFORE_TIMERS.rawValue)
-        #expect(
-            RunLoop.Observer.Activities.beforeSources.rawValue
-                == runloop_activity.RUNLOOP_ACTIVITY_BEFORE_SOURCES.rawValue)
-        #expect(
-            RunLoop.Observer.Activities.beforeWaiting.rawValue
-                == runloop_activity.RUNLOOP_ACTIVITY_BEFORE_WAITING.rawValue)
-        #expect(
-            RunLoop.Observer.Activities.afterWaiting.rawValue
-                == runloop_activity.RUNLOOP_ACTIVITY_AFTER_WAITING.rawValue)
-        #expect(RunLoop.Observer.Activities.exit.rawValue == runloop_activity.RUNLOOP_ACTIVITY_EXIT.rawValue)
-        #expect(RunLoop.Observer.Activities.all.rawValue == runloop_activity.RUNLOOP_ACTIVITY_ALL.rawValue)
+        let activities: [(RunLoop.Observer.Activities, runloop_activity)] = [
+            (.entry, .RUNLOOP_ACTIVITY_ENTRY),
+            (.beforeTimers, .RUNLOOP_ACTIVITY_BEFORE_TIMERS),
+            (.beforeSources, .RUNLOOP_ACTIVITY_BEFORE_SOURCES),
+            (.beforeWaiting, .RUNLOOP_ACTIVITY_BEFORE_WAITING),
+            (.afterWaiting, .RUNLOOP_ACTIVITY_AFTER_WAITING),
+            (.exit, .RUNLOOP_ACTIVITY_EXIT),
+            (.all, .RUNLOOP_ACTIVITY_ALL),
+        ]
+        for (ours, core) in activities { #expect(ours.rawValue == core.rawValue) }
     }
 
     @Test("The conditions of a descriptor have the values of the C header")

@@ -29,6 +29,16 @@ HOLDS_LOCK static bool is_common(runloop *loop, runloop_source *source) {
     return place && common_find(loop, &place->attachment) && item_is_valid(&source->item);
 }
 
+/// 0, and then others can't free the source between the steps of an operation, until that releases it.
+static int check_and_retain(runloop *loop, runloop_source *source, const char *name) {
+    int error = loop_check(loop);
+    if (!error && (!source || !name))
+        error = -EINVAL;
+    if (!error)
+        item_retain(&source->item);
+    return error;
+}
+
 /// The mode that a name stands for, the pseudo-mode included.
 static struct mode *mode_of_name(runloop *loop, const char *name) {
     return is_common_name(name) ? &loop->common : mode_find(loop, name);
@@ -99,13 +109,9 @@ static int leave_common(runloop *loop, runloop_source *stored, runloop_source *n
 }
 
 int runloop_remove_source(runloop *loop, runloop_source *source, const char *name) {
-    int error = loop_check(loop);
+    int error = check_and_retain(loop, source, name);
     if (error)
         return error;
-    if (!source || !name)
-        return -EINVAL;
-    // Others must not release the source between the steps.
-    item_retain(&source->item);
     struct mode *mode = mode_of_name(loop, name);
     if (mode == &loop->common) {
         runloop_source *stored;
@@ -225,13 +231,9 @@ HOLDS_LOCK static int add_to_common_modes(runloop *loop, runloop_source *source)
 }
 
 int runloop_add_source(runloop *loop, runloop_source *source, const char *name) {
-    int error = loop_check(loop);
+    int error = check_and_retain(loop, source, name);
     if (error)
         return error;
-    if (!source || !name)
-        return -EINVAL;
-    // Others must not release the source between the steps.
-    item_retain(&source->item);
     runloop_source *stored;
     struct mode *mode = mode_of_name(loop, name);
     error = runloop__source_lock_and_compare(loop, source, mode, &stored);
