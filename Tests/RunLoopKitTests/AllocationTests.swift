@@ -10,79 +10,79 @@ import Testing
 
     @Test("A tick of a timer allocates nothing")
     func timerTick() async throws {
-        let usesMemory = try await withRunLoopThread {
+        let allocated = try await withRunLoopThread {
             let ticks = Count()
             let timer = RunLoop.Timer(at: .now, every: .nanoseconds(1)) { _ in ticks.increment() }
             try RunLoop.current.add(timer, forMode: .default)
-            let usesMemory = try deliver()
+            let allocated = try deliver()
             #expect(ticks.value >= Self.deliveries)
             timer.invalidate()
-            return usesMemory
+            return allocated
         }
-        #expect(!usesMemory)
+        #expect(allocated == [])
     }
 
     @Test("A tick of a timer that its creator released allocates nothing")
     func releasedTimerTick() async throws {
-        let usesMemory = try await withRunLoopThread {
+        let allocated = try await withRunLoopThread {
             let ticks = Count()
             try RunLoop.current.add(
                 RunLoop.Timer(at: .now, every: .nanoseconds(1)) { timer in
                     ticks.increment()
                     if !timer.isValid { ticks.increment() }
                 }, forMode: .default)
-            let usesMemory = try deliver()
+            let allocated = try deliver()
             #expect(ticks.value >= Self.deliveries)
-            return usesMemory
+            return allocated
         }
-        #expect(!usesMemory)
+        #expect(allocated == [])
     }
 
     @Test("A source that performs and an observer that is notified allocate nothing")
     func sourceAndObserver() async throws {
-        let usesMemory = try await withRunLoopThread {
+        let allocated = try await withRunLoopThread {
             let performed = Count()
             let notified = Count()
             let source = RunLoop.Source { performed.increment() }
             try RunLoop.current.add(source, forMode: .default)
             try RunLoop.current.add(RunLoop.Observer(.all) { _, _ in notified.increment() }, forMode: .default)
-            let usesMemory = try deliver { source.signal() }
+            let allocated = try deliver { source.signal() }
             #expect(performed.value >= Self.deliveries)
             #expect(notified.value == 4 * performed.value)
-            return usesMemory
+            return allocated
         }
-        #expect(!usesMemory)
+        #expect(allocated == [])
     }
 
     @Test("A ready descriptor allocates nothing")
     func readyDescriptor() async throws {
-        let usesMemory = try await withRunLoopThread {
+        let allocated = try await withRunLoopThread {
             try withPipe { reader, writer in
                 let called = Count()
                 let source = try RunLoop.Source(fileDescriptor: reader) { _ in called.increment() }
                 try RunLoop.current.add(source, forMode: .default)
                 writeByte(writer)
-                let usesMemory = try deliver()
+                let allocated = try deliver()
                 #expect(called.value >= Self.deliveries)
                 source.invalidate()
-                return usesMemory
+                return allocated
             }
         }
-        #expect(!usesMemory)
+        #expect(allocated == [])
     }
 
     @Test("Performing and calling a closure allocates nothing")
     func performedClosure() async throws {
-        let usesMemory = try await withRunLoopThread {
+        let allocated = try await withRunLoopThread {
             let loop = RunLoop.current
             let calls = Count()
             let body = { @Sendable in calls.increment() }
             try loop.add(RunLoop.Source {}, forMode: .default)
-            let usesMemory = try deliver { loop.perform(body) }
+            let allocated = try deliver { loop.perform(body) }
             #expect(calls.value > 0 && calls.value % (100 + Self.deliveries) == 0)
-            return usesMemory
+            return allocated
         }
-        #expect(!usesMemory)
+        #expect(allocated == [])
     }
 
     @Test("Performing a closure on a thread allocates nothing on the calling thread")
@@ -98,7 +98,7 @@ import Testing
 
     @Test("An observer that its creator released allocates nothing")
     func releasedObserver() async throws {
-        let usesMemory = try await withRunLoopThread {
+        let allocated = try await withRunLoopThread {
             let notified = Count()
             let source = RunLoop.Source {}
             try RunLoop.current.add(source, forMode: .default)
@@ -106,11 +106,11 @@ import Testing
                 RunLoop.Observer(.beforeTimers) { observer, _ in
                     if observer.isValid { notified.increment() }
                 }, forMode: .default)
-            let usesMemory = try deliver { source.signal() }
+            let allocated = try deliver { source.signal() }
             #expect(notified.value > 0 && notified.value % (100 + Self.deliveries) == 0)
-            return usesMemory
+            return allocated
         }
-        #expect(!usesMemory)
+        #expect(allocated == [])
     }
 
     @Test("A timer and an observer are one object each, and a source is two, besides the captures of their closures")
@@ -143,9 +143,9 @@ import Testing
 
     @Test("A timeout in one mode whose closure captures one object allocates nothing: made, moved, cancelled, called")
     func timeout() async throws {
-        let usesMemory = try await withRunLoopThread {
+        let allocated = try await withRunLoopThread {
             let object = Count()
-            let usesMemory = try deliver {
+            let allocated = try deliver {
                 let cancelled = RunLoop.Timeout(on: .current, after: .seconds(3600), inMode: .default) {
                     object.increment()
                 }
@@ -155,9 +155,9 @@ import Testing
                 if called.isValid { object.increment() }
             }
             #expect(object.value > 0 && object.value % (100 + Self.deliveries) == 0)
-            return usesMemory
+            return allocated
         }
-        #expect(!usesMemory)
+        #expect(allocated == [])
     }
 
     @Test("Moving a timer allocates nothing")
@@ -190,41 +190,41 @@ import Testing
 
     @Test("A job of an actor, and a call between two executors of a loop, allocate nothing")
     func jobs() async throws {
-        let usesMemory = try await withRunningLoop { thread in
+        let allocated = try await withRunningLoop { thread in
             let here = Caller(thread.loop.executor)
             let there = Caller(thread.loop.makeExecutor(inModes: [.common]))
-            var usesMemory = true
-            for _ in 0..<5 where usesMemory { usesMemory = try await here.call(there) }
+            var allocated = try await here.call(there)
+            for _ in 0..<4 where !allocated.isEmpty { allocated = try await here.call(there) }
             // Each call is two jobs: one in each direction.
             #expect(await there.calls % (100 + Self.deliveries) == 0)
-            return usesMemory
+            return allocated
         }
-        #expect(!usesMemory)
+        #expect(allocated == [])
     }
 
     @Test("An allocation is detected, freed or not")
     func canariesWork() async throws {
         let (nothing, freed, kept) = try await withRunLoopThread {
             let canaries = try #require(Canaries())
-            var nothing = Int.max
-            for _ in 0..<5 where nothing > 0 {
+            var nothing = [Int.max]
+            for _ in 0..<5 where !nothing.isEmpty {
                 canaries.plant()
                 nothing = canaries.disturbed()
             }
             canaries.plant()
             _ = RunLoop.Timer(every: .seconds(1)) { _ in }
-            let freed = canaries.disturbed()
+            let freed = canaries.disturbed().count
             let kept = try allocations { (Empty(), Empty(), Empty()) }
             return (nothing, freed, kept)
         }
-        #expect(nothing == 0)
+        #expect(nothing == [])
         #expect(freed > 0)
         #expect(kept == 3)
     }
 
     @Test("What another thread has freed does not look like an allocation")
     func freedByAnotherThread() async throws {
-        let count = try await withRunLoopThread {
+        let allocated = try await withRunLoopThread {
             let canaries = try #require(Canaries())
             // More than the lists of a thread hold, so that the allocator refills them from elsewhere.
             let blocks = (0..<10_000).map { _ in UInt(bitPattern: malloc(40)) }
@@ -232,24 +232,25 @@ import Testing
             canaries.plant()
             return canaries.disturbed()
         }
-        #expect(count == 0)
+        #expect(allocated == [])
     }
 }
 
-/// Runs the loop until all caches are filled, and then `deliveries` more iterations. Did those allocate memory? An allocation for each
-/// delivery shows every time; one of the runtime's own, or of a cache that fills late, comes now and then.
-private func deliver(_ prepare: () -> Void = {}) throws -> Bool {
+/// Runs the loop until all caches are filled, and then `deliveries` more iterations. The sizes of what those allocated. An allocation for
+/// each delivery shows every time; one of the runtime's own, or of a cache that fills late, comes now and then.
+private func deliver(_ prepare: () -> Void = {}) throws -> [Int] {
     let loop = RunLoop.current
-    for _ in 0..<5 {
+    var allocated = [Int.max]
+    for _ in 0..<5 where !allocated.isEmpty {
         let canaries = try #require(Canaries())
         for iteration in 0..<(100 + AllocationTests.deliveries) {
             if iteration == 100 { canaries.plant() }
             prepare()
             loop.run(mode: .default, for: .zero)
         }
-        if canaries.disturbed() == 0 { return false }
+        allocated = canaries.disturbed()
     }
-    return true
+    return allocated
 }
 
 /// How many allocations `body` makes, counted after a first call. Its results are kept until they are counted. The least of
@@ -259,7 +260,7 @@ private func allocations<Result>(_ body: () -> Result) throws -> Int {
     var least = Int.max
     for call in 0..<5 {
         canaries.plant()
-        let count = withExtendedLifetime(body()) { canaries.disturbed() }
+        let count = withExtendedLifetime(body()) { canaries.disturbed().count }
         if call > 0 { least = min(least, count) }
     }
     return least
@@ -276,13 +277,13 @@ private actor Caller {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    func call(_ other: Caller) async throws -> Bool {
+    func call(_ other: Caller) async throws -> [Int] {
         let canaries = try #require(Canaries())
         for call in 0..<(100 + AllocationTests.deliveries) {
             if call == 100 { canaries.plant() }
             await other.answer()
         }
-        return canaries.disturbed() > 0
+        return canaries.disturbed()
     }
 
     private func answer() { calls += 1 }
@@ -323,7 +324,7 @@ private final class Canaries {
         // may still be on its way into the lists.
         for _ in 0..<50 {
             plant()
-            if disturbed() == 0 { return }
+            if disturbed().isEmpty { return }
         }
         return nil
     }
@@ -362,17 +363,21 @@ private final class Canaries {
         }
     }
 
-    /// How many of them were allocated.
-    func disturbed() -> Int {
-        var count = 0
+    /// The sizes of those that were allocated.
+    func disturbed() -> [Int] {
+        // More than any size of a canary, so that it takes the place of none.
+        var allocated: [Int] = []
+        allocated.reserveCapacity(Self.perSize * Self.sizes.underestimatedCount)
         for (index, size) in Self.sizes.enumerated() {
             for place in 0..<Self.perList {
                 found[place] = malloc(size)
                 drained.append(found[place])
             }
-            for place in 0..<Self.perSize where !isIntact((planted + index * Self.perSize)[place], size) { count += 1 }
+            for place in 0..<Self.perSize where !isIntact((planted + index * Self.perSize)[place], size) {
+                allocated.append(size)
+            }
         }
-        return count
+        return allocated
     }
 
     /// The first is the next to be allocated.
