@@ -62,7 +62,10 @@ func withPipe(_ body: (_ reader: CInt, _ writer: CInt) throws -> Void) throws {
     var ends: [CInt] = [-1, -1]
     let result = pipe(&ends)
     try #require(result == 0)
-    for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
+    for end in ends {
+        _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+    }
     defer { for end in ends { close(end) } }
     try body(ends[0], ends[1])
 }

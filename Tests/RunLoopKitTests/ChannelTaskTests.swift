@@ -14,11 +14,9 @@ private final class TaskPair: Sendable {
 
     init(requestLimit: Int = 3) throws {
         threads = [try RunLoop.Thread(), try RunLoop.Thread()]
-        var ends: [CInt] = [-1, -1]
-        let result = socketpair(AF_UNIX, CInt(SOCK_SEQPACKET.rawValue), 0, &ends)
-        try #require(result == 0)
-        sender = try Channel(adopting: ends[0], on: threads[0].loop, options: .init(messageLimit: 2)) { _ in }
-        receiver = try Channel(adopting: ends[1], on: threads[1].loop, options: .init(requestLimit: requestLimit))
+        let ends = try makeSockets(SOCK_SEQPACKET)
+        sender = try Channel(adopting: ends.0, on: threads[0].loop, options: .init(messageLimit: 2)) { _ in }
+        receiver = try Channel(adopting: ends.1, on: threads[1].loop, options: .init(requestLimit: requestLimit))
     }
 
     deinit {
@@ -186,28 +184,24 @@ private func nextMessage(of channel: Channel) async throws(RunLoop.ChannelError)
     func protocolIsViolated() async throws {
         let thread = try RunLoop.Thread()
         defer { thread.stop() }
-        var ends: [CInt] = [-1, -1]
-        let result = socketpair(AF_UNIX, CInt(SOCK_SEQPACKET.rawValue), 0, &ends)
-        try #require(result == 0)
-        let channel = try Channel(adopting: ends[0], on: thread.loop)
-        #expect(send(ends[1], "?", 1, CInt(MSG_NOSIGNAL)) == 1)
+        let ends = try makeSockets(SOCK_SEQPACKET)
+        let channel = try Channel(adopting: ends.0, on: thread.loop)
+        #expect(send(ends.1, "?", 1, CInt(MSG_NOSIGNAL)) == 1)
         await #expect(throws: RunLoop.ChannelError.self) {
             for try await _ in channel.messages {}
         }
         #expect(!channel.isValid)
-        close(ends[1])
+        close(ends.1)
     }
 
     @Test("A channel is freed although nobody has taken what it has received")
     func isFreed() async throws {
         let thread = try RunLoop.Thread()
         defer { thread.stop() }
-        var ends: [CInt] = [-1, -1]
-        let result = socketpair(AF_UNIX, CInt(SOCK_SEQPACKET.rawValue), 0, &ends)
-        try #require(result == 0)
-        let sender = try Channel(adopting: ends[1], on: thread.loop) { _ in }
+        let ends = try makeSockets(SOCK_SEQPACKET)
+        let sender = try Channel(adopting: ends.1, on: thread.loop) { _ in }
         do {
-            let channel = try Channel(adopting: ends[0], on: thread.loop)
+            let channel = try Channel(adopting: ends.0, on: thread.loop)
             try sender.send([1])
             _ = Task { try await sender.request([2]) }
             #expect(try await nextMessage(of: channel)?.bytes == [1])

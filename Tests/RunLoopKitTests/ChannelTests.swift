@@ -7,13 +7,6 @@ import Testing
 
 private typealias Channel = RunLoop.Channel
 
-private func makeChannelSockets() throws -> (CInt, CInt) {
-    var ends: [CInt] = [-1, -1]
-    let result = socketpair(AF_UNIX, CInt(SOCK_SEQPACKET.rawValue), 0, &ends)
-    try #require(result == 0)
-    return (ends[0], ends[1])
-}
-
 /// Messages that a closure keeps.
 private final class Kept: Sendable {
     private let messages = Mutex<[Int: KeptMessage]>([:])
@@ -48,7 +41,7 @@ private final class Pair: Sendable {
         receive: @escaping @Sendable (consuming Channel.Message) -> Void
     ) throws {
         threads = [try RunLoop.Thread(), try RunLoop.Thread()]
-        let (first, second) = try makeChannelSockets()
+        let (first, second) = try makeSockets(SOCK_SEQPACKET)
         let trace = trace
         asking = try Channel(adopting: first, on: threads[0].loop, options: options, onEnd: onEnd) { message in
             trace.note(String(decoding: message.bytes, as: UTF8.self))
@@ -177,7 +170,7 @@ private final class Pair: Sendable {
         let asking = Task { try await quiet.asking.request([1]) }
         quiet.threads[0].stop()
         await #expect(throws: RunLoop.ChannelError.closed) { try await asking.value }
-        let (first, second) = try makeChannelSockets()
+        let (first, second) = try makeSockets(SOCK_SEQPACKET)
         #expect(throws: RunLoop.ChannelError.failed(.loopFinished)) {
             try Channel(adopting: first, on: pair.threads[0].loop) { _ in }
         }
@@ -209,7 +202,7 @@ private final class Pair: Sendable {
     func freed() async throws {
         try await withRunLoopThread {
             let freed = Count()
-            let (first, second) = try makeChannelSockets()
+            let (first, second) = try makeSockets(SOCK_SEQPACKET)
             do {
                 let token = Token(freed)
                 let channel = try Channel(adopting: first, on: .current, inMode: "channels") { _ in token.touch() }
@@ -223,7 +216,7 @@ private final class Pair: Sendable {
             #expect(throws: RunLoop.ChannelError.failed(.invalid)) {
                 try Channel(adopting: writer, on: .current) { _ in }
             }
-            #expect(read(reader, &byte, 1) == 0)
+            #expect(waitUntil { read(reader, &byte, 1) == 0 })
             close(reader)
             #expect(throws: RunLoop.ChannelError.failed(.badDescriptor)) {
                 try Channel(adopting: -1, on: .current) { _ in }
@@ -280,9 +273,9 @@ private final class Pair: Sendable {
     func startedProgram() async throws {
         let thread = try RunLoop.Thread()
         let trace = Trace()
-        let (own, inherited) = try makeChannelSockets()
+        let (own, inherited) = try makeSockets(SOCK_SEQPACKET)
         // Only the other end is inherited; the program has it as the same number.
-        try #require(fcntl(own, F_SETFD, FD_CLOEXEC) == 0)
+        try #require(fcntl(inherited, F_SETFD, 0) == 0)
         let ending = Task { try await runProgram("synchronous-main-program", "\(inherited) echo") }
         let channel = try RunLoop.Channel(
             adopting: own, on: thread.loop, onEnd: { _ in trace.note("end") },
@@ -309,7 +302,7 @@ private final class Pair: Sendable {
         for bytes in [[UInt8](repeating: 1, count: 3), [UInt8](repeating: 0, count: 200)] {
             let thread = try RunLoop.Thread()
             let ends = Handed<Channel.End>()
-            let (own, hostile) = try makeChannelSockets()
+            let (own, hostile) = try makeSockets(SOCK_SEQPACKET)
             let channel = try Channel(
                 adopting: own, on: thread.loop, onEnd: { ends.put($0) },
                 receive: { _ in Issue.record("Nothing was sent that could be received.") })
@@ -327,7 +320,7 @@ private final class Pair: Sendable {
     func forks() async {
         await #expect(processExitsWith: .success) {
             try await withRunLoop { loop in
-                let (own, others) = try makeChannelSockets()
+                let (own, others) = try makeSockets(SOCK_SEQPACKET)
                 let trace = Trace()
                 let channel = try RunLoop.Channel(
                     adopting: own, on: loop, onEnd: { _ in trace.note("end") },

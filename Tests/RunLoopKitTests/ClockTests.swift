@@ -104,7 +104,7 @@ import Testing
         thread.stop()
         for task in sleeping { await #expect(throws: RunLoop.Error.loopFinished) { try await task.value } }
         try await withRunLoopThread { thread.join() }
-        await #expect(throws: RunLoop.Error.loopFinished) { try await loop.clock.sleep(for: .milliseconds(1)) }
+        await #expect(throws: RunLoop.Error.loopFinished) { try await loop.clock.sleep(for: .seconds(1000)) }
     }
 
     @Test("A sleep ends only when the loop runs in its mode")

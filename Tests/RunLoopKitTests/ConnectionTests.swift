@@ -211,14 +211,14 @@ private func connect(to listener: RunLoop.Listener) throws -> CInt {
     let address = listener.address
     let client: CInt
     if let port = listener.port {
-        client = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        client = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var internet = sockaddr_in()
         internet.sin_family = sa_family_t(AF_INET)
         internet.sin_port = port.bigEndian
         internet.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         try #require(connected(client, &internet, MemoryLayout<sockaddr_in>.size))
     } else {
-        client = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
+        client = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var local = sockaddr_un()
         local.sun_family = sa_family_t(AF_UNIX)
         let isAbstract = address.hasPrefix("@")

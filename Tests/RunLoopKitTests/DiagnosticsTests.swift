@@ -1,4 +1,5 @@
 import CRunLoopOverlay
+import Glibc
 import RunLoopKit
 import Testing
 
@@ -13,27 +14,25 @@ import Testing
     }
 
     @Test("R150 What a task adds to a main loop that nobody runs is told")
-    func mainLoopOfAsyncMain() async throws {
-        let result = try await #require(
-            processExitsWith: .success, observing: [\.standardErrorContent]
-        ) {
+    func mainLoopOfAsyncMain() async {
+        await #expect(processExitsWith: .success) {
+            let standardError = try StandardError()
             let source = RunLoop.Source {}
             try RunLoop.main.add(source, forMode: .common)
-            await untilTold()
+            let told = try await standardError.line()
+            precondition(told.contains("the main loop. Below an async main"))
             source.invalidate()
         }
-        #expect(text(of: result).contains("the main loop. Below an async main"))
     }
 
     @Test("R150 What a task adds to the loop of a thread of the pool is told")
-    func poolThread() async throws {
-        let result = try await #require(
-            processExitsWith: .success, observing: [\.standardErrorContent]
-        ) {
+    func poolThread() async {
+        await #expect(processExitsWith: .success) {
+            let standardError = try StandardError()
             try withoutActuallyRunning()
-            await untilTold()
+            let told = try await standardError.line()
+            precondition(told.contains("a thread of the task pool"))
         }
-        #expect(text(of: result).contains("a thread of the task pool"))
     }
 
     @Test("R150 A loop that runs within the second, and an item that is gone by then, are not told")
@@ -51,8 +50,28 @@ import Testing
     }
 }
 
-private func untilTold() async {
-    while runloop__diagnostic_is_due(RUNLOOP__NEVER_RUN) { try? await Task.sleep(for: .milliseconds(20)) }
+/// What the process writes to its standard error from now on.
+private struct StandardError {
+    private let reader: CInt
+
+    init() throws {
+        let (reader, writer) = try makePipe()
+        precondition(dup2(writer, STDERR_FILENO) >= 0)
+        self.reader = reader
+    }
+
+    func line() async throws -> String {
+        try await withRunLoopThread {
+            var bytes: [UInt8] = []
+            var byte: UInt8 = 0
+            precondition(
+                waitUntil {
+                    while read(reader, &byte, 1) == 1 { bytes.append(byte) }
+                    return bytes.last == UInt8(ascii: "\n")
+                })
+            return String(decoding: bytes, as: UTF8.self)
+        }
+    }
 }
 
 /// As a synchronous helper that was called from a task would.
@@ -64,5 +83,3 @@ private func runOnce() throws {
     try RunLoop.current.add(RunLoop.Timer(every: .seconds(3600)) { _ in }, forMode: .default)
     RunLoop.current.run(mode: .default, for: .zero)
 }
-
-private func text(of result: ExitTest.Result) -> String { String(decoding: result.standardErrorContent, as: UTF8.self) }

@@ -315,15 +315,14 @@ import Testing
     @Test("A read that fails throws its error number")
     func failingRead() async throws {
         let thread = try RunLoop.Thread()
-        var ends: [CInt] = [-1, -1]
-        try #require(socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        let (own, peer) = try makeSockets(SOCK_STREAM)
         // A peer that leaves with input unread resets the connection.
-        send([1, 2, 3], to: ends[0])
-        close(ends[1])
-        var bytes = thread.loop.bytes(of: ends[0]).makeAsyncIterator()
+        send([1, 2, 3], to: own)
+        close(peer)
+        var bytes = thread.loop.bytes(of: own).makeAsyncIterator()
         await #expect(throws: RunLoop.Error(errorNumber: ECONNRESET)) { _ = try await bytes.next(isolation: nil) }
         #expect(try await bytes.next(isolation: nil) == nil)
-        close(ends[0])
+        close(own)
     }
 
     @Test("The end of a loop's thread is an error and not the end of the input")
@@ -359,13 +358,13 @@ import Testing
             let (reader, writer) = try makePipe()
             let task = Task {
                 for try await _ in loop.bytes(of: reader, inMode: mode) { Issue.record("There is no input.") }
-                return Task.isCancelled
+                return Task.isCancelled && loop.isEmpty(inMode: mode)
             }
             #expect(waitUntil { loop.allModes.contains(mode) })
             #expect(loop.run(mode: mode, for: .milliseconds(1)) == .timedOut)
             task.cancel()
-            #expect(loop.run(mode: mode, for: .zero) == .finished)
             #expect(finish(task) == true)
+            #expect(loop.run(mode: mode, for: .zero) == .finished)
             close(reader)
             close(writer)
         }

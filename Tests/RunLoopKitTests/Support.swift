@@ -136,11 +136,23 @@ func withPipe<Value>(_ body: (_ reader: CInt, _ writer: CInt) throws -> Value) t
     return try body(reader, writer)
 }
 
+/// A pipe that does not block. Programs that other tests start don't keep it open.
 func makePipe() throws -> (reader: CInt, writer: CInt) {
     var ends: [CInt] = [-1, -1]
     let result = pipe(&ends)
     try #require(result == 0)
-    for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
+    for end in ends {
+        _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+    }
+    return (ends[0], ends[1])
+}
+
+/// Two connected sockets that block. Programs that other tests start don't keep them open.
+func makeSockets(_ type: __socket_type) throws -> (CInt, CInt) {
+    var ends: [CInt] = [-1, -1]
+    let result = socketpair(AF_UNIX, CInt(type.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends)
+    try #require(result == 0)
     return (ends[0], ends[1])
 }
 

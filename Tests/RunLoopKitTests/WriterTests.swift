@@ -236,12 +236,11 @@ import Testing
 
 /// Two connected sockets that do not block, the second with a small buffer.
 func makeSocketPair() throws -> (CInt, CInt) {
-    var ends: [CInt] = [-1, -1]
-    try #require(socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends) == 0)
-    for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
+    let (first, second) = try makeSockets(SOCK_STREAM)
+    for end in [first, second] { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
     var size: CInt = 4096
-    setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<CInt>.size))
-    return (ends[0], ends[1])
+    setsockopt(second, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<CInt>.size))
+    return (first, second)
 }
 
 /// A byte that counts how often it is asked for, which is once for each attempt to write it.
