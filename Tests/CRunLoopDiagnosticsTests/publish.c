@@ -23,7 +23,9 @@ static void remove_path(void) {
     EXPECT_EQ(rmdir(folder), 0);
 }
 
-static int make_client(void) { return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0); }
+static int make_client(void) {
+    return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+}
 
 static int connect_client(int client, const char *place) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};

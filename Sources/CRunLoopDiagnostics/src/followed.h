@@ -36,7 +36,7 @@ struct followed {
     uint32_t generation;
     struct link *links;                          ///< loop's thread: the newest first; freed with this
     bool is_traced;                              ///< loop's thread: the newest one may be in the chain
-    bool is_notified;                                ///< loop's thread: by the link that is called first
+    bool is_notified;                            ///< loop's thread: by the link that is called first
     _Atomic(struct follower *) followers[ROLES]; ///< written by the loop's thread, never taken back
 };
 
