@@ -95,9 +95,9 @@ import Testing
         .disabled(
             if: isUnderThreadSanitizer,
             """
-                This sanitizer makes the Swift runtime lock at every use of a lazily made value, so a child may find such a lock held for \
-                ever. The locks of run loops are tested with it one by one, by the C tests of forks.
-                """))
+            This sanitizer makes the Swift runtime lock at every use of a lazily made value, so a child may find such a lock held for \
+            ever. The locks of run loops are tested with it one by one, by the C tests of forks.
+            """))
     func forkAmongThreads() async {
         await #expect(processExitsWith: .success) {
             try await withRunLoop { loop in
