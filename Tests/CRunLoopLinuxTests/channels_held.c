@@ -63,7 +63,7 @@ TEST("messages that are held and requests that are not answered have one limit")
     end_both(channels);
 }
 
-TEST("who awaits a reply goes on receiving, up to as many messages again") {
+TEST("who awaits a reply goes on receiving until it has come") {
     runloop_channel *channels[2];
     make_holding(channels, 2);
     for (int i = 0; i < 3; i++)
@@ -80,8 +80,29 @@ TEST("who awaits a reply goes on receiving, up to as many messages again") {
     for (int i = 0; i < 5; i++)
         EXPECT_EQ(tell(channels[0], "m"), 0);
     requests++;
-    expect_received(4 + requests);
+    expect_received(8 + requests);
+    // Which answers it.
     runloop_call_release(kept_call);
+    RUN_UNTIL(MODE, outcome.replies == 2);
+    EXPECT_EQ(tell(channels[0], "m"), 0);
+    expect_received(8 + requests);
+    end_both(channels);
+}
+
+TEST("who awaits a reply receives all that the socket and the sender's queue held before it") {
+    int sockets[2];
+    make_sockets(sockets);
+    runloop_channel *channels[2] = {add_channel_with(sockets[0], (runloop_channel_config){0})};
+    size_t sent = 0;
+    while (tell(channels[0], "m") == 0)
+        sent++;
+    channels[1] =
+        add(sockets[1], &(runloop_channel_config){.max_calls = 2, .receive = hold_received, .ended = note_end});
+    expect_received(2);
+    struct outcome outcome = {0};
+    EXPECT_EQ(request(channels[1], "q", 0, &outcome), 0);
+    RUN_UNTIL(MODE, outcome.replies == 1);
+    EXPECT_EQ(received_count, sent + 1);
     end_both(channels);
 }
 
@@ -166,4 +187,41 @@ TEST("a channel that is ended while messages wait is not called for them any mor
     EXPECT_EQ(drain.count, 0);
     close(socket);
     runloop_channel_release(channel);
+}
+
+static pid_t child = -1;
+static int child_status = -1;
+
+static void fork_now(runloop_channel *channel, int error, void *info) {
+    (void)channel, (void)info;
+    EXPECT_EQ(error, 0);
+    child = fork();
+    // The child comes first to what both have.
+    EXPECT(child == 0 || waitpid(child, &child_status, 0) == child);
+}
+
+TEST("R123 a child that is forked when messages were sent receives none of its parent's") {
+    int sockets[2];
+    make_sockets(sockets);
+    runloop_channel *channels[2];
+    channels[0] = add(sockets[0], &(runloop_channel_config){.receive = note_received, .drained = fork_now});
+    const runloop_channel_config config = {.receive = note_received};
+    REQUIRE(runloop_channel_create(sockets[1], &config, &channels[1]) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), runloop_channel_get_source(channels[1]), "other") == 0);
+    size_t sent = 0;
+    while (tell(channels[0], "m") == 0)
+        sent++;
+    // Both at once: there is space, and something to receive.
+    EXPECT_EQ(tell(channels[1], "for the parent"), 0);
+    while (run_for("other", 0) == RUNLOOP_RESULT_TIMED_OUT && received_count < sent - 64)
+        continue;
+    size_t before = received_count;
+    int result = 0;
+    while (child < 0 && result >= 0)
+        result = runloop_run_in_mode(MODE, 60 * SECOND, true);
+    if (child == 0)
+        _exit(result == -ECHILD && received_count == before ? 0 : 1);
+    EXPECT_EQ(child_status, 0);
+    RUN_UNTIL(MODE, received_count == before + 1);
+    end_both(channels);
 }

@@ -43,8 +43,9 @@ typedef struct runloop_channel_config {
     size_t max_messages; ///< How many messages may wait for the other end to read. 64.
     size_t max_bytes;    ///< How many bytes these may have, which also limits each message in both directions. 1 MiB.
     size_t max_descriptors; ///< Of a message, in both directions, at most 250. 16.
-    /// Of the other end's that are not answered, or whose answers it has not read, and messages that are held; nothing is read meanwhile,
-    /// except that some more answers may wait, and as many messages again be held, if replies of the other end are awaited. 64.
+    /// How many calls of the other end may be open: requests that are not answered or whose answers it has not read, and messages that are
+    /// held. Nothing more is read then. While replies of the other end are awaited, 1024 more answers may wait, and as many more messages be
+    /// held: they come before the reply. 64.
     size_t max_calls;
     bool allows_any_user; ///< Otherwise the process at the other end must have the effective user of this one.
     /// On the loop's thread, in the modes of the source, once for each message. May be NULL.
@@ -53,8 +54,9 @@ typedef struct runloop_channel_config {
     /// received. -EPROTO: it has sent what no channel sends, or more than the limits. -EMFILE, -ENFILE: a message had descriptors, and there
     /// was no number for them. -ENOMEM. Requests have been answered before. May be NULL.
     void (*RUNLOOP_SENDABLE ended)(runloop_channel *channel, int32_t reason, void *info);
-    /// On the loop's thread, in the modes of the source: messages had waited, and all of them were sent (`error` is 0), or can't be (-EPIPE). Once
-    /// each time that messages have waited, so it tells when to go on after -EAGAIN. Not after the end. May be NULL.
+    /// On the loop's thread, in the modes of the source: messages had waited, and all of them were sent (`error` is 0), or can't be
+    /// (-EPIPE). Once each time that messages have waited, so it says when to go on after -EAGAIN. Not after the end. It may make any call
+    /// for the channel, send, invalidate and run the loop, too. May be NULL.
     void (*RUNLOOP_SENDABLE drained)(runloop_channel *channel, int error, void *info);
 } runloop_channel_config;
 
@@ -86,11 +88,12 @@ RUNLOOP_EXPORT int runloop_channel_get_peer(runloop_channel *channel, runloop_pe
 RUNLOOP_EXPORT int runloop_channel_send(runloop_channel *channel, const void *bytes, size_t length,
                                         const int *descriptors, size_t descriptor_count);
 
-/// Holds a message: it counts as a call, like a request that is not answered, until it is released. For programs that queue what they
-/// receive, so that the other end waits when they are slow; usually in `receive`. Any thread. -EPIPE: the channel has ended; -EINVAL, -ECHILD. O(1), and
-/// a system call at the limit.
+/// Counts one more message as held, which is an open call (`max_calls`) until it is released. For programs that queue what they receive, so
+/// that the other end waits when they are slow: usually called once in `receive`, for a message without a call; requests are counted anyway.
+/// It is a mere number: which message is meant does not matter, and each call of this needs one of runloop_channel_release_message. Any
+/// thread. -EPIPE: the channel has ended; -EINVAL, -ECHILD. O(1), and a system call at the limit.
 RUNLOOP_EXPORT int runloop_channel_hold_message(runloop_channel *channel);
-/// One message that is held is no more. Any thread, and after the end. -EINVAL: none is held; -ECHILD. O(1), and a system call at the limit.
+/// Counts one message less as held. Any thread, and after the end. -EINVAL: none is held; -ECHILD. O(1), and a system call at the limit.
 RUNLOOP_EXPORT int runloop_channel_release_message(runloop_channel *channel);
 
 /// How a request is answered, which is copied.
@@ -120,8 +123,8 @@ RUNLOOP_EXPORT int runloop_channel_cancel(runloop_channel *channel, uint64_t id)
 /// References to a call. The last one drops it, if it was not replied to: -ENOMSG at the other end.
 RUNLOOP_EXPORT runloop_call *runloop_call_retain(runloop_call *call);
 RUNLOOP_EXPORT void runloop_call_release(runloop_call *call);
-/// Replies; references remain. Replies wait beyond the other limits, since they count as calls until they are sent. -EALREADY: it was replied to. Otherwise as
-/// runloop_channel_send; after an error it can be tried again.
+/// Replies; references remain. Replies wait beyond the other limits, since they count as calls until they are sent. -EALREADY: it was
+/// replied to. Otherwise as runloop_channel_send; after an error it can be tried again.
 RUNLOOP_EXPORT int runloop_call_reply(runloop_call *call, const void *bytes, size_t length, const int *descriptors,
                                       size_t descriptor_count);
 

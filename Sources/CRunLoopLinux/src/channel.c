@@ -22,8 +22,9 @@ enum {
     DEFAULT_DESCRIPTORS = 16,
     DEFAULT_CALLS = 64,
     MOST_DESCRIPTORS = 250,
-    /// So many more answers may wait if this end awaits some itself. The kernel keeps fewer packets for a socket.
-    MOST_ANSWERS_BETWEEN_ASKERS = 1024
+    /// So many more answers may wait, and messages may be held, if this end awaits a reply: they come before it. The kernel keeps fewer
+    /// packets for a socket, and the other end may have a few hundred in its queue.
+    MOST_BEFORE_A_REPLY = 1024
 };
 
 int runloop__channel_check(runloop_channel *channel) {
@@ -56,8 +57,8 @@ static size_t beyond(size_t number, size_t allowed) {
 static bool may_receive(const runloop_channel *channel) {
     size_t most = channel->config.max_calls;
     bool is_asker = channel->unanswered > 0;
-    size_t answers = beyond(channel->answers, is_asker ? MOST_ANSWERS_BETWEEN_ASKERS : 0);
-    size_t held = beyond(channel->held, is_asker ? most : 0);
+    size_t allowed = is_asker ? MOST_BEFORE_A_REPLY : 0;
+    size_t answers = beyond(channel->answers, allowed), held = beyond(channel->held, allowed);
     return channel->calls < most && held < most - channel->calls && answers < most - channel->calls - held;
 }
 
@@ -191,12 +192,13 @@ static void ready(runloop_source *source, void *info) {
         else
             conditions = events[i].events;
     }
-    if (conditions & EPOLLOUT)
+    // Each call-out may fork: what comes from the socket is the parent's.
+    if (conditions & EPOLLOUT && runloop__channel_check(channel) == 0)
         result = flush(channel);
     // When the other end is gone, the calls that wait can't become more than it has sent.
-    if (result == 0 && conditions & (EPOLLIN | EPOLLHUP | EPOLLERR))
+    if (result == 0 && conditions & (EPOLLIN | EPOLLHUP | EPOLLERR) && runloop__channel_check(channel) == 0)
         result = receive(channel);
-    if (result < 0)
+    if (result < 0 && runloop__channel_check(channel) == 0)
         end(channel, result);
 }
 
