@@ -76,9 +76,17 @@ static int ask(struct runloop_output *output) {
     if (result < 0)
         return fail(output, result);
     output->is_asking = true;
-    // The timer may be due by then, and sets itself on.
-    if (output->set >= 0)
+    return 0;
+}
+
+/// HOLDS: lock. -ENOMEM, or 0.
+static int keep(struct runloop_output *output, const char *bytes, size_t count) {
+    if (!ring_reserve(&output->waiting, count))
+        return -ENOMEM;
+    // Silence counts from when something waits. The timer may be due by then, and sets itself on.
+    if (output->waiting.count == 0 && output->set >= 0)
         output->idle.since_ns = runloop_get_now_ns(output->loop);
+    ring_append(&output->waiting, bytes, count);
     return 0;
 }
 
@@ -206,9 +214,8 @@ static ptrdiff_t write_some(struct runloop_output *output, const char *bytes, si
     if (rest == 0 || output->error)
         return sent;
     size_t kept = rest < space ? rest : space;
-    if (!ring_reserve(&output->waiting, kept))
+    if (keep(output, bytes + sent, kept) < 0)
         return sent > 0 ? sent : -ENOMEM;
-    ring_append(&output->waiting, bytes + sent, kept);
     result = ask(output);
     if (result < 0)
         return result;
@@ -235,9 +242,8 @@ static int enqueue_all(struct runloop_output *output, const char *bytes, size_t 
         return result;
     if (count > output->waiting.limit - output->waiting.count)
         return -EAGAIN;
-    if (!ring_reserve(&output->waiting, count))
+    if (keep(output, bytes, count) < 0)
         return -ENOMEM;
-    ring_append(&output->waiting, bytes, count);
     if (output->waiting.count == 0)
         return 0;
     return output->sink.is_always_ready ? send_waiting(output) : ask(output);
