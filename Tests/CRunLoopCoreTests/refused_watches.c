@@ -49,6 +49,18 @@ TEST("R121 a masked descriptor that could not be watched again is watched as soo
     poll_mode("b");
     EXPECT_EQ(calls, 2);
 
+    // A loop that sleeps asks again, too.
+    bump(descriptor);
+    EXPECT_EQ(run_for("a", 5 * MS), RUNLOOP_RESULT_TIMED_OUT);
+    failures_left = 5;
+    poll_mode("b");
+    EXPECT_EQ(calls, 3);
+    EXPECT(failures_left > 0);
+    bump(descriptor);
+    EXPECT_EQ(runloop_run_in_mode("b", 60 * SECOND, true), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_EQ(failures_left, 0);
+    EXPECT_EQ(calls, 4);
+
     runloop_timer_release(timer);
     runloop_source_invalidate(source);
     runloop_source_release(source);

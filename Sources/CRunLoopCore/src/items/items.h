@@ -262,6 +262,16 @@ HOLDS_LOCK static inline void registrations_note(runloop *loop) {
     atomic_store_explicit(&loop->news, (uint8_t)news, memory_order_relaxed);
 }
 
+/// When a sleep until `wake_ns` must end to ask the kernel again for what it refused to watch. Not so in a time that jumps over sleeps.
+HOLDS_LOCK static inline int64_t registrations_retry(const runloop *loop, int64_t wake_ns) {
+    enum { RETRY_NS = 100 * 1000 * 1000 };
+    bool is_complete = loop->registrations.mode && !loop->registrations.some_are_left_out;
+    if (is_complete || loop->clock.now)
+        return wake_ns;
+    int64_t retry_ns = saturating_add(loop_now(loop), RETRY_NS);
+    return retry_ns < wake_ns ? retry_ns : wake_ns;
+}
+
 /// The set is to be made anew.
 HOLDS_LOCK static inline void registrations_note_stale(runloop *loop) {
     loop->registrations.set_is_stale = true;

@@ -120,7 +120,7 @@ static bool look(const struct run *run) {
 /// The instant at which the wait itself must end; timers are the timer descriptor's, if that can be armed.
 HOLDS_LOCK static int64_t arm_timers(struct run *run) {
     runloop *loop = run->loop;
-    int64_t wake_ns = runloop__timers_latest(run->mode), end_ns = run->deadline_ns;
+    int64_t wake_ns = registrations_retry(loop, runloop__timers_latest(run->mode)), end_ns = run->deadline_ns;
     if (wake_ns == RUNLOOP_NEVER)
         return end_ns;
     // Armed for earlier: left so, since a wake-up that serves nobody is rarer than a date that moves back.
