@@ -14,7 +14,8 @@ typedef enum RUNLOOP_CLOSED runloop_diagnosis_kind {
     RUNLOOP_DIAGNOSIS_HANG_ENDED = 1, ///< It is back: with the duration of the whole hang.
     RUNLOOP_DIAGNOSIS_SPIN = 2,       ///< Many iterations in a row without a sleep, for nothing. Once per spin.
     /// Work for the main dispatch queue, and so for Swift's main actor, has waited for the limit, while the main loop ran inside such work, or
-    /// in a mode that isn't common. Once until the queue is served. What runloop_set_diagnostics_enabled is about is written besides.
+    /// in a mode that isn't common. Once until the queue is served. Unless runloop_set_diagnostics_enabled turns it off, the core itself writes
+    /// a line to standard error besides, once. A watchdog that is started inside such work sees only what is begun after it.
     RUNLOOP_DIAGNOSIS_STARVATION = 3,
 } runloop_diagnosis_kind;
 
@@ -24,7 +25,7 @@ typedef struct runloop_diagnosis {
     runloop *loop;               ///< Of which loop.
     int callout;                 ///< The kind of call-out that it is about, RUNLOOP_CALLOUT_…; -1: it is about none.
     const char *name;            ///< The name of its item (cut), or "".
-    const char *mode;            ///< In which the loop runs, valid for ever; NULL: in none.
+    const char *mode;            ///< In which the loop runs; NULL: in none.
     int64_t duration_ns;         ///< Of the hang or the wait, so far, or of the hang in all. 0 for a spin.
     uint32_t iterations;         ///< Of the spin, else 0.
     const char *stack;    ///< Of the loop's thread, innermost function first, a line for each; NULL if it can't be had.
@@ -45,15 +46,16 @@ typedef struct runloop_diagnosis_handler {
 /// What is watched, and who is told.
 typedef struct runloop_watchdog_config {
     /// How long the loop may be busy without coming back: to the next iteration, to sleep, out of a nested run. At least ten
-    /// milliseconds; 0: hangs are not reported. Also how long work for the main queue may wait, on the main loop. Noticed up to a quarter of the limit, at most a second, late. Time in which the watchdog's thread
-    /// itself did not get to run is no part of a hang: the machine was suspended or overloaded, or a debugger had stopped the program.
+    /// milliseconds. Also how long work for the main queue may wait, on the main loop. 0: neither is reported. Noticed up to a quarter of the
+    /// limit, at most a second, late. Time in which the watchdog's thread itself did not get to run is no part of a hang: the machine was
+    /// suspended or overloaded, or a debugger had stopped the program.
     int64_t limit_ns;
     /// How many iterations of a run may follow one another without a sleep if nothing is served, or always the same timer, signalled
     /// source or descriptor alone. 0: spins are not reported. A descriptor that is never empty is a spin for all that can be seen; so
     /// choose it higher than what a peak takes, say 100,000.
     uint32_t spin_limit;
     /// The signal with which the loop's thread is asked for its stack. 0: SIGURG, which does nothing to who doesn't expect it. -1: none,
-    /// and hangs have no stack. The first watchdog installs its handler, which stays. Like any signal it ends a nanosleep or a poll of
+    /// and no report has a stack. The first watchdog installs its handler, which stays. Like any signal it ends a nanosleep or a poll of
     /// the call-out early, with EINTR. A thread that blocks it has no stack, nor has any where the C library has no backtrace
     /// (musl). To find the names of functions waits for a dlopen that is under way.
     int signal;

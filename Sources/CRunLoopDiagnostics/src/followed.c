@@ -73,11 +73,14 @@ int followed_list_current(void) {
 }
 
 static void notify_followers(struct followed *followed, runloop_trace_point point, const void *object, int64_t value) {
-    int64_t now_ns = runloop_get_now_ns(NULL);
+    int64_t now_ns = 0;
     for (int role = 0; role < ROLES; role++) {
         struct follower *follower = atomic_load_explicit(&followed->followers[role], memory_order_relaxed);
-        if (follower && follower->is_active)
-            follower->trace(follower, point, object, value, now_ns);
+        if (!follower || !follower->is_active)
+            continue;
+        if (!now_ns)
+            now_ns = runloop_get_now_ns(NULL);
+        follower->trace(follower, point, object, value, now_ns);
     }
 }
 
@@ -148,9 +151,12 @@ struct follower *followed_stop(enum role role) {
         struct follower *follower = atomic_load(&followed->followers[other]);
         any |= follower && follower->is_active;
     }
-    // A tracer that somebody has set since then, and that passes calls on, stays.
-    if (!any && traces_first(followed)) {
-        runloop_set_tracer(followed->links->before.trace ? &followed->links->before : NULL);
+    // A tracer that somebody has set since then, and that passes calls on, stays; one that put an older link of ours back has done so.
+    struct link *first = any ? NULL : followed->links;
+    while (first && first != runloop_get_tracer().context)
+        first = first->older;
+    if (first) {
+        runloop_set_tracer(first->before.trace ? &first->before : NULL);
         followed->is_traced = false;
     }
     return stopped;

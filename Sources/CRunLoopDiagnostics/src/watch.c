@@ -135,8 +135,13 @@ static void look_for_starvation(struct watch *watch, int64_t counted_ns) {
     // Before the question, so that work which is there and has not been served since was there all the time.
     uint32_t served = atomic_load(&watch->queue_served);
     struct pollfd queue = {.fd = atomic_load(&watch->queue), .events = POLLIN};
+    // A hang is reported as one, and a loop that does not run has no chance to serve the queue. What was reported stays so.
     const char *mode = queue.fd < 0 || watch->is_hung ? NULL : runloop_current_mode(watch->loop);
-    bool has_work = mode && poll(&queue, 1, 0) > 0 && (queue.revents & POLLIN);
+    if (!mode) {
+        watch->starved_ns = 0;
+        return;
+    }
+    bool has_work = poll(&queue, 1, 0) > 0 && (queue.revents & POLLIN);
     if (!has_work || served != watch->seen_served) {
         watch->seen_served = served;
         // Which a sum that begins now never is.

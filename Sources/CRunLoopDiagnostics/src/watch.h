@@ -32,6 +32,7 @@ struct watch {
     struct watch *next; ///< attendant's lock, then its thread
     runloop *loop;      ///< retained
     pid_t thread;
+    bool is_main; ///< the initial thread and its loop, which serves the main queue
     runloop_watchdog_config config;
     _Atomic bool is_stopped; ///< the loop's thread no longer has it
 

@@ -127,8 +127,7 @@ static void count_sleep(struct watch *watch) {
 /// The main dispatch queue's, if the loop is the main one; else negative. Asked for at each run: libdispatch may have been loaded meanwhile,
 /// or have closed it.
 static int queue_of(const struct watch *watch) {
-    bool is_main = watch->thread == getpid() && watch->loop == runloop_main();
-    return is_main ? runloop_main_queue_descriptor() : -1;
+    return watch->is_main ? runloop_main_queue_descriptor() : -1;
 }
 
 static void begin_run(struct watch *watch, int64_t now_ns) {
@@ -200,6 +199,7 @@ static struct watch *make_watch(const runloop_watchdog_config *config) {
         return NULL;
     watch->loop = runloop_retain(runloop_current());
     watch->thread = (pid_t)syscall(SYS_gettid);
+    watch->is_main = watch->loop == runloop_main() && watch->thread == getpid();
     watch->config = *config;
     atomic_init(&watch->queue, queue_of(watch));
     return watch;
