@@ -22,27 +22,42 @@ private final class TaskPair: Sendable {
     deinit {
         for thread in threads { thread.stop() }
     }
+}
 
-    /// Sends large messages that nobody takes, until there is no space for a while.
-    ///
-    /// - Returns: how many were sent.
-    func fill() async throws -> Int {
-        let bytes = [UInt8](repeating: 255, count: 40_000)
-        for count in 0..<1000 {
-            do {
-                try await sender.sendWaiting(bytes, timeout: .milliseconds(30))
-            } catch {
-                #expect(error == .timedOut)
-                return count
+/// A channel that takes nothing any more: its peer is a socket from which nobody reads, until a channel is made of it.
+private final class FilledSender: Sendable {
+    let threads: [RunLoop.Thread]
+    let sender: Channel
+    let peer: CInt
+    private let count: Int
+
+    init() throws {
+        threads = [try RunLoop.Thread(), try RunLoop.Thread()]
+        let ends = try makeSockets(SOCK_SEQPACKET)
+        sender = try Channel(adopting: ends.0, on: threads[0].loop, options: .init(messageLimit: 2)) { _ in }
+        peer = ends.1
+        var count = 0
+        do throws(RunLoop.ChannelError) {
+            while true {
+                try sender.send([UInt8](repeating: 255, count: 40_000))
+                count += 1
             }
+        } catch {
+            #expect(error == .full)
         }
-        Issue.record("A channel takes everything, though nobody takes it from there.")
-        return 1000
+        self.count = count
     }
 
-    /// Takes the messages of `fill`.
-    func drop(_ count: Int, of messages: inout Channel.Messages.Iterator) async throws {
+    deinit {
+        for thread in threads { thread.stop() }
+    }
+
+    /// What comes to the other end after what has filled it.
+    func messages() async throws -> Channel.Messages.Iterator {
+        let receiver = try Channel(adopting: peer, on: threads[1].loop, options: .init(requestLimit: 3))
+        var messages = receiver.messages.makeAsyncIterator()
         for _ in 0..<count { #expect(try await messages.next()?.bytes.count == 40_000) }
+        return messages
     }
 }
 
@@ -54,35 +69,32 @@ private func nextMessage(of channel: Channel) async throws(RunLoop.ChannelError)
 @Suite struct ChannelTaskTests {
     @Test("A task that sends waits while nobody takes what was sent, and goes on in order; nobody overtakes it")
     func sendsWhenThereIsSpace() async throws {
-        let pair = try TaskPair()
-        let filled = try await pair.fill()
+        let filled = try FilledSender()
         let sent = Count()
-        let sending = Task {
-            for number in 0..<20 {
-                try await pair.sender.sendWaiting([UInt8(number)])
+        // Each begins to wait before the next.
+        let sending = (0..<20).map { number in
+            Task.immediate {
+                try await filled.sender.sendWaiting([UInt8(number)])
                 sent.increment()
             }
         }
-        #expect(throws: RunLoop.ChannelError.full) { try pair.sender.send([]) }
-        await #expect(throws: RunLoop.ChannelError.full) { try await pair.sender.request([]) }
+        #expect(throws: RunLoop.ChannelError.full) { try filled.sender.send([]) }
+        await #expect(throws: RunLoop.ChannelError.full) { try await filled.sender.request([]) }
         #expect(sent.value == 0)
-        var messages = pair.receiver.messages.makeAsyncIterator()
-        try await pair.drop(filled, of: &messages)
+        var messages = try await filled.messages()
         for number in 0..<20 { #expect(try await messages.next()?.bytes == [UInt8(number)]) }
-        try await sending.value
+        for task in sending { try await task.value }
         #expect(sent.value == 20)
     }
 
     @Test("Many tasks that wait send one message each, whole")
     func manySenders() async throws {
-        let pair = try TaskPair()
-        let filled = try await pair.fill()
+        let filled = try FilledSender()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<200 {
-                group.addTask { try await pair.sender.sendWaiting([UInt8](repeating: UInt8(number), count: 1000)) }
+                group.addTask { try await filled.sender.sendWaiting([UInt8](repeating: UInt8(number), count: 1000)) }
             }
-            var messages = pair.receiver.messages.makeAsyncIterator()
-            try await pair.drop(filled, of: &messages)
+            var messages = try await filled.messages()
             var numbers: Set<UInt8> = []
             for _ in 0..<200 {
                 let bytes = try #require(try await messages.next()).bytes
@@ -96,40 +108,38 @@ private func nextMessage(of channel: Channel) async throws(RunLoop.ChannelError)
 
     @Test("A task that is cancelled, or whose timeout passes, has not sent; one that need not wait sends all the same")
     func withdraws() async throws {
-        let pair = try TaskPair()
-        let filled = try await pair.fill()
-        let cancelled = Task { try await pair.sender.sendWaiting("cancelled".utf8) }
+        let filled = try FilledSender()
+        let cancelled = Task { try await filled.sender.sendWaiting("cancelled".utf8) }
         cancelled.cancel()
         await #expect(throws: RunLoop.ChannelError.cancelled) { try await cancelled.value }
         let begin = ContinuousClock.now
         await #expect(throws: RunLoop.ChannelError.timedOut) {
-            try await pair.sender.sendWaiting("late".utf8, timeout: .milliseconds(20))
+            try await filled.sender.sendWaiting("late".utf8, timeout: .milliseconds(20))
         }
         #expect(ContinuousClock.now - begin >= .milliseconds(20))
-        var messages = pair.receiver.messages.makeAsyncIterator()
-        try await pair.drop(filled, of: &messages)
+        var messages = try await filled.messages()
         let isCancelled = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            try await pair.sender.sendWaiting("sent".utf8)
+            try await filled.sender.sendWaiting("sent".utf8)
         }
         try await isCancelled.value
         #expect(try await messages.next()?.bytes == Array("sent".utf8))
         await #expect(throws: RunLoop.ChannelError.tooLarge) {
-            try await pair.sender.sendWaiting([UInt8](repeating: 0, count: 2 << 20))
+            try await filled.sender.sendWaiting([UInt8](repeating: 0, count: 2 << 20))
         }
     }
 
     @Test("When the other end goes, or this one ends, every task that waits to send learns it")
     func closes() async throws {
         for isPeer in [true, false] {
-            let pair = try TaskPair()
-            _ = try await pair.fill()
-            let waiting = (0..<3).map { number in Task { try await pair.sender.sendWaiting([UInt8(number)]) } }
-            (isPeer ? pair.receiver : pair.sender).invalidate()
+            let filled = try FilledSender()
+            let waiting = (0..<3).map { number in Task { try await filled.sender.sendWaiting([UInt8(number)]) } }
+            if isPeer { close(filled.peer) } else { filled.sender.invalidate() }
             for task in waiting {
                 await #expect(throws: RunLoop.ChannelError.closed) { try await task.value }
             }
-            await #expect(throws: RunLoop.ChannelError.closed) { try await pair.sender.sendWaiting([]) }
+            await #expect(throws: RunLoop.ChannelError.closed) { try await filled.sender.sendWaiting([]) }
+            if !isPeer { close(filled.peer) }
         }
     }
 
@@ -166,6 +176,15 @@ private func nextMessage(of channel: Channel) async throws(RunLoop.ChannelError)
         for try await message in pair.receiver.messages { received += message.bytes }
         #expect(received == [0, 1, 2, 3, 4])
 
+        // What was not taken is dropped when the own end is invalidated, although the other was gone before.
+        let left = try TaskPair(requestLimit: 8)
+        for number in 0..<3 { try left.sender.send([UInt8(number)]) }
+        #expect(try await nextMessage(of: left.receiver)?.bytes == [0])
+        left.sender.invalidate()
+        #expect(try await eventually { !left.receiver.isValid })
+        left.receiver.invalidate()
+        #expect(try await nextMessage(of: left.receiver) == nil)
+
         let other = try TaskPair()
         try other.sender.send([1])
         let first = try await nextMessage(of: other.receiver)
@@ -174,6 +193,7 @@ private func nextMessage(of channel: Channel) async throws(RunLoop.ChannelError)
         let waiting = Task { try await nextMessage(of: other.receiver) }
         let taken = try await waiting.value
         #expect(taken?.isRequest == true)
+        for number in 0..<2 { try other.sender.send([UInt8(number)]) }
         other.receiver.invalidate()
         #expect(try await nextMessage(of: other.receiver) == nil)
         await #expect(throws: RunLoop.ChannelError.closed) { try await request.value }

@@ -65,8 +65,9 @@ extension RunLoop {
     ///
     /// - Parameters:
     ///   - hangLimit: how long the loop may be busy, or the main dispatch queue's work wait. Noticed up to a quarter of it late, at most a
-    ///     second.
-    ///   - spinLimit: how many iterations may follow one another for nothing: more than a peak takes, such as 100,000.
+    ///     second. `nil`: neither is reported.
+    ///   - spinLimit: how many iterations may follow one another for nothing: more than a peak takes, such as 100,000. `nil`: spins
+    ///     are not reported.
     ///   - report: is told, on the watchdog's thread. Without it, a line is written to standard error.
     /// - Throws: `tooManyThreads`, `tooManyDescriptors`, `outOfMemory`.
     public func startWatchdog(

@@ -7,7 +7,7 @@ final class ConnectionQueue: Sendable {
 
     private struct State {
         var handler: (@Sendable (RunLoop.Connection) -> Void)?
-        var connections: [RunLoop.Connection] = []
+        var connections = Queue<RunLoop.Connection>()
         var waiters = Waiters()
         /// It is in the loop.
         var armed: ListenerHandle?
@@ -85,7 +85,7 @@ final class ConnectionQueue: Sendable {
     private func begin(_ waiter: Waiters.Waiter, _ number: UInt, _ listener: ListenerHandle) {
         let known: RunLoop.Connection?? = state.withLock { state in
             if state.isOver || Task.isCancelled { return .some(nil) }
-            if !state.connections.isEmpty { return state.connections.removeFirst() }
+            if let connection = state.connections.removeFirst() { return connection }
             do throws(RunLoop.Error) {
                 try arm(&state, listener)
             } catch {

@@ -131,20 +131,18 @@ final class OutputQueue: Sendable {
     func wait(
         _ ticket: Ticket, isInLine: Bool = true, after changes: UInt, isolation actor: isolated (any Actor)?
     ) async -> Wait {
-        await withTaskCancellationHandler(
-            operation: {
-                await withUnsafeContinuation(isolation: actor) { waiter in
-                    let known: Wait? = state.withLock { state in
-                        if state.changes != changes { return .changed }
-                        if Task.isCancelled { return .cancelled }
-                        if isInLine { state.waiters[ticket] = waiter } else { state.waitersOutside[ticket] = waiter }
-                        return nil
-                    }
-                    if let known { waiter.resume(returning: known) }
+        await WaitingTasks<Wait>.wait(
+            isolation: actor,
+            begin: { waiter in
+                let known: Wait? = state.withLock { state in
+                    if state.changes != changes { return .changed }
+                    if Task.isCancelled { return .cancelled }
+                    if isInLine { state.waiters[ticket] = waiter } else { state.waitersOutside[ticket] = waiter }
+                    return nil
                 }
+                if let known { waiter.resume(returning: known) }
             },
-            onCancel: { cancel(ticket) },
-            isolation: actor)
+            cancel: { cancel(ticket) })
     }
 
     private func cancel(_ ticket: Ticket) {

@@ -66,14 +66,16 @@ extension RunLoop {
             try self.init(.path(path), loop, options, mode, onEnd, ChannelReceiver(receive))
         }
 
-        /// Makes a channel of a connected socket, whose messages tasks take from ``messages``. Otherwise as with a closure.
+        /// Makes a channel of a connected socket, whose messages tasks take from ``messages``, which end with the channel. Otherwise as with
+        /// closures.
         public convenience init(
             adopting descriptor: CInt, on loop: RunLoop, options: Options = Options(), inMode mode: Mode = .common
         ) throws(ChannelError) {
             try self.init(.descriptor(descriptor), loop, options, mode, nil, ChannelReceiver(ChannelInbox()))
         }
 
-        /// Makes a channel to a process that listens, whose messages tasks take from ``messages``. Otherwise as with a closure.
+        /// Makes a channel to a process that listens, whose messages tasks take from ``messages``, which end with the channel. Otherwise as
+        /// with closures.
         public convenience init(
             connectingTo path: String, on loop: RunLoop, options: Options = Options(), inMode mode: Mode = .common
         ) throws(ChannelError) {
@@ -145,8 +147,8 @@ extension RunLoop {
         }
 
         /// Sends a message for which no reply is expected, and waits for space if there is none: until the other end has read what was sent
-        /// before. The task blocks no thread. Messages of tasks that wait are sent in the order of their calls. O(bytes), and O(tasks that wait)
-        /// to give up.
+        /// before. The task blocks no thread. Messages of tasks that wait are sent in the order of their calls, when the loop runs in the
+        /// channel's mode. O(bytes), and O(tasks that wait) to be cancelled.
         ///
         /// - Parameters:
         ///   - bytes: are copied.
@@ -206,9 +208,13 @@ extension RunLoop {
         public var isValid: Bool { !generation.isOver && !state.withLock { $0.isOver } }
 
         /// Ends the channel: messages that wait for the other end to read are destroyed, and requests get `closed`. `onEnd` is not
-        /// called. A second call has no effect. Any thread, `receive` too; does not wait for a call on another thread. O(messages,
-        /// requests).
-        public func invalidate() { end(nil) }
+        /// called, and iterations of ``messages`` end at once. A second call has no effect. Any thread, `receive` too; does not wait for a call
+        /// on another thread. O(messages, requests).
+        public func invalidate() {
+            end(nil)
+            // What was received and not taken before the other end went is dropped, too.
+            inbox?.finish(nil)
+        }
 
         /// - Parameter reason: `nil` if its owner ends it, who need not be told.
         func end(_ reason: End?) {

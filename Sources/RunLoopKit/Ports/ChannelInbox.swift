@@ -59,7 +59,7 @@ final class ChannelInbox: Sendable {
     func finish(_ reason: RunLoop.Channel.End?) {
         let (waiters, messages): ([Waiters.Waiter], [Message]) = state.withLock { state in
             state.isOver = true
-            state.failure = reason?.failure
+            state.failure = state.failure ?? reason?.failure
             return (state.waiters.removeAll(), reason == nil ? state.messages.removeAll() : [])
         }
         for waiter in waiters { waiter.resume(returning: nil) }

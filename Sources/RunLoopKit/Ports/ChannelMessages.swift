@@ -4,8 +4,8 @@ extension RunLoop.Channel {
     /// What a channel receives, as tasks ask for it. The other end waits while as many messages as the channel's `requestLimit` have not
     /// been taken, or are requests that have not been answered.
     ///
-    /// An iteration ends when its task is cancelled, when the channel ends, and what it had received was taken, and at once when
-    /// `invalidate()` is called. If several tasks iterate, each message goes to one of them.
+    /// An iteration ends when its task is cancelled, and when the channel's owner calls `invalidate()`. When the channel ends otherwise, what
+    /// it had received is taken first. If several tasks iterate, each message goes to one of them. In a forked child there is none to take.
     public struct Messages: AsyncSequence, Sendable {
         /// What it consists of.
         public typealias Element = ReceivedMessage
