@@ -4,8 +4,6 @@
 #include "lines.h"
 
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -27,10 +25,9 @@ static void watch(struct connection *connection, int operation, unsigned events)
 }
 
 static void accept_one(int listening, int set) {
-    int descriptor = accept4(listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC), one = 1;
+    int descriptor = accept4(listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (descriptor < 0)
         return;
-    setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     struct connection *connection = calloc(1, sizeof *connection);
     connection->descriptor = descriptor;
     connection->set = set;

@@ -89,7 +89,6 @@ static void accepted(uv_stream_t *listening, int status) {
     connection->is_writing = 0;
     check(uv_tcp_init(listening->loop, &connection->stream));
     check(uv_accept(listening, (uv_stream_t *)connection));
-    check(uv_tcp_nodelay(&connection->stream, 1));
     check(uv_read_start((uv_stream_t *)connection, allocate, received));
 }
 

@@ -672,8 +672,9 @@ pub struct runloop_clock {
         ::std::option::Option<unsafe extern "C" fn(context: *mut ::std::os::raw::c_void) -> i64>,
     #[doc = " On the loop's thread, which has nothing to do: nothing is ready, and the next instant that it waits for is `duration_ns` away by"]
     #[doc = " this clock (RUNLOOP_FOREVER: there is none). Returns 0 if the clock has moved, after which the loop looks again; otherwise for how"]
-    #[doc = " many real nanoseconds the loop may sleep (RUNLOOP_FOREVER: until it is woken), after which it looks and asks again. May make any"]
-    #[doc = " call but a run, which gives -EBUSY."]
+    #[doc = " many real nanoseconds the loop may sleep (RUNLOOP_FOREVER: until it is woken), after which it looks and asks again. What another"]
+    #[doc = " thread adds during this call is seen at the next look: a clock that waited for other threads returns 0 once without moving when they"]
+    #[doc = " are done. May make any call but a run, which gives -EBUSY."]
     pub wait: ::std::option::Option<
         unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, duration_ns: i64) -> i64,
     >,
