@@ -2,7 +2,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-#include "linux_items.h"
+#include "broken_pipe.h"
 
 struct drains {
     _Atomic int count;
@@ -215,36 +215,8 @@ TEST("a peer that goes while output waits is an error of every call, told once, 
     }
 }
 
-static void die_of_pipe(int number) {
-    (void)number;
-    trace("SIGPIPE");
-}
-
 TEST("a broken pipe raises no signal, and one that was pending before stays") {
-    struct sigaction action = {.sa_handler = die_of_pipe};
-    sigaction(SIGPIPE, &action, NULL);
-    sigset_t broken, pending;
-    sigemptyset(&broken);
-    sigaddset(&broken, SIGPIPE);
-    for (int was_pending = 0; was_pending < 2; was_pending++) {
-        int ends[2];
-        struct drains drains = {0};
-        REQUIRE(pipe2(ends, O_CLOEXEC) == 0);
-        runloop_output *output = add_output(ends[1], false, 100, &drains);
-        close(ends[0]);
-        if (was_pending) {
-            pthread_sigmask(SIG_BLOCK, &broken, NULL);
-            raise(SIGPIPE);
-        }
-        EXPECT_EQ(runloop_output_write(output, "x", 1), -EPIPE);
-        EXPECT_TRACE("");
-        sigpending(&pending);
-        EXPECT_EQ(sigismember(&pending, SIGPIPE), was_pending);
-        end_output(output);
-        close(ends[1]);
-    }
-    pthread_sigmask(SIG_UNBLOCK, &broken, NULL);
-    EXPECT_TRACE("SIGPIPE");
+    expect_no_signal_of_broken_pipes();
 }
 
 TEST("a socket's sending half ends after what waits, and its other half goes on") {

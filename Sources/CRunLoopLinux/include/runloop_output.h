@@ -48,8 +48,8 @@ RUNLOOP_EXPORT runloop_source *runloop_output_get_source(runloop_output *output)
 
 // What follows is the same for all of these. Any thread; calls exclude one another, so the bytes of one call are not mixed with another's. An
 // error of the descriptor drops what waits, and is the result of every further call: -EPIPE, -ECONNRESET, -ENOSPC, -EIO, … and what watching the
-// descriptor gives. No call raises SIGPIPE: sockets are told not to, and around a write to a pipe the signal is blocked in the calling thread
-// and taken back, which costs two system calls. -EPIPE after runloop_output_finish. -EINVAL after the end; -ECHILD in a forked child, which
+// descriptor gives. No call raises SIGPIPE: sockets are told not to, and pipes since Linux 6.18; before that, the signal is blocked in the calling
+// thread around a write to a pipe, and taken back, which costs two system calls. -EPIPE after runloop_output_finish. -EINVAL after the end; -ECHILD in a forked child, which
 // never sends what the parent's buffer had at the fork. None of them waits, and in regular files, and whatever else the kernel does
 // not watch, nothing waits either: they are written at once.
 

@@ -6,11 +6,27 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+/// No SIGPIPE, since Linux 6.18. Not every libc has it yet.
+#ifndef RWF_NOSIGNAL
+#define RWF_NOSIGNAL 0x100
+#endif
+
+/// The thread sanitizer sees what a writev orders, and not what that flag's system call does.
+#if defined(__SANITIZE_THREAD__)
+#define SANITIZES_THREADS 1
+#elif defined(__has_feature)
+#define SANITIZES_THREADS __has_feature(thread_sanitizer)
+#else
+#define SANITIZES_THREADS 0
+#endif
 
 /// A pipe that is reported as writable takes so much without waiting. PIPE_BUF of Linux, which not every limits.h has.
 enum { TAKEN_AT_ONCE = 4096 };
@@ -43,7 +59,7 @@ int runloop__sink_open(struct sink *sink, int descriptor) {
 }
 
 /// The signal of a broken pipe is sent to the thread that writes, so that thread takes it back, unless one was pending before.
-static ptrdiff_t write_to_pipe(int descriptor, const struct iovec *pieces, int count) {
+static ptrdiff_t write_with_signal_blocked(int descriptor, const struct iovec *pieces, int count) {
     sigset_t broken, before, pending;
     sigemptyset(&broken);
     sigaddset(&broken, SIGPIPE);
@@ -61,6 +77,18 @@ static ptrdiff_t write_to_pipe(int descriptor, const struct iovec *pieces, int c
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = error;
     return written;
+}
+
+static ptrdiff_t write_to_pipe(int descriptor, const struct iovec *pieces, int count) {
+    static _Atomic bool is_flag_refused = SANITIZES_THREADS;
+    if (atomic_load_explicit(&is_flag_refused, memory_order_relaxed))
+        return write_with_signal_blocked(descriptor, pieces, count);
+    // A pipe has no position, which is -1 in two halves.
+    ptrdiff_t written = syscall(SYS_pwritev2, descriptor, pieces, (long)count, -1L, -1L, RWF_NOSIGNAL);
+    if (written >= 0 || (errno != EOPNOTSUPP && errno != EINVAL && errno != ENOSYS))
+        return written;
+    atomic_store_explicit(&is_flag_refused, true, memory_order_relaxed);
+    return write_with_signal_blocked(descriptor, pieces, count);
 }
 
 /// At most `limit` bytes of the pieces. The number of pieces that are left.
