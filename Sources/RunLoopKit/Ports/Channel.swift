@@ -210,11 +210,7 @@ extension RunLoop {
         /// Ends the channel: messages that wait for the other end to read are destroyed, and requests get `closed`. `onEnd` is not
         /// called, and iterations of ``messages`` end at once. A second call has no effect. Any thread, `receive` too; does not wait for a call
         /// on another thread. O(messages, requests).
-        public func invalidate() {
-            end(nil)
-            // What was received and not taken before the other end went is dropped, too.
-            inbox?.finish(nil)
-        }
+        public func invalidate() { end(nil) }
 
         /// - Parameter reason: `nil` if its owner ends it, who need not be told.
         func end(_ reason: End?) {
@@ -223,7 +219,11 @@ extension RunLoop {
                 defer { state = State(isOver: true, presence: nil) }
                 return state
             }
-            if former.isOver { return }
+            if former.isOver {
+                // What was received before the other end went, and not taken, is dropped with the own end.
+                if reason == nil { inbox?.finish(nil) }
+                return
+            }
             former.presence?.invalidate()
             handle.invalidate()
             inbox?.finish(reason)
