@@ -92,7 +92,8 @@ TEST("who awaits a reply goes on receiving until it has come") {
 TEST("who awaits a reply receives all that the socket and the sender's queue held before it") {
     int sockets[2];
     make_sockets(sockets);
-    runloop_channel *channels[2] = {add_channel_with(sockets[0], (runloop_channel_config){0})};
+    runloop_channel *channels[2];
+    channels[0] = add_channel_with(sockets[0], (runloop_channel_config){0});
     size_t sent = 0;
     while (tell(channels[0], "m") == 0)
         sent++;
