@@ -178,7 +178,7 @@ static void *end_with_late_use(void *unused) {
 
 TEST("key destructors may use blocks after the thread has given back what it kept, and nothing stays behind") {
     if (UNDER_THREAD_SANITIZER)
-        return; // It has left the thread by then.
+        LEAVE_OUT("The sanitizer has left the thread by then.");
     REQUIRE(pthread_key_create(&late, use_late) == 0);
     on_new_thread(end_with_late_use, NULL); // the chunks that are kept, and the stack that libc keeps
     int64_t before = mapped;
@@ -207,7 +207,7 @@ static void *take_and_give(void *seed_) {
 
 TEST("R123 a child can use blocks, its own and inherited ones, whatever other threads did at the fork") {
     if (UNDER_SANITIZER)
-        return; // Their allocators' locks are not free in every child.
+        LEAVE_OUT("The sanitizers' allocators have locks that are not free in every child.");
     pthread_t threads[2];
     for (uintptr_t i = 0; i < 2; i++)
         REQUIRE(pthread_create(&threads[i], NULL, take_and_give, (void *)(i + 1)) == 0);

@@ -73,6 +73,11 @@ class Client:
         check(status == 200, f"the status is {status}")
         return body
 
+    def wait_for_busy(self, count):
+        """Until so many requests have begun and are not over, beside the one that asks. Asked by one client all the time: the requests
+        of several would overlap, since an answer comes a moment before its request is over."""
+        wait_until(lambda: total(totals(self.get("/counters")), "busy") == count + 1, lambda: self.get("/counters"))
+
     def is_over(self):
         """Reads to the end."""
         try:
@@ -132,11 +137,6 @@ def hands_over():
         check(server.end() == 0)
 
 
-def wait_for_busy(server):
-    """Until a request has begun, beside the one that asks for the counters."""
-    wait_until(lambda: total(server.counters(), "busy") == 2, server.counters)
-
-
 def is_refused(server):
     try:
         socket.create_connection(("127.0.0.1", server.port), LIMIT).close()
@@ -149,10 +149,11 @@ def is_refused(server):
 def finishes_requests():
     """at the end a request that has begun is answered, an idle client is left at once, and nobody else gets in"""
     with Server("--loops", 2, "--patience", 3600) as server:
-        idle, busy = Client(server), Client(server)
+        asking, idle, busy = Client(server), Client(server), Client(server)
         idle.get(), busy.get()
+        asking.wait_for_busy(0)
         busy.send("GET / HTTP/1.1\r\n")
-        wait_for_busy(server)
+        asking.wait_for_busy(1)
         server.kill(signal.SIGTERM)
         check(idle.is_over() and not idle.data)
         check(server.process.poll() is None)
@@ -170,10 +171,11 @@ def finishes_requests():
 def patience():
     """a request that never ends is given up when the patience is over"""
     with Server("--loops", 2, "--patience", 1) as server:
-        with Client(server) as client:
+        with Client(server) as client, Client(server) as asking:
             client.get()
+            asking.wait_for_busy(0)
             client.send("GET / HTTP/1.1\r\n")
-            wait_for_busy(server)
+            asking.wait_for_busy(1)
             server.kill(signal.SIGTERM)
             check(client.is_over())
             check(server.status() == 0)
