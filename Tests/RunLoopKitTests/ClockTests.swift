@@ -1,5 +1,6 @@
 import Glibc
 import RunLoopKit
+import RunLoopKitTesting
 import Testing
 
 @Suite struct ClockTests {
@@ -109,18 +110,20 @@ import Testing
 
     @Test("A sleep ends only when the loop runs in its mode")
     func modes() async throws {
-        try await withRunLoopThread {
-            let loop = RunLoop.current
+        // In real time, the deadline could be over before the task has begun to sleep.
+        try await withVirtualTime { loop, time in
             let ended = Handed<Bool>()
             let awake = Count()
+            let start = time.now
             Task {
-                try await loop.clock(inMode: "sleep").sleep(for: .milliseconds(1))
+                try await loop.clock(inMode: "sleep").sleep(until: start + .milliseconds(1))
                 awake.increment()
                 ended.put(true)
             }
-            #expect(waitUntil { loop.nextFireDate(inMode: "sleep").map { $0 < .now } ?? false })
+            #expect(waitUntil { loop.nextFireDate(inMode: "sleep") != nil })
             try loop.add(RunLoop.Source {}, forMode: .default)
-            loop.run(mode: .default, for: .milliseconds(5))
+            #expect(loop.run(mode: .default, for: .milliseconds(5)) == .timedOut)
+            #expect(time.now == start + .milliseconds(5))
             #expect(awake.value == 0)
             #expect(loop.run(mode: "sleep", for: generous) == .finished)
             #expect(ended.take() == true)
