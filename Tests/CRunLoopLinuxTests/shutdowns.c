@@ -59,6 +59,28 @@ TEST("the work is performed in order, and then the signal ends the process") {
     EXPECT(was_ended_by(report, SIGINT));
 }
 
+static void fork_in_work(void *unused) {
+    (void)unused;
+    pid_t child = fork();
+    REQUIRE(child >= 0);
+    EXPECT(child == 0 || waitpid(child, NULL, 0) == child);
+}
+
+static void work_that_forks(void) {
+    current = add_shutdown(RUNLOOP_FOREVER);
+    REQUIRE(runloop_shutdown_add_work(current, 0, fork_in_work, NULL, NULL) == 0);
+    REQUIRE(runloop_shutdown_add_work(current, 1, write_text, "work", NULL) == 0);
+    raise(SIGINT);
+    if (runloop_run_in_mode(MODE, 30 * SECOND, false) == -ECHILD)
+        write_text("child ");
+}
+
+TEST("R123 a child that is forked by the work does not perform the rest of it") {
+    struct report report = report_of(work_that_forks);
+    EXPECT_TEXT(report.text, "child work");
+    EXPECT(was_ended_by(report, SIGINT));
+}
+
 static void run_in_work(void *info) {
     (void)info;
     EXPECT_EQ(runloop_shutdown_get_signal(current), SIGTERM);

@@ -11,7 +11,8 @@
 //  - Descriptors. Each object has its own, closed on exec and when the object is freed. Creation gives -EMFILE or -ENFILE where there are
 //    none left, and -ENOMEM; then nothing has changed. A descriptor that the program gives to an object is closed by it only if `owns` says so.
 //  - Forks. In the child, an inherited object is never called; releasing it frees its memory and the child's copies of its descriptors, and
-//    changes nothing in the parent. New objects work.
+//    changes nothing in the parent. A callback may fork: the child returns from it, and from the run around it, which gives -ECHILD. New
+//    objects work.
 #ifndef RUNLOOP_LINUX_H
 #define RUNLOOP_LINUX_H
 #include "runloop.h"

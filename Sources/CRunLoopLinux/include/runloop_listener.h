@@ -60,6 +60,7 @@ typedef struct runloop_listener_config {
     bool removes_path;
     uint32_t budget; ///< How many connections are accepted before something else gets its turn; 0 is 16.
     /// On the loop's thread, in the modes of the source, for each connection: a socket that is non-blocking, closed on exec, and the callee's.
+    /// It may fork: the child has a copy of the connection, and is called for no other one.
     void (*RUNLOOP_SENDABLE accepted)(runloop_listener *listener, int descriptor, void *info);
     /// What to do when there is no descriptor left for a connection. NULL: it waits in the kernel's queue. Otherwise it is accepted with a
     /// descriptor that the listener keeps for that, lent to this function for a last word, which must not wait, and closed.

@@ -110,13 +110,8 @@ runloop_source *runloop_alarm_get_source(runloop_alarm *alarm) {
     return alarm ? alarm->object.source : NULL;
 }
 
-/// A forked child has the same timer as its parent.
-static bool is_inherited(const struct runloop_alarm *alarm) {
-    return alarm->object.generation != runloop_fork_generation();
-}
-
 int64_t runloop_alarm_get_date(runloop_alarm *alarm) {
-    if (!alarm || is_inherited(alarm))
+    if (!alarm || object_is_inherited(&alarm->object))
         return RUNLOOP_NEVER;
     fork_lock_take(&alarm->lock);
     int64_t date_ns = alarm->date_ns;
@@ -127,7 +122,7 @@ int64_t runloop_alarm_get_date(runloop_alarm *alarm) {
 int runloop_alarm_set_date(runloop_alarm *alarm, int64_t date_ns) {
     if (!alarm || !runloop_source_is_valid(alarm->object.source))
         return -EINVAL;
-    if (is_inherited(alarm))
+    if (object_is_inherited(&alarm->object))
         return -ECHILD;
     fork_lock_take(&alarm->lock);
     set(alarm, date_ns);

@@ -30,7 +30,7 @@ enum {
 int runloop__channel_check(runloop_channel *channel) {
     if (!channel)
         return -EINVAL;
-    return channel->object.generation == runloop_fork_generation() ? 0 : -ECHILD;
+    return object_is_inherited(&channel->object) ? -ECHILD : 0;
 }
 
 void runloop__channel_lock(runloop_channel *channel) {
@@ -97,7 +97,7 @@ static void end(runloop_channel *channel, int32_t reason) {
         return;
     runloop_source_invalidate(channel->object.source);
     runloop__channel_end_requests(channel, true);
-    if (channel->config.ended)
+    if (channel->config.ended && !object_is_inherited(&channel->object))
         channel->config.ended(channel, reason, channel->object.context.info);
 }
 
@@ -121,7 +121,7 @@ static void free_channel(void *info) {
     close(channel->set);
     runloop__channel_drop_queue(channel);
     // In a forked child they are the parent's.
-    if (channel->object.generation == runloop_fork_generation())
+    if (!object_is_inherited(&channel->object))
         runloop__channel_end_requests(channel, false);
     runloop__object_end(&channel->object);
     free(channel);

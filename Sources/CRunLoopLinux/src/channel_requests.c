@@ -171,7 +171,7 @@ static struct awaited *take_due(runloop_channel *channel) {
 void runloop__channel_time_out(runloop_channel *channel) {
     const runloop_reply reply = {.result = -ETIMEDOUT};
     struct awaited *due;
-    while ((due = take_due(channel)))
+    while (!object_is_inherited(&channel->object) && (due = take_due(channel)))
         call_out(due, &reply, NULL);
 }
 
@@ -214,7 +214,7 @@ int runloop_channel_cancel(runloop_channel *channel, uint64_t id) {
 void runloop__channel_end_requests(runloop_channel *channel, bool calls_out) {
     const runloop_reply reply = {.result = -EPIPE};
     struct awaited *awaited;
-    while ((awaited = take_any(channel))) {
+    while (!object_is_inherited(&channel->object) && (awaited = take_any(channel))) {
         if (calls_out)
             call_out(awaited, &reply, NULL);
         else

@@ -78,6 +78,8 @@ static int watch(struct runloop_input *input) {
 /// After a call-out, and when its thread ends in it.
 static void end_call(void *info) {
     struct runloop_input *input = info;
+    if (object_is_inherited(&input->object))
+        return;
     lock(input);
     input->is_calling = false;
     if (!input->has_returned)
@@ -89,7 +91,7 @@ static void end_call(void *info) {
 }
 
 static bool goes_on(struct runloop_input *input) {
-    return !input->is_paused && runloop_source_is_valid(input->object.source);
+    return !input->is_paused && runloop_source_is_valid(input->object.source) && !object_is_inherited(&input->object);
 }
 
 /// Tells a line, and drops it with the bytes after it that belong to it.
@@ -226,6 +228,8 @@ static void ready(runloop_source *source, void *info) {
     // With the end comes the last line, if it has no end of its own. Other bytes are told with the end.
     if (input->intake.count > 0 && (!input->has_verdict || (input->received_line && input->verdict == 0))) {
         call_out(input);
+        if (object_is_inherited(&input->object))
+            return;
         lock(input);
     }
     if (input->has_verdict && is_active(input))
@@ -239,7 +243,7 @@ static void ready(runloop_source *source, void *info) {
 int runloop_input_pause(runloop_input *input) {
     if (!input)
         return -EINVAL;
-    if (input->object.generation != runloop_fork_generation())
+    if (object_is_inherited(&input->object))
         return -ECHILD;
     lock(input);
     int result = runloop_source_is_valid(input->object.source) ? 0 : -EINVAL;
@@ -275,7 +279,7 @@ static int resume(struct runloop_input *input) {
 int runloop_input_resume(runloop_input *input) {
     if (!input)
         return -EINVAL;
-    if (input->object.generation != runloop_fork_generation())
+    if (object_is_inherited(&input->object))
         return -ECHILD;
     lock(input);
     int result = resume(input);
@@ -367,7 +371,7 @@ void runloop_input_invalidate(runloop_input *input) {
     if (!input)
         return;
     runloop_source_invalidate(input->object.source);
-    if (input->object.generation != runloop_fork_generation())
+    if (object_is_inherited(&input->object))
         return;
     lock(input);
     if (input->owns && input->intake.descriptor >= 0) {

@@ -100,6 +100,8 @@ static void end_refusal(void *info) {
     struct runloop_listener *listener = refusal->listener;
     if (refusal->descriptor >= 0)
         close(refusal->descriptor);
+    if (object_is_inherited(&listener->object))
+        return;
     pthread_mutex_lock(&listener->lock);
     if (listener->reserve < 0 && !listener->is_closed)
         listener->reserve = fcntl(listener->timer, F_DUPFD_CLOEXEC, 0);
@@ -157,18 +159,26 @@ static void end_pause(struct runloop_listener *listener) {
     pthread_mutex_unlock(&listener->lock);
 }
 
+static bool is_accepting(const struct runloop_listener *listener) {
+    return runloop_source_is_valid(listener->object.source) && !object_is_inherited(&listener->object);
+}
+
 static void ready(runloop_source *source, void *info) {
+    (void)source;
     struct runloop_listener *listener = info;
     // Not only if there is a shortage: another loop, or a run in the call-out that tells of it, may have found its end before the pause began.
     if (atomic_load(&listener->is_resting))
         end_pause(listener);
-    for (uint32_t i = 0; i < listener->budget && runloop_source_is_valid(source); i++) {
+    // A child that was forked in a call-out takes nothing more from the queue, which is its parent's.
+    for (uint32_t i = 0; i < listener->budget && is_accepting(listener); i++) {
         int descriptor = accept_locked(listener);
         if (descriptor == -EAGAIN)
             return;
         if (is_of_connection(descriptor))
             continue;
         tell(listener, descriptor < 0 ? descriptor : 0);
+        if (object_is_inherited(&listener->object))
+            return;
         if (descriptor >= 0) {
             listener->accepted(listener, descriptor, listener->object.context.info);
         } else if (!is_shortage(descriptor) || !refuse(listener)) {
@@ -186,7 +196,7 @@ static void remove_path(const struct runloop_listener *listener) {
     bool is_ours = listener->path[0] && lstat(listener->path, &status) == 0 && status.st_dev == listener->device &&
                    status.st_ino == listener->inode;
     // A forked child that ends is no end of the parent's listener.
-    if (is_ours && listener->object.generation == runloop_fork_generation())
+    if (is_ours && !object_is_inherited(&listener->object))
         unlink(listener->path);
 }
 
@@ -321,7 +331,7 @@ void runloop_listener_invalidate(runloop_listener *listener) {
         return;
     runloop_source_invalidate(listener->object.source);
     // The parent's lock may be held by a thread that a forked child does not have; its descriptors are closed with the object.
-    if (listener->object.generation != runloop_fork_generation())
+    if (object_is_inherited(&listener->object))
         return;
     int cancellation;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);

@@ -10,10 +10,10 @@ static char *describe(void *info) {
 static void ready(runloop_source *source, runloop_readiness events, void *info) {
     (void)events;
     const struct object *object = info;
-    if (object->generation == runloop_fork_generation())
-        object->ready(source, info);
-    else
+    if (object_is_inherited(object))
         runloop_source_invalidate(source);
+    else
+        object->ready(source, info);
 }
 
 int runloop__object_begin(struct object *object, const struct object_config *config) {

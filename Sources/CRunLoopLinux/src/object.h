@@ -23,6 +23,12 @@ struct object_config {
     void (*free)(void *object);
 };
 
+/// Is this a forked child, and the object its parent's? Then what it watches is the parent's, too, and a thread that the child does not have
+/// may have had its lock. Asked again after each call-out, which may have forked.
+static inline bool object_is_inherited(const struct object *object) {
+    return object->generation != runloop_fork_generation();
+}
+
 /// Makes the source. -ENOMEM: then `free` was not called, and the context not retained.
 int runloop__object_begin(struct object *object, const struct object_config *config);
 /// Releases the context.

@@ -172,7 +172,7 @@ static void ready(runloop_source *source, void *info) {
     if (!tells)
         return;
     output->drained(output, result, output->object.context.info);
-    if (output->object.generation != runloop_fork_generation())
+    if (object_is_inherited(&output->object))
         return;
     lock(output);
     rest(output);
@@ -183,7 +183,7 @@ static void ready(runloop_source *source, void *info) {
 
 /// Takes the lock, unless this is another process. 0, or what the call comes to; the lock is taken in any case but -ECHILD.
 static int enter(struct runloop_output *output) {
-    if (output->object.generation != runloop_fork_generation())
+    if (object_is_inherited(&output->object))
         return -ECHILD;
     lock(output);
     if (output->error)
@@ -194,7 +194,7 @@ static int enter(struct runloop_output *output) {
 }
 
 static ptrdiff_t leave(struct runloop_output *output, ptrdiff_t result) {
-    if (output->object.generation == runloop_fork_generation())
+    if (!object_is_inherited(&output->object))
         unlock(output);
     return result;
 }
@@ -286,7 +286,7 @@ int runloop_output_finish(runloop_output *output) {
 }
 
 size_t runloop_output_get_waiting(runloop_output *output) {
-    if (!output || output->object.generation != runloop_fork_generation())
+    if (!output || object_is_inherited(&output->object))
         return 0;
     lock(output);
     size_t count = output->waiting.count;
@@ -390,7 +390,7 @@ void runloop_output_invalidate(runloop_output *output) {
     if (!output)
         return;
     runloop_source_invalidate(output->object.source);
-    if (output->object.generation != runloop_fork_generation())
+    if (object_is_inherited(&output->object))
         return;
     lock(output);
     ring_empty(&output->waiting);

@@ -64,6 +64,9 @@ static void ready(runloop_source *source, void *info) {
     while ((work = next_work(shutdown))) {
         work->perform(work->info);
         free(work);
+        // A child that was forked by the work does neither the rest of it, nor does the signal end it.
+        if (object_is_inherited(&shutdown->object))
+            return;
     }
     runloop_end_process_by_signal(shutdown->number);
 }

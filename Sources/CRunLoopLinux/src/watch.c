@@ -141,6 +141,9 @@ static void ready(runloop_source *source, void *info) {
     if (!changes)
         return;
     tell(watch, changes);
+    // In a child that was forked in the call, the lock may be held by a thread that it does not have.
+    if (object_is_inherited(&watch->object))
+        return;
     pthread_mutex_lock(&watch->lock);
     free_told(watch, changes);
     pthread_mutex_unlock(&watch->lock);

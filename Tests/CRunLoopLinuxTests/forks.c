@@ -1,0 +1,174 @@
+// forks.c — a call-out of an input, a listener, a channel forks: the child goes on with nothing of its parent's, and changes none of it.
+#include "channels.h"
+
+static pid_t child = -1;
+static int child_status = -1;
+static size_t calls;
+
+/// In each call-out. The first one forks, and the child comes first to what both have.
+static void note_call(void) {
+    if (++calls > 1)
+        return;
+    child = fork();
+    REQUIRE(child >= 0);
+    EXPECT(child == 0 || waitpid(child, &child_status, 0) == child);
+}
+
+/// The parent has so many calls, and the child the one in which it was forked.
+static void expect_calls(size_t count) {
+    int result = 0;
+    while (result >= 0 && calls < count)
+        result = runloop_run_in_mode(MODE, 60 * SECOND, true);
+    if (child == 0)
+        _exit(result == -ECHILD && calls == 1 && ends == 0 ? 0 : 1);
+    EXPECT_EQ(child_status, 0);
+    EXPECT_EQ(calls, count);
+}
+
+//===-- a listener ---------------------------------------------------------------------------------------------------===//
+
+static void accept_call(runloop_listener *listener, int descriptor, void *info) {
+    (void)listener, (void)info;
+    close(descriptor);
+    note_call();
+}
+
+static runloop_listener *add_listener(const char *name, uint32_t budget) {
+    const runloop_listener_config config = {
+        .descriptor = runloop_listen_abstract(name, 0), .owns = true, .budget = budget, .accepted = accept_call};
+    runloop_listener *listener = NULL;
+    REQUIRE(runloop_listener_create(&config, &listener) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), runloop_listener_get_source(listener), MODE) == 0);
+    return listener;
+}
+
+TEST("R123 a child that is forked for a connection accepts no other one") {
+    const char *name = "runloop-test-forks";
+    runloop_listener *listener = add_listener(name, 16);
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    memcpy(address.sun_path + 1, name, strlen(name));
+    socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name));
+    for (int i = 0; i < 3; i++) {
+        int client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        REQUIRE(connect(client, (struct sockaddr *)&address, size) == 0);
+        close(client);
+    }
+    expect_calls(3);
+    runloop_listener_invalidate(listener);
+    runloop_listener_release(listener);
+}
+
+//===-- inputs -------------------------------------------------------------------------------------------------------===//
+
+static runloop_input *add_input(runloop_input_config config) {
+    config.loop = runloop_current();
+    config.limit = 100;
+    config.owns = true;
+    runloop_input *input = NULL;
+    REQUIRE(runloop_input_create(&config, &input) == 0);
+    REQUIRE(runloop_add_source(config.loop, runloop_input_get_source(input), MODE) == 0);
+    return input;
+}
+
+static void end_input(runloop_input *input) {
+    runloop_input_invalidate(input);
+    runloop_input_release(input);
+}
+
+static void take_line(runloop_input *input, const char *line, size_t count, int error, void *info) {
+    (void)input, (void)line, (void)info;
+    EXPECT(count == 1 && error == 0);
+    note_call();
+}
+
+TEST("R123 a child that is forked for a line is told no other one") {
+    int ends[2];
+    make_pipe(ends);
+    runloop_input *input = add_input((runloop_input_config){.descriptor = ends[0], .received_line = take_line});
+    EXPECT_EQ(write(ends[1], "a\nb\nc\n", 6), 6);
+    expect_calls(3);
+    end_input(input);
+    close(ends[1]);
+}
+
+static int gate[2];
+
+/// When the parent's call-out has long returned, the child's returns, and the child ends.
+static void let_child_return(void *unused) {
+    (void)unused;
+    EXPECT_EQ(write(gate[1], "", 1), 1);
+    EXPECT_EQ(waitpid(child, &child_status, 0), child);
+}
+
+/// Keeps what there is, and asks for it again.
+static size_t keep_bytes(runloop_input *input, const char *bytes, size_t count, void *info) {
+    (void)bytes, (void)info;
+    calls++;
+    if (calls == 2) {
+        child = fork();
+        REQUIRE(child >= 0);
+        char byte;
+        if (child == 0)
+            REQUIRE(read(gate[0], &byte, 1) == 1);
+        else
+            EXPECT_EQ(runloop_perform(runloop_current(), MODE, let_child_return, NULL, NULL), 0);
+    }
+    if (calls < 3 && child != 0)
+        EXPECT_EQ(runloop_input_resume(input), 0);
+    return calls < 3 ? 0 : count;
+}
+
+TEST("R123 a child that returns from the call of an input leaves what its parent waits for as it is") {
+    int ends[2];
+    make_pipe(ends);
+    REQUIRE(pipe(gate) == 0);
+    runloop_input *input = add_input((runloop_input_config){.descriptor = ends[0], .received = keep_bytes});
+    EXPECT_EQ(write(ends[1], "kept", 4), 4);
+    int result = 0;
+    while (result >= 0 && calls < 3)
+        result = runloop_run_in_mode(MODE, 60 * SECOND, true);
+    if (child == 0)
+        _exit(result == -ECHILD && calls == 2 ? 0 : 1);
+    EXPECT_EQ(child_status, 0);
+    EXPECT_EQ(calls, 3);
+    end_input(input);
+    close(ends[1]);
+}
+
+//===-- channels -----------------------------------------------------------------------------------------------------===//
+
+static void note_reply(const runloop_reply *reply, int *descriptors, size_t count, void *info) {
+    (void)descriptors, (void)count;
+    EXPECT_EQ(reply->result, (int)(intptr_t)info);
+    note_call();
+}
+
+static runloop_channel *channels[2];
+
+/// Two requests that will come to this, the first end's; the other end is in no loop.
+static void make_requests(int result, int64_t deadline_ns) {
+    int sockets[2];
+    make_sockets(sockets);
+    channels[0] = add_channel_with(sockets[0], (runloop_channel_config){0});
+    REQUIRE(runloop_channel_create(sockets[1], &(runloop_channel_config){0}, &channels[1]) == 0);
+    const runloop_channel_request_config request = {
+        .deadline_ns = deadline_ns, .replied = note_reply, .info = (void *)(intptr_t)result};
+    for (int i = 0; i < 2; i++)
+        EXPECT_EQ(runloop_channel_request(channels[0], "q", 1, NULL, 0, &request, NULL), 0);
+}
+
+TEST("R123 a child that is forked when a request has timed out is told of no other one") {
+    make_requests(-ETIMEDOUT, 1);
+    expect_calls(2);
+    end_channel(channels[0]);
+    end_channel(channels[1]);
+}
+
+TEST("R123 a child that is forked when a request has failed with its channel is told neither of another one nor of the "
+     "end") {
+    make_requests(-EPIPE, 0);
+    end_channel(channels[1]);
+    expect_calls(2);
+    EXPECT_EQ(ends, 1);
+    end_channel(channels[0]);
+}
