@@ -36,7 +36,8 @@ def figure(goal, group, cell, results, counts):
 
 def text_of(goal, group):
     """`1.05 x raw`, `15 ns CPU`, `Swift 1.3 x ours`."""
-    whose = "Swift " if goal.peer.startswith("ours-swift") else "hosted " if goal.peer == "ours-hosted" else ""
+    variants = {"ours-swift-thread": "Swift ", "ours-hosted": "hosted ", "ours-main": "main "}
+    whose = variants.get(goal.peer, "")
     if goal.of == "ratio":
         return f"{whose}{goal.limit:g} x {goal.than}"
     unit = {"value": goal.unit or group.unit, "p50_ns": f"{group.unit} at p50"}.get(goal.of, goal.of.replace("_", " "))

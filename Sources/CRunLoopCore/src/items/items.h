@@ -325,8 +325,8 @@ static inline void drain_tasks(runloop *loop, struct mode *mode) {
 bool runloop__main_queue_is_available(runloop *loop);
 /// The thread. Watches the queue's descriptor if that is new: true if runs can serve it.
 bool runloop__main_queue_watch(runloop *loop);
-/// The thread. Is the queue ready? Asks the kernel once about everything, without sleeping.
-bool runloop__main_queue_poll(runloop *loop);
+/// The thread. Is the queue ready? Asks the kernel once, without sleeping; `*polled_all`: about everything.
+bool runloop__main_queue_poll(runloop *loop, bool *polled_all);
 /// The thread. True if it was ready and has been served.
 bool runloop__main_queue_dispatch(runloop *loop);
 /// The thread of the main loop. Is a run that starts now nested in the queue's work, so that what waits meanwhile is worth a diagnostic?

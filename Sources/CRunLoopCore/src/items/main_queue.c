@@ -118,11 +118,20 @@ static bool take_counter(void) {
     return handle >= 0 && syscall(SYS_read, handle, &count, sizeof count) == (long)sizeof count;
 }
 
+static bool has_work(void) {
+    struct pollfd queue = {.fd = descriptor(), .events = POLLIN};
+    return queue.fd >= 0 && poll(&queue, 1, 0) == 1;
+}
+
 // Only this thread writes what is read here without the lock.
-UNCHECKED bool runloop__main_queue_poll(runloop *loop) {
+UNCHECKED bool runloop__main_queue_poll(runloop *loop, bool *polled_all) {
     const struct registration *registration = loop->main_queue.registration;
+    // While something is known to be ready, the queue alone is asked about: the kernel would report all of it again, each time.
+    *polled_all = !(atomic_load_explicit(&loop->news, memory_order_relaxed) & NEWS_READY);
+    if (!*polled_all)
+        return registration->ready || has_work();
     // One call asks about everything: what else is ready spares the wait its own.
-    return registration->ready || (runloop__registrations_poll(loop) > 0 && registration->ready);
+    return runloop__registrations_poll(loop) > 0 && registration->ready;
 }
 
 bool runloop__main_queue_dispatch(runloop *loop) {
@@ -171,11 +180,6 @@ int runloop_main_queue_serve(void) {
 
 /// Longer than anything on the initial thread should take.
 #define PATIENCE_NS INT64_C(250000000)
-
-static bool has_work(void) {
-    struct pollfd queue = {.fd = descriptor(), .events = POLLIN};
-    return queue.fd >= 0 && poll(&queue, 1, 0) == 1;
-}
 
 int64_t runloop__main_queue_limit_wait(runloop *loop, int64_t timeout_ns) {
     struct main_queue *queue = &loop->main_queue;

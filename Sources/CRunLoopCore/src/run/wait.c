@@ -324,8 +324,7 @@ bool runloop__wait(struct run *run, bool may_sleep) {
 
 bool runloop__wait_select_main_queue(struct run *run) {
     runloop *loop = run->loop;
-    run->was_polled = true;
-    if (!runloop__main_queue_poll(loop))
+    if (!runloop__main_queue_poll(loop, &run->was_polled))
         return false;
     loop_lock(loop);
     select_registration(run, loop->main_queue.registration);
