@@ -121,6 +121,34 @@ TEST("who connects gets the reports of the publisher's loop and of all that are 
     remove_path();
 }
 
+static _Atomic bool is_over;
+
+static void *follow_for_a_moment(void *unused) {
+    EXPECT_EQ(runloop_statistics_start(), 0);
+    return unused;
+}
+
+static void *begin_and_end_loops(void *unused) {
+    while (!is_over)
+        on_new_thread(follow_for_a_moment, NULL);
+    return unused;
+}
+
+TEST("a loop is in each answer once, whichever others begin and end meanwhile") {
+    make_path();
+    add_far_timer("lighthouse");
+    EXPECT_EQ(runloop_publish(path), 0);
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++)
+        REQUIRE(pthread_create(&threads[i], NULL, begin_and_end_loops, NULL) == 0);
+    for (int i = 0; i < (UNDER_SANITIZER ? 200 : 1000); i++)
+        EXPECT_EQ(ask_for(path, "\"lighthouse\""), 1);
+    is_over = true;
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    remove_path();
+}
+
 TEST("a process is published once at a time, and again when it has ended that") {
     make_path();
     EXPECT_EQ(runloop_publish(path), 0);

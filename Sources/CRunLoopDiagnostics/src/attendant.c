@@ -103,27 +103,40 @@ static int64_t look_at_watches(struct attendant *attendant) {
     return pause_ns;
 }
 
-/// The nth of the followed loops, retained.
-static runloop *copy_loop(struct attendant *attendant, int index) {
+/// The followed loops, retained, and NULL after the last. NULL: memory ran out. The reports are made without the lock.
+static runloop **copy_loops(struct attendant *attendant) {
     pthread_mutex_lock(&attendant->lock);
-    struct followed *followed = attendant->first;
-    while (followed && index-- > 0)
-        followed = followed->next;
-    runloop *loop = followed ? runloop_retain(followed->loop) : NULL;
+    size_t count = 0;
+    for (struct followed *followed = attendant->first; followed; followed = followed->next)
+        count++;
+    runloop **loops = malloc((count + 1) * sizeof(runloop *));
+    if (loops) {
+        runloop **next = loops;
+        for (struct followed *followed = attendant->first; followed; followed = followed->next)
+            *next++ = runloop_retain(followed->loop);
+        *next = NULL;
+    }
     pthread_mutex_unlock(&attendant->lock);
-    return loop;
+    return loops;
 }
 
-/// The reports are made without the lock; if a loop ends meanwhile, another one may be passed over.
+static void release_loops(runloop **loops) {
+    for (runloop **loop = loops; *loop; loop++)
+        runloop_release(*loop);
+    free(loops);
+}
+
 static void write_reports(struct attendant *attendant, runloop_report_form form) {
-    runloop *loop;
-    for (int i = 0; (loop = copy_loop(attendant, i)); i++) {
-        char *report = runloop_copy_report(loop, form);
+    runloop **loops = copy_loops(attendant);
+    if (!loops)
+        return;
+    for (runloop **loop = loops; *loop; loop++) {
+        char *report = runloop_copy_report(*loop, form);
         if (report)
             dprintf(STDERR_FILENO, form == RUNLOOP_REPORT_JSON ? "%s\n" : "%s", report);
         free(report);
-        runloop_release(loop);
     }
+    release_loops(loops);
 }
 
 static void write_wanted_reports(struct attendant *attendant) {
@@ -136,18 +149,21 @@ static void write_wanted_reports(struct attendant *attendant) {
 static char *copy_reports(void *context) {
     char *reports = NULL;
     size_t size = 0;
-    FILE *text = open_memstream(&reports, &size);
-    if (!text)
+    runloop **loops = copy_loops(context);
+    FILE *text = loops ? open_memstream(&reports, &size) : NULL;
+    if (!text) {
+        if (loops)
+            release_loops(loops);
         return NULL;
-    runloop *loop;
+    }
     int written = 0;
-    for (int i = 0; (loop = copy_loop(context, i)); i++) {
-        char *report = runloop_copy_report(loop, RUNLOOP_REPORT_JSON);
+    for (runloop **loop = loops; *loop; loop++) {
+        char *report = runloop_copy_report(*loop, RUNLOOP_REPORT_JSON);
         if (report)
             fprintf(text, "%c%s\n", written++ ? ',' : '[', report);
         free(report);
-        runloop_release(loop);
     }
+    release_loops(loops);
     fputs(written ? "]\n" : "[]\n", text);
     if (fclose(text) == 0)
         return reports;
