@@ -208,7 +208,9 @@ private actor Owner: RunLoop.BoundActor {
         #expect(throws: RunLoop.PortError.full) { try port.send("refused") }
         second.cancel()
         await #expect(throws: RunLoop.PortError.cancelled) { try await second.value }
-        thread.loop.perform { RunLoop.current.run(mode: "later", for: .milliseconds(5)) }
+        thread.loop.perform {
+            RunLoop.current.run(mode: "later", untilTrue: { trace.all.count == 2 }, deadline: .now + generous)
+        }
         try await third.value
         #expect(try await eventually { trace.all == ["first", "third"] })
         thread.stop()
