@@ -16,7 +16,7 @@ final class FoundationHostTests: XCTestCase {
         let order = Order()
         DispatchQueue.main.async {
             DispatchQueue.main.async { order.note("second block") }
-            order.note("nested \(RunLoop.main.run(mode: .default, for: .seconds(20), returnAfterSourceHandled: true))")
+            order.note("nested \(RunLoop.main.run(mode: .default, for: .seconds(120), returnAfterSourceHandled: true))")
         }
         FoundationLoop.run { order.lines.count == 2 }
         XCTAssertEqual(order.lines, ["nested finished", "second block"])

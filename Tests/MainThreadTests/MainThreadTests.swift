@@ -25,7 +25,7 @@ final class MainThreadTests: XCTestCase {
         let seen = Seen()
         DispatchQueue.main.async { seen.note() }
         XCTAssertEqual(
-            RunLoop.main.run(mode: .default, for: .seconds(20), returnAfterSourceHandled: true), .handledSource)
+            RunLoop.main.run(mode: .default, for: .seconds(120), returnAfterSourceHandled: true), .handledSource)
         XCTAssertEqual(seen.threads, [pthread_self()])
     }
 
@@ -37,7 +37,7 @@ final class MainThreadTests: XCTestCase {
             DispatchQueue.main.async { seen.note() }
         }
         XCTAssertEqual(
-            RunLoop.main.run(mode: .default, for: .seconds(20), returnAfterSourceHandled: true), .handledSource)
+            RunLoop.main.run(mode: .default, for: .seconds(120), returnAfterSourceHandled: true), .handledSource)
         XCTAssertEqual(seen.threads, [pthread_self()])
     }
 
@@ -136,7 +136,7 @@ final class MainThreadTests: XCTestCase {
             order.note("nested \(result)")
         }
         // Nothing else is in the mode, so the nested run has nothing to wait for.
-        XCTAssertTrue(RunLoop.main.run(untilTrue: { order.lines.count == 2 }, deadline: .now + .seconds(20)))
+        XCTAssertTrue(RunLoop.main.run(untilTrue: { order.lines.count == 2 }, deadline: .now + .seconds(120)))
         XCTAssertEqual(order.lines, ["nested finished", "second block"])
     }
 
@@ -153,10 +153,10 @@ final class MainThreadTests: XCTestCase {
         DispatchQueue.main.async {
             DispatchQueue.main.async { seen.note("second block") }
             let keepAlive = try? RunLoop.KeepAlive(on: .main, inMode: "starving")
-            RunLoop.main.run(mode: "starving", untilTrue: { !seen.lines.isEmpty }, deadline: .now + .seconds(20))
+            RunLoop.main.run(mode: "starving", untilTrue: { !seen.lines.isEmpty }, deadline: .now + .seconds(120))
             keepAlive?.invalidate()
         }
-        XCTAssertTrue(RunLoop.main.run(untilTrue: { seen.lines.count == 2 }, deadline: .now + .seconds(20)))
+        XCTAssertTrue(RunLoop.main.run(untilTrue: { seen.lines.count == 2 }, deadline: .now + .seconds(120)))
         RunLoop.main.stopWatchdog()
         XCTAssertEqual(seen.lines, ["mainQueue in starving", "second block"])
     }

@@ -14,7 +14,7 @@ import Testing
             @Sendable func nest() {
                 trace.note("outer")
                 loop.perform { Task(executorPreference: loop.taskExecutor) { trace.note("nested") } }
-                #expect(loop.run(untilTrue: { trace.all.contains("nested") }, deadline: .now + .seconds(20)))
+                #expect(loop.run(untilTrue: { trace.all.contains("nested") }, deadline: .now + generous))
             }
             // In the run, whose beginning posts what there is.
             loop.perform {

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Longer than any operation takes on a machine that works. No test depends on a time that is shorter.
-let generous = Duration.seconds(20)
+let generous = Duration.seconds(120)
 
 /// Runs `body` on a thread of its own, and so with a loop of its own. A loop must not block a thread of the task pool.
 func withRunLoopThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
@@ -74,7 +74,7 @@ final class Handed<Value: Sendable>: Sendable {
 
     /// `nil` if nothing arrives for a long time.
     func take() -> Value? {
-        guard arrived.wait(timeout: .now() + .seconds(20)) == .success else { return nil }
+        guard arrived.wait(timeout: .now() + .seconds(120)) == .success else { return nil }
         return value.withLock { $0 }
     }
 
