@@ -326,6 +326,10 @@ test-first-steps: ## The first steps of the README, as it says, in an empty fold
 test-watch-campaign: ## 100,000 random changes of files: what was told is what is on the disk
 	@RUNLOOP_TEST_TIMEOUT=1800 RUNLOOP_TEST_CHANGES=$${CHANGES:-100000} FILE=files_random Tests/bin/c-tests
 
+.PHONY: test-late
+test-late: ## The C and Swift tests with calls that come late: what fails depends on a time being short (NAMES="lock TimerTests")
+	@SWIFT_FLAGS="$(SWIFT_FLAGS)" Tests/bin/late-tests $(NAMES)
+
 .PHONY: test-planted-bugs
 test-planted-bugs: ## How often the real world shows the bugs that a simulation finds: RUNS=1000
 	@swift build $(SWIFT_FLAGS) --build-tests -q

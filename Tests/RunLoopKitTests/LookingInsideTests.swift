@@ -118,7 +118,8 @@ import Testing
         try await withRunLoopThread {
             let loop = RunLoop.current
             let seen = Guarded<[RunLoop.Diagnosis]>([])
-            try loop.startWatchdog(hangLimit: .milliseconds(300)) { diagnosis in seen.withLock { $0.append(diagnosis) } }
+            try loop.startWatchdog(hangLimit: .milliseconds(300)) { diagnosis in seen.withLock { $0.append(diagnosis) }
+            }
             let timer = RunLoop.Timer(after: .zero) { _ in
                 while seen.withLock({ $0.isEmpty }) { usleep(1000) }
             }
