@@ -9,6 +9,9 @@
 
 static int waits, iterations;
 
+/// Called when the loop looks whether its set is one, before it makes another.
+static void (*before_new_set)(void);
+
 int __real_epoll_wait(int set, struct epoll_event *events, int capacity, int timeout);
 int __real_epoll_pwait2(int set, struct epoll_event *events, int capacity, const struct timespec *timeout,
                         const sigset_t *mask) __attribute__((weak));
@@ -16,6 +19,10 @@ int __real_epoll_pwait2(int set, struct epoll_event *events, int capacity, const
 int __wrap_epoll_wait(int set, struct epoll_event *events, int capacity, int timeout);
 int __wrap_epoll_wait(int set, struct epoll_event *events, int capacity, int timeout) {
     waits++;
+    if (before_new_set && capacity == 1) {
+        before_new_set();
+        before_new_set = NULL;
+    }
     return __real_epoll_wait(set, events, capacity, timeout);
 }
 
@@ -249,6 +256,22 @@ TEST("R49 R120 after that, other threads still wake it") {
     EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
     pthread_join(thread, NULL);
     EXPECT_TRACE("performed");
+}
+
+static void wake_own_loop(void) {
+    runloop_source_signal(woken);
+    runloop_wake_up(runloop_current());
+}
+
+TEST("R49 R120 a wake-up that comes after the loop has noticed, and before it has other descriptors, is not lost") {
+    set_up();
+    woken = add_source(MODE, trace_perform, "performed");
+    poll_mode(MODE);
+    close_all();
+    before_new_set = wake_own_loop; // as a signal handler does
+    EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_TRACE("performed");
+    EXPECT(!before_new_set);
 }
 
 TEST("R73 a number that the program closed and the loop's timer got is not taken for the source's") {

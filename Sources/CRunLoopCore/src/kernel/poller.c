@@ -131,6 +131,8 @@ int runloop__poller_reopen(struct poller *poller) {
             return -errno;
         poller->waker = waker;
         watch_edges(poller, waker, TAG_WAKER);
+        // What was written to the old one since then woke nobody.
+        runloop__poller_wake(poller);
     }
     if (poller->timer >= 0 && watch_edges(poller, poller->timer, TAG_TIMER))
         poller->timer = -1;
