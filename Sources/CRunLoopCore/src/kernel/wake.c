@@ -25,7 +25,8 @@
 //
 // The eventfd is watched for edges and never read: each write is an edge. A write that comes too late for the sleep that it was meant
 // for makes a later wait return early once, which serves nothing and sleeps again. If a waker is preempted between its change of the
-// word and its write, everybody's wake-up waits until it runs again.
+// word and its write, everybody's wake-up waits until it runs again. A program that closes the eventfd takes such a write with it; so the
+// thread writes to the one that it makes then.
 
 #include "kernel/kernel.h"
 
