@@ -16,7 +16,7 @@ package func statusOfChild(_ body: () -> Void) -> CInt {
         var none = sigset_t()
         sigemptyset(&none)
         sigprocmask(SIG_SETMASK, &none, nil)
-        alarm(60)
+        alarm(600)
         body()
         _exit(0)
     }

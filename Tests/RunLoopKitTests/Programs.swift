@@ -30,7 +30,7 @@ private func pathOfProgram(_ name: String) -> String? {
 /// The rest of the command line is for the shell.
 private func run(path: String, _ arguments: String, _ environment: String) throws -> Ending {
     let quoted = "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
-    let stream = try #require(popen("\(environment) SWIFT_BACKTRACE=enable=no timeout 60 \(quoted) \(arguments)", "r"))
+    let stream = try #require(popen("\(environment) SWIFT_BACKTRACE=enable=no timeout 600 \(quoted) \(arguments)", "r"))
     var output = ""
     var line = [CChar](repeating: 0, count: 256)
     while fgets(&line, CInt(line.count), stream) != nil {
