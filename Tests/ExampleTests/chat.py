@@ -223,7 +223,7 @@ def resets():
 @test
 def idleness():
     """who says nothing for the limit is shown out, not before; who talks stays"""
-    with Server("--idle", "0.5") as server, Client(server) as idle, Client(server) as talking:
+    with Server("--idle", "2") as server, Client(server) as idle, Client(server) as talking:
         talking.expect("Welcome")
         check("guest1 has gone" not in talking.text)
         # Talks all the time, until the other one has gone.
@@ -331,7 +331,7 @@ def goodbye_drains():
 @test
 def goodbye_deadline():
     """the goodbye waits only so long for who does not read, and the exit status is 0"""
-    with Server("--output", 50_000_000, "--farewell", "0.2") as server:
+    with Server("--output", 50_000_000, "--farewell", "2") as server:
         with Client(server, "ann") as ann, Client(server, "slow", receive_buffer=2048):
             fill(ann)
             check(server.end() == 0)

@@ -24,8 +24,8 @@ enum { OWN_PLACE_SHIFT = 16 };
 __attribute__((swiftcall, weak)) void *swift_task_getCurrent(void);
 __attribute__((weak)) void __tsan_acquire(void *released);
 
-static __attribute__((swiftasynccall)) void
-announce_and_go_on(__attribute__((swift_async_context)) struct continuation *continuation) {
+static __attribute__((swiftasynccall)) void announce_and_go_on(
+    __attribute__((swift_async_context)) struct continuation *continuation) {
     __tsan_acquire(swift_task_getCurrent());
     __attribute__((musttail)) return ((going_on)(continuation->flags >> OWN_PLACE_SHIFT))(continuation);
 }
