@@ -309,15 +309,17 @@ test-top: ## runloop-top in a pseudo-terminal, on a program that publishes its l
 	@mkdir -p $(BUILD)
 	@set -o pipefail; Tests/bin/runloop-top 2>&1 | tee $(BUILD)/test-top.log
 
+TEST_LOGS := $(addprefix $(BUILD)/test-,$(addsuffix .log,c top servers growth swift examples foundation))
+
 # The halves share no folder. Each leaves processors idle, so they run beside each other; what the half in C prints comes last.
 test: ## All tests: rules, C, runloop-top, servers, growth, Swift, examples, Foundation
-	@mkdir -p $(BUILD)
+	@mkdir -p $(BUILD) && rm -f $(TEST_LOGS)
 	@set -m; $(MAKE) --no-print-directory test-in-c > $(BUILD)/test-in-c.log 2>&1 & half=$$!; set +m; \
 	    trap 'kill -- -$$half' INT TERM; echo "The tests in C run beside those in Swift, and are shown after them."; \
 	    status=0; $(MAKE) --no-print-directory test-in-swift || status=$$?; \
-	    wait $$half || status=$$?; cat $(BUILD)/test-in-c.log; exit $$status
-	@Tests/bin/count $(BUILD)/test-c.log $(BUILD)/test-top.log $(BUILD)/test-servers.log $(BUILD)/test-growth.log $(BUILD)/test-swift.log $(BUILD)/test-examples.log \
-	    $(BUILD)/test-foundation.log
+	    wait $$half || status=$$?; cat $(BUILD)/test-in-c.log; \
+	    [ $$status -eq 0 ] || Tests/bin/failures $(TEST_LOGS); exit $$status
+	@Tests/bin/count $(TEST_LOGS)
 
 .PHONY: test-in-c test-in-swift
 test-in-c: test-c test-top test-servers test-growth
