@@ -178,7 +178,7 @@ static inline int run_for(const char *mode, int64_t limit_ns) {
 
 /// A run that serves whatever is ready or nearly so, and then times out: long enough for a busy machine.
 static inline int run_a_while(const char *mode) {
-    return run_for(mode, 200 * MS);
+    return run_for(mode, 400 * MS);
 }
 
 static inline int handle_one(const char *mode) {

@@ -69,7 +69,7 @@ static void sleep_over_block(void *reader) {
     REQUIRE(dup2(ends[1], STDERR_FILENO) >= 0);
     keep_mode(RUNLOOP_DEFAULT_MODE);
     enqueue(trace_function, "next");
-    EXPECT_EQ(run_for(RUNLOOP_DEFAULT_MODE, 300 * MS), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_EQ(run_for(RUNLOOP_DEFAULT_MODE, 800 * MS), RUNLOOP_RESULT_TIMED_OUT);
     REQUIRE(dup2(saved, STDERR_FILENO) >= 0);
 }
 

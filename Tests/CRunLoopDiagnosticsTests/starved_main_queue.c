@@ -123,12 +123,12 @@ TEST("a hang meanwhile does not make it another starvation") {
 }
 
 TEST("work that waits for other work to return waits for a hang, and a queue without work for nothing") {
-    watch_main(40 * MS);
+    watch_main(300 * MS);
     keep_mode(MODE);
-    EXPECT_EQ(run_for(MODE, 100 * MS), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_EQ(run_for(MODE, 500 * MS), RUNLOOP_RESULT_TIMED_OUT);
     enqueue(compute);
     RUN_UNTIL(RUNLOOP_DEFAULT_MODE, is_computed);
-    EXPECT_EQ(run_for(RUNLOOP_DEFAULT_MODE, 100 * MS), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_EQ(run_for(RUNLOOP_DEFAULT_MODE, 500 * MS), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT_EQ(starvations, 0);
     runloop_watchdog_stop();
     WAIT_UNTIL(releases == 1);

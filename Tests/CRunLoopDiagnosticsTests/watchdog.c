@@ -147,7 +147,7 @@ static void hang(runloop_timer *timer, void *info) {
 }
 
 TEST("a hang is reported once at the limit and once when it is over, with its item, its stack and its duration") {
-    int64_t limit_ns = 100 * MS;
+    int64_t limit_ns = 300 * MS;
     watch(limit_ns, 0);
     runloop_timer *timer = add_timer(MODE, 0, 0, hang, NULL);
     runloop_timer_set_name(timer, "hang.c", 12);
@@ -176,7 +176,7 @@ static void take_long(void *info) {
 TEST("a hang without a handler is a line on standard error") {
     int ends[2], before = dup(STDERR_FILENO);
     REQUIRE(pipe(ends) == 0 && dup2(ends[1], STDERR_FILENO) >= 0);
-    runloop_watchdog_config config = {.limit_ns = 50 * MS, .signal = -1};
+    runloop_watchdog_config config = {.limit_ns = 200 * MS, .signal = -1};
     REQUIRE(runloop_watchdog_start(&config) == 0);
     char text[1024] = "";
     runloop_post(runloop_current(), MODE, take_long, NULL, NULL);

@@ -155,8 +155,8 @@ TEST("what the other side takes postpones the end, however late that is looked a
     shown_ns = 9 * LIMIT;
     look_a_while(OTHER_MODE);
     read_all(&sending);
-    look_a_while(MODE);
-    EXPECT(sending.drains == 2 && sending.error == 0);
+    LOOK_UNTIL(sending.drains == 2);
+    EXPECT_EQ(sending.error, 0);
     finish(&sending);
 }
 
