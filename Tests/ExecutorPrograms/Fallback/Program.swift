@@ -15,7 +15,7 @@ import RunLoopKit
     await Task.yield()
     let waiting = Task { @MainActor in print("the job that waited") }
     try RunLoop.main.add(RunLoop.Timer(every: .seconds(3600)) { _ in }, forMode: .default)
-    runMainLoop(for: .milliseconds(400))
+    runMainLoop(for: .milliseconds(1500))
     print("the nested run has ended")
     await waiting.value
 }
