@@ -7,6 +7,7 @@ import signal
 import struct
 import subprocess
 import termios
+from collections import Counter
 
 from harness import BINARIES, LIMIT, Program, check, is_asleep, main, open_files, state, test, wait_until
 
@@ -21,9 +22,9 @@ class Follow(Program):
         check(self.out.text == text, lambda: f"expected {text!r}, and there is {self.out.text!r}")
 
     def is_following(self, *files):
-        """Waits until these are open in the program: what is written from then on is printed."""
-        wanted = {os.path.realpath(file) for file in files}
-        wait_until(lambda: wanted <= set(open_files(self)) and is_asleep(self), f"it to open {wanted}")
+        """Waits until these are open in the program, each as often: what is written from then on is printed."""
+        wanted = Counter(os.path.realpath(file) for file in files)
+        wait_until(lambda: not wanted - Counter(open_files(self)) and is_asleep(self), f"it to open {wanted}")
 
     def stopped(self):
         """Everything that is done inside comes to the program at once."""
@@ -275,7 +276,7 @@ def dropped_notices(folder):
     check(limit <= 200_000, "this system never drops any")
     append(path, "")
     with Follow(path, f"{folder}/late", folder) as follow:
-        follow.is_following(path)
+        follow.is_following(path, path)
         with follow.stopped():
             # Two notices for each name, and no two of them are alike.
             for number in range(limit // 2 + 100):
