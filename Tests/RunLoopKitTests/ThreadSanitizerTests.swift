@@ -3,7 +3,7 @@ import RunLoopKit
 import Synchronization
 import Testing
 
-/// What these check can fail only under the thread sanitizer.
+/// What these check can fail only under the thread sanitizer, and does unless Tests/bin/under-thread-sanitizer runs them.
 @Suite struct ThreadSanitizerTests {
     private final class Gift: Sendable {
         let value: Int
