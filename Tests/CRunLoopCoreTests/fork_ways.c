@@ -8,7 +8,7 @@ static void expect_in_child(pid_t (*way)(void), void (*body)(void)) {
     fflush(NULL);
     pid_t child = way();
     if (child == 0) {
-        alarm(60);
+        test_end_after(60);
         test_failures = 0;
         trace_reset();
         body();
@@ -92,7 +92,7 @@ static void fork_again(void) {
     for (int i = 0, count = count_ways(); i < count; i++) {
         pid_t child = ways[i]();
         if (child == 0) {
-            alarm(10);
+            test_end_after(10);
             _exit(runloop_fork_generation() == parents_generation + 2 && runloop_wake_up(loop) == -ECHILD &&
                           runloop_current() != loop
                       ? 0
@@ -117,7 +117,7 @@ static void fork_in_timer(runloop_timer *timer, void *way) {
     calls_in_parent++;
     pid_t child = (*(pid_t(**)(void))way)();
     if (child == 0) {
-        alarm(10);
+        test_end_after(10);
         calls_in_parent = -1;
         return;
     }

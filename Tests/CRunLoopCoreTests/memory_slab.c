@@ -216,7 +216,7 @@ TEST("R123 a child can use blocks, its own and inherited ones, whatever other th
         fflush(NULL);
         pid_t child = ways[i % count]();
         if (child == 0) {
-            alarm(20);
+            test_end_after(20);
             expect_filled(0, 1000, SLAB_TASK);
             fill(1000, 6000, SLAB_TASK);
             expect_filled(0, 6000, SLAB_TASK);

@@ -14,7 +14,7 @@ static bool succeeds_in_child(void (*body)(void)) {
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
-        alarm(30);
+        test_end_after(30);
         test_failures = 0;
         body();
         fflush(NULL);
@@ -222,7 +222,7 @@ static void fork_here(void *info) {
     trace(info);
     forked = fork();
     if (forked == 0) {
-        alarm(30);
+        test_end_after(30);
         test_failures = 0;
         use_new_loop();
     }
@@ -326,7 +326,7 @@ TEST("R123 a child can be forked while other threads are in the middle of anythi
         pid_t child = fork();
         pthread_mutex_unlock(&test_trace_lock);
         if (child == 0) {
-            alarm(30);
+            test_end_after(30);
             test_failures = 0;
             EXPECT_EQ(runloop_wake_up(parents_loop), -ECHILD);
             expect_loop_works();

@@ -1,25 +1,19 @@
-// syscalls.c — the scenes in which syscalls.sh counts the system calls of a loop. Each marks the part to be counted by
-// two calls that fail: write(-1, "begin …") and write(-1, "end …"). Without the script they test only that the scenes
-// work.
-#include "items.h"
+// syscalls.c — how many system calls a loop makes.
+#include "system_calls.h"
 
 enum { ROUNDS = 200, BUSY_ROUNDS = 2000 };
 
 static runloop *loops[2];
 static int rounds;
 
-static void mark(const char *word) {
-    EXPECT(write(-1, word, strlen(word)) < 0);
-}
-
 //===-- wake-ups of a sleeping loop ----------------------------------------------------------------------------------===//
 
 static void count_round(void *loop) {
     int round = __atomic_add_fetch(&rounds, 1, __ATOMIC_ACQ_REL);
     if (round == 1)
-        mark("begin wake-ups");
+        begin_counting();
     if (round > ROUNDS) {
-        mark("end wake-ups");
+        end_counting();
         runloop_stop(loop);
     }
 }
@@ -32,7 +26,7 @@ static void *run_until_stopped(void *number) {
     return NULL;
 }
 
-TEST("R50 each wake-up of a sleeping loop costs one wait") {
+static void wake_up_again_and_again(void) {
     pthread_t thread;
     REQUIRE(pthread_create(&thread, NULL, run_until_stopped, NULL) == 0);
     WAIT_UNTIL(__atomic_load_n(&loops[0], __ATOMIC_ACQUIRE));
@@ -45,6 +39,12 @@ TEST("R50 each wake-up of a sleeping loop costs one wait") {
     runloop_release(loops[0]);
 }
 
+TEST("R50 each wake-up of a sleeping loop costs one wait, and at most one more call") {
+    struct system_calls calls = count_system_calls(wake_up_again_and_again);
+    EXPECT_EQ(calls.own_waits, calls.are_counted ? ROUNDS : 0);
+    EXPECT(calls.own <= 2 * ROUNDS);
+}
+
 //===-- iterations without a sleep -----------------------------------------------------------------------------------===//
 
 static void nothing(void *info) {
@@ -54,9 +54,9 @@ static void nothing(void *info) {
 static void signal_again(runloop_source *source, void *info) {
     (void)info;
     if (++rounds == BUSY_ROUNDS / 2) // Memory is allocated and caches are warm by now.
-        mark("begin busy");
+        begin_counting();
     if (rounds == BUSY_ROUNDS) {
-        mark("end busy");
+        end_counting();
         runloop_stop(runloop_current());
         return;
     }
@@ -65,16 +65,20 @@ static void signal_again(runloop_source *source, void *info) {
     runloop_perform(runloop_current(), MODE, nothing, NULL, NULL);
 }
 
-TEST("R64 R103 iterations with only signalled sources and tasks make no system call") {
+static void iterate_without_sleep(void) {
     runloop_source_signal(add_source(MODE, signal_again, NULL));
     add_timer(MODE, runloop_now_ns() + 1000 * SECOND, 0, NULL, NULL);
     EXPECT_EQ(run_for(MODE, 2000 * SECOND), RUNLOOP_RESULT_STOPPED);
     EXPECT_EQ(rounds, BUSY_ROUNDS);
 }
 
+TEST("R64 R103 iterations with only signalled sources and tasks make no system call") {
+    EXPECT_EQ(count_system_calls(iterate_without_sleep).own, 0);
+}
+
 //===-- nothing to do ------------------------------------------------------------------------------------------------===//
 
-TEST("R41 an idle loop makes no system call in five seconds") {
+static void be_idle(void) {
     struct worker worker = {0};
     start_worker(&worker);
     runloop_timer *timer = make_timer(runloop_now_ns() + 1000 * SECOND, 0, NULL, NULL);
@@ -82,12 +86,16 @@ TEST("R41 an idle loop makes no system call in five seconds") {
     EXPECT_EQ(runloop_add_timer(worker.loop, timer, MODE), 0);
     EXPECT_EQ(runloop_add_source(worker.loop, source, MODE), 0);
     wait_for_sleep(&worker);
-    mark("begin idle");
+    begin_counting();
     sleep(5);
-    mark("end idle");
+    end_counting();
     stop_worker(&worker);
     runloop_timer_release(timer);
     runloop_source_release(source);
+}
+
+TEST("R41 an idle loop makes no system call in five seconds") {
+    EXPECT_EQ(count_system_calls(be_idle).others, 0);
 }
 
 //===-- two loops that post to each other ----------------------------------------------------------------------------===//
@@ -100,9 +108,9 @@ static void pong(void *info) {
 
 static void ping(void *info) {
     if (rounds == 0)
-        mark("begin ping-pong");
+        begin_counting();
     if (rounds++ == ROUNDS) {
-        mark("end ping-pong");
+        end_counting();
         runloop_stop(loops[0]);
         runloop_stop(loops[1]);
         return;
@@ -110,7 +118,7 @@ static void ping(void *info) {
     EXPECT_EQ(runloop_post(loops[1], MODE, pong, info, NULL), 0);
 }
 
-TEST("R104 a round trip between two sleeping loops costs two writes and two waits") {
+static void post_to_each_other(void) {
     pthread_t threads[2];
     for (intptr_t i = 0; i < 2; i++) {
         REQUIRE(pthread_create(&threads[i], NULL, run_until_stopped, (void *)i) == 0);
@@ -122,4 +130,12 @@ TEST("R104 a round trip between two sleeping loops costs two writes and two wait
         REQUIRE(pthread_join(threads[i], NULL) == 0);
     for (int i = 0; i < 2; i++)
         runloop_release(loops[i]);
+}
+
+TEST("R104 a round trip between two sleeping loops costs two writes and two waits, and no other call but for locks") {
+    struct system_calls calls = count_system_calls(post_to_each_other);
+    EXPECT(calls.writes <= 2 * ROUNDS);
+    EXPECT(calls.waits <= 2 * ROUNDS + 2);
+    EXPECT(calls.rest <= 4);
+    EXPECT(!calls.are_counted || calls.waits >= ROUNDS);
 }

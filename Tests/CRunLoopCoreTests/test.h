@@ -157,6 +157,12 @@ static inline bool sleeps(runloop *loop, pid_t thread) {
 
 //===-- ends of the program ------------------------------------------------------------------------------------------===//
 
+/// Ends the process if it is still there then. RUNLOOP_TEST_TIMEOUT says how many seconds instead, on a machine that is slow or busy.
+static inline void test_end_after(unsigned seconds) {
+    const char *timeout = getenv("RUNLOOP_TEST_TIMEOUT");
+    alarm(timeout ? (unsigned)atoi(timeout) : seconds);
+}
+
 /// In a forked child, with standard error into `report`: did the statement end the program by abort?
 #define TEST_ABORTS(statement, report)                                                                                 \
     __extension__({                                                                                                    \
@@ -166,7 +172,7 @@ static inline bool sleeps(runloop *loop, pid_t thread) {
         pid_t test_child = fork();                                                                                     \
         if (test_child == 0) {                                                                                         \
             dup2(test_ends[1], STDERR_FILENO);                                                                         \
-            alarm(20);                                                                                                 \
+            test_end_after(20);                                                                                        \
             statement;                                                                                                 \
             _exit(0);                                                                                                  \
         }                                                                                                              \
@@ -200,15 +206,15 @@ static inline void test_read_all(int descriptor, char *text, size_t size) {
 
 enum test_result { TEST_PASSED, TEST_FAILED, TEST_LEFT_OUT = 77 };
 
-/// Ends a test that can't run where it was built for, and tells why. It counts as left out, not as passed.
+/// Ends a test that can't run where it was built for, or that this machine or its sandbox refuses, and tells why. It counts as left out, not
+/// as passed.
 #define LEAVE_OUT(reason) (printf("    %s\n", reason), fflush(NULL), _exit(TEST_LEFT_OUT))
 
 static inline enum test_result test_run_in_process(struct test *test) {
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
-        const char *timeout = getenv("RUNLOOP_TEST_TIMEOUT");
-        alarm(timeout ? (unsigned)atoi(timeout) : 60);
+        test_end_after(60);
         // A shell ignores these two for what it starts in the background.
         signal(SIGINT, SIG_DFL);
         signal(SIGQUIT, SIG_DFL);

@@ -170,7 +170,7 @@ proctype Loop(byte me) {
        may_sleep = !LOAD(INBOX);
        do
        :: (found & WOKEN) || !may_sleep -> break
-       :: else -> poller_wait(); wake_came()
+       :: else -> poller_wait(); wake_take_news()
        od;
        wake_finish_wait();
        drain()

@@ -226,7 +226,7 @@ proctype Loop(byte me) {
        take_tree();
        do
        :: (found & WOKEN) || waits -> break
-       :: else -> poller_wait(); wake_came()
+       :: else -> poller_wait(); wake_take_news()
        od;
        wake_finish_wait()
     od

@@ -52,7 +52,7 @@ proctype Stopper(byte me) {
 inline sleep_until_something_happens() {
     do
     :: poller_wait();
-       wake_came();
+       wake_take_news();
        if
        :: (found & WOKEN) || LOAD(LATCHED) -> break
        :: else

@@ -96,7 +96,7 @@ inline poller_wait() {
 }
 
 /// What came is in `found`.
-inline wake_came() {
+inline wake_take_news() {
     found = LOAD(WAKE_WORD);
 #ifndef KEEPS_KICKS
     if
