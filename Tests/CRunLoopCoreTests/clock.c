@@ -254,6 +254,71 @@ TEST("R38 in a hosted run the clock is asked as in any other, and may let the ma
     EXPECT_EQ(runloop_hosted_end(), 0);
 }
 
+//===-- a clock that moves while a hosted run falls asleep -----------------------------------------------------------===//
+
+static _Atomic int moves_asked, moves_made;
+static int stage;
+static pthread_t own_thread;
+
+static void *move_clock(void *unused) {
+    for (int move = 1; move <= 2; move++) {
+        WAIT_UNTIL(moves_asked >= move);
+        given.now_ns += SECOND;
+        runloop_clock_moved(loop);
+        moves_made = move;
+    }
+    return unused;
+}
+
+static void let_clock_move(int move) {
+    moves_asked = move;
+    while (moves_made < move)
+        sched_yield();
+}
+
+/// The second move comes right after the loop has looked at the clock.
+static int64_t now_before_move(void *unused) {
+    (void)unused;
+    int64_t now_ns = given.now_ns;
+    if (stage == 2 && pthread_equal(pthread_self(), own_thread)) {
+        stage = 3;
+        let_clock_move(2);
+    }
+    return now_ns;
+}
+
+/// The first one comes while the clock is asked.
+static int64_t wait_through_move(void *unused, int64_t duration_ns) {
+    (void)unused, (void)duration_ns;
+    if (stage == 1) {
+        let_clock_move(1);
+        stage = 2;
+    }
+    return RUNLOOP_FOREVER;
+}
+
+TEST("R38 R87 a clock that moves twice while a hosted run falls asleep is looked at again") {
+    loop = runloop_current();
+    own_thread = pthread_self();
+    given.now_ns = START;
+    const runloop_clock clock = {.now = now_before_move, .wait = wait_through_move};
+    EXPECT_EQ(runloop_set_clock(&clock), 0);
+    keep_mode(MODE);
+    add_timer(MODE, START + 2 * SECOND, 0, count_fire, NULL);
+    pthread_t thread;
+    REQUIRE(pthread_create(&thread, NULL, move_clock, NULL) == 0);
+    struct pollfd host = {.fd = runloop_hosted_descriptor(), .events = POLLIN};
+    stage = 1;
+    EXPECT_EQ(runloop_hosted_begin(MODE), 0);
+    while (count == 0) {
+        REQUIRE(poll(&host, 1, 30000) == 1);
+        EXPECT(runloop_hosted_iterate(RUNLOOP_FOREVER) <= 0);
+    }
+    EXPECT_EQ(stage, 3);
+    EXPECT_EQ(runloop_hosted_end(), 0);
+    pthread_join(thread, NULL);
+}
+
 static pid_t child;
 
 static void fork_child(void) {

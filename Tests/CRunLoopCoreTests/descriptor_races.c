@@ -274,7 +274,7 @@ static void *keep_a_loop_alive(void *number) {
 
 TEST("R73 R116 R149 whatever threads do to the descriptors of loops with nested runs, each event is reported in the "
      "end") {
-    alarm(150);
+    test_end_after(150);
     for (unsigned place = 0; place < PLACES; place++) {
         int pair[2];
         REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) == 0);

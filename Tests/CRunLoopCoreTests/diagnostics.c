@@ -1,4 +1,4 @@
-// diagnostics.c — what a thread that nobody ran the loop of is told at its end. (For the main queue's diagnostic see main_queue.c.)
+// diagnostics.c — what is told of a loop that nobody ran, and of a run in a mode that doesn't exist. (For the main queue see main_queue.c.)
 #include "items.h"
 
 static void *add_only(void *unused) {
@@ -22,8 +22,8 @@ static void *add_and_run(void *unused) {
     return unused;
 }
 
-/// How often standard error is told of items that never happened while a thread does this and ends.
-static int notes_of_thread(void *(*body)(void *)) {
+/// What standard error is told while a thread does this and ends. Valid until the next call.
+static const char *text_of_thread(void *(*body)(void *)) {
     int ends[2], saved = dup(STDERR_FILENO);
     make_pipe(ends);
     REQUIRE(dup2(ends[1], STDERR_FILENO) >= 0);
@@ -34,13 +34,22 @@ static int notes_of_thread(void *(*body)(void *)) {
     static char text[65536];
     ssize_t length = read(ends[0], text, sizeof text - 1);
     text[length > 0 ? length : 0] = 0;
-    int count = 0;
-    for (const char *note = text; (note = strstr(note, "which was never run")); note++)
-        count++;
     close(ends[0]);
     close(ends[1]);
     close(saved);
+    return text;
+}
+
+static int occurrences(const char *words, const char *text) {
+    int count = 0;
+    for (const char *found = text; (found = strstr(found, words)); found++)
+        count++;
     return count;
+}
+
+/// How often it is told of items that never happened.
+static int notes_of_thread(void *(*body)(void *)) {
+    return occurrences("which was never run", text_of_thread(body));
 }
 
 TEST("R150 a thread that ends with items in a loop that was never run causes one diagnostic") {
@@ -60,4 +69,59 @@ TEST("R150 diagnostics that are disabled tell nothing") {
     EXPECT_EQ(notes_of_thread(add_only), 0);
     runloop_set_diagnostics_enabled(true);
     EXPECT_EQ(notes_of_thread(add_only), 1);
+}
+
+static void *run_mistyped(void *unused) {
+    add_timer(MODE, runloop_now_ns() + 3600 * SECOND, 0, trace_fire, "fire");
+    EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    for (int i = 0; i < 3; i++)
+        EXPECT_EQ(poll_mode("tset"), RUNLOOP_RESULT_FINISHED);
+    EXPECT_EQ(runloop_hosted_begin("tset"), RUNLOOP_RESULT_FINISHED);
+    EXPECT_EQ(runloop_hosted_begin("text"), RUNLOOP_RESULT_FINISHED);
+    EXPECT_EQ(poll_mode(RUNLOOP_COMMON_MODES), RUNLOOP_RESULT_FINISHED);
+    return unused;
+}
+
+TEST("R150 a run in a mode that never had an item is told once for each name, with the modes that there are") {
+    const char *text = text_of_thread(run_mistyped);
+    EXPECT_EQ(occurrences("runloop: A run in the mode", text), 3);
+    EXPECT_EQ(occurrences("\"tset\" has ended at once: nothing was ever added to it.", text), 1);
+    EXPECT_EQ(occurrences("\"text\" has ended at once: nothing was ever added to it.", text), 1);
+    EXPECT_EQ(occurrences("\"kCFRunLoopCommonModes\" has ended at once: that stands for all common modes", text), 1);
+    EXPECT_EQ(occurrences("This loop has the modes \"kCFRunLoopDefaultMode\", \"test\".", text), 3);
+    EXPECT_EQ(text_of_thread(run_mistyped)[0], 0);
+}
+
+static void *run_emptied(void *unused) {
+    // A mode whose items are gone, the default mode, and a loop in which nothing waits.
+    EXPECT_EQ(poll_mode("a mode of nothing"), RUNLOOP_RESULT_FINISHED);
+    runloop_timer_invalidate(add_timer(OTHER_MODE, runloop_now_ns(), 0, trace_fire, "fire"));
+    runloop_timer *timer = add_timer(MODE, runloop_now_ns() + 3600 * SECOND, 0, trace_fire, "fire");
+    EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_EQ(poll_mode(OTHER_MODE), RUNLOOP_RESULT_FINISHED);
+    EXPECT_EQ(poll_mode(RUNLOOP_DEFAULT_MODE), RUNLOOP_RESULT_FINISHED);
+    EXPECT_EQ(runloop_run_in_mode(NULL, 0, false), RUNLOOP_RESULT_FINISHED);
+    runloop_timer_invalidate(timer);
+    EXPECT_EQ(poll_mode("no mode"), RUNLOOP_RESULT_FINISHED);
+    return unused;
+}
+
+static void *run_many(void *unused) {
+    add_timer(MODE, runloop_now_ns() + 3600 * SECOND, 0, trace_fire, "fire");
+    EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    for (int i = 0; i < 100; i++) {
+        char name[2000];
+        memset(name, 'x', sizeof name);
+        snprintf(name + sizeof name - 8, 8, "%d", i);
+        EXPECT_EQ(poll_mode(name), RUNLOOP_RESULT_FINISHED);
+    }
+    return unused;
+}
+
+TEST("R150 a mode that had items once, and a run that misses nothing, are not told; and many names are cut") {
+    EXPECT_EQ(text_of_thread(run_emptied)[0], 0);
+    runloop_set_diagnostics_enabled(false);
+    EXPECT_EQ(text_of_thread(run_many)[0], 0);
+    runloop_set_diagnostics_enabled(true);
+    EXPECT_EQ(occurrences("runloop: A run in the mode", text_of_thread(run_many)), 16);
 }

@@ -84,6 +84,11 @@ TEST("R8 the descriptor goes with the thread") {
     EXPECT_EQ(count_descriptors(), before);
 }
 
+static void *expect_wake_up_is_needed(void *loop) {
+    EXPECT(runloop_needs_wake_up(loop));
+    return NULL;
+}
+
 TEST("the descriptor stays the same, and is readable if and only if there is something to do") {
     set_up();
     int descriptor = runloop_hosted_descriptor();
@@ -97,6 +102,45 @@ TEST("the descriptor stays the same, and is readable if and only if there is som
         EXPECT(!is_readable());
         EXPECT_EQ(runloop_hosted_end(), 0);
     }
+}
+
+TEST("R73 the descriptor is readable neither before a run nor after it, whatever is ready in the loop") {
+    set_up();
+    int counter = make_eventfd(1);
+    runloop_source *source = add_descriptor(MODE, counter, RUNLOOP_READABLE, trace_ready, "ready");
+    runloop_hosted_descriptor();
+    EXPECT(!is_readable());
+    for (int i = 0; i < 3; i++) {
+        EXPECT_EQ(runloop_hosted_begin(MODE), 0);
+        EXPECT(is_readable());
+        EXPECT_EQ(runloop_hosted_iterate(0), -EAGAIN);
+        if (i == 1) {
+            runloop_stop(runloop_current());
+            EXPECT_EQ(runloop_hosted_iterate(0), RUNLOOP_RESULT_STOPPED);
+        } else {
+            EXPECT_EQ(runloop_hosted_end(), 0);
+        }
+        EXPECT(!is_readable());
+        runloop_wake_up(runloop_current());
+        EXPECT(!is_readable());
+    }
+    runloop_source_invalidate(source);
+    close(counter);
+}
+
+TEST("R104 the loop's own thread must wake it only while it sleeps for a host") {
+    set_up();
+    runloop *loop = runloop_current();
+    EXPECT(!runloop_needs_wake_up(loop));
+    EXPECT_EQ(runloop_hosted_begin(MODE), 0);
+    EXPECT(!runloop_needs_wake_up(loop));
+    EXPECT_EQ(runloop_hosted_iterate(RUNLOOP_FOREVER), 0);
+    EXPECT(runloop_needs_wake_up(loop));
+    on_new_thread(expect_wake_up_is_needed, loop);
+    EXPECT_EQ(runloop_hosted_end(), 0);
+    EXPECT(!runloop_needs_wake_up(loop));
+    on_new_thread(expect_wake_up_is_needed, loop);
+    EXPECT(!runloop_needs_wake_up(NULL));
 }
 
 //===-- in callbacks -------------------------------------------------------------------------------------------------===//

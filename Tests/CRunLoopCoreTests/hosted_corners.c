@@ -251,6 +251,38 @@ TEST("R8 a loop that is being ended is not ended again by what that calls") {
     EXPECT_EQ(counts[0], 1);
 }
 
+TEST(
+    "R120 a hosted descriptor that the program closed is replaced at the next question, with all that belonged to it") {
+    begin_asleep();
+    int peers[2], descriptors = 0;
+    for (int round = 0; round < 5; round++) {
+        // A ready descriptor that nobody can take out of the set, so that the loop makes another one.
+        REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, peers) == 0);
+        runloop_source *source = add_descriptor(MODE, peers[0], RUNLOOP_READABLE, trace_ready, "ready");
+        int duplicate = dup(peers[0]);
+        close(peers[0]);
+        runloop_source_invalidate(source);
+        REQUIRE(write(peers[1], "x", 1) == 1);
+        close(runloop_hosted_descriptor());
+        post(&counts[0]);
+        while (counts[0] <= round)
+            EXPECT(runloop_hosted_iterate(RUNLOOP_FOREVER) <= 0);
+        close(peers[1]);
+        close(duplicate);
+        post(&counts[1]);
+        host_until(&counts[1], round + 1);
+        if (round == 0)
+            descriptors = count_descriptors();
+    }
+    EXPECT_EQ(count_descriptors(), descriptors);
+    EXPECT_EQ(runloop_hosted_end(), 0);
+    close(runloop_hosted_descriptor());
+    EXPECT_EQ(runloop_hosted_begin(MODE), -EBADF);
+    EXPECT_EQ(runloop_hosted_begin(MODE), 0);
+    EXPECT_EQ(count_descriptors(), descriptors);
+    EXPECT_EQ(runloop_hosted_end(), 0);
+}
+
 TEST("R73 R123 the descriptor does not stay readable when a child keeps the set that was made anew") {
     int ends[2], hold[2];
     begin_asleep();

@@ -56,12 +56,6 @@ static void leave_function(void *info) {
     leave();
 }
 
-static void leave_schedule(runloop_source *source, runloop *loop, const char *mode, void *info) {
-    (void)source, (void)loop, (void)mode, (void)info;
-    trace("schedule");
-    leave();
-}
-
 //===-- what is in the loop ------------------------------------------------------------------------------------------===//
 
 static runloop_source *source, *descriptor_source;
@@ -200,25 +194,6 @@ TEST("R8 R9 a thread can be cancelled inside any kind of call-out; nothing leaks
         expect_usable_after(&ways[i], false);
         expect_usable_after(&ways[i], true);
     }
-}
-
-static void *leave_in_schedule(void *unused) {
-    runloop *loop = runloop_current();
-    REQUIRE(runloop_source_create(
-                &(runloop_source_config){.context = {.release = count_release}, .schedule = leave_schedule}, &source) ==
-            0);
-    runloop_add_source(loop, source, MODE);
-    trace("returned");
-    return unused;
-}
-
-TEST("R8 R9 a thread can end inside a schedule callback") {
-    on_new_thread(leave_in_schedule, NULL);
-    EXPECT_TRACE("schedule");
-    stays = true;
-    EXPECT_EQ(runloop_add_source(runloop_current(), source, MODE), 0);
-    EXPECT_TRACE("schedule");
-    runloop_source_invalidate(source);
 }
 
 //===-- observers that leave the loop in the call-out that ends its thread -------------------------------------------===//

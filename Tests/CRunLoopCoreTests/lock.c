@@ -273,6 +273,26 @@ TEST("a loop that sleeps is woken for an acknowledgment where barriers are refus
     runloop_timer_release(timer);
 }
 
+static void *use_sleeping_loop(void *loop) {
+    WAIT_UNTIL(runloop_is_waiting(loop));
+    return use_loop(loop);
+}
+
+TEST("R52 a loop that sleeps in a mode with nothing but sources is woken for an acknowledgment, too") {
+    runloop *loop = runloop_current();
+    runloop_source *source = NULL;
+    REQUIRE(runloop_source_create(&(runloop_source_config){0}, &source) == 0);
+    REQUIRE(runloop_add_source(loop, source, RUNLOOP_DEFAULT_MODE) == 0);
+    for (int i = 0; i < 1000; i++)
+        runloop_contains_source(loop, source, RUNLOOP_DEFAULT_MODE);
+    refuse_barriers_from_now_on();
+    pthread_t thread;
+    REQUIRE(pthread_create(&thread, NULL, use_sleeping_loop, loop) == 0);
+    EXPECT_EQ(runloop_run(), RUNLOOP_RESULT_STOPPED);
+    pthread_join(thread, NULL);
+    runloop_source_release(source);
+}
+
 static runloop *finished_loop;
 
 static void *bias_and_end(void *unused) {
@@ -299,7 +319,7 @@ TEST("the locks of a forked child can be biased too") {
     bias();
     pid_t child = fork();
     if (child == 0) {
-        alarm(60);
+        test_end_after(60);
         runloop__lock_init(&lock);
         bias();
         stress(false);

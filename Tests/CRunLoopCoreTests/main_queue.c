@@ -273,7 +273,7 @@ static void *queue_when_asleep(void *synchronously) {
 
 static int note_reader;
 
-/// How often "250 ms" was written to standard error while `work` was served.
+/// How often the diagnostic was written to standard error while `work` was served.
 static int notes_during(void (*work)(void *)) {
     int ends[2], saved = dup(STDERR_FILENO);
     make_pipe(ends);
@@ -286,7 +286,7 @@ static int notes_during(void (*work)(void *)) {
     ssize_t length = read(ends[0], text, sizeof text - 1);
     int count = 0;
     text[length > 0 ? length : 0] = 0;
-    for (const char *note = text; (note = strstr(note, "has been waiting for 250 ms")); note++)
+    for (const char *note = text; (note = strstr(note, "main dispatch queue or the main actor has ")); note++)
         count++;
     return count;
 }
@@ -365,6 +365,32 @@ TEST("R109 there is no diagnostic without waiting work, nor for a run nested in 
     EXPECT_EQ(notes_during(sleep_over_nothing), 0);
     add_timer(RUNLOOP_DEFAULT_MODE, runloop_now_ns(), 0, run_inside_timer, NULL);
     EXPECT_EQ(notes_during(no_work), 0);
+}
+
+static void *enqueue_soon(void *unused) {
+    enqueue(no_work, NULL);
+    return unused;
+}
+
+/// As a dialog of another library's does, in whose loop nothing of ours is called.
+static void run_loop_of_others(void *work_comes) {
+    pthread_t enqueuer;
+    if (work_comes)
+        REQUIRE(pthread_create(&enqueuer, NULL, enqueue_soon, NULL) == 0);
+    poll(NULL, 0, 1100);
+    if (work_comes)
+        pthread_join(enqueuer, NULL);
+}
+
+static void run_loop_over_work(void *unused) {
+    (void)unused;
+    run_loop_of_others("work comes");
+}
+
+TEST("R109 the diagnostic is written as well for somebody else's loop inside a block, when that has returned") {
+    EXPECT_EQ(notes_during(run_loop_of_others), 0);
+    EXPECT_EQ(notes_during(run_loop_over_work), 1);
+    EXPECT_EQ(notes_during(run_loop_over_work), 0);
 }
 
 TEST("R109 diagnostics can be disabled by a call and by the environment") {

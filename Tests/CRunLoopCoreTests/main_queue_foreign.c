@@ -1,6 +1,9 @@
 // main_queue_foreign.c — the main dispatch queue is drained by another loop, and one of its blocks runs ours (R106, R109). Linked with
 // libdispatch, which does not say that a drain is under way.
+#include <poll.h>
+
 #include "items.h"
+#include "runloop_overlay.h"
 
 typedef struct dispatch_queue_s *dispatch_queue;
 extern struct dispatch_queue_s _dispatch_main_q;
@@ -80,6 +83,35 @@ TEST("R109 work that waits for a run inside Foundation's drain to end causes the
     drain_as_foundation();
     EXPECT(read(reader, text, sizeof text - 1) > 0);
     EXPECT(strstr(text, "250 ms"));
+}
+
+static void be_guest(void *unused) {
+    (void)unused;
+    EXPECT_EQ(runloop_hosted_begin(RUNLOOP_DEFAULT_MODE), RUNLOOP_RESULT_FINISHED);
+    EXPECT_EQ(runloop__hosted_begin_as_guest(), 0);
+    EXPECT_EQ(runloop_hosted_iterate(RUNLOOP_FOREVER), 0);
+}
+
+TEST("R106 R24 a guest of who serves the queue is neither over for lack of items, nor woken by the queue's work") {
+    REQUIRE(runloop_current());
+    EXPECT_EQ(poll_mode(RUNLOOP_DEFAULT_MODE), RUNLOOP_RESULT_TIMED_OUT);
+    enqueue(be_guest, NULL);
+    drain_as_foundation();
+    struct pollfd guest = {.fd = runloop_hosted_descriptor(), .events = POLLIN};
+    enqueue(trace_function, "block");
+    EXPECT_EQ(poll(&guest, 1, 0), 0);
+    drain_as_foundation();
+    EXPECT_TRACE("block");
+    // A run of the program's serves the queue, and so watches it.
+    enqueue(trace_function, "another");
+    EXPECT_EQ(handle_one(RUNLOOP_DEFAULT_MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_TRACE("another");
+    EXPECT_EQ(runloop_hosted_iterate(RUNLOOP_FOREVER), 0);
+    enqueue(trace_function, "third");
+    EXPECT_EQ(poll(&guest, 1, 0), 0);
+    EXPECT_EQ(runloop_hosted_end(), 0);
+    EXPECT_EQ(handle_one(RUNLOOP_DEFAULT_MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_TRACE("third");
 }
 
 TEST("R109 a run in work that the host serves without a loop finishes when there are no items") {

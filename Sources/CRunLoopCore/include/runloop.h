@@ -38,9 +38,13 @@ extern "C" {
 /// That of the library that the program runs with. O(1).
 RUNLOOP_EXPORT uint32_t runloop_version(void);
 //===-- Types and constants ------------------------------------------------------------------------------------------===//
+/// A thread's run loop: its modes, and the items in them.
 typedef struct runloop runloop;
+/// An item that calls a function when it was signalled, or while a descriptor is ready. It may be in several loops.
 typedef struct runloop_source runloop_source;
+/// An item that calls a function at an instant, once or repeatedly. It is in one loop at a time.
 typedef struct runloop_timer runloop_timer;
+/// An item that is notified of the activities of a loop. It is in one loop at a time.
 typedef struct runloop_observer runloop_observer;
 
 /// Why a run ended. The values are those of CFRunLoopRunResult (R36).
@@ -162,9 +166,10 @@ RUNLOOP_EXPORT const char *runloop_mode_name(const char *name);
 /// The number of wake-ups, each a sleep and a wake, that tolerance has saved this loop so far. O(1).
 RUNLOOP_EXPORT uint64_t runloop_wakeups_saved(runloop *loop);
 
-/// Diagnostics: texts on standard error about use that is allowed but hardly intended, each written once per process, by the thread
-/// that notices: work for the main dispatch queue or the main actor waits longer than 250 ms because the main loop runs inside such
-/// work (R109); a thread ends with items in a loop that was never run (R150). Enabled unless the environment has RUNLOOP_DIAGNOSTICS=0.
+/// Diagnostics: texts on standard error about use that is allowed but hardly intended, each written once per process, by the thread that
+/// notices: work for the main dispatch queue or the main actor waits for longer than 250 ms inside other such work, or that kept the
+/// queue for a second (R109); a thread ends with items in a loop that was never run; with RUNLOOP_DEBUG, a run in a mode to which nothing
+/// was ever added (R150). Enabled unless the environment has RUNLOOP_DIAGNOSTICS=0 (as secure_getenv(3) reads it).
 RUNLOOP_EXPORT void runloop_set_diagnostics_enabled(bool enabled);
 RUNLOOP_EXPORT bool runloop_diagnostics_are_enabled(void);
 

@@ -13,13 +13,15 @@ extern "C" {
 #endif
 
 /// What the host waits for, by poll or epoll (level- or edge-triggered): readable while a hosted run has anything to do, be it a
-/// descriptor, a timer, a task, a wake-up, a stop or the main queue. The same number from the first call to the thread's end. Do
-/// not read, change or close it. -EMFILE, -ENOMEM.
+/// descriptor, a timer, a task, a wake-up, a stop or the main queue; not readable before the run begins and after it has ended. The same
+/// number from the first call to the thread's end. Do not read, change or close it. -EMFILE, -ENOMEM.
 RUNLOOP_EXPORT int runloop_hosted_descriptor(void);
 
 /// Begins a hosted run in `mode`: Entry. The descriptor is readable afterwards. 0; a runloop_result if the run is over at once,
-/// since the mode is empty (no observer is notified) or a stop was remembered; -EINVAL, -EMFILE, -ENOMEM, -ESHUTDOWN. Hosted runs
-/// nest, among themselves and with others; one that is begun in a callback and not ended there ends when that returns.
+/// since the mode is empty (no observer is notified) or a stop was remembered; -EINVAL, -EMFILE, -ENFILE, -ENOMEM, -ESHUTDOWN; -ENOSYS
+/// or -EPERM in a sandbox without timerfd_create, where only runs of our own are possible; -EBADF: the program has closed the descriptor,
+/// and the next question for it answers another one. Hosted runs nest, among themselves and with others; one that is begun in a callback
+/// and not ended there ends when that returns.
 RUNLOOP_EXPORT int runloop_hosted_begin(const char *mode);
 
 /// Goes on with the innermost hosted run: whole iterations, until it would sleep or `budget_ns` is used up (0: a single iteration;
@@ -30,6 +32,12 @@ RUNLOOP_EXPORT int runloop_hosted_begin(const char *mode);
 /// is no memory for the nested run, the result is 0, and the descriptor is readable until there is. O(what there is to do); a
 /// system call that finds nothing at the end.
 RUNLOOP_EXPORT int runloop_hosted_iterate(int64_t budget_ns);
+
+/// Must the calling thread, which has just signalled a source of the loop, wake it up for that? Any other thread must; the loop's own need
+/// not, as the loop looks for such changes before each sleep, unless it sleeps already: in a hosted run, while the host calls its own
+/// code. For libraries on top of this one, which would otherwise write to the eventfd for each change. Any thread, signal handlers
+/// included; false once the loop has ended. O(1), no system call.
+RUNLOOP_EXPORT bool runloop_needs_wake_up(runloop *loop);
 
 /// Ends the innermost hosted run: AfterWaiting if it sleeps, then Exit. -EINVAL without one. -EBUSY inside one of its callbacks (use
 /// runloop_stop there) or inside a run that is nested in it. A thread that ends ends its hosted runs without Exit.
@@ -45,7 +53,7 @@ RUNLOOP_EXPORT int runloop_main_queue_serve(void);
 
 /// Ends the calling thread's loop now, as the end of the thread would later: `cancel` of every source, `discard` of every task, while
 /// the language that the thread belongs to still works there (Go, Rust, Java). A thread that asks for its loop again gets a new one.
-/// 0, also without a loop; -EBUSY inside a run or while it ends; -EPERM for the main loop, which lasts as long as the process. O(items).
+/// 0, also without a loop; -EBUSY inside a run, inside a source's `schedule`, `cancel` or `equal`, or while it ends; -EPERM for the main loop, which lasts as long as the process. O(items).
 RUNLOOP_EXPORT int runloop_end_current(void);
 
 #ifdef __cplusplus

@@ -17,6 +17,8 @@ struct runloop__this_thread {
     runloop *loop;
     /// Of its destructors.
     unsigned passes;
+    /// `schedule`, `cancel` and `equal` of sources that are being called: the operation goes on with the loop afterwards.
+    unsigned source_callouts;
     /// Why there is no loop.
     int error;
     /// Its loop has been torn down, and there will be no other.
@@ -77,6 +79,15 @@ void runloop__observer_share(runloop_observer *observer, void *object);
 
 /// Has a run of the loop begun, ever? Any thread.
 bool runloop__has_run(runloop *loop);
+
+/// The loop's own epoll set, on its thread: readable while anything has come for the loop. Its number changes only if the program closes it.
+int runloop__set_descriptor(runloop *loop);
+/// Begins a hosted run of the calling thread's loop in the default mode, whose host is whoever serves the main dispatch queue on that
+/// thread: so the run never serves the queue, is not woken by what comes to it, and is not over because the mode is empty. Otherwise as
+/// runloop_hosted_begin.
+int runloop__hosted_begin_as_guest(void);
+/// The initial thread: does Foundation's loop drain the main dispatch queue, in a call around this one?
+bool runloop__foundation_drains_main_queue(void);
 
 /// What is told on standard error, each once per process.
 enum runloop__diagnostic {

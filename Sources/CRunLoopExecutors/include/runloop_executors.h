@@ -21,4 +21,10 @@ bool runloop_take_over_async_main(void (*RUNLOOP_EXECUTORS_SENDABLE serve)(void)
 char *runloop_copy_code_name(const void *code);
 void runloop_free_code_name(char *name);
 
+/// Has Foundation's loop of the initial thread call `perform` there whenever it runs in a common mode and `descriptor` is readable, also
+/// in a run that is nested in such a call. Until runloop_foundation_end_watch. NULL without Foundation, or if memory or
+/// descriptors ran out.
+void *runloop_foundation_watch(int descriptor, void (*RUNLOOP_EXECUTORS_SENDABLE perform)(void));
+void runloop_foundation_end_watch(void *watch);
+
 #endif // RUNLOOP_EXECUTORS_H

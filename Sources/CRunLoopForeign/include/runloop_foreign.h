@@ -56,7 +56,8 @@ typedef struct runloop_foreign_source_config {
     void (*RUNLOOP_SENDABLE dispatch)(runloop_foreign_source *source, void *info);
 } runloop_foreign_source_config;
 
-/// Creates a foreign source with one reference, in no loop. -EINVAL, -ENOMEM, -EMFILE. It has two descriptors. O(1).
+/// Creates a foreign source with one reference, in no loop. -EINVAL, -ENOMEM; -EMFILE, -ENFILE, -ENOSPC (it has two descriptors, and
+/// watches one of them); -ENOSYS, -EPERM in a sandbox without timerfd_create. O(1).
 RUNLOOP_EXPORT int runloop_foreign_source_create(const runloop_foreign_source_config *config,
                                                  runloop_foreign_source **out);
 /// Any thread. A loop retains the source while it is in a mode. The last release releases the context. NULL is ignored. O(1).

@@ -24,7 +24,7 @@ int runloop__wait_set_open(struct wait_set *set) {
     if (set->timer < 0 || epoll_ctl(set->descriptor, EPOLL_CTL_ADD, set->timer, &readable) != 0) {
         int error = errno;
         runloop__wait_set_close(set);
-        return error == ENOMEM || error == ENOSPC ? -ENOMEM : -EMFILE;
+        return -error;
     }
     runloop__wait_set_arm(set, 0);
     return 0;

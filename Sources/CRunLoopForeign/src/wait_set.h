@@ -23,7 +23,7 @@ struct wait_set {
     int capacity;       ///< Of both arrays.
 };
 
-/// 0, -EMFILE or -ENOMEM. It is readable.
+/// 0, or the error of epoll_create1, timerfd_create or epoll_ctl. It is readable.
 int runloop__wait_set_open(struct wait_set *set);
 /// Also one that could not be opened.
 void runloop__wait_set_close(struct wait_set *set);

@@ -190,9 +190,10 @@ extern "C" {
     pub fn runloop_wakeups_saved(loop_: *mut runloop) -> u64;
 }
 extern "C" {
-    #[doc = " Diagnostics: texts on standard error about use that is allowed but hardly intended, each written once per process, by the thread"]
-    #[doc = " that notices: work for the main dispatch queue or the main actor waits longer than 250 ms because the main loop runs inside such"]
-    #[doc = " work (R109); a thread ends with items in a loop that was never run (R150). Enabled unless the environment has RUNLOOP_DIAGNOSTICS=0."]
+    #[doc = " Diagnostics: texts on standard error about use that is allowed but hardly intended, each written once per process, by the thread that"]
+    #[doc = " notices: work for the main dispatch queue or the main actor waits for longer than 250 ms inside other such work, or that kept the"]
+    #[doc = " queue for a second (R109); a thread ends with items in a loop that was never run; with RUNLOOP_DEBUG, a run in a mode to which nothing"]
+    #[doc = " was ever added (R150). Enabled unless the environment has RUNLOOP_DIAGNOSTICS=0 (as secure_getenv(3) reads it)."]
     pub fn runloop_set_diagnostics_enabled(enabled: bool);
 }
 extern "C" {
@@ -696,14 +697,16 @@ extern "C" {
 }
 extern "C" {
     #[doc = " What the host waits for, by poll or epoll (level- or edge-triggered): readable while a hosted run has anything to do, be it a"]
-    #[doc = " descriptor, a timer, a task, a wake-up, a stop or the main queue. The same number from the first call to the thread's end. Do"]
-    #[doc = " not read, change or close it. -EMFILE, -ENOMEM."]
+    #[doc = " descriptor, a timer, a task, a wake-up, a stop or the main queue; not readable before the run begins and after it has ended. The same"]
+    #[doc = " number from the first call to the thread's end. Do not read, change or close it. -EMFILE, -ENOMEM."]
     pub fn runloop_hosted_descriptor() -> ::std::os::raw::c_int;
 }
 extern "C" {
     #[doc = " Begins a hosted run in `mode`: Entry. The descriptor is readable afterwards. 0; a runloop_result if the run is over at once,"]
-    #[doc = " since the mode is empty (no observer is notified) or a stop was remembered; -EINVAL, -EMFILE, -ENOMEM, -ESHUTDOWN. Hosted runs"]
-    #[doc = " nest, among themselves and with others; one that is begun in a callback and not ended there ends when that returns."]
+    #[doc = " since the mode is empty (no observer is notified) or a stop was remembered; -EINVAL, -EMFILE, -ENFILE, -ENOMEM, -ESHUTDOWN; -ENOSYS"]
+    #[doc = " or -EPERM in a sandbox without timerfd_create, where only runs of our own are possible; -EBADF: the program has closed the descriptor,"]
+    #[doc = " and the next question for it answers another one. Hosted runs nest, among themselves and with others; one that is begun in a callback"]
+    #[doc = " and not ended there ends when that returns."]
     pub fn runloop_hosted_begin(mode: *const ::std::os::raw::c_char) -> ::std::os::raw::c_int;
 }
 extern "C" {
@@ -715,6 +718,13 @@ extern "C" {
     #[doc = " is no memory for the nested run, the result is 0, and the descriptor is readable until there is. O(what there is to do); a"]
     #[doc = " system call that finds nothing at the end."]
     pub fn runloop_hosted_iterate(budget_ns: i64) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    #[doc = " Must the calling thread, which has just signalled a source of the loop, wake it up for that? Any other thread must; the loop's own need"]
+    #[doc = " not, as the loop looks for such changes before each sleep, unless it sleeps already: in a hosted run, while the host calls its own"]
+    #[doc = " code. For libraries on top of this one, which would otherwise write to the eventfd for each change. Any thread, signal handlers"]
+    #[doc = " included; false once the loop has ended. O(1), no system call."]
+    pub fn runloop_needs_wake_up(loop_: *mut runloop) -> bool;
 }
 extern "C" {
     #[doc = " Ends the innermost hosted run: AfterWaiting if it sleeps, then Exit. -EINVAL without one. -EBUSY inside one of its callbacks (use"]
@@ -735,7 +745,7 @@ extern "C" {
 extern "C" {
     #[doc = " Ends the calling thread's loop now, as the end of the thread would later: `cancel` of every source, `discard` of every task, while"]
     #[doc = " the language that the thread belongs to still works there (Go, Rust, Java). A thread that asks for its loop again gets a new one."]
-    #[doc = " 0, also without a loop; -EBUSY inside a run or while it ends; -EPERM for the main loop, which lasts as long as the process. O(items)."]
+    #[doc = " 0, also without a loop; -EBUSY inside a run, inside a source's `schedule`, `cancel` or `equal`, or while it ends; -EPERM for the main loop, which lasts as long as the process. O(items)."]
     pub fn runloop_end_current() -> ::std::os::raw::c_int;
 }
 extern "C" {

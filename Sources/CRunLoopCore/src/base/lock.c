@@ -20,8 +20,9 @@
 // the first take by bias follows the take of the word by which the same thread set the bias.
 //
 // If the kernel refuses the barrier (a sandbox that was closed after the bias was given), the revoker waits until the loop's thread
-// acknowledges REVOKING the next time it takes the lock; from then on that thread takes the word. The caller wakes it for that. The
-// process never biases a lock again.
+// acknowledges REVOKING the next time it takes the lock; from then on that thread takes the word. The caller wakes it for that, and a
+// thread that is woken takes the lock (lock_answer_revocation): the write to the eventfd comes after REVOKING, so who has seen the one
+// sees the other. The process never biases a lock again.
 //
 // The bias is worth it only where other threads seldom come. It is given after so many takes in a row, and that number doubles whenever
 // a bias was revoked within a moment; after a quiet time it is small again. A process whose loops have little to do, or share their

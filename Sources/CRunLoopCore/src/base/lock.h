@@ -71,6 +71,14 @@ static inline void lock_give(struct lock *lock) {
         lock_give_word(lock);
 }
 
+/// Outside. Who revokes the bias without a barrier waits until this thread takes the lock, which it may not do before it sleeps again.
+static inline void lock_answer_revocation(struct lock *lock) {
+    if (atomic_load_explicit(&lock->bias, memory_order_relaxed) == LOCK_REVOKING) {
+        lock_take(lock);
+        lock_give(lock);
+    }
+}
+
 /// The loop's thread has seen that there is no bias, which ends the wait of whoever revoked it.
 static inline void lock_acknowledge(struct lock *lock) {
     atomic_fetch_add_explicit(&lock->acknowledgments, 1, memory_order_release);

@@ -1,6 +1,7 @@
 // inspect.c — what others ask to see of a loop: its items, and what it does.
 
 #include <limits.h>
+#include <pthread.h>
 
 #include "items/items.h"
 
@@ -36,9 +37,11 @@ int runloop_visit_items(runloop *loop, const char *name,
     loop_lock(loop);
     take_items(loop, mode, &items);
     loop_unlock(loop);
+    // The visitor may end the thread.
+    pthread_cleanup_push(snapshot_release, &items);
     for (uint32_t i = 0; i < items.count && !items.is_incomplete; i++)
         visit(context, (runloop_item_kind)items.items[i]->class->kind, items.items[i]);
-    snapshot_release(&items);
+    pthread_cleanup_pop(true);
     return items.is_incomplete ? -ENOMEM : items.count > INT_MAX ? INT_MAX : (int)items.count;
 }
 

@@ -1,5 +1,7 @@
 // common.c — a mode is declared common: all common items join it (R16, R17).
 
+#include <pthread.h>
+
 #include "items/items.h"
 
 static bool is_source(const struct item *item) {
@@ -58,6 +60,28 @@ HOLDS_LOCK static int declare(runloop *loop, const char *name, struct mode **dec
     return 0;
 }
 
+/// Without the lock. Sources join one at a time, since their `schedule` runs unlocked. One that the mode refuses (an equal one is there) is
+/// passed over, one that becomes common meanwhile joins by itself, and one for which memory runs out is missing.
+static int join_sources(runloop *loop, struct mode *mode, const struct snapshot *items) {
+    int error = 0;
+    for (uint32_t i = 0; i < items->count; i++) {
+        struct item *item = items->items[i];
+        if (is_source(item) &&
+            runloop__source_join_common(loop, LIST_ENTRY(item, runloop_source, item), mode) == -ENOMEM)
+            error = -ENOMEM;
+    }
+    return error;
+}
+
+/// A `schedule` may end the thread.
+static COLD int join_sources_and_release(runloop *loop, struct mode *mode, struct snapshot *items) {
+    int error;
+    pthread_cleanup_push(snapshot_release, items);
+    error = join_sources(loop, mode, items);
+    pthread_cleanup_pop(true);
+    return error;
+}
+
 int runloop_add_common_mode(runloop *loop, const char *name) {
     int error = loop_check(loop);
     if (error)
@@ -71,14 +95,8 @@ int runloop_add_common_mode(runloop *loop, const char *name) {
     loop_lock(loop);
     error = declare(loop, name, &mode, &items);
     loop_unlock(loop);
-    // Sources join one at a time, since their `schedule` runs unlocked. One that the mode refuses (an equal one is there) is passed
-    // over, one that becomes common meanwhile joins by itself, and one for which memory runs out is missing.
-    for (uint32_t i = 0; mode && i < items.count; i++) {
-        struct item *item = items.items[i];
-        if (is_source(item) &&
-            runloop__source_join_common(loop, LIST_ENTRY(item, runloop_source, item), mode) == -ENOMEM)
-            error = -ENOMEM;
-    }
+    if (mode)
+        return join_sources_and_release(loop, mode, &items);
     snapshot_release(&items);
     return error;
 }

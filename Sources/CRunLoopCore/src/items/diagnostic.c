@@ -1,5 +1,7 @@
-// diagnostic.c — texts for developers on standard error: each once per process, and none if diagnostics are disabled.
+// diagnostic.c — texts for developers on standard error: each once per process, or for each name of a mode, and none if diagnostics are
+// disabled.
 
+#include <stdio.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -17,7 +19,7 @@ static _Atomic bool is_written[RUNLOOP__DIAGNOSTICS];
 bool runloop_diagnostics_are_enabled(void) {
     int value = atomic_load(&setting);
     if (value == UNKNOWN) {
-        const char *wish = getenv("RUNLOOP_DIAGNOSTICS");
+        const char *wish = secure_getenv("RUNLOOP_DIAGNOSTICS");
         int found = wish && strcmp(wish, "0") == 0 ? DISABLED : ENABLED;
         // What a thread has set meanwhile stays.
         if (atomic_compare_exchange_strong(&setting, &value, found))
@@ -34,12 +36,69 @@ bool runloop__diagnostic_is_due(enum runloop__diagnostic diagnostic) {
     return !atomic_load(&is_written[diagnostic]) && runloop_diagnostics_are_enabled();
 }
 
-void runloop__diagnostic_write(enum runloop__diagnostic diagnostic, const char *text) {
-    if (!runloop_diagnostics_are_enabled() || atomic_exchange(&is_written[diagnostic], true))
-        return;
+static void write_note(const char *text) {
     struct iovec parts[] = {
         {(void *)before, sizeof before - 1}, {(void *)text, strlen(text)}, {(void *)after, sizeof after - 1}};
     // A single write, so that no other output comes between. There is nobody to whom its failure could be reported.
     ssize_t count = writev(STDERR_FILENO, parts, sizeof parts / sizeof *parts);
     (void)count;
 }
+
+void runloop__diagnostic_write(enum runloop__diagnostic diagnostic, const char *text) {
+    if (runloop_diagnostics_are_enabled() && !atomic_exchange(&is_written[diagnostic], true))
+        write_note(text);
+}
+
+//===-- runs in modes that don't exist -------------------------------------------------------------------------------===//
+#ifdef RUNLOOP_DEBUG
+
+/// The hashes of the names that were told of. When there is no more space, nothing is told: such a program means it.
+enum { MOST_NAMES = 16, TEXT_SIZE = 1024 };
+static _Atomic uint64_t noted_names[MOST_NAMES];
+
+static bool is_first_of_name(const char *name) {
+    uint64_t hash = 14695981039346656037U;
+    for (const char *letter = name; *letter; letter++)
+        hash = (hash ^ (unsigned char)*letter) * 1099511628211U;
+    for (size_t i = 0; i < MOST_NAMES; i++) {
+        uint64_t noted = 0;
+        if (atomic_compare_exchange_strong(&noted_names[i], &noted, hash))
+            return true;
+        if (noted == hash)
+            return false;
+    }
+    return false;
+}
+
+static bool has_items(runloop *loop) {
+    for (struct mode *mode = atomic_load(&loop->modes); mode; mode = atomic_load(&mode->next))
+        if (mode_has_items(mode))
+            return true;
+    return false;
+}
+
+void runloop__note_unknown_mode(runloop *loop, const char *name) {
+    // With nothing in any mode, nothing is missed by the run.
+    if (!name || !runloop_diagnostics_are_enabled() || !has_items(loop) || !is_first_of_name(name))
+        return;
+    char text[TEXT_SIZE];
+    const char *reason =
+        is_common_name(name) ? "that stands for all common modes, and is none" : "nothing was ever added to it";
+    int length = snprintf(text, sizeof text,
+                          "A run in the mode \"%.200s\" has ended at once: %s. This loop has the modes", name, reason);
+    const char *separator = " ";
+    for (struct mode *mode = atomic_load(&loop->modes); mode; mode = atomic_load(&mode->next)) {
+        size_t space = sizeof text - (size_t)length;
+        int added = snprintf(text + length, space, "%s\"%s\"", separator, mode->name);
+        // A name that does not fit would be cut: the list ends there.
+        if (added < 0 || (size_t)added + 2 > space)
+            break;
+        length += added;
+        separator = ", ";
+    }
+    text[length] = '.';
+    text[length + 1] = 0;
+    write_note(text);
+}
+
+#endif

@@ -319,12 +319,25 @@ static inline void drain_tasks(runloop *loop, struct mode *mode) {
         runloop__tasks_drain(loop, mode);
 }
 
+//===-- diagnostics (diagnostic.c; the others are in runloop_overlay.h) ----------------------------------------------===//
+
+/// The thread. A run was asked for in a mode that the loop doesn't have, or in none: tells it, once for each name, if other modes have items.
+#ifdef RUNLOOP_DEBUG
+void runloop__note_unknown_mode(runloop *loop, const char *name);
+#else
+static inline void runloop__note_unknown_mode(runloop *loop, const char *name) {
+    (void)loop, (void)name;
+}
+#endif
+
 //===-- the main dispatch queue (main_queue.c) -----------------------------------------------------------------------===//
 
 /// The thread. Can this loop serve the main queue now, were the mode common?
 bool runloop__main_queue_is_available(runloop *loop);
 /// The thread. Watches the queue's descriptor if that is new: true if runs can serve it.
 bool runloop__main_queue_watch(runloop *loop);
+/// The thread. From now on the queue's work does not wake the loop, until a run watches it again.
+void runloop__main_queue_unwatch(runloop *loop);
 /// The thread. Is the queue ready? Asks the kernel once, without sleeping; `*polled_all`: about everything.
 bool runloop__main_queue_poll(runloop *loop, bool *polled_all);
 /// The thread. True if it was ready and has been served.

@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <poll.h>
+#include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -54,9 +55,9 @@ static int descriptor(void) {
 /// The initial thread: inside runloop_main_queue_serve.
 static bool is_serving;
 
-/// The initial thread: does Foundation's loop drain the queue? libdispatch ignores a drain inside another, and doesn't tell that there is
+/// libdispatch ignores a drain inside another, and doesn't tell that there is
 /// one. Foundation's loop needs to know as well, for itself, and notes it in this slot of the thread's data.
-static bool foundation_drains(void) {
+bool runloop__foundation_drains_main_queue(void) {
     enum { SLOT = 4 };
     static void *(*get)(uint32_t slot);
     static uint32_t asked;
@@ -70,7 +71,7 @@ static bool foundation_drains(void) {
 
 /// The initial thread.
 static bool is_draining(const runloop *main) {
-    return (main && main->main_queue.depth > 0) || is_serving || foundation_drains();
+    return (main && main->main_queue.depth > 0) || is_serving || runloop__foundation_drains_main_queue();
 }
 
 bool runloop__main_queue_is_available(runloop *loop) {
@@ -109,6 +110,18 @@ bool runloop__main_queue_watch(runloop *loop) {
     return is_watched;
 }
 
+void runloop__main_queue_unwatch(runloop *loop) {
+    loop_lock(loop);
+    struct registration *registration = loop->main_queue.registration;
+    if (registration && registration->in_set) {
+        // Under another number the queue's eventfd was closed, and has left the set by itself.
+        if (registration->descriptor == descriptor())
+            runloop__poller_watch(&loop->poller, EPOLL_CTL_DEL, registration->descriptor, 0, 0);
+        registration->in_set = false;
+    }
+    loop_unlock(loop);
+}
+
 //===-- serving ------------------------------------------------------------------------------------------------------===//
 
 /// Reads the counter: true if anything was queued since the last time.
@@ -134,6 +147,29 @@ UNCHECKED bool runloop__main_queue_poll(runloop *loop, bool *polled_all) {
     return runloop__registrations_poll(loop) > 0 && registration->ready;
 }
 
+/// A batch of the queue's work is over. That it was long is the only sign of somebody else's loop that was run in it (a dialog's), since such a
+/// loop calls nobody here. What is in the queue now came during the batch.
+static COLD void note_long_batch(int64_t duration_ns) {
+    enum { LONG_NS = 1000000000 };
+    if (duration_ns < LONG_NS || !has_work())
+        return;
+    char text[512];
+    snprintf(
+        text, sizeof text,
+        "Work for the main dispatch queue or the main actor has kept the queue for %lld ms, in which no other such "
+        "work could go on, and there is more by now. A loop that is run inside such work, whether this one, GLib's "
+        "or another, can't serve the queue, which goes on only when that work has returned: return and await instead.",
+        (long long)(duration_ns / 1000000));
+    runloop__diagnostic_write(RUNLOOP__MAIN_QUEUE_WAITS, text);
+}
+
+static void drain(void) {
+    int64_t begin_ns = runloop__diagnostic_is_due(RUNLOOP__MAIN_QUEUE_WAITS) ? monotonic_ns() : RUNLOOP_NEVER;
+    TRACED(RUNLOOP_TRACE_MAIN_QUEUE, NULL, 0, runloop__IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(libdispatch.drain));
+    if (begin_ns != RUNLOOP_NEVER)
+        note_long_batch(monotonic_ns() - begin_ns);
+}
+
 bool runloop__main_queue_dispatch(runloop *loop) {
     struct main_queue *queue = &loop->main_queue;
     loop_lock(loop);
@@ -145,7 +181,7 @@ bool runloop__main_queue_dispatch(runloop *loop) {
         return false;
     loop->timers_served_last = false;
     queue->depth++;
-    TRACED(RUNLOOP_TRACE_MAIN_QUEUE, NULL, 0, runloop__IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(libdispatch.drain));
+    drain();
     queue->depth--;
     queue->waiting_since_ns = 0;
     return true;
@@ -171,7 +207,7 @@ int runloop_main_queue_serve(void) {
     if (!take_counter())
         return 0;
     is_serving = true;
-    TRACED(RUNLOOP_TRACE_MAIN_QUEUE, NULL, 0, runloop__IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(libdispatch.drain));
+    drain();
     is_serving = false;
     return 1;
 }
@@ -183,8 +219,11 @@ int runloop_main_queue_serve(void) {
 
 int64_t runloop__main_queue_limit_wait(runloop *loop, int64_t timeout_ns) {
     struct main_queue *queue = &loop->main_queue;
+    // Not known since before this batch, if another loop has drained the queue meanwhile.
+    if (!has_work())
+        queue->waiting_since_ns = 0;
     // Kept over several short runs: the work waits until the batch that they are nested in has ended.
-    if (queue->waiting_since_ns == 0 && has_work())
+    else if (queue->waiting_since_ns == 0)
         queue->waiting_since_ns = monotonic_ns();
     if (queue->waiting_since_ns == 0)
         return timeout_ns;

@@ -4,6 +4,8 @@
 // does not need any more is taken by the next loop. So a handler may walk the chain at any time. Which loop has an attachment is said
 // by its owner word, which is set by a compare-exchange and cleared under that loop's lock, at the latest when the loop's thread ends.
 
+#include <pthread.h>
+
 #include "items/items.h"
 
 void runloop__source_init(runloop_source *source, const struct item_class *class, const runloop_context *context,
@@ -55,21 +57,39 @@ struct source_attachment *runloop__source_attach(runloop_source *source, runloop
     return place;
 }
 
-void runloop__source_each_loop(runloop_source *source, void (*visit)(runloop *, struct source_attachment *, void *),
-                               void *context) {
+typedef void visit_function(runloop *loop, struct source_attachment *place, void *context);
+
+static void visit_loop(runloop *loop, struct source_attachment *place, visit_function *visit, void *context) {
+    if (is_from_parent_process(loop))
+        return;
+    loop_lock(loop);
+    if (atomic_load(&place->attachment.loop) == loop)
+        visit(loop, place, context);
+    loop_unlock(loop);
+}
+
+static void release_loop(void *loop) {
+    runloop_release(loop);
+}
+
+/// The visit may call out, which may end the thread.
+static COLD void visit_and_release(runloop *loop, struct source_attachment *place, visit_function *visit,
+                                   void *context) {
+    pthread_cleanup_push(release_loop, loop);
+    visit_loop(loop, place, visit, context);
+    pthread_cleanup_pop(true);
+}
+
+void runloop__source_each_loop(runloop_source *source, visit_function *visit, void *context) {
     for (struct source_attachment *place = &source->first; place; place = atomic_load(&place->next)) {
         runloop *loop = atomic_load(&place->attachment.loop);
         bool is_own = loop && loop == runloop__thread_loop();
         if (!is_own && !(loop = runloop__reference_owner(&place->attachment.loop)))
             continue;
-        if (!is_from_parent_process(loop)) {
-            loop_lock(loop);
-            if (atomic_load(&place->attachment.loop) == loop)
-                visit(loop, place, context);
-            loop_unlock(loop);
-        }
-        if (!is_own)
-            runloop_release(loop);
+        if (is_own)
+            visit_loop(loop, place, visit, context);
+        else
+            visit_and_release(loop, place, visit, context);
     }
 }
 

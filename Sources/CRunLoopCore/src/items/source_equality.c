@@ -3,6 +3,8 @@
 // `equal` is user code, and no user code runs under the loop's lock. So it is asked about a snapshot of the mode's sources, and asked again
 // if the mode has other sources by then.
 
+#include <pthread.h>
+
 #include "items/items.h"
 
 static bool callbacks_agree(const runloop_source *a, const runloop_source *b) {
@@ -42,10 +44,22 @@ HOLDS_LOCK static void find_comparable(runloop *loop, runloop_source *source, st
 static runloop_source *first_equal(runloop_source *source, const struct snapshot *candidates) {
     for (uint32_t i = 0; i < candidates->count; i++) {
         runloop_source *other = LIST_ENTRY(candidates->items[i], runloop_source, item);
-        if (source->equal(source->item.info[0], other->item.info[0]))
+        runloop__this_thread.source_callouts++;
+        bool is_equal = source->equal(source->item.info[0], other->item.info[0]);
+        runloop__this_thread.source_callouts--;
+        if (is_equal)
             return runloop_source_retain(other);
     }
     return NULL;
+}
+
+/// Releases the candidates, also if `equal` ends the thread.
+static COLD runloop_source *find_equal(runloop_source *source, struct snapshot *candidates) {
+    runloop_source *equal;
+    pthread_cleanup_push(snapshot_release, candidates);
+    equal = first_equal(source, candidates);
+    pthread_cleanup_pop(true);
+    return equal;
 }
 
 UNCHECKED int runloop__source_lock_and_compare(runloop *loop, runloop_source *source, struct mode *mode,
@@ -61,10 +75,11 @@ UNCHECKED int runloop__source_lock_and_compare(runloop *loop, runloop_source *so
         const uint64_t *changes = mode == &loop->common ? &loop->common_changes : &mode->source_changes;
         uint64_t before = *changes;
         loop_unlock(loop);
-        runloop_source *equal = found.is_incomplete ? NULL : first_equal(source, &found);
-        snapshot_release(&found);
-        if (found.is_incomplete)
+        if (found.is_incomplete) {
+            snapshot_release(&found);
             return -ENOMEM;
+        }
+        runloop_source *equal = find_equal(source, &found);
         loop_lock(loop);
         if (*changes == before) {
             *stored = equal ? equal : source;

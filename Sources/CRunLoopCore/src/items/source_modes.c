@@ -3,6 +3,10 @@
 // No callback runs under the loop's lock (rules R58–R60, R118). So operations on all common modes go one mode at a time: change, unlock,
 // call, lock, and look again whether the source is still valid and still (or still not) a common item. If it isn't, whoever changed
 // that goes on.
+//
+// A callback may end its thread. What an operation holds then is released by a cleanup handler (pthread_cleanup_push).
+
+#include <pthread.h>
 
 #include "items/items.h"
 
@@ -21,6 +25,11 @@ static void cancel(runloop_source *source, runloop *loop, struct mode *mode) {
 static void release_other(runloop_source *stored, runloop_source *source) {
     if (stored != source)
         item_release(&stored->item);
+}
+
+/// Of an operation that is over, or whose thread has ended in a callback.
+static void release(void *source) {
+    runloop_source_release(source);
 }
 
 /// Is it (still) to be in all common modes?
@@ -52,10 +61,10 @@ HOLDS_LOCK static void leave_mode(runloop *loop, struct source_attachment *place
     struct mode *mode = membership->mode;
     bool was_last = runloop__membership_remove(loop, &place->attachment, membership);
     loop_unlock(loop);
-    if (mode != &loop->common)
-        cancel(named, loop, mode);
     if (was_last)
         item_release(&place->source->item); // never the last: callers have one
+    if (mode != &loop->common)
+        cancel(named, loop, mode);
     loop_lock(loop);
 }
 
@@ -65,12 +74,13 @@ static int leave_mode_named(runloop *loop, runloop_source *named, struct mode *m
     int error = runloop__source_lock_and_compare(loop, named, mode, &stored);
     if (error)
         return error;
+    pthread_cleanup_push(release, stored != named ? stored : NULL);
     struct source_attachment *place = runloop__source_find(stored, loop);
     struct membership *membership = place && mode ? membership_find(&place->attachment, mode) : NULL;
     if (membership)
         leave_mode(loop, place, membership, named);
     loop_unlock(loop);
-    release_other(stored, named);
+    pthread_cleanup_pop(true);
     return 0;
 }
 
@@ -108,23 +118,27 @@ static int leave_common(runloop *loop, runloop_source *stored, runloop_source *n
     return error;
 }
 
+/// Without the lock. Its equal, if the common items have that instead.
+static int leave_common_named(runloop *loop, runloop_source *named) {
+    runloop_source *stored;
+    int error = runloop__source_lock_and_compare(loop, named, &loop->common, &stored);
+    if (error)
+        return error;
+    loop_unlock(loop);
+    pthread_cleanup_push(release, stored != named ? stored : NULL);
+    error = leave_common(loop, stored, named);
+    pthread_cleanup_pop(true);
+    return error;
+}
+
 int runloop_remove_source(runloop *loop, runloop_source *source, const char *name) {
     int error = check_and_retain(loop, source, name);
     if (error)
         return error;
+    pthread_cleanup_push(release, source);
     struct mode *mode = mode_of_name(loop, name);
-    if (mode == &loop->common) {
-        runloop_source *stored;
-        error = runloop__source_lock_and_compare(loop, source, mode, &stored);
-        if (!error) {
-            loop_unlock(loop);
-            error = leave_common(loop, stored, source);
-            release_other(stored, source);
-        }
-    } else {
-        error = leave_mode_named(loop, source, mode);
-    }
-    item_release(&source->item);
+    error = mode == &loop->common ? leave_common_named(loop, source) : leave_mode_named(loop, source, mode);
+    pthread_cleanup_pop(true);
     return error;
 }
 
@@ -230,23 +244,30 @@ HOLDS_LOCK static int add_to_common_modes(runloop *loop, runloop_source *source)
     return error;
 }
 
+/// Without the lock.
+static int add(runloop *loop, runloop_source *source, const char *name) {
+    runloop_source *stored;
+    struct mode *mode = mode_of_name(loop, name);
+    int error = runloop__source_lock_and_compare(loop, source, mode, &stored);
+    if (error)
+        return error;
+    error = refusal(loop, source);
+    if (!error && stored != source)
+        error = -EEXIST;
+    if (!error)
+        error = mode == &loop->common ? add_to_common_modes(loop, source) : add_to_mode(loop, source, name);
+    loop_unlock(loop);
+    release_other(stored, source);
+    return error;
+}
+
 int runloop_add_source(runloop *loop, runloop_source *source, const char *name) {
     int error = check_and_retain(loop, source, name);
     if (error)
         return error;
-    runloop_source *stored;
-    struct mode *mode = mode_of_name(loop, name);
-    error = runloop__source_lock_and_compare(loop, source, mode, &stored);
-    if (!error) {
-        error = refusal(loop, source);
-        if (!error && stored != source)
-            error = -EEXIST;
-        if (!error)
-            error = mode == &loop->common ? add_to_common_modes(loop, source) : add_to_mode(loop, source, name);
-        loop_unlock(loop);
-        release_other(stored, source);
-    }
-    item_release(&source->item);
+    pthread_cleanup_push(release, source);
+    error = add(loop, source, name);
+    pthread_cleanup_pop(true);
     return error;
 }
 
@@ -280,10 +301,11 @@ void runloop_source_invalidate(runloop_source *source) {
     if (!source || !(atomic_fetch_and(&source->item.state, ~(uint32_t)ITEM_VALID) & ITEM_VALID))
         return;
     item_retain(&source->item);
+    pthread_cleanup_push(release, source);
     if (!is_descriptor_source(source))
         atomic_store(&signal_source_of(source)->mark, 0);
     runloop__source_each_loop(source, leave_loop, NULL);
-    item_release(&source->item);
+    pthread_cleanup_pop(true);
 }
 
 void runloop__sources_leave(runloop *loop) {

@@ -12,9 +12,10 @@ struct poller {
     int set;           ///< epoll
     _Atomic int waker; ///< eventfd, watched for edges and never read; threads read the number while it is replaced
     int timer;         ///< timerfd, likewise; -1 until it is first armed
-    int outer;         ///< epoll, with the set and `busy` in it: what a host waits for; -1 until one asks
-    int busy;          ///< eventfd, watched for levels: readable while the host must not sleep
-    bool is_busy;      ///< thread
+    int outer; ///< epoll, with `busy` in it and, during a hosted run, the set: what a host waits for; -1 until one asks
+    int busy;  ///< eventfd, watched for levels: readable while the host must not sleep
+    bool is_busy;   ///< thread
+    bool is_hosted; ///< the set is in the outer one
 };
 
 /// What a wait reports: conditions in `events` (EPOLLIN, …), and in `data.u64` the tag under which the descriptor is watched.
@@ -37,8 +38,9 @@ void runloop__poller_close(struct poller *poller);
 int runloop__poller_watch(struct poller *poller, int operation, int descriptor, uint64_t tag, uint32_t events);
 /// Arms the timer for an instant of CLOCK_MONOTONIC. Makes its descriptor if there is none.
 int runloop__poller_arm(struct poller *poller, int64_t instant_ns);
-/// The outer set, made at the first call: it stays the same when the set is made anew. Negative errno.
-int runloop__poller_outer(struct poller *poller);
+/// Puts the set into the outer one, which is then readable while the set has anything to report, or takes it out. The outer set, made at the
+/// first call: it stays the same when the set is made anew. Negative errno. Only the thread that waits.
+int runloop__poller_host(struct poller *poller, bool is_hosted);
 /// Ends a wait under way, or the next one. Any thread, signal handlers included.
 void runloop__poller_wake(struct poller *poller);
 /// Keeps the outer set readable, or no longer. Only the thread that waits.
@@ -129,13 +131,13 @@ static inline bool wake_announce_sleep(struct wake *wake) {
     return atomic_fetch_or(&wake->word, WAKE_ASLEEP) & (WAKE_WOKEN | WAKE_STOPPED);
 }
 
-/// After a wait: has a wake-up or a stop come? Forgets kicks. Whoever ended the wait changed the word before it wrote the eventfd, so what
-/// the kernel passed on is seen here.
-static inline bool wake_came(struct wake *wake) {
+/// After a wait: WAKE_WOKEN, WAKE_STOPPED and WAKE_KICKED, as they have come. Takes the kick. Whoever ended the wait changed the word before
+/// it wrote the eventfd, so what the kernel passed on is seen here.
+static inline uint32_t wake_take_news(struct wake *wake) {
     uint32_t word = atomic_load(&wake->word);
     if (word & WAKE_KICKED)
         word = atomic_fetch_and(&wake->word, ~(uint32_t)WAKE_KICKED);
-    return word & (WAKE_WOKEN | WAKE_STOPPED);
+    return word & (WAKE_WOKEN | WAKE_STOPPED | WAKE_KICKED);
 }
 
 /// The wait is over: wake-ups are consumed, and ignored until the next iteration.

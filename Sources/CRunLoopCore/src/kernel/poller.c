@@ -38,6 +38,16 @@ static int watch_edges(struct poller *poller, int descriptor, uint64_t tag) {
     return control(poller, EPOLL_CTL_ADD, descriptor, tag, EPOLLIN | EPOLLET);
 }
 
+// The loop's set knows `busy`, too, for no event at all: so it can tell whether the number still stands for that.
+
+static int note_busy(const struct poller *poller, int busy) {
+    return control(poller, EPOLL_CTL_ADD, busy, TAG_WAKER, 0);
+}
+
+static bool is_busy_ours(const struct poller *poller) {
+    return poller->busy >= 0 && control(poller, EPOLL_CTL_MOD, poller->busy, TAG_WAKER, 0) == 0;
+}
+
 int runloop__poller_open(struct poller *poller) {
     *poller = (struct poller){.set = epoll_create1(EPOLL_CLOEXEC), .waker = -1, .timer = -1, .outer = -1, .busy = -1};
     int error = poller->set < 0 ? -errno : 0;
@@ -64,31 +74,20 @@ static int put_into_outer(int outer, int descriptor) {
     return epoll_ctl(outer, EPOLL_CTL_ADD, descriptor, &event) ? -errno : 0;
 }
 
-int runloop__poller_outer(struct poller *poller) {
-    if (poller->outer >= 0)
-        return poller->outer;
+static int make_outer(struct poller *poller) {
     int outer = epoll_create1(EPOLL_CLOEXEC), busy = outer < 0 ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    int error = busy < 0 ? -errno : put_into_outer(outer, poller->set);
+    int error = busy < 0 ? -errno : put_into_outer(outer, busy);
     if (!error)
-        error = put_into_outer(outer, busy);
+        error = note_busy(poller, busy);
     if (error) {
         close_descriptor(outer);
         close_descriptor(busy);
         return error;
     }
+    poller->outer = outer;
     poller->busy = busy;
-    poller->is_busy = false;
-    return poller->outer = outer;
-}
-
-static int new_set(struct poller *poller) {
-    int set = epoll_create1(EPOLL_CLOEXEC);
-    if (set >= 0 || errno != EMFILE || poller->timer < 0)
-        return set;
-    // The timer's place will do: it gets another descriptor when there is one, and until then waits end by their timeout.
-    close_descriptor(poller->timer);
-    poller->timer = -1;
-    return epoll_create1(EPOLL_CLOEXEC);
+    poller->is_busy = poller->is_hosted = false;
+    return 0;
 }
 
 /// The program may have closed it, and its number may stand for another file.
@@ -101,42 +100,105 @@ static bool is_still_a_set(int descriptor) {
     return is_set;
 }
 
-int runloop__poller_reopen(struct poller *poller) {
-    bool is_set = is_still_a_set(poller->set);
+/// The program has closed the outer set.
+static void lose_outer(struct poller *poller) {
+    if (is_busy_ours(poller))
+        close_descriptor(poller->busy);
+    poller->outer = poller->busy = -1;
+    poller->is_hosted = false;
+}
+
+int runloop__poller_host(struct poller *poller, bool is_hosted) {
+    int error = poller->outer < 0 ? make_outer(poller) : 0;
+    if (error || poller->is_hosted == is_hosted)
+        return error ? error : poller->outer;
+    int operation = is_hosted ? EPOLL_CTL_ADD : EPOLL_CTL_DEL;
+    struct epoll_event event = {.events = EPOLLIN};
+    error = epoll_ctl(poller->outer, operation, poller->set, &event) ? -errno : 0;
+    poller->is_hosted = is_hosted && !error;
+    if (error && !is_still_a_set(poller->outer))
+        lose_outer(poller);
+    return error ? error : poller->outer;
+}
+
+static int new_set(struct poller *poller) {
+    int set = epoll_create1(EPOLL_CLOEXEC);
+    if (set >= 0 || errno != EMFILE || poller->timer < 0)
+        return set;
+    // The timer's place will do: it gets another descriptor when there is one, and until then waits end by their timeout.
+    close_descriptor(poller->timer);
+    poller->timer = -1;
+    return epoll_create1(EPOLL_CLOEXEC);
+}
+
+/// Puts an empty set in place of the old one.
+static int replace_set(struct poller *poller, bool is_set) {
     int set = new_set(poller);
     if (set < 0)
         return -errno;
-    if (is_set) {
-        // A forked process may keep the old set open.
-        if (poller->outer >= 0)
-            epoll_ctl(poller->outer, EPOLL_CTL_DEL, poller->set, &(struct epoll_event){0});
-        // The number stays: whoever watches it watches the loop.
-        int error = dup3(set, poller->set, O_CLOEXEC) < 0 ? -errno : 0;
-        close_descriptor(set);
-        if (error) {
-            if (poller->outer >= 0)
-                put_into_outer(poller->outer, poller->set);
-            return error;
-        }
-    } else {
+    if (!is_set) {
         poller->set = set;
+        return 0;
     }
-    int error = poller->outer >= 0 ? put_into_outer(poller->outer, poller->set) : 0;
-    if (error == -EBADF || error == -EINVAL)
-        poller->outer = poller->busy = -1; // closed by the program
-    if (watch_edges(poller, poller->waker, TAG_WAKER)) {
-        // The program closed it. Its number may stand for another file by now.
-        int waker = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        if (waker < 0)
-            return -errno;
-        poller->waker = waker;
-        watch_edges(poller, waker, TAG_WAKER);
-        // What was written to the old one since then woke nobody.
-        runloop__poller_wake(poller);
+    // The number stays: whoever watches it watches the loop.
+    int error = dup3(set, poller->set, O_CLOEXEC) < 0 ? -errno : 0;
+    close_descriptor(set);
+    return error;
+}
+
+/// The program has closed what had this number, which may stand for another file by now. Any other error is the kernel's.
+static bool was_closed(int error) {
+    return error == -EBADF || error == -EPERM;
+}
+
+static int watch_waker(struct poller *poller) {
+    int error = watch_edges(poller, poller->waker, TAG_WAKER);
+    if (!was_closed(error))
+        return error;
+    int waker = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (waker < 0)
+        return -errno;
+    error = watch_edges(poller, waker, TAG_WAKER);
+    if (error) {
+        close_descriptor(waker);
+        return error;
     }
-    if (poller->timer >= 0 && watch_edges(poller, poller->timer, TAG_TIMER))
-        poller->timer = -1;
+    poller->waker = waker;
+    // What was written to the old one since then woke nobody.
+    runloop__poller_wake(poller);
     return 0;
+}
+
+static void watch_timer(struct poller *poller) {
+    int error = poller->timer < 0 ? 0 : watch_edges(poller, poller->timer, TAG_TIMER);
+    if (error && !was_closed(error))
+        close_descriptor(poller->timer);
+    if (error)
+        poller->timer = -1;
+}
+
+/// A host waits for the new set, too.
+static int host_again(struct poller *poller) {
+    int result = runloop__poller_host(poller, true);
+    // If it can't, it is tried again with the next set.
+    poller->is_hosted = poller->outer >= 0;
+    return result < 0 && poller->outer >= 0 ? result : 0;
+}
+
+int runloop__poller_reopen(struct poller *poller) {
+    bool is_set = is_still_a_set(poller->set), has_busy = is_busy_ours(poller), was_hosted = poller->is_hosted;
+    // A forked process may keep the old set open, and then the outer one keeps it as well.
+    if (was_hosted)
+        runloop__poller_host(poller, false);
+    int error = replace_set(poller, is_set);
+    if (!error && has_busy)
+        note_busy(poller, poller->busy);
+    int host_error = was_hosted && poller->outer >= 0 ? host_again(poller) : 0;
+    if (error)
+        return error;
+    error = watch_waker(poller);
+    watch_timer(poller);
+    return error ? error : host_error;
 }
 
 void runloop__poller_wake(struct poller *poller) {

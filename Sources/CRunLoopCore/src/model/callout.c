@@ -64,7 +64,9 @@ CALLOUT void runloop__IS_CALLING_OUT_TO_A_SOURCE_SCHEDULE(void (*function)(runlo
                                                           runloop_source *source, runloop *loop, const char *mode,
                                                           void *info) {
     ASSERT_NOT_LOCKED();
+    runloop__this_thread.source_callouts++;
     function(source, loop, mode, info);
+    runloop__this_thread.source_callouts--;
     STAY_ON_THE_STACK();
 }
 

@@ -122,8 +122,9 @@ static inline void snapshot_add(struct snapshot *snapshot, struct item *item) {
     snapshot->items[snapshot->count++] = item;
 }
 
-/// Not under a lock.
-static inline void snapshot_release(struct snapshot *snapshot) {
+/// Of a struct snapshot, not under a lock; as a cleanup handler, too.
+static inline void snapshot_release(void *items) {
+    struct snapshot *snapshot = items;
     for (uint32_t i = 0; i < snapshot->count; i++)
         item_release(snapshot->items[i]);
     free(snapshot->items);

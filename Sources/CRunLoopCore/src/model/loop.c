@@ -103,6 +103,10 @@ bool runloop_is_waiting(runloop *loop) {
     return loop_check(loop) == 0 && (atomic_load(&loop->wake.word) & WAKE_ASLEEP);
 }
 
+bool runloop_needs_wake_up(runloop *loop) {
+    return loop_check(loop) == 0 && (!runloop_is_current(loop) || (atomic_load(&loop->wake.word) & WAKE_ASLEEP));
+}
+
 const char *runloop_current_mode(runloop *loop) {
     return loop_check(loop) ? NULL : atomic_load(&loop->current_mode);
 }

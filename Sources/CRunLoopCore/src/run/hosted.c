@@ -1,8 +1,9 @@
 // hosted.c — runs whose sleep is a host's: another loop owns the thread, waits for our one descriptor, and lets the run go on when that is
 // readable. A hosted run is a plain one that is left at its sleep and taken up again (wait.c), so observers are notified of the same.
 //
-// The descriptor is an epoll set with nothing in it but the loop's own set (poller.c). It is readable while the loop's set has anything to
-// report; posts, wake-ups and stops write the eventfd (WAKE_HOSTED), and timers arm the timerfd. So the host has no timeout to compute.
+// The descriptor is an epoll set with nothing in it, during a hosted run, but the loop's own set (poller.c). It is readable while the
+// loop's set has anything to report; posts, wake-ups and stops write the eventfd (WAKE_HOSTED), and timers arm the timerfd. So the host has
+// no timeout to compute.
 //
 // Hosted runs nest, and live on the heap, since nobody's stack lasts from one of the host's calls to the next. A host that runs its loop
 // inside one of our call-outs (a modal dialog) asks for an iteration in the midst of one: that begins a nested run of the same mode,
@@ -21,12 +22,20 @@ static int find(struct run **found) {
     return 0;
 }
 
-static int begin(runloop *loop, struct mode *mode, bool is_of_callout) {
+enum kind { OF_HOST, OF_CALLOUT, OF_MAIN_QUEUE };
+
+static int begin(runloop *loop, struct mode *mode, enum kind kind) {
     struct run *run = calloc(1, sizeof *run);
     if (!run)
         return -ENOMEM;
+    int descriptor = runloop__poller_host(&loop->poller, true);
+    if (descriptor < 0) {
+        free(run);
+        return descriptor;
+    }
     run->is_hosted = true;
-    run->is_of_callout = is_of_callout;
+    run->is_of_callout = kind == OF_CALLOUT;
+    run->is_guest = kind == OF_MAIN_QUEUE;
     run->is_iterating = true;
     int result = runloop__run_begin(run, loop, mode, RUNLOOP_FOREVER, false);
     run->is_iterating = false;
@@ -43,14 +52,16 @@ int runloop_hosted_descriptor(void) {
         return runloop__this_thread.error;
     // Other threads compare it with what they watch.
     loop_lock(loop);
-    int descriptor = runloop__poller_outer(&loop->poller);
+    int descriptor = runloop__poller_host(&loop->poller, loop->hosted);
     loop_unlock(loop);
     return descriptor;
 }
 
-int runloop_hosted_begin(const char *name) {
-    if (!name)
-        return -EINVAL;
+int runloop__set_descriptor(runloop *loop) {
+    return loop->poller.set;
+}
+
+static int begin_in_mode(const char *name, enum kind kind) {
     int descriptor = runloop_hosted_descriptor();
     if (descriptor < 0)
         return descriptor;
@@ -60,13 +71,23 @@ int runloop_hosted_begin(const char *name) {
     if (loop->asks_clock)
         return -EBUSY;
     struct mode *mode = mode_find(loop, name);
-    if (!mode || mode_is_empty(loop, mode))
+    if (!mode)
+        runloop__note_unknown_mode(loop, name);
+    if (!mode || (kind == OF_HOST && mode_is_empty(loop, mode)))
         return RUNLOOP_RESULT_FINISHED;
     // A timer that comes later must find its descriptor: no host can be told a timeout.
     loop_lock(loop);
     int error = loop->poller.timer < 0 ? runloop__poller_arm(&loop->poller, RUNLOOP_NEVER) : 0;
     loop_unlock(loop);
-    return error ? error : begin(loop, mode, false);
+    return error ? error : begin(loop, mode, kind);
+}
+
+int runloop_hosted_begin(const char *name) {
+    return name ? begin_in_mode(name, OF_HOST) : -EINVAL;
+}
+
+int runloop__hosted_begin_as_guest(void) {
+    return begin_in_mode(runloop__default_mode, OF_MAIN_QUEUE);
 }
 
 /// A nested run that nobody asked for by name has ended, which is not the host's business. A mode that was emptied must not keep the
@@ -87,6 +108,8 @@ static int iterate(struct run *run, int64_t budget_ns) {
     int64_t outer_end_ns = loop->tasks.end_ns;
     // A single iteration is a whole one.
     loop->tasks.end_ns = budget_ns > 0 ? end_ns : RUNLOOP_NEVER;
+    if (run->is_guest)
+        runloop__main_queue_unwatch(loop);
     // The first iteration may call out before its wait, and an edge-triggered host has seen by now that the run began.
     if (!loop->host_sleeps)
         runloop__poller_set_busy(&loop->poller, true);
@@ -112,7 +135,7 @@ int runloop_hosted_iterate(int64_t budget_ns) {
         return error;
     runloop *loop = run->loop;
     if (!run_is_between_iterations(run)) {
-        error = begin(loop, loop->run->mode, true);
+        error = begin(loop, loop->run->mode, OF_CALLOUT);
         // The run that the host knows goes on, so the host is to ask again.
         if (error == -ENOMEM)
             runloop__poller_wake(&loop->poller);

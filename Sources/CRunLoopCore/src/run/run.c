@@ -88,7 +88,7 @@ INLINE int decide(struct run *run, bool handled_source) {
         return RUNLOOP_RESULT_TIMED_OUT;
     if (take_any_stop(run))
         return RUNLOOP_RESULT_STOPPED;
-    return mode_is_empty(run->loop, run->mode) ? RUNLOOP_RESULT_FINISHED : 0;
+    return run_is_of_empty_mode(run) ? RUNLOOP_RESULT_FINISHED : 0;
 }
 
 //===-- one iteration (R41) ------------------------------------------------------------------------------------------===//
@@ -200,7 +200,7 @@ INLINE int begin(struct run *run, runloop *loop, struct mode *mode, int64_t limi
     run->returns_after_source = returns_after_source;
     run->serves_main_queue = run->served_main_queue = run->starves_main_queue = run->was_polled = false;
     run->is_first_iteration = true;
-    if (loop->is_main) {
+    if (loop->is_main && !run->is_guest) {
         run->serves_main_queue = atomic_load(&mode->is_common) && runloop__main_queue_watch(loop);
         run->starves_main_queue = !run->serves_main_queue && runloop__main_queue_is_starved(loop);
     }
@@ -255,8 +255,11 @@ int runloop__run_end(struct run *run, int result) {
     }
     runloop *loop = run->loop;
     result = end(run, result);
-    if (!is_from_parent_process(loop))
+    if (!is_from_parent_process(loop)) {
         runloop__poller_set_busy(&loop->poller, false);
+        if (!loop->hosted)
+            runloop__poller_host(&loop->poller, false);
+    }
     free(run);
     return result;
 }
@@ -266,7 +269,7 @@ __attribute__((no_sanitize_address)) static int run_in_mode(runloop *loop, struc
                                                             bool returns_after_source) {
     struct run run;
     bool unused;
-    run.is_hosted = false;
+    run.is_hosted = run.is_guest = false;
     int result = begin(&run, loop, mode, limit_ns, returns_after_source);
     if (!result)
         result = iterate(&run, RUNLOOP_NEVER, &unused);
@@ -283,6 +286,8 @@ int runloop_run_in_mode(const char *name, int64_t limit_ns, bool return_after_so
         return -EBUSY;
     // The pseudo-mode is never a mode of the loop, so it is not found.
     struct mode *mode = name ? mode_find(loop, name) : NULL;
+    if (!mode)
+        runloop__note_unknown_mode(loop, name);
     if (!mode || mode_is_empty(loop, mode))
         return RUNLOOP_RESULT_FINISHED;
     return run_in_mode(loop, mode, limit_ns, return_after_source_handled);

@@ -22,6 +22,7 @@ struct run {
     bool is_hosted;      ///< its sleep is a host's (hosted.c), and it is not on the stack
     bool is_iterating;   ///< hosted: a call-out of it may be running
     bool is_of_callout;  ///< hosted: begun because the host's loop runs inside a call-out
+    bool is_guest;       ///< hosted: the host serves the main queue, and so keeps the mode from being empty
     bool was_stopped;    ///< of_callout: so shall the run around it be
     bool looks_again;    ///< hosted: while it slept, a nested run may have taken what came for it
     struct run *outer_hosted;
@@ -95,6 +96,10 @@ static inline bool run_was_left(const runloop *loop, const void *here) {
 
 static inline bool stop_is_remembered(const struct run *run) {
     return atomic_load(&run->loop->latched_stop) || atomic_load(&run->mode->stop_requested);
+}
+
+static inline bool run_is_of_empty_mode(const struct run *run) {
+    return !run->is_guest && mode_is_empty(run->loop, run->mode);
 }
 
 static inline bool limit_has_passed(const struct run *run) {

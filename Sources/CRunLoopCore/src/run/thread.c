@@ -34,7 +34,7 @@ int runloop_end_current(void) {
         return 0;
     if (loop->is_main)
         return -EPERM;
-    if (loop->run || atomic_load(&loop->is_finished))
+    if (loop->run || thread->source_callouts > 0 || atomic_load(&loop->is_finished))
         return -EBUSY;
     pthread_setspecific(key, NULL);
     runloop__teardown(loop);

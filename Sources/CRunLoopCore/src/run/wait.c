@@ -166,10 +166,10 @@ static int poll_and_select(struct run *run, int64_t timeout_ns) {
         run->starves_main_queue = runloop__main_queue_is_starved(loop);
     }
     int count = runloop__poller_wait(&loop->poller, wait_ns, events);
+    lock_answer_revocation(&loop->lock);
     run->timer_ended_wait = count == 0 && wait_ns == timeout_ns && timeout_ns != 0;
-    // The eventfd has nothing to say that the wake word doesn't.
     if (count == 1 && events[0].data.u64 == TAG_WAKER)
-        count = 0;
+        count = 0; // The eventfd has nothing to say that the wake word doesn't.
     if ((count == 0 || count == -EINTR) && !may_know_something(run))
         return count;
     loop_lock(loop);
@@ -206,18 +206,19 @@ static void poll_if_useful(struct run *run) {
 
 enum { PAUSE_MS = 1 };
 
-/// The kernel waits, at most so long. How many events there were. `*is_over`: there is something to do: an event, a wake-up, a stop, the
-/// limit, or that the mode is empty. Whatever else ends the kernel's wait (a signal, a timer that was removed, a descriptor that
-/// only other modes want) is nobody's business.
+/// The kernel waits, at most so long. How many events there were, a kick included. `*is_over`: there is something to do: an event, a
+/// wake-up, a stop, the limit, or that the mode is empty. Whatever else ends the kernel's wait (a signal, a timer that was removed, a
+/// descriptor that only other modes want) is nobody's business.
 INLINE int sleep_once(struct run *run, int64_t timeout_ns, bool *is_over) {
     int count = poll_and_select(run, timeout_ns);
     // The program closed the set, or it has a stale entry, and there was no new one to be had: tried again, but not all the time.
     if (count == -EBADF || count == -EINVAL || (count > 0 && run->set_is_stale))
         poll(NULL, 0, PAUSE_MS);
-    bool was_woken = wake_came(&run->loop->wake);
-    *is_over = run->selection.kind != SELECTED_NOTHING || was_woken || stop_is_remembered(run) ||
-               limit_has_passed(run) || mode_is_empty(run->loop, run->mode);
-    return count;
+    uint32_t news = wake_take_news(&run->loop->wake);
+    *is_over = run->selection.kind != SELECTED_NOTHING || (news & (WAKE_WOKEN | WAKE_STOPPED)) ||
+               stop_is_remembered(run) || limit_has_passed(run) || run_is_of_empty_mode(run);
+    // Who kicks again while the word says so writes nothing. So the kick that was just taken may be one that came after the last look.
+    return count == 0 && (news & WAKE_KICKED) ? 1 : count;
 }
 
 /// Selects what there is to do. False if the run is to sleep, which is announced then.
@@ -231,7 +232,7 @@ static bool find_work(struct run *run) {
         return true;
     atomic_store_explicit(&loop->sleeping_in, run->mode, memory_order_relaxed);
     bool was_woken = wake_announce_sleep(&loop->wake);
-    if (!was_woken && !look(run) && !mode_is_empty(loop, run->mode))
+    if (!was_woken && !look(run) && !run_is_of_empty_mode(run))
         return false;
     poll_if_useful(run);
     return true;
@@ -385,7 +386,7 @@ bool runloop_is_idle(runloop *loop) {
     struct run question = *loop->run;
     question.was_polled = false; // something may be ready since then
     return question.limit_ns > 0 && !wake_has_news(&loop->wake) && !any_work(&question) &&
-           !mode_is_empty(loop, question.mode) && !any_ready(&question);
+           !run_is_of_empty_mode(&question) && !any_ready(&question);
 }
 
 bool runloop_has_work(const char *name) {
