@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-/// After so much the context's other sources have their turn.
+/// After so much the context's other sources of this priority, and of higher ones, have their turn.
 #define BUDGET_NS 1000000
 
 struct hosted_source {
@@ -42,6 +42,7 @@ GSource *runloop_glib_attach(GMainContext *context, const char *mode, runloop_gl
     hosted->info = info;
     hosted->tag = g_source_add_unix_fd(&hosted->source, runloop_hosted_descriptor(), G_IO_IN);
     g_source_set_name(&hosted->source, "run loop");
+    g_source_set_priority(&hosted->source, RUNLOOP_GLIB_PRIORITY);
     g_source_set_can_recurse(&hosted->source, TRUE); // a dialog in a callback of ours iterates the context
     g_source_attach(&hosted->source, context);
     g_source_unref(&hosted->source);

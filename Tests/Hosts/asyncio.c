@@ -58,3 +58,24 @@ static void host_iterate(int64_t limit_ns) {
 }
 
 #include "host_scenes.h"
+
+// A timer, and a callback that is always ready.
+#define HOST_TURNS 2
+static void host_begin_turns(int turns[HOST_TURNS]) {
+    run("here.turns = (ctypes.c_int * 2).from_address(%ld)\n"
+        "def tick():\n"
+        "    here.turns[0] += 1\n"
+        "    here.timer = here.loop.call_later(0.001, tick)\n"
+        "def soon():\n"
+        "    here.turns[1] += 1\n"
+        "    here.soon = here.loop.call_soon(soon)\n"
+        "tick()\n"
+        "soon()",
+        (long)turns);
+}
+
+static void host_end_turns(void) {
+    run("here.timer.cancel()\nhere.soon.cancel()");
+}
+
+#include "host_turns.h"

@@ -42,3 +42,52 @@ static void host_iterate(int64_t limit_ns) {
 }
 
 #include "host_scenes.h"
+
+// The priority of GTK's redrawing.
+#define REDRAW (G_PRIORITY_HIGH_IDLE + 20)
+#define HOST_TURNS 2
+static GSource *repeated[HOST_TURNS];
+
+static gboolean count_turn(gpointer count) {
+    ++*(int *)count;
+    return G_SOURCE_CONTINUE;
+}
+
+static void host_begin_turns(int turns[HOST_TURNS]) {
+    repeated[0] = g_timeout_source_new(1);
+    repeated[1] = g_idle_source_new();
+    for (int i = 0; i < HOST_TURNS; i++) {
+        g_source_set_priority(repeated[i], REDRAW);
+        g_source_set_callback(repeated[i], count_turn, &turns[i], NULL);
+        g_source_attach(repeated[i], context);
+    }
+}
+
+static void host_end_turns(void) {
+    for (int i = 0; i < HOST_TURNS; i++) {
+        g_source_destroy(repeated[i]);
+        g_source_unref(repeated[i]);
+    }
+}
+
+#include "host_turns.h"
+
+TEST(
+    "R104 hosted: at a lower priority than GTK's redrawing everything is drawn first, and then the loop has its turn") {
+    int drawn = 0;
+    begin_quietly();
+    g_source_set_priority(source, G_PRIORITY_DEFAULT_IDLE);
+    GSource *redraw = g_idle_source_new();
+    g_source_set_priority(redraw, REDRAW);
+    g_source_set_callback(redraw, count_turn, &drawn, NULL);
+    g_source_attach(redraw, context);
+    EXPECT_EQ(runloop_post(loop, MODE, count_task, &counts[0], NULL), 0);
+    for (int i = 0; i < 100; i++)
+        host_iterate(100 * MS);
+    EXPECT_EQ(drawn, 100);
+    EXPECT_EQ(counts[0], 0);
+    g_source_destroy(redraw);
+    g_source_unref(redraw);
+    HOST_UNTIL(counts[0] == 1);
+    host_detach();
+}

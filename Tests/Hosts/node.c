@@ -54,6 +54,9 @@ static void host_iterate(int64_t limit_ns) {
 
 #include "host_scenes.h"
 
+#define HOST_UV_LOOP uv
+#include "uv_turns.h"
+
 /// One scene, in this process.
 static napi_value run(napi_env env, napi_callback_info info) {
     napi_value argument, result;

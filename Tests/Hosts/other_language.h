@@ -10,6 +10,11 @@ extern "C" {
 void host_attach(const char *mode);
 void host_detach(void);
 void host_iterate(int64_t limit_ns);
+
+/// Posted events, as those are by which windows are drawn; timers; and timers without an interval, which Qt calls when it has nothing else.
+#define HOST_TURNS 3
+void host_begin_turns(int turns[HOST_TURNS]);
+void host_end_turns(void);
 #ifdef __cplusplus
 }
 #endif

@@ -4,3 +4,5 @@
 
 #define HOST_NESTS 1
 #include "host_scenes.h"
+
+#include "host_turns.h"

@@ -7,6 +7,33 @@
 
 #include "other_language.h"
 
+namespace {
+/// Posts itself an event whenever it has received one.
+class Repeated : public QObject {
+  public:
+    explicit Repeated(int turns[HOST_TURNS]) : turns_(turns), timers_{startTimer(1, Qt::PreciseTimer), startTimer(0)} {
+        post();
+    }
+    bool event(QEvent *event) override {
+        if (event->type() == QEvent::UpdateRequest) {
+            turns_[0]++;
+            post();
+        } else if (event->type() == QEvent::Timer) {
+            turns_[static_cast<QTimerEvent *>(event)->timerId() == timers_[0] ? 1 : 2]++;
+        }
+        return true;
+    }
+
+  private:
+    void post() {
+        QCoreApplication::postEvent(this, new QEvent(QEvent::UpdateRequest));
+    }
+    int *turns_;
+    int timers_[2];
+};
+} // namespace
+
+static thread_local std::unique_ptr<Repeated> repeated;
 static thread_local std::unique_ptr<RunLoopHost> host;
 
 /// Made by the test's process, not before it was forked.
@@ -27,6 +54,14 @@ void host_attach(const char *mode) {
 
 void host_detach() {
     host.reset();
+}
+
+void host_begin_turns(int turns[HOST_TURNS]) {
+    repeated = std::make_unique<Repeated>(turns);
+}
+
+void host_end_turns() {
+    repeated.reset();
 }
 
 void host_iterate(int64_t limit_ns) {

@@ -47,3 +47,6 @@ static void host_iterate(int64_t limit_ns) {
 }
 
 #include "host_scenes.h"
+
+#define HOST_UV_LOOP &uv
+#include "uv_turns.h"
