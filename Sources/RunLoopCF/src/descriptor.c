@@ -69,14 +69,27 @@ static runloop_source *make_watch(CFFileDescriptorRef f) {
     return watch;
 }
 
+static void try_again(CFTypeRef object, CFRunLoopRef loop, CFRunLoopMode mode);
+
+/// If there is no memory for that either, the source is tried again in each iteration.
+static void retry_later(CFFileDescriptorRef f, CFRunLoopRef loop, CFRunLoopMode mode) {
+    if (cf__retry_later(cf__core_of_loop(loop), cf__mode_name(mode), f, try_again))
+        return;
+    CFRunLoopSourceSignal(f->link->source);
+    CFRunLoopWakeUp(loop);
+}
+
 /// HOLDS: lock. As long as there are memberships there is a source: it lives until all of them have been cancelled.
 static void watch_in(CFFileDescriptorRef f, const struct membership *membership) {
-    if (f->watch &&
-        runloop_add_source(cf__core_of_loop(membership->loop), f->watch, cf__mode_name(membership->mode)) == -EPERM)
-        f->is_always_ready = true;
+    int result = -ENOMEM;
+    if (f->watch)
+        result = runloop_add_source(cf__core_of_loop(membership->loop), f->watch, cf__mode_name(membership->mode));
+    f->is_always_ready |= result == -EPERM;
     if (f->watch && f->is_always_ready) {
         CFRunLoopSourceSignal(f->link->source);
         CFRunLoopWakeUp(membership->loop);
+    } else if (f->enabled && f->descriptor >= 0 && (result == -ENOMEM || result == -ENOSPC)) {
+        retry_later(f, membership->loop, membership->mode);
     }
 }
 
@@ -159,25 +172,58 @@ static void ready(runloop_source *core, runloop_readiness events, void *object) 
 }
 
 static void perform(void *info) {
-    call_out(((struct link *)info)->f, NULL, BOTH);
+    CFFileDescriptorRef f = ((struct link *)info)->f;
+    pthread_mutex_lock(&f->lock);
+    bool is_ready = f->is_always_ready;
+    pthread_mutex_unlock(&f->lock);
+    if (is_ready) {
+        call_out(f, NULL, BOTH);
+        return;
+    }
+    CFRunLoopRef loop = CFRunLoopGetCurrent();
+    CFRunLoopMode mode = CFRunLoopCopyCurrentMode(loop);
+    if (mode)
+        try_again(f, loop, mode);
+    CFRelease(mode);
 }
 
 //===-- the source ---------------------------------------------------------------------------------------------------===//
 
+/// HOLDS: lock. The old watch, if there is a new one.
+static runloop_source *join(CFFileDescriptorRef f, CFRunLoopRef loop, CFRunLoopMode mode) {
+    struct membership *membership = f->memberships;
+    while (membership && (membership->loop != loop || !CFEqual(membership->mode, mode)))
+        membership = membership->next;
+    if (!membership) {
+        membership = malloc(sizeof *membership);
+        if (!membership) {
+            retry_later(f, loop, mode);
+            return NULL;
+        }
+        *membership = (struct membership){.next = f->memberships, .loop = loop, .mode = CFRetain(mode)};
+        f->memberships = membership;
+    }
+    if (!f->watch)
+        return f->enabled ? renew_watch(f) : NULL;
+    watch_in(f, membership);
+    return NULL;
+}
+
 static void schedule(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
     CFFileDescriptorRef f = ((struct link *)info)->f;
-    struct membership *membership = malloc(sizeof *membership);
-    if (!membership)
-        return;
-    *membership = (struct membership){.loop = loop, .mode = CFRetain(mode)};
     pthread_mutex_lock(&f->lock);
-    membership->next = f->memberships;
-    f->memberships = membership;
+    runloop_source *old = join(f, loop, mode);
+    pthread_mutex_unlock(&f->lock);
+    runloop_source_release(old);
+}
+
+/// A removal that has not ended the membership yet waits for the lock, and finds it.
+static void try_again(CFTypeRef object, CFRunLoopRef loop, CFRunLoopMode mode) {
+    CFFileDescriptorRef f = (CFFileDescriptorRef)(uintptr_t)object;
     runloop_source *old = NULL;
-    if (f->watch)
-        watch_in(f, membership);
-    else if (f->enabled)
-        old = renew_watch(f);
+    pthread_mutex_lock(&f->lock);
+    if (f->descriptor >= 0 && f->link && CFRunLoopContainsSource(loop, f->link->source, mode))
+        old = join(f, loop, mode);
     pthread_mutex_unlock(&f->lock);
     runloop_source_release(old);
 }

@@ -171,6 +171,10 @@ int32_t cf__order(CFIndex order);
 /// For runloop_context.describe.
 char *cf__copy_info_description(CFStringRef (*describe)(const void *info), const void *info);
 
+/// Calls `again` in a tenth of a second, on the loop's thread, in the mode. False when memory ran out. (retry.c)
+typedef void (*cf_retry_callback)(CFTypeRef object, CFRunLoopRef loop, CFRunLoopMode mode);
+bool cf__retry_later(runloop *loop, const char *mode, CFTypeRef object, cf_retry_callback again);
+
 /// The date of an instant at which a timer is due: the date that this timer was given (timer.c).
 CFAbsoluteTime cf__timer_date_of_instant(int64_t instant_ns);
 void cf__timers_after_fork(void);

@@ -174,6 +174,15 @@ static void schedule(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
     pthread_mutex_unlock(&cf__sockets_lock);
 }
 
+/// A removal that has not ended the membership yet waits for the lock, and finds the member.
+void cf__socket_try_again(CFTypeRef object, CFRunLoopRef loop, CFRunLoopMode mode) {
+    CFSocketRef s = (CFSocketRef)(uintptr_t)object;
+    pthread_mutex_lock(&cf__sockets_lock);
+    if (s->native >= 0 && s->source && CFRunLoopContainsSource(loop, s->source, mode))
+        cf__socket_join(s, cf__core_of_loop(loop), cf__mode_name(mode), cf__order(CFRunLoopSourceGetOrder(s->source)));
+    pthread_mutex_unlock(&cf__sockets_lock);
+}
+
 static void cancel(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
     pthread_mutex_lock(&cf__sockets_lock);
     cf__socket_leave(info, cf__core_of_loop(loop), cf__mode_name(mode));
@@ -185,8 +194,15 @@ static void perform(void *info) {
     pthread_mutex_lock(&cf__sockets_lock);
     bool is_ready = s->is_always_ready;
     pthread_mutex_unlock(&cf__sockets_lock);
-    if (is_ready)
+    if (is_ready) {
         cf__socket_serve(s, EPOLLIN | EPOLLOUT);
+        return;
+    }
+    CFRunLoopRef loop = CFRunLoopGetCurrent();
+    CFRunLoopMode mode = CFRunLoopCopyCurrentMode(loop);
+    if (mode)
+        cf__socket_try_again(s, loop, mode);
+    CFRelease(mode);
 }
 
 static const void *retain_socket(const void *info) {

@@ -57,12 +57,14 @@ extern pthread_mutex_t cf__sockets_lock;
 
 /// HOLDS: the sockets' lock. The valid socket of a descriptor, if that has the serial number or that is 0.
 CFSocketRef cf__socket_of_native(int native, uint32_t serial);
+/// Without the lock. The socket joins a set that it could not join before, or is watched there, if its source is still in the mode.
+void cf__socket_try_again(CFTypeRef s, CFRunLoopRef loop, CFRunLoopMode mode);
 /// Enables those of the types that are not disabled by the program, since the descriptor can now do more.
 void cf__socket_enable_again(CFSocketRef s, CFOptionFlags types);
 
 //===-- socket_set.c -------------------------------------------------------------------------------------------------===//
 
-/// HOLDS: the sockets' lock. The socket joins or leaves the set of a mode.
+/// HOLDS: the sockets' lock. The socket joins or leaves the set of a mode. Without descriptors or memory it joins when there are some.
 void cf__socket_join(CFSocketRef s, runloop *loop, const char *mode, int32_t order);
 void cf__socket_leave(CFSocketRef s, runloop *loop, const char *mode);
 /// HOLDS: the sockets' lock. Ends a member in any case.

@@ -70,6 +70,14 @@ static void signal_source(CFSocketRef s) {
         runloop_wake_up(member->set->loop);
 }
 
+/// If there is no memory for that either, the source is tried again in each iteration.
+static void retry_later(CFSocketRef s, runloop *loop, const char *mode) {
+    if (cf__retry_later(loop, mode, s, cf__socket_try_again))
+        return;
+    CFRunLoopSourceSignal(s->source);
+    runloop_wake_up(loop);
+}
+
 /// Errors and hang-ups are reported for whatever is watched, so a socket of which nothing is wanted must leave the descriptor.
 static void watch_in(struct cf_socket_member *member, uint32_t wanted) {
     CFSocketRef s = member->socket;
@@ -82,8 +90,11 @@ static void watch_in(struct cf_socket_member *member, uint32_t wanted) {
     // The kernel forgets a file that is closed, and the number may have been given to another one.
     if (result < 0 && operation == EPOLL_CTL_MOD && errno == ENOENT)
         result = epoll_ctl(set->poller, EPOLL_CTL_ADD, s->native, &event);
-    member->watched = result == 0 ? wanted : 0;
-    s->is_always_ready |= result < 0 && errno == EPERM;
+    int error = result < 0 ? errno : 0;
+    member->watched = error ? 0 : wanted;
+    s->is_always_ready |= error == EPERM;
+    if (wanted && (error == ENOMEM || error == ENOSPC))
+        retry_later(s, set->loop, set->mode);
 }
 
 void cf__socket_watch(CFSocketRef s) {
@@ -162,14 +173,26 @@ static bool reserve(struct cf_socket_set *set) {
 
 //===-- members ------------------------------------------------------------------------------------------------------===//
 
+static struct cf_socket_member *member_of(CFSocketRef s, const struct cf_socket_set *set) {
+    struct cf_socket_member *member = s ? s->members : NULL;
+    while (member && member->set != set)
+        member = member->next;
+    return member;
+}
+
 void cf__socket_join(CFSocketRef s, runloop *loop, const char *mode, int32_t order) {
     struct cf_socket_set *set = find_set(loop, mode);
+    if (set && member_of(s, set)) {
+        cf__socket_watch(s);
+        return;
+    }
     if (!set)
         set = make_set(loop, mode);
     struct cf_socket_member *member = set && reserve(set) ? calloc(1, sizeof *member) : NULL;
     if (!member) {
         if (set && set->count == 0)
             end_set(set);
+        retry_later(s, loop, mode);
         return;
     }
     *member = (struct cf_socket_member){.socket = s, .set = set, .next = s->members, .order = order};
@@ -199,13 +222,6 @@ void cf__socket_leave(CFSocketRef s, runloop *loop, const char *mode) {
 }
 
 //===-- the pass -----------------------------------------------------------------------------------------------------===//
-
-static struct cf_socket_member *member_of(CFSocketRef s, const struct cf_socket_set *set) {
-    struct cf_socket_member *member = s ? s->members : NULL;
-    while (member && member->set != set)
-        member = member->next;
-    return member;
-}
 
 /// If a descriptor was closed without invalidating its socket, and a duplicate of it is open, the kernel goes on reporting it, and
 /// it can't be removed any more. All others move to a new set.
