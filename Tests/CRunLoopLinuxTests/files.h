@@ -74,17 +74,27 @@ static inline void end_watch(runloop_watch *watch) {
     runloop_watch_release(watch);
 }
 
-/// How many watches of the kernel it has, if it has no settle time; else 0.
-static inline int count_kernel_watches(runloop_watch *watch) {
-    char line[256];
-    snprintf(line, sizeof line, "/proc/self/fdinfo/%d", runloop_source_get_descriptor(runloop_watch_get_source(watch)));
-    FILE *file = fopen(line, "r");
-    REQUIRE(file);
-    int count = 0;
-    while (fgets(line, sizeof line, file))
-        count += strncmp(line, "inotify wd:", 11) == 0;
-    fclose(file);
-    return count;
+/// How many inotify instances the process has, or watches of the kernel in them.
+static inline int count_in_instances(bool counts_watches) {
+    int instances = 0, watches = 0;
+    for (int descriptor = 0; descriptor < 1024; descriptor++) {
+        char line[256], path[32];
+        snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+        ssize_t length = readlink(path, line, sizeof line - 1);
+        bool is_instance = length == 18 && strncmp(line, "anon_inode:inotify", 18) == 0;
+        instances += is_instance;
+        snprintf(line, sizeof line, "/proc/self/fdinfo/%d", descriptor);
+        FILE *file = is_instance ? fopen(line, "r") : NULL;
+        while (file && fgets(line, sizeof line, file))
+            watches += strncmp(line, "inotify wd:", 11) == 0;
+        if (file)
+            fclose(file);
+    }
+    return counts_watches ? watches : instances;
+}
+
+static inline int count_kernel_watches(void) {
+    return count_in_instances(true);
 }
 
 /// Serves what the kernel has noted by now.

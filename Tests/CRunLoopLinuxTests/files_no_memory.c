@@ -62,3 +62,35 @@ TEST("a change that finds no memory is told later, or that it was left out") {
         REQUIRE(unlink("t/d/f") == 0 && rmdir("t/d") == 0 && unlink("t/last") == 0);
     }
 }
+
+static int told;
+
+static void count_changes(runloop_watch *watch, const runloop_change *changes, size_t count, void *info) {
+    (void)watch, (void)info;
+    for (size_t i = 0; i < count; i++)
+        EXPECT(changes[i].kind != RUNLOOP_CHANGE_FAILED || changes[i].error == -ENOMEM);
+    told += (int)count;
+}
+
+TEST("a change that finds no memory is told without another one, at least that it was left out") {
+    enter_folder();
+    write_file("f", "text");
+    runloop_watch_config config = {.path = "f", .scope = RUNLOOP_WATCH_FILE, .changed = count_changes};
+    runloop_watch *watch = add_watch_with(&config, MODE);
+    REQUIRE(chmod("f", 0666) == 0);
+    RUN_UNTIL(MODE, told == 1); // the loop has its own memory by now
+    bool is_over = false;
+    for (long allocation = 1; !is_over; allocation++) {
+        told = 0;
+        failing = allocation;
+        // As something new, which takes the most looks.
+        REQUIRE(rename("f", "g") == 0 && rename("g", "f") == 0);
+        REQUIRE(chmod("f", allocation % 2 ? 0600 : 0666) == 0);
+        RUN_UNTIL(MODE, told > 0);
+        is_over = failing > 0;
+        failing = 0;
+        poll_mode(MODE);
+        EXPECT(allocation > 1 || !is_over);
+    }
+    end_watch(watch);
+}

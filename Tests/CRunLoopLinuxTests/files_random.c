@@ -1,4 +1,5 @@
 // files_random.c — random changes by another thread, while a loop is told of them: what was told, applied in order, is what is on the disk.
+// Beside the watch of the tree, with which they share an inotify instance, are some of paths in it.
 //
 // RUNLOOP_TEST_CHANGES: how many changes (2,000). RUNLOOP_TEST_SEED: repeats those of a failure, though not how the threads met.
 #include "files.h"
@@ -177,9 +178,45 @@ static void *make_changes(void *loop) {
     return NULL;
 }
 
+/// A path in the tree, watched by itself, and whether it was told to be there.
+static struct single {
+    const char *path;
+    runloop_watch *watch;
+    bool is_there;
+} singles[] = {{.path = "tree/a"}, {.path = "tree/a/b"}, {.path = "tree/b/c/d"}, {.path = "tree/c/../d/./e"}};
+
+enum { SINGLES = sizeof singles / sizeof *singles };
+
+static void apply_single(runloop_watch *watch, const runloop_change *changes, size_t count, void *info) {
+    (void)watch;
+    struct single *single = info;
+    for (size_t i = 0; i < count; i++) {
+        REQUIRE(changes[i].kind != RUNLOOP_CHANGE_FAILED && changes[i].kind != RUNLOOP_CHANGE_MOVED);
+        if (changes[i].kind == RUNLOOP_CHANGE_CREATED)
+            single->is_there = true;
+        if (changes[i].kind == RUNLOOP_CHANGE_REMOVED)
+            single->is_there = false;
+    }
+}
+
+static bool are_singles_known(void) {
+    struct stat status;
+    bool are_known = true;
+    for (int i = 0; i < SINGLES; i++)
+        are_known &= !singles[i].watch || singles[i].is_there == (lstat(singles[i].path, &status) == 0);
+    return are_known;
+}
+
+static void add_singles(void) {
+    for (int i = 0; i < SINGLES; i++) {
+        runloop_watch_config config = {.context.info = &singles[i], .path = singles[i].path, .changed = apply_single};
+        singles[i].watch = add_watch_with(&config, MODE);
+    }
+}
+
 static void converge(void) {
     int64_t limit = runloop_now_ns() + 20 * SECOND;
-    while (!is_known_what_is_on_disk()) {
+    while (!is_known_what_is_on_disk() || !are_singles_known()) {
         run_for(MODE, 5 * MS);
         if (runloop_now_ns() < limit)
             continue;
@@ -199,7 +236,8 @@ static void make_random_changes(long count, int64_t settle_ns) {
         .path = "tree", .scope = RUNLOOP_WATCH_TREE, .settle_ns = settle_ns, .changed = apply};
     runloop_watch *watch = add_watch_with(&config, MODE);
     add_known("tree", true);
-    int watches = count_kernel_watches(watch);
+    add_singles();
+    int watches = count_kernel_watches();
     for (long made = 0; made < count; made += AT_ONCE) {
         // Some are made before the loop runs, some while it looks.
         int64_t delay = random_below(3) * MS;
@@ -218,8 +256,10 @@ static void make_random_changes(long count, int64_t settle_ns) {
     REQUIRE(nftw("tree", remove_one, 32, FTW_DEPTH | FTW_PHYS) == 0 && mkdir("tree", 0777) == 0);
     converge();
     poll_mode(MODE);
-    EXPECT_EQ(count_kernel_watches(watch), watches);
+    EXPECT_EQ(count_kernel_watches(), watches);
     end_watch(watch);
+    for (int i = 0; i < SINGLES; i++)
+        end_watch(singles[i].watch);
 }
 
 static long change_count(void) {

@@ -74,7 +74,7 @@ static inline int status_of_child(void (*body)(void)) {
     pid_t child = fork();
     REQUIRE(child >= 0);
     if (child == 0) {
-        alarm(30);
+        test_end_after(30);
         test_failures = 0;
         body();
         fflush(NULL);

@@ -34,8 +34,9 @@ typedef enum RUNLOOP_CLOSED runloop_change_kind {
     RUNLOOP_CHANGE_MODIFIED = 3,
     /// Its permissions, owner, times, extended attributes or number of links have changed.
     RUNLOOP_CHANGE_ATTRIBUTES = 4,
-    /// The kernel has dropped notifications (fs.inotify.max_queued_events). Everything was looked at again, and the changes that were found
-    /// follow in the same call; of a file that has changed it is told only that it was modified. `path` is the watch's.
+    /// The kernel has dropped notifications (fs.inotify.max_queued_events, for all watches of an instance). Everything was looked at again, and
+    /// the changes that were found follow in the same call; of a file that has changed it is told only that it was modified. `path` is the
+    /// watch's.
     RUNLOOP_CHANGE_OVERFLOW = 5,
     /// The path could not be watched or looked at, for the reason in `error`. -EACCES: there is no permission to read it; -ENOSPC:
     /// fs.inotify.max_user_watches; nothing in it is told until it changes itself. -EMFILE, -ENFILE, -ENOMEM: it is tried again with the next
@@ -69,9 +70,14 @@ typedef struct runloop_watch_config {
     void (*RUNLOOP_SENDABLE changed)(runloop_watch *watch, const runloop_change *changes, size_t count, void *info);
 } runloop_watch_config;
 
-/// Watches a path from now on: changes wait until the source is in a mode that runs. It uses an inotify instance, and with a settle time two
-/// more descriptors; of the kernel's watches one for each directory that is watched, and one for each on the way to it (those that can't be
-/// read are left out). Directories that are mounted over later are not noticed. Needs /proc.
+/// Watches a path from now on: changes wait until the source is in a mode that runs. It uses two descriptors, and an inotify instance that up to
+/// 32 watches share which the same thread makes (in any loops and modes), or 96 once the user has no other instance; of the kernel's watches one for each directory that is watched, and
+/// one for each on the way to it (those that can't be read are left out), unless another watch of the instance has it already. Directories
+/// that are mounted over later are not noticed. Needs /proc.
+/// What happens to other files beside those on the way wakes the loop only as far as the kernel can't tell it apart: what comes into the last
+/// directory that exists, while the path does not; removals beside, and moves to the directory above, if that last one may be empty, or is
+/// the path itself; and changes of attributes in a directory on the way that not everybody may write to. A file that is there costs
+/// nothing in /tmp. In a directory whose entries are watched, all that happens to them does.
 /// -EINVAL: no path, no such scope, a negative settle time. -ENAMETOOLONG. -EMFILE: the process has no descriptors left, or the user no
 /// instances (fs.inotify.max_user_instances). -ENOSPC: the user has no watches left (fs.inotify.max_user_watches). -ENFILE, -ENOMEM. -EACCES: the
 /// path can't be read, or the directory in which it is or will be. O(entries), in time and in memory.

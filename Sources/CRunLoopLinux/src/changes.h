@@ -8,7 +8,6 @@ struct changes {
     runloop_change *items;
     size_t count, capacity;
     bool is_incomplete; ///< memory ran out, and a change was left out
-    struct changes *next;
 };
 
 /// Appends a change, and takes over its texts, which are from malloc. Without a path, memory has run out.

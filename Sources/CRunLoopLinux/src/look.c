@@ -17,35 +17,36 @@ enum { MOST_MARKS_OF_MOVE = 256 };
 
 //===-- marks --------------------------------------------------------------------------------------------------------===//
 
-static void note_in(struct tree *tree, struct directory *directory, const struct inotify_event *event,
+static bool note_in(struct tree *tree, struct directory *directory, const struct inotify_event *event,
                     const char *name) {
+    uint32_t marks = event->mask & IN_ALL_EVENTS;
+    struct tree_entry *entry = directory->entry;
     if (*name == 0) {
         // Of what is below the root, the directory tells, with the name.
-        if (directory->entry == tree->root)
-            runloop__tree_mark(tree, directory->entry, event->mask & CONTENTS, 0);
-        return;
-    }
-    if (!directory->is_read)
-        return;
-    struct tree_entry *entry = runloop__tree_entry(tree, directory, name);
-    if (entry)
-        runloop__tree_mark(tree, entry, event->mask & IN_ALL_EVENTS, event->cookie);
-    else
+        marks &= entry == tree->root ? (uint32_t)CONTENTS : 0;
+    } else if (!directory->is_read) {
+        return false;
+    } else if (!(entry = runloop__tree_entry(tree, directory, name))) {
         tree->is_overflown = true;
+        return true;
+    }
+    runloop__tree_mark(tree, entry, marks, event->cookie);
+    return marks != 0;
 }
 
-void runloop__tree_note(struct tree *tree, const struct inotify_event *event, const char *name) {
-    if (event->mask & IN_Q_OVERFLOW)
-        tree->is_overflown = true;
-    bool is_over = event->mask & IN_IGNORED;
-    if (runloop__way_contains(tree, event->wd, is_over ? NULL : name))
-        tree->way_is_stale = true;
+bool runloop__tree_note(struct tree *tree, const struct inotify_event *event, const char *name) {
+    bool is_over = event->mask & IN_IGNORED, concerns = event->mask & IN_Q_OVERFLOW;
+    tree->is_overflown |= concerns;
+    if (runloop__way_concerns(tree, event, name))
+        concerns = tree->way_is_stale = true;
     struct directory *directory = runloop__tree_directory(tree, event->wd);
+    concerns |= is_over && directory;
     if (is_over)
         runloop__tree_forget_wd(tree, event->wd);
     else
         for (; directory && event->mask & IN_ALL_EVENTS; directory = directory->next)
-            note_in(tree, directory, event, name);
+            concerns |= note_in(tree, directory, event, name);
+    return concerns;
 }
 
 //===-- the disk -----------------------------------------------------------------------------------------------------===//
@@ -363,6 +364,7 @@ static int look(struct tree *tree, struct tree_entry *entry) {
 
 static void look_at_way(struct tree *tree) {
     int result = runloop__way_watch(tree);
+    tree->way_is_stale = is_shortage(result);
     if (result < 0)
         runloop__tree_tell(tree, RUNLOOP_CHANGE_FAILED, tree->root, NULL, result);
     runloop__tree_mark(tree, tree->root, MARK_LOOK, 0);

@@ -113,11 +113,37 @@ struct directory *runloop__tree_directory(struct tree *tree, int wd) {
     return found ? *found : NULL;
 }
 
-int runloop__watch_descriptor(int inotify, int descriptor, uint32_t events) {
+static int watch_exactly(int inotify, int descriptor, uint32_t events) {
     char path[32];
     snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
-    int wd = inotify_add_watch(inotify, path, events | IN_MASK_ADD);
+    int wd = inotify_add_watch(inotify, path, events);
     return wd < 0 ? -errno : wd;
+}
+
+int runloop__watch_descriptor(int inotify, int descriptor, uint32_t events) {
+    return watch_exactly(inotify, descriptor, events | IN_MASK_ADD);
+}
+
+static uint32_t needed_by(struct tree *tree, int wd) {
+    uint32_t events = runloop__way_events(tree, wd);
+    for (const struct directory *directory = runloop__tree_directory(tree, wd); directory; directory = directory->next)
+        events |= directory->events;
+    return events;
+}
+
+/// Of all trees.
+static uint32_t needed(struct tree *tree, int wd) {
+    uint32_t events = needed_by(tree, wd);
+    const struct link *trees = &tree->instance->trees;
+    for (struct link *link = trees->next; link != trees; link = link->next)
+        events |= needed_by(LINK_OWNER(link, struct tree, in_instance), wd);
+    return events;
+}
+
+void runloop__tree_narrow(struct tree *tree, int wd, int descriptor) {
+    uint32_t events = needed(tree, wd);
+    if (events)
+        watch_exactly(tree->inotify, descriptor, events);
 }
 
 static int add_directory(struct tree *tree, struct directory *directory) {
@@ -136,13 +162,19 @@ int runloop__tree_watch(struct tree *tree, struct tree_entry *entry, int descrip
     if (fstat(descriptor, &status) < 0)
         return -errno;
     bool is_read = S_ISDIR(status.st_mode) && tree->scope != RUNLOOP_WATCH_FILE;
-    int wd = runloop__watch_descriptor(tree->inotify, descriptor, is_read ? EVENTS_IN_DIRECTORY : EVENTS_OF_FILE);
+    // Of a directory that is not read, its entries would be told.
+    uint32_t events = is_read ? EVENTS_IN_DIRECTORY : S_ISDIR(status.st_mode) ? IN_ATTRIB : EVENTS_OF_FILE;
+    int wd = runloop__watch_descriptor(tree->inotify, descriptor, events);
     if (wd < 0)
         return wd;
     struct directory *directory = calloc(1, sizeof *directory);
     if (directory)
-        *directory = (struct directory){
-            .wd = wd, .is_read = is_read, .device = status.st_dev, .inode = status.st_ino, .entry = entry};
+        *directory = (struct directory){.wd = wd,
+                                        .is_read = is_read,
+                                        .events = events,
+                                        .device = status.st_dev,
+                                        .inode = status.st_ino,
+                                        .entry = entry};
     if (!directory || add_directory(tree, directory) < 0) {
         runloop__tree_end_wd(tree, wd);
         free(directory);
@@ -166,7 +198,7 @@ void runloop__tree_forget_wd(struct tree *tree, int wd) {
 }
 
 void runloop__tree_end_wd(struct tree *tree, int wd) {
-    if (tree->inotify >= 0 && !runloop__tree_directory(tree, wd) && !runloop__way_contains(tree, wd, NULL))
+    if (tree->inotify >= 0 && needed(tree, wd) == 0)
         inotify_rm_watch(tree->inotify, wd);
 }
 
@@ -229,8 +261,9 @@ static char *absolute_path(const char *path) {
     return absolute;
 }
 
-int runloop__tree_begin(struct tree *tree, const runloop_watch_config *config) {
-    *tree = (struct tree){.inotify = -1, .opened_descriptor = -1, .is_new = true};
+int runloop__tree_begin(struct tree *tree, struct instance *instance, const runloop_watch_config *config) {
+    *tree = (struct tree){.instance = instance, .inotify = instance->inotify, .opened_descriptor = -1, .is_new = true};
+    link_insert_before(&instance->trees, &tree->in_instance);
     tree->scope = config->scope;
     tree->follows_link = config->follows_link;
     tree->absolute = absolute_path(config->path);
@@ -242,24 +275,19 @@ int runloop__tree_begin(struct tree *tree, const runloop_watch_config *config) {
     tree->root = result == 0 ? runloop__tree_entry(tree, NULL, "") : NULL;
     if (result == 0 && !tree->root)
         result = -ENOMEM;
-    if (result == 0 && (tree->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) < 0)
-        result = -errno;
-    if (result < 0)
-        runloop__tree_end(tree);
     return result;
 }
 
 void runloop__tree_end(struct tree *tree) {
-    // The kernel's watches end with the last descriptor of the instance, so a forked child does not end its parent's.
-    if (tree->inotify >= 0)
-        close(tree->inotify);
-    tree->inotify = -1;
     runloop__way_end(tree);
     if (tree->root) {
         if (tree->root->directory)
             runloop__tree_remove_directory(tree, tree->root->directory);
         free_entry(tree, tree->root);
     }
+    // A forked child has no lock for it, and no use for the others.
+    if (tree->instance->generation == runloop_fork_generation())
+        link_remove(&tree->in_instance);
     free(tree->absolute);
     free(tree->path);
 }

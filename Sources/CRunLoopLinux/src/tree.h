@@ -11,13 +11,15 @@
 #include <sys/inotify.h>
 
 #include "changes.h"
+#include "instance.h"
 
 struct tree_entry;
 
 /// What the kernel watches: a directory, or the file that has the path of the watch.
 struct directory {
     int wd; ///< -1: the kernel's watch is over. Several have the same where mounts, or moves under way, give a directory two paths.
-    bool is_read; ///< its entries are in the tree
+    bool is_read;    ///< its entries are in the tree
+    uint32_t events; ///< that it needs
     uint64_t device, inode;
     struct tree_entry *entry;
     struct tree_entry *entries;
@@ -47,14 +49,25 @@ struct tree_entry {
 /// Further marks: look at the entry; look at everything in it, too.
 enum { MARK_LOOK = 1 << 16, MARK_SCAN = 1 << 17 };
 
-/// A name on the way to the path, and the watch of the directory in which it is. wd -1: that could not be read.
+enum {
+    EVENTS_ON_WAY = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB,
+    EVENTS_OF_STEP = IN_MOVE_SELF | IN_DELETE_SELF | IN_ATTRIB,
+};
+
+/// A name on the way to the path, the watch of the directory in which it is, and that of what has the name. wd -1: that can't be read, or
+/// is not there.
 struct step {
     int wd;
+    uint32_t events; ///< that it needs of the directory
+    int own_wd;
+    uint32_t own_events;
     char *name;
 };
 
 struct tree {
-    int inotify;
+    struct instance *instance; ///< whose lock guards all of the tree
+    struct link in_instance;
+    int inotify; ///< the instance's; -1: its watches end with it
     runloop_watch_scope scope;
     bool follows_link;
     bool is_new;    ///< what is found is not told
@@ -77,9 +90,9 @@ struct tree {
 
 //===-- tree.c: entries and directories -----------------------------------------------------------------------------------------------===//
 
-/// Makes an empty tree for a path that is not empty. -EMFILE, -ENFILE, -ENOMEM.
-int runloop__tree_begin(struct tree *tree, const runloop_watch_config *config);
-/// Frees everything. Makes no call that affects a process which has the same inotify instance.
+/// Makes an empty tree for a path that is not empty, which belongs to the instance from then on. -ENAMETOOLONG, -ENOMEM.
+int runloop__tree_begin(struct tree *tree, struct instance *instance, const runloop_watch_config *config);
+/// Frees everything, and ends the watches of the kernel that no other tree needs, unless `inotify` is -1.
 void runloop__tree_end(struct tree *tree);
 
 /// An entry, made if necessary. NULL: no memory.
@@ -98,7 +111,7 @@ int runloop__tree_watch(struct tree *tree, struct tree_entry *entry, int descrip
 void runloop__tree_forget_wd(struct tree *tree, int wd);
 /// Ends the watch of a directory, and frees it with what is in it. The removal of the entries is told.
 void runloop__tree_remove_directory(struct tree *tree, struct directory *directory);
-/// Ends a watch of the kernel that neither a directory nor a step needs any more.
+/// Ends a watch of the kernel that neither a directory nor a step of any tree needs any more.
 void runloop__tree_end_wd(struct tree *tree, int wd);
 
 /// `from`, for a move: the former path, from malloc.
@@ -109,17 +122,22 @@ char *runloop__tree_path(const struct tree *tree, const struct tree_entry *entry
 
 /// Adds a watch of the kernel for an open file, to what is watched of it already: its wd, or a negative errno value.
 int runloop__watch_descriptor(int inotify, int descriptor, uint32_t events);
+/// Reduces what is watched of an open file to what the trees of the instance need.
+void runloop__tree_narrow(struct tree *tree, int wd, int descriptor);
 
 //===-- way.c, look.c ----------------------------------------------------------------------------------------------------------------===//
 
 /// Watches the directories that lead to the path, as far as they exist. -EACCES: the last of them can't be read.
 int runloop__way_watch(struct tree *tree);
-/// Whether something that has happened in the directory `wd` concerns the way.
-bool runloop__way_contains(const struct tree *tree, int wd, const char *name);
+/// Whether a notification concerns the way.
+bool runloop__way_concerns(const struct tree *tree, const struct inotify_event *event, const char *name);
+/// What the way needs of what is watched. 0: nothing.
+uint32_t runloop__way_events(const struct tree *tree, int wd);
 void runloop__way_end(struct tree *tree);
 
-/// Marks what a notification is about. `name` is "" for the directory itself.
-void runloop__tree_note(struct tree *tree, const struct inotify_event *event, const char *name);
+/// Marks what a notification is about. `name` is "" for the directory itself. Whether it concerns the tree: another one of the instance may have
+/// asked for more.
+bool runloop__tree_note(struct tree *tree, const struct inotify_event *event, const char *name);
 /// Looks at what is marked, and tells what has changed.
 void runloop__tree_look(struct tree *tree);
 

@@ -1,7 +1,8 @@
 // watch.c — a watch as a source: the kernel's notifications are read, what they are about is looked at, and the changes are told.
 //
-// A settle time is a timer of the kernel's beside the notifications, in an epoll set that is the source's descriptor. So what waits to be told
-// belongs to the modes and loops of the source, whichever these are by then; a timer of one loop would have to follow it.
+// The source's descriptor is an epoll set, in which are the notifications, which the watch shares with others (instance.h), and a timer of the
+// kernel's. Whoever reads the notifications sets the timer of each watch that they concern: at once, or after the settle time. So what waits
+// to be told belongs to the modes and loops of the source, whichever these are by then; a timer of one loop would have to follow it.
 
 #include <errno.h>
 #include <pthread.h>
@@ -20,102 +21,97 @@ struct runloop_watch {
     struct object object;
     void (*changed)(runloop_watch *watch, const runloop_change *changes, size_t count, void *info);
     int64_t settle_ns;
-    int settled;       ///< the timer; -1: there is no settle time
-    int set;           ///< the epoll set of the two; -1: none
+    int timer;
+    int set; ///< the epoll set
+    // The lock of the instance guards what follows.
     int64_t latest_ns; ///< when what has been noticed has to be told; RUNLOOP_NEVER: nothing has been noticed
-    /// Guards all that follows, and the two times, against the threads of several loops. Not held in calls of `changed`. A forked child has
-    /// no use for it, since it never calls an inherited object.
-    pthread_mutex_t lock;
+    int64_t due_ns;    ///< when it is to be told; RUNLOOP_NEVER likewise
+    bool is_set;       ///< the timer, for that time
     struct tree tree;
     struct changes initial;
-    struct changes *told; ///< those that are being told: some are left over if a thread ends in the call
 };
 
 //===-- reading ------------------------------------------------------------------------------------------------------===//
 
-/// HOLDS: lock. Whether something was read.
-static bool read_notifications(struct runloop_watch *watch) {
-    _Alignas(struct inotify_event) char buffer[BUFFER_SIZE];
-    bool has_read = false;
-    for (int i = 0; i < MOST_READS; i++) {
-        ssize_t length = read(watch->tree.inotify, buffer, sizeof buffer);
-        if (length <= 0)
-            break;
-        has_read = true;
-        for (const char *at = buffer; at < buffer + length;) {
-            const struct inotify_event *event = (const void *)at;
-            runloop__tree_note(&watch->tree, event, event->len ? event->name : "");
-            at += sizeof *event + event->len;
-        }
-    }
-    return has_read;
-}
-
 /// HOLDS: lock. 0 disarms.
 static void set_timer(struct runloop_watch *watch, int64_t ns) {
     const struct itimerspec time = {.it_value = {ns / 1000000000, ns % 1000000000}};
-    timerfd_settime(watch->settled, TFD_TIMER_ABSTIME, &time, NULL);
+    timerfd_settime(watch->timer, TFD_TIMER_ABSTIME, &time, NULL);
+    watch->is_set = ns != 0;
+}
+
+static int64_t later(int64_t now, int64_t duration) {
+    int64_t sum;
+    return __builtin_add_overflow(now, duration, &sum) ? RUNLOOP_NEVER - 1 : sum;
+}
+
+/// HOLDS: lock. Something concerns the watch: it is to be told at once, or when nothing more has been noticed for the settle time.
+static void notice(struct runloop_watch *watch, int64_t now, const struct runloop_watch *reader) {
+    int64_t longest;
+    if (watch->latest_ns == RUNLOOP_NEVER)
+        watch->latest_ns = __builtin_mul_overflow(watch->settle_ns, MOST_SETTLE_TIMES, &longest) ? RUNLOOP_NEVER - 1
+                                                                                                 : later(now, longest);
+    int64_t due = later(now, watch->settle_ns);
+    due = due < watch->latest_ns ? due : watch->latest_ns;
+    // The watch that reads looks afterwards whether it has something to tell.
+    if (due != watch->due_ns && (watch->settle_ns || watch != reader))
+        set_timer(watch, due);
+    watch->due_ns = due;
+}
+
+/// HOLDS: lock. In each tree that it concerns.
+static void note(const struct runloop_watch *reader, const struct inotify_event *event, int64_t now) {
+    const struct link *trees = &reader->tree.instance->trees;
+    for (struct link *link = trees->next; link != trees; link = link->next) {
+        struct tree *tree = LINK_OWNER(link, struct tree, in_instance);
+        if (runloop__tree_note(tree, event, event->len ? event->name : ""))
+            notice(LINK_OWNER(tree, struct runloop_watch, tree), now, reader);
+    }
+}
+
+/// HOLDS: lock.
+static void read_notifications(const struct runloop_watch *reader) {
+    _Alignas(struct inotify_event) char buffer[BUFFER_SIZE];
+    for (int i = 0; i < MOST_READS; i++) {
+        ssize_t length = read(reader->tree.inotify, buffer, sizeof buffer);
+        if (length <= 0)
+            break;
+        int64_t now = runloop_get_now_ns(NULL);
+        for (const char *at = buffer; at < buffer + length;) {
+            const struct inotify_event *event = (const void *)at;
+            note(reader, event, now);
+            at += sizeof *event + event->len;
+        }
+    }
 }
 
 /// HOLDS: lock. Whether what has been noticed is to be told now.
-static bool is_settled(struct runloop_watch *watch, bool has_read) {
-    if (watch->settled < 0)
-        return true;
-    int64_t now = runloop_get_now_ns(NULL);
-    uint64_t expirations;
-    bool has_expired = read(watch->settled, &expirations, sizeof expirations) == sizeof expirations;
-    if ((has_expired && !has_read) || now >= watch->latest_ns) {
-        watch->latest_ns = RUNLOOP_NEVER;
-        set_timer(watch, 0);
-        return true;
-    }
-    if (!has_read)
+static bool is_due(struct runloop_watch *watch) {
+    if (watch->due_ns == RUNLOOP_NEVER || runloop_get_now_ns(NULL) < watch->due_ns)
         return false;
-    int64_t longest;
-    if (watch->latest_ns == RUNLOOP_NEVER && (__builtin_mul_overflow(watch->settle_ns, MOST_SETTLE_TIMES, &longest) ||
-                                              __builtin_add_overflow(now, longest, &watch->latest_ns)))
-        watch->latest_ns = RUNLOOP_NEVER - 1;
-    int64_t quiet;
-    if (__builtin_add_overflow(now, watch->settle_ns, &quiet) || quiet > watch->latest_ns)
-        quiet = watch->latest_ns;
-    set_timer(watch, quiet);
-    return false;
+    watch->due_ns = watch->latest_ns = RUNLOOP_NEVER;
+    if (watch->is_set)
+        set_timer(watch, 0);
+    return true;
 }
 
 //===-- telling ------------------------------------------------------------------------------------------------------===//
 
-/// HOLDS: lock. NULL: there is nothing to tell, or no memory; then everything will be looked at again.
-static struct changes *collect(struct runloop_watch *watch) {
-    struct changes *changes = malloc(sizeof *changes);
-    if (!changes) {
-        watch->tree.is_overflown = true;
-        return NULL;
-    }
+/// HOLDS: the instance's lock. Looks at what was noticed.
+static void collect(struct runloop_watch *watch, struct changes *changes) {
     *changes = watch->initial;
     watch->initial = (struct changes){0};
     watch->tree.changes = changes;
     runloop__tree_look(&watch->tree);
     watch->tree.changes = NULL;
-    if (changes->count == 0 && !changes->is_incomplete) {
-        free(changes);
-        return NULL;
-    }
-    changes->next = watch->told;
-    watch->told = changes;
-    return changes;
 }
 
-static void free_told(struct runloop_watch *watch, struct changes *changes) {
-    struct changes **link = &watch->told;
-    while (*link != changes)
-        link = &(*link)->next;
-    *link = changes->next;
-    runloop__changes_empty(changes);
-    free(changes);
+static void empty(void *info) {
+    runloop__changes_empty(info);
 }
 
 static void tell(struct runloop_watch *watch, const struct changes *changes) {
-    if (!watch->changed)
+    if (!watch->changed || (changes->count == 0 && !changes->is_incomplete))
         return;
     void *info = watch->object.context.info;
     if (!changes->is_incomplete) {
@@ -128,38 +124,41 @@ static void tell(struct runloop_watch *watch, const struct changes *changes) {
 
 static void ready(runloop_source *source, void *info) {
     struct runloop_watch *watch = info;
-    // Calls below are cancellation points, at which nobody would unlock.
-    int cancellation;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
-    pthread_mutex_lock(&watch->lock);
-    struct changes *changes = NULL;
+    struct instance *instance = watch->tree.instance;
+    int cancellation = runloop__instance_lock(instance);
+    struct changes changes = {0};
     // Another loop may have been faster, and ended it.
-    if (runloop_source_is_valid(source) && is_settled(watch, read_notifications(watch)))
-        changes = collect(watch);
-    pthread_mutex_unlock(&watch->lock);
-    pthread_setcancelstate(cancellation, NULL);
-    if (!changes)
-        return;
-    tell(watch, changes);
-    // In a child that was forked in the call, the lock may be held by a thread that it does not have.
-    if (object_is_inherited(&watch->object))
-        return;
-    pthread_mutex_lock(&watch->lock);
-    free_told(watch, changes);
-    pthread_mutex_unlock(&watch->lock);
+    if (runloop_source_is_valid(source)) {
+        read_notifications(watch);
+        if (is_due(watch))
+            collect(watch, &changes);
+    }
+    runloop__instance_unlock(instance, cancellation);
+    // The call may end the thread.
+    pthread_cleanup_push(empty, &changes);
+    tell(watch, &changes);
+    pthread_cleanup_pop(1);
 }
 
 //===-- life ---------------------------------------------------------------------------------------------------------===//
 
 static void free_parts(struct runloop_watch *watch) {
+    struct instance *instance = watch->tree.instance;
+    bool is_inherited = instance->generation != runloop_fork_generation();
+    bool is_last = runloop__instance_leave(instance);
     if (watch->set >= 0)
         close(watch->set);
-    if (watch->settled >= 0)
-        close(watch->settled);
+    if (watch->timer >= 0)
+        close(watch->timer);
+    // A forked child neither has the lock nor ends its parent's watches.
+    int cancellation = is_inherited ? 0 : runloop__instance_lock(instance);
+    if (is_inherited || is_last)
+        watch->tree.inotify = -1;
     runloop__tree_end(&watch->tree);
+    if (!is_inherited)
+        runloop__instance_unlock(instance, cancellation);
+    runloop__instance_release(instance);
     runloop__changes_empty(&watch->initial);
-    while (watch->told)
-        free_told(watch, watch->told);
     free(watch);
 }
 
@@ -169,23 +168,16 @@ static void free_watch(void *info) {
     free_parts(watch);
 }
 
-static int open_settle_timer(struct runloop_watch *watch) {
-    watch->settled = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    watch->set = watch->settled < 0 ? -1 : epoll_create1(EPOLL_CLOEXEC);
+static int open_set(struct runloop_watch *watch) {
+    watch->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    watch->set = watch->timer < 0 ? -1 : epoll_create1(EPOLL_CLOEXEC);
     if (watch->set < 0)
         return -errno;
     struct epoll_event readable = {.events = EPOLLIN};
-    if (epoll_ctl(watch->set, EPOLL_CTL_ADD, watch->settled, &readable) < 0 ||
+    if (epoll_ctl(watch->set, EPOLL_CTL_ADD, watch->timer, &readable) < 0 ||
         epoll_ctl(watch->set, EPOLL_CTL_ADD, watch->tree.inotify, &readable) < 0)
         return -errno;
     return 0;
-}
-
-/// Makes the descriptor readable, so that what was noticed at the creation is told: the kernel notes the end of a watch.
-static void make_ready(const struct runloop_watch *watch) {
-    int wd = inotify_add_watch(watch->tree.inotify, "/proc/self", IN_DELETE_SELF | IN_MASK_CREATE);
-    if (wd >= 0)
-        inotify_rm_watch(watch->tree.inotify, wd);
 }
 
 /// What can't be watched below the root is told later. A negative errno value for anything else.
@@ -204,20 +196,21 @@ static int look_first(struct runloop_watch *watch) {
             return failure->error;
     }
     if (watch->initial.count)
-        make_ready(watch);
+        notice(watch, runloop_get_now_ns(NULL), NULL);
     return 0;
 }
 
 static int begin(struct runloop_watch *watch, const runloop_watch_config *config) {
-    int result = config->settle_ns ? open_settle_timer(watch) : 0;
+    struct instance *instance = watch->tree.instance;
+    int cancellation = runloop__instance_lock(instance);
+    int result = runloop__tree_begin(&watch->tree, instance, config);
+    if (result == 0)
+        result = open_set(watch);
     if (result == 0)
         result = look_first(watch);
+    runloop__instance_unlock(instance, cancellation);
     const struct object_config object = {
-        .context = config->context,
-        .descriptor = watch->set >= 0 ? watch->set : watch->tree.inotify,
-        .ready = ready,
-        .free = free_watch,
-    };
+        .context = config->context, .descriptor = watch->set, .ready = ready, .free = free_watch};
     return result < 0 ? result : runloop__object_begin(&watch->object, &object);
 }
 
@@ -230,10 +223,9 @@ int runloop_watch_create(const runloop_watch_config *config, runloop_watch **out
         return -ENOMEM;
     watch->changed = config->changed;
     watch->settle_ns = config->settle_ns;
-    watch->latest_ns = RUNLOOP_NEVER;
-    watch->settled = watch->set = -1;
-    pthread_mutex_init(&watch->lock, NULL);
-    int result = runloop__tree_begin(&watch->tree, config);
+    watch->latest_ns = watch->due_ns = RUNLOOP_NEVER;
+    watch->timer = watch->set = -1;
+    int result = runloop__instance_join(&watch->tree.instance);
     if (result < 0) {
         free(watch);
         return result;

@@ -1,0 +1,107 @@
+// files_shared.c — watches that have an inotify instance together: modes, loops, threads, call-outs, the end of some.
+#include "files.h"
+
+static void count_calls(runloop_watch *watch, const runloop_change *changes, size_t count, void *info) {
+    (void)watch, (void)changes, (void)count;
+    ++*(int *)info;
+}
+
+/// How many of the watches from `from` to `to` have been told what happens to `name`.
+static int count_told(const int *calls, int from, int to, int name) {
+    int count = 0;
+    for (int i = from; i < to; i++)
+        count += i % 10 == name && calls[i] > 0;
+    return count;
+}
+
+TEST("the watches of a thread share an instance, and each is told what concerns it, in its modes") {
+    enum { COUNT = 200 };
+    runloop_watch *watches[COUNT];
+    static int calls[COUNT];
+    enter_folder();
+    runloop_current();
+    int before = count_descriptors();
+    REQUIRE(mkdir("t", 0777) == 0);
+    write_file("t/4", "text");
+    for (int i = 0; i < COUNT; i++) {
+        char path[32];
+        snprintf(path, sizeof path, "t/%d", i % 10);
+        runloop_watch_config config = {
+            .context.info = &calls[i], .path = path, .scope = RUNLOOP_WATCH_FILE, .changed = count_calls};
+        watches[i] = add_watch_with(&config, i < 100 ? MODE : OTHER_MODE);
+    }
+    EXPECT(count_in_instances(false) <= 7);
+    write_file("t/3", "text");
+    RUN_UNTIL(MODE, count_told(calls, 0, 100, 3) == 10);
+    for (int i = 0; i < COUNT; i++)
+        EXPECT_EQ(calls[i], i < 100 && i % 10 == 3);
+    RUN_UNTIL(OTHER_MODE, count_told(calls, 100, COUNT, 3) == 10);
+    for (int i = 0; i < COUNT; i++)
+        EXPECT_EQ(calls[i], i % 10 == 3);
+    // What others still need is not ended with one.
+    int kernel_watches = count_kernel_watches();
+    for (int i = 0; i < COUNT; i += 2)
+        end_watch(watches[i]);
+    EXPECT(count_kernel_watches() < kernel_watches);
+    write_file("t/5", "text");
+    write_file("t/3", "more");
+    RUN_UNTIL(MODE, calls[5] == 1 && calls[95] == 1 && calls[3] == 2 && calls[93] == 2);
+    for (int i = 1; i < COUNT; i += 2)
+        end_watch(watches[i]);
+    EXPECT_EQ(count_descriptors(), before);
+}
+
+enum { FAR_WATCHES = 8, FAR_LOOPS = 4, FAR_FILES = 50 };
+
+static struct far_watch {
+    runloop_watch *watch;
+    _Atomic int count;
+} far_watches[FAR_WATCHES];
+
+/// The first one ends in its own call.
+static void count_far(runloop_watch *watch, const runloop_change *changes, size_t count, void *info) {
+    struct far_watch *far = info;
+    for (size_t i = 0; i < count; i++)
+        far->count += changes[i].kind == RUNLOOP_CHANGE_CREATED;
+    if (far == far_watches)
+        runloop_watch_invalidate(watch);
+}
+
+static void add_far(void) {
+    static _Atomic int number;
+    for (int i = number++; i < FAR_WATCHES; i += FAR_LOOPS)
+        REQUIRE(runloop_add_source(runloop_current(), runloop_watch_get_source(far_watches[i].watch), MODE) == 0);
+}
+
+TEST("watches of one instance in the loops of several threads are each told all of theirs, whoever reads") {
+    char path[32];
+    struct worker workers[FAR_LOOPS];
+    enter_folder();
+    for (int i = 0; i < FAR_WATCHES; i++) {
+        snprintf(path, sizeof path, "%d", i);
+        REQUIRE(mkdir(path, 0777) == 0);
+        runloop_watch_config config = {
+            .context.info = &far_watches[i], .path = path, .scope = RUNLOOP_WATCH_DIRECTORY, .changed = count_far};
+        REQUIRE(runloop_watch_create(&config, &far_watches[i].watch) == 0);
+    }
+    for (int i = 0; i < FAR_LOOPS; i++) {
+        workers[i] = (struct worker){.prepare = add_far};
+        start_worker(&workers[i]);
+    }
+    for (int i = 0; i < FAR_WATCHES * FAR_FILES; i++) {
+        snprintf(path, sizeof path, "%d/%d", i % FAR_WATCHES, i);
+        write_file(path, "text");
+    }
+    for (int i = 1; i < FAR_WATCHES; i++)
+        WAIT_UNTIL(far_watches[i].count == FAR_FILES);
+    WAIT_UNTIL(far_watches[0].count > 0);
+    // A thread ends, and the others go on.
+    stop_worker(&workers[1]);
+    write_file("2/last", "text");
+    WAIT_UNTIL(far_watches[2].count == FAR_FILES + 1);
+    for (int i = 0; i < FAR_LOOPS; i++)
+        if (i != 1)
+            stop_worker(&workers[i]);
+    for (int i = 0; i < FAR_WATCHES; i++)
+        end_watch(far_watches[i].watch);
+}
