@@ -104,6 +104,21 @@ static void put(int descriptor, const char *text) {
     REQUIRE(write(descriptor, text, strlen(text)) == (ssize_t)strlen(text));
 }
 
+TEST("a message that has arrived comes in one piece, again and again") {
+    static char message[16384];
+    int ends[2];
+    struct taking *bytes = taking();
+    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0);
+    runloop_input *input = add_input(ends[0], false, 65536, bytes);
+    for (int i = 1; i <= 6; i++) {
+        REQUIRE(write(ends[1], message, sizeof message) == sizeof message);
+        RUN_UNTIL(MODE, bytes->count == sizeof message * (size_t)i);
+        EXPECT_EQ(bytes->calls, i);
+    }
+    end_input(input);
+    close(ends[1]);
+}
+
 TEST("lines are whole, however they are cut, and the last one needs no end") {
     const char *text = "one\ntwo\r\n\n\rthree\r\n0123456\r\ntoo long by far\n01234567\n0123456\r\nlast";
     const char *expected = "one|two||\rthree|0123456|too lon!0123456!0123456|last|";

@@ -1,4 +1,5 @@
-// inputs_idle.c — the idle limit of an input: not before its time, postponed by what moves, not in a pause; call-outs, threads, forks.
+// inputs_idle.c — the limits of time of an input, for silence and for a message: not before their time, postponed by what moves, not in a
+// pause; call-outs, threads, forks.
 #include <sys/socket.h>
 
 #include "shown_clock.h"
@@ -7,6 +8,8 @@ struct listening {
     runloop_input *input;
     int ends[2]; ///< the input's, and the peer's
     int lines, ended, error;
+    size_t consumes;  ///< of each call with bytes; else lines are received
+    int64_t lasts_ns; ///< a call with a line
     bool releases, exits;
     char rest[16];
 };
@@ -16,6 +19,13 @@ static void note_line(runloop_input *input, const char *line, size_t count, int 
     struct listening *listening = info;
     EXPECT_EQ(listening->ended, 0);
     listening->lines++;
+    shown_ns += listening->lasts_ns;
+}
+
+static size_t note_bytes(runloop_input *input, const char *bytes, size_t count, void *info) {
+    (void)input, (void)bytes;
+    struct listening *listening = info;
+    return count >= listening->consumes ? listening->consumes : 0;
 }
 
 static void note_end(runloop_input *input, int error, const char *rest, size_t count, void *info) {
@@ -32,23 +42,44 @@ static void note_end(runloop_input *input, int error, const char *rest, size_t c
         pthread_exit(NULL);
 }
 
-static void make_idle_input(struct listening *listening, runloop_output *output) {
-    const runloop_input_config config = {.context.info = listening,
-                                         .descriptor = listening->ends[0],
-                                         .owns = true,
-                                         .limit = 10,
-                                         .loop = runloop_current(),
-                                         .received_line = note_line,
-                                         .ended = note_end,
-                                         .idle_ns = LIMIT,
-                                         .output = output};
+static void make_input(struct listening *listening, runloop_output *output, int64_t idle_ns, int64_t message_ns) {
+    runloop_input_config config = {.context.info = listening,
+                                   .descriptor = listening->ends[0],
+                                   .owns = true,
+                                   .limit = 10,
+                                   .loop = runloop_current(),
+                                   .received_line = listening->consumes ? NULL : note_line,
+                                   .received = listening->consumes ? note_bytes : NULL,
+                                   .ended = note_end,
+                                   .idle_ns = idle_ns,
+                                   .output = output,
+                                   .message_ns = message_ns};
     REQUIRE(runloop_input_create(&config, &listening->input) == 0);
+}
+
+static void make_idle_input(struct listening *listening, runloop_output *output) {
+    make_input(listening, output, LIMIT, 0);
+}
+
+static void begin_with(struct listening *listening, int64_t idle_ns, int64_t message_ns) {
+    keep_mode(MODE);
+    use_shown_clock();
+    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, listening->ends) == 0);
+    make_input(listening, NULL, idle_ns, message_ns);
+    REQUIRE(runloop_add_source(runloop_current(), runloop_input_get_source(listening->input), MODE) == 0);
 }
 
 static void begin(struct listening *listening) {
     REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, listening->ends) == 0);
     make_idle_input(listening, NULL);
     REQUIRE(runloop_add_source(runloop_current(), runloop_input_get_source(listening->input), MODE) == 0);
+}
+
+/// Writes as the peer at that time, and has it read.
+static void put_at(struct listening *listening, int64_t time_ns, const char *text) {
+    shown_ns = time_ns;
+    REQUIRE(write(listening->ends[1], text, strlen(text)) == (ssize_t)strlen(text));
+    LOOK_UNTIL(runloop_input_get_moved_ns(listening->input) == time_ns || listening->ended);
 }
 
 static void finish(struct listening *listening) {
@@ -147,6 +178,95 @@ TEST("a pause is not counted, and its end begins anew") {
     EXPECT_EQ(listening.ended, 0);
     shown_ns = 4 * LIMIT;
     LOOK_UNTIL(listening.ended == 1);
+    finish(&listening);
+}
+
+TEST("the time in a call-out is not counted, since the other side may wait for what comes of it") {
+    struct listening listening = {.lasts_ns = 3 * LIMIT};
+    begin_with(&listening, LIMIT, 0);
+    shown_ns = 1;
+    REQUIRE(write(listening.ends[1], "a\n", 2) == 2);
+    LOOK_UNTIL(listening.lines == 1);
+    shown_ns = 4 * LIMIT;
+    look_a_while(MODE);
+    EXPECT_EQ(listening.ended, 0);
+    shown_ns = 4 * LIMIT + 1;
+    LOOK_UNTIL(listening.ended == 1);
+    finish(&listening);
+}
+
+TEST("a line that has begun is complete within its limit, or ends the input, whatever drips in") {
+    struct listening listening = {0};
+    begin_with(&listening, 2 * LIMIT, 3 * LIMIT);
+    put_at(&listening, LIMIT, "a\nb");
+    for (int i = 2; i < 4; i++)
+        put_at(&listening, i * LIMIT, "c");
+    shown_ns = 4 * LIMIT - 1;
+    look_a_while(MODE);
+    EXPECT_EQ(listening.ended, 0);
+    shown_ns = 4 * LIMIT;
+    LOOK_UNTIL(listening.ended == 1);
+    EXPECT_EQ(listening.error, -ETIMEDOUT);
+    EXPECT_TEXT(listening.rest, "bcc");
+    EXPECT_EQ(listening.lines, 1);
+    finish(&listening);
+}
+
+TEST("each line has the whole limit of a message, a line that is skipped too, and silence has none") {
+    struct listening listening = {0};
+    begin_with(&listening, 0, LIMIT);
+    shown_ns = 9 * LIMIT;
+    look_a_while(MODE);
+    put_at(&listening, 10 * LIMIT, "a");
+    put_at(&listening, 11 * LIMIT - 1, "\nb");
+    put_at(&listening, 12 * LIMIT - 2, "\n");
+    shown_ns = 20 * LIMIT;
+    look_a_while(MODE);
+    EXPECT_EQ(listening.ended, 0);
+    EXPECT_EQ(listening.lines, 2);
+    put_at(&listening, 30 * LIMIT, "a line that is too long");
+    put_at(&listening, 31 * LIMIT - 1, "by far");
+    EXPECT_EQ(listening.lines, 3);
+    EXPECT_EQ(listening.ended, 0);
+    shown_ns = 31 * LIMIT;
+    LOOK_UNTIL(listening.ended == 1);
+    finish(&listening);
+}
+
+TEST("a loop that is late ends nobody whose message has arrived") {
+    struct listening listening = {0};
+    begin_with(&listening, 0, LIMIT);
+    put_at(&listening, 0, "a");
+    shown_ns = 9 * LIMIT;
+    REQUIRE(write(listening.ends[1], "b\n", 2) == 2);
+    look_a_while(OTHER_MODE);
+    LOOK_UNTIL(listening.lines == 1);
+    look_a_while(MODE);
+    EXPECT_EQ(listening.ended, 0);
+    // One that has begun and does not arrive has the limit.
+    put_at(&listening, 10 * LIMIT, "c");
+    shown_ns = 11 * LIMIT;
+    LOOK_UNTIL(listening.ended == 1);
+    finish(&listening);
+}
+
+TEST("a message is what is consumed at once, and a pause begins its limit anew") {
+    struct listening listening = {.consumes = 3};
+    begin_with(&listening, 0, LIMIT);
+    put_at(&listening, 0, "abc");
+    put_at(&listening, LIMIT, "de");
+    put_at(&listening, 2 * LIMIT - 1, "fg");
+    EXPECT_EQ(runloop_input_pause(listening.input), 0);
+    shown_ns = 9 * LIMIT;
+    look_a_while(MODE);
+    EXPECT_EQ(runloop_input_resume(listening.input), 0);
+    shown_ns = 10 * LIMIT - 1;
+    look_a_while(MODE);
+    EXPECT_EQ(listening.ended, 0);
+    shown_ns = 10 * LIMIT;
+    LOOK_UNTIL(listening.ended == 1);
+    EXPECT_EQ(listening.error, -ETIMEDOUT);
+    EXPECT_TEXT(listening.rest, "g");
     finish(&listening);
 }
 
@@ -260,7 +380,9 @@ TEST("bad limits and a lack of descriptors are refused, and nothing is leaked") 
     runloop_input *input = NULL;
     runloop_input_config config = {.descriptor = ends[0], .limit = 10, .received_line = note_line, .idle_ns = -1};
     EXPECT_EQ(runloop_input_create(&config, &input), -EINVAL);
-    config.idle_ns = 0, config.output = output;
+    config.idle_ns = 0, config.message_ns = -1;
+    EXPECT_EQ(runloop_input_create(&config, &input), -EINVAL);
+    config.message_ns = 0, config.output = output;
     EXPECT_EQ(runloop_input_create(&config, &input), -EINVAL);
     config.idle_ns = INT64_MAX;
     use_up_descriptors(1); // enough for the epoll set, but not for the timer

@@ -26,8 +26,10 @@ typedef struct runloop_input_config {
     /// true: from its creation on the object alone closes the descriptor. false: it remains the caller's, who closes it after the
     /// object's end.
     bool owns;
-    /// The longest line without its end, or else the most bytes that are kept; at least one. The buffer never needs more memory than that
-    /// and the end of a line.
+    /// The longest line without its end, or else the most bytes that are kept; at least one. What is kept never needs more memory than that
+    /// and the end of a line, and an input that keeps nothing has some 256 bytes. One read takes up to 64 KiB, within the limit: a
+    /// shorter message that has arrived as a whole comes in one piece, unless memory is short. The buffer for that is shared by all inputs
+    /// that are not in a call-out.
     size_t limit;
     runloop *
         loop; ///< Whose clock dates what was read (runloop_input_get_moved_ns), and which is retained; NULL: the machine's clock.
@@ -40,20 +42,26 @@ typedef struct runloop_input_config {
     /// limit: `line` is its beginning, and the rest of it is dropped.
     void (*RUNLOOP_SENDABLE received_line)(runloop_input *input, const char *line, size_t count, int error, void *info);
     /// Once: the end of the input (`error` is 0), or it can't be read (a negative errno value: -ECONNRESET, -EISDIR, -EIO, -EMSGSIZE, -ENOMEM;
-    /// -ETIMEDOUT for the idle limit). `rest` is what was not consumed. The source is invalid by then, and a descriptor that is owned still
-    /// open. May be NULL.
+    /// -ETIMEDOUT for the limits of time; -ENOMEM, -ENOSPC, -EMFILE and -ENFILE also if it can't be watched again after a call-out). `rest` is
+    /// what was not consumed. The source is invalid by then, and a descriptor that is owned still open. May be NULL.
     void (*RUNLOOP_SENDABLE ended)(runloop_input *input, int error, const char *rest, size_t count, void *info);
-    /// In nanoseconds, by the clock of `loop`, though it is machine time that passes until that is looked at. If nothing could be read for so
+    /// In nanoseconds, by the clock of `loop`, though it is machine time that passes until that is looked at. If nothing has arrived for so
     /// long, the input ends with -ETIMEDOUT; never earlier, and not before what has arrived is read, however late the loop is. Counted
-    /// from the creation on. Not while the input is paused, when the other side is not expected to send: resuming begins anew. What limits a
-    /// pause in which output waits is the idle limit of that output. The loop wakes up once per limit at most, whatever is read. 0: no limit.
+    /// from the creation on, and from the end of each call-out. Not while the input is paused, when the other side is not expected to send:
+    /// resuming begins anew. What limits a pause in which output waits is the idle limit of that output. The loop wakes up once per limit at
+    /// most, whatever is read. 0: no limit.
     int64_t idle_ns;
     /// The output of the same connection, with the same `loop`, which is retained: what it moves postpones the limit as well. NULL: none.
     runloop_output *output;
+    /// In nanoseconds, as `idle_ns`: how long a line that has begun, or else a message, may take to be complete. It ends a peer that sends a
+    /// byte now and then, which no idle limit does. A message has begun when a call has returned and left bytes, and was complete when a call
+    /// consumes some. If the limit has passed and there is nothing to read, the input ends with -ETIMEDOUT; so a loop that is late ends
+    /// nobody whose message has arrived. A pause begins it anew. 0: no limit.
+    int64_t message_ns;
 } runloop_input_config;
 
 /// Makes an input, in no loop yet, which reads nothing before its source is in a mode that runs. -EBADF: not open for reading; -EINVAL: no
-/// limit, not exactly one of `received` and `received_line`, a negative idle limit, or an output without one; -ENOMEM, -ENOSPC; -EMFILE, -ENFILE
+/// limit, not exactly one of `received` and `received_line`, a negative time, or an output without an idle limit; -ENOMEM, -ENOSPC; -EMFILE, -ENFILE
 /// (it has a descriptor of its own, one more for an idle limit, and one for what the kernel does not watch, or once it was resumed). After an
 /// error the descriptor remains the caller's in any case. O(1), a few system calls.
 RUNLOOP_EXPORT int runloop_input_create(const runloop_input_config *config, runloop_input **out);

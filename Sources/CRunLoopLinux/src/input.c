@@ -34,6 +34,7 @@ struct runloop_input {
     bool is_calling;
     bool has_returned; ///< the call-out has; its thread may have ended in it
     bool is_due;       ///< what was kept is to come again
+    bool has_taken;    ///< the call-out took a whole message, or as much as was a whole for it
     struct input_set set;
     struct idle idle;
     bool has_verdict; ///< nothing more is read, and `verdict` is why
@@ -63,17 +64,40 @@ static bool needs_stirring(const struct runloop_input *input) {
     return input->intake.is_always_ready || (input->is_due && (input->intake.count > 0 || input->has_verdict));
 }
 
-/// HOLDS: lock, and no call-out runs. Makes the loop watch for what the input is to do next.
+/// HOLDS: lock, and no call-out runs. Makes the loop watch for what the input is to do next. Never fails for one that is paused.
 static int watch(struct runloop_input *input) {
-    int result = runloop__input_set_stir(&input->set, needs_stirring(input));
-    if (result < 0)
-        return result;
     runloop_readiness wanted = input->is_paused ? 0 : RUNLOOP_READABLE;
-    bool is_watched = runloop_source_get_events(input->object.source) == wanted;
-    return is_watched ? 0 : runloop_source_set_events(input->object.source, wanted);
+    int result = input->is_paused ? 0 : runloop__input_set_stir(&input->set, needs_stirring(input));
+    if (result < 0 || runloop_source_get_events(input->object.source) == wanted)
+        return result;
+    return runloop_source_set_events(input->object.source, wanted);
 }
 
 //===-- calling out --------------------------------------------------------------------------------------------------===//
+
+/// HOLDS: lock. After a call-out: the other side need not have sent anything meanwhile, and a message may have begun.
+static void note_times(struct runloop_input *input) {
+    struct idle *idle = &input->idle;
+    if (idle->limit_ns)
+        idle->since_ns = runloop_get_now_ns(input->loop);
+    if (idle->message_ns == 0)
+        return;
+    bool has_begun = input->intake.count > 0 || input->is_skipping;
+    if (!has_begun)
+        runloop__idle_set_begun(idle, RUNLOOP_NEVER);
+    else if (input->has_taken || idle->begun_ns == RUNLOOP_NEVER)
+        runloop__idle_set_begun(idle, runloop_input_get_moved_ns(input));
+}
+
+/// HOLDS: lock, and gives it back.
+static void tell_end(struct runloop_input *input) {
+    const char *rest = input->intake.bytes + input->intake.start;
+    input->is_calling = true;
+    runloop_source_invalidate(input->object.source);
+    unlock(input);
+    if (input->ended)
+        input->ended(input, input->verdict, rest, input->intake.count, input->object.context.info);
+}
 
 /// After a call-out, and when its thread ends in it.
 static void end_call(void *info) {
@@ -82,12 +106,21 @@ static void end_call(void *info) {
         return;
     lock(input);
     input->is_calling = false;
+    runloop__intake_settle(&input->intake);
     if (!input->has_returned)
         input->is_due = true;
-    // An input that was ended meanwhile has nothing to watch. Without memory it is as good as paused, and resuming tries again.
-    if (runloop_source_is_valid(input->object.source) && watch(input) < 0)
-        input->is_paused = true;
-    unlock(input);
+    note_times(input);
+    // An input that was ended meanwhile has nothing to watch.
+    int result = runloop_source_is_valid(input->object.source) ? watch(input) : 0;
+    if (result < 0 && !input->has_verdict) {
+        input->has_verdict = true;
+        input->verdict = result;
+    }
+    // Nothing would report it any more, and this thread does not come to tell it.
+    if (result < 0 && !input->has_returned)
+        tell_end(input);
+    else
+        unlock(input);
 }
 
 static bool goes_on(struct runloop_input *input) {
@@ -118,8 +151,10 @@ static bool tell_next_line(struct runloop_input *input) {
         runloop__intake_drop(intake, whole);
         input->is_skipping = false;
         input->scanned = 0;
+        input->has_taken = true;
         return true;
     }
+    input->has_taken = true;
     tell_line(input, count > 0 && bytes[count - 1] == '\r' ? count - 1 : count, whole);
     return true;
 }
@@ -156,12 +191,14 @@ static void tell_bytes(struct runloop_input *input) {
     size_t kept = input->intake.count;
     size_t consumed = input->received(input, bytes, kept, input->object.context.info);
     runloop__intake_drop(&input->intake, consumed < kept ? consumed : kept);
+    input->has_taken = consumed > 0;
 }
 
 /// HOLDS: lock, and gives it back.
 static void call_out(struct runloop_input *input) {
     input->is_calling = true;
     input->has_returned = false;
+    input->has_taken = false;
     input->is_due = false;
     unlock(input);
     pthread_cleanup_push(end_call, input);
@@ -173,16 +210,6 @@ static void call_out(struct runloop_input *input) {
     pthread_cleanup_pop(1);
 }
 
-/// HOLDS: lock, and gives it back.
-static void tell_end(struct runloop_input *input) {
-    const char *rest = input->intake.bytes + input->intake.start;
-    input->is_calling = true;
-    runloop_source_invalidate(input->object.source);
-    unlock(input);
-    if (input->ended)
-        input->ended(input, input->verdict, rest, input->intake.count, input->object.context.info);
-}
-
 /// HOLDS: lock. Reads once. Whether there is something to tell.
 static bool read_more(struct runloop_input *input) {
     bool is_end = false;
@@ -192,11 +219,13 @@ static bool read_more(struct runloop_input *input) {
     if (count < 0 || is_end) {
         input->has_verdict = true;
         input->verdict = (int)count;
+    } else if (count == 0) {
+        runloop__intake_settle(&input->intake);
     }
     return count != 0 || is_end;
 }
 
-/// HOLDS: lock. Nothing could be read. Whether that has lasted for the idle limit.
+/// HOLDS: lock. Nothing could be read. Whether that has lasted for the idle limit, or a message has begun too long ago.
 static bool is_idle_too_long(struct runloop_input *input) {
     if (!runloop__idle_is_over(&input->idle, runloop_input_get_moved_ns(input), runloop_get_now_ns(input->loop)))
         return false;
@@ -267,8 +296,11 @@ static int resume(struct runloop_input *input) {
     input->is_due = true;
     input->is_paused = false;
     // The timer may be due already, and then sets itself on.
-    if (was_paused)
+    if (was_paused) {
         input->idle.since_ns = runloop_get_now_ns(input->loop);
+        if (input->idle.begun_ns != RUNLOOP_NEVER)
+            runloop__idle_set_begun(&input->idle, input->idle.since_ns);
+    }
     // The end of a call-out does it otherwise.
     result = input->is_calling ? 0 : watch(input);
     if (result < 0)
@@ -300,7 +332,7 @@ int64_t runloop_input_get_moved_ns(runloop_input *input) {
 static void discard(struct runloop_input *input) {
     runloop__idle_close(&input->idle);
     runloop__input_set_close(&input->set);
-    free(input->intake.bytes);
+    runloop__intake_close(&input->intake);
     runloop_release(input->loop);
     free(input);
 }
@@ -328,20 +360,22 @@ static int begin(struct runloop_input *input, const runloop_input_config *config
 
 int runloop_input_create(const runloop_input_config *config, runloop_input **out) {
     if (!config || !out || config->limit == 0 || config->limit > PTRDIFF_MAX - 2 ||
-        !config->received == !config->received_line || config->idle_ns < 0 || (config->output && !config->idle_ns))
+        !config->received == !config->received_line || config->idle_ns < 0 || config->message_ns < 0 ||
+        (config->output && !config->idle_ns))
         return -EINVAL;
     struct runloop_input *input = malloc(sizeof *input);
     if (!input)
         return -ENOMEM;
-    *input = (struct runloop_input){.loop = runloop_retain(config->loop),
-                                    .received = config->received,
-                                    .received_line = config->received_line,
-                                    .ended = config->ended,
-                                    .line_limit = config->limit,
-                                    .owns = config->owns,
-                                    .lock = PTHREAD_MUTEX_INITIALIZER,
-                                    .set = {.set = -1, .stirrer = -1},
-                                    .idle = {.limit_ns = config->idle_ns, .timer = -1, .output = config->output}};
+    *input = (struct runloop_input){
+        .loop = runloop_retain(config->loop),
+        .received = config->received,
+        .received_line = config->received_line,
+        .ended = config->ended,
+        .line_limit = config->limit,
+        .owns = config->owns,
+        .lock = PTHREAD_MUTEX_INITIALIZER,
+        .set = {.set = -1, .stirrer = -1},
+        .idle = {.limit_ns = config->idle_ns, .message_ns = config->message_ns, .timer = -1, .output = config->output}};
     atomic_init(&input->moved_ns, runloop_get_now_ns(config->loop));
     int result = begin(input, config);
     if (result < 0) {

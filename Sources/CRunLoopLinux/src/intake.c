@@ -5,13 +5,84 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-/// A read that fills the buffer makes it LARGE, for files and fast writers; more is needed only for what is not consumed.
-enum { FIRST_CAPACITY = 4096, LARGE_CAPACITY = 65536 };
+/// At least one whole message, as a rule, and no more than the kernel keeps of a pipe.
+enum { READ_CAPACITY = 65536 };
+
+//===-- buffers ------------------------------------------------------------------------------------------------------===//
+
+/// A buffer of READ_CAPACITY that no input has at the moment, so that as a rule all inputs read into the same one, which is in the
+/// processor's cache; or NULL. Taking it (acquire) pairs with giving it back (release).
+static char *_Atomic spare_buffer;
+
+static void give_back(struct intake *intake) {
+    char *bytes = intake->bytes;
+    if (intake->is_for_reading)
+        bytes = atomic_exchange_explicit(&spare_buffer, bytes, memory_order_acq_rel);
+    if (bytes != intake->first)
+        free(bytes);
+}
+
+/// Has the bytes at the beginning of another buffer, or nothing happens, for lack of memory.
+static void replace(struct intake *intake, char *bytes, size_t capacity, bool is_for_reading) {
+    if (!bytes)
+        return;
+    memcpy(bytes, intake->bytes + intake->start, intake->count);
+    give_back(intake);
+    intake->bytes = bytes;
+    intake->capacity = capacity;
+    intake->start = 0;
+    intake->is_for_reading = is_for_reading;
+}
+
+/// As much space as a whole message takes, and twice as much as there are bytes.
+static void grow(struct intake *intake) {
+    size_t wanted = READ_CAPACITY;
+    while (wanted / 2 < intake->count && wanted < intake->limit)
+        wanted = wanted > intake->limit / 2 ? intake->limit : wanted * 2;
+    size_t capacity = wanted < intake->limit ? wanted : intake->limit;
+    if (intake->capacity >= capacity)
+        return;
+    char *bytes = wanted == READ_CAPACITY ? atomic_exchange_explicit(&spare_buffer, NULL, memory_order_acq_rel) : NULL;
+    replace(intake, bytes ? bytes : malloc(wanted), capacity, wanted == READ_CAPACITY);
+}
+
+/// Makes space after the bytes. 0, or why there is none.
+static int make_space(struct intake *intake) {
+    if (intake->count == intake->limit)
+        return -EMSGSIZE;
+    grow(intake);
+    // Without memory, the space that there is will do.
+    if (intake->count == intake->capacity)
+        return -ENOMEM;
+    // As many bytes are dropped as are moved, at least, unless there is no other space.
+    if (intake->start >= intake->count || intake->start + intake->count == intake->capacity) {
+        memmove(intake->bytes, intake->bytes + intake->start, intake->count);
+        intake->start = 0;
+    }
+    return 0;
+}
+
+void runloop__intake_settle(struct intake *intake) {
+    if (intake->bytes == intake->first)
+        return;
+    if (intake->count <= intake->first_capacity)
+        replace(intake, intake->first, intake->first_capacity, false);
+    else if (intake->count <= intake->capacity / 4)
+        replace(intake, malloc(intake->count), intake->count, false);
+}
+
+void runloop__intake_drop(struct intake *intake, size_t count) {
+    intake->count -= count;
+    intake->start = intake->count ? intake->start + count : 0;
+}
+
+//===-- life ---------------------------------------------------------------------------------------------------------===//
 
 int runloop__intake_open(struct intake *intake, int descriptor, size_t limit) {
     int flags = fcntl(descriptor, F_GETFL), type;
@@ -20,49 +91,21 @@ int runloop__intake_open(struct intake *intake, int descriptor, size_t limit) {
         return -errno;
     if ((flags & O_ACCMODE) == O_WRONLY)
         return -EBADF;
-    size_t capacity = limit < FIRST_CAPACITY ? limit : FIRST_CAPACITY;
-    char *bytes = malloc(capacity);
-    if (!bytes)
-        return -ENOMEM;
-    *intake = (struct intake){.descriptor = descriptor,
-                              .may_block = !(flags & O_NONBLOCK),
-                              .bytes = bytes,
-                              .capacity = capacity,
-                              .limit = limit};
+    intake->descriptor = descriptor;
+    intake->may_block = !(flags & O_NONBLOCK);
     intake->is_socket = getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0;
+    intake->limit = limit;
+    intake->bytes = intake->first;
+    intake->capacity = intake->first_capacity = limit < sizeof intake->first ? limit : sizeof intake->first;
     return 0;
 }
 
-/// True: the buffer has the capacity, with the bytes at its beginning.
-static bool resize(struct intake *intake, size_t capacity) {
-    char *bytes = realloc(intake->bytes, capacity);
-    if (!bytes)
-        return false;
-    intake->bytes = bytes;
-    intake->capacity = capacity;
-    return true;
+void runloop__intake_close(struct intake *intake) {
+    if (intake->bytes)
+        give_back(intake);
 }
 
-/// Makes space after the bytes, more than there was if the last read has filled it. 0, or why there is none.
-static int make_space(struct intake *intake) {
-    size_t end = intake->start + intake->count;
-    // As many bytes are dropped as are moved, at least, unless there is no other space.
-    if (intake->start > 0 && (intake->start >= intake->count || end == intake->capacity)) {
-        memmove(intake->bytes, intake->bytes + intake->start, intake->count);
-        intake->start = 0;
-    }
-    if (intake->count == intake->limit)
-        return -EMSGSIZE;
-    bool is_full = intake->count == intake->capacity;
-    if (is_full || (intake->was_filled && intake->capacity < LARGE_CAPACITY)) {
-        size_t twice = intake->capacity > intake->limit / 2 ? intake->limit : intake->capacity * 2;
-        size_t wanted = twice > LARGE_CAPACITY ? twice : LARGE_CAPACITY;
-        // Without memory, the space that there is will do.
-        if (!resize(intake, wanted < intake->limit ? wanted : intake->limit) && is_full)
-            return -ENOMEM;
-    }
-    return 0;
-}
+//===-- reading ------------------------------------------------------------------------------------------------------===//
 
 static ptrdiff_t read_once(const struct intake *intake, char *bytes, size_t space) {
     if (intake->is_socket)
@@ -89,13 +132,5 @@ ptrdiff_t runloop__intake_read(struct intake *intake, bool *is_end) {
         return errno == EAGAIN ? 0 : -errno;
     *is_end = count == 0;
     intake->count += (size_t)count;
-    intake->was_filled = end + (size_t)count == intake->capacity;
     return count;
-}
-
-void runloop__intake_drop(struct intake *intake, size_t count) {
-    intake->count -= count;
-    intake->start = intake->count ? intake->start + count : 0;
-    if (intake->count == 0 && intake->capacity > FIRST_CAPACITY && !intake->was_filled)
-        resize(intake, FIRST_CAPACITY);
 }

@@ -85,7 +85,8 @@ static ptrdiff_t write_to_pipe(int descriptor, const struct iovec *pieces, int c
         return write_with_signal_blocked(descriptor, pieces, count);
     // A pipe has no position, which is -1 in two halves.
     ptrdiff_t written = syscall(SYS_pwritev2, descriptor, pieces, (long)count, -1L, -1L, RWF_NOSIGNAL);
-    if (written >= 0 || (errno != EOPNOTSUPP && errno != EINVAL && errno != ENOSYS))
+    // A kernel that doesn't know the flag or the call, or a sandbox that forbids what it doesn't know.
+    if (written >= 0 || (errno != EOPNOTSUPP && errno != EINVAL && errno != ENOSYS && errno != EPERM))
         return written;
     atomic_store_explicit(&is_flag_refused, true, memory_order_relaxed);
     return write_with_signal_blocked(descriptor, pieces, count);
