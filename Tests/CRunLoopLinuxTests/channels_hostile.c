@@ -148,6 +148,30 @@ TEST("a message whose descriptors find no number is an error, and those that did
     runloop_channel_release(channel);
 }
 
+TEST("what a socket's options add to each message costs neither descriptors nor their space") {
+    enum { PASS_PIDFD = 76, MOST = 250 };
+    static const struct header header = {.version = 1, .kind = 1, .descriptors = MOST};
+    int sockets[2], yes = 1;
+    make_sockets(sockets);
+    REQUIRE(setsockopt(sockets[0], SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) == 0);
+    // Without security modules there are no labels, and before Linux 6.5 no pidfds.
+    setsockopt(sockets[0], SOL_SOCKET, SO_PASSSEC, &yes, sizeof yes);
+    setsockopt(sockets[0], SOL_SOCKET, PASS_PIDFD, &yes, sizeof yes);
+    channel = add_channel_with(sockets[0], (runloop_channel_config){.max_descriptors = MOST});
+    hostile = sockets[1];
+    descriptors_before = count_descriptors();
+    for (size_t i = 1; i <= 20; i++) {
+        REQUIRE(throw_packet(header, "d", 1, 0, MOST) > 0);
+        RUN_UNTIL(MODE, received_count == i || ends);
+        EXPECT_EQ(received_descriptors, i * MOST);
+    }
+    EXPECT_EQ(ends, 0);
+    close(taken);
+    EXPECT_EQ(count_descriptors(), descriptors_before);
+    end_channel(channel);
+    close(hostile);
+}
+
 static int make_memory(size_t length, int seals) {
     int memory = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     REQUIRE(memory >= 0 && ftruncate(memory, (off_t)length) == 0);

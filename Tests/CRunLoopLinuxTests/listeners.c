@@ -1,6 +1,7 @@
 // listeners.c — sockets that listen and their connections: addresses, paths, inherited sockets, no descriptors left; counters.
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -84,6 +85,31 @@ static void remove_folder_of(const char *path) {
     snprintf(folder, sizeof folder, "%s", path);
     *strrchr(folder, '/') = 0;
     EXPECT_EQ(rmdir(folder), 0);
+}
+
+static bool sends_without_delay(int descriptor) {
+    int value = 0;
+    socklen_t size = sizeof value;
+    REQUIRE(getsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &value, &size) == 0);
+    return value != 0;
+}
+
+TEST("connections of TCP send without delay, whoever made the socket, and had it queue them before") {
+    struct arrivals arrivals = {0};
+    struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    REQUIRE(bind(listening, (struct sockaddr *)&any, sizeof any) == 0 && listen(listening, 5) == 0);
+    int clients[] = {connect_to(listening), -1};
+    runloop_listener *listener = add_listener(listening, &arrivals);
+    clients[1] = connect_to(listening);
+    RUN_UNTIL(MODE, arrivals.count == 2);
+    for (int i = 0; i < 2; i++) {
+        EXPECT(!sends_without_delay(clients[i]));
+        EXPECT(sends_without_delay(arrivals.kept[i]));
+        close(clients[i]);
+        close(arrivals.kept[i]);
+    }
+    end_listener(listener);
 }
 
 TEST("connections of IPv4, IPv6 and Unix are accepted, non-blocking and closed on exec, with their addresses") {

@@ -3,6 +3,10 @@
 //
 // A channel is one end of a connected SOCK_SEQPACKET socket. The library carries bytes and descriptors; what the bytes mean is the caller's
 // business. The process at the other end need not be trusted: what it sends is limited, and what breaks the protocol ends the channel.
+//
+// There is one thing that it can do, as to any program that receives descriptors: the last close of some files waits, of a socket with
+// SO_LINGER, or on a file system that answers slowly (FUSE, NFS). The kernel closes what a packet contains also if nobody receives it, so no
+// library can prevent that. A loop that must not be held up by processes of other users (`allows_any_user`) needs a thread for such channels.
 #ifndef RUNLOOP_CHANNEL_H
 #define RUNLOOP_CHANNEL_H
 #include "runloop.h"
@@ -65,9 +69,10 @@ typedef struct runloop_channel_config {
 /// and the peer's pidfd); -ENOMEM. After an error the socket remains the caller's. O(1).
 RUNLOOP_EXPORT int runloop_channel_create(int descriptor, const runloop_channel_config *config, runloop_channel **out);
 /// A socket that listens for channels, which is the caller's: a runloop_listener accepts its connections, and each is one for
-/// runloop_channel_create. A relative path is one in $XDG_RUNTIME_DIR. `mode` and `backlog` are those of runloop_listen_unix, 0 for the user
-/// alone; so are the errors, and what becomes of a path that was left behind. -EINVAL also for "@name": anybody may take an abstract name, so
-/// a program that wants one has to make that socket itself. -ENOENT: no directory, or no $XDG_RUNTIME_DIR.
+/// runloop_channel_create. A relative path is one in $XDG_RUNTIME_DIR, which a program with more rights than whoever has started it does not
+/// read (secure_getenv(3)). `mode` and `backlog` are those of runloop_listen_unix, 0 for the user alone; so are the errors, and what becomes of
+/// a path that was left behind. -EINVAL also for "@name": anybody may take an abstract name, so a program that wants one has to make that
+/// socket itself. -ENOENT: no directory, or no $XDG_RUNTIME_DIR.
 RUNLOOP_EXPORT int runloop_channel_listen(const char *path, uint32_t mode, int backlog);
 /// Connects to such a socket. Does not wait. -ECONNREFUSED: nobody listens. -EAGAIN: too many wait to be accepted. -ENOENT, -EACCES,
 /// -ENAMETOOLONG, -EPROTOTYPE, and the errors of runloop_channel_create.
@@ -83,8 +88,9 @@ RUNLOOP_EXPORT int runloop_channel_get_peer(runloop_channel *channel, runloop_pe
 
 /// Sends a copy of the bytes, and the descriptors, which remain the caller's. At most 64 KiB go through the socket, more as a sealed memfd.
 /// -EAGAIN: as much waits as the limits allow; -EMSGSIZE: more than one message may have; -EPIPE: the other end is gone, or the channel has
-/// ended; -EBADF, -EMFILE (descriptors of messages that wait, a memfd), -ETOOMANYREFS, -ENOMEM, -EINVAL, -ECHILD. Then nothing was sent. Any
-/// thread; as every call for a channel, no cancellation point. O(length), a system call.
+/// ended; -EBADF, -EMFILE (descriptors of messages that wait, a memfd), -ETOOMANYREFS, -ENOMEM, -EINVAL, -ECHILD; -ENOSYS or -EPERM if that
+/// takes a memfd, in a sandbox without memfd_create. Then nothing was sent. Any thread; as every call for a channel, no cancellation point.
+/// O(length), a system call.
 RUNLOOP_EXPORT int runloop_channel_send(runloop_channel *channel, const void *bytes, size_t length,
                                         const int *descriptors, size_t descriptor_count);
 

@@ -17,13 +17,17 @@ extern "C" {
 
 /// TCP. `address` is that of an interface as a number, "127.0.0.1", "::1" or "fe80::1%eth0"; "0.0.0.0" is all of IPv4, "::" all of IPv6 and
 /// IPv4. `port` 0 lets the kernel choose one, which runloop_socket_get_port tells. The address may be used again at once after the program's
-/// end (SO_REUSEADDR), and connections send small pieces without delay (TCP_NODELAY). -EINVAL: not a number; -EADDRNOTAVAIL: no such interface.
+/// end (SO_REUSEADDR), and connections send small pieces without delay (TCP_NODELAY). -EINVAL: not such a number ("localhost" is a name, which is
+/// not looked up), no interface after the %, or none where the address needs one; -EADDRNOTAVAIL: no interface has the address.
 RUNLOOP_EXPORT int runloop_listen_tcp(const char *address, uint16_t port, int backlog);
 
-/// A Unix socket with a path. `mode` has the permissions of the path, exactly, from the moment at which it exists; 0 is 0600: nobody but
-/// its owner may connect. A path that a program has left behind, whose socket nobody has any more, is replaced; one whose socket somebody has,
-/// who notices nothing of it, or which is no socket, gives -EADDRINUSE. Programs that do so at the same time exclude one another by a lock of the directory.
-/// -ENAMETOOLONG above 107 bytes; -ENOENT: no such directory.
+/// A Unix socket with a path, in a directory that this user may write to, even if it can't be read. `mode` has the permissions of the path: it
+/// never has more, and exactly these before this returns, whatever the umask is (above it, that needs Linux 6.6 or /proc); 0 is 0600: nobody
+/// but its owner may connect. A path that a program has left behind, whose socket nobody has any more, is replaced; one whose socket somebody
+/// has, who notices nothing of it, or which is no socket, gives -EADDRINUSE. So does a path that somebody else has replaced meanwhile; what is
+/// there then is neither changed nor removed. Does not wait, except to replace a path: at most half a second for the lock (flock) of the
+/// directory by which programs that do so at the same time exclude one another, and then without it. -ENAMETOOLONG above 107 bytes; -ENOENT: no
+/// such directory.
 RUNLOOP_EXPORT int runloop_listen_unix(const char *path, uint32_t mode, int backlog);
 
 /// An abstract Unix socket, which has no path and no permissions: any process in the network namespace may connect.
@@ -51,7 +55,7 @@ RUNLOOP_EXPORT int runloop_socket_get_address(int descriptor, bool of_peer, char
 /// A socket whose connections are accepted.
 typedef struct runloop_listener runloop_listener;
 
-/// The configuration of a listener, which is copied.
+/// The configuration of a listener, which is copied. Whoever made the socket, connections of TCP send small pieces without delay (TCP_NODELAY).
 typedef struct runloop_listener_config {
     runloop_context context;
     int descriptor; ///< A listening socket, which becomes non-blocking.

@@ -11,12 +11,13 @@
 
 enum { MOST_BYTES = sizeof((struct sockaddr_un *)0)->sun_path };
 
-/// The path itself, or in $XDG_RUNTIME_DIR. -EINVAL, -ENAMETOOLONG; -ENOENT: there is no such variable, or it is no path.
+/// The path itself, or in $XDG_RUNTIME_DIR, which a setuid program must not believe. -EINVAL, -ENAMETOOLONG; -ENOENT: there is no such
+/// variable, or it is no path.
 static int resolve(const char *path, char out[MOST_BYTES]) {
     // An abstract name belongs to whoever takes it first.
     if (!path || !*path || *path == '@')
         return -EINVAL;
-    const char *directory = *path == '/' ? "" : getenv("XDG_RUNTIME_DIR");
+    const char *directory = *path == '/' ? "" : secure_getenv("XDG_RUNTIME_DIR");
     if (!directory || (*path != '/' && *directory != '/'))
         return -ENOENT;
     int length = snprintf(out, MOST_BYTES, "%s%s%s", directory, *path == '/' ? "" : "/", path);

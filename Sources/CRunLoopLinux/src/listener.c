@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -19,7 +21,8 @@
 #include "runloop_listener.h"
 #include "socket_address.h"
 
-enum { BUDGET = 16, PAUSE_NS = 100000000 };
+/// The last one is IPPROTO_MPTCP, which older headers lack.
+enum { BUDGET = 16, PAUSE_NS = 100000000, MULTIPATH_TCP = 262 };
 
 struct runloop_listener {
     struct object object;
@@ -28,6 +31,7 @@ struct runloop_listener {
     void (*paused)(runloop_listener *listener, int error, void *info);
     int descriptor;
     bool owns;
+    bool is_tcp;
     uint32_t budget;
     int set, timer;
     _Atomic bool is_short;   ///< no connection can be accepted, which has been told
@@ -47,8 +51,14 @@ struct runloop_listener {
 static int accept_next(const struct runloop_listener *listener) {
     if (listener->is_closed)
         return -EAGAIN;
-    int descriptor = accept4(listener->descriptor, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    return descriptor < 0 ? -errno : descriptor;
+    int descriptor = accept4(listener->descriptor, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC), yes = 1;
+    if (descriptor < 0)
+        return -errno;
+    // Inherited from a socket that somebody else made only if it was set there. A short write would wait for an acknowledgement that the
+    // peer delays.
+    if (listener->is_tcp)
+        setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    return descriptor;
 }
 
 static bool is_shortage(int error) {
@@ -123,10 +133,10 @@ static bool refuse(struct runloop_listener *listener) {
 
 //===-- pauses -------------------------------------------------------------------------------------------------------===//
 
-static void watch_socket(const struct runloop_listener *listener, bool is_watched) {
-    struct epoll_event event = {.events = is_watched ? EPOLLIN : 0};
-    // A socket that was closed meanwhile is not in the set any more.
-    epoll_ctl(listener->set, is_watched ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, listener->descriptor, &event);
+/// HOLDS: lock. The loop comes again soon, whatever happens to the socket.
+static void set_timer(const struct runloop_listener *listener) {
+    const struct itimerspec soon = {.it_value.tv_nsec = PAUSE_NS};
+    timerfd_settime(listener->timer, 0, &soon, NULL);
 }
 
 /// Once for each time in which nothing can be accepted, and once after it.
@@ -139,10 +149,9 @@ static void tell(struct runloop_listener *listener, int error) {
 static void pause_accepting(struct runloop_listener *listener, int error) {
     pthread_mutex_lock(&listener->lock);
     if (!listener->is_closed) {
-        watch_socket(listener, false);
-        const struct itimerspec soon = {.it_value.tv_nsec = PAUSE_NS};
+        epoll_ctl(listener->set, EPOLL_CTL_DEL, listener->descriptor, NULL);
         if (is_shortage(error))
-            timerfd_settime(listener->timer, 0, &soon, NULL);
+            set_timer(listener);
         atomic_store(&listener->is_resting, is_shortage(error));
     }
     pthread_mutex_unlock(&listener->lock);
@@ -153,9 +162,13 @@ static void end_pause(struct runloop_listener *listener) {
     if (read(listener->timer, &expirations, sizeof expirations) != sizeof expirations)
         return;
     pthread_mutex_lock(&listener->lock);
-    atomic_store(&listener->is_resting, false);
-    if (!listener->is_closed)
-        watch_socket(listener, true);
+    struct epoll_event readable = {.events = EPOLLIN};
+    bool is_short = !listener->is_closed &&
+                    epoll_ctl(listener->set, EPOLL_CTL_ADD, listener->descriptor, &readable) < 0 &&
+                    (errno == ENOMEM || errno == ENOSPC);
+    if (is_short)
+        set_timer(listener);
+    atomic_store(&listener->is_resting, is_short);
     pthread_mutex_unlock(&listener->lock);
 }
 
@@ -230,6 +243,13 @@ static void free_listener(void *info) {
     free(listener);
 }
 
+static bool is_tcp(int descriptor) {
+    int protocol = 0;
+    socklen_t size = sizeof protocol;
+    bool is_known = getsockopt(descriptor, SOL_SOCKET, SO_PROTOCOL, &protocol, &size) == 0;
+    return is_known && (protocol == IPPROTO_TCP || protocol == MULTIPATH_TCP);
+}
+
 static int check_socket(int descriptor) {
     int is_listening = 0;
     socklen_t size = sizeof is_listening;
@@ -292,6 +312,7 @@ int runloop_listener_create(const runloop_listener_config *config, runloop_liste
                                           .paused = config->paused,
                                           .descriptor = config->descriptor,
                                           .owns = config->owns,
+                                          .is_tcp = is_tcp(config->descriptor),
                                           .budget = config->budget ? config->budget : BUDGET,
                                           .set = -1,
                                           .timer = -1,

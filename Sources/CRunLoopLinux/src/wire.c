@@ -22,6 +22,9 @@
 #define F_SEAL_GROW 4
 #define F_SEAL_WRITE 8
 #endif
+#ifndef SCM_PIDFD
+#define SCM_PIDFD 4
+#endif
 
 enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE };
 
@@ -139,27 +142,43 @@ static struct incoming *make_incoming(size_t length) {
     return incoming;
 }
 
+/// Space for the descriptors of a packet, and for what else the kernel adds where the socket's options ask for it: the sender's credentials,
+/// its label, which has no more than a page, and a descriptor of its process.
+union received_control {
+    char bytes[CMSG_SPACE(WIRE_MOST_DESCRIPTORS * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(4096) +
+               CMSG_SPACE(sizeof(int))];
+    struct cmsghdr alignment;
+};
+
+/// Keeps the descriptors that were sent, and closes those that the kernel has added. In place of one that finds no number there is an error.
 static void take_descriptors(struct incoming *incoming, struct msghdr *message) {
     for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part; part = CMSG_NXTHDR(message, part)) {
-        if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
+        bool are_sent = part->cmsg_type == SCM_RIGHTS;
+        if (part->cmsg_level != SOL_SOCKET || (!are_sent && part->cmsg_type != SCM_PIDFD))
             continue;
-        size_t size = part->cmsg_len - CMSG_LEN(0);
-        memcpy(incoming->descriptors + incoming->message.descriptor_count, CMSG_DATA(part), size);
-        incoming->message.descriptor_count += size / sizeof(int);
+        size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (size_t i = 0; i < count; i++) {
+            int descriptor;
+            memcpy(&descriptor, CMSG_DATA(part) + i * sizeof descriptor, sizeof descriptor);
+            if (are_sent && incoming->message.descriptor_count < WIRE_MOST_DESCRIPTORS)
+                incoming->descriptors[incoming->message.descriptor_count++] = descriptor;
+            else if (descriptor >= 0)
+                close(descriptor);
+        }
     }
 }
 
 /// Fills a structure that has space for the packet's bytes.
 static int receive_packet(int socket, struct incoming *incoming) {
     struct iovec parts[] = {{&incoming->header, sizeof incoming->header}, {incoming->bytes, incoming->message.length}};
-    union control control;
+    union received_control control;
     struct msghdr message = {
         .msg_iov = parts, .msg_iovlen = 2, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
     ssize_t size = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (size < 0)
         return -errno;
     take_descriptors(incoming, &message);
-    // There is space for as many as the kernel passes, so it was the process that has no more numbers.
+    // There is space for all that the kernel passes, so it was the process that has no more numbers.
     if (message.msg_flags & MSG_CTRUNC)
         return -EMFILE;
     bool is_whole = !(message.msg_flags & MSG_TRUNC);
