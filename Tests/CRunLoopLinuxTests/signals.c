@@ -197,6 +197,42 @@ TEST("what is ignored is left ignored, unless it is forced") {
     end_signal(left);
 }
 
+/// What standard error is told while an object for each of two signals, or for one, is made and ended.
+static const char *text_of_creation(const int32_t *numbers, size_t count, bool is_shutdown, bool force) {
+    static char text[4096];
+    int ends[2], saved = dup(STDERR_FILENO);
+    REQUIRE(pipe2(ends, O_NONBLOCK | O_CLOEXEC) == 0 && dup2(ends[1], STDERR_FILENO) >= 0);
+    runloop_shutdown *shutdown = NULL;
+    runloop_signal *signal = NULL;
+    const runloop_shutdown_config of_shutdown = {.numbers = numbers, .count = count, .limit_ns = RUNLOOP_NEVER};
+    const runloop_signal_config of_signal = {.number = numbers[0], .force = force};
+    int result =
+        is_shutdown ? runloop_shutdown_create(&of_shutdown, &shutdown) : runloop_signal_create(&of_signal, &signal);
+    ssize_t length = read(ends[0], text, sizeof text - 1);
+    text[length > 0 ? length : 0] = 0;
+    REQUIRE(dup2(saved, STDERR_FILENO) >= 0);
+    EXPECT_EQ(result, 0);
+    runloop_shutdown_release(shutdown);
+    runloop_signal_release(signal);
+    close(ends[0]);
+    close(ends[1]);
+    close(saved);
+    return text;
+}
+
+TEST("R150 what waits for ignored signals alone is told so, once for each signal, unless it is forced") {
+    signal(SIGHUP, SIG_IGN);
+    signal(SIGINT, SIG_IGN);
+    EXPECT_EQ(text_of_creation((const int32_t[]){SIGINT}, 1, false, true)[0], 0);
+    EXPECT_EQ(text_of_creation((const int32_t[]){SIGUSR1}, 1, false, false)[0], 0);
+    // One of a shutdown's signals is enough.
+    EXPECT_EQ(text_of_creation((const int32_t[]){SIGTERM, SIGINT}, 2, true, false)[0], 0);
+    EXPECT(strstr(text_of_creation((const int32_t[]){SIGINT}, 1, false, false),
+                  "The signal 2 is ignored in this process"));
+    EXPECT_EQ(text_of_creation((const int32_t[]){SIGINT}, 1, false, false)[0], 0);
+    EXPECT(strstr(text_of_creation((const int32_t[]){SIGHUP, SIGINT}, 2, true, false), "The signal 1 is ignored"));
+}
+
 TEST("a handler that was saved and put back, as old libraries do, is still ours to remove") {
     struct tally tally = {0};
     runloop_signal *caught = add_signal(MODE, SIGUSR1, &tally);

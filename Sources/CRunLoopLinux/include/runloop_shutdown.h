@@ -14,6 +14,9 @@ extern "C" {
 /// A second signal ends the process at once, as it does by default: even if the loop's thread hangs, and has not begun. So does a limit
 /// that has passed. (What arrives within a quarter of a second after the first belongs to it: some senders signal a process, and then its
 /// group.)
+///
+/// The limit is kept by a timer of the kernel's or, where there is none (a sandbox, or RLIMIT_SIGPENDING), by a thread that begins with the
+/// shutdown. If there is no thread left either, the shutdown has no limit, and a text on standard error says so, unless diagnostics are disabled.
 typedef struct runloop_shutdown runloop_shutdown;
 
 /// The configuration of a shutdown, which is copied.

@@ -32,7 +32,8 @@ typedef struct runloop_signal_config {
     runloop_context context;
     int32_t number; ///< SIGTERM, SIGRTMIN + 1, …
     /// Also catches a signal that is ignored when this is the first object for it. A process that was started with a signal ignored
-    /// (`nohup` does that with SIGHUP) is expected to leave it so.
+    /// (`nohup` does that with SIGHUP) is expected to leave it so. Without this the source is never called then, which a diagnostic on
+    /// standard error says, once for each signal.
     bool force;
     /// On the loop's thread, in the modes of the source. A standard signal: once for all arrivals since the last call. A real-time signal:
     /// once for each arrival, in order; arrivals beyond some 2,000 that wait (128 where the user's pipes are many) keep no details and are
@@ -41,10 +42,11 @@ typedef struct runloop_signal_config {
 } runloop_signal_config;
 
 /// Catches a signal, from now on: arrivals wait until the source is in a mode that runs. The signal loses its effect, except that a handler
-/// which was installed before is called as well, on the thread that received the signal. System calls that a signal interrupts are
-/// restarted (SA_RESTART). When the last object for the signal ends, its former handling is restored, unless another handler has been
-/// installed meanwhile. In a forked child of any kind the first signal restores it, and takes effect accordingly; exec resets it to the
-/// default. -EINVAL: no such number; SIGKILL and SIGSTOP; faults of a thread, which would recur at once (SIGSEGV, SIGBUS, SIGFPE, SIGILL,
+/// which was installed before is called as well, on the thread that received the signal: with the signals of its sa_mask blocked, and this
+/// one too unless it has SA_NODEFER; with SA_RESETHAND only once, after which the default action takes its place. System calls that a signal
+/// interrupts are restarted (SA_RESTART). When the last object for the signal ends, its former handling is restored, unless another handler
+/// has been installed meanwhile. In a forked child of any kind, also one that has its parent's pid in a namespace of its own, the first signal
+/// restores it, and takes effect accordingly; exec resets it to the default. -EINVAL: no such number; SIGKILL and SIGSTOP; faults of a thread, which would recur at once (SIGSEGV, SIGBUS, SIGFPE, SIGILL,
 /// SIGTRAP, SIGSYS). -EMFILE, -ENFILE (two descriptors), -ENOMEM. O(1); a signal costs O(objects of the library that catch signals).
 RUNLOOP_EXPORT int runloop_signal_create(const runloop_signal_config *config, runloop_signal **out);
 RUNLOOP_EXPORT runloop_signal *runloop_signal_retain(runloop_signal *signal);

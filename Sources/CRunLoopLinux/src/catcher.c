@@ -35,8 +35,8 @@ struct catcher {
     _Atomic uint32_t users;
     // Constant while it is open: what is caught and how, and the pipe.
     uint64_t signals;
-    /// Who made the pipe. A forked child has the same pipe, and its signals are not the parent's.
-    pid_t process;
+    /// The process that made the pipe. A forked child has the same pipe, and its signals are not the parent's.
+    uint32_t generation;
     int reader, writer;
     unsigned flags;
     /// Arrivals that did not fit in the pipe.
@@ -48,18 +48,24 @@ struct catcher {
 /// The newest catcher, from which all others are found. Stored with release, once each is complete.
 static _Atomic(struct catcher *) newest;
 
+enum { FOR_EVER, ONCE, SPENT };
+
 /// What a signal did before it was caught.
 struct former {
     struct sigaction action; ///< complete before the handler is installed; changed only while it is not installed
     /// The handler that is called as well, of one of the two kinds, or NULL. They outlive the catching, for handlers that run late.
     _Atomic(void (*)(int, siginfo_t *, void *)) informed;
     _Atomic(void (*)(int)) plain;
+    /// SA_RESETHAND: it is called once, and then the default action takes its place.
+    _Atomic int lifetime;
 };
 
-/// Everything but `process` and the handlers in `formers` is guarded by `lock`.
+/// Everything but `generation`, `process` and the handlers in `formers` is guarded by `lock`.
 static struct {
     fork_lock lock;
-    /// The process whose signals these are. The handler compares it with its own.
+    /// The process whose signals these are: the core's generation, which each forked child changes, even one that has the pid of its parent in a
+    /// namespace of its own; and the pid, which is another one in a child that has the memory of its parent, the generation too (vfork).
+    _Atomic uint32_t generation;
     _Atomic pid_t process;
     unsigned catchers[LAST_SIGNAL + 1]; ///< how many there are for each signal
     struct former formers[LAST_SIGNAL + 1];
@@ -125,9 +131,18 @@ static struct catcher_record record_of(int number, const siginfo_t *info) {
     return record;
 }
 
-static bool call_former(int number, siginfo_t *info, void *context) {
-    void (*informed)(int, siginfo_t *, void *) = atomic_load(&table.formers[number].informed);
-    void (*plain)(int) = atomic_load(&table.formers[number].plain);
+/// What the former handling is by now.
+static struct sigaction former_action(const struct former *former) {
+    struct sigaction action = former->action;
+    if (atomic_load(&former->lifetime) == SPENT)
+        action.sa_handler = SIG_DFL;
+    return action;
+}
+
+/// Its mask and SA_NODEFER are those of the handler that calls it: see `install`.
+static bool call_handler(const struct former *former, int number, siginfo_t *info, void *context) {
+    void (*informed)(int, siginfo_t *, void *) = atomic_load(&former->informed);
+    void (*plain)(int) = atomic_load(&former->plain);
     if (informed)
         informed(number, info, context);
     else if (plain)
@@ -135,11 +150,23 @@ static bool call_former(int number, siginfo_t *info, void *context) {
     return informed || plain;
 }
 
+static void call_former(int number, siginfo_t *info, void *context) {
+    struct former *former = &table.formers[number];
+    int lifetime = ONCE;
+    if (atomic_compare_exchange_strong(&former->lifetime, &lifetime, SPENT) || lifetime == FOR_EVER)
+        call_handler(former, number, info, context);
+}
+
 /// In a process that was forked, and in one that shares the memory of its parent for a while (vfork), so it changes nothing in memory.
 static void give_back(int number, pid_t process, siginfo_t *info, void *context) {
-    sigaction(number, &table.formers[number].action, NULL);
+    const struct former *former = &table.formers[number];
+    struct sigaction action = former_action(former);
+    int lifetime = atomic_load(&former->lifetime);
+    if (lifetime == ONCE)
+        action.sa_handler = SIG_DFL;
+    sigaction(number, &action, NULL);
     // Without a handler, the signal takes effect when this handler returns.
-    if (!call_former(number, info, context))
+    if (lifetime == SPENT || !call_handler(former, number, info, context))
         kill(process, number);
 }
 
@@ -151,7 +178,8 @@ static bool has_info(int number) {
 
 static __attribute__((noinline)) void receive(int number, siginfo_t *info, void *context) {
     pid_t process = getpid();
-    if (atomic_load(&table.process) != process) {
+    uint32_t generation = runloop_fork_generation();
+    if (atomic_load(&table.generation) != generation || atomic_load(&table.process) != process) {
         give_back(number, process, info, context);
         return;
     }
@@ -160,7 +188,7 @@ static __attribute__((noinline)) void receive(int number, siginfo_t *info, void 
          catcher = catcher->next) {
         if (!enter(catcher))
             continue;
-        if (catcher->process == process && (catcher->signals & catcher_bit(number)))
+        if (catcher->generation == generation && (catcher->signals & catcher_bit(number)))
             deliver(catcher, &record);
         leave(catcher);
     }
@@ -214,6 +242,7 @@ static int install(int number) {
         former->action = action;
         atomic_store(&former->informed, is_function && (action.sa_flags & SA_SIGINFO) ? action.sa_sigaction : NULL);
         atomic_store(&former->plain, is_function && !(action.sa_flags & SA_SIGINFO) ? action.sa_handler : NULL);
+        atomic_store(&former->lifetime, is_function && (action.sa_flags & SA_RESETHAND) ? ONCE : FOR_EVER);
     }
     // SA_ONSTACK: some languages have threads whose own stack is too small.
     struct sigaction ours = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
@@ -221,15 +250,20 @@ static int install(int number) {
     ours.sa_flags |= former->action.sa_flags & (SA_NOCLDSTOP | SA_NOCLDWAIT);
     if (number == SIGCHLD && former->action.sa_handler == SIG_IGN)
         ours.sa_flags |= SA_NOCLDWAIT;
+    // A handler that is called as well relies on what is blocked meanwhile.
     sigemptyset(&ours.sa_mask);
+    if (atomic_load(&former->informed) || atomic_load(&former->plain)) {
+        ours.sa_mask = former->action.sa_mask;
+        ours.sa_flags |= former->action.sa_flags & SA_NODEFER;
+    }
     return sigaction(number, &ours, NULL) ? -errno : 0;
 }
 
 /// Leaves alone what others have installed since. HOLDS: table.lock
 static void restore(int number) {
-    struct sigaction action;
+    struct sigaction action, former = former_action(&table.formers[number]);
     if (sigaction(number, NULL, &action) == 0 && is_ours(&action))
-        sigaction(number, &table.formers[number].action, NULL);
+        sigaction(number, &former, NULL);
 }
 
 static bool is_ignored(int number) {
@@ -238,8 +272,10 @@ static bool is_ignored(int number) {
 }
 
 /// In a forked child, what the parent caught has its former effect again. HOLDS: table.lock
-static void begin_process(pid_t process) {
-    if (atomic_load(&table.process) == process)
+static void begin_process(void) {
+    uint32_t generation = runloop_fork_generation();
+    pid_t process = getpid();
+    if (atomic_load(&table.generation) == generation && atomic_load(&table.process) == process)
         return;
     for (int number = 1; number <= LAST_SIGNAL; number++) {
         if (table.catchers[number])
@@ -247,6 +283,7 @@ static void begin_process(pid_t process) {
         table.catchers[number] = 0;
     }
     atomic_store(&table.process, process);
+    atomic_store(&table.generation, generation);
 }
 
 /// HOLDS: table.lock
@@ -300,7 +337,7 @@ static int open_catcher(uint64_t signals, unsigned flags, struct catcher **out) 
     }
     catcher->signals = signals;
     catcher->flags = flags;
-    catcher->process = atomic_load(&table.process);
+    catcher->generation = atomic_load(&table.generation);
     catcher->reader = ends[0];
     catcher->writer = ends[1];
     atomic_store(&catcher->unrecorded, 0);
@@ -312,8 +349,9 @@ static int open_catcher(uint64_t signals, unsigned flags, struct catcher **out) 
 }
 
 int runloop__catcher_open(uint64_t signals, unsigned flags, struct catcher **out) {
+    uint64_t wanted = signals;
     fork_lock_take(&table.lock);
-    begin_process(getpid());
+    begin_process();
     for (int number = 1; number <= LAST_SIGNAL && !(flags & CATCHER_FORCES); number++)
         if ((signals & catcher_bit(number)) && !table.catchers[number] && is_ignored(number))
             signals &= ~catcher_bit(number);
@@ -323,6 +361,8 @@ int runloop__catcher_open(uint64_t signals, unsigned flags, struct catcher **out
         leave(*out);
     }
     fork_lock_give(&table.lock);
+    if (result == 0 && !signals)
+        runloop__note_ignored(wanted);
     return result;
 }
 
@@ -331,7 +371,7 @@ static void end(struct catcher *catcher) {
     if (atomic_load(&catcher->users) & ENDED)
         return;
     // An inherited one is not counted here.
-    if (catcher->process == atomic_load(&table.process) && catcher->process == getpid())
+    if (catcher->generation == atomic_load(&table.generation) && catcher->generation == runloop_fork_generation())
         end_catching(catcher->signals);
     atomic_fetch_or(&catcher->users, ENDED);
 }

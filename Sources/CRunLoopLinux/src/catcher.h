@@ -39,6 +39,8 @@ enum {
 
 /// Begins to catch the signals. 0; -EMFILE, -ENFILE, -ENOMEM, -EINVAL.
 int runloop__catcher_open(uint64_t signals, unsigned flags, struct catcher **out);
+/// Notes on standard error, once for each signal, that none of these is caught since they are ignored: whoever waits for them waits for ever.
+void runloop__note_ignored(uint64_t signals);
 /// Readable when there are records.
 int runloop__catcher_descriptor(const struct catcher *catcher);
 /// Those of the signals that are caught; none after the end.

@@ -1,10 +1,13 @@
 // shutdown.c — the end of the program by a signal: work in order, a limit, and a second signal that does not wait.
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "catcher.h"
 #include "fork_lock.h"
@@ -30,14 +33,52 @@ struct runloop_shutdown {
     struct work *first;
 };
 
-/// The kernel sends the signal again when the limit has passed, and the handler ends the process even if the loop's thread hangs. If it has
-/// no timer left, there is no limit.
+struct limit {
+    int number;
+    struct timespec left;
+};
+
+static void *end_at_limit(void *info) {
+    struct limit limit = *(struct limit *)info;
+    free(info);
+    while (clock_nanosleep(CLOCK_MONOTONIC, 0, &limit.left, &limit.left) == EINTR)
+        ;
+    runloop_end_process_by_signal(limit.number);
+    return NULL;
+}
+
+/// It has all signals blocked, since a handler could keep it.
+static bool start_limit_thread(int number, struct timespec left) {
+    struct limit *limit = malloc(sizeof *limit);
+    if (!limit)
+        return false;
+    *limit = (struct limit){.number = number, .left = left};
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_t thread;
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&thread, NULL, end_at_limit, limit);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error)
+        free(limit);
+    else
+        pthread_detach(thread);
+    return !error;
+}
+
+/// The kernel sends the signal again when the limit has passed, and the handler ends the process even if the loop's thread hangs. Where it
+/// has no such timer (a sandbox, or too many signals of the user's wait), a thread does the same.
 static void start_limit(int number, int64_t limit_ns) {
     struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = number};
     struct itimerspec limit = {.it_value = {.tv_sec = limit_ns / 1000000000, .tv_nsec = limit_ns % 1000000000}};
     timer_t timer;
-    if (limit_ns != RUNLOOP_FOREVER && timer_create(CLOCK_MONOTONIC, &event, &timer) == 0)
-        timer_settime(timer, 0, &limit, NULL);
+    if (limit_ns == RUNLOOP_FOREVER)
+        return;
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) == 0 && timer_settime(timer, 0, &limit, NULL) == 0)
+        return;
+    if (!start_limit_thread(number, limit.it_value) && runloop_diagnostics_are_enabled())
+        dprintf(STDERR_FILENO,
+                "runloop: This shutdown has no limit, since there is neither a timer nor a thread left for it.\n");
 }
 
 static struct work *next_work(runloop_shutdown *shutdown) {
