@@ -136,7 +136,8 @@ static void use_namespace(void) {
 
 TEST("in a time namespace, dates of the boot clock are the namespace's") {
     // Only the superuser, of a user namespace for instance, may make one.
-    REQUIRE(unshare(geteuid() == 0 ? CLONE_NEWTIME : CLONE_NEWTIME | CLONE_NEWUSER) == 0);
+    if (unshare(geteuid() == 0 ? CLONE_NEWTIME : CLONE_NEWTIME | CLONE_NEWUSER) < 0)
+        LEAVE_OUT("This process may not make a time namespace.");
     const char offset[] = "boottime 1000000 0\n";
     int file = open("/proc/self/timens_offsets", O_WRONLY | O_CLOEXEC);
     REQUIRE(file >= 0 && write(file, offset, sizeof offset - 1) == sizeof offset - 1);

@@ -1,4 +1,6 @@
 // ports.c — ports: messages, space, modes, fairness, ends.
+#include <poll.h>
+
 #include "ports.h"
 
 TEST("messages are received in order, one in each iteration, whatever they contain") {
@@ -59,10 +61,13 @@ TEST("a full port refuses, by count and by bytes; its own thread can't wait for 
     end_port(port);
 }
 
+static _Atomic bool has_timed_out;
+
 static void *send_and_wait(void *argument) {
     int64_t deadline = runloop_get_now_ns(NULL) + 30 * MS;
     EXPECT_EQ(runloop_port_send(argument, "late", 4, deadline), -ETIMEDOUT);
     EXPECT(runloop_get_now_ns(NULL) >= deadline);
+    has_timed_out = true;
     return (void *)(intptr_t)runloop_port_send(argument, "waited", 6, RUNLOOP_NEVER);
 }
 
@@ -72,8 +77,8 @@ TEST("a sender waits for space until its deadline, or until there is space") {
     EXPECT_EQ(send_text(port, "first"), 0);
     pthread_t thread;
     REQUIRE(pthread_create(&thread, NULL, send_and_wait, port) == 0);
-    // Until the deadline has passed, there is no space.
-    pass_time(60 * MS);
+    // Until then there is no space.
+    WAIT_UNTIL(has_timed_out);
     RUN_UNTIL(MODE, trace_contains("waited"));
     void *result;
     REQUIRE(pthread_join(thread, &result) == 0);
@@ -329,6 +334,41 @@ TEST("a forked child has no inherited ports, and changes nothing in its parent")
     EXPECT_TEXT(answer.text, "reply");
     runloop_request_release(kept);
     end_port(shared);
+}
+
+//===-- hosted runs --------------------------------------------------------------------------------------------------===//
+
+static bool host_is_called(void) {
+    struct pollfd host = {.fd = runloop_hosted_descriptor(), .events = POLLIN};
+    return poll(&host, 1, 30000) == 1;
+}
+
+static void host_until_idle(void) {
+    while (runloop_hosted_iterate(RUNLOOP_FOREVER) == -EAGAIN)
+        continue;
+}
+
+TEST("R104 messages, requests and replies of the host's own code are delivered while its hosted run sleeps") {
+    runloop_port *port = add_port();
+    EXPECT_EQ(runloop_hosted_begin(MODE), 0);
+    host_until_idle();
+    EXPECT_EQ(send_text(port, "message"), 0);
+    EXPECT(host_is_called());
+    host_until_idle();
+    EXPECT_TRACE("message");
+    keeps_requests = true;
+    struct answer answer = {0};
+    ask(port, port, "request", &answer);
+    EXPECT(host_is_called());
+    host_until_idle();
+    EXPECT_TRACE("request");
+    EXPECT_EQ(runloop_request_reply(kept, "reply", 5), 0);
+    EXPECT(host_is_called());
+    host_until_idle();
+    EXPECT_ANSWER(answer, 0);
+    runloop_request_release(kept);
+    EXPECT_EQ(runloop_hosted_end(), 0);
+    end_port(port);
 }
 
 TEST("a port needs no descriptor") {

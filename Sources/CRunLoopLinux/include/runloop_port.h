@@ -107,7 +107,7 @@ RUNLOOP_EXPORT int runloop_port_request(runloop_port *port, const void *bytes, s
 
 /// Cancels a request that was sent through `asker`: `discard` is called for it, on this thread as a rule, and `replied` is not. If it was not
 /// received yet, it will not be; otherwise its receiver can learn that nobody awaits a reply. -ENOENT: `replied` has been called or is being
-/// called, or it was cancelled. Any thread. O(requests of the asker).
+/// called, or it was cancelled, or the asker has ended. Any thread. O(requests of the asker).
 RUNLOOP_EXPORT int runloop_port_cancel(runloop_port *asker, uint64_t id);
 
 /// Sends a request, and blocks the thread until it is answered or the deadline has passed, an instant of CLOCK_MONOTONIC. The thread's own

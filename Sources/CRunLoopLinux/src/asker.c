@@ -1,4 +1,7 @@
 // asker.c — the requests that a port has sent, by number and by deadline; and threads that wait for their one.
+//
+// A request is in one of its asker's rings from before its receiver can see it until it is called out: among those that are asked, and then,
+// from the moment of its answer, among the answered ones. So whoever cancels it finds it.
 
 #include <errno.h>
 
@@ -7,36 +10,43 @@
 
 //===-- the asking side ----------------------------------------------------------------------------------------------===//
 
-/// Puts a request that is in its receiver already among those of its asker. Its answerer may have been here. False: the asker has ended,
-/// and has to be told.
-static bool enter_asker(runloop_request *request) {
+/// HOLDS: asker.
+static void insert_by_deadline(runloop_port *asker, runloop_request *request) {
+    struct link *position = &asker->untimed;
+    if (request->config.deadline_ns != RUNLOOP_NEVER) {
+        for (position = &asker->timed; position->previous != &asker->timed; position = position->previous) {
+            const runloop_request *earlier = LINK_OWNER(position->previous, runloop_request, by_asker);
+            if (earlier->config.deadline_ns <= request->config.deadline_ns)
+                break;
+        }
+    }
+    link_insert_before(position, &request->by_asker);
+}
+
+/// Gives the request a number, by which it can be cancelled from now on until its reply is called out. -EPIPE if the asker has ended.
+static int enter_asker(runloop_request *request) {
     runloop_port *asker = request->asker;
     fork_lock_take(&asker->lock);
-    bool has_ended = !asker->source;
-    if (!has_ended && runloop_request_is_awaited(request)) {
-        struct link *position = &asker->untimed;
-        if (request->config.deadline_ns != RUNLOOP_NEVER) {
-            for (position = &asker->timed; position->previous != &asker->timed; position = position->previous) {
-                const runloop_request *earlier = LINK_OWNER(position->previous, runloop_request, by_asker);
-                if (earlier->config.deadline_ns <= request->config.deadline_ns)
-                    break;
-            }
-        }
-        link_insert_before(position, &request->by_asker);
+    int result = asker->source ? 0 : -EPIPE;
+    if (result == 0) {
+        request->id = ++asker->last_id;
+        insert_by_deadline(asker, request);
         if (asker->timed.next == &request->by_asker)
             runloop_timer_set_fire_date(asker->timer, request->config.deadline_ns);
     }
     fork_lock_give(&asker->lock);
-    return !has_ended;
+    return result;
 }
 
-/// -EPIPE if it has ended.
-static int take_id(runloop_port *asker, uint64_t *id) {
-    fork_lock_take(&asker->lock);
-    *id = ++asker->last_id;
-    int result = asker->source ? 0 : -EPIPE;
-    fork_lock_give(&asker->lock);
-    return result;
+/// Of a request that its receiver did not take. False if the asker has ended meanwhile, and has discarded it.
+static bool leave_asker(runloop_request *request) {
+    if (!runloop__request_claim(request))
+        return false;
+    fork_lock_take(&request->asker->lock);
+    link_remove(&request->by_asker);
+    fork_lock_give(&request->asker->lock);
+    runloop__request_release_memory(request);
+    return true;
 }
 
 int runloop_port_request(runloop_port *port, const void *bytes, size_t length, const runloop_request_config *config,
@@ -46,9 +56,6 @@ int runloop_port_request(runloop_port *port, const void *bytes, size_t length, c
     int result = runloop__port_check(port);
     if (result == 0)
         result = runloop__port_check(config->asker);
-    uint64_t number = 0;
-    if (result == 0)
-        result = take_id(config->asker, &number);
     runloop_request *request = NULL;
     if (result == 0)
         result = runloop__request_make(port, config->asker, bytes, length, &request);
@@ -57,22 +64,21 @@ int runloop_port_request(runloop_port *port, const void *bytes, size_t length, c
     request->config = *config;
     if (config->deadline_ns <= 0)
         request->config.deadline_ns = RUNLOOP_NEVER;
-    request->id = number;
-    // Once it is in the queue, it may be answered and freed at any time.
-    runloop__request_keep(request);
-    result = runloop__port_enqueue(port, &request->queued, 0);
+    result = enter_asker(request);
     if (result < 0) {
         runloop__request_unmake(request);
         return result;
     }
-    if (id)
-        *id = number;
-    if (!enter_asker(request) && runloop__request_claim(request)) {
-        runloop__request_leave_receiver(request);
+    // Once it is in the queue, it may be answered and freed at any time.
+    uint64_t number = request->id;
+    result = runloop__port_enqueue(port, &request->queued, 0);
+    if (result < 0) {
+        if (!leave_asker(request))
+            result = 0;
         runloop__request_release_memory(request);
-        result = -EPIPE;
     }
-    runloop__request_release_memory(request);
+    if (result == 0 && id)
+        *id = number;
     return result;
 }
 
@@ -142,33 +148,50 @@ void runloop__requests_by_port_end(runloop_port *port) {
     }
 }
 
-/// With a reference. NULL: none is due, and the timer waits for the next one.
-static runloop_request *take_due(runloop_port *port) {
-    runloop_request *request = NULL;
+/// HOLDS: port. The first request, if it is due; otherwise NULL, and the timer waits for it.
+static runloop_request *first_due(runloop_port *port) {
+    if (!port->timer)
+        return NULL;
+    runloop_request *first = NULL;
+    if (!link_is_alone(&port->timed))
+        first = LINK_OWNER(port->timed.next, runloop_request, by_asker);
+    int64_t due_ns = first ? first->config.deadline_ns : RUNLOOP_NEVER;
+    if (first && due_ns <= runloop_get_now_ns(port->loop))
+        return first;
+    runloop_timer_set_fire_date(port->timer, due_ns);
+    return NULL;
+}
+
+/// It goes from those that are asked to the answered ones at once, so that it can be cancelled at any time before it is called out. False
+/// if none is due.
+static bool time_out_first(runloop_port *port) {
+    runloop_source *source = NULL;
     fork_lock_take(&port->lock);
-    if (port->timer) {
-        int64_t next_ns = RUNLOOP_NEVER;
-        if (!link_is_alone(&port->timed)) {
-            request = LINK_OWNER(port->timed.next, runloop_request, by_asker);
-            next_ns = request->config.deadline_ns;
-        }
-        if (request && next_ns <= runloop_get_now_ns(port->loop)) {
-            link_remove(&runloop__request_keep(request)->by_asker);
-        } else {
-            request = NULL;
-            runloop_timer_set_fire_date(port->timer, next_ns);
-        }
+    runloop_request *request = first_due(port);
+    bool is_ours = request && runloop__request_claim(request);
+    if (request) {
+        runloop__request_keep(request);
+        link_remove(&request->by_asker);
+        // Otherwise its answerer is on the way.
+        link_insert_before(is_ours ? &port->answers : &port->untimed, &request->by_asker);
+    }
+    if (is_ours) {
+        request->result = -ETIMEDOUT;
+        source = runloop__port_mark(port);
     }
     fork_lock_give(&port->lock);
-    return request;
+    if (!request)
+        return false;
+    if (is_ours)
+        runloop__request_leave_receiver(request);
+    runloop__port_wake(port, source);
+    runloop__request_release_memory(request);
+    return true;
 }
 
 void runloop__requests_time_out(runloop_port *port) {
-    runloop_request *request;
-    while ((request = take_due(port))) {
-        runloop__request_fail(request, -ETIMEDOUT);
-        runloop__request_release_memory(request);
-    }
+    while (time_out_first(port))
+        continue;
 }
 
 //===-- a thread that waits ------------------------------------------------------------------------------------------===//

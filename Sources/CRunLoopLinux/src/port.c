@@ -60,8 +60,7 @@ void runloop__port_wake(runloop_port *port, runloop_source *source) {
     if (!source)
         return;
     runloop_source_signal(source);
-    // The loop's own thread looks for signalled sources before it sleeps.
-    if (!runloop_is_current(port->loop))
+    if (runloop_needs_wake_up(port->loop))
         runloop_wake_up(port->loop);
     runloop_source_release(source);
 }
