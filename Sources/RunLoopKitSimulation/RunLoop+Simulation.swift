@@ -1,4 +1,5 @@
 internal import CRunLoopCore
+internal import CRunLoopOverlay
 public import RunLoopKit
 internal import Synchronization
 
@@ -87,7 +88,7 @@ extension RunLoop {
         /// Gives the calling thread's loop the simulation's time, and its turns.
         @discardableResult
         private static func joinSchedule(_ schedule: Schedule, _ name: String) -> Int {
-            let member = schedule.join(name, descriptor: runloop_hosted_descriptor())
+            let member = schedule.join(name, descriptor: runloop__set_descriptor(runloop_current()))
             let place = Place(schedule, member)
             var clock = runloop_clock(
                 context: Unmanaged.passUnretained(place).toOpaque(),

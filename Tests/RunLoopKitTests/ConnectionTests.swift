@@ -63,6 +63,22 @@ import Testing
         await #expect(throws: RunLoop.Error.invalid) { try await connection.writer.write("x") }
     }
 
+    @Test("Connections of a socket from elsewhere send without delay")
+    func withoutDelay() async throws {
+        let thread = try RunLoop.Thread()
+        let listening = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        try #require(listen(listening, 5) == 0)
+        let listener = try RunLoop.Listener(.descriptor(listening), on: thread.loop)
+        let client = try connect(to: listener)
+        for try await connection in listener.connections {
+            var (isSet, size): (CInt, socklen_t) = (0, 4)
+            getsockopt(connection.fileDescriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &isSet, &size)
+            #expect(isSet != 0)
+            break
+        }
+        close(client)
+    }
+
     @Test("Connections that nobody takes wait in the kernel, and a cancelled wait takes none")
     func waiting() async throws {
         let thread = try RunLoop.Thread()
@@ -97,12 +113,14 @@ import Testing
         let listener = try RunLoop.Listener(.tcp(port: 0), on: thread.loop)
         let port = try #require(listener.port)
         #expect(throws: RunLoop.Error.addressInUse) { try RunLoop.Listener(.tcp(port: port), on: thread.loop) }
-        #expect(throws: RunLoop.Error.invalid) { try RunLoop.Listener(.tcp("localhost", port: 0), on: thread.loop) }
+        #expect(throws: RunLoop.Error.invalidAddress) {
+            try RunLoop.Listener(.tcp("localhost", port: 0), on: thread.loop)
+        }
         for address in [
             RunLoop.Listener.Address.tcp("127.0.0.1\0", port: 0), .unix("/tmp/runloop-\(getpid())\0"),
             .abstract("a\0b"),
         ] {
-            #expect(throws: RunLoop.Error.invalid) { try RunLoop.Listener(address, on: thread.loop) }
+            #expect(throws: RunLoop.Error.invalidAddress) { try RunLoop.Listener(address, on: thread.loop) }
         }
         #expect(throws: RunLoop.Error.addressNotAvailable) {
             try RunLoop.Listener(.tcp("192.0.2.1", port: 0), on: thread.loop)
@@ -171,6 +189,105 @@ import Testing
         }
         #expect(outcome.withLock { $0 } == .timedOut)
         close(other)
+    }
+
+    @Test("What has arrived counts, read or not, and a reader that no task waits for cuts nobody off")
+    func pausedReader() async throws {
+        try await withVirtualTime { loop, time in
+            let options = RunLoop.Connection.Options(idleLimit: .seconds(60), mode: .default)
+            let (one, other) = try makeSocketPair()
+            let (two, peer) = try makeSocketPair()
+            // Without a reader there is nobody who could pause.
+            let unread = try RunLoop.Connection(adopting: one, on: loop, options: options)
+            let paused = try RunLoop.Connection(adopting: two, on: loop, options: options)
+            let reader = paused.makeReader()
+            writeByte(other)
+            for _ in 0..<10 { time.advance(by: .seconds(50)) }
+            #expect(unread.writer.isValid)
+            #expect(paused.writer.isValid)
+            // Its limit counts from here on.
+            let outcome = Guarded<RunLoop.Error?>(nil)
+            Task(executorPreference: loop.taskExecutor) {
+                do throws(RunLoop.Error) {
+                    _ = try await reader.byte(isolation: nil)
+                } catch {
+                    outcome.withLock { $0 = error }
+                }
+            }
+            time.advance(by: .zero)
+            time.advance(by: .seconds(59))
+            #expect(paused.writer.isValid)
+            time.advance(by: .seconds(9))
+            #expect(!paused.writer.isValid)
+            time.advance(by: .zero)
+            #expect(outcome.withLock { $0 } == .timedOut)
+            close(other)
+            close(peer)
+        }
+    }
+
+    @Test("A peer that does not take the output is cut off, though nobody reads what it sends")
+    func stuckOutput() async throws {
+        try await withVirtualTime { loop, time in
+            let options = RunLoop.Connection.Options(idleLimit: .seconds(60), outputLimit: 10_000_000, mode: .default)
+            let (one, other) = try makeSocketPair()
+            let connection = try RunLoop.Connection(adopting: one, on: loop, options: options)
+            let reader = connection.makeReader()
+            writeByte(other)
+            #expect(try connection.writer.enqueue([UInt8](repeating: 1, count: 5_000_000)))
+            time.advance(by: .seconds(59))
+            #expect(connection.writer.isValid)
+            time.advance(by: .seconds(70))
+            #expect(!connection.writer.isValid)
+            withExtendedLifetime(reader) {}
+            close(other)
+        }
+    }
+
+    @Test("A line that has begun is complete within the message limit, or the connection ends, whatever drips in")
+    func slowLine() async throws {
+        let outcome = Guarded<RunLoop.Error?>(nil)
+        let lines = Count()
+        try await withVirtualTime { loop, time in
+            let options = RunLoop.Connection.Options(messageLimit: .seconds(80), mode: .default)
+            let (one, other) = try makeSocketPair()
+            let connection = try RunLoop.Connection(adopting: one, on: loop, options: options)
+            let reader = connection.makeReader()
+            Task(executorPreference: loop.taskExecutor) {
+                do throws(RunLoop.Error) {
+                    while try await reader.line(isolation: nil) != nil { lines.increment() }
+                } catch {
+                    outcome.withLock { $0 = error }
+                }
+            }
+            func put(_ text: String) {
+                for byte in text.utf8 { writeByte(other, byte) }
+                time.advance(by: .zero)
+                time.advance(by: .zero)
+            }
+            // Silence has no limit, and each line has the whole one.
+            time.advance(by: .seconds(900))
+            for count in 1...3 {
+                put("a")
+                time.advance(by: .seconds(79))
+                put("b\n")
+                #expect(lines.value == count)
+            }
+            time.advance(by: .seconds(900))
+            #expect(connection.writer.isValid)
+            put("a")
+            for _ in 0..<3 {
+                time.advance(by: .seconds(26))
+                put("b")
+            }
+            #expect(connection.writer.isValid)
+            time.advance(by: .seconds(13))
+            #expect(!connection.writer.isValid)
+            time.advance(by: .zero)
+            close(other)
+        }
+        #expect(outcome.withLock { $0 } == .timedOut)
+        #expect(lines.value == 3)
     }
 
     @Test("A socket is closed when nobody has the connection, its reader or its writer any more")

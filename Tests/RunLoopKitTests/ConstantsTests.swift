@@ -57,17 +57,6 @@ import Testing
         #expect(RunLoop.Error.inheritedAcrossFork.errorNumber == ECHILD)
     }
 
-    @Test("Every error is described by a sentence of its own")
-    func errorDescriptions() {
-        let errors: [RunLoop.Error] = [
-            .permissionDenied, .badDescriptor, .outOfMemory, .tooManyDescriptors, .tooManyWatches, .inAnotherLoop,
-            .invalid, .loopFinished, .inheritedAcrossFork, RunLoop.Error(errorNumber: 12345),
-        ]
-        #expect(Set(errors.map(\.description)).count == errors.count)
-        #expect(errors.allSatisfy { $0.description.hasSuffix(".") })
-        #expect("\(RunLoop.Error(errorNumber: 12345))".contains("12345"))
-    }
-
     @Test("The loop's clock is the suspending clock, to the nanosecond")
     func clock() {
         // Each pair brackets the other clock's reading: equal clocks never leave the bracket.

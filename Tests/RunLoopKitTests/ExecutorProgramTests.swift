@@ -32,9 +32,39 @@ import Testing
 
     @Test(
         "With a synchronous main, too: in a run, hosted, as a guest of the main queue, and when the thread ends",
-        arguments: ["run", "hosted", "guest", "later", "end"])
+        arguments: ["run", "hosted", "guest", "later", "quiet", "end"])
     func synchronousMain(name: String) async throws {
         #expect(try await runProgram("synchronous-main-program", name) == Ending(status: 0, output: "\(name): done\n"))
+    }
+
+    @Test("Another loop that looks for the main queue's work now and then gets no diagnostic")
+    func polledMainQueue() async throws {
+        let ending = try await runProgram("synchronous-main-program", "polled 2>&1")
+        #expect(ending == Ending(status: 0, output: "polled: done\n"))
+    }
+
+    @Test(
+        "A job that comes while a run ends is run by who serves the main queue next, without another job",
+        arguments: ["exit", "exit-last", "exit-thread", "exit-sleep"])
+    func jobAtEndOfRun(name: String) async throws {
+        #expect(try await runProgram("foundation-main-program", name) == Ending(status: 0, output: "\(name): done\n"))
+    }
+
+    @Test("So is one that another thread adds at about that time")
+    func jobsFromThreadsAtEndsOfRuns() async throws {
+        for _ in 0..<8 {
+            let ending = try await runProgram("foundation-main-program", "exit-races")
+            #expect(ending == Ending(status: 0, output: "exit-races: done\n"))
+        }
+    }
+
+    @Test(
+        "Foundation's loop, waiting as XCTest does: costs nothing, is served in jobs, and is polled without a diagnostic",
+        arguments: ["idle", "nested", "polled"])
+    func waitsInFoundationsLoop(name: String) async throws {
+        #expect(
+            try await runProgram("foundation-main-program", "\(name) 2>&1")
+                == Ending(status: 0, output: "\(name): done\n"))
     }
 
     @Test("A job that keeps the main loop is named once; one that runs the loop itself is not")
@@ -63,12 +93,16 @@ import Testing
         #expect(lines.contains("main actor on the main loop: true"))
     }
 
-    @Test("R109 A run nested in a job of the main queue runs no other job, and a diagnostic says so")
+    @Test("R109 A loop that is run in a job of the main queue runs no other job, and a diagnostic says so")
     func noteAboutNestedRun() async throws {
         let waits = "runloop: Work for the main dispatch queue or the main actor has been waiting for 250 ms"
         let loud = try await runProgram("fallback-program", "nested 2>&1")
         #expect(loud.output.contains(waits))
         #expect(loud.output.hasSuffix("the nested run has ended\nthe job that waited\n"))
+        let foreign = try await runProgram("fallback-program", "foreign 2>&1").output
+        #expect(
+            foreign.contains("runloop: Work for the main dispatch queue or the main actor has kept the queue for 1"))
+        #expect(foreign.hasSuffix("the other loop has ended\nthe job that waited\n"))
         let quiet = try await runProgram("fallback-program", "nested 2>&1", environment: "RUNLOOP_DIAGNOSTICS=0")
         #expect(quiet == Ending(status: 0, output: "the nested run has ended\nthe job that waited\n"))
     }

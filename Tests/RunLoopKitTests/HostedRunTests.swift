@@ -109,6 +109,22 @@ import Testing
         }
     }
 
+    @Test("R104 A message that the host's own code sends while the run sleeps is received")
+    func ownMessage() async throws {
+        try await withRunLoopThread {
+            let received = Count()
+            let port = try RunLoop.Port<Int, Void>(on: .current) { _ in received.increment() }
+            let run = try RunLoop.HostedRun()
+            while run.iterate() == .hasMore {}
+            try port.send(1)
+            #expect(Self.isReadable(run))
+            Self.serve(run) { received.value == 1 }
+            #expect(received.value == 1)
+            run.end()
+            port.invalidate()
+        }
+    }
+
     @Test("A hosted run of another thread is refused")
     func otherThread() async {
         await #expect(processExitsWith: .failure) {

@@ -156,8 +156,8 @@ func makeSockets(_ type: __socket_type) throws -> (CInt, CInt) {
     return (ends[0], ends[1])
 }
 
-func writeByte(_ descriptor: CInt) {
-    var byte: UInt8 = 1
+func writeByte(_ descriptor: CInt, _ value: UInt8 = 1) {
+    var byte = value
     _ = write(descriptor, &byte, 1)
 }
 

@@ -2,7 +2,7 @@
 struct WaitingTasks<Value: Sendable> {
     typealias Waiter = UnsafeContinuation<Value, Never>
 
-    private var waiters = Queue<(number: UInt, waiter: Waiter)>()
+    private var waiters = Line<Waiter>()
     private var numbersSoFar: UInt = 0
 
     var isEmpty: Bool { waiters.isEmpty }
@@ -13,16 +13,14 @@ struct WaitingTasks<Value: Sendable> {
         return numbersSoFar
     }
 
-    mutating func append(_ waiter: Waiter, _ number: UInt) { waiters.append((number, waiter)) }
+    mutating func append(_ waiter: Waiter, _ number: UInt) { waiters.append(waiter, number) }
 
-    mutating func removeFirst() -> Waiter? { waiters.removeFirst()?.waiter }
+    mutating func removeFirst() -> Waiter? { waiters.removeFirst() }
 
     /// `nil` if it does not wait, or no more.
-    mutating func remove(_ number: UInt) -> Waiter? {
-        waiters.firstOffset { $0.number == number }.flatMap { waiters.remove(at: $0)?.waiter }
-    }
+    mutating func remove(_ number: UInt) -> Waiter? { waiters.remove(number) }
 
-    mutating func removeAll() -> [Waiter] { waiters.removeAll().map(\.waiter) }
+    mutating func removeAll() -> [Waiter] { waiters.removeAll() }
 
     /// Waits for what `begin`, `cancel` or anybody else resumes the task with. `cancel` may be called before `begin`.
     static func wait(

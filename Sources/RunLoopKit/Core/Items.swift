@@ -160,7 +160,7 @@ func makeSource(
     let result = runloop_descriptor_source_create(&config, &core)
     guard result == 0, let core else {
         releaseInfo(config.context.info)
-        throw RunLoop.Error(result: result)
+        throw RunLoop.Error(result: result, subject: "descriptor \(descriptor)")
     }
     return core
 }

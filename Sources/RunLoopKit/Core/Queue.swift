@@ -1,5 +1,4 @@
-/// Values in the order in which they were appended. The first can be removed in O(1), amortized, any other in O(n); what was removed is not
-/// kept.
+/// Values in the order in which they were appended. The first can be removed, in O(1), amortized; what was removed is not kept.
 struct Queue<Element> {
     /// From `start` on without gaps; `nil` before.
     private var elements: [Element?] = []
@@ -21,21 +20,6 @@ struct Queue<Element> {
             start = 0
         }
         return element
-    }
-
-    /// The offsets of elements begin with 0.
-    func firstOffset(where condition: (Element) -> Bool) -> Int? {
-        elements[start...].firstIndex { $0.map(condition) ?? false }.map { $0 - start }
-    }
-
-    mutating func remove(at offset: Int) -> Element? { elements.remove(at: start + offset) }
-
-    mutating func update<Result>(at offset: Int, _ body: (inout Element) -> Result) -> Result? {
-        elements[start + offset].map { element in
-            var element = element
-            defer { elements[start + offset] = element }
-            return body(&element)
-        }
     }
 
     mutating func removeAll() -> [Element] {

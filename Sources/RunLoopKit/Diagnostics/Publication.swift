@@ -24,12 +24,12 @@ extension RunLoop {
         /// - Parameter path: where the socket is made, at most 107 bytes; `nil` is `runloop-PID.sock` in `$XDG_RUNTIME_DIR`, or else in
         ///   `/tmp/runloop-UID`, where `runloop-top` looks. A socket that a process left there when it ended is replaced.
         /// - Throws: `inUse`, because the process is published already; `addressInUse`, because there is a file, or another process's
-        ///   socket; `invalid` for an empty path; `permissionDenied`, because the folder in `/tmp` is another user's, or open to others;
+        ///   socket; `invalid` for an empty path; `notPermitted`, because the folder in `/tmp` is another user's, or open to others;
         ///   `accessDenied` and others of bind(2); `tooManyDescriptors`, `tooManyThreads`, `outOfMemory`, `loopFinished`.
         public init(at path: String? = nil) throws(RunLoop.Error) {
             precondition(path?.utf8.contains(0) != true, "A path contains no NUL character.")
             let result = path.map { $0.withCString { runloop_publish($0) } } ?? runloop_publish(nil)
-            if result < 0 { throw RunLoop.Error(result: result) }
+            if result < 0 { throw RunLoop.Error(result: result, of: .thread, subject: path) }
             state = Mutex(true)
             generation = runloop_fork_generation()
         }

@@ -91,14 +91,14 @@ extension RunLoop {
             config.handler.release = { context in if let context { Unmanaged<Told>.fromOpaque(context).release() } }
         }
         var result = runloop_watchdog_start(&config)
-        if result < 0, Error(result: result) == .inUse {
+        if result < 0, Error(result: result, of: .thread) == .inUse {
             // The program handles the signal itself.
             config.signal = -1
             result = runloop_watchdog_start(&config)
         }
         if result < 0 {
             told?.release()
-            throw Error(result: result)
+            throw Error(result: result, of: .thread)
         }
     }
 
@@ -120,7 +120,7 @@ extension RunLoop {
     ///   `tooManyThreads`, `tooManyDescriptors`, `outOfMemory`.
     public static func writeReports(onSignal number: CInt, form: ReportForm = .text) throws(RunLoop.Error) {
         let result = runloop_report_on_signal(number, form == .json ? .RUNLOOP_REPORT_JSON : .RUNLOOP_REPORT_TEXT)
-        if result < 0 { throw Error(result: result) }
+        if result < 0 { throw Error(result: result, of: .thread, subject: "signal \(number)") }
     }
 }
 

@@ -104,6 +104,7 @@ final class DescriptorReader: @unchecked Sendable {
                 precondition(
                     state.waiter == nil, "Only one task at a time may wait for an iteration over a descriptor.")
                 state.waiter = waiter
+                socket?.limits.beginWait()
             }
             return state.verdict
         }
@@ -132,6 +133,7 @@ final class DescriptorReader: @unchecked Sendable {
             case .failure(let error): outcome = .failure(socket?.failure ?? error)
             }
             state.waiter = nil
+            socket?.limits.endWait()
             if case .bytes = outcome {} else { state.verdict = outcome }
             return (waiter, outcome)
         }
@@ -145,6 +147,7 @@ final class DescriptorReader: @unchecked Sendable {
         let waiter = state.withLock { state in
             if state.verdict == nil { state.verdict = verdict }
             defer { state.waiter = nil }
+            socket?.limits.endWait()
             return state.waiter
         }
         invalidateSources()

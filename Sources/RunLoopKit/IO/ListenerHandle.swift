@@ -10,7 +10,7 @@ final class ListenerHandle: Sendable {
         _ address: RunLoop.Listener.Address, backlog: Int, receiver: ListenerReceiver
     ) throws(RunLoop.Error) {
         let socket = Self.listen(address.kind, Int32(clamping: backlog))
-        if socket < 0 { throw RunLoop.Error(result: socket) }
+        if socket < 0 { throw RunLoop.Error(result: socket, of: .address, subject: address.subject) }
         var config = runloop_listener_config()
         config.context.info = retainedInfo(receiver)
         config.context.release = releaseInfo
@@ -31,7 +31,7 @@ final class ListenerHandle: Sendable {
         guard result == 0, let core else {
             releaseInfo(config.context.info)
             closeDescriptor(socket)
-            throw RunLoop.Error(result: result)
+            throw RunLoop.Error(result: result, subject: address.subject)
         }
         (self.core, descriptor) = (core, socket)
     }
@@ -63,6 +63,18 @@ final class ListenerHandle: Sendable {
     }
 
     func invalidate() { runloop_listener_invalidate(core) }
+}
+
+extension RunLoop.Listener.Address {
+    /// What an error is about.
+    fileprivate var subject: String {
+        switch kind {
+        case .tcp(let address, let port): "\(address), port \(port)"
+        case .unix(let path, _): path
+        case .abstract(let name): "@\(name)"
+        case .descriptor(let descriptor): "descriptor \(descriptor)"
+        }
+    }
 }
 
 /// What a listener calls.

@@ -15,7 +15,7 @@ final class OutputHandle: Sendable {
             if result >= 0 {
                 self = .taken(result)
             } else {
-                let error = RunLoop.Error(result: Int32(truncatingIfNeeded: result))
+                let error = RunLoop.Error(result: Int32(truncatingIfNeeded: result), of: .output)
                 self = error.errorNumber == ErrorNumber.tryAgain ? .mustWait : .failure(error)
             }
         }
@@ -36,13 +36,15 @@ final class OutputHandle: Sendable {
         config.limit = limit
         config.loop = loop.core
         config.drained = { _, error, info in
-            withInfo(info, as: DrainReceiver.self) { $0.drained(error == 0 ? nil : RunLoop.Error(result: error)) }
+            withInfo(info, as: DrainReceiver.self) {
+                $0.drained(error == 0 ? nil : RunLoop.Error(result: error, of: .output))
+            }
         }
         var core: OpaquePointer?
         let result = runloop_output_create(&config, &core)
         guard result == 0, let core else {
             releaseInfo(config.context.info)
-            throw RunLoop.Error(result: result)
+            throw RunLoop.Error(result: result, of: .output, subject: "descriptor \(descriptor)")
         }
         self.core = core
     }

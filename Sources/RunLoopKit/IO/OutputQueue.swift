@@ -31,7 +31,7 @@ final class OutputQueue: Sendable {
 
     private struct State {
         /// Those who write, in the order of their arrival.
-        var line = Queue<Ticket>()
+        var line = Line<Void>()
         var ticketsSoFar: Ticket = 0
         /// In the line, or not.
         var waiters: [Ticket: Waiter] = [:]
@@ -62,7 +62,7 @@ final class OutputQueue: Sendable {
     func join() -> Ticket {
         state.withLock { state in
             state.ticketsSoFar += 1
-            state.line.append(state.ticketsSoFar)
+            state.line.append((), state.ticketsSoFar)
             return state.ticketsSoFar
         }
     }
@@ -75,16 +75,11 @@ final class OutputQueue: Sendable {
         }
     }
 
-    /// O(1) for the first of the line.
     func leave(_ ticket: Ticket) {
         change { state in
-            guard let offset = state.line.firstOffset(where: { $0 == ticket }) else { return [] }
-            if offset > 0 {
-                _ = state.line.remove(at: offset)
-                return []
-            }
-            _ = state.line.removeFirst()
-            return state.takeFirst()
+            let wasFirst = state.line.first == ticket
+            state.line.remove(ticket)
+            return wasFirst ? state.takeFirst() : []
         }
     }
 

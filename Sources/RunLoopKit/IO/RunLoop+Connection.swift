@@ -12,8 +12,10 @@ extension RunLoop {
     ///         }
     ///     }
     ///
-    /// If no byte has moved in either direction for the idle limit, the connection ends, and its reader and writer throw
-    /// `timedOut`. That is noticed without a timer that is moved for every byte.
+    /// If nothing has arrived for the idle limit, and nothing was sent, the connection ends, and its reader and writer throw `timedOut`;
+    /// so they do if a line that has begun is not complete within the message limit. What has arrived counts, though the loop or the
+    /// program may be too busy to read it, and while the program reads nothing, the peer need not send anything: that cuts nobody off,
+    /// unless output waits that the peer does not take. That is noticed without a timer that is moved for every byte.
     ///
     /// The socket is closed when the connection, its reader and its writer have been freed: a task keeps the one that it uses.
     /// `close()` and `abort()` end the connection for the peer, and for who waits, at once. Any thread.
@@ -35,13 +37,10 @@ extension RunLoop {
         public init(
             adopting descriptor: CInt, on loop: RunLoop, options: Options = Options()
         ) throws(RunLoop.Error) {
-            let socket = ConnectedSocket(descriptor, now: runloop_get_now_ns(loop.core))
+            let limits = ConnectionLimits(loop, idle: options.idleLimit, message: options.messageLimit)
+            let socket = ConnectedSocket(descriptor, now: runloop_get_now_ns(loop.core), limits)
             let writer = try Writer(descriptor, loop, options.outputLimit, false, options.mode, socket)
-            if let limit = options.idleLimit {
-                let timer = Self.makeIdleTimer(socket, writer, loop, limit: Nanoseconds.of(limit))
-                socket.keep(timer)
-                try loop.add(timer, forMode: options.mode)
-            }
+            try limits.start(socket, writer, options.mode) { Self.end($0, $1, because: .timedOut) }
             (self.socket, self.writer, self.loop, mode) = (socket, writer, loop, options.mode)
         }
 
@@ -54,6 +53,7 @@ extension RunLoop {
                 return !hasReader
             }
             precondition(isFirst, "A connection has one reader.")
+            socket.limits.endWait()
             return Reader(InputOfDescriptor(loop, socket.number, mode, bufferSize: bufferSize, socket: socket))
         }
 
@@ -93,27 +93,16 @@ extension RunLoop {
             writer?.end(because: error ?? .invalid)
         }
 
-        /// A timer that looks when the limit may have been reached, and then sets itself to when that is possible again.
-        private static func makeIdleTimer(
-            _ socket: ConnectedSocket, _ writer: Writer, _ loop: RunLoop, limit: Int64
-        ) -> Timer {
-            precondition(limit > 0, "The idle limit of a connection is greater than zero.")
-            return Timer(
-                fireDate: Nanoseconds.fromNow(of: loop.core, limit), interval: limit, tolerance: limit / 8, order: 0
-            ) { [weak socket, weak writer] timer in
-                // The last user of the socket may be freeing it now.
-                guard let socket else { return }
-                let silence = Nanoseconds.now - max(socket.lastMove, writer?.lastMove ?? 0)
-                if silence < limit { return timer.reschedule(after: .nanoseconds(limit - silence)) }
-                end(socket, writer, because: .timedOut)
-            }
-        }
-
         /// The limits of a connection, and its mode.
         public struct Options: Hashable, Sendable {
-            /// How long no byte may move in either direction, greater than zero; `nil` is as long as it takes. The connection ends
-            /// no earlier, and an eighth later at most if the loop is not busy.
+            /// How long nothing may arrive and nothing be sent, greater than zero; `nil` is as long as it takes. Not counted while there is
+            /// a reader and no task waits for it, unless output waits. The connection ends no earlier, and an eighth later at most if
+            /// the loop is not busy.
             public var idleLimit: Duration?
+            /// How long a call of the reader waits for the rest of a line of which it has a part, greater than zero; `nil` is as long as
+            /// it takes. It ends a peer that sends a byte now and then, which no idle limit does. What limits a request of several lines
+            /// is a ``RunLoop/Timeout`` that aborts the connection. As for `idleLimit`, a line that has arrived is read, however late.
+            public var messageLimit: Duration?
             /// How many bytes of output may wait.
             public var outputLimit: Int
             /// In which mode it is read and written, or in all common ones.
@@ -121,7 +110,15 @@ extension RunLoop {
 
             /// The options.
             public init(idleLimit: Duration? = nil, outputLimit: Int = 65_536, mode: Mode = .common) {
+                self.init(idleLimit: idleLimit, messageLimit: nil, outputLimit: outputLimit, mode: mode)
+            }
+
+            /// The options.
+            public init(
+                idleLimit: Duration? = nil, messageLimit: Duration?, outputLimit: Int = 65_536, mode: Mode = .common
+            ) {
                 self.idleLimit = idleLimit
+                self.messageLimit = messageLimit
                 self.outputLimit = outputLimit
                 self.mode = mode
             }

@@ -61,7 +61,8 @@ extension RunLoop {
         ///   - mode: in which mode connections are accepted, or in all common ones.
         ///   - onShortage: called on the loop's thread when descriptors or memory have run out, once, with `tooManyDescriptors` or
         ///     `outOfMemory`; and with `nil` when a connection was accepted again.
-        /// - Throws: `addressInUse`, `addressNotAvailable`, `accessDenied`, `invalid` for what is no address, `badDescriptor`,
+        /// - Throws: `addressInUse`, `addressNotAvailable`, `accessDenied`, `invalidAddress`, `invalid` for a
+        ///   descriptor that does not listen, `badDescriptor`,
         ///   `tooManyDescriptors` (a listener needs three, and one more to refuse), `outOfMemory`, and what else the system has
         ///   against it.
         public init(

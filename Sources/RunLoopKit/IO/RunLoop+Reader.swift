@@ -62,12 +62,14 @@ extension RunLoop {
             limit: Int = 1_048_576, isolation actor: isolated (any Actor)? = #isolation
         ) async throws(RunLoop.Error) -> String? {
             precondition(limit >= 0, "The limit of a line is not negative.")
+            defer { limits?.endLine() }
             while true {
                 if let end = firstOffset(of: lineFeed, in: rest) { return try takeLine(to: end, limit: limit) }
                 // The byte after the limit may be a carriage return before the line feed.
                 let (count, last) = (begun.count + rest.count, rest.last ?? begun.last)
                 if count > limit, count - 1 > limit || last != carriageReturn { throw .lineTooLong }
                 begun += rest
+                if !begun.isEmpty { limits?.beginLine() }
                 switch try await refill(isolation: actor) {
                 case .filled: continue
                 case .cancelled: return nil
@@ -88,6 +90,7 @@ extension RunLoop {
         public func skipLine(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(RunLoop.Error) -> Bool {
+            defer { limits?.endLine() }
             while true {
                 // It has no line feed.
                 begun = []
@@ -95,6 +98,7 @@ extension RunLoop {
                     rest = UnsafeRawBufferPointer(rebasing: rest[(end + 1)...])
                     return true
                 }
+                limits?.beginLine()
                 guard case .filled = try await refill(isolation: actor) else { return false }
             }
         }
@@ -142,6 +146,8 @@ extension RunLoop {
         public var bytes: Parts<UInt8> {
             Parts(reader: self) { reader, actor throws(RunLoop.Error) in try await reader.byte(isolation: actor) }
         }
+
+        private var limits: ConnectionLimits? { input.socket?.limits }
 
         private enum Refilling {
             case filled

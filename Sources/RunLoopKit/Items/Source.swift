@@ -132,6 +132,9 @@ extension RunLoop {
             return descriptor < 0 ? nil : descriptor
         }
 
+        /// What an error is about.
+        fileprivate var subject: String? { fileDescriptor.map { "descriptor \($0)" } }
+
         /// The requested conditions, as created or last set, also of an invalid source. Empty for a source that is signalled by
         /// hand. O(1).
         public var events: Readiness { Readiness(rawValue: runloop_source_get_events(core).rawValue) }
@@ -155,7 +158,7 @@ extension RunLoop {
         public func setEvents(_ events: Readiness) throws(RunLoop.Error) {
             if caughtSignal != nil { throw .invalid }
             let result = runloop_source_set_events(core, runloop_readiness(rawValue: events.rawValue))
-            if result < 0 { throw RunLoop.Error(result: result) }
+            if result < 0 { throw RunLoop.Error(result: result, subject: subject) }
         }
 
         /// Can it still be called? O(1).
@@ -185,7 +188,7 @@ extension RunLoop {
         checkHome(source.home)
         source.setNameIfNone(fileID, line)
         let result = runloop_add_source(core, source.core, mode.name)
-        if result < 0 { throw Error(result: result) }
+        if result < 0 { throw Error(result: result, subject: source.subject) }
         if mayNeverRun { awaitFirstRun { [weak source] in source.map { self.contains($0, inMode: mode) } ?? false } }
     }
 

@@ -122,7 +122,7 @@ extension RunLoop {
 
         /// Sends a signal to this process and to no other one, even if its pid is used again. Any thread.
         ///
-        /// - Throws: `noSuchProcess` if it has been reaped, `permissionDenied`, and `invalid` for no such signal.
+        /// - Throws: `noSuchProcess` if it has been reaped, `notPermitted`, and `invalid` for no such signal.
         public func send(_ signal: CInt) throws(RunLoop.Error) { try handle.send(signal) }
 
         /// The pidfd, for calls that take one. It is the child's: closed with it, and not by its user. O(1).
@@ -179,7 +179,8 @@ private final class ChildHandle: Sendable {
         let result = process.pid == 0 && process.pidfd < 0 ? -ErrorNumber.invalid : runloop_child_create(&config, &core)
         guard result == 0, let core else {
             releaseInfo(config.context.info)
-            throw RunLoop.Error(result: result)
+            let subject = process.pidfd < 0 ? "process \(process.pid)" : "descriptor \(process.pidfd)"
+            throw RunLoop.Error(result: result, of: .child, subject: subject)
         }
         self.core = core
     }
@@ -195,7 +196,10 @@ private final class ChildHandle: Sendable {
 
     func send(_ signal: CInt) throws(RunLoop.Error) {
         let result = runloop_child_send_signal(core, signal)
-        if result < 0 { throw RunLoop.Error(result: result) }
+        if result < 0 {
+            let subject = "signal \(signal) to process \(runloop_child_get_pid(core))"
+            throw RunLoop.Error(result: result, of: .system, subject: subject)
+        }
     }
 
     var descriptor: CInt { runloop_child_get_pidfd(core) }

@@ -54,7 +54,7 @@ extension RunLoop {
                 case .RUNLOOP_CHANGE_MODIFIED: .modified
                 case .RUNLOOP_CHANGE_ATTRIBUTES: .attributesChanged
                 case .RUNLOOP_CHANGE_OVERFLOW: .overflow
-                case .RUNLOOP_CHANGE_FAILED: .failed(RunLoop.Error(result: change.error))
+                case .RUNLOOP_CHANGE_FAILED: .failed(RunLoop.Error(result: change.error, of: .system, subject: path))
                 }
         }
     }
@@ -88,8 +88,9 @@ extension RunLoop.Source {
     /// the changes, applied in order, always lead to what is on the disk once that is quiet. Something that came and went in between
     /// may not be told, and something may be told as created twice.
     ///
-    /// It uses an inotify instance, and with a settle time two more descriptors; of the kernel's watches one for each directory, those
-    /// on the way to the path included. Memory and the time to make it are O(entries).
+    /// It uses two descriptors, and an inotify instance that up to 32 sources share which the same thread makes (96 once the user has no
+    /// other one); of the kernel's watches one for each directory, those on the way to the path included. Memory and the time to
+    /// make it are O(entries).
     ///
     /// - Parameters:
     ///   - path: a relative one is one of the current directory now.
@@ -159,7 +160,7 @@ private func makeWatch(
     }
     guard result == 0, let watch else {
         releaseInfo(config.context.info)
-        throw RunLoop.Error(result: result)
+        throw RunLoop.Error(result: result, of: .system, subject: path)
     }
     return watch
 }

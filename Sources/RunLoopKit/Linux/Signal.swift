@@ -74,7 +74,7 @@ extension RunLoop.Source {
     /// - Parameters:
     ///   - signal: its number.
     ///   - force: also catches a signal that is ignored, as SIGHUP is in a program that was started by `nohup`. Otherwise it is left
-    ///     ignored, and the closure is not called.
+    ///     ignored, the closure is not called, and a diagnostic on standard error says so.
     ///   - perform: called on the loop's thread; may make any call.
     /// - Throws: `invalid` for a number that is not a signal, for SIGKILL and SIGSTOP, and for faults of a thread such as
     ///   SIGSEGV, which would recur at once; `tooManyDescriptors`, since a source needs two.
@@ -135,7 +135,7 @@ private func catchSignal(
     let result = runloop_signal_create(&config, &caught)
     guard result == 0, let caught else {
         releaseInfo(config.context.info)
-        throw RunLoop.Error(result: result)
+        throw RunLoop.Error(result: result, of: .system, subject: "signal \(number)")
     }
     return caught
 }

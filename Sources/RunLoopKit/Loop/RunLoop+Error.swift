@@ -1,18 +1,79 @@
 extension RunLoop {
-    /// Why the system, or a loop, refused something. Compare it with the constants below; the number is Linux's `errno` value.
-    public struct Error: Swift.Error, Hashable, Sendable {
-        /// The `errno` value, positive.
+    /// Why the system, or a loop, refused something. Compare it with the constants below, which differ from one another: where one
+    /// value of `errno` has several meanings, the call that failed decides which of them it is.
+    ///
+    ///     do {
+    ///         let connection = try RunLoop.Connection(adopting: descriptor, on: loop)
+    ///         try await Task.sleep(for: .seconds(1))
+    ///         try await connection.writer.write(text)
+    ///     } catch RunLoop.Error.timedOut {
+    ///         complain()
+    ///     } catch {
+    ///         print(error)
+    ///     }
+    public struct Error: Swift.Error, Sendable {
+        /// Linux's `errno` value, positive.
         public let errorNumber: Int32
 
-        /// The error of an `errno` value, positive.
+        /// What was refused, if that is known: a path, an address, "descriptor 5". It is a part of the description, and does not matter
+        /// for comparisons.
+        public let subject: String?
+
+        /// What the number means, where it alone does not say it.
+        private let meaning: Meaning
+
+        private enum Meaning: Hashable, Sendable {
+            case ofNumber, inUse, notAChild, outputTooLarge, tooManyThreads, invalidAddress, notPermitted
+        }
+
+        /// The error of an `errno` value, positive. If several constants have the number, it is the one whose meaning is that of an
+        /// addition to a loop: `permissionDenied`, `inAnotherLoop`, `inheritedAcrossFork`; or `lineTooLong`, or `invalid`. With EAGAIN it
+        /// is none of the constants.
         public init(errorNumber: Int32) {
-            self.errorNumber = errorNumber
+            self.init(errorNumber, .ofNumber)
+        }
+
+        private init(_ errorNumber: Int32, _ meaning: Meaning, subject: String? = nil) {
+            (self.errorNumber, self.meaning, self.subject) = (errorNumber, meaning, subject)
+        }
+
+        /// What was called, which decides what an error number means.
+        package enum Call {
+            /// A change of a loop, or anything else whose numbers mean what the first of the constants says.
+            case change
+            /// A call of the system that has nothing to do with a loop's items.
+            case system
+            /// The adoption of a child.
+            case child
+            /// The start of a thread, or of what has one and is there once in a process.
+            case thread
+            /// Output.
+            case output
+            /// Listening on an address.
+            case address
         }
 
         /// The error of a negative result of the core.
-        package init(result: Int32) {
-            errorNumber = 0 &- result
+        package init(result: Int32, of call: Call = .change, subject: String? = nil) {
+            let number = 0 &- result
+            let meaning: Meaning =
+                switch (number, call) {
+                case (_, .change): .ofNumber
+                case (ErrorNumber.inAnotherLoop, _): .inUse
+                case (ErrorNumber.permissionDenied, .system), (ErrorNumber.permissionDenied, .thread),
+                    (ErrorNumber.permissionDenied, .address):
+                    .notPermitted
+                case (ErrorNumber.tryAgain, .thread): .tooManyThreads
+                case (ErrorNumber.inheritedAcrossFork, .child): .notAChild
+                case (ErrorNumber.lineTooLong, .output): .outputTooLarge
+                case (ErrorNumber.invalid, .address): .invalidAddress
+                default: .ofNumber
+                }
+            self.init(number, meaning, subject: subject)
         }
+
+        /// The same error, of this.
+        package func about(_ subject: String) -> Error { Error(errorNumber, meaning, subject: subject) }
 
         /// The descriptor is a regular file, a directory or a device like /dev/null, which cannot be waited for (EPERM).
         public static let permissionDenied = Error(errorNumber: ErrorNumber.permissionDenied)
@@ -24,30 +85,34 @@ extension RunLoop {
         public static let tooManyDescriptors = Error(errorNumber: ErrorNumber.tooManyDescriptors)
         /// The user's limit of watched files or descriptors is reached: fs.inotify.max_user_watches, fs.epoll.max_user_watches (ENOSPC).
         public static let tooManyWatches = Error(errorNumber: ErrorNumber.tooManyWatches)
-        /// There is no permission to read a file or a directory (EACCES).
+        /// There is no permission for a file, a directory, or a port (EACCES).
         public static let accessDenied = Error(errorNumber: ErrorNumber.accessDenied)
         /// The item is in another loop (EBUSY).
         public static let inAnotherLoop = Error(errorNumber: ErrorNumber.inAnotherLoop)
-        /// Somebody else uses what can have one user (EBUSY, as `inAnotherLoop`).
-        public static let inUse = Error(errorNumber: ErrorNumber.inAnotherLoop)
+        /// Somebody else uses what can have one user (EBUSY).
+        public static let inUse = Error(ErrorNumber.inAnotherLoop, .inUse)
         /// The item is invalid, there are no conditions or unknown ones, or the descriptor is not a counter (EINVAL).
         public static let invalid = Error(errorNumber: ErrorNumber.invalid)
+        /// What a listener was to listen on is no address: a name, for instance, which is not looked up (EINVAL).
+        public static let invalidAddress = Error(ErrorNumber.invalid, .invalidAddress)
+        /// The process, or the directory, belongs to another user (EPERM).
+        public static let notPermitted = Error(ErrorNumber.permissionDenied, .notPermitted)
         /// The loop's thread has ended (ESHUTDOWN).
         public static let loopFinished = Error(errorNumber: ErrorNumber.loopFinished)
         /// The system or the user has no threads left (EAGAIN).
-        public static let tooManyThreads = Error(errorNumber: ErrorNumber.tooManyThreads)
+        public static let tooManyThreads = Error(ErrorNumber.tryAgain, .tooManyThreads)
         /// The loop was made before a fork, and this is the child (ECHILD).
         public static let inheritedAcrossFork = Error(errorNumber: ErrorNumber.inheritedAcrossFork)
         /// The process has ended and was reaped, or never existed (ESRCH).
         public static let noSuchProcess = Error(errorNumber: ErrorNumber.noSuchProcess)
-        /// The process is not a child of this one, or was reaped (ECHILD, as `inheritedAcrossFork`).
-        public static let notAChild = Error(errorNumber: ErrorNumber.inheritedAcrossFork)
+        /// The process is not a child of this one, or was reaped (ECHILD).
+        public static let notAChild = Error(ErrorNumber.inheritedAcrossFork, .notAChild)
         /// The kernel is too old, or a sandbox refuses the call (ENOSYS).
         public static let unsupported = Error(errorNumber: ErrorNumber.unsupported)
         /// A line of input is longer than it may be (EMSGSIZE).
         public static let lineTooLong = Error(errorNumber: ErrorNumber.lineTooLong)
-        /// Output that is to wait as a whole is larger than the buffer may be (EMSGSIZE, as `lineTooLong`).
-        public static let outputTooLarge = Error(errorNumber: ErrorNumber.lineTooLong)
+        /// Output that is to wait as a whole is larger than the buffer may be (EMSGSIZE).
+        public static let outputTooLarge = Error(ErrorNumber.lineTooLong, .outputTooLarge)
         /// Nobody reads the output any more, or it was finished before (EPIPE).
         public static let brokenPipe = Error(errorNumber: ErrorNumber.brokenPipe)
         /// The peer has reset the connection (ECONNRESET).
@@ -61,9 +126,29 @@ extension RunLoop {
     }
 }
 
+extension RunLoop.Error: Hashable {
+    /// Have both the same reason? The subject does not matter.
+    public static func == (first: RunLoop.Error, second: RunLoop.Error) -> Bool {
+        first.errorNumber == second.errorNumber && first.meaning == second.meaning
+    }
+
+    /// Hashes the reason.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(errorNumber)
+        hasher.combine(meaning)
+    }
+
+    /// Lets a clause name one of the constants where errors of other types are caught as well: `catch RunLoop.Error.timedOut`.
+    public static func ~= (pattern: RunLoop.Error, error: any Swift.Error) -> Bool {
+        (error as? RunLoop.Error) == pattern
+    }
+}
+
 extension RunLoop.Error: CustomStringConvertible {
-    /// The reason, as a sentence.
-    public var description: String {
+    /// The reason, as a sentence, after the subject if that is known.
+    public var description: String { subject.map { "\($0): \(reason)" } ?? reason }
+
+    private var reason: String {
         switch self {
         case .permissionDenied:
             "The descriptor is a regular file, a directory or a device for which a run loop cannot wait."
@@ -73,23 +158,30 @@ extension RunLoop.Error: CustomStringConvertible {
             "The process has no file descriptors left, or the user no inotify instances (fs.inotify.max_user_instances)."
         case .tooManyWatches:
             "A limit per user is reached: of watched files (fs.inotify.max_user_watches) or descriptors (fs.epoll.max_user_watches)."
-        case .accessDenied: "There is no permission to read the file or directory."
-        case .inAnotherLoop:
-            "The item is in another run loop; remove it from there first. Or what was asked for is in use."
+        case .accessDenied: "There is no permission for the file, the directory or the port."
+        case .inAnotherLoop: "The item is in another run loop; remove it from there first."
+        case .inUse: "It is in use already, and can have one user only."
         case .invalid: "The item was invalidated, or its descriptor and conditions do not make sense."
+        case .invalidAddress:
+            """
+            A TCP address is a number, such as 127.0.0.1 or ::1 (names are not looked up), with an interface if it is local to a link: \
+            fe80::1%eth0. A path and a name have at least one character, and no NUL.
+            """
+        case .notPermitted: "The system does not permit it: the process, or the directory, belongs to another user."
         case .loopFinished: "The thread of the run loop has ended, so nothing will ever run there."
         case .tooManyThreads: "The system or the user has no threads left."
-        case .inheritedAcrossFork:
-            "The run loop was made before a fork and belongs to the parent process, or the process is not a child of this one."
+        case .inheritedAcrossFork: "The run loop was made before a fork and belongs to the parent process."
+        case .notAChild: "The process is not a child of this one, or was reaped already."
         case .noSuchProcess: "There is no such process any more."
         case .unsupported: "The kernel is too old for this, or a sandbox refuses it."
-        case .lineTooLong: "A line of input, or a piece of output, is longer than the limit that was set for it."
+        case .lineTooLong: "A line of input is longer than the limit that was set for it."
+        case .outputTooLarge: "Output that is to wait as a whole is larger than the limit of what may wait."
         case .brokenPipe: "Nobody reads the output any more, or it was finished before."
         case .connectionReset: "The peer has reset the connection."
         case .timedOut: "The connection was idle for too long, or the peer does not answer."
         case .addressInUse: "Somebody else listens on the address, or its path is not a socket."
         case .addressNotAvailable: "No interface of this machine has the address."
-        default: "The system refused with error number \(errorNumber)."
+        default: "\(systemText(of: errorNumber)) (error \(errorNumber))."
         }
     }
 }

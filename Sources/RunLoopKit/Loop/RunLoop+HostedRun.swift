@@ -1,4 +1,5 @@
 internal import CRunLoopCore
+internal import CRunLoopOverlay
 
 extension RunLoop {
     /// A run of the calling thread's loop whose sleep is another loop's: that of GTK, Qt, SDL or a game engine, which owns the
@@ -36,7 +37,8 @@ extension RunLoop {
         public private(set) var status: Status
 
         private let loop: RunLoop
-        private let outer: ObjectIdentifier?
+        private let outer: Unmanaged<HostedRun>?
+        weak var shared: SharedRun?
 
         /// Begins a run of the calling thread's loop in `mode`: its observers see the entry. A run of an empty mode has ended at once
         /// with `finished`, and nobody is notified; one that a remembered stop ends, with `stopped`. The main loop's default mode
@@ -47,16 +49,25 @@ extension RunLoop {
         public init(mode: Mode = .default) throws(Error) {
             loop = .current
             outer = loop.hostedRun
-            fileDescriptor = runloop_hosted_descriptor()
-            status = .hasMore
+            (fileDescriptor, status) = try Self.begin { runloop_hosted_begin(mode.name) }
+            if status == .hasMore { loop.hostedRun = Unmanaged.passUnretained(self) }
+        }
+
+        /// A run of ``RunLoop/main`` in the default mode, whose host is whoever serves the main dispatch queue.
+        @available(*, noasync)
+        package init(ofMainQueue: Void) throws(Error) {
+            loop = .current
+            outer = loop.hostedRun
+            (fileDescriptor, status) = try Self.begin(runloop__hosted_begin_as_guest)
+            if status == .hasMore { loop.hostedRun = Unmanaged.passUnretained(self) }
+        }
+
+        private static func begin(_ begin: () -> CInt) throws(Error) -> (CInt, Status) {
+            let fileDescriptor = runloop_hosted_descriptor()
             if fileDescriptor < 0 { throw Error(result: fileDescriptor) }
-            let result = runloop_hosted_begin(mode.name)
-            if result < 0 { throw Error(result: result) }
-            if let result = RunResult(rawValue: result) {
-                status = .ended(result)
-            } else {
-                loop.hostedRun = ObjectIdentifier(self)
-            }
+            let result = begin()
+            if result < 0 { throw Error(result: result, of: .system) }
+            return (fileDescriptor, RunResult(rawValue: result).map { .ended($0) } ?? .hasMore)
         }
 
         /// Goes on until there is nothing to do, the run has ended, or `budget` is used up: `nil` is no limit, and zero or less a
@@ -72,9 +83,18 @@ extension RunLoop {
             switch -result {
             case 0: status = .waiting
             case ErrorNumber.tryAgain: status = .hasMore
-            default: hasEnded(RunResult(rawValue: result) ?? .finished)
+            default:
+                let result = RunResult(rawValue: result) ?? .finished
+                hasEnded(result)
+                shared?.hasEnded(result)
             }
             return status
+        }
+
+        /// Lets the thread's innermost hosted run go on, which is this one, or one that a closure of it has begun.
+        package func iterateInnermost(for budget: Duration) {
+            checkThread()
+            (loop.hostedRun?.takeUnretainedValue() ?? self).iterate(for: budget)
         }
 
         /// Ends the run, between its iterations: its observers see the exit. Does nothing if it has ended. In a closure that the run
@@ -110,7 +130,7 @@ extension RunLoop {
         }
 
         /// Has none begun in this one, or have those that did ended? On the thread of the loop.
-        package var isInnermost: Bool { loop.hostedRun == ObjectIdentifier(self) }
+        package var isInnermost: Bool { loop.hostedRun?.toOpaque() == Unmanaged.passUnretained(self).toOpaque() }
     }
 
     /// The main dispatch queue, and with it the main actor, for a program that needs no run loop on its main thread, whose loop is

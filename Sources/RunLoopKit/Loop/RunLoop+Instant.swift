@@ -15,7 +15,8 @@ extension RunLoop {
         @usableFromInline
         let nanoseconds: Int64
 
-        @inlinable
+        // Not inlinable: that would have to presuppose the fields, which library evolution leaves open.
+        @usableFromInline
         init(nanoseconds: Int64) {
             self.nanoseconds = nanoseconds
         }

@@ -45,7 +45,8 @@ extension RunLoop {
     /// On the loop's own thread only: anything else is a precondition failure. Runs nest to any depth (R26). A deadline that
     /// has passed gives exactly one iteration, which never sleeps (R31). The deadline is checked when an iteration ends; it
     /// interrupts no closure (R34). A run in `.common`, in an unknown mode or in an empty one finishes at once, and notifies no
-    /// observer (R22, R23, R28). An iteration costs O(signalled sources + due timers + matching closures), and one system call.
+    /// observer (R22, R23, R28); in a debug build, a diagnostic names a mode to which nothing was ever added (R150). An iteration
+    /// costs O(signalled sources + due timers + matching closures), and one system call.
     ///
     /// - Parameter returnAfterSourceHandled: also return at the end of an iteration that handled a source, or the main
     ///   dispatch queue. Timers and performed closures do not count (R38).
@@ -150,10 +151,12 @@ extension RunLoop {
     }
 
     /// Are diagnostics written to standard error? Each is about a use that is allowed but probably not intended, and is written
-    /// once per process: work for the main dispatch queue or the main actor has waited longer than 250 ms because `RunLoop.main`
-    /// runs inside such work, where it cannot serve it (R109); a timer or a source is in a loop that nobody runs (R150); a job
-    /// keeps the main loop from everything else, with the executors of RunLoopKitMainActor or RunLoopKitSingleThread. On unless
-    /// the environment has `RUNLOOP_DIAGNOSTICS=0`. Any thread. O(1).
+    /// once per process, or once for each name of a mode and for each signal: work for the main dispatch queue or the main actor
+    /// has waited longer than 250 ms because `RunLoop.main` runs inside such work, where it cannot serve it, or such work has kept
+    /// the queue for a second (R109); a timer or a source is in a loop that nobody runs, a run is in a mode that the loop does not
+    /// have (in debug builds), or a signal that is waited for is ignored (R150); a job keeps the main loop from everything else,
+    /// with the executors of RunLoopKitMainActor or RunLoopKitSingleThread. On unless the environment has
+    /// `RUNLOOP_DIAGNOSTICS=0`. Any thread. O(1).
     public static var writesDiagnostics: Bool {
         get { runloop_diagnostics_are_enabled() }
         set { runloop_set_diagnostics_enabled(newValue) }

@@ -21,7 +21,7 @@ public final class RunLoop: Sendable {
     let executors: LoopExecutors
     let end = EndOfLoop()
     /// The innermost one, on the loop's thread.
-    nonisolated(unsafe) var hostedRun: ObjectIdentifier?
+    nonisolated(unsafe) var hostedRun: Unmanaged<HostedRun>?
 
     /// The calling thread's loop, made by the first call. The same object each time (R1, R4).
     ///
@@ -67,6 +67,9 @@ public final class RunLoop: Sendable {
 
     /// Is the loop asleep, or about to fall asleep (R52)? An answer about another thread may be out of date already. O(1).
     public var isWaiting: Bool { runloop_is_waiting(core) }
+
+    /// Must this thread, which has just signalled a source of the loop, wake it up for that?
+    var needsWakeUp: Bool { runloop_needs_wake_up(core) }
 
     /// Would the innermost active run sleep, if it reached its wait now (R148)? For observers of `beforeWaiting` whose work
     /// can wait until the loop has nothing else to do: `beforeWaiting` is also notified when the check before the sleep is about

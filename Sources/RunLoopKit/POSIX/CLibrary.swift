@@ -23,7 +23,6 @@ enum ErrorNumber {
     static let tooManyWatches = ENOSPC
     static let accessDenied = EACCES
     static let loopFinished = ESHUTDOWN
-    static let tooManyThreads = EAGAIN
     static let tryAgain = EAGAIN
     static let lineTooLong = EMSGSIZE
     static let noSuchProcess = ESRCH
@@ -47,6 +46,21 @@ func takeString(_ text: UnsafeMutablePointer<CChar>?) -> String? {
     guard let text else { return nil }
     defer { free(text) }
     return String(cString: text)
+}
+
+/// What the C library says of an error number: "No such file or directory".
+func systemText(of errorNumber: CInt) -> String {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
+        buffer.initialize(repeating: 0)
+        guard let start = buffer.baseAddress else { return "" }
+        return text(strerror_r(errorNumber, start, buffer.count), in: start)
+    }
+}
+
+// There are two functions of the name strerror_r: POSIX's fills the buffer, and GNU's returns the text, there or elsewhere.
+private func text(_ result: CInt, in buffer: UnsafeMutablePointer<CChar>) -> String { String(cString: buffer) }
+private func text(_ result: UnsafeMutablePointer<CChar>?, in buffer: UnsafeMutablePointer<CChar>) -> String {
+    String(cString: result ?? buffer)
 }
 
 /// Ends the program when memory runs out where Swift cannot report it.

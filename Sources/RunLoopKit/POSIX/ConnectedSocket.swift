@@ -14,17 +14,17 @@ final class ConnectedSocket: Sendable {
     let number: CInt
     /// When input last arrived, by the loop's clock; or output was last sent, if its writer has been freed since.
     private let latestMove: Atomic<Int64>
-    /// The error number of what ended the connection, if the program did; 0 otherwise.
-    private let reason = Atomic<CInt>(0)
-    private let idleTimer = Guarded<RunLoop.Timer?>(nil)
+    /// What ended the connection, if the program did.
+    private let reason = Guarded<RunLoop.Error?>(nil)
+    let limits: ConnectionLimits
 
-    init(_ number: CInt, now: Int64) {
-        self.number = number
+    init(_ number: CInt, now: Int64, _ limits: ConnectionLimits) {
+        (self.number, self.limits) = (number, limits)
         latestMove = Atomic(now)
     }
 
     deinit {
-        idleTimer.withLock { $0 }?.invalidate()
+        limits.invalidate()
         close(number)
     }
 
@@ -32,20 +32,22 @@ final class ConnectedSocket: Sendable {
 
     func noteMove(at now: Int64) { latestMove.store(now, ordering: .relaxed) }
 
-    /// Has a timer that lasts as long as the socket, or until it is shut down.
-    func keep(_ timer: RunLoop.Timer) { idleTimer.withLock { $0 = timer } }
+    /// Whether there is input that nobody has read, an end or an error included, and whether output could be sent.
+    var readiness: (hasInput: Bool, takesOutput: Bool) {
+        var query = pollfd(fd: number, events: Int16(POLLIN | POLLOUT), revents: 0)
+        guard poll(&query, 1, 0) > 0 else { return (false, false) }
+        let events = Int32(query.revents)
+        return (events & ~Int32(POLLOUT) != 0, events & Int32(POLLOUT) != 0)
+    }
 
     /// Why reading and writing have ended; `nil`: because the peer has ended them.
-    var failure: RunLoop.Error? {
-        let number = reason.load(ordering: .acquiring)
-        return number == 0 ? nil : RunLoop.Error(errorNumber: number)
-    }
+    var failure: RunLoop.Error? { reason.withLock { $0 } }
 
     /// Ends both directions at once, for everybody: a wait for input comes to its end.
     func shutDown(because error: RunLoop.Error? = nil) {
-        if let error { reason.store(error.errorNumber, ordering: .releasing) }
+        if let error { reason.withLock { $0 = error } }
         shutdown(number, CInt(SHUT_RDWR))
-        idleTimer.withLock { $0 }?.invalidate()
+        limits.invalidate()
     }
 
     /// Drops the input that has arrived, up to a limit. A socket that is closed with unread input is reset, and its peer may lose

@@ -26,8 +26,8 @@ struct DescriptorInput: Sendable {
     /// Throws `badDescriptor` if it is not open for reading.
     init(_ number: CInt) throws(RunLoop.Error) {
         let flags = fcntl(number, F_GETFL)
-        if flags < 0 { throw RunLoop.Error(errorNumber: errno) }
-        if flags & O_ACCMODE == O_WRONLY { throw .badDescriptor }
+        if flags < 0 { throw RunLoop.Error(errorNumber: errno).about("descriptor \(number)") }
+        if flags & O_ACCMODE == O_WRONLY { throw RunLoop.Error.badDescriptor.about("descriptor \(number)") }
         self.number = number
         mayBlock = flags & O_NONBLOCK == 0
     }
@@ -47,7 +47,7 @@ struct DescriptorInput: Sendable {
         if count == 0 { return .end }
         switch errno {
         case EAGAIN, EINTR: return .nothing
-        case let number: return .failure(RunLoop.Error(errorNumber: number))
+        case let error: return .failure(RunLoop.Error(errorNumber: error).about("descriptor \(number)"))
         }
     }
 

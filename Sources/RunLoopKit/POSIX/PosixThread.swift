@@ -17,7 +17,7 @@ package struct PosixThread: @unchecked Sendable {
         defer { pthread_attr_destroy(&attributes) }
         if let stackSize {
             let result = pthread_attr_setstacksize(&attributes, Self.usableStackSize(stackSize))
-            if result != 0 { throw RunLoop.Error(errorNumber: result) }
+            if result != 0 { throw RunLoop.Error(result: -result, of: .thread) }
         }
         let info = retainedInfo(ThreadBox(name: name, body))
         #if canImport(Glibc)
@@ -25,7 +25,7 @@ package struct PosixThread: @unchecked Sendable {
             let result = pthread_create(&thread, &attributes, { threadCallOut($0) }, info)
             guard result == 0 else {
                 releaseInfo(info)
-                throw RunLoop.Error(errorNumber: result)
+                throw RunLoop.Error(result: -result, of: .thread)
             }
             self.thread = thread
         #else
@@ -33,7 +33,7 @@ package struct PosixThread: @unchecked Sendable {
             let result = pthread_create(&thread, &attributes, { threadCallOut($0) }, info)
             guard result == 0, let thread else {
                 releaseInfo(info)
-                throw RunLoop.Error(errorNumber: result)
+                throw RunLoop.Error(result: -result, of: .thread)
             }
             self.thread = thread
         #endif

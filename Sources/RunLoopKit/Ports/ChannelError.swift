@@ -20,7 +20,7 @@ extension RunLoop {
         /// The system, or the loop, has refused it.
         case failed(Error)
 
-        init(result: Int32) {
+        init(result: Int32, subject: String? = nil) {
             self =
                 switch -result {
                 case ErrorNumber.tryAgain: .full
@@ -30,7 +30,7 @@ extension RunLoop {
                 case ErrorNumber.timedOut: .timedOut
                 case ErrorNumber.noSuchFile, ErrorNumber.connectionRefused: .nobodyListens
                 case ErrorNumber.permissionDenied: .otherUser
-                default: .failed(Error(result: result))
+                default: .failed(Error(result: result, subject: subject))
                 }
         }
 

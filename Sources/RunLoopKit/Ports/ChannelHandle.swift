@@ -37,8 +37,12 @@ final class ChannelHandle: Sendable {
             }
         guard result == 0, let core else {
             releaseInfo(config.context.info)
-            if case .descriptor(let descriptor) = target { closeDescriptor(descriptor) }
-            throw RunLoop.ChannelError(result: result)
+            switch target {
+            case .descriptor(let descriptor):
+                closeDescriptor(descriptor)
+                throw RunLoop.ChannelError(result: result, subject: "descriptor \(descriptor)")
+            case .path(let path): throw RunLoop.ChannelError(result: result, subject: path)
+            }
         }
         self.core = core
     }

@@ -36,9 +36,9 @@ extension RunLoop.Channel {
             onEnd: (@Sendable (RunLoop.Channel, End) -> Void)? = nil,
             receive: sending @escaping (consuming Message) -> Void
         ) throws(RunLoop.Error) {
-            if path.utf8.contains(0) { throw .invalid }
+            if path.utf8.contains(0) { throw RunLoop.Error.invalid.about(path) }
             let socket = runloop_channel_listen(path, permissions, Int32(clamping: backlog ?? 0))
-            if socket < 0 { throw RunLoop.Error(result: socket) }
+            if socket < 0 { throw RunLoop.Error(result: socket, of: .system, subject: path) }
             keeper = ChannelKeeper(loop, options, mode, onEnd, receive)
             core = try makeListener(socket, keeper)
             let result = runloop_add_source(loop.core, runloop_listener_get_source(core), mode.name)

@@ -8,7 +8,6 @@ final class ChannelSenders: Sendable {
     private static let full = -ErrorNumber.tryAgain
 
     private struct Sender {
-        let number: UInt
         let bytes: [UInt8]
         let descriptors: [CInt]
         let answer: PortAnswer<Outcome>
@@ -19,7 +18,7 @@ final class ChannelSenders: Sendable {
     }
 
     private struct State {
-        var line = Queue<Sender>()
+        var line = Line<Sender>()
         var sendersSoFar: UInt = 0
     }
 
@@ -36,11 +35,10 @@ final class ChannelSenders: Sendable {
     func enqueue(_ bytes: [UInt8], _ descriptors: [CInt], _ answer: PortAnswer<Outcome>, _ send: Send) -> UInt {
         let (number, result) = state.withLock { state in
             state.sendersSoFar += 1
-            let sender = Sender(
-                number: state.sendersSoFar, bytes: bytes, descriptors: descriptors, answer: answer)
+            let sender = Sender(bytes: bytes, descriptors: descriptors, answer: answer)
             let result = state.line.isEmpty ? sender.attempt(send) : Self.full
-            if result == Self.full { state.line.append(sender) }
-            return (sender.number, result)
+            if result == Self.full { state.line.append(sender, state.sendersSoFar) }
+            return (state.sendersSoFar, result)
         }
         if result != Self.full { answer.settle(.success(Self.outcome(result))) }
         return number
@@ -48,10 +46,7 @@ final class ChannelSenders: Sendable {
 
     /// - Returns: `false` if it was sent, or can't be, which is about to be said.
     func withdraw(_ number: UInt) -> Bool {
-        let sender: Sender? = state.withLock { state in
-            state.line.firstOffset { $0.number == number }.flatMap { state.line.remove(at: $0) }
-        }
-        return sender != nil
+        state.withLock { $0.line.remove(number) } != nil
     }
 
     /// There is space again, or there will never be any.
@@ -63,9 +58,11 @@ final class ChannelSenders: Sendable {
 
     /// `nil` if there is none, or no space for it.
     private static func sendFirst(_ state: inout State, _ send: Send) -> (Sender, Int32)? {
-        if state.line.isEmpty { return nil }
-        guard let result = state.line.update(at: 0, { $0.attempt(send) }), result != full else { return nil }
-        return state.line.removeFirst().map { ($0, result) }
+        guard let number = state.line.first, let sender = state.line[number] else { return nil }
+        let result = sender.attempt(send)
+        if result == full { return nil }
+        _ = state.line.remove(number)
+        return (sender, result)
     }
 
     /// The channel takes nothing any more.

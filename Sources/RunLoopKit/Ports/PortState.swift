@@ -1,24 +1,34 @@
 /// A port: its messages, and the source by which the loop is told of them.
 ///
-/// There is one queue. What is beyond the capacity belongs to tasks that wait: a message without a reply *admits* its sender when it gets
-/// within the capacity, and a request waits for its answer in any case.
+/// What is beyond the capacity belongs to tasks that wait: a message without a reply *admits* its sender when it gets within the capacity, and a
+/// request waits for its answer in any case.
 final class PortState<Request, Reply>: @unchecked Sendable {
     typealias Message = RunLoop.Port<Request, Reply>.Message
 
     private struct Entry {
-        let number: Int
         let request: Request
         let answer: PortAnswer<Reply>?
         var admission: PortAnswer<Void>?
     }
 
     private struct Content {
-        var entries = Queue<Entry>()
-        var lastNumber = 0
+        /// Within the capacity, and beyond it.
+        var admitted = Line<Entry>()
+        var waiting = Line<Entry>()
+        var lastNumber: UInt = 0
         /// `nil` before the port has begun, and after it has ended.
         var source: RunLoop.Source?
         /// The source is signalled, and the loop was woken, for the entries that there are.
         var isMarked = false
+
+        var count: Int { admitted.count + waiting.count }
+
+        /// There is space for one of those that wait.
+        mutating func admitNext() -> PortAnswer<Void>? {
+            guard let number = waiting.first, var entry = waiting.removeFirst() else { return nil }
+            defer { admitted.append(entry, number) }
+            return entry.admission.take()
+        }
     }
 
     let loop: RunLoop
@@ -47,7 +57,7 @@ final class PortState<Request, Reply>: @unchecked Sendable {
         }
     }
 
-    var count: Int { content.withLock { $0.entries.count } }
+    var count: Int { content.withLock { $0.count } }
 
     var isValid: Bool { !generation.isOver && content.withLock { $0.source != nil } }
 
@@ -59,18 +69,20 @@ final class PortState<Request, Reply>: @unchecked Sendable {
     func enqueue(
         _ request: sending Request, answer: PortAnswer<Reply>? = nil, admission: PortAnswer<Void>? = nil,
         mayWait: Bool = true
-    ) throws(RunLoop.PortError) -> Int {
+    ) throws(RunLoop.PortError) -> UInt {
         if generation.isOver { throw .closed }
-        let result: Result<(number: Int, marked: RunLoop.Source?), RunLoop.PortError> = content.withLock { content in
+        let result: Result<(number: UInt, marked: RunLoop.Source?), RunLoop.PortError> = content.withLock { content in
             guard let source = content.source else { return .failure(.closed) }
-            let hasSpace = content.entries.count < capacity
+            let hasSpace = content.admitted.count < capacity
             if !hasSpace && !mayWait { return .failure(.full) }
             if hasSpace { admission?.settle(.success(())) }
             content.lastNumber += 1
-            content.entries.append(
-                Entry(
-                    number: content.lastNumber, request: request, answer: answer, admission: hasSpace ? nil : admission)
-            )
+            let entry = Entry(request: request, answer: answer, admission: hasSpace ? nil : admission)
+            if hasSpace {
+                content.admitted.append(entry, content.lastNumber)
+            } else {
+                content.waiting.append(entry, content.lastNumber)
+            }
             defer { content.isMarked = true }
             return .success((content.lastNumber, content.isMarked ? nil : source))
         }
@@ -81,8 +93,7 @@ final class PortState<Request, Reply>: @unchecked Sendable {
 
     private func wake(_ source: RunLoop.Source) {
         source.signal()
-        // The loop's own thread looks for signalled sources before it sleeps.
-        if !loop.isCurrent { loop.wakeUp() }
+        if loop.needsWakeUp { loop.wakeUp() }
     }
 
     /// One message. What else there is signals the source again before that, so that a nested run receives it.
@@ -90,9 +101,10 @@ final class PortState<Request, Reply>: @unchecked Sendable {
         let taken: (entry: Entry, admission: PortAnswer<Void>?, marked: RunLoop.Source?)? = content.withLock {
             content in
             content.isMarked = false
-            guard let entry = content.entries.removeFirst() else { return nil }
-            content.isMarked = !content.entries.isEmpty
-            return (entry, takeAdmission(&content), content.isMarked ? content.source : nil)
+            guard let entry = content.admitted.removeFirst() else { return nil }
+            let admission = content.admitNext()
+            content.isMarked = content.count > 0
+            return (entry, admission, content.isMarked ? content.source : nil)
         }
         guard let taken else { return }
         taken.marked?.signal()
@@ -100,31 +112,27 @@ final class PortState<Request, Reply>: @unchecked Sendable {
         receive(Message(taken.entry.request, taken.entry.answer))
     }
 
-    /// Of the last entry within the capacity, when those before it have become fewer.
-    private func takeAdmission(_ content: inout Content) -> PortAnswer<Void>? {
-        guard content.entries.count >= capacity else { return nil }
-        return content.entries.update(at: capacity - 1) { $0.admission.take() } ?? nil
+    /// No effect if the message has been received.
+    func remove(_ number: UInt) {
+        // Requests are freed without the lock.
+        let removed: (entry: Entry?, admission: PortAnswer<Void>?) = content.withLock { content in
+            guard let entry = content.admitted.remove(number) else { return (content.waiting.remove(number), nil) }
+            return (entry, content.admitNext())
+        }
+        removed.admission?.settle(.success(()))
     }
 
-    /// No effect if the message has been received. O(messages).
-    func remove(_ number: Int) { remove(where: { $0.number == number }) }
-
-    /// No effect, and `false`, if the message has been admitted: its sender is told so soon. O(messages).
-    func removeWaiting(_ number: Int) -> Bool { remove(where: { $0.number == number && $0.admission != nil }) }
-
-    @discardableResult
-    private func remove(where condition: (Entry) -> Bool) -> Bool {
-        let removed: (entry: Entry?, admission: PortAnswer<Void>?)? = content.withLock { content in
-            guard let offset = content.entries.firstOffset(where: condition) else { return nil }
-            return (content.entries.remove(at: offset), offset < capacity ? takeAdmission(&content) : nil)
-        }
-        removed?.admission?.settle(.success(()))
+    /// No effect, and `false`, if the message has been admitted: its sender is told so soon.
+    func removeWaiting(_ number: UInt) -> Bool {
+        let removed: Entry? = content.withLock { $0.waiting.remove(number) }
         return removed != nil
     }
 
     func end() {
         if generation.isOver { return }
-        let (source, entries) = content.withLock { content in (content.source.take(), content.entries.removeAll()) }
+        let (source, entries) = content.withLock { content in
+            (content.source.take(), content.admitted.removeAll() + content.waiting.removeAll())
+        }
         source?.invalidate()
         for entry in entries {
             entry.answer?.settle(.failure(.closed))

@@ -37,6 +37,21 @@ final class WaitingTests: XCTestCase {
         wait(for: [isDone], timeout: 60)
     }
 
+    // The wait is in the middle of a job of the main actor.
+    @MainActor func testExpectationInsideAsyncTest() async {
+        let isDone = expectation(description: "Tasks and the main queue go on.")
+        Task {
+            try await Task.sleep(for: .milliseconds(1))
+            await withCheckedContinuation { continuation in
+                DispatchQueue.main.async { continuation.resume() }
+            }
+            isDone.fulfill()
+        }
+        waitSynchronously(for: isDone)
+    }
+
+    private func waitSynchronously(for isDone: XCTestExpectation) { wait(for: [isDone], timeout: 60) }
+
     @MainActor func testNestedRun() {
         var isDone = false
         Task { isDone = true }
