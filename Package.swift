@@ -22,6 +22,8 @@ let package = Package(
         .library(name: "RunLoopKitSingleThread", targets: ["RunLoopKitSingleThread"]),
         // Foundation's loop and ours on one thread. The only product that needs Foundation.
         .library(name: "RunLoopKitFoundation", targets: ["RunLoopKitFoundation"]),
+        // Our loop under GLib's. The program has GLib; to build this takes nothing of it.
+        .library(name: "RunLoopKitGLib", targets: ["RunLoopKitGLib"]),
         .library(name: "CRunLoopCore", targets: ["CRunLoopCore"]),
         .library(name: "CRunLoopLinux", targets: ["CRunLoopLinux"]),
         .library(name: "CRunLoopDiagnostics", targets: ["CRunLoopDiagnostics"]),
@@ -119,8 +121,14 @@ let package = Package(
         // Not the above: for programs that have Foundation, and keep it.
         .target(
             name: "RunLoopKitFoundation",
-            dependencies: ["RunLoopKit"],
+            dependencies: ["RunLoopKit", "CRunLoopForeign"],
             path: "Sources/RunLoopKitFoundation",
+            swiftSettings: swiftSettings
+        ),
+        .target(
+            name: "RunLoopKitGLib",
+            dependencies: ["RunLoopKit"],
+            path: "Sources/RunLoopKitGLib",
             swiftSettings: swiftSettings
         ),
         // The guided tour, `make run`. Clients of the package do not get it.

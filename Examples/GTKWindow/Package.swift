@@ -5,8 +5,7 @@ import PackageDescription
 let package = Package(
     name: "GTKWindow",
     dependencies: [
-        .package(name: "RunLoopKit", path: "../.."),
-        .package(path: "../../Packages/RunLoopKitGLib"),
+        .package(name: "RunLoopKit", path: "../..")
     ],
     targets: [
         .systemLibrary(name: "CGtk", pkgConfig: "gtk4", providers: [.apt(["libgtk-4-dev"])]),
@@ -14,7 +13,7 @@ let package = Package(
             name: "GTKWindow",
             dependencies: [
                 "CGtk", .product(name: "RunLoopKit", package: "RunLoopKit"),
-                .product(name: "RunLoopKitGLib", package: "RunLoopKitGLib"),
+                .product(name: "RunLoopKitGLib", package: "RunLoopKit"),
             ]),
     ]
 )

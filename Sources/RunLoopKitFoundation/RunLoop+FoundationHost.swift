@@ -15,19 +15,25 @@ extension RunLoopKit.RunLoop {
     /// does: the mode is served there as well. A plain run of ours inside a closure, on the other hand, does not serve Foundation's
     /// loop, which nothing tells whether that has work: let ``run()`` be the outermost run.
     ///
+    /// In a GTK program, whose loop is GLib's, nobody runs Foundation's. With a `GLibHost` of the product RunLoopKitGLib on the thread,
+    /// begun before or after this host, Foundation's loop and ours are both served under GLib's: don't call ``run()`` then, which does not
+    /// serve GLib. The hosts share a run, if it is of the same mode.
+    ///
     /// For Foundation's loop our work is a port's: `run(mode:before:)` of Foundation returns after it.
     ///
     /// A thread has one host at a time. Foundation's loop keeps it, and serves our loop until ``end()``, until the run ends by itself,
     /// or until the thread ends. On the thread of the loop only, as with ``RunLoopKit/RunLoop/HostedRun``: anything else is a precondition
     /// failure.
-    public final class FoundationHost {
+    public final class FoundationHost: LoopHost {
         private let loop = RunLoopKit.RunLoop.current
-        private let hosted: HostedRun
+        private let hosted: SharedRun
+        private let companion = FoundationCompanion()
         // It has this object, so neither is freed before it is invalid: Foundation frees a loop on any thread, some time after its own has
         // ended.
         private var source: CFRunLoopSource?
         // Our loop has it, and nobody else, so the end of that frees its closure.
         private weak var observer: Observer?
+        private var ended: RunResult?
         private var onEnd: ((RunResult) -> Void)?
 
         /// Begins a hosted run of the calling thread's loop in `mode`. A run of an empty mode is over at once, with `finished`; the main
@@ -42,7 +48,8 @@ extension RunLoopKit.RunLoop {
         public init(
             mode: Mode = .default, onEnd: ((RunResult) -> Void)? = nil
         ) throws(RunLoopKit.RunLoop.Error) {
-            hosted = try HostedRun(mode: mode)
+            hosted = try SharedRun.inMode(mode)
+            ended = hosted.result
             if result != nil { return }
             self.onEnd = onEnd
             var context = CFRunLoopSourceContext1()
@@ -68,13 +75,13 @@ extension RunLoopKit.RunLoop {
                 "A thread has one FoundationHost at a time.")
             CFRunLoopAddSource(CFRunLoopGetCurrent(), source, kCFRunLoopCommonModes)
             self.source = source
+            hosted.add(self)
+            Companionship.current.loop = companion
             detachAtEndOfThread(inMode: mode)
         }
 
         /// Why the run is over, or `nil` while it goes on.
-        public var result: RunResult? {
-            if case .ended(let result) = hosted.status { result } else { nil }
-        }
+        public var result: RunResult? { ended }
 
         /// Runs Foundation's loop in its default mode, and ours with it, until our run is over. Returns why that is. Inside a closure of
         /// either loop as well.
@@ -88,25 +95,29 @@ extension RunLoopKit.RunLoop {
             }
         }
 
-        /// Ends the run, and Foundation's loop serves ours no more; `onEnd` is not called. Does nothing if the run is over. In a closure of
-        /// our loop it is a precondition failure: use ``RunLoopKit/RunLoop/stop()`` there. O(1).
+        /// Ends the run, and Foundation's loop serves ours no more; `onEnd` is not called. If another host of the thread shares the run, it
+        /// goes on for that one. Does nothing if the run is over. In a closure of our loop it is a precondition failure to end the run: use
+        /// ``RunLoopKit/RunLoop/stop()`` there. O(1).
         public func end() {
-            hosted.end()
+            if result != nil { return }
+            hosted.remove(self)
+            ended = .stopped
             detach()
+        }
+
+        package func runHasEnded(_ result: RunResult) {
+            ended = result
+            let onEnd = onEnd
+            detach()
+            onEnd?(result)
         }
 
         private static func of(_ info: UnsafeRawPointer?) -> FoundationHost {
             Unmanaged.fromOpaque(info!).takeUnretainedValue()
         }
 
-        private func serve() {
-            // After so much Foundation's other sources have their turn.
-            hosted.iterate(for: .milliseconds(1))
-            guard let result, source != nil else { return }
-            let onEnd = onEnd
-            detach()
-            onEnd?(result)
-        }
+        /// After so much Foundation's other sources have their turn.
+        private func serve() { hosted.serve() }
 
         /// An observer is never in the way: it does not keep a mode from being empty.
         private func detachAtEndOfThread(inMode mode: Mode) {
@@ -129,6 +140,8 @@ extension RunLoopKit.RunLoop {
             guard let source else { return }
             self.source = nil
             onEnd = nil
+            Companionship.current.loop = nil
+            companion.end()
             CFRunLoopSourceInvalidate(source)
             observer?.invalidate()
         }

@@ -1,4 +1,4 @@
-import CRunLoopGLib
+import CGLib
 import Dispatch
 import Glibc
 import RunLoopKit
@@ -40,6 +40,26 @@ private final class Seen {
     }
 }
 
+/// Tasks of the main actor that yield, and always have more to do.
+@MainActor
+private final class Busy {
+    private(set) var count = 0
+    private var isOver = false
+
+    func work() {
+        Task {
+            while !isOver {
+                count += 1
+                let end = RunLoop.Instant.now + .microseconds(100)
+                while RunLoop.Instant.now < end {}
+                await Task.yield()
+            }
+        }
+    }
+
+    func end() { isOver = true }
+}
+
 /// The loop under a real GMainLoop, without a display. Synchronous methods, because XCTest runs those on the initial thread.
 final class GLibHostTests: XCTestCase {
     // R106 under GLib's main loop our timers and closures, tasks of the main actor, the main queue and GLib's timeouts share the thread
@@ -75,6 +95,39 @@ final class GLibHostTests: XCTestCase {
             iterate(until: seen.containsEverybody(" after"))
             host.end()
             XCTAssertEqual(host.result, .stopped)
+        }
+    }
+
+    // R104 tasks that always have more to do and what GTK would draw take turns
+    func testDrawingHasItsTurns() throws {
+        try MainActor.assumeIsolated {
+            let host = try RunLoop.GLibHost()
+            let busy = Busy()
+            for _ in 0..<50 { busy.work() }
+            let redraws = Turns(everyMilliseconds: 1, priority: 120)
+            let alwaysReady = Turns(everyMilliseconds: 0, priority: 120)
+            iterate(until: redraws.count >= 20 && busy.count >= 2000)
+            // After each of the fifty has had its turn, or sooner.
+            XCTAssertGreaterThanOrEqual(alwaysReady.count, busy.count / 100)
+            for turns in [redraws, alwaysReady] { turns.end() }
+            busy.end()
+            host.end()
+        }
+    }
+
+    // R104 below GTK's priority everything is drawn first
+    func testLowerPriority() throws {
+        try MainActor.assumeIsolated {
+            let seen = Seen()
+            let host = try RunLoop.GLibHost(priority: G_PRIORITY_DEFAULT_IDLE)
+            let alwaysReady = Turns(everyMilliseconds: 0, priority: 120)
+            RunLoop.main.perform { MainActor.assumeIsolated { seen.note("closure") } }
+            for _ in 0..<100 { g_main_context_iteration(nil, 1) }
+            XCTAssertEqual(alwaysReady.count, 100)
+            XCTAssertFalse(seen.names.contains("closure"))
+            alwaysReady.end()
+            iterate(until: seen.names.contains("closure"))
+            host.end()
         }
     }
 
@@ -121,37 +174,4 @@ final class GLibHostTests: XCTestCase {
             g_main_context_unref(context)
         }
     }
-}
-
-/// Calls a closure once from the default context.
-@MainActor
-private func callFromGLib(_ body: @escaping @MainActor () -> Void) {
-    final class Box {
-        let body: @MainActor () -> Void
-        init(_ body: @escaping @MainActor () -> Void) { self.body = body }
-    }
-    g_timeout_add_full(
-        G_PRIORITY_DEFAULT, 1,
-        { box in
-            MainActor.assumeIsolated { Unmanaged<Box>.fromOpaque(box!).takeUnretainedValue().body() }
-            return 0
-        }, Unmanaged.passRetained(Box(body)).toOpaque(), { Unmanaged<Box>.fromOpaque($0!).release() })
-}
-
-/// Runs a GMainLoop, nested if need be, until the condition holds; fails after 30 s.
-@MainActor
-private func iterate(until condition: @escaping @autoclosure @MainActor () -> Bool) {
-    let loop = g_main_loop_new(nil, 0)
-    let deadline = RunLoop.Instant.now + .seconds(30)
-    func look() {
-        if condition() || RunLoop.Instant.now > deadline {
-            g_main_loop_quit(loop)
-        } else {
-            callFromGLib(look)
-        }
-    }
-    callFromGLib(look)
-    g_main_loop_run(loop)
-    g_main_loop_unref(loop)
-    XCTAssertTrue(condition())
 }
