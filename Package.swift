@@ -186,6 +186,12 @@ let package = Package(
             path: "Tests/ExecutorPrograms/SynchronousMain",
             swiftSettings: swiftSettings
         ),
+        .executableTarget(
+            name: "foundation-main-program",
+            dependencies: ["RunLoopKit", "RunLoopKitSingleThread"],
+            path: "Tests/ExecutorPrograms/FoundationMain",
+            swiftSettings: swiftSettings
+        ),
         .target(name: "AllocationCount", path: "Tests/ExecutorPrograms/AllocationCount", publicHeadersPath: "include"),
         .target(name: "DeafRuntime", path: "Tests/ExecutorPrograms/DeafRuntime", publicHeadersPath: "include"),
         .executableTarget(

@@ -45,7 +45,10 @@ package enum Fallback {
                 let isMainActorFree = MainActor.executor === PlatformExecutorFactory.mainExecutor
                 Fallback.begin(product: product, isMainActorFree: isMainActorFree)
             }
-            if isTakenForMainActor { jobs.whenNobodyRuns = MainQueueGuest.invite }
+            if isTakenForMainActor {
+                jobs.whenRunsHaveEnded = MainQueueGuest.runsHaveEnded
+                jobs.whenNobodyRuns = MainQueueGuest.invite
+            }
         }
 
         private static func install<Factory: ExecutorFactory>(_ factory: Factory.Type) {

@@ -23,8 +23,8 @@
                 RUNLOOP__JOB_BLOCKS,
                 """
                 Task \(id) kept the main loop for \(duration / 1_000_000) ms without an await, in \
-                \(place.map { String(cString: $0) } ?? "a function without a name"). Nothing else happened meanwhile. What has to \
-                block belongs into runBlocking.
+                \(place.map { String(cString: $0) } ?? "a function without a name"). Nothing else of the main loop \
+                happened meanwhile. What has to block belongs into runBlocking.
                 """)
         }
     }

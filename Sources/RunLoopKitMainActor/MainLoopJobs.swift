@@ -15,6 +15,12 @@
     /// then looks at `isPosted`; a batch clears `isPosted` and then takes the inbox, all in one order for all threads. So either the
     /// batch takes the job, or who added it finds `isPosted` clear and posts. When a batch leaves jobs behind, it posts again. A
     /// nested run does not perform what was posted before the current drain began (R105), so a run that begins posts again.
+    ///
+    /// A job that nobody would run is offered to the main dispatch queue. `isServed` says that a run of a common mode is active, which has
+    /// its drain, or its end, before it. Only the loop's thread writes it: when a run has begun, and when the outermost one is about
+    /// to end. Any thread reads it, when it has pushed a job; and the loop's thread, when it has cleared it, looks whether there
+    /// are jobs. Those four are in one order for all threads as well. So a job that a run leaves behind, however late it came, is
+    /// found by the end of that run, or who added it finds `isServed` clear; either offers it. Both may, which costs a block.
     package final class MainLoopJobs: @unchecked Sendable {
         package static let shared = MainLoopJobs()
 
@@ -33,25 +39,33 @@
         private let loop: OpaquePointer
         private let inbox = Atomic<UInt>(0)
         private let isPosted = Atomic(false)
+        private let isServed = Atomic(false)
+        /// How many jobs wait for their instants.
+        private let delayedJobs = Atomic(0)
         private let process = ForkGeneration()
         /// On the loop's thread only, as is everything below.
         private var bands = JobBands()
         private var isRunningRest = false
-        /// How many runs of the loop have begun in the current job.
+        /// How many runs of common modes have begun, ever, and how many of them go on; a guest's counts while it iterates.
         private var runs = 0
+        private var activeRuns = 0
 
         /// The default executor, if it is the main loop's. Set when the program is loaded.
         package var defaultExecutor: UnownedTaskExecutor?
-        /// Called whenever a job is added while no run is active. Set when the program is loaded.
+        /// Called whenever a job is added that no active run would serve. Set when the program is loaded, as the next one is.
         package var whenNobodyRuns: (@Sendable () -> Void)?
+        /// Called on the loop's thread when no run of a common mode is active any more.
+        package var whenRunsHaveEnded: (() -> Void)?
 
         private init() {
             guard let loop = runloop_main() else {
                 preconditionFailure("The main run loop cannot be made: descriptors or memory ran out.")
             }
             self.loop = loop
-            let nestedRuns = RunLoop.Observer(.entry) { [unowned self] _, _ in runBegins() }
-            RunLoop.main.addUnlessOver(nestedRuns, forMode: .common)
+            let runs = RunLoop.Observer([.entry, .exit]) { [unowned self] _, activity in
+                if activity == .entry { runBegins() } else { runEnds() }
+            }
+            RunLoop.main.addUnlessOver(runs, forMode: .common)
         }
 
         package var isOnThread: Bool { runloop_is_current(loop) }
@@ -72,8 +86,10 @@
             config.tolerance_ns = tolerance
             config.context.info = UnsafeMutableRawPointer(JobLink(job, executor).words)
             config.fire = { _, info in
+                MainLoopJobs.shared.delayedJobs.subtract(1, ordering: .relaxed)
                 if let info { MainLoopJobs.shared.add(JobLink(info)) }
             }
+            delayedJobs.add(1, ordering: .relaxed)
             var timer: OpaquePointer?
             var result = runloop_timer_create(&config, &timer)
             if result == 0 { result = runloop_add_timer(loop, timer, runloop__name_of_common_modes()) }
@@ -91,13 +107,17 @@
                     expected: newest, desired: UInt(bitPattern: job.words), ordering: .sequentiallyConsistent)
             } while !isAdded
             if !isPosted.load(ordering: .sequentiallyConsistent) { post() }
-            if runloop_current_mode(loop) == nil { whenNobodyRuns?() }
+            if !isServed.load(ordering: .sequentiallyConsistent) { whenNobodyRuns?() }
         }
 
-        /// Are there jobs, or timers of the default mode? On the loop's thread.
-        var hasWaiting: Bool {
-            takeInbox()
-            return !bands.isEmpty || runloop_next_fire_date(loop, runloop__name_of_default_mode()) != .max
+        /// On the loop's thread.
+        var hasJobs: Bool { !bands.isEmpty || inbox.load(ordering: .sequentiallyConsistent) != 0 }
+
+        /// The time until a delayed job needs the loop at the earliest, in nanoseconds, or `nil` if there is none. On the loop's thread.
+        var untilDelayedJob: Int64? {
+            if delayedJobs.load(ordering: .relaxed) == 0 { return nil }
+            let date = runloop_next_fire_date(loop, runloop__name_of_default_mode())
+            return date == .max ? nil : max(0, date - runloop_get_now_ns(loop))
         }
 
         private func checkProcess() {
@@ -128,13 +148,13 @@
                 guard let job = takeNext() else { return }
                 let begin = now
                 let name = JobName(job)
-                runs = 0
+                let runsBefore = runs
                 run(job)
                 // A job may have forked, and the child returns from it. The other jobs are the parent's.
                 if process.isOver { return }
                 now = runloop_get_now_ns(nil)
                 // A run that is nested in the job serves the others.
-                if now - begin >= Self.patience && runs == 0 { name.tell(now - begin) }
+                if now - begin >= Self.patience && runs == runsBefore { name.tell(now - begin) }
                 if now >= end { break }
             }
             if !bands.isEmpty { post() }
@@ -197,9 +217,39 @@
             }
         }
 
+        //===-- runs -------------------------------------------------------------------------------------------------===//
+
+        /// Is a run of a common mode active? On the loop's thread.
+        var isRunning: Bool { activeRuns > 0 }
+
+        /// An iteration of a hosted run that nobody counts while its host sleeps.
+        func serve(_ iterate: () -> Void) {
+            enterRun()
+            iterate()
+            leaveRun()
+        }
+
+        private func enterRun() {
+            activeRuns += 1
+            isServed.store(true, ordering: .sequentiallyConsistent)
+        }
+
+        /// The run goes on, and its host, who is to be woken by what comes, sleeps. Or it is over.
+        func leaveRun() {
+            // A mode that became common in the middle of a run has an end without a beginning.
+            activeRuns = max(0, activeRuns - 1)
+            if activeRuns == 0 { isServed.store(false, ordering: .sequentiallyConsistent) }
+        }
+
+        private func runEnds() {
+            leaveRun()
+            if !isRunning { whenRunsHaveEnded?() }
+        }
+
         /// What was posted before may be hidden from the run.
         private func runBegins() {
             runs += 1
+            enterRun()
             takeInbox()
             // A post whose jobs a batch took before it counts as well: the next job relies on it.
             if bands.isEmpty && !isPosted.load(ordering: .sequentiallyConsistent) { return }

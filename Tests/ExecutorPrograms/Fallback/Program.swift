@@ -1,8 +1,10 @@
+import Glibc
 import RunLoopKit
 
 /// With a runtime that does not take the executors of RunLoopKitSingleThread, which is linked.
 @main struct Program {
     static func main() async throws {
+        if CommandLine.arguments.contains("foreign") { return try await runForeignLoop() }
         if CommandLine.arguments.contains("nested") { return try await nestRun() }
         await Task.detached { print("tasks on the main loop: \(isOnMainLoop())") }.value
         try? await Task.sleep(for: .milliseconds(1))
@@ -17,6 +19,15 @@ import RunLoopKit
     try RunLoop.main.add(RunLoop.Timer(every: .seconds(3600)) { _ in }, forMode: .default)
     runMainLoop(for: .milliseconds(1500))
     print("the nested run has ended")
+    await waiting.value
+}
+
+/// A job of the main actor runs somebody else's loop, which serves nobody here, while jobs come from another thread.
+@MainActor private func runForeignLoop() async throws {
+    await Task.yield()
+    let waiting = Task.detached { await MainActor.run { print("the job that waited") } }
+    poll(nil, 0, 1200)
+    print("the other loop has ended")
     await waiting.value
 }
 

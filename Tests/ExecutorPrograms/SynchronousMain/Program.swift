@@ -16,6 +16,10 @@ import RunLoopKit
             serveGuest()
         case "later":
             serveMainQueueAfterRun()
+        case "quiet":
+            serveMainQueueQuietly()
+        case "polled":
+            pollMainQueue()
         case "elsewhere":
             waitElsewhere()
         case "echo":
@@ -62,12 +66,14 @@ private func host() {
 
 /// As a program does that serves the main queue and knows of no run loop.
 @MainActor private func serveMainQueue(until condition: () -> Bool) {
+    while !condition() { serveMainQueueOnce(for: -1) }
+}
+
+@MainActor private func serveMainQueueOnce(for milliseconds: CInt) {
     guard let descriptor = RunLoop.MainQueue.fileDescriptor else { preconditionFailure("There is no main queue.") }
-    while !condition() {
-        var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        poll(&waited, 1, -1)
-        RunLoop.MainQueue.serve()
-    }
+    var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    poll(&waited, 1, milliseconds)
+    RunLoop.MainQueue.serve()
 }
 
 @MainActor private func serveGuest() {
@@ -105,6 +111,43 @@ private func host() {
     RunLoop.main.run(until: .now)
     serveMainQueue { isDone }
     print("later: done")
+}
+
+/// A task that waits for something far away wakes nobody who serves the main queue, also after a run of the loop, which watched it.
+@MainActor private func serveMainQueueQuietly() {
+    RunLoop.main.run(until: .now)
+    var isDone = false
+    var resume: CheckedContinuation<Void, Never>?
+    Task {
+        isDone = true
+        await withCheckedContinuation { resume = $0 }
+    }
+    serveMainQueue { isDone }
+    var count = 0
+    let end = RunLoop.Instant.now + .milliseconds(300)
+    while .now < end {
+        serveMainQueueOnce(for: 50)
+        count += 1
+    }
+    resume?.resume()
+    precondition(count < 50, "The main queue had work \(count) times.")
+    print("quiet: done")
+}
+
+/// Another loop looks for the main queue's work now and then. Nothing is run inside anything, and no diagnostic says so.
+@MainActor private func pollMainQueue() {
+    DispatchQueue.global().async {
+        for _ in 0..<1000 {
+            DispatchQueue.main.async {}
+            Task { @MainActor in }
+            usleep(1000)
+        }
+    }
+    for _ in 0..<100 {
+        RunLoop.MainQueue.serve()
+        usleep(10_000)
+    }
+    print("polled: done")
 }
 
 /// The main queue has left the thread: the task never runs, and the process says so before it is ended from outside.
