@@ -5,10 +5,10 @@ use crate::error::{Error, Result};
 use runloop_sys as sys;
 use std::any::Any;
 use std::cell::Cell;
+use std::marker::PhantomData;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::Arc;
 
 type Payload = Box<dyn Any + Send>;
 
@@ -21,12 +21,12 @@ struct Thread {
     /// The panic that is on its way to the innermost of them: a boxed payload, or null.
     panic: Cell<*mut Payload>,
     /// The innermost wait for a future.
-    waiting: Cell<*const Waiting>,
+    awaited: Cell<Awaited>,
 }
 
 thread_local! {
     static THREAD: Thread = const {
-        Thread { number: Cell::new(0), depth: Cell::new(0), panic: Cell::new(ptr::null_mut()), waiting: Cell::new(ptr::null()) }
+        Thread { number: Cell::new(0), depth: Cell::new(0), panic: Cell::new(ptr::null_mut()), awaited: Cell::new(Awaited::NONE) }
     };
     static END: End = const { End };
 }
@@ -109,33 +109,43 @@ fn depth() -> u32 {
     THREAD.with(|thread| thread.depth.get())
 }
 
-/// A wait for a future: a run that ends when `woken` is true. It registers on this thread until it is dropped.
-pub(crate) struct Waiting {
+/// What a run at `depth` waits for: that the flag is true.
+#[derive(Clone, Copy)]
+struct Awaited {
     depth: u32,
-    woken: Arc<AtomicBool>,
-    outer: *const Waiting,
+    woken: *const AtomicBool,
 }
 
-impl Waiting {
-    /// For the runs that the caller makes. Boxed, because the thread points to it.
-    pub(crate) fn new(woken: Arc<AtomicBool>) -> Box<Waiting> {
-        let outer = THREAD.with(|thread| thread.waiting.get());
-        let waiting = Box::new(Waiting { depth: depth() + 1, woken, outer });
-        THREAD.with(|thread| thread.waiting.set(&*waiting));
-        waiting
+impl Awaited {
+    const NONE: Awaited = Awaited { depth: 0, woken: ptr::null() };
+}
+
+/// A wait for a future: a run that ends when the flag is true. It registers on this thread until it is dropped.
+pub(crate) struct Waiting<'a> {
+    outer: Awaited,
+    woken: PhantomData<&'a AtomicBool>,
+}
+
+impl<'a> Waiting<'a> {
+    /// For the runs that the caller makes. The thread points to the flag, not to this value, which moves.
+    pub(crate) fn new(woken: &'a AtomicBool) -> Waiting<'a> {
+        let awaited = Awaited { depth: depth() + 1, woken };
+        let outer = THREAD.with(|thread| thread.awaited.replace(awaited));
+        Waiting { outer, woken: PhantomData }
     }
 }
 
-impl Drop for Waiting {
+impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        THREAD.with(|thread| thread.waiting.set(self.outer));
+        THREAD.with(|thread| thread.awaited.set(self.outer));
     }
 }
 
 fn is_awaited(thread: &Thread) -> bool {
-    // SAFETY: a wait unregisters before it is gone; waits are dropped in the reverse of their order.
-    match unsafe { thread.waiting.get().as_ref() } {
-        Some(waiting) => waiting.depth == thread.depth.get() && waiting.woken.load(Ordering::Acquire),
+    let awaited = thread.awaited.get();
+    // SAFETY: a wait borrows its flag, and unregisters before that is gone; waits are dropped in the reverse of their order.
+    match unsafe { awaited.woken.as_ref() } {
+        Some(woken) => awaited.depth == thread.depth.get() && woken.load(Ordering::Acquire),
         None => false,
     }
 }

@@ -36,6 +36,7 @@ struct Tasks {
 }
 
 thread_local! {
+    /// Destructors of the thread's other locals may run the loop when this is gone, and its tasks with it.
     static TASKS: RefCell<Tasks> = RefCell::default();
 }
 
@@ -52,7 +53,7 @@ impl RunLoop {
         self.add_in(&source, Mode::DEFAULT)?;
         let woken = Arc::new(AtomicBool::new(true));
         let waker = Waker::from(Arc::new(Root { woken: woken.clone(), signaller: source.signaller()? }));
-        let _waiting = Waiting::new(woken.clone());
+        let _waiting = Waiting::new(&woken);
         let mut future = Box::pin(future);
         loop {
             if woken.swap(false, Ordering::AcqRel) {
@@ -147,15 +148,15 @@ impl Spawned {
     /// On the loop's thread.
     fn poll(self: Arc<Self>) {
         self.is_posted.store(false, Ordering::Release);
-        let task = TASKS.with(|tasks| {
+        let task = TASKS.try_with(|tasks| {
             let mut tasks = tasks.borrow_mut();
             let entry = tasks.entries.get_mut(&self.number)?;
             entry.is_woken = entry.task.is_none();
             entry.task.take()
         });
         let mut polled = match task {
-            Some(task) => Polled { number: self.number, task: Some(task) },
-            None => return,
+            Ok(Some(task)) => Polled { number: self.number, task: Some(task) },
+            _ => return,
         };
         let waker = Waker::from(self.clone());
         if polled.poll(&mut Context::from_waker(&waker)) && polled.put_back() {
@@ -178,13 +179,14 @@ impl Polled {
 
     /// Whether it was woken meanwhile.
     fn put_back(mut self) -> bool {
-        TASKS.with(|tasks| match tasks.borrow_mut().entries.get_mut(&self.number) {
+        let is_woken = TASKS.try_with(|tasks| match tasks.borrow_mut().entries.get_mut(&self.number) {
             Some(entry) => {
                 entry.task = self.task.take();
                 entry.is_woken
             }
             None => false,
-        })
+        });
+        is_woken.unwrap_or(false)
     }
 }
 

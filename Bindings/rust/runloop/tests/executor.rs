@@ -1,7 +1,7 @@
 //! Futures on a loop.
 
 mod common;
-use common::{on_thread, run, Trace, LONG};
+use common::{in_process, on_thread, run, Trace, LONG};
 use runloop::{ready, sleep, Mode, Readiness, RunLoop, RunResult, Timer};
 use std::cell::Cell;
 use std::future::Future;
@@ -228,4 +228,43 @@ fn tasks_that_never_end_are_dropped_with_their_thread() {
     });
     assert_eq!(dropped.iter().count(), 1);
     flag.set(); // The waker outlives the loop.
+}
+
+#[test]
+fn a_loop_that_runs_when_its_tasks_are_gone_polls_none() {
+    let output = in_process("run_by_destructors_of_thread_locals");
+    assert!(output.status.success(), "{:?}", output);
+}
+
+/// Runs the loop of a thread that is ending.
+struct LastRun(std::sync::mpsc::Sender<RunResult>);
+
+impl Drop for LastRun {
+    fn drop(&mut self) {
+        let run_loop = RunLoop::current().unwrap();
+        self.0.send(run_loop.run_for(Mode::DEFAULT, LONG).unwrap()).unwrap();
+    }
+}
+
+thread_local! {
+    static LAST_RUN: Cell<Option<LastRun>> = Cell::new(None);
+}
+
+#[test]
+#[ignore = "in a process of its own"]
+fn run_by_destructors_of_thread_locals() {
+    let (sender, results) = std::sync::mpsc::channel();
+    on_thread(move |run_loop| {
+        // Younger than the loop and older than the tasks, so it is dropped after the tasks, and before the loop.
+        LAST_RUN.with(|last| last.set(Some(LastRun(sender.clone()))));
+        let dropped_with_the_tasks = LastRun(sender);
+        run_loop.spawn(async { panic!("the thread has ended") }).unwrap();
+        run_loop
+            .spawn(async move {
+                let _last = dropped_with_the_tasks;
+                panic!("the thread has ended");
+            })
+            .unwrap();
+    });
+    assert_eq!(results.iter().collect::<Vec<_>>(), [RunResult::Finished, RunResult::Finished]);
 }
