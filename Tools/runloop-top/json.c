@@ -35,7 +35,6 @@ static char unescape(struct walk *walk) {
     return '?';
 }
 
-/// What the text says is written to a terminal, and must not command it.
 static bool take_string(struct walk *walk, char *value, size_t size) {
     size_t length = 0;
     for (; *walk->next != '"'; walk->next++) {
@@ -47,7 +46,7 @@ static bool take_string(struct walk *walk, char *value, size_t size) {
         if (!*walk->next)
             return false;
         if (length + 1 < size)
-            value[length++] = (unsigned char)byte < ' ' || byte == 0x7f ? '?' : byte;
+            value[length++] = byte;
     }
     walk->next++;
     value[length] = 0;

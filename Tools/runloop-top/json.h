@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 /// `path` has the keys and places that lead to the value, with points between: "0.modes.1.name". The value of a string is without its
-/// quotes, and fit for a terminal. Both are cut if they are long.
+/// quotes, and may have any bytes but 0. Both are cut if they are long, perhaps within a character.
 typedef void json_visitor(void *context, const char *path, const char *value);
 
 /// False for a text that is no JSON, or nested too deeply; some of it may have been visited.

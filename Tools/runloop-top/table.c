@@ -2,7 +2,10 @@
 
 #include "table.h"
 
+#include <stdarg.h>
 #include <string.h>
+
+#include "terminal.h"
 
 static const struct loop_sample none;
 
@@ -22,15 +25,28 @@ static void write_line(FILE *out, const char *line, int width, const char *end) 
     // No character of several bytes is cut in two.
     while (length > 0 && ((unsigned char)line[length] & 0xC0) == 0x80)
         length--;
-    fprintf(out, "%.*s%s", length, line, end);
+    terminal_write(out, line, (size_t)length);
+    fputs(end, out);
+}
+
+static void append(char *line, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/// As much of it as fits: the numbers are what another process says, and may have three hundred digits.
+static void append(char *line, size_t size, const char *format, ...) {
+    size_t used = strlen(line);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line + used, size - used, format, arguments);
+    va_end(arguments);
 }
 
 static void write_loop(char *line, size_t size, const struct loop_sample *loop, const struct loop_sample *before) {
     const char *state = loop->is_waiting ? "asleep" : loop->is_running ? "busy" : "not running";
-    int used = snprintf(line, size, "%-18s %-11s %-24.24s", loop->is_main ? "main" : loop->address, state,
-                        loop->is_running ? loop->mode : "-");
+    *line = 0;
+    append(line, size, "%-18s %-11s %-24.24s", loop->is_main ? "main" : loop->address, state,
+           loop->is_running ? loop->mode : "-");
     if (!loop->has_statistics) {
-        snprintf(line + used, size - (size_t)used, " (no statistics)");
+        append(line, size, " (no statistics)");
         return;
     }
     double elapsed_ns = loop->elapsed_ns - before->elapsed_ns, seconds = elapsed_ns / 1e9;
@@ -38,12 +54,11 @@ static void write_loop(char *line, size_t size, const struct loop_sample *loop, 
     double share = elapsed_ns > 0 ? busy_ns / elapsed_ns * 100 : 0;
     seconds = seconds > 0 ? seconds : 1;
     share = share < 0 ? 0 : share > 100 ? 100 : share;
-    used += snprintf(line + used, size - (size_t)used, " %6.1f %9.1f %9.1f", share,
-                     (loop->iterations - before->iterations) / seconds, (loop->sleeps - before->sleeps) / seconds);
+    append(line, size, " %6.1f %9.1f %9.1f", share, (loop->iterations - before->iterations) / seconds,
+           (loop->sleeps - before->sleeps) / seconds);
     for (int kind = 0; kind < SAMPLE_KINDS; kind++)
-        used += snprintf(line + used, size - (size_t)used, " %9.1f",
-                         (loop->callouts[kind] - before->callouts[kind]) / seconds);
-    snprintf(line + used, size - (size_t)used, " %9.3f  %s", loop->lateness_p99_ns / 1e6, loop->longest);
+        append(line, size, " %9.1f", (loop->callouts[kind] - before->callouts[kind]) / seconds);
+    append(line, size, " %9.3f  %s", loop->lateness_p99_ns / 1e6, loop->longest);
 }
 
 void table_write(FILE *out, const struct sample *sample, const struct sample *before, int width, int height,

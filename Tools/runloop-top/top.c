@@ -39,7 +39,8 @@ static int list(void) {
     struct dirent *file;
     while (files && (file = readdir(files))) {
         int pid, end = 0;
-        if (sscanf(file->d_name, PUBLISHED_PREFIX "%d" PUBLISHED_SUFFIX "%n", &pid, &end) != 1 || end == 0)
+        if (sscanf(file->d_name, PUBLISHED_PREFIX "%d" PUBLISHED_SUFFIX "%n", &pid, &end) != 1 || end == 0 ||
+            file->d_name[end])
             continue;
         snprintf(path, sizeof path, "%s/%s", folder, file->d_name);
         // What an ended process has left answers nobody.
