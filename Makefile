@@ -10,6 +10,10 @@ MANDIR ?= $(PREFIX)/share/man
 BINDIR ?= $(PREFIX)/bin
 # What lib and install are about. All of them need core.
 LIBRARIES ?= core cf linux foreign diagnostics
+# Where there is no other compiler, that of the Swift toolchain.
+ifeq ($(origin CC),default)
+CC := $(if $(shell command -v cc),cc,clang)
+endif
 VERSION := 0.1.0
 # Before 1.0 a minor version may break programs, so it is part of the name that they ask the loader for.
 SOVERSION := $(basename $(VERSION))
@@ -38,11 +42,18 @@ HEADERS := $(shell scripts/library-files headers core) $(wildcard Bindings/cpp/*
 OBJECTS := $(SOURCES:$(CORE)/src/%.c=$(OUT)/core/%.o)
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wundef -Werror
 CFLAGS ?= -O2 -g
+# What hardens the libraries, as far as the compiler has it; the user's flags come later, and win. Asked for once, and only if something is
+# built. HARDENING=0: nothing of it. A sanitizer checks on its own.
+HARDENING ?= 1
+ifeq ($(HARDENING)$(SANITIZE),1)
+HARDENING_CFLAGS = $(eval HARDENING_CFLAGS := $(shell scripts/hardening compile $(CC) $(CPPFLAGS) $(CFLAGS)))$(HARDENING_CFLAGS)
+HARDENING_LDFLAGS = $(eval HARDENING_LDFLAGS := $(shell scripts/hardening link $(CC) $(LDFLAGS)))$(HARDENING_LDFLAGS)
+endif
 # A section for each function, so that the linker omits functions that only the Swift overlay calls from the shared library.
-LIBRARY_CFLAGS := -std=c11 -ffunction-sections -D_GNU_SOURCE -fPIC -fvisibility=hidden -pthread $(WARNINGS) -I$(CORE)/include
+LIBRARY_CFLAGS = $(HARDENING_CFLAGS) -std=c11 -ffunction-sections -D_GNU_SOURCE -fPIC -fvisibility=hidden -pthread $(WARNINGS) -I$(CORE)/include
 # USDT=1: probes for bpftrace and perf at the points of a tracer (needs systemtap-sdt-dev).
 USDT ?=
-CORE_CFLAGS := $(LIBRARY_CFLAGS) -DRUNLOOP_BUILDING_CORE -I$(CORE)/src $(if $(USDT),-DRUNLOOP_USDT)
+CORE_CFLAGS = $(LIBRARY_CFLAGS) -DRUNLOOP_BUILDING_CORE -I$(CORE)/src $(if $(USDT),-DRUNLOOP_USDT)
 
 .PHONY: all lib run test test-c test-swift test-examples test-foundation sanitize lint format docs install uninstall clean help
 all: lib
@@ -59,14 +70,14 @@ lib: $(LIBRARIES:%=lib-%) ## The C libraries, static and shared
 lib-core: $(OUT)/librunloop.a $(OUT)/librunloop.so.$(VERSION)
 
 # The flags and sources of the last build. Written when they change; everything depends on it.
-FLAGS = $(CC) $(CPPFLAGS) $(CORE_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) $(LDFLAGS) $(OBJECTS) $(cf_OBJECTS) $(linux_OBJECTS) $(foreign_OBJECTS) $(diagnostics_OBJECTS)
+FLAGS = $(CC) $(CPPFLAGS) $(CORE_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) $(HARDENING_LDFLAGS) $(LDFLAGS) $(OBJECTS) $(cf_OBJECTS) $(linux_OBJECTS) $(foreign_OBJECTS) $(diagnostics_OBJECTS)
 .PHONY: always
 $(OUT)/flags: always
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(FLAGS))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(FLAGS))' > $@
 
 # A thread that has a loop runs the library's code when it ends, so the library stays loaded after dlclose.
-SHARED = $(CC) -shared -pthread $(LDFLAGS) $(SANITIZE_FLAGS) -Wl,-z,nodelete -Wl,--version-script=runloop.map
+SHARED = $(CC) -shared -pthread $(HARDENING_LDFLAGS) $(LDFLAGS) $(SANITIZE_FLAGS) -Wl,-z,nodelete -Wl,--version-script=runloop.map
 # Where libraries on top of librunloop look for it: in their own folder, whichever that is. Empty if that is one the loader knows.
 RUNPATH ?= $$ORIGIN
 WITH_RUNPATH = $(if $(RUNPATH),-Wl$(comma)-rpath$(comma)'$(RUNPATH)')
@@ -213,7 +224,7 @@ TOP_SOURCES := $(wildcard $(TOP)/*.c) $(DIAGNOSTICS)/src/published_path.c
 lib-diagnostics: $(OUT)/runloop-top
 $(OUT)/runloop-top: $(TOP_SOURCES) $(wildcard $(TOP)/*.h) $(DIAGNOSTICS)/src/published_path.h $(OUT)/flags Makefile
 	@echo "  CC   $@"
-	@$(CC) $(CPPFLAGS) -std=c11 -D_GNU_SOURCE $(WARNINGS) -I$(DIAGNOSTICS)/src $(CFLAGS) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(TOP_SOURCES)
+	@$(CC) $(CPPFLAGS) $(HARDENING_CFLAGS) -std=c11 -D_GNU_SOURCE $(WARNINGS) -I$(DIAGNOSTICS)/src $(CFLAGS) $(SANITIZE_FLAGS) $(HARDENING_LDFLAGS) $(LDFLAGS) -o $@ $(TOP_SOURCES)
 
 .PHONY: install-top uninstall-top
 install-diagnostics: install-top
@@ -281,7 +292,7 @@ trace-demo: ## A page with the timeline of the tour, build/trace-demo.html, whic
 	@scripts/trace-page build/tour-trace.json "The main loop in the tour" > build/trace-demo.html
 	@echo "Open build/trace-demo.html in a browser; build/tour-trace.json is for ui.perfetto.dev."
 
-run: ## The guided tour: ten acts on real input (ACT=5: only that act)
+run: ## The guided tour: twelve acts on real input (ACT=5: only that act)
 	swift build $(SWIFT_FLAGS) -c debug --product tour
 	@$$(swift build -c debug --show-bin-path)/tour $(ACT)
 
@@ -307,18 +318,20 @@ check: ## The quick gate, a minute: formats, layers, exports, the C tests, the r
 .PHONY: test-top
 test-top: ## runloop-top in a pseudo-terminal, on a program that publishes its loop
 	@mkdir -p $(BUILD)
-	@set -o pipefail; Tests/bin/runloop-top 2>&1 | tee $(BUILD)/test-top.log
+	@set -o pipefail; Tests/bin/part runloop-top python3 -- Tests/bin/runloop-top 2>&1 | tee $(BUILD)/test-top.log
 
 TEST_LOGS := $(addprefix $(BUILD)/test-,$(addsuffix .log,c top servers growth swift examples foundation))
 
 # The halves share no folder. Each leaves processors idle, so they run beside each other; what the half in C prints comes last.
 test: ## All tests: rules, C, runloop-top, servers, growth, Swift, examples, Foundation
 	@mkdir -p $(BUILD) && rm -f $(TEST_LOGS)
+	@Tests/bin/part python3 valgrind
 	@set -m; $(MAKE) --no-print-directory test-in-c > $(BUILD)/test-in-c.log 2>&1 & half=$$!; set +m; \
 	    trap 'kill -- -$$half' INT TERM; echo "The tests in C run beside those in Swift, and are shown after them."; \
 	    status=0; $(MAKE) --no-print-directory test-in-swift || status=$$?; \
 	    wait $$half || status=$$?; cat $(BUILD)/test-in-c.log; \
 	    [ $$status -eq 0 ] || Tests/bin/failures $(TEST_LOGS); exit $$status
+	@grep -aihE '^left out' $(TEST_LOGS) || true
 	@Tests/bin/count $(TEST_LOGS)
 
 .PHONY: test-in-c test-in-swift
@@ -333,6 +346,10 @@ test-c: ## The C tests, a process for each, and a test for every rule
 .PHONY: test-first-steps
 test-first-steps: ## The first steps of the README, as it says, in an empty folder
 	@Tests/bin/first-steps
+
+.PHONY: nightly
+nightly: ## Everything that the gate has no time for, part by part (PARTS="hosts docs"); RECORD=1 writes docs/NIGHTLY.md
+	@Tests/bin/nightly $(PARTS)
 
 .PHONY: test-watch-campaign
 test-watch-campaign: ## 100,000 random changes of files: what was told is what is on the disk
@@ -385,12 +402,12 @@ stress-bindings: ## Stresses the bindings for SECONDS=600, each under its langua
 .PHONY: test-servers
 test-servers: ## The example servers, with real clients
 	@mkdir -p $(BUILD)
-	@set -o pipefail; Tests/bin/servers 2>&1 | tee $(BUILD)/test-servers.log
+	@set -o pipefail; Tests/bin/part servers python3 -- Tests/bin/servers 2>&1 | tee $(BUILD)/test-servers.log
 
 .PHONY: test-growth
 test-growth: ## Checks how the cost of each operation grows with the number of items (needs valgrind)
 	@mkdir -p $(BUILD)
-	@set -o pipefail; Tests/bin/growth 2>&1 | tee $(BUILD)/test-growth.log
+	@set -o pipefail; Tests/bin/part growth python3 valgrind -- Tests/bin/growth 2>&1 | tee $(BUILD)/test-growth.log
 
 test-swift: ## The Swift tests
 	@mkdir -p $(BUILD)
@@ -404,7 +421,7 @@ test-packages: ## Programs built with each kind of package: CMake, Meson, Debian
 
 test-examples: ## The example programs, used as their users would
 	@mkdir -p $(BUILD)
-	@set -o pipefail; Tests/bin/examples 2>&1 | tee $(BUILD)/test-examples.log
+	@set -o pipefail; Tests/bin/part examples python3 -- Tests/bin/examples 2>&1 | tee $(BUILD)/test-examples.log
 
 test-foundation: ## Programs written for Foundation, on this library and on Foundation, and one of them linked statically
 	@mkdir -p $(BUILD)
@@ -468,7 +485,7 @@ lint: ## Formats, headers, warnings as errors, what the library exports
 
 format: ## Formats all C and Swift files in place
 	clang-format -i $(C_FILES)
-	swift-format format --in-place --recursive Package.swift Sources Tests Examples Packages
+	swift-format format --in-place --recursive Package.swift Sources Tests Examples
 
 docs: ## The documentation of every product in build/docs; checks that each public symbol has a comment and all code compiles
 	@scripts/docs

@@ -7,7 +7,7 @@ from pathlib import Path
 
 # Fences of these are not compiled: what a program prints, and commands for a shell.
 PROSE = {"text", "sh", "ini"}
-MARK = re.compile(r"run|run with input|manifest|file: \S+")
+MARK = re.compile(r"run|run with input|manifest|rejected|file: \S+")
 
 
 class Fault(Exception):
@@ -22,6 +22,7 @@ class Block:
         self.path = next((mark.removeprefix("file: ") for mark in marks if mark.startswith("file: ")), None)
         self.is_manifest = "manifest" in marks
         self.reads_input = "run with input" in marks
+        self.is_rejected = "rejected" in marks
         self.runs = "run" in marks or self.reads_input
 
 

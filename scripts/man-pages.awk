@@ -145,7 +145,8 @@ function declaration(name, result, arguments, i, depth, character, argument, lin
     if (text ~ /^typedef /) {
         name = text
         if (text ~ /\(\*/) { sub(/.*\(\* ?/, "", name); sub(/\).*/, "", name) } else sub(/.*[ *]/, "", name)
-        if (comment != "") {
+        # A loop itself is what section 7 is about, and man would show section 3 first.
+        if (comment != "" && name != main) {
             page = new_page(name, comment)
             page_synopsis[page] = ".Bd -literal\n" text ";\n.Ed\n"
             page = 0

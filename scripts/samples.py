@@ -9,11 +9,13 @@ from blocks import Fault
 
 # Each can be a member of a class or a global.
 GIVEN = {
+    "application": "let application = 0",
     "close": "func close() {}",
     "complain": "func complain() {}",
     "count": "nonisolated(unsafe) var count = 0",
     "describeDevice": 'func describeDevice() -> String { "" }',
     "descriptor": "let descriptor: CInt = 0",
+    "g_application_run": "func g_application_run(_ application: Int, _ count: Int, _ arguments: Int?) {}",
     "idle": "nonisolated(unsafe) var idle: RunLoop.Timeout?",
     "isDone": "nonisolated(unsafe) var isDone = false",
     "isResumed": "nonisolated(unsafe) var isResumed = false",

@@ -12,7 +12,8 @@ HERE = Path(__file__).resolve().parent.parent
 ROOT = HERE.parent
 OUT = ROOT / os.environ.get("BUILD", "build") / "bench"
 # DWARF 4, because not every valgrind in use reads what a new clang writes.
-FLAGS = ["-std=gnu11", "-O2", "-gdwarf-4", "-pthread", "-Wall", "-Wextra", "-Werror"]
+OPTIMIZED = ["-O2", "-gdwarf-4"]
+FLAGS = ["-std=gnu11", *OPTIMIZED, "-pthread", "-Wall", "-Wextra", "-Werror"]
 PACKAGES = {
     "uv": "libuv1-dev", "ev": "libev-dev", "libevent": "libevent-dev", "glib": "libglib2.0-dev", "sdevent": "libsystemd-dev",
 }
@@ -39,7 +40,7 @@ def succeed(command, **more):
 
 
 def compiler():
-    return os.environ.get("CC") or "cc"
+    return os.environ.get("CC") or ("cc" if shutil.which("cc") else "clang")
 
 
 @functools.cache
@@ -69,7 +70,7 @@ def package(name, *names):
 
 def core_library():
     cc = compiler()
-    succeed(["make", "-s", "lib", f"CC={cc}", f"BUILD={OUT}", "SANITIZE="], cwd=ROOT)
+    succeed(["make", "-s", "lib", f"CC={cc}", f"CFLAGS={' '.join(OPTIMIZED)}", f"BUILD={OUT}", "SANITIZE="], cwd=ROOT)
     return OUT / cc.replace("/", "_") / "librunloop.a"
 
 
