@@ -230,7 +230,7 @@ TEST("clients that send garbage, hang up or never read leave the others their an
 
 TEST("another user is sent nothing, even if the file's mode lets it in") {
     if (geteuid() != 0)
-        return;
+        LEAVE_OUT("Only the superuser can be another user.");
     make_path();
     EXPECT_EQ(runloop_publish(path), 0);
     chmod(folder, 0755);
