@@ -149,17 +149,42 @@ TEST("R71 a counter written in its own callback is called again in the next iter
     EXPECT_TRACE("T call T call T");
 }
 
-TEST("R72 a signal only marks a descriptor source and calls nothing") {
-    runloop_source *source = add_descriptor(MODE, make_eventfd(0), RUNLOOP_READABLE, note_events, NULL);
+static void note_reasons(runloop_source *source, runloop_readiness reasons, void *info) {
+    (void)source, (void)info;
+    trace(reasons == RUNLOOP_SIGNALLED ? "signalled" : reasons == RUNLOOP_READABLE ? "readable" : "both");
+}
+
+TEST("R72 a signalled descriptor source is called once, with this reason, in its modes, also while paused") {
+    int descriptor = make_eventfd(0);
+    runloop_source *source = add_descriptor(MODE, descriptor, RUNLOOP_READABLE, note_reasons, NULL);
     EXPECT(!runloop_source_is_signalled(source));
     EXPECT_EQ(runloop_source_signal(source), 0);
+    EXPECT_EQ(runloop_source_signal(source), 0);
     EXPECT(runloop_source_is_signalled(source));
+    add_timer("other", RUNLOOP_NEVER, 0, NULL, NULL);
+    EXPECT_EQ(run_a_while("other"), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT(!runloop_source_is_signalled(source));
     EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
-    EXPECT_EQ(runloop_run_in_mode(MODE, 0, true), RUNLOOP_RESULT_TIMED_OUT);
-    EXPECT_EQ(calls, 0);
+    EXPECT_TRACE("signalled");
+    EXPECT_EQ(runloop_source_set_events(source, 0), 0);
+    bump(descriptor);
+    EXPECT_EQ(runloop_source_signal(source), 0);
+    EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_TRACE("signalled");
+}
+
+TEST("R72 one that is invalid is neither signalled nor called") {
+    runloop_source *source = add_descriptor(MODE, make_eventfd(0), RUNLOOP_READABLE, note_reasons, NULL);
+    add_timer(MODE, RUNLOOP_NEVER, 0, NULL, NULL);
+    EXPECT_EQ(runloop_source_signal(source), 0);
     runloop_source_retain(source);
     runloop_source_invalidate(source);
     EXPECT(!runloop_source_is_signalled(source));
+    EXPECT_EQ(runloop_source_signal(source), 0);
+    EXPECT(!runloop_source_is_signalled(source));
+    EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_TRACE("");
     runloop_source_release(source);
 }
 

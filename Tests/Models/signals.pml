@@ -1,4 +1,4 @@
-// signals.pml — signalled sources and the tree of bits. Source: items/signal_source.c, items/signal_tree.c, run/wait.c.
+// signals.pml — signalled sources and the tree of bits. Source: items/signals.c, items/signal_tree.c, run/wait.c.
 //
 // One source is in the loop, another one is added while two threads signal it and a third thread signals the first:
 // each writes something, signals, and wakes the loop. The second source needs another page, so the tree grows: the page

@@ -67,13 +67,14 @@ enum RUNLOOP_FLAGS(runloop_activity) {
 };
 RUNLOOP_SET(runloop_activity);
 
-/// Conditions of a descriptor. The values are those of EPOLLIN, EPOLLPRI, …
+/// Why a source is called: conditions of its descriptor, with the values of EPOLLIN, EPOLLPRI, …, and what it can't ask for.
 enum RUNLOOP_FLAGS(runloop_readiness) {
     RUNLOOP_READABLE = 0x001, ///< There is something to read or to accept, or the end has been reached.
     RUNLOOP_PRIORITY = 0x002, ///< There is something urgent to read.
     RUNLOOP_WRITABLE = 0x004, ///< Something can be written.
     RUNLOOP_ERROR = 0x008,    ///< Reported to every source of the descriptor, requested or not.
-    RUNLOOP_HANG_UP = 0x010   ///< Reported to every source; requesting it adds "the peer has shut down its half".
+    RUNLOOP_HANG_UP = 0x010,  ///< Reported to every source; requesting it adds "the peer has shut down its half".
+    RUNLOOP_SIGNALLED = 0x020 ///< The source was signalled.
 };
 RUNLOOP_SET(runloop_readiness);
 
@@ -265,7 +266,7 @@ typedef struct runloop_source_config {
 /// A source that is driven by a descriptor (source1). Level-triggered: it is called, one descriptor per iteration, as long as a
 /// condition that it asked for holds; its owner reads and writes. The descriptor should be non-blocking: if somebody else consumed
 /// what was ready, the source may be called once for nothing. Remove the source before closing the descriptor, which the loop never
-/// closes. With `descriptor` -1 it is a member of its modes that is never called (R68).
+/// closes. With `descriptor` -1 it is called for signals alone (R68, R72).
 typedef struct runloop_descriptor_config {
     runloop_context context;
     int32_t order;            ///< Among the sources of one descriptor.
@@ -274,10 +275,12 @@ typedef struct runloop_descriptor_config {
     /// `counter`: the descriptor is a non-blocking eventfd, timerfd or similar, whose 8 bytes the loop reads before the call (R69).
     /// Checked: -EINVAL otherwise, so that the loop never consumes a byte of a pipe or a socket.
     bool counter;
-    /// On the loop's thread. May be NULL: the source still counts as handled.
-    void (*RUNLOOP_SENDABLE ready)(runloop_source *source, runloop_readiness events, void *info);
+    /// On the loop's thread, with all reasons that there are. May be NULL: the source still counts as handled.
+    void (*RUNLOOP_SENDABLE ready)(runloop_source *source, runloop_readiness reasons, void *info);
     /// As for runloop_source_config.
     bool (*RUNLOOP_SENDABLE equal)(const void *info, const void *other_info);
+    void (*RUNLOOP_SENDABLE schedule)(runloop_source *source, runloop *loop, const char *mode, void *info);
+    void (*RUNLOOP_SENDABLE cancel)(runloop_source *source, runloop *loop, const char *mode, void *info);
 } runloop_descriptor_config;
 
 /// Create a source with one reference, in no loop. -EINVAL (no or unknown events; descriptor < -1; not a counter), -ENOMEM. O(1).
@@ -287,7 +290,7 @@ RUNLOOP_EXPORT runloop_source *runloop_source_retain(runloop_source *source);
 RUNLOOP_EXPORT void runloop_source_release(runloop_source *source);
 
 /// Marks the source: it performs in the next dispatch of a loop that runs one of its modes; until then it stays marked, even in no
-/// loop. Does not wake (R54, R62). Ignored if invalid. Async-signal-safe while referenced. O(loops it is in).
+/// loop. One with a descriptor is called with RUNLOOP_SIGNALLED, in turn with what is ready. Does not wake (R54, R62). Ignored if invalid. Async-signal-safe while referenced. O(loops it is in).
 RUNLOOP_EXPORT int runloop_source_signal(runloop_source *source);
 RUNLOOP_EXPORT bool runloop_source_is_signalled(runloop_source *source);
 
@@ -304,7 +307,7 @@ RUNLOOP_EXPORT bool runloop_source_is_valid(runloop_source *source);
 /// once, one of the two prevails. O(loops it is in), an epoll_ctl for each in which what is watched for the descriptor changes.
 RUNLOOP_EXPORT int runloop_source_set_events(runloop_source *source, runloop_readiness events);
 
-/// As created or last set, even after invalidation (R111). Descriptor and events of a signalled source are -1 and 0.
+/// As created or last set, even after invalidation (R111). Descriptor and events of a source without are -1 and 0.
 RUNLOOP_EXPORT int32_t runloop_source_get_order(runloop_source *source);
 RUNLOOP_EXPORT void *runloop_source_get_info(runloop_source *source);
 RUNLOOP_EXPORT int runloop_source_get_descriptor(runloop_source *source);

@@ -10,7 +10,8 @@ struct __CFRunLoopSource {
     struct cf_item item;
     _Atomic(runloop_source *) core; ///< changes only in version 1, under lock; one reference, as in all items
     pthread_mutex_t lock;
-    bool was_invalidated; ///< lock
+    bool was_invalidated;      ///< lock
+    _Atomic bool is_signalled; ///< version 1, whose signal calls nothing, unlike the core's (R72)
     CFIndex order;
     union {
         CFRunLoopSourceContext v0;
@@ -270,7 +271,8 @@ void CFRunLoopSourceSignal(CFRunLoopSourceRef source) {
         return;
     }
     runloop_source *core = copy_core(source);
-    runloop_source_signal(core);
+    if (runloop_source_is_valid(core))
+        atomic_store(&source->is_signalled, true);
     runloop_source_release(core);
 }
 
@@ -278,7 +280,8 @@ Boolean CFRunLoopSourceIsSignalled(CFRunLoopSourceRef source) {
     if (!CF_IS(source, CF_TYPE_SOURCE))
         return false;
     runloop_source *core = copy_core(source);
-    bool is_signalled = runloop_source_is_signalled(core);
+    bool is_signalled =
+        is_port(source) ? source->is_signalled && runloop_source_is_valid(core) : runloop_source_is_signalled(core);
     runloop_source_release(core);
     return is_signalled;
 }

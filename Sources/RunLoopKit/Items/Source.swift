@@ -30,6 +30,8 @@ extension RunLoop {
             /// The other side has closed. Reported to every source; a source that requests it is also called when the other side
             /// has shut down its half.
             public static let hangUp = Readiness(rawValue: 0x010)
+            /// The source was signalled. Not a condition that can be asked for.
+            public static let signalled = Readiness(rawValue: 0x020)
         }
 
         /// The `runloop_source *`, to which this object has a reference.
@@ -107,10 +109,9 @@ extension RunLoop {
             runloop_source_release(core)
         }
 
-        /// Marks a source that is signalled by hand, so that the next iteration of a loop in one of its modes performs it. The
-        /// mark remains until then, even while the source is in no loop. It does not wake the loop (R54, R62): call
-        /// `RunLoop.wakeUp()` after it. Ignored on an invalid source; no effect on a descriptor source (R72). Any thread. O(loops
-        /// it is in).
+        /// Marks a source, so that the next iteration of a loop in one of its modes performs it; a descriptor source is called with
+        /// `Readiness.signalled` (R72). The mark remains until then, even while the source is in no loop. It does not wake the
+        /// loop (R54, R62): call `RunLoop.wakeUp()` after it. Ignored on an invalid source. Any thread. O(loops it is in).
         public func signal() { runloop_source_signal(core) }
 
         /// Marks the source as `signal()` does, and wakes a loop for it. Any thread. O(loops it is in), one system call if the

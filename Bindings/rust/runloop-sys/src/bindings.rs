@@ -69,7 +69,9 @@ pub const RUNLOOP_WRITABLE: runloop_readiness = 4;
 pub const RUNLOOP_ERROR: runloop_readiness = 8;
 #[doc = "< Reported to every source; requesting it adds \"the peer has shut down its half\"."]
 pub const RUNLOOP_HANG_UP: runloop_readiness = 16;
-#[doc = " Conditions of a descriptor. The values are those of EPOLLIN, EPOLLPRI, …"]
+#[doc = "< The source was signalled."]
+pub const RUNLOOP_SIGNALLED: runloop_readiness = 32;
+#[doc = " Why a source is called: conditions of its descriptor, with the values of EPOLLIN, EPOLLPRI, …, and what it can't ask for."]
 pub type runloop_readiness = ::std::os::raw::c_uint;
 #[doc = " The pointer that an item passes to its callbacks, and how it is kept alive. The core calls `retain` once, when the item is"]
 #[doc = " created, and its result becomes `info`. It calls `release` once: for timers and observers when they are invalidated or freed,"]
@@ -368,7 +370,7 @@ pub struct runloop_source_config {
 #[doc = " A source that is driven by a descriptor (source1). Level-triggered: it is called, one descriptor per iteration, as long as a"]
 #[doc = " condition that it asked for holds; its owner reads and writes. The descriptor should be non-blocking: if somebody else consumed"]
 #[doc = " what was ready, the source may be called once for nothing. Remove the source before closing the descriptor, which the loop never"]
-#[doc = " closes. With `descriptor` -1 it is a member of its modes that is never called (R68)."]
+#[doc = " closes. With `descriptor` -1 it is called for signals alone (R68, R72)."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct runloop_descriptor_config {
@@ -382,11 +384,11 @@ pub struct runloop_descriptor_config {
     #[doc = " `counter`: the descriptor is a non-blocking eventfd, timerfd or similar, whose 8 bytes the loop reads before the call (R69)."]
     #[doc = " Checked: -EINVAL otherwise, so that the loop never consumes a byte of a pipe or a socket."]
     pub counter: bool,
-    #[doc = " On the loop's thread. May be NULL: the source still counts as handled."]
+    #[doc = " On the loop's thread, with all reasons that there are. May be NULL: the source still counts as handled."]
     pub ready: ::std::option::Option<
         unsafe extern "C" fn(
             source: *mut runloop_source,
-            events: runloop_readiness,
+            reasons: runloop_readiness,
             info: *mut ::std::os::raw::c_void,
         ),
     >,
@@ -396,6 +398,22 @@ pub struct runloop_descriptor_config {
             info: *const ::std::os::raw::c_void,
             other_info: *const ::std::os::raw::c_void,
         ) -> bool,
+    >,
+    pub schedule: ::std::option::Option<
+        unsafe extern "C" fn(
+            source: *mut runloop_source,
+            loop_: *mut runloop,
+            mode: *const ::std::os::raw::c_char,
+            info: *mut ::std::os::raw::c_void,
+        ),
+    >,
+    pub cancel: ::std::option::Option<
+        unsafe extern "C" fn(
+            source: *mut runloop_source,
+            loop_: *mut runloop,
+            mode: *const ::std::os::raw::c_char,
+            info: *mut ::std::os::raw::c_void,
+        ),
     >,
 }
 extern "C" {
@@ -419,7 +437,7 @@ extern "C" {
 }
 extern "C" {
     #[doc = " Marks the source: it performs in the next dispatch of a loop that runs one of its modes; until then it stays marked, even in no"]
-    #[doc = " loop. Does not wake (R54, R62). Ignored if invalid. Async-signal-safe while referenced. O(loops it is in)."]
+    #[doc = " loop. One with a descriptor is called with RUNLOOP_SIGNALLED, in turn with what is ready. Does not wake (R54, R62). Ignored if invalid. Async-signal-safe while referenced. O(loops it is in)."]
     pub fn runloop_source_signal(source: *mut runloop_source) -> ::std::os::raw::c_int;
 }
 extern "C" {
@@ -446,7 +464,7 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " As created or last set, even after invalidation (R111). Descriptor and events of a signalled source are -1 and 0."]
+    #[doc = " As created or last set, even after invalidation (R111). Descriptor and events of a source without are -1 and 0."]
     pub fn runloop_source_get_order(source: *mut runloop_source) -> i32;
 }
 extern "C" {

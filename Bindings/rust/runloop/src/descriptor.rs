@@ -106,6 +106,8 @@ impl<T: AsFd + 'static> DescriptorSource<T> {
             counter: false,
             ready: Some(call::<T, F>),
             equal: None,
+            schedule: None,
+            cancel: None,
         };
         // SAFETY: the context is of the type that `call` expects.
         let raw = unsafe {

@@ -25,7 +25,7 @@ static void print_signal_source(FILE *text, struct item *item) {
 static void print_descriptor_source(FILE *text, struct item *item) {
     runloop_source *source = LIST_ENTRY(item, runloop_source, item);
     fprintf(text, ", descriptor %d, events %#" PRIx32 "%s", runloop_source_get_descriptor(source),
-            runloop_source_get_events(source), descriptor_source_of(source)->is_counter ? ", counter" : "");
+            runloop_source_get_events(source), source->is_counter ? ", counter" : "");
 }
 
 static void print_timer(FILE *text, struct item *item) {

@@ -54,47 +54,34 @@ struct source_attachment {
     struct list in_loop GUARDED;              ///< loop->sources, while it is in a mode
     _Atomic(uintptr_t) cell;                  ///< written under lock: the place in the loop's tree of signals, or 0
     struct source_attachment *next_registered GUARDED; ///< of those on one descriptor, in the order of calls
+    struct news news;
 };
 
+/// Made in one of two ways, which the class tells apart: signalled by hand, or driven by a descriptor.
 struct runloop_source {
     struct item item;
-    bool (*equal)(const void *info, const void *other_info);
-    struct source_attachment first;
-};
-
-struct signal_source {
-    struct runloop_source source;
-    _Atomic uint64_t mark; ///< 0, or the number of its first signal since it last performed
-    void (*perform)(runloop_source *source, void *info);
-    void (*schedule)(runloop_source *source, runloop *loop, const char *mode, void *info);
-    void (*cancel)(runloop_source *source, runloop *loop, const char *mode, void *info);
-};
-
-struct descriptor_source {
-    struct runloop_source source;
-    void (*ready)(runloop_source *source, runloop_readiness events, void *info);
+    union { // constant
+        void (*perform)(runloop_source *source, void *info);
+        void (*ready)(runloop_source *source, runloop_readiness reasons, void *info);
+    };
+    void (*schedule)(runloop_source *source, runloop *loop, const char *mode, void *info); ///< constant
+    void (*cancel)(runloop_source *source, runloop *loop, const char *mode, void *info);   ///< constant
+    bool (*equal)(const void *info, const void *other_info);                               ///< constant
+    _Atomic uint64_t mark;    ///< atomic: 0, or the number of its first signal since it was last called for one
     int descriptor;           ///< constant; -1: none
     bool is_counter;          ///< constant
-    _Atomic(uint16_t) events; ///< what epoll is asked for; set first, then applied in each loop
+    _Atomic(uint16_t) events; ///< atomic: what epoll is asked for; set first, then applied in each loop
+    struct source_attachment first;
 };
 
 static inline bool is_descriptor_source(const runloop_source *source) {
     return source->item.class->kind == ITEM_DESCRIPTOR_SOURCE;
 }
-static inline struct signal_source *signal_source_of(const runloop_source *source) {
-    return LIST_ENTRY(source, struct signal_source, source);
-}
-static inline struct descriptor_source *descriptor_source_of(const runloop_source *source) {
-    return LIST_ENTRY(source, struct descriptor_source, source);
-}
 static inline struct source_attachment *source_attachment_of(struct attachment *attachment) {
     return LIST_ENTRY(attachment, struct source_attachment, attachment);
 }
 
-void runloop__source_init(runloop_source *source, const struct item_class *class, const runloop_context *context,
-                          int32_t order, bool (*equal)(const void *info, const void *other_info));
-/// Frees what the source has besides itself.
-void runloop__source_clear(runloop_source *source);
+void runloop__source_place_init(struct source_attachment *place, runloop_source *source);
 /// The source's attachment to the loop, or NULL. `attach` makes one (NULL when memory ran out).
 HOLDS_LOCK struct source_attachment *runloop__source_find(runloop_source *source, runloop *loop);
 HOLDS_LOCK struct source_attachment *runloop__source_attach(runloop_source *source, runloop *loop);
@@ -117,23 +104,7 @@ HOLDS_LOCK static inline bool source_has_other_mode(runloop *loop, const struct 
     const struct membership *first = memberships_in_modes(loop, &place->attachment);
     return first != membership || first->next;
 }
-/// What both kinds do when they join or leave a mode.
-HOLDS_LOCK static inline void source_joined(runloop *loop, struct source_attachment *place, struct mode *mode) {
-    mode->source_changes++;
-    count_change(&mode->source_count, 1);
-    if (list_is_empty(&place->in_loop))
-        list_append(&loop->sources, &place->in_loop);
-}
-HOLDS_LOCK static inline void source_leaves(runloop *loop, struct source_attachment *place,
-                                            struct membership *membership) {
-    if (!source_has_other_mode(loop, place, membership))
-        list_remove(&place->in_loop);
-    membership->mode->source_changes++;
-    count_change(&membership->mode->source_count, -1);
-    loop_mode_left(loop, membership->mode);
-}
-
-//===-- signals (signal_tree.c, signal_source.c) ---------------------------------------------------------------------===//
+//===-- signals (signal_tree.c, signals.c) ---------------------------------------------------------------------------===//
 
 /// 64 places of a loop's tree of signals: sources, or further pages.
 struct signal_page {
@@ -170,38 +141,18 @@ HOLDS_LOCK bool runloop__signals_any(runloop *loop, struct mode *mode);
 /// The thread. Performs what is signalled in the mode, or the first of it: true if any performed.
 bool runloop__signals_dispatch(runloop *loop, struct mode *mode, bool only_first);
 
-//===-- descriptors (registration.c, descriptor_source.c) ------------------------------------------------------------===//
+//===-- descriptors (registration.c) ---------------------------------------------------------------------------------===//
 
 /// A descriptor in a loop: one entry of the poller's set for all sources on it.
 struct registration {
-    struct list link GUARDED;                  ///< among those that are ready, unwanted or aside
-    struct source_attachment *sources GUARDED; ///< in the order in which they are called; none: the main queue's
+    struct list masked GUARDED;                ///< among those that are; epoll was asked for less than its sources want
+    struct source_attachment *sources GUARDED; ///< in the order in which they are called
     int descriptor GUARDED;
     uint32_t generation GUARDED; ///< tells what is reported of it from what is reported of its predecessors
-    // What sources ask for, and what is reported then, fits into 16 bits.
-    uint16_t registered GUARDED; ///< what epoll was asked for
-    uint16_t ready GUARDED;      ///< reported and not yet served
+    uint16_t registered GUARDED; ///< what epoll was asked for, in 16 bits
     uint8_t reports GUARDED;     ///< counts reports, of which every so many is checked
     bool in_set : 1 GUARDED;
-    bool is_selected : 1 GUARDED;  ///< and neither served nor gone since
-    bool is_set_aside : 1 GUARDED; ///< reported when the running mode didn't want it
-    bool is_masked : 1 GUARDED;    ///< epoll was asked for less than its sources want
-    bool was_in_set : 1 GUARDED;   ///< if it is put into the set again, its number may stand for another file
-};
-
-/// What a wait has selected to serve.
-struct selection {
-    enum {
-        SELECTED_NOTHING,
-        SELECTED_TIMERS,
-        SELECTED_MAIN_QUEUE,
-        SELECTED_DESCRIPTOR, ///< whose sources are yet to be collected
-        SELECTED_SOURCES,    ///< collected, since nobody is notified in between
-    } kind;
-    // Of a descriptor: its registration may be gone before it is served.
-    int descriptor;
-    uint32_t generation;
-    uint64_t serial; ///< the loop's number of additions by then
+    bool was_in_set : 1 GUARDED; ///< if it is put into the set again, its number may stand for another file
 };
 
 /// Hang-up and error concern every source, asked for or not.
@@ -211,95 +162,121 @@ HOLDS_LOCK static inline struct registration *registration_find(const runloop *l
     const struct registrations *all = &loop->registrations;
     return (uint32_t)descriptor < all->capacity ? all->by_descriptor[descriptor] : NULL;
 }
-HOLDS_LOCK int runloop__registration_join(runloop *loop, struct source_attachment *attachment);
-HOLDS_LOCK void runloop__registration_leave(runloop *loop, struct source_attachment *attachment);
+HOLDS_LOCK static inline bool registration_is_masked(const struct registration *registration) {
+    return !list_is_empty(&registration->masked);
+}
+HOLDS_LOCK int runloop__registration_join(runloop *loop, struct source_attachment *place);
+HOLDS_LOCK void runloop__registration_leave(runloop *loop, struct source_attachment *place);
 /// What its sources ask for in the mode, or in all (NULL); 0: it has none there, or they are paused.
 HOLDS_LOCK uint32_t runloop__registration_asked(const struct registration *registration, const struct mode *mode);
-/// The part of what is ready that the mode wants.
-HOLDS_LOCK uint32_t runloop__registration_wanted(const struct registration *registration, const struct mode *mode);
-/// What its sources want may have changed. Negative errno of epoll_ctl.
-HOLDS_LOCK int runloop__registration_update(runloop *loop, struct registration *registration);
+/// What the source wants may have changed. Negative errno of epoll_ctl.
+HOLDS_LOCK int runloop__registration_update(runloop *loop, struct source_attachment *place);
 /// Asks epoll for all that its sources want, if it was asked for less. Negative errno of epoll_ctl.
 HOLDS_LOCK int runloop__registration_unmask(runloop *loop, struct registration *registration);
 /// Asks epoll for no more than the mode wants.
 HOLDS_LOCK void runloop__registration_mask(runloop *loop, struct registration *registration, const struct mode *mode);
 /// Makes the set anew if it is stale, and puts in what was left out.
 HOLDS_LOCK void runloop__registrations_restore(runloop *loop);
-/// What was reported is served, or over.
-HOLDS_LOCK void runloop__registration_unready(runloop *loop, struct registration *registration);
-/// Notes what a wait reported: so many events, or an error that says that the program closed the set.
+/// Adds what a wait reported to the ready list: so many events, or an error that says that the program closed the set.
 HOLDS_LOCK void runloop__registrations_report(runloop *loop, const poller_event *events, int count,
                                               bool *timer_expired);
 /// The thread, without the lock. The same for what is ready now. How many events there were, or a negative errno.
 int runloop__registrations_poll(runloop *loop);
-/// The running mode does not want what is ready. Other modes look at it before they wait.
-HOLDS_LOCK void runloop__registration_set_aside(runloop *loop, struct registration *registration,
-                                                const struct mode *running);
-/// Before a wait in the mode: what it wants must be able to end the wait and, if that may sleep, nothing else.
-HOLDS_LOCK void runloop__registrations_prepare(runloop *loop, struct mode *mode, bool may_sleep);
-/// Asks the kernel whether the number still stands for the file that is reported.
-HOLDS_LOCK bool runloop__registration_is_dead(runloop *loop, struct registration *registration);
 void runloop__registrations_free(runloop *loop);
 /// Is the descriptor an eventfd, a timerfd or the like, whose 8 bytes the loop may read?
 bool runloop__is_counter(int descriptor);
 
-/// The thread. Is there news of this kind for the mode? What is aside is news only while the lists correspond to another mode.
-static inline bool registrations_have(const runloop *loop, const struct mode *mode, uint32_t kinds) {
-    uint32_t news = atomic_load_explicit(&loop->news, memory_order_relaxed) & kinds;
-    return (news & ~(uint32_t)NEWS_ASIDE) || (news && loop->registrations.mode != mode);
-}
-
-/// Before a look at the registrations may be spared.
-HOLDS_LOCK static inline void registrations_note(runloop *loop) {
-    const struct registrations *all = &loop->registrations;
-    uint32_t news = list_is_empty(&all->ready) ? 0 : NEWS_READY;
-    if (!list_is_empty(&all->unwanted))
-        news |= NEWS_ASIDE | NEWS_UNPREPARED;
-    if (!list_is_empty(&all->aside))
-        news |= NEWS_ASIDE;
-    if (all->set_is_stale || all->some_are_left_out)
-        news |= NEWS_UNPREPARED;
-    atomic_store_explicit(&loop->news, (uint8_t)news, memory_order_relaxed);
-}
-
 /// When a sleep until `wake_ns` must end to ask the kernel again for what it refused to watch. Not so in a time that jumps over sleeps.
 HOLDS_LOCK static inline int64_t registrations_retry(const runloop *loop, int64_t wake_ns) {
     enum { RETRY_NS = 100 * 1000 * 1000 };
-    bool is_complete = loop->registrations.mode && !loop->registrations.some_are_left_out;
+    bool is_complete = loop->ready.mode && !loop->registrations.some_are_left_out;
     if (is_complete || loop->clock.now)
         return wake_ns;
     int64_t retry_ns = saturating_add(loop_now(loop), RETRY_NS);
     return retry_ns < wake_ns ? retry_ns : wake_ns;
 }
 
-/// The set is to be made anew.
-HOLDS_LOCK static inline void registrations_note_stale(runloop *loop) {
-    loop->registrations.set_is_stale = true;
-    registrations_note(loop);
-}
-
 /// What the source asks epoll for.
 static inline uint32_t events_of(const runloop_source *source) {
     // Partner of runloop_source_set_events, which stores before it walks the attachments: whoever joins has published its attachment
     // before this load, so one of the two sees the other.
-    return atomic_load(&descriptor_source_of(source)->events);
+    return atomic_load(&source->events);
 }
 
-/// What a dispatch of descriptor sources has collected.
-struct descriptor_dispatch {
-    uint32_t base;    ///< of the collected entries
-    uint32_t ready;   ///< what was reported
-    bool was_counted; ///< the counter was read, if any source has one
+//===-- what is to be served (ready.c) -------------------------------------------------------------------------------===//
+
+/// Among the reasons: it is aside.
+#define IS_ASIDE (UINT32_C(1) << 31)
+
+/// Before a look at what is there to be served may be spared.
+HOLDS_LOCK static inline void news_note(runloop *loop) {
+    const struct registrations *all = &loop->registrations;
+    uint32_t news = list_is_empty(&loop->ready.waiting) ? 0 : NEWS_READY;
+    if (!list_is_empty(&loop->ready.unwanted))
+        news |= NEWS_ASIDE | NEWS_UNPREPARED;
+    if (!list_is_empty(&loop->ready.aside) || !list_is_empty(&all->masked))
+        news |= NEWS_ASIDE;
+    if (all->set_is_stale || all->some_are_left_out)
+        news |= NEWS_UNPREPARED;
+    atomic_store_explicit(&loop->news, (uint8_t)news, memory_order_relaxed);
+}
+
+/// The thread. Is there news of this kind for the mode? What is aside is news only while the lists correspond to another mode.
+static inline bool news_have(const runloop *loop, const struct mode *mode, uint32_t kinds) {
+    uint32_t news = atomic_load_explicit(&loop->news, memory_order_relaxed) & kinds;
+    return (news & ~(uint32_t)NEWS_ASIDE) || (news && loop->ready.mode != mode);
+}
+
+/// There is a reason to serve it.
+HOLDS_LOCK static inline void ready_add(runloop *loop, struct news *news, uint32_t reasons) {
+    ASSERT(list_is_empty(&news->link) == !news->reasons, "What is to be served is in no list, or the other way round.");
+    if (!news->reasons) {
+        list_append(&loop->ready.waiting, &news->link);
+        uint32_t known = atomic_load_explicit(&loop->news, memory_order_relaxed);
+        atomic_store_explicit(&loop->news, (uint8_t)(known | NEWS_READY), memory_order_relaxed);
+    }
+    news->reasons |= reasons;
+}
+/// It is served, or there is nothing to serve any more.
+HOLDS_LOCK static inline void ready_remove(runloop *loop, struct news *news) {
+    ASSERT(list_is_empty(&news->link) == !news->reasons, "What is to be served is in no list, or the other way round.");
+    list_remove(&news->link);
+    news->reasons = news->turn = 0;
+    news_note(loop);
+}
+
+/// A source in a loop, retained to be called, or to be found again by its turn.
+struct taken {
+    runloop_source *source; ///< NULL: it is still in its list
+    uint32_t reasons;
+    uint32_t turn; ///< 0: no other has it
+    int descriptor;
 };
-/// The thread. Collects the sources to be called: those that joined the mode by `serial` and want what is ready. False if
-/// there is none, and then nothing has changed.
-HOLDS_LOCK bool runloop__descriptor_collect(runloop *loop, struct mode *mode, struct registration *registration,
-                                            uint64_t serial, struct descriptor_dispatch *dispatch);
-/// The thread. The same for a descriptor that was selected earlier: false if it is to be served no more.
-bool runloop__descriptor_collect_selected(runloop *loop, struct mode *mode, const struct selection *selection,
-                                          struct descriptor_dispatch *dispatch);
-/// The thread. Calls what was collected: true if any was.
-bool runloop__descriptor_dispatch(runloop *loop, struct mode *mode, const struct descriptor_dispatch *dispatch);
+
+/// A source that the loop has in other modes joins one. Negative errno of epoll_ctl.
+HOLDS_LOCK int runloop__ready_join(runloop *loop, struct source_attachment *place);
+/// Before a wait in the mode: what it wants must be able to end the wait and, if that may sleep, nothing else.
+HOLDS_LOCK void runloop__ready_prepare(runloop *loop, struct mode *mode, bool may_sleep);
+/// The first that the mode wants, or NULL. What it doesn't want, before that, is set aside.
+HOLDS_LOCK struct news *runloop__ready_first(runloop *loop, const struct mode *mode, bool with_main_queue);
+/// It and what is called with it get a turn, by which they are found again.
+HOLDS_LOCK void runloop__ready_select(runloop *loop, const struct mode *mode, struct news *news, struct taken *taken);
+/// The thread. Takes the source out of its list. False when memory ran out: it stays there.
+HOLDS_LOCK bool runloop__ready_take(runloop *loop, const struct mode *mode, struct source_attachment *place,
+                                    struct taken *taken);
+/// The thread. Calls what was taken, or is found by its turn, and the others of the turn: true if any was called.
+bool runloop__ready_serve(runloop *loop, const struct mode *mode, struct taken *taken);
+
+/// What a wait has selected to serve.
+struct selection {
+    enum {
+        SELECTED_NOTHING,
+        SELECTED_TIMERS,
+        SELECTED_MAIN_QUEUE,
+        SELECTED_SOURCE,
+    } kind;
+    struct taken taken; ///< SELECTED_SOURCE; not yet taken if somebody is to be notified before it is served (R45)
+};
 
 //===-- tasks (task.c) -----------------------------------------------------------------------------------------------===//
 

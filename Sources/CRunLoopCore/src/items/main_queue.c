@@ -85,10 +85,10 @@ bool runloop__main_queue_is_starved(const runloop *loop) {
 //===-- watching -----------------------------------------------------------------------------------------------------===//
 
 /// Generation 0 is the main queue's.
-HOLDS_LOCK static void watch(runloop *loop, struct registration *registration) {
-    int error = runloop__poller_watch(&loop->poller, EPOLL_CTL_ADD, registration->descriptor,
-                                      (uint32_t)registration->descriptor, EPOLLIN | EPOLLET);
-    registration->in_set = !error || error == -EEXIST;
+HOLDS_LOCK static void watch(runloop *loop, int handle) {
+    int error = runloop__poller_watch(&loop->poller, EPOLL_CTL_ADD, handle, (uint32_t)handle, EPOLLIN | EPOLLET);
+    loop->main_queue.descriptor = handle;
+    loop->main_queue.is_watched = !error || error == -EEXIST;
 }
 
 bool runloop__main_queue_watch(runloop *loop) {
@@ -96,29 +96,20 @@ bool runloop__main_queue_watch(runloop *loop) {
         return false;
     int now = descriptor();
     loop_lock(loop);
-    struct registration *registration = loop->main_queue.registration;
-    if (!registration && (registration = calloc(1, sizeof *registration))) {
-        list_init(&registration->link);
-        loop->main_queue.registration = registration;
-    }
-    if (registration && (!registration->in_set || registration->descriptor != now)) {
-        registration->descriptor = now;
-        watch(loop, registration);
-    }
-    bool is_watched = registration && registration->in_set;
+    if (!loop->main_queue.is_watched || loop->main_queue.descriptor != now)
+        watch(loop, now);
+    bool is_watched = loop->main_queue.is_watched;
     loop_unlock(loop);
     return is_watched;
 }
 
 void runloop__main_queue_unwatch(runloop *loop) {
     loop_lock(loop);
-    struct registration *registration = loop->main_queue.registration;
-    if (registration && registration->in_set) {
-        // Under another number the queue's eventfd was closed, and has left the set by itself.
-        if (registration->descriptor == descriptor())
-            runloop__poller_watch(&loop->poller, EPOLL_CTL_DEL, registration->descriptor, 0, 0);
-        registration->in_set = false;
-    }
+    struct main_queue *queue = &loop->main_queue;
+    // Under another number the queue's eventfd was closed, and has left the set by itself.
+    if (queue->is_watched && queue->descriptor == descriptor())
+        runloop__poller_watch(&loop->poller, EPOLL_CTL_DEL, queue->descriptor, 0, 0);
+    queue->is_watched = false;
     loop_unlock(loop);
 }
 
@@ -138,13 +129,13 @@ static bool has_work(void) {
 
 // Only this thread writes what is read here without the lock.
 UNCHECKED bool runloop__main_queue_poll(runloop *loop, bool *polled_all) {
-    const struct registration *registration = loop->main_queue.registration;
+    const struct news *news = &loop->main_queue.news;
     // While something is known to be ready, the queue alone is asked about: the kernel would report all of it again, each time.
     *polled_all = !(atomic_load_explicit(&loop->news, memory_order_relaxed) & NEWS_READY);
     if (!*polled_all)
-        return registration->ready || has_work();
+        return news->reasons || has_work();
     // One call asks about everything: what else is ready spares the wait its own.
-    return runloop__registrations_poll(loop) > 0 && registration->ready;
+    return runloop__registrations_poll(loop) > 0 && news->reasons;
 }
 
 /// A batch of the queue's work is over. That it was long is the only sign of somebody else's loop that was run in it (a dialog's), since such a
@@ -173,8 +164,8 @@ static void drain(void) {
 bool runloop__main_queue_dispatch(runloop *loop) {
     struct main_queue *queue = &loop->main_queue;
     loop_lock(loop);
-    bool is_ready = queue->registration->is_selected;
-    runloop__registration_unready(loop, queue->registration);
+    bool is_ready = queue->news.turn != 0;
+    ready_remove(loop, &queue->news);
     loop_unlock(loop);
     // If the counter is zero, another loop has drained the queue since it was reported.
     if (!is_ready || !take_counter())

@@ -1,7 +1,10 @@
 // registration.c — a descriptor in a loop: one entry of the poller's set, shared by all sources on it, whatever their modes.
 //
-// A descriptor is registered for all that its sources want in any mode. What is reported for other modes than the running one is report.c's
+// A descriptor is registered for all that its sources want in any mode. What is reported for other modes than the running one is ready.c's
 // business, which may mask the registration, down to what the running mode wants.
+//
+// What a wait reports carries a descriptor and a generation. A wait may be under way while other threads add and remove registrations: what
+// it reports is looked up under the lock, and a report of an earlier generation is none.
 //
 // What epoll knows ends with the *file*, not with its descriptor. If that was closed before its sources were removed, a duplicate
 // elsewhere keeps the entry of the set alive, and nothing can remove it any more. Such an entry is stale; when it is reported, or when
@@ -27,9 +30,10 @@ uint32_t runloop__registration_asked(const struct registration *registration, co
     return mask;
 }
 
-uint32_t runloop__registration_wanted(const struct registration *registration, const struct mode *mode) {
-    uint32_t mask = runloop__registration_asked(registration, mode);
-    return mask ? registration->ready & (mask | UNASKED) : 0;
+/// Of what is reported, that for which the source is to be called. One that asks for nothing is paused.
+static inline uint32_t concern(uint32_t events, const runloop_source *source) {
+    uint32_t wanted = events_of(source);
+    return wanted ? events & (wanted | UNASKED) : 0;
 }
 
 bool runloop__is_counter(int descriptor) {
@@ -41,12 +45,18 @@ bool runloop__is_counter(int descriptor) {
 
 HOLDS_LOCK static bool has_counter(const struct registration *registration) {
     const struct source_attachment *place = registration->sources;
-    while (place && !descriptor_source_of(place->source)->is_counter)
+    while (place && !place->source->is_counter)
         place = next_of(place);
     return place;
 }
 
 //===-- the poller's set ---------------------------------------------------------------------------------------------===//
+
+/// The set is to be made anew.
+HOLDS_LOCK static void note_stale(runloop *loop) {
+    loop->registrations.set_is_stale = true;
+    news_note(loop);
+}
 
 HOLDS_LOCK static int control(runloop *loop, const struct registration *registration, int operation, uint32_t mask) {
     uint64_t tag = (uint64_t)registration->generation << 32 | (uint32_t)registration->descriptor;
@@ -61,13 +71,13 @@ HOLDS_LOCK static int watch(runloop *loop, struct registration *registration, ui
     int error = control(loop, registration, registration->in_set ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, mask);
     if (error == -ENOENT && registration->in_set) {
         // The number was closed and stands for another file now.
-        registrations_note_stale(loop);
+        note_stale(loop);
         error = control(loop, registration, EPOLL_CTL_ADD, mask);
     }
     // The number stands again for a file that nobody could take out of the set: that entry becomes this registration's. What else may be
     // watched under a number that sources come with is the main queue.
-    const struct registration *main_queue = loop->main_queue.registration;
-    if (error == -EEXIST && !(main_queue && main_queue->descriptor == registration->descriptor))
+    const struct main_queue *queue = &loop->main_queue;
+    if (error == -EEXIST && !(queue->is_watched && queue->descriptor == registration->descriptor))
         error = control(loop, registration, EPOLL_CTL_MOD, mask);
     if (error)
         return error;
@@ -82,9 +92,7 @@ int runloop__registration_unmask(runloop *loop, struct registration *registratio
     int error = mask ? watch(loop, registration, mask) : 0;
     if (error)
         return error;
-    registration->is_masked = false;
-    if (!registration->ready)
-        list_remove(&registration->link);
+    list_remove(&registration->masked);
     return 0;
 }
 
@@ -104,35 +112,35 @@ void runloop__registration_mask(runloop *loop, struct registration *registration
     } else {
         error = take_out(loop, registration);
     }
-    registration->is_masked = true;
+    if (!registration_is_masked(registration))
+        list_append(&loop->registrations.masked, &registration->masked);
     // The descriptor was closed: only a new set is without it.
     if (error) {
         registration->registered = 0;
         registration->in_set = false;
-        registrations_note_stale(loop);
+        note_stale(loop);
     }
 }
 
-int runloop__registration_update(runloop *loop, struct registration *registration) {
+HOLDS_LOCK static int update_mask(runloop *loop, struct registration *registration) {
     uint32_t mask = runloop__registration_asked(registration, NULL);
-    int error = 0;
     if (mask && (!registration->in_set || registration->registered != mask))
-        error = runloop__registration_unmask(loop, registration);
-    else if (!mask && registration->in_set && take_out(loop, registration))
-        registrations_note_stale(loop);
-    // What nobody asks for now may be over when somebody does again: the kernel will say.
-    if (registration->ready && (!mask || !(registration->ready & (mask | UNASKED))))
-        runloop__registration_unready(loop, registration);
-    registration->ready &= (uint16_t)(mask | UNASKED);
-    return error;
+        return runloop__registration_unmask(loop, registration);
+    if (!mask && registration->in_set && take_out(loop, registration))
+        note_stale(loop);
+    return 0;
 }
 
-bool runloop__registration_is_dead(runloop *loop, struct registration *registration) {
-    if (!registration->in_set || !control(loop, registration, EPOLL_CTL_MOD, registration->registered))
-        return false;
-    registration->in_set = false;
-    registrations_note_stale(loop);
-    return true;
+int runloop__registration_update(runloop *loop, struct source_attachment *place) {
+    struct news *news = &place->news;
+    int error = update_mask(loop, registration_find(loop, place->source->descriptor));
+    // What the source does not ask for now may be over when it does again: the kernel will say.
+    uint32_t kept = concern(news->reasons, place->source) | (news->reasons & RUNLOOP_SIGNALLED);
+    if (news->reasons && !kept)
+        ready_remove(loop, news);
+    else if (kept)
+        news->reasons = kept | (news->reasons & IS_ASIDE);
+    return error;
 }
 
 HOLDS_LOCK static void put_back(runloop *loop, struct registration *registration) {
@@ -159,15 +167,16 @@ HOLDS_LOCK static void put_all_back(runloop *loop, bool set_is_new) {
 /// Makes the set anew, with all that is in it but the stale entries. When descriptors have run out it is tried again later.
 HOLDS_LOCK static void rebuild(runloop *loop) {
     struct registrations *all = &loop->registrations;
-    struct registration *main_queue = loop->main_queue.registration;
+    const struct main_queue *queue = &loop->main_queue;
     if (runloop__poller_reopen(&loop->poller))
         return;
     loop->armed_ns = RUNLOOP_NEVER;
     all->set_is_stale = false;
     all->stale_count = 0;
     put_all_back(loop, true);
-    if (main_queue && main_queue->in_set)
-        control(loop, main_queue, EPOLL_CTL_ADD, EPOLLIN | EPOLLET);
+    if (queue->is_watched)
+        runloop__poller_watch(&loop->poller, EPOLL_CTL_ADD, queue->descriptor, (uint32_t)queue->descriptor,
+                              EPOLLIN | EPOLLET);
 }
 
 void runloop__registrations_restore(runloop *loop) {
@@ -177,14 +186,60 @@ void runloop__registrations_restore(runloop *loop) {
         put_all_back(loop, false);
 }
 
-void runloop__registration_unready(runloop *loop, struct registration *registration) {
-    list_remove(&registration->link);
-    if (registration->is_masked)
-        list_append(&loop->registrations.aside, &registration->link);
-    registration->ready = 0;
-    registration->is_selected = false;
-    registration->is_set_aside = false;
-    registrations_note(loop);
+//===-- reports ------------------------------------------------------------------------------------------------------===//
+
+/// A descriptor that was closed without removing its source is reported as long as a duplicate of it is open. Asking the kernel about
+/// the number at each event would cost every program a system call for the sake of a broken one; asking now and then ends it.
+HOLDS_LOCK static COLD bool is_dead(runloop *loop, struct registration *registration) {
+    if (!registration->in_set || !control(loop, registration, EPOLL_CTL_MOD, registration->registered))
+        return false;
+    registration->in_set = false;
+    note_stale(loop);
+    return true;
+}
+
+HOLDS_LOCK static inline void report(runloop *loop, struct registration *registration, uint32_t events) {
+    enum { REPORTS_BETWEEN_CHECKS = 64 };
+    // What was fetched before another thread asked for less is left out.
+    events &= registration->registered | UNASKED;
+    if (!events || (++registration->reports % REPORTS_BETWEEN_CHECKS == 0 && is_dead(loop, registration)))
+        return;
+    for (struct source_attachment *place = registration->sources; place; place = place->next_registered) {
+        uint32_t reasons = concern(events, place->source);
+        if (reasons)
+            ready_add(loop, &place->news, reasons);
+    }
+}
+
+void runloop__registrations_report(runloop *loop, const poller_event *events, int count, bool *timer_expired) {
+    if (count < 0)
+        note_stale(loop);
+    for (int i = 0; i < count; i++) {
+        uint64_t tag = events[i].data.u64;
+        struct registration *registration = registration_find(loop, (int)(uint32_t)tag);
+        if (registration && registration->generation == tag >> 32) {
+            report(loop, registration, events[i].events);
+        } else if (tag == TAG_TIMER) {
+            loop->armed_ns = RUNLOOP_NEVER;
+            *timer_expired = true;
+        } else if (tag >> 32 == 0) { // the main queue's
+            ready_add(loop, &loop->main_queue.news, RUNLOOP_READABLE);
+        } else if (tag != TAG_WAKER && loop->registrations.stale_count > 0) {
+            note_stale(loop);
+        }
+    }
+}
+
+int runloop__registrations_poll(runloop *loop) {
+    poller_event events[POLLER_BATCH];
+    bool timer_expired;
+    int count = runloop__poller_wait(&loop->poller, 0, events);
+    if (count > 0) {
+        loop_lock(loop);
+        runloop__registrations_report(loop, events, count, &timer_expired);
+        loop_unlock(loop);
+    }
+    return count;
 }
 
 //===-- sources come and go ------------------------------------------------------------------------------------------===//
@@ -220,7 +275,7 @@ HOLDS_LOCK static int make(runloop *loop, int descriptor, struct registration **
     all->generation += all->generation == UINT32_MAX ? 2 : 1;
     registration->descriptor = descriptor;
     registration->generation = all->generation;
-    list_init(&registration->link);
+    list_init(&registration->masked);
     *out = all->by_descriptor[descriptor] = registration;
     return 0;
 }
@@ -235,17 +290,16 @@ HOLDS_LOCK static void unlink_source(struct registration *registration, struct s
 
 HOLDS_LOCK static void discard(runloop *loop, struct registration *registration) {
     enum { STALE_BEFORE_REBUILD = 64 };
-    registration->is_masked = false;
-    runloop__registration_unready(loop, registration);
+    list_remove(&registration->masked);
     if (registration->in_set && control(loop, registration, EPOLL_CTL_DEL, 0) &&
         ++loop->registrations.stale_count >= STALE_BEFORE_REBUILD)
-        registrations_note_stale(loop);
+        note_stale(loop);
     loop->registrations.by_descriptor[registration->descriptor] = NULL;
     free(registration);
 }
 
 int runloop__registration_join(runloop *loop, struct source_attachment *place) {
-    int descriptor = descriptor_source_of(place->source)->descriptor;
+    int descriptor = place->source->descriptor;
     struct registration *registration = registration_find(loop, descriptor);
     int error = registration ? 0 : make(loop, descriptor, &registration);
     if (error)
@@ -266,10 +320,10 @@ int runloop__registration_join(runloop *loop, struct source_attachment *place) {
 }
 
 void runloop__registration_leave(runloop *loop, struct source_attachment *place) {
-    struct registration *registration = registration_find(loop, descriptor_source_of(place->source)->descriptor);
+    struct registration *registration = registration_find(loop, place->source->descriptor);
     unlink_source(registration, place);
     if (registration->sources)
-        runloop__registration_update(loop, registration);
+        update_mask(loop, registration);
     else
         discard(loop, registration);
 }

@@ -8,19 +8,10 @@
 
 #include "items/items.h"
 
-void runloop__source_init(runloop_source *source, const struct item_class *class, const runloop_context *context,
-                          int32_t order, bool (*equal)(const void *info, const void *other_info)) {
-    runloop__item_init(&source->item, class, context, order);
-    source->equal = equal;
-    source->first.source = source;
-    list_init(&source->first.in_loop);
-}
-
-void runloop__source_clear(runloop_source *source) {
-    for (struct source_attachment *place = atomic_load(&source->first.next), *next; place; place = next) {
-        next = atomic_load(&place->next);
-        free(place);
-    }
+UNCHECKED void runloop__source_place_init(struct source_attachment *place, runloop_source *source) {
+    place->source = source;
+    list_init(&place->in_loop);
+    list_init(&place->news.link);
 }
 
 struct source_attachment *runloop__source_find(runloop_source *source, runloop *loop) {
@@ -34,8 +25,7 @@ static struct source_attachment *new_attachment(runloop_source *source, runloop 
     struct source_attachment *place = calloc(1, sizeof *place);
     if (!place)
         return NULL;
-    place->source = source;
-    list_init(&place->in_loop);
+    runloop__source_place_init(place, source);
     atomic_init(&place->attachment.loop, loop);
     return place;
 }
@@ -126,9 +116,9 @@ void *runloop_source_get_info(runloop_source *source) {
 }
 
 int runloop_source_get_descriptor(runloop_source *source) {
-    return source && is_descriptor_source(source) ? descriptor_source_of(source)->descriptor : -1;
+    return source ? source->descriptor : -1;
 }
 
 runloop_readiness runloop_source_get_events(runloop_source *source) {
-    return source && is_descriptor_source(source) ? events_of(source) & ~(uint32_t)EPOLLRDHUP : 0;
+    return source ? events_of(source) & ~(uint32_t)EPOLLRDHUP : 0;
 }

@@ -8,9 +8,7 @@
 #include "items/items.h"
 
 static bool callbacks_agree(const runloop_source *a, const runloop_source *b) {
-    if (is_descriptor_source(a))
-        return descriptor_source_of(a)->ready == descriptor_source_of(b)->ready;
-    return signal_source_of(a)->perform == signal_source_of(b)->perform;
+    return is_descriptor_source(a) ? a->ready == b->ready : a->perform == b->perform;
 }
 
 static bool is_comparable(const runloop_source *a, const runloop_source *b) {

@@ -11,14 +11,14 @@
 #include "items/items.h"
 
 static void schedule(runloop_source *source, runloop *loop, struct mode *mode) {
-    if (!is_descriptor_source(source) && signal_source_of(source)->schedule)
-        runloop__IS_CALLING_OUT_TO_A_SOURCE_SCHEDULE(signal_source_of(source)->schedule, source, loop, mode->name,
+    if (source->schedule)
+        runloop__IS_CALLING_OUT_TO_A_SOURCE_SCHEDULE(source->schedule, source, loop, mode->name,
                                                      item_info(&source->item));
 }
 
 static void cancel(runloop_source *source, runloop *loop, struct mode *mode) {
-    if (!is_descriptor_source(source) && signal_source_of(source)->cancel)
-        runloop__IS_CALLING_OUT_TO_A_SOURCE_SCHEDULE(signal_source_of(source)->cancel, source, loop, mode->name,
+    if (source->cancel)
+        runloop__IS_CALLING_OUT_TO_A_SOURCE_SCHEDULE(source->cancel, source, loop, mode->name,
                                                      item_info(&source->item));
 }
 
@@ -302,8 +302,7 @@ void runloop_source_invalidate(runloop_source *source) {
         return;
     item_retain(&source->item);
     pthread_cleanup_push(release, source);
-    if (!is_descriptor_source(source))
-        atomic_store(&signal_source_of(source)->mark, 0);
+    atomic_store(&source->mark, 0);
     runloop__source_each_loop(source, leave_loop, NULL);
     pthread_cleanup_pop(true);
 }

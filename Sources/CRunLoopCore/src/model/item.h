@@ -18,7 +18,6 @@ enum {
     ITEM_CALLED = 2,        ///< timers, observers: a call-out is running, and the context is kept until it returns
     ITEM_RELEASE_LATER = 4, ///< timers, observers: invalidated during a call-out, whose end releases the context
     ITEM_REDATED = 8,       ///< timers: a date was set during the call-out
-    ITEM_SIGNALLED = 16,    ///< descriptor sources: was signalled, which has no effect
     ITEM_PAIR = 32,         ///< constant: call-outs are given the address of both words of info
     ITEM_SHARED = 64, ///< constant: info is an object that owns one reference, and is retained while there are more
     ITEM_ENDS_WITH_LOOP = 128, ///< constant: becomes invalid when the loop's thread ends
@@ -137,8 +136,8 @@ struct membership {
     struct mode *mode; ///< NULL: the inline node is not used
     struct item *item;
     struct membership *next; ///< of the same attachment; one in the pseudo-mode comes first
-    /// Orders members that are otherwise equal: when the item joined (a timer the loop, a descriptor source the mode), or the number
-    /// of the signal with which a source waits.
+    /// Orders members that are otherwise equal: when a timer joined the loop, or the number of the signal with which
+    /// a source waits.
     uint64_t serial;
     /// Timers: the place in the mode's heap. Signalled sources: the place among those that wait for the mode, or NOWHERE.
     uint32_t position;

@@ -17,9 +17,11 @@ UNCHECKED static void init(runloop *loop, bool is_main) {
     loop->tasks.end_ns = RUNLOOP_NEVER;
     loop->common.name = runloop__common_modes;
     runloop__lock_init(&loop->lock);
-    list_init(&loop->registrations.ready);
-    list_init(&loop->registrations.unwanted);
-    list_init(&loop->registrations.aside);
+    list_init(&loop->ready.waiting);
+    list_init(&loop->ready.unwanted);
+    list_init(&loop->ready.aside);
+    list_init(&loop->registrations.masked);
+    list_init(&loop->main_queue.news.link);
     list_init(&loop->sources);
     list_init(&loop->common_items);
     list_init(&loop->tasks.queue);

@@ -84,32 +84,47 @@ struct signal_tree {
     bool ran_short GUARDED;             ///< a signalled source found no memory to wait in
 };
 
+/// Why a loop is to serve something, and its place among what waits for that (items/ready.c). The lists have exactly what has a reason.
+struct news {
+    struct list link GUARDED; ///< in one of the lists of a struct ready
+    uint32_t reasons GUARDED; ///< RUNLOOP_READABLE, … RUNLOOP_SIGNALLED, and IS_ASIDE
+    uint32_t turn GUARDED;    ///< of the selection that is to serve it; 0: it is not selected
+};
+
+/// What a loop is to serve (items/ready.c).
+struct ready {
+    struct list waiting GUARDED;  ///< in the order in which news of it came
+    struct list unwanted GUARDED; ///< aside, and the kernel may report it again and again
+    struct list aside GUARDED;    ///< for other modes than the latest
+    const struct mode *mode;      ///< thread: the latest, to which the lists correspond
+    uint32_t turns GUARDED;       ///< counts selections
+};
+
 /// Descriptors that a loop watches (items/registration.c).
 struct registrations {
     struct registration **by_descriptor GUARDED;
     uint32_t capacity GUARDED;
     uint32_t generation GUARDED;    ///< of the last one that was made
-    struct list ready GUARDED;      ///< reported and not yet served, in that order
-    struct list unwanted GUARDED;   ///< set aside, and not yet masked
-    struct list aside GUARDED;      ///< masked, or set aside and masked
-    const struct mode *mode;        ///< thread: the latest, to which the lists correspond
+    struct list masked GUARDED;     ///< of which epoll was asked for less than their sources want
     uint32_t stale_count GUARDED;   ///< entries of the set that nobody can remove
     bool set_is_stale GUARDED;      ///< such an entry was reported: make the set anew
     bool some_are_left_out GUARDED; ///< registrations that could not be put into the new set: try again
 };
 
-/// What the thread asks of them without the lock.
+/// What the thread asks of both without the lock.
 enum {
-    NEWS_READY = 1,      ///< some are ready
-    NEWS_ASIDE = 2,      ///< some are masked or set aside
+    NEWS_READY = 1,      ///< something waits
+    NEWS_ASIDE = 2,      ///< something is masked or aside
     NEWS_UNPREPARED = 4, ///< there is something to do before a wait
 };
 
 /// The main dispatch queue (items/main_queue.c).
 struct main_queue {
-    struct registration *registration GUARDED; ///< NULL before the queue is first watched
-    unsigned depth;                            ///< thread: inside so many batches of the queue
-    int64_t waiting_since_ns;                  ///< thread: work waits for a nested run; 0: none is known to
+    struct news news;
+    int descriptor GUARDED; ///< under which the set has it
+    bool is_watched GUARDED;
+    unsigned depth;           ///< thread: inside so many batches of the queue
+    int64_t waiting_since_ns; ///< thread: work waits for a nested run; 0: none is known to
 };
 
 /// Tasks (items/task.c).
@@ -144,7 +159,7 @@ struct runloop {
     bool timers_served_last;            ///< thread
     _Atomic bool has_run;               ///< written by thread: a run has begun
     _Atomic bool latched_stop;          ///< atomic
-    _Atomic uint8_t news;               ///< written under lock: NEWS_ bits of `registrations`
+    _Atomic uint8_t news;               ///< written under lock: NEWS_ bits
     struct wake wake;                   ///< atomic
     struct poller poller;               ///< descriptors constant while it is open, but for the timer's: lock
     struct run *run;                    ///< thread: the innermost active run
@@ -162,6 +177,7 @@ struct runloop {
     uint64_t serial GUARDED;            ///< numbers additions, from 1
 
     struct signal_tree signals;
+    struct ready ready;
     struct registrations registrations;
     struct list sources GUARDED;         ///< attachments of sources that are in some mode
     struct list common_items GUARDED;    ///< in the order in which they became common

@@ -105,10 +105,7 @@ INLINE bool serve(struct run *run) {
     case SELECTED_NOTHING: break;
     case SELECTED_TIMERS: runloop__timers_dispatch(loop, run->mode, run->timer_ended_wait); break;
     case SELECTED_MAIN_QUEUE: return run->served_main_queue = runloop__main_queue_dispatch(loop);
-    case SELECTED_DESCRIPTOR:
-        return runloop__descriptor_collect_selected(loop, run->mode, &run->selection, &run->dispatch) &&
-               runloop__descriptor_dispatch(loop, run->mode, &run->dispatch);
-    case SELECTED_SOURCES: return runloop__descriptor_dispatch(loop, run->mode, &run->dispatch);
+    case SELECTED_SOURCE: return runloop__ready_serve(loop, run->mode, &run->selection.taken);
     }
     return false;
 }

@@ -31,7 +31,6 @@ struct run {
     bool set_is_stale;   ///< and could not be made anew before this wait
     bool timers_are_due; ///< when the wait last looked
     struct selection selection;
-    struct descriptor_dispatch dispatch; ///< of SELECTED_SOURCES
 };
 
 //===-- one wait (wait.c), in steps ----------------------------------------------------------------------------------===//
@@ -61,8 +60,8 @@ static inline bool run_is_between_iterations(const struct run *run) {
 
 /// A wait that may have slept is over.
 static inline void run_wait_is_over(struct run *run) {
-    // Sources that are collected have no observers of AfterWaiting before them; one that joined since then comes too late.
-    if (run->selection.kind != SELECTED_SOURCES)
+    // A source that was taken has no observers of AfterWaiting before it; one that joined since then comes too late.
+    if (run->selection.kind != SELECTED_SOURCE || !run->selection.taken.source)
         observe(run->loop, run->mode, RUNLOOP_ACTIVITY_AFTER_WAITING);
 }
 

@@ -110,7 +110,6 @@ void runloop__teardown(runloop *loop) {
 UNCHECKED static void close_loop(runloop *loop) {
     runloop__tasks_close(loop);
     runloop__registrations_free(loop);
-    free(loop->main_queue.registration);
     runloop__signal_tree_free(&loop->signals);
     runloop__associations_free(loop);
 }

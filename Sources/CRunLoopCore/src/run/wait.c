@@ -20,7 +20,7 @@
 
 /// Whether there may be something to select that is known without asking the kernel.
 static inline bool may_know_something(const struct run *run) {
-    return heap_count(&run->mode->timers) > 0 || registrations_have(run->loop, run->mode, NEWS_READY | NEWS_ASIDE);
+    return heap_count(&run->mode->timers) > 0 || news_have(run->loop, run->mode, NEWS_READY | NEWS_ASIDE);
 }
 
 HOLDS_LOCK static inline bool timers_are_due_in(const struct run *run) {
@@ -31,52 +31,28 @@ static bool notifies_after_waiting(const struct run *run) {
     return atomic_load_explicit(&run->mode->observed, memory_order_relaxed) & RUNLOOP_ACTIVITY_AFTER_WAITING;
 }
 
-/// The first registration that was reported; the main queue's, if the run does not serve it, is passed over.
-HOLDS_LOCK static struct registration *first_reported(const struct run *run) {
-    const struct list *ready = &run->loop->registrations.ready;
-    for (struct list *node = ready->next; node != ready; node = node->next) {
-        struct registration *registration = LIST_ENTRY(node, struct registration, link);
-        if (registration != run->loop->main_queue.registration || run->serves_main_queue)
-            return registration;
-    }
-    return NULL;
-}
-
-/// False if the mode does not want what was reported.
-HOLDS_LOCK static bool select_registration(struct run *run, struct registration *registration) {
+/// Selects the first source that the mode wants, or the main queue. Those before it are set aside.
+HOLDS_LOCK static bool select_ready(struct run *run) {
     runloop *loop = run->loop;
-    if (registration == loop->main_queue.registration) {
-        run->selection.kind = SELECTED_MAIN_QUEUE;
-    } else if (!notifies_after_waiting(run)) {
-        run->selection.kind = SELECTED_SOURCES;
-        return runloop__descriptor_collect(loop, run->mode, registration, loop->serial, &run->dispatch);
-    } else {
-        // Observers are notified before the descriptor is served, and may serve it themselves: its sources are collected later (R45).
-        run->selection = (struct selection){.kind = SELECTED_DESCRIPTOR,
-                                            .descriptor = registration->descriptor,
-                                            .generation = registration->generation,
-                                            .serial = loop->serial};
-        if (!runloop__registration_wanted(registration, run->mode))
-            return false;
-    }
-    return registration->is_selected = true;
-}
-
-/// Selects the first registration that the mode wants. Those before it are set aside.
-HOLDS_LOCK static bool select_reported(struct run *run) {
-    for (struct registration *registration; (registration = first_reported(run));) {
-        if (select_registration(run, registration))
-            return true;
-        runloop__registration_set_aside(run->loop, registration, run->mode);
-    }
-    return false;
+    struct selection *selection = &run->selection;
+    struct news *news = runloop__ready_first(loop, run->mode, run->serves_main_queue);
+    if (!news)
+        return false;
+    bool is_main_queue = news == &loop->main_queue.news;
+    selection->kind = is_main_queue ? SELECTED_MAIN_QUEUE : SELECTED_SOURCE;
+    if (!is_main_queue && !notifies_after_waiting(run))
+        return runloop__ready_take(loop, run->mode, LIST_ENTRY(news, struct source_attachment, news),
+                                   &selection->taken);
+    // Observers are notified before it is served, and may serve it themselves (R45).
+    runloop__ready_select(loop, run->mode, news, &selection->taken);
+    return true;
 }
 
 /// Selects an event that is known to be ready. Timers that the loop served last go only if `yields`.
 HOLDS_LOCK static bool select_event(struct run *run, bool yields) {
     bool were_served = run->loop->timers_served_last;
     run->timers_are_due = timers_are_due_in(run);
-    if ((!run->timers_are_due || were_served) && select_reported(run))
+    if ((!run->timers_are_due || were_served) && select_ready(run))
         return true;
     bool are_selected = run->timers_are_due && (yields || !were_served);
     run->selection.kind = are_selected ? SELECTED_TIMERS : SELECTED_NOTHING;
@@ -90,8 +66,8 @@ static bool select_known(struct run *run, bool yields) {
     runloop *loop = run->loop;
     loop_lock(loop);
     heap_trim(&run->mode->timers);
-    if (registrations_have(loop, run->mode, NEWS_ASIDE))
-        runloop__registrations_prepare(loop, run->mode, false);
+    if (news_have(loop, run->mode, NEWS_ASIDE))
+        runloop__ready_prepare(loop, run->mode, false);
     bool selected = select_event(run, yields);
     loop_unlock(loop);
     return selected;
@@ -99,12 +75,17 @@ static bool select_known(struct run *run, bool yields) {
 
 //===-- look ---------------------------------------------------------------------------------------------------------===//
 
+/// Is there anything that the mode wants served?
+HOLDS_LOCK static bool any_waits(const struct run *run) {
+    return runloop__ready_first(run->loop, run->mode, run->serves_main_queue);
+}
+
 static bool any_signalled(const struct run *run) {
     runloop *loop = run->loop;
     if (!signals_may_wait(loop, run->mode))
         return false;
     loop_lock(loop);
-    bool any = runloop__signals_any(loop, run->mode);
+    bool any = runloop__signals_any(loop, run->mode) || any_waits(run);
     loop_unlock(loop);
     return any;
 }
@@ -135,9 +116,9 @@ INLINE int64_t arm(struct run *run) {
     runloop *loop = run->loop;
     int64_t end_ns = run->deadline_ns;
     run->set_is_stale = false;
-    if (heap_count(&run->mode->timers) > 0 || registrations_have(loop, run->mode, NEWS_UNPREPARED | NEWS_ASIDE)) {
+    if (heap_count(&run->mode->timers) > 0 || news_have(loop, run->mode, NEWS_UNPREPARED | NEWS_ASIDE)) {
         loop_lock(loop);
-        runloop__registrations_prepare(loop, run->mode, true);
+        runloop__ready_prepare(loop, run->mode, true);
         run->set_is_stale = loop->registrations.set_is_stale;
         end_ns = arm_timers(run);
         loop_unlock(loop);
@@ -185,9 +166,9 @@ static void poll_and_select_all(struct run *run) {
     runloop *loop = run->loop;
     // A full batch of descriptors that only other modes want would hide the rest.
     for (int count = POLLER_BATCH; count == POLLER_BATCH && run->selection.kind == SELECTED_NOTHING;) {
-        if (registrations_have(loop, run->mode, NEWS_UNPREPARED | NEWS_ASIDE)) {
+        if (news_have(loop, run->mode, NEWS_UNPREPARED | NEWS_ASIDE)) {
             loop_lock(loop);
-            runloop__registrations_prepare(loop, run->mode, true);
+            runloop__ready_prepare(loop, run->mode, true);
             loop_unlock(loop);
         }
         count = poll_and_select(run, 0);
@@ -328,29 +309,22 @@ bool runloop__wait_select_main_queue(struct run *run) {
     if (!runloop__main_queue_poll(loop, &run->was_polled))
         return false;
     loop_lock(loop);
-    select_registration(run, loop->main_queue.registration);
+    run->selection.kind = SELECTED_MAIN_QUEUE;
+    // The kernel may have been asked about the queue alone.
+    ready_add(loop, &loop->main_queue.news, RUNLOOP_READABLE);
+    runloop__ready_select(loop, run->mode, &loop->main_queue.news, &run->selection.taken);
     loop_unlock(loop);
     return true;
 }
 
 //===-- the same questions without a wait ----------------------------------------------------------------------------===//
 
-HOLDS_LOCK static bool any_reported(struct run *run) {
-    runloop *loop = run->loop;
-    for (struct registration *registration; (registration = first_reported(run));) {
-        if (registration == loop->main_queue.registration || runloop__registration_wanted(registration, run->mode))
-            return true;
-        runloop__registration_set_aside(loop, registration, run->mode);
-    }
-    return false;
-}
-
 void runloop__wait_settle(struct run *run) {
     runloop *loop = run->loop;
     runloop__registrations_poll(loop);
     loop_lock(loop);
-    any_reported(run);
-    runloop__registrations_prepare(loop, run->mode, true);
+    any_waits(run);
+    runloop__ready_prepare(loop, run->mode, true);
     loop_unlock(loop);
 }
 
@@ -359,9 +333,9 @@ static bool any_ready(struct run *run) {
     runloop *loop = run->loop;
     bool any = false;
     loop_lock(loop);
-    runloop__registrations_prepare(loop, run->mode, false);
-    for (int count = POLLER_BATCH; !(any = any_reported(run)) && count == POLLER_BATCH && has_descriptors(run);) {
-        runloop__registrations_prepare(loop, run->mode, true);
+    runloop__ready_prepare(loop, run->mode, false);
+    for (int count = POLLER_BATCH; !(any = any_waits(run)) && count == POLLER_BATCH && has_descriptors(run);) {
+        runloop__ready_prepare(loop, run->mode, true);
         loop_unlock(loop);
         count = runloop__registrations_poll(loop);
         loop_lock(loop);

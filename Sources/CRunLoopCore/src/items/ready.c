@@ -1,0 +1,239 @@
+// ready.c — what a loop is to serve: sources of which there is news, in the order in which it came, and what of it is for other modes.
+//
+// Whatever brings news of a source, its descriptor or a signal, adds a reason to the source's attachment, which is put at the end of the
+// list with its first one (ready_add). Serving takes it out, and calls the source with all its reasons. So of each attachment, and of the
+// main queue, holds: it is in a list exactly if it has a reason; the lists belong to the loop's lock; nothing that the latest mode wants is
+// aside.
+//
+// Sources of one descriptor are called in one iteration (R73): when one of them is selected, all that have a reason get the same turn. What becomes ready in one of their call-outs has no turn, and waits for the next iteration (R71).
+//
+// Modes are told apart in user space. What the running mode does not want is set aside when it is met. If that mode is about to sleep,
+// the descriptor is masked besides, down to what the mode wants, since epoll would report it again and again. When another mode runs, it
+// takes back what it wants, before what was reported since. So a mode pays once for what others have to do, and nothing as long as the
+// modes agree.
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "items/items.h"
+
+//===-- other modes' news --------------------------------------------------------------------------------------------===//
+
+static struct source_attachment *place_of(struct list *node) {
+    return LIST_ENTRY(node, struct source_attachment, news.link);
+}
+
+HOLDS_LOCK static bool is_wanted(const struct source_attachment *place, const struct mode *mode) {
+    return membership_find(&place->attachment, mode);
+}
+
+/// False if the kernel refuses what it may grant the next time; not so if the descriptor was closed, or its number stands for another file.
+HOLDS_LOCK static bool unmask(runloop *loop, struct registration *registration) {
+    int error = runloop__registration_unmask(loop, registration);
+    return !error || error == -EBADF || error == -EPERM;
+}
+
+HOLDS_LOCK static void move_aside(struct list *list, struct source_attachment *place) {
+    list_remove(&place->news.link);
+    list_append(list, &place->news.link);
+    place->news.reasons |= IS_ASIDE;
+}
+
+HOLDS_LOCK static void bring_back(struct list *position, struct source_attachment *place) {
+    list_remove(&place->news.link);
+    list_insert_before(position, &place->news.link);
+    place->news.reasons &= ~(uint32_t)IS_ASIDE;
+}
+
+HOLDS_LOCK static void bring_back_wanted(runloop *loop, struct list *list, const struct mode *mode) {
+    for (struct list *node = list->previous, *previous; node != list; node = previous) {
+        previous = node->previous;
+        if (is_wanted(place_of(node), mode))
+            bring_back(loop->ready.waiting.next, place_of(node));
+    }
+}
+
+/// Before anything is set aside for another mode than the latest.
+HOLDS_LOCK static void turn_to(runloop *loop, const struct mode *mode) {
+    if (loop->ready.mode == mode)
+        return;
+    bring_back_wanted(loop, &loop->ready.unwanted, mode);
+    bring_back_wanted(loop, &loop->ready.aside, mode);
+    bool are_unmasked = true;
+    struct list *masked = &loop->registrations.masked;
+    for (struct list *node = masked->next, *next; node != masked; node = next) {
+        next = node->next;
+        struct registration *registration = LIST_ENTRY(node, struct registration, masked);
+        if (runloop__registration_asked(registration, mode))
+            are_unmasked &= unmask(loop, registration);
+    }
+    loop->ready.mode = are_unmasked ? mode : NULL;
+}
+
+int runloop__ready_join(runloop *loop, struct source_attachment *place) {
+    struct registration *registration = registration_find(loop, place->source->descriptor);
+    int error =
+        registration && registration_is_masked(registration) ? runloop__registration_unmask(loop, registration) : 0;
+    if (!error && (place->news.reasons & IS_ASIDE))
+        bring_back(&loop->ready.waiting, place);
+    news_note(loop);
+    return error;
+}
+
+void runloop__ready_prepare(runloop *loop, struct mode *mode, bool may_sleep) {
+    turn_to(loop, mode);
+    for (struct list *node; may_sleep && (node = list_take_first(&loop->ready.unwanted));) {
+        struct registration *registration = registration_find(loop, place_of(node)->source->descriptor);
+        if (registration && registration->in_set)
+            runloop__registration_mask(loop, registration, mode);
+        list_append(&loop->ready.aside, node);
+    }
+    runloop__registrations_restore(loop);
+    news_note(loop);
+}
+
+//===-- selecting ----------------------------------------------------------------------------------------------------===//
+
+struct news *runloop__ready_first(runloop *loop, const struct mode *mode, bool with_main_queue) {
+    const struct list *waiting = &loop->ready.waiting;
+    for (struct list *node = waiting->next; node != waiting;) {
+        struct news *news = LIST_ENTRY(node, struct news, link);
+        bool is_main_queue = news == &loop->main_queue.news;
+        if (is_main_queue ? with_main_queue : is_wanted(place_of(node), mode))
+            return news;
+        node = node->next;
+        if (is_main_queue)
+            continue;
+        turn_to(loop, mode);
+        move_aside(&loop->ready.unwanted, place_of(&news->link));
+        news_note(loop);
+        // What was aside may have come back, before all others.
+        node = waiting->next;
+    }
+    return NULL;
+}
+
+HOLDS_LOCK static bool shares_descriptor(runloop *loop, const struct source_attachment *place) {
+    const struct registration *registration = registration_find(loop, place->source->descriptor);
+    return registration && (registration->sources != place || place->next_registered);
+}
+
+/// What the kernel said of a descriptor is over for the sources of other modes once it is served in one: the kernel will say so again.
+HOLDS_LOCK static void forget(runloop *loop, struct source_attachment *place) {
+    if (place->news.reasons & RUNLOOP_SIGNALLED)
+        place->news.reasons &= RUNLOOP_SIGNALLED | IS_ASIDE;
+    else
+        ready_remove(loop, &place->news);
+}
+
+void runloop__ready_select(runloop *loop, const struct mode *mode, struct news *news, struct taken *taken) {
+    *taken = (struct taken){.descriptor = -1, .turn = loop->ready.turns += loop->ready.turns == UINT32_MAX ? 2 : 1};
+    news->turn = taken->turn;
+    if (news == &loop->main_queue.news)
+        return;
+    taken->descriptor = place_of(&news->link)->source->descriptor;
+    const struct registration *registration = registration_find(loop, taken->descriptor);
+    struct source_attachment *place = registration ? registration->sources : NULL;
+    for (; place; place = place->next_registered) {
+        if (place->news.reasons && is_wanted(place, mode))
+            place->news.turn = taken->turn;
+        else if (place->news.reasons)
+            forget(loop, place);
+    }
+}
+
+HOLDS_LOCK static struct source_attachment *find_in(struct list *list, uint32_t turn) {
+    LIST_EACH(node, list) {
+        if (LIST_ENTRY(node, struct news, link)->turn == turn)
+            return place_of(node);
+    }
+    return NULL;
+}
+
+/// The first that was selected for the turn and is still to be served.
+HOLDS_LOCK static struct source_attachment *find(runloop *loop, const struct taken *taken) {
+    if (taken->descriptor >= 0) {
+        struct registration *registration = registration_find(loop, taken->descriptor);
+        struct source_attachment *place = registration ? registration->sources : NULL;
+        while (place && place->news.turn != taken->turn)
+            place = place->next_registered;
+        return place;
+    }
+    struct source_attachment *place = find_in(&loop->ready.waiting, taken->turn);
+    if (!place)
+        place = find_in(&loop->ready.unwanted, taken->turn);
+    return place ? place : find_in(&loop->ready.aside, taken->turn);
+}
+
+//===-- serving ------------------------------------------------------------------------------------------------------===//
+
+bool runloop__ready_take(runloop *loop, const struct mode *mode, struct source_attachment *place, struct taken *taken) {
+    if (!shares_descriptor(loop, place)) {
+        taken->turn = 0; // no other will follow
+    } else if (!place->news.turn) {
+        runloop__ready_select(loop, mode, &place->news, taken);
+        place = find(loop, taken);
+    }
+    if (!collect_item(loop, &place->source->item, 0, 0))
+        return false;
+    taken->source = place->source;
+    taken->reasons = place->news.reasons & ~(uint32_t)IS_ASIDE;
+    ready_remove(loop, &place->news);
+    loop->timers_served_last = false;
+    return true;
+}
+
+/// The 8-byte counter of a descriptor: false if somebody else has taken it.
+static bool take_counter(int descriptor) {
+    uint64_t counter;
+    return syscall(SYS_read, descriptor, &counter, sizeof counter) == (long)sizeof counter;
+}
+
+/// The counter of a descriptor is read once for all its sources.
+enum counter { NOT_ASKED_FOR, COUNTED, EMPTY };
+
+static uint32_t reasons_of(const struct taken *taken, enum counter *counter) {
+    runloop_source *source = taken->source;
+    uint32_t reasons = taken->reasons;
+    // Another loop may have called it for the signal.
+    if ((reasons & RUNLOOP_SIGNALLED) && !atomic_exchange(&source->mark, 0))
+        reasons &= ~(uint32_t)RUNLOOP_SIGNALLED;
+    if (source->is_counter && (reasons & ~(uint32_t)RUNLOOP_SIGNALLED)) {
+        if (*counter == NOT_ASKED_FOR)
+            *counter = take_counter(source->descriptor) ? COUNTED : EMPTY;
+        if (*counter == EMPTY)
+            reasons &= RUNLOOP_SIGNALLED;
+    }
+    if (reasons & EPOLLRDHUP)
+        reasons = (reasons & ~(uint32_t)EPOLLRDHUP) | RUNLOOP_HANG_UP;
+    return reasons;
+}
+
+/// The next of the same turn.
+static bool take_next(runloop *loop, const struct mode *mode, struct taken *taken) {
+    if (!taken->turn || is_from_parent_process(loop))
+        return false;
+    loop_lock(loop);
+    struct source_attachment *place = find(loop, taken);
+    bool is_taken = place && is_wanted(place, mode) && runloop__ready_take(loop, mode, place, taken);
+    loop_unlock(loop);
+    return is_taken;
+}
+
+bool runloop__ready_serve(runloop *loop, const struct mode *mode, struct taken *taken) {
+    enum counter counter = NOT_ASKED_FOR;
+    bool any = false;
+    if (!taken->source && !take_next(loop, mode, taken))
+        return false;
+    do {
+        runloop_source *source = taken->source;
+        uint32_t reasons = reasons_of(taken, &counter);
+        if (reasons && source->ready)
+            TRACED(RUNLOOP_TRACE_DESCRIPTOR, source, reasons,
+                   runloop__IS_CALLING_OUT_TO_A_DESCRIPTOR_SOURCE(source->ready, source, reasons,
+                                                                  item_info(&source->item)));
+        any |= reasons != 0;
+        collected_drop(loop, --loop->collected_count);
+    } while (take_next(loop, mode, taken));
+    return any;
+}
