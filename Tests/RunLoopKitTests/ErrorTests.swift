@@ -89,8 +89,6 @@ import Testing
         #expect(unix == RunLoop.Error(errorNumber: ENOENT) && unix?.subject == missing)
         let channel = error { _ = try RunLoop.Channel.Listener(on: missing, of: thread.loop) { _ in } }
         #expect(channel?.description == "\(missing): No such file or directory (error 2).")
-        let published = error { _ = try RunLoop.Publication(at: missing) }
-        #expect(published?.description == "\(missing): No such file or directory (error 2).")
         let tooLong = "/" + String(repeating: "x", count: 5000)
         let watched = error { _ = try RunLoop.Source(watching: tooLong) { _ in } }
         #expect(watched?.description == "\(tooLong): File name too long (error 36).")

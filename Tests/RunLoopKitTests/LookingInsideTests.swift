@@ -155,7 +155,11 @@ import Testing
         }
         #expect(answer(at: path) == nil && access(path, F_OK) != 0)
         #expect(throws: RunLoop.Error.invalid) { try RunLoop.Publication(at: "") }
-        #expect(throws: RunLoop.Error(errorNumber: ENOENT)) { try RunLoop.Publication(at: "/nowhere/at/all") }
+        #expect {
+            try RunLoop.Publication(at: "/nowhere/at/all")
+        } throws: {
+            "\($0)" == "/nowhere/at/all: No such file or directory (error 2)."
+        }
         #expect(throws: RunLoop.Error.addressInUse) { try RunLoop.Publication(at: "/etc/passwd") }
     }
 
