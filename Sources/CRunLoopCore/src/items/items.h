@@ -242,7 +242,10 @@ HOLDS_LOCK static inline void ready_remove(runloop *loop, struct news *news) {
     ASSERT(list_is_empty(&news->link) == !news->reasons, "What is to be served is in no list, or the other way round.");
     list_remove(&news->link);
     news->reasons = news->turn = 0;
-    news_note(loop);
+    if (list_is_empty(&loop->ready.waiting)) {
+        uint32_t known = atomic_load_explicit(&loop->news, memory_order_relaxed);
+        atomic_store_explicit(&loop->news, (uint8_t)(known & ~(uint32_t)NEWS_READY), memory_order_relaxed);
+    }
 }
 
 /// A source in a loop, retained to be called, or to be found again by its turn.
@@ -252,20 +255,6 @@ struct taken {
     uint32_t turn; ///< 0: no other has it
     int descriptor;
 };
-
-/// A source that the loop has in other modes joins one. Negative errno of epoll_ctl.
-HOLDS_LOCK int runloop__ready_join(runloop *loop, struct source_attachment *place);
-/// Before a wait in the mode: what it wants must be able to end the wait and, if that may sleep, nothing else.
-HOLDS_LOCK void runloop__ready_prepare(runloop *loop, struct mode *mode, bool may_sleep);
-/// The first that the mode wants, or NULL. What it doesn't want, before that, is set aside.
-HOLDS_LOCK struct news *runloop__ready_first(runloop *loop, const struct mode *mode, bool with_main_queue);
-/// It and what is called with it get a turn, by which they are found again.
-HOLDS_LOCK void runloop__ready_select(runloop *loop, const struct mode *mode, struct news *news, struct taken *taken);
-/// The thread. Takes the source out of its list. False when memory ran out: it stays there.
-HOLDS_LOCK bool runloop__ready_take(runloop *loop, const struct mode *mode, struct source_attachment *place,
-                                    struct taken *taken);
-/// The thread. Calls what was taken, or is found by its turn, and the others of the turn: true if any was called.
-bool runloop__ready_serve(runloop *loop, const struct mode *mode, struct taken *taken);
 
 /// What a wait has selected to serve.
 struct selection {
@@ -277,6 +266,22 @@ struct selection {
     } kind;
     struct taken taken; ///< SELECTED_SOURCE; not yet taken if somebody is to be notified before it is served (R45)
 };
+
+/// A source that the loop has in other modes joins one. Negative errno of epoll_ctl.
+HOLDS_LOCK int runloop__ready_join(runloop *loop, struct source_attachment *place);
+/// Before a wait in the mode: what it wants must be able to end the wait and, if that may sleep, nothing else.
+HOLDS_LOCK void runloop__ready_prepare(runloop *loop, struct mode *mode, bool may_sleep);
+/// Is there anything that the mode wants? What it doesn't want, before that, is set aside.
+HOLDS_LOCK bool runloop__ready_any(runloop *loop, const struct mode *mode, bool with_main_queue);
+/// The thread. Selects the first that the mode wants: false if there is none. A source is taken out of its list at once, unless somebody is
+/// to be notified before it is served, and may serve it.
+enum { WITH_MAIN_QUEUE = 1, SERVED_LATER = 2 };
+HOLDS_LOCK bool runloop__ready_select(runloop *loop, const struct mode *mode, uint32_t how,
+                                      struct selection *selection);
+/// The main queue is ready, whether or not the kernel said so here.
+HOLDS_LOCK void runloop__ready_select_main_queue(runloop *loop, const struct mode *mode, struct selection *selection);
+/// The thread. Calls what was taken, or is found by its turn, and the others of the turn: true if any was called.
+bool runloop__ready_serve(runloop *loop, const struct mode *mode, struct taken *taken);
 
 //===-- tasks (task.c) -----------------------------------------------------------------------------------------------===//
 

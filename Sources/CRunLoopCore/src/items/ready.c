@@ -94,23 +94,33 @@ void runloop__ready_prepare(runloop *loop, struct mode *mode, bool may_sleep) {
 
 //===-- selecting ----------------------------------------------------------------------------------------------------===//
 
-struct news *runloop__ready_first(runloop *loop, const struct mode *mode, bool with_main_queue) {
+/// What of the list's front the mode doesn't want goes aside, and what was aside may come back, before all others.
+HOLDS_LOCK static COLD void set_aside(runloop *loop, struct source_attachment *place, const struct mode *mode) {
+    turn_to(loop, mode);
+    move_aside(&loop->ready.unwanted, place);
+    news_note(loop);
+}
+
+HOLDS_LOCK INLINE struct news *first(runloop *loop, const struct mode *mode, bool with_main_queue) {
     const struct list *waiting = &loop->ready.waiting;
     for (struct list *node = waiting->next; node != waiting;) {
         struct news *news = LIST_ENTRY(node, struct news, link);
-        bool is_main_queue = news == &loop->main_queue.news;
-        if (is_main_queue ? with_main_queue : is_wanted(place_of(node), mode))
-            return news;
-        node = node->next;
-        if (is_main_queue)
-            continue;
-        turn_to(loop, mode);
-        move_aside(&loop->ready.unwanted, place_of(&news->link));
-        news_note(loop);
-        // What was aside may have come back, before all others.
-        node = waiting->next;
+        if (news == &loop->main_queue.news) {
+            if (with_main_queue)
+                return news;
+            node = node->next;
+        } else {
+            if (is_wanted(place_of(node), mode))
+                return news;
+            set_aside(loop, place_of(node), mode);
+            node = waiting->next;
+        }
     }
     return NULL;
+}
+
+bool runloop__ready_any(runloop *loop, const struct mode *mode, bool with_main_queue) {
+    return first(loop, mode, with_main_queue);
 }
 
 HOLDS_LOCK static bool shares_descriptor(runloop *loop, const struct source_attachment *place) {
@@ -126,7 +136,8 @@ HOLDS_LOCK static void forget(runloop *loop, struct source_attachment *place) {
         ready_remove(loop, &place->news);
 }
 
-void runloop__ready_select(runloop *loop, const struct mode *mode, struct news *news, struct taken *taken) {
+/// What is selected with it gets the same turn, by which it is found again.
+HOLDS_LOCK static void mark(runloop *loop, const struct mode *mode, struct news *news, struct taken *taken) {
     *taken = (struct taken){.descriptor = -1, .turn = loop->ready.turns += loop->ready.turns == UINT32_MAX ? 2 : 1};
     news->turn = taken->turn;
     if (news == &loop->main_queue.news)
@@ -165,13 +176,13 @@ HOLDS_LOCK static struct source_attachment *find(runloop *loop, const struct tak
     return place ? place : find_in(&loop->ready.aside, taken->turn);
 }
 
-//===-- serving ------------------------------------------------------------------------------------------------------===//
-
-bool runloop__ready_take(runloop *loop, const struct mode *mode, struct source_attachment *place, struct taken *taken) {
+/// Takes it out of its list, retained. False when memory ran out: it stays there.
+HOLDS_LOCK INLINE bool take(runloop *loop, const struct mode *mode, struct source_attachment *place,
+                            struct taken *taken) {
     if (!shares_descriptor(loop, place)) {
         taken->turn = 0; // no other will follow
     } else if (!place->news.turn) {
-        runloop__ready_select(loop, mode, &place->news, taken);
+        mark(loop, mode, &place->news, taken);
         place = find(loop, taken);
     }
     if (!collect_item(loop, &place->source->item, 0, 0))
@@ -182,6 +193,26 @@ bool runloop__ready_take(runloop *loop, const struct mode *mode, struct source_a
     loop->timers_served_last = false;
     return true;
 }
+
+bool runloop__ready_select(runloop *loop, const struct mode *mode, uint32_t how, struct selection *selection) {
+    struct news *news = first(loop, mode, how & WITH_MAIN_QUEUE);
+    if (!news)
+        return false;
+    bool is_main_queue = news == &loop->main_queue.news;
+    selection->kind = is_main_queue ? SELECTED_MAIN_QUEUE : SELECTED_SOURCE;
+    if (!is_main_queue && !(how & SERVED_LATER))
+        return take(loop, mode, LIST_ENTRY(news, struct source_attachment, news), &selection->taken);
+    mark(loop, mode, news, &selection->taken);
+    return true;
+}
+
+void runloop__ready_select_main_queue(runloop *loop, const struct mode *mode, struct selection *selection) {
+    selection->kind = SELECTED_MAIN_QUEUE;
+    ready_add(loop, &loop->main_queue.news, RUNLOOP_READABLE);
+    mark(loop, mode, &loop->main_queue.news, &selection->taken);
+}
+
+//===-- serving ------------------------------------------------------------------------------------------------------===//
 
 /// The 8-byte counter of a descriptor: false if somebody else has taken it.
 static bool take_counter(int descriptor) {
@@ -211,11 +242,11 @@ static uint32_t reasons_of(const struct taken *taken, enum counter *counter) {
 
 /// The next of the same turn.
 static bool take_next(runloop *loop, const struct mode *mode, struct taken *taken) {
-    if (!taken->turn || is_from_parent_process(loop))
+    if (is_from_parent_process(loop))
         return false;
     loop_lock(loop);
     struct source_attachment *place = find(loop, taken);
-    bool is_taken = place && is_wanted(place, mode) && runloop__ready_take(loop, mode, place, taken);
+    bool is_taken = place && is_wanted(place, mode) && take(loop, mode, place, taken);
     loop_unlock(loop);
     return is_taken;
 }
@@ -234,6 +265,6 @@ bool runloop__ready_serve(runloop *loop, const struct mode *mode, struct taken *
                                                                   item_info(&source->item)));
         any |= reasons != 0;
         collected_drop(loop, --loop->collected_count);
-    } while (take_next(loop, mode, taken));
+    } while (taken->turn && take_next(loop, mode, taken));
     return any;
 }

@@ -5,6 +5,10 @@
 
 #include "run/run.h"
 
+INLINE uint32_t observed(const struct run *run) {
+    return atomic_load_explicit(&run->mode->observed, memory_order_relaxed);
+}
+
 //===-- entering and leaving (R28) -----------------------------------------------------------------------------------===//
 
 INLINE void enter(struct run *run) {
@@ -40,10 +44,11 @@ static COLD void end_runs_above(struct run *run) {
     keep_host_awake(run);
 }
 
-/// A call-out has returned: hosted runs that were begun in it end.
-static inline void settle(struct run *run) {
+/// Call-outs have returned: hosted runs that were begun in them end. False in a child that one of them forked, where this run has no loop.
+INLINE bool settle(struct run *run) {
     if (run->loop->run != run)
         end_runs_above(run);
+    return !is_from_parent_process(run->loop);
 }
 
 INLINE void leave(struct run *run) {
@@ -79,10 +84,8 @@ static inline bool take_any_stop(struct run *run) {
 }
 
 /// The result at the end of an iteration, or 0 for another one.
-INLINE int decide(struct run *run, bool handled_source) {
-    if (is_from_parent_process(run->loop))
-        return -ECHILD;
-    if (handled_source && run->returns_after_source)
+INLINE int decide(struct run *run) {
+    if (run->handled_source && run->returns_after_source)
         return RUNLOOP_RESULT_HANDLED_SOURCE;
     if (run->limit_ns <= 0 || limit_has_passed(run))
         return RUNLOOP_RESULT_TIMED_OUT;
@@ -93,9 +96,23 @@ INLINE int decide(struct run *run, bool handled_source) {
 
 //===-- one iteration (R41) ------------------------------------------------------------------------------------------===//
 
-INLINE bool perform_signalled(struct run *run) {
-    return signals_may_wait(run->loop, run->mode) &&
-           runloop__signals_dispatch(run->loop, run->mode, run->returns_after_source);
+/// Whether anybody is to be called before the wait.
+INLINE bool has_work_before_wait(const struct run *run) {
+    return (observed(run) & (RUNLOOP_ACTIVITY_BEFORE_TIMERS | RUNLOOP_ACTIVITY_BEFORE_SOURCES)) ||
+           tasks_may_wait(run->loop) || signals_may_wait(run->loop, run->mode);
+}
+
+/// False in a forked child.
+static bool work_before_wait(struct run *run) {
+    runloop *loop = run->loop;
+    observe(loop, run->mode, RUNLOOP_ACTIVITY_BEFORE_TIMERS);
+    observe(loop, run->mode, RUNLOOP_ACTIVITY_BEFORE_SOURCES);
+    drain_tasks(loop, run->mode);
+    run->handled_source =
+        signals_may_wait(loop, run->mode) && runloop__signals_dispatch(loop, run->mode, run->returns_after_source);
+    if (run->handled_source)
+        drain_tasks(loop, run->mode);
+    return settle(run);
 }
 
 /// Serves what the wait has selected. True if that was a source.
@@ -110,61 +127,92 @@ INLINE bool serve(struct run *run) {
     return false;
 }
 
-/// False if the host is to sleep.
-INLINE bool wait(struct run *run, bool may_sleep) {
+enum progress { ON, HOST_IS_TO_SLEEP, IN_CHILD };
+
+INLINE enum progress wait(struct run *run, bool may_sleep) {
     if (run->was_polled)
         keep_host_awake(run);
-    if (may_sleep)
+    if (may_sleep && (observed(run) & RUNLOOP_ACTIVITY_BEFORE_WAITING)) {
         observe(run->loop, run->mode, RUNLOOP_ACTIVITY_BEFORE_WAITING);
-    if (is_from_parent_process(run->loop))
-        return true;
-    settle(run);
+        if (!settle(run))
+            return IN_CHILD;
+    }
     if (!runloop__wait(run, may_sleep))
-        return false;
+        return HOST_IS_TO_SLEEP;
     if (may_sleep)
         run_wait_is_over(run);
-    return true;
+    return ON;
 }
 
-/// After a sleep of the host's: false if it goes on.
-static bool resume_wait(struct run *run) {
-    bool is_over = runloop__wait_resume(run);
-    if (is_over)
-        run_wait_is_over(run);
-    return is_over;
+/// After a sleep of the host's, which may go on.
+static enum progress resume_wait(struct run *run) {
+    if (!runloop__wait_resume(run))
+        return HOST_IS_TO_SLEEP;
+    run_wait_is_over(run);
+    return ON;
 }
 
-/// An iteration up to the end of its wait: false if the host is to sleep.
-INLINE bool iterate_to_wait(struct run *run) {
-    runloop *loop = run->loop;
-    wake_accept(&loop->wake);
+/// An iteration up to the end of its wait.
+INLINE enum progress iterate_to_wait(struct run *run) {
+    wake_accept(&run->loop->wake);
     trace_point(RUNLOOP_TRACE_ITERATION, run->mode->name, 0);
-    observe(loop, run->mode, RUNLOOP_ACTIVITY_BEFORE_TIMERS);
-    observe(loop, run->mode, RUNLOOP_ACTIVITY_BEFORE_SOURCES);
-    drain_tasks(loop, run->mode);
-
-    run->handled_source = perform_signalled(run);
-    if (run->handled_source)
-        drain_tasks(loop, run->mode);
-    settle(run);
+    run->handled_source = false;
+    if (has_work_before_wait(run) && !work_before_wait(run))
+        return IN_CHILD;
 
     // The main queue is polled before the wait, but not twice running, so that neither it nor the rest starves (R108).
     bool polls_main_queue = run->serves_main_queue && !run->served_main_queue && !run->is_first_iteration;
     run->is_first_iteration = run->served_main_queue = run->was_polled = false;
     run->selection.kind = SELECTED_NOTHING;
-    return (polls_main_queue && runloop__wait_select_main_queue(run)) ||
-           wait(run, !run->handled_source && run->limit_ns > 0);
+    if (polls_main_queue && runloop__wait_select_main_queue(run))
+        return ON;
+    return wait(run, !run->handled_source && run->limit_ns > 0);
 }
 
 /// The rest of it: the result, or 0 for another iteration.
 INLINE int iterate_from_wait(struct run *run) {
+    // AfterWaiting may have been observed.
+    if (!settle(run))
+        return -ECHILD;
     keep_host_awake(run);
-    if (!is_from_parent_process(run->loop))
-        run->handled_source |= serve(run);
-    settle(run);
-    drain_tasks(run->loop, run->mode);
-    settle(run);
-    return decide(run, run->handled_source);
+    run->handled_source |= serve(run);
+    if (!settle(run))
+        return -ECHILD;
+    if (tasks_may_wait(run->loop)) {
+        runloop__tasks_drain(run->loop, run->mode);
+        if (!settle(run))
+            return -ECHILD;
+    }
+    return decide(run);
+}
+
+//===-- iterations that do nothing but serve -------------------------------------------------------------------------===//
+
+/// The one question of an iteration that has only the next source to serve: is there anything else to do, to tell anybody or to decide?
+/// If not, nobody can tell whether it took the way of all others. Wake-ups go on being ignored then, as after a wait.
+INLINE bool has_only_to_serve(const struct run *run) {
+    const runloop *loop = run->loop;
+    const struct mode *mode = run->mode;
+    return atomic_load_explicit(&loop->news, memory_order_relaxed) == NEWS_READY && run->is_plain &&
+           wake_word(&loop->wake) == WAKE_RUNNING && !observed(run) && heap_count(&mode->timers) == 0 &&
+           mode_has_items(mode) && !stop_is_remembered(run) && !tasks_may_wait(loop) && !signals_may_wait(loop, mode) &&
+           !runloop__this_thread.tracer.trace;
+}
+
+/// Such iterations: -ECHILD, or 0.
+INLINE int serve_what_is_ready(struct run *run) {
+    runloop *loop = run->loop;
+    while (has_only_to_serve(run)) {
+        loop_lock(loop);
+        bool any = runloop__ready_select(loop, run->mode, 0, &run->selection);
+        loop_unlock(loop);
+        if (!any)
+            return 0;
+        runloop__ready_serve(loop, run->mode, &run->selection.taken);
+        if (!settle(run))
+            return -ECHILD;
+    }
+    return 0;
 }
 
 //===-- runs ---------------------------------------------------------------------------------------------------------===//
@@ -197,17 +245,20 @@ INLINE int begin(struct run *run, runloop *loop, struct mode *mode, int64_t limi
     run->returns_after_source = returns_after_source;
     run->serves_main_queue = run->served_main_queue = run->starves_main_queue = run->was_polled = false;
     run->is_first_iteration = true;
+    run->is_plain = limit_ns == RUNLOOP_FOREVER && !returns_after_source && !run->is_hosted;
     if (loop->is_main && !run->is_guest) {
         run->serves_main_queue = atomic_load(&mode->is_common) && runloop__main_queue_watch(loop);
         run->starves_main_queue = !run->serves_main_queue && runloop__main_queue_is_starved(loop);
+        run->is_plain &= !run->serves_main_queue && !run->starves_main_queue;
     }
     if (run_was_left(loop, run))
         check_outer_run(run);
     enter(run);
-    observe(loop, mode, RUNLOOP_ACTIVITY_ENTRY);
-    if (is_from_parent_process(loop))
-        return -ECHILD;
-    settle(run);
+    if (observed(run) & RUNLOOP_ACTIVITY_ENTRY) {
+        observe(loop, mode, RUNLOOP_ACTIVITY_ENTRY);
+        if (!settle(run))
+            return -ECHILD;
+    }
     if (take_any_stop(run))
         return RUNLOOP_RESULT_STOPPED;
     if (limit_ns > 0 && limit_ns != RUNLOOP_FOREVER)
@@ -218,10 +269,13 @@ INLINE int begin(struct run *run, runloop *loop, struct mode *mode, int64_t limi
 INLINE int iterate(struct run *run, int64_t end_ns, bool *host_is_to_sleep) {
     int result;
     do {
-        *host_is_to_sleep = !(run->loop->host_sleeps ? resume_wait(run) : iterate_to_wait(run));
-        if (*host_is_to_sleep)
-            return 0;
+        enum progress progress = run->loop->host_sleeps ? resume_wait(run) : iterate_to_wait(run);
+        *host_is_to_sleep = progress == HOST_IS_TO_SLEEP;
+        if (progress != ON)
+            return progress == IN_CHILD ? -ECHILD : 0;
         result = iterate_from_wait(run);
+        if (!result)
+            result = serve_what_is_ready(run);
     } while (!result && (end_ns == RUNLOOP_NEVER || monotonic_ns() < end_ns));
     return result;
 }

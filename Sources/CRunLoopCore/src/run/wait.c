@@ -19,53 +19,41 @@
 //===-- select -------------------------------------------------------------------------------------------------------===//
 
 /// Whether there may be something to select that is known without asking the kernel.
-static inline bool may_know_something(const struct run *run) {
-    return heap_count(&run->mode->timers) > 0 || news_have(run->loop, run->mode, NEWS_READY | NEWS_ASIDE);
+INLINE bool may_know_something(const struct run *run) {
+    return news_have(run->loop, run->mode, NEWS_READY | NEWS_ASIDE) || heap_count(&run->mode->timers) > 0;
 }
 
-HOLDS_LOCK static inline bool timers_are_due_in(const struct run *run) {
+INLINE uint32_t how_to_select(const struct run *run) {
+    uint32_t observed = atomic_load_explicit(&run->mode->observed, memory_order_relaxed);
+    return (run->serves_main_queue ? WITH_MAIN_QUEUE : 0) |
+           (observed & RUNLOOP_ACTIVITY_AFTER_WAITING ? SERVED_LATER : 0);
+}
+
+HOLDS_LOCK INLINE bool timers_are_due_in(const struct run *run) {
     return heap_count(&run->mode->timers) > 0 && timers_are_due(run->mode, loop_now(run->loop));
 }
 
-static bool notifies_after_waiting(const struct run *run) {
-    return atomic_load_explicit(&run->mode->observed, memory_order_relaxed) & RUNLOOP_ACTIVITY_AFTER_WAITING;
-}
-
-/// Selects the first source that the mode wants, or the main queue. Those before it are set aside.
-HOLDS_LOCK static bool select_ready(struct run *run) {
-    runloop *loop = run->loop;
-    struct selection *selection = &run->selection;
-    struct news *news = runloop__ready_first(loop, run->mode, run->serves_main_queue);
-    if (!news)
-        return false;
-    bool is_main_queue = news == &loop->main_queue.news;
-    selection->kind = is_main_queue ? SELECTED_MAIN_QUEUE : SELECTED_SOURCE;
-    if (!is_main_queue && !notifies_after_waiting(run))
-        return runloop__ready_take(loop, run->mode, LIST_ENTRY(news, struct source_attachment, news),
-                                   &selection->taken);
-    // Observers are notified before it is served, and may serve it themselves (R45).
-    runloop__ready_select(loop, run->mode, news, &selection->taken);
-    return true;
-}
-
-/// Selects an event that is known to be ready. Timers that the loop served last go only if `yields`.
-HOLDS_LOCK static bool select_event(struct run *run, bool yields) {
+/// Selects an event that is known to be ready. Due timers and what else is ready take turns; timers that the loop served last go only if
+/// `yields`.
+HOLDS_LOCK INLINE bool select_event(struct run *run, bool yields) {
     bool were_served = run->loop->timers_served_last;
     run->timers_are_due = timers_are_due_in(run);
-    if ((!run->timers_are_due || were_served) && select_ready(run))
+    if ((!run->timers_are_due || were_served) &&
+        runloop__ready_select(run->loop, run->mode, how_to_select(run), &run->selection))
         return true;
     bool are_selected = run->timers_are_due && (yields || !were_served);
     run->selection.kind = are_selected ? SELECTED_TIMERS : SELECTED_NOTHING;
     return are_selected;
 }
 
-static bool select_known(struct run *run, bool yields) {
+INLINE bool select_known(struct run *run, bool yields) {
+    runloop *loop = run->loop;
     run->timers_are_due = false;
     if (!may_know_something(run))
         return false;
-    runloop *loop = run->loop;
     loop_lock(loop);
-    heap_trim(&run->mode->timers);
+    if (run->mode->timers.capacity > HEAP_KEPT)
+        heap_trim(&run->mode->timers);
     if (news_have(loop, run->mode, NEWS_ASIDE))
         runloop__ready_prepare(loop, run->mode, false);
     bool selected = select_event(run, yields);
@@ -77,13 +65,11 @@ static bool select_known(struct run *run, bool yields) {
 
 /// Is there anything that the mode wants served?
 HOLDS_LOCK static bool any_waits(const struct run *run) {
-    return runloop__ready_first(run->loop, run->mode, run->serves_main_queue);
+    return runloop__ready_any(run->loop, run->mode, run->serves_main_queue);
 }
 
 static bool any_signalled(const struct run *run) {
     runloop *loop = run->loop;
-    if (!signals_may_wait(loop, run->mode))
-        return false;
     loop_lock(loop);
     bool any = runloop__signals_any(loop, run->mode) || any_waits(run);
     loop_unlock(loop);
@@ -91,9 +77,10 @@ static bool any_signalled(const struct run *run) {
 }
 
 /// Is there something to do, so that the loop must not sleep? Descriptors aside, about which the wait asks.
-static bool look(const struct run *run) {
-    return run->timers_are_due || stop_is_remembered(run) || any_signalled(run) ||
-           runloop__tasks_any(run->loop, run->mode) || limit_has_passed(run);
+INLINE bool look(const struct run *run) {
+    return run->timers_are_due || stop_is_remembered(run) ||
+           (signals_may_wait(run->loop, run->mode) && any_signalled(run)) ||
+           (tasks_may_wait(run->loop) && runloop__tasks_any(run->loop, run->mode)) || limit_has_passed(run);
 }
 
 //===-- arm ----------------------------------------------------------------------------------------------------------===//
@@ -132,13 +119,20 @@ INLINE int64_t arm(struct run *run) {
 //===-- poll ---------------------------------------------------------------------------------------------------------===//
 
 /// Whether the kernel may know of something that is ready, and was not asked in this iteration.
-static bool has_descriptors(const struct run *run) {
+INLINE bool has_descriptors(const struct run *run) {
     return !run->was_polled &&
            (run->serves_main_queue || atomic_load_explicit(&run->mode->watched_count, memory_order_relaxed) > 0);
 }
 
+/// The kernel has nothing to report.
+static COLD int select_unreported(struct run *run, int count, bool slept_to_end) {
+    run->timer_ended_wait = count == 0 && slept_to_end;
+    select_known(run, true);
+    return count < 0 ? count : 0;
+}
+
 /// Waits, then notes what was reported, and selects. How many events there were.
-static int poll_and_select(struct run *run, int64_t timeout_ns) {
+INLINE int poll_and_select(struct run *run, int64_t timeout_ns) {
     runloop *loop = run->loop;
     poller_event events[POLLER_BATCH];
     int64_t wait_ns = timeout_ns;
@@ -148,21 +142,19 @@ static int poll_and_select(struct run *run, int64_t timeout_ns) {
     }
     int count = runloop__poller_wait(&loop->poller, wait_ns, events);
     lock_answer_revocation(&loop->lock);
-    run->timer_ended_wait = count == 0 && wait_ns == timeout_ns && timeout_ns != 0;
-    if (count == 1 && events[0].data.u64 == TAG_WAKER)
-        count = 0; // The eventfd has nothing to say that the wake word doesn't.
-    if ((count == 0 || count == -EINTR) && !may_know_something(run))
-        return count;
+    run->timer_ended_wait = false;
+    // The eventfd has nothing to say that the wake word doesn't.
+    if (count == 0 || count == -EINTR || (count == 1 && events[0].data.u64 == TAG_WAKER))
+        return select_unreported(run, count, wait_ns == timeout_ns && timeout_ns != 0);
     loop_lock(loop);
-    if (count != 0 && count != -EINTR)
-        runloop__registrations_report(loop, events, count, &run->timer_ended_wait);
+    runloop__registrations_report(loop, events, count, &run->timer_ended_wait);
     select_event(run, true);
     loop_unlock(loop);
     return count;
 }
 
 /// Asks the kernel without sleeping.
-static void poll_and_select_all(struct run *run) {
+static COLD void poll_and_select_all(struct run *run) {
     runloop *loop = run->loop;
     // A full batch of descriptors that only other modes want would hide the rest.
     for (int count = POLLER_BATCH; count == POLLER_BATCH && run->selection.kind == SELECTED_NOTHING;) {
@@ -187,11 +179,9 @@ static void poll_if_useful(struct run *run) {
 
 enum { PAUSE_MS = 1 };
 
-/// The kernel waits, at most so long. How many events there were, a kick included. `*is_over`: there is something to do: an event, a
-/// wake-up, a stop, the limit, or that the mode is empty. Whatever else ends the kernel's wait (a signal, a timer that was removed, a
-/// descriptor that only other modes want) is nobody's business.
-INLINE int sleep_once(struct run *run, int64_t timeout_ns, bool *is_over) {
-    int count = poll_and_select(run, timeout_ns);
+/// The kernel's wait is over, and nothing is selected: was there another reason? Only a wake-up, a stop, the limit, or that the mode is empty.
+/// Whatever else ends the kernel's wait (a signal, a timer that was removed, a descriptor that only other modes want) is nobody's business.
+static COLD int find_reason(struct run *run, int count, bool *is_over) {
     // The program closed the set, or it has a stale entry, and there was no new one to be had: tried again, but not all the time.
     if (count == -EBADF || count == -EINVAL || (count > 0 && run->set_is_stale))
         poll(NULL, 0, PAUSE_MS);
@@ -202,8 +192,15 @@ INLINE int sleep_once(struct run *run, int64_t timeout_ns, bool *is_over) {
     return count == 0 && (news & WAKE_KICKED) ? 1 : count;
 }
 
+/// The kernel waits, at most so long. How many events there were, a kick included. `*is_over`: there is something to do.
+INLINE int sleep_once(struct run *run, int64_t timeout_ns, bool *is_over) {
+    int count = poll_and_select(run, timeout_ns);
+    *is_over = run->selection.kind != SELECTED_NOTHING && !run->set_is_stale;
+    return *is_over ? count : find_reason(run, count, is_over);
+}
+
 /// Selects what there is to do. False if the run is to sleep, which is announced then.
-static bool find_work(struct run *run) {
+INLINE bool find_work(struct run *run) {
     runloop *loop = run->loop;
     if (atomic_load_explicit(&loop->spin_limit_ns, memory_order_relaxed) > 0 && !run->is_hosted &&
         !may_know_something(run))
@@ -219,7 +216,7 @@ static bool find_work(struct run *run) {
     return true;
 }
 
-static void finish_sleep(struct run *run) {
+INLINE void finish_sleep(struct run *run) {
     run_finish_sleep(run);
     trace_point(RUNLOOP_TRACE_WAKE, run->mode->name, 0);
 }
@@ -237,7 +234,7 @@ INLINE void sleep_until_over(struct run *run) {
 
 /// The host sleeps, and only waits for changes. So the kernel and the loop's clock are asked until they have nothing more to say. False if
 /// the host is to sleep.
-static bool look_for_host(struct run *run) {
+static COLD bool look_for_host(struct run *run) {
     bool is_over = false, asks_again;
     int failures = 0;
     do {
@@ -258,7 +255,7 @@ static bool look_for_host(struct run *run) {
     return is_over;
 }
 
-static bool sleep_or_find_work(struct run *run) {
+INLINE bool sleep_or_find_work(struct run *run) {
     if (find_work(run)) {
         run_finish_sleep(run);
         return true;
@@ -309,10 +306,7 @@ bool runloop__wait_select_main_queue(struct run *run) {
     if (!runloop__main_queue_poll(loop, &run->was_polled))
         return false;
     loop_lock(loop);
-    run->selection.kind = SELECTED_MAIN_QUEUE;
-    // The kernel may have been asked about the queue alone.
-    ready_add(loop, &loop->main_queue.news, RUNLOOP_READABLE);
-    runloop__ready_select(loop, run->mode, &loop->main_queue.news, &run->selection.taken);
+    runloop__ready_select_main_queue(loop, run->mode, &run->selection);
     loop_unlock(loop);
     return true;
 }
