@@ -314,6 +314,8 @@ static inline void runloop__note_unknown_mode(runloop *loop, const char *name) {
 
 //===-- the main dispatch queue (main_queue.c) -----------------------------------------------------------------------===//
 
+/// The initial thread. Is libdispatch in the program?
+bool runloop__main_queue_exists(void);
 /// The thread. Can this loop serve the main queue now, were the mode common?
 bool runloop__main_queue_is_available(runloop *loop);
 /// The thread. Watches the queue's descriptor if that is new: true if runs can serve it.

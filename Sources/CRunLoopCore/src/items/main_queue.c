@@ -29,7 +29,7 @@ static struct {
 /// Looking for symbols costs microseconds where there are none.
 enum { QUESTIONS_BETWEEN_LOOKS = 1024 };
 
-static bool exists(void) {
+bool runloop__main_queue_exists(void) {
     if (libdispatch.drain)
         return true;
     if (_dispatch_get_main_queue_handle_4CF && _dispatch_main_queue_callback_4CF) {
@@ -47,7 +47,7 @@ static bool exists(void) {
 }
 
 static int descriptor(void) {
-    return exists() ? libdispatch.descriptor() : -1;
+    return runloop__main_queue_exists() ? libdispatch.descriptor() : -1;
 }
 
 //===-- drains -------------------------------------------------------------------------------------------------------===//
@@ -79,7 +79,7 @@ bool runloop__main_queue_is_available(runloop *loop) {
 }
 
 bool runloop__main_queue_is_starved(const runloop *loop) {
-    return exists() && is_draining(loop) && runloop__diagnostic_is_due(RUNLOOP__MAIN_QUEUE_WAITS);
+    return runloop__main_queue_exists() && is_draining(loop) && runloop__diagnostic_is_due(RUNLOOP__MAIN_QUEUE_WAITS);
 }
 
 //===-- watching -----------------------------------------------------------------------------------------------------===//

@@ -51,9 +51,16 @@ INLINE bool settle(struct run *run) {
     return !is_from_parent_process(run->loop);
 }
 
+/// False in a forked child, as well.
+INLINE bool notify(struct run *run, runloop_activity activity) {
+    if (!(observed(run) & activity))
+        return true;
+    runloop__observers_notify(run->loop, run->mode, activity);
+    return settle(run);
+}
+
 INLINE void leave(struct run *run) {
     runloop *loop = run->loop;
-    settle(run);
     // The host's loop in a call-out is nobody's run, so who stops it means the run around it.
     bool stops_outer = run->is_hosted && run->is_of_callout && (run->was_stopped || wake_take_stop(&loop->wake));
     wake_leave(&loop->wake, run->outer_word, run->outer_accepts);
@@ -129,27 +136,28 @@ INLINE bool serve(struct run *run) {
 
 enum progress { ON, HOST_IS_TO_SLEEP, IN_CHILD };
 
+/// A wait that may have slept is over. False in a forked child.
+INLINE bool end_of_wait(struct run *run) {
+    // A source that was taken has no observers of AfterWaiting before it; one that joined since then comes too late.
+    bool was_taken = run->selection.kind == SELECTED_SOURCE && run->selection.taken.source;
+    return was_taken || notify(run, RUNLOOP_ACTIVITY_AFTER_WAITING);
+}
+
 INLINE enum progress wait(struct run *run, bool may_sleep) {
     if (run->was_polled)
         keep_host_awake(run);
-    if (may_sleep && (observed(run) & RUNLOOP_ACTIVITY_BEFORE_WAITING)) {
-        observe(run->loop, run->mode, RUNLOOP_ACTIVITY_BEFORE_WAITING);
-        if (!settle(run))
-            return IN_CHILD;
-    }
+    if (may_sleep && !notify(run, RUNLOOP_ACTIVITY_BEFORE_WAITING))
+        return IN_CHILD;
     if (!runloop__wait(run, may_sleep))
         return HOST_IS_TO_SLEEP;
-    if (may_sleep)
-        run_wait_is_over(run);
-    return ON;
+    return !may_sleep || end_of_wait(run) ? ON : IN_CHILD;
 }
 
 /// After a sleep of the host's, which may go on.
 static enum progress resume_wait(struct run *run) {
     if (!runloop__wait_resume(run))
         return HOST_IS_TO_SLEEP;
-    run_wait_is_over(run);
-    return ON;
+    return end_of_wait(run) ? ON : IN_CHILD;
 }
 
 /// An iteration up to the end of its wait.
@@ -171,13 +179,12 @@ INLINE enum progress iterate_to_wait(struct run *run) {
 
 /// The rest of it: the result, or 0 for another iteration.
 INLINE int iterate_from_wait(struct run *run) {
-    // AfterWaiting may have been observed.
-    if (!settle(run))
-        return -ECHILD;
     keep_host_awake(run);
-    run->handled_source |= serve(run);
-    if (!settle(run))
-        return -ECHILD;
+    if (run->selection.kind != SELECTED_NOTHING) {
+        run->handled_source |= serve(run);
+        if (!settle(run))
+            return -ECHILD;
+    }
     if (tasks_may_wait(run->loop)) {
         runloop__tasks_drain(run->loop, run->mode);
         if (!settle(run))
@@ -246,7 +253,7 @@ INLINE int begin(struct run *run, runloop *loop, struct mode *mode, int64_t limi
     run->serves_main_queue = run->served_main_queue = run->starves_main_queue = run->was_polled = false;
     run->is_first_iteration = true;
     run->is_plain = limit_ns == RUNLOOP_FOREVER && !returns_after_source && !run->is_hosted;
-    if (loop->is_main && !run->is_guest) {
+    if (loop->is_main && !run->is_guest && runloop__main_queue_exists()) {
         run->serves_main_queue = atomic_load(&mode->is_common) && runloop__main_queue_watch(loop);
         run->starves_main_queue = !run->serves_main_queue && runloop__main_queue_is_starved(loop);
         run->is_plain &= !run->serves_main_queue && !run->starves_main_queue;
@@ -254,11 +261,8 @@ INLINE int begin(struct run *run, runloop *loop, struct mode *mode, int64_t limi
     if (run_was_left(loop, run))
         check_outer_run(run);
     enter(run);
-    if (observed(run) & RUNLOOP_ACTIVITY_ENTRY) {
-        observe(loop, mode, RUNLOOP_ACTIVITY_ENTRY);
-        if (!settle(run))
-            return -ECHILD;
-    }
+    if (!notify(run, RUNLOOP_ACTIVITY_ENTRY))
+        return -ECHILD;
     if (take_any_stop(run))
         return RUNLOOP_RESULT_STOPPED;
     if (limit_ns > 0 && limit_ns != RUNLOOP_FOREVER)
@@ -281,13 +285,12 @@ INLINE int iterate(struct run *run, int64_t end_ns, bool *host_is_to_sleep) {
 }
 
 INLINE int end(struct run *run, int result) {
-    runloop *loop = run->loop;
     run->was_stopped = result == RUNLOOP_RESULT_STOPPED;
-    if (result != -ECHILD)
-        observe(loop, run->mode, RUNLOOP_ACTIVITY_EXIT);
+    if (result != -ECHILD && !notify(run, RUNLOOP_ACTIVITY_EXIT))
+        result = -ECHILD;
     trace_point(RUNLOOP_TRACE_RUN_END, run->mode->name, result);
     leave(run);
-    return is_from_parent_process(loop) ? -ECHILD : result;
+    return result;
 }
 
 int runloop__run_begin(struct run *run, runloop *loop, struct mode *mode, int64_t limit_ns, bool returns_after_source) {
@@ -302,7 +305,8 @@ int runloop__run_end(struct run *run, int result) {
     run->is_iterating = true;
     if (run->loop->host_sleeps) {
         run_finish_sleep(run);
-        run_wait_is_over(run);
+        if (!end_of_wait(run))
+            result = -ECHILD;
     }
     runloop *loop = run->loop;
     result = end(run, result);

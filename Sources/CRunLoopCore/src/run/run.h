@@ -59,13 +59,6 @@ static inline bool run_is_between_iterations(const struct run *run) {
     return run->loop->run == run && !run->is_iterating;
 }
 
-/// A wait that may have slept is over.
-static inline void run_wait_is_over(struct run *run) {
-    // A source that was taken has no observers of AfterWaiting before it; one that joined since then comes too late.
-    if (run->selection.kind != SELECTED_SOURCE || !run->selection.taken.source)
-        observe(run->loop, run->mode, RUNLOOP_ACTIVITY_AFTER_WAITING);
-}
-
 /// The sleep is over, for whatever reason.
 static inline void run_finish_sleep(struct run *run) {
     run->loop->host_sleeps = false;
