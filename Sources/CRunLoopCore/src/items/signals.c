@@ -70,7 +70,9 @@ HOLDS_LOCK static inline void take_source(runloop *loop, struct source_attachmen
     struct membership *membership = mark ? memberships_in_modes(loop, &place->attachment) : NULL;
     for (; membership; membership = membership->next) {
         membership->serial = mark;
-        // A former signal's place is not this one's.
+        // A former signal's place is not this one's, unless it is alone.
+        if (membership->position == 0 && heap_count(&membership->mode->signalled) == 1)
+            continue;
         if (membership->position != NOWHERE)
             heap_change_key(&membership->mode->signalled, membership, membership->item->order);
         else
@@ -109,18 +111,20 @@ bool runloop__signals_any(runloop *loop, struct mode *mode) {
 }
 
 /// Those that wait now, or the first of them. They stay in the heap until their turn, for runs nested in the call-outs.
-HOLDS_LOCK static void collect(runloop *loop, struct mode *mode, bool only_first) {
+HOLDS_LOCK static inline void collect(runloop *loop, struct mode *mode, bool only_first) {
     const struct heap *heap = &mode->signalled;
-    uint32_t count = !take_signals(loop, mode) ? 0 : only_first ? 1 : heap_count(heap);
-    for (uint32_t i = 0; i < count; i++) {
+    if (!take_signals(loop, mode))
+        return;
+    uint32_t i = 0, count = only_first ? 1 : heap_count(heap);
+    do {
         struct membership *membership = heap->entries[i].membership;
         // One without a mark was performed elsewhere: signalled again during this dispatch, it has to wait for the next.
-        if (is_signalled(source_of(membership->item)))
+        if (i == 0 || is_signalled(source_of(membership->item)))
             collect_item(loop, membership->item, heap->entries[i].key, membership->serial);
-    }
+    } while (++i < count);
 }
 
-static bool perform(runloop_source *source) {
+INLINE bool perform(runloop_source *source) {
     if (!atomic_exchange(&source->mark, 0) || !item_is_valid(&source->item))
         return false;
     if (source->perform)
@@ -131,20 +135,20 @@ static bool perform(runloop_source *source) {
 
 bool runloop__signals_dispatch(runloop *loop, struct mode *mode, bool only_first) {
     uint32_t base = loop->collected_count;
-    bool performed = false, any = true;
-    while (any && !performed && !is_from_parent_process(loop)) {
+    bool performed = false, any;
+    do {
         loop_lock(loop);
         collect(loop, mode, only_first);
         loop_unlock(loop);
-        // If the first does not perform, another loop performed it at the same moment, which does not count.
-        any = only_first && loop->collected_count > base;
+        any = loop->collected_count > base;
         collected_sort(loop, base);
         for (uint32_t i = base; i < loop->collected_count; i++) {
-            if (!is_from_parent_process(loop))
+            if (i == base || !is_from_parent_process(loop))
                 performed |= perform(source_of(loop->collected[i].item));
             collected_drop(loop, i);
         }
         loop->collected_count = base;
-    }
+        // If the first does not perform, another loop performed it at the same moment, which does not count.
+    } while (only_first && any && !performed && !is_from_parent_process(loop));
     return performed;
 }
