@@ -208,6 +208,12 @@ RUNLOOP_EXPORT char *runloop_copy_description(runloop *loop);
 RUNLOOP_EXPORT int runloop_run_in_mode(const char *mode, int64_t limit_ns, bool return_after_source_handled);
 /// Runs the default mode until it is stopped or finished (R27). Same results and errors.
 RUNLOOP_EXPORT int runloop_run(void);
+/// One pass: a run of one iteration that waits for `limit_ns` at most (0 or less: not at all), and serves all that is ready then, each
+/// once, due timers first (R151). It does not wait if it has performed tasks. For programs that drive the loop from a loop of their
+/// own, and for many descriptors that are ready at a time: an iteration of another run serves one of them.
+/// RUNLOOP_RESULT_HANDLED_SOURCE if a source, a timer or the main queue was served; else RUNLOOP_RESULT_STOPPED, _FINISHED, or
+/// _TIMED_OUT: it has waited in vain, or for a wake-up or a task. Errors as above.
+RUNLOOP_EXPORT int runloop_run_pass(const char *mode, int64_t limit_ns);
 
 /// Ends the innermost active run at the end of its iteration, and wakes the loop (R46). Nothing is remembered if no run is active
 /// (R47). Async-signal-safe. Twice has the effect of once. O(1); one system call if the loop sleeps.

@@ -262,6 +262,17 @@ extern "C" {
     pub fn runloop_run() -> ::std::os::raw::c_int;
 }
 extern "C" {
+    #[doc = " One pass: a run of one iteration that waits for `limit_ns` at most (0 or less: not at all), and serves all that is ready then, each"]
+    #[doc = " once, due timers first (R151). It does not wait if it has performed tasks. For programs that drive the loop from a loop of their"]
+    #[doc = " own, and for many descriptors that are ready at a time: an iteration of another run serves one of them."]
+    #[doc = " RUNLOOP_RESULT_HANDLED_SOURCE if a source, a timer or the main queue was served; else RUNLOOP_RESULT_STOPPED, _FINISHED, or"]
+    #[doc = " _TIMED_OUT: it has waited in vain, or for a wake-up or a task. Errors as above."]
+    pub fn runloop_run_pass(
+        mode: *const ::std::os::raw::c_char,
+        limit_ns: i64,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
     #[doc = " Ends the innermost active run at the end of its iteration, and wakes the loop (R46). Nothing is remembered if no run is active"]
     #[doc = " (R47). Async-signal-safe. Twice has the effect of once. O(1); one system call if the loop sleeps."]
     pub fn runloop_stop(loop_: *mut runloop) -> ::std::os::raw::c_int;

@@ -252,8 +252,9 @@ HOLDS_LOCK static inline void ready_remove(runloop *loop, struct news *news) {
 struct taken {
     runloop_source *source; ///< NULL: it is still in its list
     uint32_t reasons;
-    uint32_t turn; ///< 0: no other has it
-    int descriptor;
+    uint32_t turn;
+    int descriptor;  ///< whose sources have the turn, or -1: any
+    bool has_others; ///< others may have the turn
 };
 
 /// What a wait has selected to serve.
@@ -278,6 +279,9 @@ HOLDS_LOCK bool runloop__ready_any(runloop *loop, const struct mode *mode, bool 
 enum { WITH_MAIN_QUEUE = 1, SERVED_LATER = 2 };
 HOLDS_LOCK bool runloop__ready_select(runloop *loop, const struct mode *mode, uint32_t how,
                                       struct selection *selection);
+/// The thread. All that the mode wants gets the same turn. The kind says whether the main queue is ready, too.
+HOLDS_LOCK void runloop__ready_select_all(runloop *loop, const struct mode *mode, bool with_main_queue,
+                                          struct selection *selection);
 /// The main queue is ready, whether or not the kernel said so here.
 HOLDS_LOCK void runloop__ready_select_main_queue(runloop *loop, const struct mode *mode, struct selection *selection);
 /// The thread. Calls what was taken, or is found by its turn, and the others of the turn: true if any was called.

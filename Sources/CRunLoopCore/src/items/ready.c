@@ -136,9 +136,13 @@ HOLDS_LOCK static void forget(runloop *loop, struct source_attachment *place) {
         ready_remove(loop, &place->news);
 }
 
+HOLDS_LOCK static uint32_t next_turn(runloop *loop) {
+    return loop->ready.turns += loop->ready.turns == UINT32_MAX ? 2 : 1;
+}
+
 /// What is selected with it gets the same turn, by which it is found again.
 HOLDS_LOCK static void mark(runloop *loop, const struct mode *mode, struct news *news, struct taken *taken) {
-    *taken = (struct taken){.descriptor = -1, .turn = loop->ready.turns += loop->ready.turns == UINT32_MAX ? 2 : 1};
+    *taken = (struct taken){.descriptor = -1, .turn = next_turn(loop)};
     news->turn = taken->turn;
     if (news == &loop->main_queue.news)
         return;
@@ -179,14 +183,14 @@ HOLDS_LOCK static struct source_attachment *find(runloop *loop, const struct tak
 /// Takes it out of its list, retained. False when memory ran out: it stays there.
 HOLDS_LOCK INLINE bool take(runloop *loop, const struct mode *mode, struct source_attachment *place,
                             struct taken *taken) {
-    if (!shares_descriptor(loop, place)) {
-        taken->turn = 0; // no other will follow
-    } else if (!place->news.turn) {
+    bool is_shared = shares_descriptor(loop, place);
+    if (is_shared && !place->news.turn) {
         mark(loop, mode, &place->news, taken);
         place = find(loop, taken);
     }
     if (!collect_item(loop, &place->source->item, 0, 0))
         return false;
+    taken->has_others |= is_shared;
     taken->source = place->source;
     taken->reasons = place->news.reasons & ~(uint32_t)IS_ASIDE;
     ready_remove(loop, &place->news);
@@ -200,10 +204,27 @@ bool runloop__ready_select(runloop *loop, const struct mode *mode, uint32_t how,
         return false;
     bool is_main_queue = news == &loop->main_queue.news;
     selection->kind = is_main_queue ? SELECTED_MAIN_QUEUE : SELECTED_SOURCE;
+    selection->taken.has_others = false;
     if (!is_main_queue && !(how & SERVED_LATER))
         return take(loop, mode, LIST_ENTRY(news, struct source_attachment, news), &selection->taken);
     mark(loop, mode, news, &selection->taken);
     return true;
+}
+
+void runloop__ready_select_all(runloop *loop, const struct mode *mode, bool with_main_queue,
+                               struct selection *selection) {
+    struct news *queue = &loop->main_queue.news;
+    *selection = (struct selection){.kind = SELECTED_SOURCE,
+                                    .taken = {.descriptor = -1, .turn = next_turn(loop), .has_others = true}};
+    LIST_EACH(node, &loop->ready.waiting) {
+        struct news *news = LIST_ENTRY(node, struct news, link);
+        if (news != queue && is_wanted(place_of(node), mode))
+            news->turn = selection->taken.turn;
+    }
+    if (with_main_queue && queue->reasons) {
+        selection->kind = SELECTED_MAIN_QUEUE;
+        queue->turn = next_turn(loop);
+    }
 }
 
 void runloop__ready_select_main_queue(runloop *loop, const struct mode *mode, struct selection *selection) {
@@ -265,6 +286,6 @@ bool runloop__ready_serve(runloop *loop, const struct mode *mode, struct taken *
                                                                   item_info(&source->item)));
         any |= reasons != 0;
         collected_drop(loop, --loop->collected_count);
-    } while (taken->turn && take_next(loop, mode, taken));
+    } while (taken->has_others && take_next(loop, mode, taken));
     return any;
 }

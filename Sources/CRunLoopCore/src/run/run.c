@@ -94,11 +94,13 @@ static inline bool take_any_stop(struct run *run) {
 INLINE int decide(struct run *run) {
     if (run->handled_source && run->returns_after_source)
         return RUNLOOP_RESULT_HANDLED_SOURCE;
-    if (run->limit_ns <= 0 || limit_has_passed(run))
+    if (!run->is_pass && (run->limit_ns <= 0 || limit_has_passed(run)))
         return RUNLOOP_RESULT_TIMED_OUT;
     if (take_any_stop(run))
         return RUNLOOP_RESULT_STOPPED;
-    return run_is_of_empty_mode(run) ? RUNLOOP_RESULT_FINISHED : 0;
+    if (run_is_of_empty_mode(run))
+        return RUNLOOP_RESULT_FINISHED;
+    return run->is_pass ? RUNLOOP_RESULT_TIMED_OUT : 0;
 }
 
 //===-- one iteration (R41) ------------------------------------------------------------------------------------------===//
@@ -114,17 +116,38 @@ static bool work_before_wait(struct run *run) {
     runloop *loop = run->loop;
     observe(loop, run->mode, RUNLOOP_ACTIVITY_BEFORE_TIMERS);
     observe(loop, run->mode, RUNLOOP_ACTIVITY_BEFORE_SOURCES);
+    // A pass that has performed tasks does not wait: its caller has his own loop.
+    if (run->is_pass && runloop__tasks_any(loop, run->mode))
+        run->limit_ns = 0;
     drain_tasks(loop, run->mode);
-    run->handled_source =
-        signals_may_wait(loop, run->mode) && runloop__signals_dispatch(loop, run->mode, run->returns_after_source);
+    run->handled_source = signals_may_wait(loop, run->mode) &&
+                          runloop__signals_dispatch(loop, run->mode, run->returns_after_source && !run->is_pass);
     if (run->handled_source)
         drain_tasks(loop, run->mode);
     return settle(run);
 }
 
+/// All that is ready, each once. What the wait has selected is among it.
+static COLD bool serve_all(struct run *run) {
+    runloop *loop = run->loop;
+    struct selection all;
+    loop_lock(loop);
+    bool timers_are_due_now = timers_are_due(run->mode, loop_now(loop));
+    runloop__ready_select_all(loop, run->mode, run->serves_main_queue, &all);
+    loop_unlock(loop);
+    bool any = timers_are_due_now && runloop__timers_dispatch(loop, run->mode, run->timer_ended_wait);
+    if (settle(run))
+        any |= runloop__ready_serve(loop, run->mode, &all.taken);
+    if (all.kind == SELECTED_MAIN_QUEUE && settle(run))
+        any |= run->served_main_queue = runloop__main_queue_dispatch(loop);
+    return any;
+}
+
 /// Serves what the wait has selected. True if that was a source.
 INLINE bool serve(struct run *run) {
     runloop *loop = run->loop;
+    if (run->is_pass)
+        return serve_all(run);
     switch (run->selection.kind) {
     case SELECTED_NOTHING: break;
     case SELECTED_TIMERS: runloop__timers_dispatch(loop, run->mode, run->timer_ended_wait); break;
@@ -321,17 +344,18 @@ int runloop__run_end(struct run *run, int result) {
 
 /// The sanitizer would put the run elsewhere than on the stack.
 __attribute__((no_sanitize_address)) static int run_in_mode(runloop *loop, struct mode *mode, int64_t limit_ns,
-                                                            bool returns_after_source) {
+                                                            bool returns_after_source, bool is_pass) {
     struct run run;
     bool unused;
     run.is_hosted = run.is_guest = false;
+    run.is_pass = is_pass;
     int result = begin(&run, loop, mode, limit_ns, returns_after_source);
     if (!result)
         result = iterate(&run, RUNLOOP_NEVER, &unused);
     return end(&run, result);
 }
 
-int runloop_run_in_mode(const char *name, int64_t limit_ns, bool return_after_source_handled) {
+INLINE int run_in_mode_named(const char *name, int64_t limit_ns, bool returns_after_source, bool is_pass) {
     runloop *loop = runloop__thread_loop();
     if ((!loop || is_from_parent_process(loop)) && !(loop = runloop_current()))
         return runloop__this_thread.has_ended ? -ESHUTDOWN : runloop__this_thread.error;
@@ -345,7 +369,15 @@ int runloop_run_in_mode(const char *name, int64_t limit_ns, bool return_after_so
         runloop__note_unknown_mode(loop, name);
     if (!mode || mode_is_empty(loop, mode))
         return RUNLOOP_RESULT_FINISHED;
-    return run_in_mode(loop, mode, limit_ns, return_after_source_handled);
+    return run_in_mode(loop, mode, limit_ns, returns_after_source, is_pass);
+}
+
+int runloop_run_in_mode(const char *name, int64_t limit_ns, bool return_after_source_handled) {
+    return run_in_mode_named(name, limit_ns, return_after_source_handled, false);
+}
+
+int runloop_run_pass(const char *name, int64_t limit_ns) {
+    return run_in_mode_named(name, limit_ns, true, true);
 }
 
 int runloop_run(void) {

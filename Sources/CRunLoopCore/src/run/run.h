@@ -13,6 +13,7 @@ struct run {
     const char *outer_mode;
     int64_t limit_ns, deadline_ns;
     bool returns_after_source;
+    bool is_pass;           ///< it has one iteration, which serves all that is ready
     bool serves_main_queue; ///< fixed for the run
     bool is_plain; ///< fixed for the run: it has no limit, serves no main queue, ends for no source, and is not hosted
     bool starves_main_queue; ///< it is nested in main-queue work, and what waits meanwhile is worth a diagnostic

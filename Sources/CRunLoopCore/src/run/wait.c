@@ -26,7 +26,7 @@ INLINE bool may_know_something(const struct run *run) {
 INLINE uint32_t how_to_select(const struct run *run) {
     uint32_t observed = atomic_load_explicit(&run->mode->observed, memory_order_relaxed);
     return (run->serves_main_queue ? WITH_MAIN_QUEUE : 0) |
-           (observed & RUNLOOP_ACTIVITY_AFTER_WAITING ? SERVED_LATER : 0);
+           (run->is_pass || (observed & RUNLOOP_ACTIVITY_AFTER_WAITING) ? SERVED_LATER : 0);
 }
 
 HOLDS_LOCK INLINE bool timers_are_due_in(const struct run *run) {
@@ -131,6 +131,16 @@ static COLD int select_unreported(struct run *run, int count, bool slept_to_end)
     return count < 0 ? count : 0;
 }
 
+/// A pass serves all that is ready, of which the kernel has reported a full batch.
+HOLDS_LOCK static COLD void report_the_rest(struct run *run, poller_event *events) {
+    enum { MORE_BATCHES = 15 };
+    for (int i = 0, count = POLLER_BATCH; i < MORE_BATCHES && count == POLLER_BATCH; i++) {
+        count = runloop__poller_wait(&run->loop->poller, 0, events);
+        if (count > 0)
+            runloop__registrations_report(run->loop, events, count, &run->timer_ended_wait);
+    }
+}
+
 /// Waits, then notes what was reported, and selects. How many events there were.
 INLINE int poll_and_select(struct run *run, int64_t timeout_ns) {
     runloop *loop = run->loop;
@@ -148,6 +158,8 @@ INLINE int poll_and_select(struct run *run, int64_t timeout_ns) {
         return select_unreported(run, count, wait_ns == timeout_ns && timeout_ns != 0);
     loop_lock(loop);
     runloop__registrations_report(loop, events, count, &run->timer_ended_wait);
+    if (run->is_pass && count == POLLER_BATCH)
+        report_the_rest(run, events);
     select_event(run, true);
     loop_unlock(loop);
     return count;
@@ -165,6 +177,12 @@ static COLD void poll_and_select_all(struct run *run) {
         }
         count = poll_and_select(run, 0);
     }
+}
+
+/// A pass serves what the kernel alone knows of, beside what is known already.
+INLINE void ask_for_pass(struct run *run) {
+    if (run->is_pass && has_descriptors(run))
+        poll_and_select(run, 0);
 }
 
 /// Selects what is ready, without sleeping.
@@ -206,8 +224,10 @@ INLINE bool find_work(struct run *run) {
         !may_know_something(run))
         runloop__spin(run);
     // What is known already is selected whatever else there is, and needs no announcement.
-    if (select_known(run, false))
+    if (select_known(run, false)) {
+        ask_for_pass(run);
         return true;
+    }
     atomic_store_explicit(&loop->sleeping_in, run->mode, memory_order_relaxed);
     bool was_woken = wake_announce_sleep(&loop->wake);
     if (!was_woken && !look(run) && !run_is_of_empty_mode(run))
@@ -287,7 +307,9 @@ bool runloop__wait(struct run *run, bool may_sleep) {
         if (!sleep_or_find_work(run))
             return false;
     } else {
-        if (!select_known(run, !has_descriptors(run)) && has_descriptors(run))
+        if (select_known(run, !has_descriptors(run)))
+            ask_for_pass(run);
+        else if (has_descriptors(run))
             poll_and_select_all(run);
         // A wait that takes no time consumes a wake-up, too, and later ones are ignored until the next iteration (R48). Where no call-out
         // comes before that, nobody can tell "later" from "then".
