@@ -6,7 +6,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "report.h"
+#include "kind_names.h"
 #include "watch.h"
 
 static double seconds(int64_t duration_ns) {
@@ -18,10 +18,10 @@ static void write_callout(char *text, size_t size, const runloop_diagnosis *diag
     if (diagnosis->callout < 0)
         snprintf(text, size, "no call-out");
     else if (diagnosis->name[0])
-        snprintf(text, size, "the %s “%s”", report_callouts[diagnosis->callout], diagnosis->name);
+        snprintf(text, size, "the %s “%s”", callout_kind_names[diagnosis->callout], diagnosis->name);
     else
         snprintf(text, size, "%s %s without a name", diagnosis->callout == RUNLOOP_CALLOUT_OBSERVER ? "an" : "a",
-                 report_callouts[diagnosis->callout]);
+                 callout_kind_names[diagnosis->callout]);
 }
 
 static void write_spin(char *text, size_t size, const runloop_diagnosis *diagnosis, const char *culprit,

@@ -9,10 +9,6 @@
 
 #include "callout_name.h"
 
-const char *const report_kinds[] = {"signalled source", "descriptor source", "timer", "observer"};
-const char *const report_callouts[] = {"observer",          "timer", "signalled source",
-                                       "descriptor source", "task",  "main queue"};
-
 struct gathering {
     runloop *loop;
     struct mode_findings *mode;

@@ -38,6 +38,4 @@ struct findings {
 void report_write_text(FILE *text, const struct findings *findings);
 void report_write_json(FILE *text, const struct findings *findings);
 
-extern const char *const report_kinds[], *const report_callouts[];
-
 #endif // RUNLOOP_REPORT_PARTS_H

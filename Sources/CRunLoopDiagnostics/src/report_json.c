@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "json.h"
+#include "kind_names.h"
 #include "report.h"
 
 static const char *json_bool(bool value) {
@@ -10,7 +11,7 @@ static const char *json_bool(bool value) {
 }
 
 static void write_item(FILE *text, const struct finding *finding) {
-    fprintf(text, "{\"kind\":\"%s\",\"name\":", report_kinds[finding->kind]);
+    fprintf(text, "{\"kind\":\"%s\",\"name\":", item_kind_names[finding->kind]);
     json_write_string(text, finding->name);
     fprintf(text, ",\"isDue\":%s", json_bool(finding->is_due));
     if (finding->kind == RUNLOOP_ITEM_TIMER && finding->wait_ns != RUNLOOP_NEVER)
@@ -51,7 +52,7 @@ static void write_statistics(FILE *text, const runloop_statistics *counted) {
             counted->elapsed_ns, counted->running_ns, counted->asleep_ns, counted->runs, counted->iterations,
             counted->sleeps);
     for (int kind = 0; kind < RUNLOOP_CALLOUT_KINDS; kind++)
-        fprintf(text, "%s\"%s\":%" PRIu64, kind ? "," : "", report_callouts[kind], counted->callouts[kind]);
+        fprintf(text, "%s\"%s\":%" PRIu64, kind ? "," : "", callout_kind_names[kind], counted->callouts[kind]);
     fputc('}', text);
     write_histogram(text, "sleep", &counted->sleep);
     write_histogram(text, "iteration", &counted->iteration);

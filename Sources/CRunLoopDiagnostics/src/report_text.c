@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "kind_names.h"
 #include "report.h"
 
 static double seconds(int64_t duration_ns) {
@@ -38,7 +39,7 @@ static void write_readiness(FILE *text, const struct finding *finding) {
 }
 
 static void write_item(FILE *text, const struct finding *finding) {
-    fprintf(text, "    %s ", report_kinds[finding->kind]);
+    fprintf(text, "    %s ", item_kind_names[finding->kind]);
     if (finding->name[0])
         fprintf(text, "“%s”", finding->name);
     else
@@ -88,7 +89,7 @@ static void write_statistics(FILE *text, const runloop_statistics *counted) {
     fprintf(text, "  in %.3f s: busy for %.1f%%, %" PRIu64 " iterations, %" PRIu64 " sleeps, call-outs:",
             seconds(counted->elapsed_ns), busy, counted->iterations, counted->sleeps);
     for (int kind = 0; kind < RUNLOOP_CALLOUT_KINDS; kind++)
-        fprintf(text, "%s %" PRIu64 " of %s", kind ? "," : "", counted->callouts[kind], report_callouts[kind]);
+        fprintf(text, "%s %" PRIu64 " of %s", kind ? "," : "", counted->callouts[kind], callout_kind_names[kind]);
     fprintf(text, "\n");
     write_histogram(text, "sleep", &counted->sleep);
     write_histogram(text, "iteration", &counted->iteration);
@@ -96,7 +97,7 @@ static void write_statistics(FILE *text, const runloop_statistics *counted) {
     write_histogram(text, "lateness", &counted->lateness);
     write_histogram(text, "post to run", &counted->post_to_run);
     if (counted->callout.count > 0)
-        fprintf(text, "    the longest call-out was of a %s %s\n", report_callouts[counted->longest_kind],
+        fprintf(text, "    the longest call-out was of a %s %s\n", callout_kind_names[counted->longest_kind],
                 counted->longest_name);
 }
 

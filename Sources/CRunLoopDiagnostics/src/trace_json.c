@@ -8,8 +8,8 @@
 
 #include "callout_name.h"
 #include "json.h"
+#include "kind_names.h"
 #include "recorder.h"
-#include "report.h"
 #include "runloop_diagnostics.h"
 
 /// What a slice is of. A run contains iterations, these sleeps and call-outs, and a call-out runs.
@@ -85,7 +85,7 @@ static void write_slice(struct timeline *line, const struct event *event) {
     case RUNLOOP_TRACE_WAKE: end(line, SLICE_SLEEP, event); break;
     case RUNLOOP_TRACE_TASKS: break;
     case RUNLOOP_TRACE_RETURN: end(line, SLICE_CALLOUT, event); break;
-    default: begin_callout(line, event, report_callouts[callout_kind((runloop_trace_point)event->point)]); break;
+    default: begin_callout(line, event, callout_kind_names[callout_kind((runloop_trace_point)event->point)]); break;
     }
 }
 
