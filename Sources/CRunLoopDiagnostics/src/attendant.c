@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -17,15 +16,15 @@ struct attendant {
     uint32_t generation;
     _Atomic int wake; ///< an eventfd, made with the first thread; before that -1
     pthread_mutex_t lock;
-    uint32_t engagements;                      ///< lock
-    bool is_running;                           ///< lock: there is a thread, which looks at `engagements` before it ends
-    struct watch *incoming;                    ///< lock
-    struct watch *watches;                     ///< the thread's
-    struct followed *first;                    ///< lock: all loops that are followed
-    bool serves_reports;                       ///< lock
-    _Atomic bool is_wanted[2];                 ///< reports, by form
-    bool has_publication;                      ///< lock: published, or about to be
-    struct publication *published, *withdrawn; ///< lock: the one, and those that the thread is to free
+    uint32_t engagements;   ///< lock
+    bool is_running;        ///< lock: there is a thread, which looks at `engagements` before it ends
+    struct watch *incoming; ///< lock
+    struct watch *watches;  ///< the thread's
+    struct followed *first; ///< lock: all loops that are followed
+    void (*write_reports)(runloop_report_form); ///< lock: NULL until somebody wants reports
+    _Atomic bool is_wanted[2];                  ///< reports, by form
+    bool has_publication;                       ///< lock: published, or about to be
+    struct publication *published, *withdrawn;  ///< lock: the one, and those that the thread is to free
     struct attendant *of_parent;
 };
 
@@ -103,72 +102,16 @@ static int64_t look_at_watches(struct attendant *attendant) {
     return pause_ns;
 }
 
-/// The followed loops, retained, and NULL after the last. NULL: memory ran out. The reports are made without the lock.
-static runloop **copy_loops(struct attendant *attendant) {
-    pthread_mutex_lock(&attendant->lock);
-    size_t count = 0;
-    for (struct followed *followed = attendant->first; followed; followed = followed->next)
-        count++;
-    runloop **loops = malloc((count + 1) * sizeof(runloop *));
-    if (loops) {
-        runloop **next = loops;
-        for (struct followed *followed = attendant->first; followed; followed = followed->next)
-            *next++ = runloop_retain(followed->loop);
-        *next = NULL;
-    }
-    pthread_mutex_unlock(&attendant->lock);
-    return loops;
-}
-
-static void release_loops(runloop **loops) {
-    for (runloop **loop = loops; *loop; loop++)
-        runloop_release(*loop);
-    free(loops);
-}
-
-static void write_reports(struct attendant *attendant, runloop_report_form form) {
-    runloop **loops = copy_loops(attendant);
-    if (!loops)
-        return;
-    for (runloop **loop = loops; *loop; loop++) {
-        char *report = runloop_copy_report(*loop, form);
-        if (report)
-            dprintf(STDERR_FILENO, form == RUNLOOP_REPORT_JSON ? "%s\n" : "%s", report);
-        free(report);
-    }
-    release_loops(loops);
-}
-
 static void write_wanted_reports(struct attendant *attendant) {
     for (int form = RUNLOOP_REPORT_TEXT; form <= RUNLOOP_REPORT_JSON; form++) {
-        if (atomic_exchange(&attendant->is_wanted[form], false))
-            write_reports(attendant, (runloop_report_form)form);
+        if (!atomic_exchange(&attendant->is_wanted[form], false))
+            continue;
+        pthread_mutex_lock(&attendant->lock);
+        void (*write_reports)(runloop_report_form) = attendant->write_reports;
+        pthread_mutex_unlock(&attendant->lock);
+        if (write_reports)
+            write_reports((runloop_report_form)form);
     }
-}
-
-static char *copy_reports(void *context) {
-    char *reports = NULL;
-    size_t size = 0;
-    runloop **loops = copy_loops(context);
-    FILE *text = loops ? open_memstream(&reports, &size) : NULL;
-    if (!text) {
-        if (loops)
-            release_loops(loops);
-        return NULL;
-    }
-    int written = 0;
-    for (runloop **loop = loops; *loop; loop++) {
-        char *report = runloop_copy_report(*loop, RUNLOOP_REPORT_JSON);
-        if (report)
-            fprintf(text, "%c%s\n", written++ ? ',' : '[', report);
-        free(report);
-    }
-    release_loops(loops);
-    fputs(written ? "]\n" : "[]\n", text);
-    if (fclose(text) == 0)
-        return reports;
-    free(reports);
-    return NULL;
 }
 
 /// Frees what is no longer published. What is, or NULL.
@@ -214,7 +157,7 @@ static void *attend(void *context) {
         int ready = await(polled, others + 1, pause_ns);
         // If it has been withdrawn meanwhile, it is freed in the next turn.
         if (ready > 0 && publication)
-            publication_serve(publication, polled + 1, others, copy_reports, attendant);
+            publication_serve(publication, polled + 1, others);
         uint64_t count;
         ssize_t got = read(attendant->wake, &count, sizeof count);
         (void)got;
@@ -276,14 +219,14 @@ void attendant_wake(void) {
         wake(attendant);
 }
 
-int attendant_serve_reports(void) {
+int attendant_serve_reports(void (*write_reports)(runloop_report_form form)) {
     int error = attendant_engage();
     if (error)
         return error;
     struct attendant *attendant = existing();
     pthread_mutex_lock(&attendant->lock);
-    bool served_before = attendant->serves_reports;
-    attendant->serves_reports = true;
+    bool served_before = attendant->write_reports;
+    attendant->write_reports = write_reports;
     pthread_mutex_unlock(&attendant->lock);
     if (served_before)
         attendant_disengage();
@@ -372,6 +315,25 @@ void attendant_unlist(struct followed *followed) {
     if (followed->next)
         followed->next->place = followed->place;
     pthread_mutex_unlock(&attendant->lock);
+}
+
+runloop **attendant_copy_loops(void) {
+    struct attendant *attendant = existing();
+    if (!attendant)
+        return NULL;
+    pthread_mutex_lock(&attendant->lock);
+    size_t count = 0;
+    for (struct followed *followed = attendant->first; followed; followed = followed->next)
+        count++;
+    runloop **loops = malloc((count + 1) * sizeof(runloop *));
+    if (loops) {
+        runloop **next = loops;
+        for (struct followed *followed = attendant->first; followed; followed = followed->next)
+            *next++ = runloop_retain(followed->loop);
+        *next = NULL;
+    }
+    pthread_mutex_unlock(&attendant->lock);
+    return loops;
 }
 
 void attendant_give_watch(struct watch *watch) {

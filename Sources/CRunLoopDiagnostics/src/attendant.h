@@ -17,8 +17,10 @@ void attendant_wake(void);
 int attendant_list(struct followed *followed);
 /// The loop's thread, at its end.
 void attendant_unlist(struct followed *followed);
-/// Any thread: from now on the attendant writes reports when they are wanted. As attendant_engage; once per process.
-int attendant_serve_reports(void);
+/// Any thread: the followed loops, retained, and NULL after the last, from malloc. NULL: memory ran out.
+runloop **attendant_copy_loops(void);
+/// Any thread: from now on the attendant calls this for each form of reports that is wanted. As attendant_engage; once per process.
+int attendant_serve_reports(void (*write_reports)(runloop_report_form form));
 /// The attendant is to write the reports on all loops. Async-signal-safe.
 void attendant_want_reports(runloop_report_form form);
 /// Any thread: as attendant_engage, and nobody else publishes. -EBUSY: somebody does. attendant_publish follows.

@@ -45,13 +45,14 @@ static int listen_at(int listener, const struct sockaddr_un *address) {
     return result || listen(listener, PUBLICATION_CLIENTS) ? -errno : 0;
 }
 
-int publication_make(const char *path, struct publication **out) {
+int publication_make(const char *path, char *(*copy_answer)(void), struct publication **out) {
     size_t length = strlen(path);
     if (length == 0 || length >= sizeof((struct sockaddr_un *)0)->sun_path)
         return length == 0 ? -EINVAL : -ENAMETOOLONG;
     struct publication *publication = calloc(1, sizeof *publication);
     if (!publication)
         return -ENOMEM;
+    publication->copy_answer = copy_answer;
     publication->address.sun_family = AF_UNIX;
     memcpy(publication->address.sun_path, path, length + 1);
     int error = publication->listener = open_socket();
@@ -119,14 +120,14 @@ static bool is_same_user(int descriptor) {
 /// Without a descriptor or memory for who waits there, the listener would stay ready.
 static const int64_t rest_ns = 100000000;
 
-static void accept_client(struct publication *publication, char *(*copy_reports)(void *), void *context) {
+static void accept_client(struct publication *publication) {
     int descriptor = accept4(publication->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (descriptor < 0) {
         if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
             publication->rest_until_ns = runloop_get_now_ns(NULL) + rest_ns;
         return;
     }
-    char *answer = is_same_user(descriptor) ? copy_reports(context) : NULL;
+    char *answer = is_same_user(descriptor) ? publication->copy_answer() : NULL;
     if (!answer) {
         close(descriptor);
         return;
@@ -151,13 +152,12 @@ int publication_await(const struct publication *publication, struct pollfd *poll
     return publication->client_count + 1;
 }
 
-void publication_serve(struct publication *publication, const struct pollfd *polled, int count,
-                       char *(*copy_reports)(void *), void *context) {
+void publication_serve(struct publication *publication, const struct pollfd *polled, int count) {
     // From the last to the first, since the later ones move up.
     for (int i = count - 2; i >= 0; i--) {
         if (polled[i].revents && answer_ends(&publication->clients[i]))
             drop_client(publication, i);
     }
     if (polled[count - 1].revents)
-        accept_client(publication, copy_reports, context);
+        accept_client(publication);
 }

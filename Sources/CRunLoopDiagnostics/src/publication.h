@@ -23,22 +23,22 @@ struct publication {
     dev_t device; ///< with `inode`: which file is ours
     ino_t inode;
     int listener;
+    char *(*copy_answer)(void);
     // The attendant's thread.
     struct publication_client clients[PUBLICATION_CLIENTS];
     int client_count;
     int64_t rest_until_ns; ///< no descriptor was left for a client: nobody is let in before
 };
 
-/// Any thread: a socket that listens at the path. 0, or why not.
-int publication_make(const char *path, struct publication **out);
+/// Any thread: a socket that listens at the path. `copy_answer` makes an answer, from malloc, or NULL. 0, or why not.
+int publication_make(const char *path, char *(*copy_answer)(void), struct publication **out);
 /// Any thread, once: removes the socket's name.
 void publication_withdraw(const struct publication *publication);
 /// The attendant, or who has made it and gives it to nobody.
 void publication_free(struct publication *publication);
 /// The attendant: what to wait for, at most PUBLICATION_DESCRIPTORS, and for how long at most. How many.
 int publication_await(const struct publication *publication, struct pollfd *polled, int64_t *pause_ns);
-/// The attendant: goes on with what has been awaited. Never blocks. `copy_reports` makes an answer, from malloc, or NULL.
-void publication_serve(struct publication *publication, const struct pollfd *polled, int count,
-                       char *(*copy_reports)(void *), void *context);
+/// The attendant: goes on with what has been awaited. Never blocks.
+void publication_serve(struct publication *publication, const struct pollfd *polled, int count);
 
 #endif // RUNLOOP_PUBLICATION_H

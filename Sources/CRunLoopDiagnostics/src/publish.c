@@ -7,6 +7,7 @@
 #include "attendant.h"
 #include "publication.h"
 #include "published_path.h"
+#include "reports.h"
 
 /// The default one of this process.
 static int write_path(char *path, size_t size) {
@@ -29,7 +30,7 @@ int runloop_publish(const char *path) {
     }
     struct publication *publication = NULL;
     if (!error)
-        error = publication_make(path, &publication);
+        error = publication_make(path, reports_copy, &publication);
     attendant_publish(publication);
     return error;
 }

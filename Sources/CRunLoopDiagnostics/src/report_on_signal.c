@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include "attendant.h"
+#include "reports.h"
 
 static _Atomic int forms[_NSIG];
 
@@ -29,7 +30,7 @@ int runloop_report_on_signal(int number, runloop_report_form form) {
         return -EINVAL;
     int error = followed_list_current();
     if (!error)
-        error = attendant_serve_reports();
+        error = attendant_serve_reports(reports_write);
     if (error)
         return error;
     int before = atomic_exchange(&forms[number], (int)form);

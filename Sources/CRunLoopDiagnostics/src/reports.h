@@ -1,0 +1,12 @@
+// reports.h — the reports on all loops that are followed, as the attendant makes them for whoever asks the process.
+#ifndef RUNLOOP_REPORTS_H
+#define RUNLOOP_REPORTS_H
+
+#include "runloop_report.h"
+
+/// Writes them to standard error.
+void reports_write(runloop_report_form form);
+/// As one array of JSON, from malloc. NULL when memory ran out.
+char *reports_copy(void);
+
+#endif // RUNLOOP_REPORTS_H
