@@ -6,12 +6,12 @@ struct __CFAllocator {
     struct cf_object object;
 };
 
-const struct cf_class cf__allocator_class = {.type = CF_TYPE_ALLOCATOR, .name = "CFAllocator"};
+static const struct cf_class class = {.type = CF_TYPE_ALLOCATOR};
 
-static struct __CFAllocator allocator_system = {{&cf__allocator_class, CF_UNCOUNTED}};
-static struct __CFAllocator allocator_malloc = {{&cf__allocator_class, CF_UNCOUNTED}};
-static struct __CFAllocator allocator_null = {{&cf__allocator_class, CF_UNCOUNTED}};
-static struct __CFAllocator allocator_context = {{&cf__allocator_class, CF_UNCOUNTED}};
+static struct __CFAllocator allocator_system = {{&class, CF_UNCOUNTED}};
+static struct __CFAllocator allocator_malloc = {{&class, CF_UNCOUNTED}};
+static struct __CFAllocator allocator_null = {{&class, CF_UNCOUNTED}};
+static struct __CFAllocator allocator_context = {{&class, CF_UNCOUNTED}};
 
 const CFAllocatorRef kCFAllocatorDefault = NULL;
 const CFAllocatorRef kCFAllocatorSystemDefault = &allocator_system;
@@ -47,6 +47,10 @@ void CFAllocatorDeallocate(CFAllocatorRef allocator, void *ptr) {
         free(ptr);
 }
 
+CFAllocatorRef CFGetAllocator(CFTypeRef cf) {
+    return cf ? kCFAllocatorSystemDefault : NULL;
+}
+
 CFIndex CFAllocatorGetPreferredSizeForSize(CFAllocatorRef allocator, CFIndex size, CFOptionFlags hint) {
     (void)allocator, (void)hint;
     return size;
@@ -58,9 +62,9 @@ struct __CFNull {
     struct cf_object object;
 };
 
-const struct cf_class cf__null_class = {.type = CF_TYPE_NULL, .name = "CFNull"};
+static const struct cf_class null_class = {.type = CF_TYPE_NULL};
 
-static struct __CFNull null_object = {{&cf__null_class, CF_UNCOUNTED}};
+static struct __CFNull null_object = {{&null_class, CF_UNCOUNTED}};
 const CFNullRef kCFNull = &null_object;
 
 CFTypeID CFNullGetTypeID(void) {

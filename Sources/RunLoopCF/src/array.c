@@ -80,14 +80,14 @@ static CFStringRef describe(CFTypeRef object) {
     return description;
 }
 
-const struct cf_class cf__array_class = {
-    .type = CF_TYPE_ARRAY, .name = "CFArray", .finalize = finalize, .equal = equal, .hash = hash, .describe = describe};
+static const struct cf_class class = {
+    .type = CF_TYPE_ARRAY, .finalize = finalize, .equal = equal, .hash = hash, .describe = describe};
 
 //===-- creating -----------------------------------------------------------------------------------------------------===//
 
 CFMutableArrayRef CFArrayCreateMutable(CFAllocatorRef allocator, CFIndex capacity, const CFArrayCallBacks *callBacks) {
     (void)allocator, (void)capacity;
-    struct __CFArray *array = cf__new(&cf__array_class, sizeof *array);
+    struct __CFArray *array = cf__new(&class, sizeof *array);
     if (array && callBacks)
         array->callbacks = *callBacks;
     return array;

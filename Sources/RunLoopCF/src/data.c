@@ -34,14 +34,13 @@ static CFHashCode hash(CFTypeRef object) {
     return code;
 }
 
-const struct cf_class cf__data_class = {
-    .type = CF_TYPE_DATA, .name = "CFData", .finalize = finalize, .equal = equal, .hash = hash};
+static const struct cf_class class = {.type = CF_TYPE_DATA, .finalize = finalize, .equal = equal, .hash = hash};
 
 //===-- creating -----------------------------------------------------------------------------------------------------===//
 
 /// Data with space for so many bytes, which are not set.
 static struct __CFData *make(CFIndex capacity) {
-    struct __CFData *data = capacity < 0 ? NULL : cf__new(&cf__data_class, sizeof *data);
+    struct __CFData *data = capacity < 0 ? NULL : cf__new(&class, sizeof *data);
     if (!data)
         return NULL;
     data->capacity = capacity;

@@ -26,12 +26,11 @@ static CFHashCode hash(CFTypeRef object) {
     return (CFHashCode)(int64_t)((CFDateRef)object)->time;
 }
 
-const struct cf_class cf__date_class = {
-    .type = CF_TYPE_DATE, .name = "CFDate", .finalize = finalize, .equal = equal, .hash = hash};
+static const struct cf_class class = {.type = CF_TYPE_DATE, .finalize = finalize, .equal = equal, .hash = hash};
 
 CFDateRef CFDateCreate(CFAllocatorRef allocator, CFAbsoluteTime at) {
     (void)allocator;
-    struct __CFDate *date = cf__new(&cf__date_class, sizeof *date);
+    struct __CFDate *date = cf__new(&class, sizeof *date);
     if (date)
         date->time = at;
     return date;

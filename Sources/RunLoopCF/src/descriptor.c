@@ -311,14 +311,13 @@ static void finalize(CFTypeRef object) {
     free(f);
 }
 
-const struct cf_class cf__descriptor_class = {
-    .type = CF_TYPE_DESCRIPTOR, .name = "CFFileDescriptor", .finalize = finalize};
+static const struct cf_class class = {.type = CF_TYPE_DESCRIPTOR, .finalize = finalize};
 
 CFFileDescriptorRef CFFileDescriptorCreate(CFAllocatorRef allocator, CFFileDescriptorNativeDescriptor fd,
                                            Boolean closeOnInvalidate, CFFileDescriptorCallBack callout,
                                            const CFFileDescriptorContext *context) {
     (void)allocator;
-    CFFileDescriptorRef f = fd < 0 ? NULL : cf__new(&cf__descriptor_class, sizeof *f);
+    CFFileDescriptorRef f = fd < 0 ? NULL : cf__new(&class, sizeof *f);
     if (!f)
         return NULL;
     pthread_mutex_init(&f->lock, NULL);

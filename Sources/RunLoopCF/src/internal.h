@@ -25,7 +25,7 @@
 
 #include "runloop.h"
 
-//===-- objects (object.c) -------------------------------------------------------------------------------------------===//
+//===-- objects (object.c, any.c) ------------------------------------------------------------------------------------===//
 
 enum cf_type {
     CF_TYPE_NULL = 1,
@@ -46,7 +46,6 @@ enum cf_type {
 
 struct cf_class {
     CFTypeID type;
-    const char *name;
     bool is_constant; ///< laid out by the compiler: references are not counted
     /// Called when the last reference has been released. NULL: objects of this class are never freed.
     void (*finalize)(CFTypeRef object);
@@ -70,11 +69,9 @@ void *cf__new(const struct cf_class *class, size_t size);
 /// For callers without a reference of their own: retains the object unless its last reference has been released.
 bool cf__retain_if_referenced(CFTypeRef object);
 _Noreturn void cf__misuse(const char *caller, const char *sentence);
+/// NULL if there is no such type.
+const char *cf__type_name(CFTypeID type);
 _Noreturn void cf__wrong_type(CFTypeRef object, enum cf_type type, const char *caller);
-
-extern const struct cf_class cf__null_class, cf__allocator_class, cf__string_class, cf__array_class, cf__set_class,
-    cf__date_class, cf__loop_class, cf__source_class, cf__observer_class, cf__timer_class, cf__descriptor_class,
-    cf__data_class, cf__socket_class;
 
 /// A string literal that is used as a constant string (CFSTR) begins with these letters instead of a class.
 #define CF_LITERAL_MAGIC "\377\376CFSTR\377"
@@ -84,13 +81,13 @@ static inline bool cf__is_literal(CFTypeRef object) {
     return memcmp(object, CF_LITERAL_MAGIC, CF_LITERAL_MAGIC_SIZE) == 0;
 }
 
-static inline const struct cf_class *cf__class_of(CFTypeRef object) {
-    return cf__is_literal(object) ? &cf__string_class : ((const struct cf_object *)object)->class;
+static inline enum cf_type cf__type_of(CFTypeRef object) {
+    return cf__is_literal(object) ? CF_TYPE_STRING : ((const struct cf_object *)object)->class->type;
 }
 
 /// False for NULL. An object of another type ends the program, with the name of the caller.
 static inline bool cf__is(CFTypeRef object, enum cf_type type, const char *caller) {
-    if (object && cf__class_of(object)->type != type)
+    if (object && cf__type_of(object) != type)
         cf__wrong_type(object, type, caller);
     return object;
 }
@@ -104,6 +101,8 @@ struct cf_text {
     CFIndex length;
     bool is_wide;
 };
+
+extern const struct cf_class cf__string_class;
 
 struct cf_text cf__text(CFStringRef string);
 UniChar cf__text_at(const struct cf_text *text, CFIndex index);

@@ -60,8 +60,7 @@ static CFStringRef describe(CFTypeRef object) {
     return description;
 }
 
-const struct cf_class cf__loop_class = {
-    .type = CF_TYPE_LOOP, .name = "CFRunLoop", .finalize = finalize, .describe = describe};
+static const struct cf_class class = {.type = CF_TYPE_LOOP, .finalize = finalize, .describe = describe};
 
 static void do_nothing(void *loop) {
     (void)loop;
@@ -96,7 +95,7 @@ static void set_up(void) {
 
 /// HOLDS: table_lock.
 static struct __CFRunLoop *make(runloop *core) {
-    struct __CFRunLoop *loop = cf__new(&cf__loop_class, sizeof *loop);
+    struct __CFRunLoop *loop = cf__new(&class, sizeof *loop);
     if (!loop)
         return NULL;
     loop->core = runloop_retain(core);

@@ -1,23 +1,23 @@
-// object.c — operations on any object: counting references, comparing, hashing, describing.
+// object.c — objects: made, counted by references, told apart by their types.
 
 #include "internal.h"
 
 #include <stdio.h>
 
-static const struct cf_class *const classes[CF_TYPE_COUNT] = {
-    [CF_TYPE_NULL] = &cf__null_class,
-    [CF_TYPE_ALLOCATOR] = &cf__allocator_class,
-    [CF_TYPE_STRING] = &cf__string_class,
-    [CF_TYPE_ARRAY] = &cf__array_class,
-    [CF_TYPE_SET] = &cf__set_class,
-    [CF_TYPE_DATE] = &cf__date_class,
-    [CF_TYPE_LOOP] = &cf__loop_class,
-    [CF_TYPE_SOURCE] = &cf__source_class,
-    [CF_TYPE_OBSERVER] = &cf__observer_class,
-    [CF_TYPE_TIMER] = &cf__timer_class,
-    [CF_TYPE_DESCRIPTOR] = &cf__descriptor_class,
-    [CF_TYPE_DATA] = &cf__data_class,
-    [CF_TYPE_SOCKET] = &cf__socket_class,
+static const char *const names[CF_TYPE_COUNT] = {
+    [CF_TYPE_NULL] = "CFNull",
+    [CF_TYPE_ALLOCATOR] = "CFAllocator",
+    [CF_TYPE_STRING] = "CFString",
+    [CF_TYPE_ARRAY] = "CFArray",
+    [CF_TYPE_SET] = "CFSet",
+    [CF_TYPE_DATE] = "CFDate",
+    [CF_TYPE_LOOP] = "CFRunLoop",
+    [CF_TYPE_SOURCE] = "CFRunLoopSource",
+    [CF_TYPE_OBSERVER] = "CFRunLoopObserver",
+    [CF_TYPE_TIMER] = "CFRunLoopTimer",
+    [CF_TYPE_DESCRIPTOR] = "CFFileDescriptor",
+    [CF_TYPE_DATA] = "CFData",
+    [CF_TYPE_SOCKET] = "CFSocket",
 };
 
 double kCFCoreFoundationVersionNumber = 1338.0;
@@ -36,10 +36,14 @@ void *cf__new(const struct cf_class *class, size_t size) {
     return object;
 }
 
+const char *cf__type_name(CFTypeID type) {
+    return type > 0 && type < CF_TYPE_COUNT ? names[type] : NULL;
+}
+
 void cf__wrong_type(CFTypeRef object, enum cf_type type, const char *caller) {
     char sentence[160];
-    snprintf(sentence, sizeof sentence, "the argument is a %s where a %s is expected.", cf__class_of(object)->name,
-             classes[type]->name);
+    snprintf(sentence, sizeof sentence, "the argument is a %s where a %s is expected.", names[cf__type_of(object)],
+             names[type]);
     cf__misuse(caller, sentence);
 }
 
@@ -99,65 +103,6 @@ CFTypeRef CFMakeCollectable(CFTypeRef cf) {
     return cf;
 }
 
-//===-- type, equality, text -----------------------------------------------------------------------------------------===//
-
 CFTypeID CFGetTypeID(CFTypeRef cf) {
-    return cf ? cf__class_of(cf)->type : 0;
-}
-
-CFStringRef CFCopyTypeIDDescription(CFTypeID type_id) {
-    return type_id > 0 && type_id < CF_TYPE_COUNT ? cf__string_from_utf8(classes[type_id]->name) : NULL;
-}
-
-Boolean CFEqual(CFTypeRef cf1, CFTypeRef cf2) {
-    if (cf1 == cf2)
-        return true;
-    if (!cf1 || !cf2)
-        return false;
-    const struct cf_class *class = cf__class_of(cf1);
-    return class->type == cf__class_of(cf2)->type && class->equal && class->equal(cf1, cf2);
-}
-
-CFHashCode CFHash(CFTypeRef cf) {
-    if (!cf)
-        return 0;
-    const struct cf_class *class = cf__class_of(cf);
-    return class->hash ? class->hash(cf) : (CFHashCode)(uintptr_t)cf >> 4;
-}
-
-CFStringRef CFCopyDescription(CFTypeRef cf) {
-    if (!cf)
-        return NULL;
-    const struct cf_class *class = cf__class_of(cf);
-    if (class->describe)
-        return class->describe(cf);
-    char text[96];
-    snprintf(text, sizeof text, "<%s %p>", class->name, cf);
-    return cf__string_from_utf8(text);
-}
-
-CFAllocatorRef CFGetAllocator(CFTypeRef cf) {
-    return cf ? kCFAllocatorSystemDefault : NULL;
-}
-
-void CFShow(CFTypeRef obj) {
-    if (!obj) {
-        fputs("(null)\n", stderr);
-        return;
-    }
-    bool is_string = CFGetTypeID(obj) == CF_TYPE_STRING;
-    CFStringRef description = is_string ? CFRetain(obj) : CFCopyDescription(obj);
-    char *text = description ? cf__string_copy_utf8(description) : NULL;
-    fprintf(stderr, "%s\n", text ? text : "(null)");
-    free(text);
-    CFRelease(description);
-}
-
-void CFShowStr(CFStringRef str) {
-    if (!CF_IS(str, CF_TYPE_STRING))
-        return;
-    struct cf_text text = cf__text(str);
-    char *utf8 = cf__string_copy_utf8(str);
-    fprintf(stderr, "Length %ld, %s: %s\n", text.length, text.is_wide ? "UTF-16" : "ASCII", utf8 ? utf8 : "");
-    free(utf8);
+    return cf ? cf__type_of(cf) : 0;
 }

@@ -34,8 +34,7 @@ static void revive(CFTypeRef object) {
     runloop_observer_retain(observer->core);
 }
 
-const struct cf_class cf__observer_class = {
-    .type = CF_TYPE_OBSERVER, .name = "CFRunLoopObserver", .finalize = finalize, .revive = revive};
+static const struct cf_class class = {.type = CF_TYPE_OBSERVER, .finalize = finalize, .revive = revive};
 
 static void observe(runloop_observer *core, runloop_activity activity, void *object) {
     (void)core;
@@ -60,7 +59,7 @@ CFRunLoopObserverRef CFRunLoopObserverCreate(CFAllocatorRef allocator, CFOptionF
                                              CFIndex order, CFRunLoopObserverCallBack callout,
                                              CFRunLoopObserverContext *context) {
     (void)allocator;
-    struct __CFRunLoopObserver *observer = cf__new(&cf__observer_class, sizeof *observer);
+    struct __CFRunLoopObserver *observer = cf__new(&class, sizeof *observer);
     if (!observer)
         return NULL;
     cf__item_init(&observer->item);

@@ -116,14 +116,13 @@ static CFHashCode hash(CFTypeRef object) {
     return (CFHashCode)((CFSetRef)object)->count;
 }
 
-const struct cf_class cf__set_class = {
-    .type = CF_TYPE_SET, .name = "CFSet", .finalize = finalize, .equal = equal, .hash = hash};
+static const struct cf_class class = {.type = CF_TYPE_SET, .finalize = finalize, .equal = equal, .hash = hash};
 
 //===-- creating -----------------------------------------------------------------------------------------------------===//
 
 CFMutableSetRef CFSetCreateMutable(CFAllocatorRef allocator, CFIndex capacity, const CFSetCallBacks *callBacks) {
     (void)allocator, (void)capacity;
-    struct __CFSet *set = cf__new(&cf__set_class, sizeof *set);
+    struct __CFSet *set = cf__new(&class, sizeof *set);
     if (set && callBacks)
         set->callbacks = *callBacks;
     return set;

@@ -27,7 +27,7 @@ static void finalize(CFTypeRef object) {
     free((CFSocketRef)(uintptr_t)object);
 }
 
-const struct cf_class cf__socket_class = {.type = CF_TYPE_SOCKET, .name = "CFSocket", .finalize = finalize};
+static const struct cf_class class = {.type = CF_TYPE_SOCKET, .finalize = finalize};
 
 void cf__sockets_after_fork(void) {
     pthread_mutex_init(&cf__sockets_lock, NULL);
@@ -57,7 +57,7 @@ static bool reserve_entry(int native) {
 //===-- creating -----------------------------------------------------------------------------------------------------===//
 
 static CFSocketRef make(int native, CFOptionFlags types, CFSocketCallBack callout, const CFSocketContext *context) {
-    CFSocketRef s = cf__new(&cf__socket_class, sizeof *s);
+    CFSocketRef s = cf__new(&class, sizeof *s);
     if (!s)
         return NULL;
     int type = 0;

@@ -72,12 +72,8 @@ static CFHashCode hash(CFTypeRef object) {
     return context->hash ? context->hash(context->info) : (CFHashCode)(uintptr_t)context->info;
 }
 
-const struct cf_class cf__source_class = {.type = CF_TYPE_SOURCE,
-                                          .name = "CFRunLoopSource",
-                                          .finalize = finalize,
-                                          .revive = revive,
-                                          .equal = equal,
-                                          .hash = hash};
+static const struct cf_class class = {
+    .type = CF_TYPE_SOURCE, .finalize = finalize, .revive = revive, .equal = equal, .hash = hash};
 
 //===-- what the core calls ------------------------------------------------------------------------------------------===//
 
@@ -174,7 +170,7 @@ CFRunLoopSourceRef CFRunLoopSourceCreate(CFAllocatorRef allocator, CFIndex order
     (void)allocator;
     if (!context)
         cf__misuse(__func__, "a source needs a context.");
-    struct __CFRunLoopSource *source = cf__new(&cf__source_class, sizeof *source);
+    struct __CFRunLoopSource *source = cf__new(&class, sizeof *source);
     if (!source)
         return NULL;
     cf__item_init(&source->item);

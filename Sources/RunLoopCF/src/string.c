@@ -57,8 +57,7 @@ static CFStringRef describe(CFTypeRef object) {
     return description;
 }
 
-#define STRING_CLASS                                                                                                   \
-    .type = CF_TYPE_STRING, .name = "CFString", .finalize = finalize, .equal = equal, .hash = hash, .describe = describe
+#define STRING_CLASS .type = CF_TYPE_STRING, .finalize = finalize, .equal = equal, .hash = hash, .describe = describe
 
 const struct cf_class cf__string_class = {STRING_CLASS};
 

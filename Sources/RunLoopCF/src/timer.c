@@ -88,8 +88,7 @@ static void revive(CFTypeRef object) {
     runloop_timer_retain(timer->core);
 }
 
-const struct cf_class cf__timer_class = {
-    .type = CF_TYPE_TIMER, .name = "CFRunLoopTimer", .finalize = finalize, .revive = revive};
+static const struct cf_class class = {.type = CF_TYPE_TIMER, .finalize = finalize, .revive = revive};
 
 static void release_info(CFRunLoopTimerRef timer) {
     if (!atomic_exchange(&timer->info_is_released, true) && timer->context.release)
@@ -148,7 +147,7 @@ CFRunLoopTimerRef CFRunLoopTimerCreate(CFAllocatorRef allocator, CFAbsoluteTime 
                                        CFOptionFlags flags, CFIndex order, CFRunLoopTimerCallBack callout,
                                        CFRunLoopTimerContext *context) {
     (void)allocator, (void)flags;
-    struct __CFRunLoopTimer *timer = cf__new(&cf__timer_class, sizeof *timer);
+    struct __CFRunLoopTimer *timer = cf__new(&class, sizeof *timer);
     if (!timer)
         return NULL;
     cf__item_init(&timer->item);
