@@ -265,3 +265,14 @@ void CFArrayAppendArray(CFMutableArrayRef theArray, CFArrayRef otherArray, CFRan
     for (CFIndex i = 0; i < otherRange.length; i++)
         CFArrayAppendValue(theArray, otherArray->values[otherRange.location + i]);
 }
+
+CFStringRef CFStringCreateByCombiningStrings(CFAllocatorRef alloc, CFArrayRef theArray, CFStringRef separatorString) {
+    (void)alloc;
+    struct cf_builder builder = {0};
+    for (CFIndex i = 0; i < CFArrayGetCount(theArray); i++) {
+        if (i > 0 && separatorString)
+            cf__append_object(&builder, separatorString);
+        cf__append_object(&builder, CFArrayGetValueAtIndex(theArray, i));
+    }
+    return cf__finish(&builder);
+}

@@ -41,23 +41,11 @@ CFStringEncoding CFStringGetSystemEncoding(void) {
     return kCFStringEncodingUTF8;
 }
 
-CFStringEncoding CFStringGetFastestEncoding(CFStringRef theString) {
-    return CFStringGetCharactersPtr(theString) ? kCFStringEncodingUTF16 : kCFStringEncodingASCII;
-}
-
-CFStringEncoding CFStringGetSmallestEncoding(CFStringRef theString) {
-    return CFStringGetFastestEncoding(theString);
-}
-
 CFIndex CFStringGetMaximumSizeForEncoding(CFIndex length, CFStringEncoding encoding) {
     bool is_big;
     int unit = wide_unit(encoding, &is_big);
     CFIndex factor = encoding == kCFStringEncodingUTF8 ? 3 : unit > 0 ? unit : 1;
     return length > LONG_MAX / factor ? kCFNotFound : length * factor;
-}
-
-CFIndex CFStringGetMaximumSizeOfFileSystemRepresentation(CFStringRef string) {
-    return CFStringGetMaximumSizeForEncoding(CFStringGetLength(string), kCFStringEncodingUTF8) + 1;
 }
 
 //===-- decoding -----------------------------------------------------------------------------------------------------===//

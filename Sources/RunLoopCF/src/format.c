@@ -4,36 +4,6 @@
 
 #include <stdio.h>
 
-struct output {
-    char *text;
-    size_t length, capacity;
-    bool failed;
-};
-
-static void append(struct output *output, const char *text, size_t length) {
-    if (output->length + length + 1 > output->capacity) {
-        size_t capacity = (output->length + length + 1) * 2;
-        char *grown = output->failed ? NULL : realloc(output->text, capacity);
-        if (!grown) {
-            output->failed = true;
-            return;
-        }
-        output->text = grown;
-        output->capacity = capacity;
-    }
-    memcpy(output->text + output->length, text, length);
-    output->length += length;
-    output->text[output->length] = 0;
-}
-
-static void append_object(struct output *output, CFTypeRef object) {
-    CFStringRef text = object && CFGetTypeID(object) == CF_TYPE_STRING ? CFRetain(object) : CFCopyDescription(object);
-    char *utf8 = text ? cf__string_copy_utf8(text) : NULL;
-    append(output, utf8 ? utf8 : "(null)", strlen(utf8 ? utf8 : "(null)"));
-    free(utf8);
-    CFRelease(text);
-}
-
 /// One conversion: flags, width and precision as text, each star replaced by its argument.
 struct conversion {
     char spec[64];
@@ -117,7 +87,7 @@ static unsigned long long read_unsigned(char size, arguments *rest) {
 #endif
 
 /// snprintf into a small buffer first, then into one of the size that it asked for.
-#define APPEND_PRINTED(output, spec, value)                                                                            \
+#define APPEND_PRINTED(builder, spec, value)                                                                           \
     do {                                                                                                               \
         char small[128];                                                                                               \
         int needed = snprintf(small, sizeof small, spec, value);                                                       \
@@ -125,31 +95,31 @@ static unsigned long long read_unsigned(char size, arguments *rest) {
             char *large = malloc((size_t)needed + 1);                                                                  \
             if (large) {                                                                                               \
                 snprintf(large, (size_t)needed + 1, spec, value);                                                      \
-                append(output, large, (size_t)needed);                                                                 \
+                cf__append(builder, large, (size_t)needed);                                                            \
             }                                                                                                          \
-            (output)->failed |= !large;                                                                                \
+            (builder)->failed |= !large;                                                                               \
             free(large);                                                                                               \
         } else if (needed > 0) {                                                                                       \
-            append(output, small, (size_t)needed);                                                                     \
+            cf__append(builder, small, (size_t)needed);                                                                \
         }                                                                                                              \
     } while (0)
 
-static void append_unit(struct output *output, UniChar unit) {
+static void append_unit(struct cf_builder *builder, UniChar unit) {
     CFStringRef string = CFStringCreateWithCharacters(NULL, &unit, 1);
-    append_object(output, string);
+    cf__append_object(builder, string);
     CFRelease(string);
 }
 
-static void append_conversion(struct output *output, struct conversion *conversion, arguments *rest) {
+static void append_conversion(struct cf_builder *builder, struct conversion *conversion, arguments *rest) {
     char *spec = conversion->spec;
     switch (conversion->kind) {
-    case '%': append(output, "%", 1); break;
-    case '@': append_object(output, va_arg(rest->list, CFTypeRef)); break;
-    case 'C': append_unit(output, (UniChar)va_arg(rest->list, int)); break;
+    case '%': cf__append(builder, "%", 1); break;
+    case '@': cf__append_object(builder, va_arg(rest->list, CFTypeRef)); break;
+    case 'C': append_unit(builder, (UniChar)va_arg(rest->list, int)); break;
     case 'd':
     case 'i':
         put(conversion, 'l'), put(conversion, 'l'), put(conversion, conversion->kind);
-        APPEND_PRINTED(output, spec, read_integer(conversion->size, rest));
+        APPEND_PRINTED(builder, spec, read_integer(conversion->size, rest));
         break;
     case 'u':
     case 'o':
@@ -157,18 +127,18 @@ static void append_conversion(struct output *output, struct conversion *conversi
     case 'X': {
         unsigned long long value = read_unsigned(conversion->size, rest);
         put(conversion, 'l'), put(conversion, 'l'), put(conversion, conversion->kind);
-        APPEND_PRINTED(output, spec, value);
+        APPEND_PRINTED(builder, spec, value);
         break;
     }
     case 'c':
         put(conversion, 'c');
-        APPEND_PRINTED(output, spec, va_arg(rest->list, int));
+        APPEND_PRINTED(builder, spec, va_arg(rest->list, int));
         break;
     case 's':
     case 'p': {
         void *value = va_arg(rest->list, void *);
         put(conversion, conversion->kind);
-        APPEND_PRINTED(output, spec, value);
+        APPEND_PRINTED(builder, spec, value);
         break;
     }
     case 'a':
@@ -182,7 +152,7 @@ static void append_conversion(struct output *output, struct conversion *conversi
         bool is_long = conversion->size == 'L';
         long double value = is_long ? va_arg(rest->list, long double) : va_arg(rest->list, double);
         put(conversion, 'L'), put(conversion, conversion->kind);
-        APPEND_PRINTED(output, spec, value);
+        APPEND_PRINTED(builder, spec, value);
         break;
     }
     default: break;
@@ -197,23 +167,20 @@ CFStringRef CFStringCreateWithFormatAndArguments(CFAllocatorRef alloc, CFDiction
         return NULL;
     arguments rest;
     va_copy(rest.list, list);
-    struct output output = {0};
-    append(&output, "", 0);
+    struct cf_builder builder = {0};
     for (const char *at = utf8; *at;) {
         size_t plain = strcspn(at, "%");
-        append(&output, at, plain);
+        cf__append(&builder, at, plain);
         at += plain;
         if (*at) {
             struct conversion conversion;
             at = read_conversion(at + 1, &conversion, &rest);
-            append_conversion(&output, &conversion, &rest);
+            append_conversion(&builder, &conversion, &rest);
         }
     }
     va_end(rest.list);
-    CFStringRef string = output.failed ? NULL : cf__string_from_utf8(output.text);
-    free(output.text);
     free(utf8);
-    return string;
+    return cf__finish(&builder);
 }
 
 CFStringRef CFStringCreateWithFormat(CFAllocatorRef alloc, CFDictionaryRef formatOptions, CFStringRef format, ...) {
@@ -221,19 +188,5 @@ CFStringRef CFStringCreateWithFormat(CFAllocatorRef alloc, CFDictionaryRef forma
     va_start(list, format);
     CFStringRef string = CFStringCreateWithFormatAndArguments(alloc, formatOptions, format, list);
     va_end(list);
-    return string;
-}
-
-CFStringRef CFStringCreateByCombiningStrings(CFAllocatorRef alloc, CFArrayRef theArray, CFStringRef separatorString) {
-    (void)alloc;
-    struct output output = {0};
-    append(&output, "", 0);
-    for (CFIndex i = 0; i < CFArrayGetCount(theArray); i++) {
-        if (i > 0 && separatorString)
-            append_object(&output, separatorString);
-        append_object(&output, CFArrayGetValueAtIndex(theArray, i));
-    }
-    CFStringRef string = output.failed ? NULL : cf__string_from_utf8(output.text);
-    free(output.text);
     return string;
 }

@@ -93,7 +93,7 @@ static inline bool cf__is(CFTypeRef object, enum cf_type type, const char *calle
 }
 #define CF_IS(object, type) cf__is(object, type, __func__)
 
-//===-- strings (string.c, encoding.c, constant.c, format.c) ---------------------------------------------------------===//
+//===-- strings (string.c, encoding.c, constant.c, builder.c, format.c) ----------------------------------------------===//
 
 /// The text of a string, wherever it is stored. Narrow text is ASCII and ends with a zero byte.
 struct cf_text {
@@ -120,6 +120,19 @@ bool cf__decode(const UInt8 *bytes, CFIndex count, CFStringEncoding encoding, Un
 /// Encodes one code point to at most 4 bytes. Returns their number, or 0 if the encoding does not have this code point.
 int cf__encode(UTF32Char character, CFStringEncoding encoding, UInt8 bytes[4]);
 bool cf__encoding_is_narrow(CFStringEncoding encoding); ///< contains ASCII as single bytes
+
+/// A string that is made from parts; all zeros at first. When memory ran out, it fails at its end.
+struct cf_builder {
+    char *text;
+    size_t length, capacity;
+    bool failed;
+};
+
+void cf__append(struct cf_builder *builder, const char *utf8, size_t length);
+/// A string's contents, or the description of another object.
+void cf__append_object(struct cf_builder *builder, CFTypeRef object);
+/// Once, at last. NULL when memory ran out.
+CFStringRef cf__finish(struct cf_builder *builder);
 
 //===-- data (data.c) ------------------------------------------------------------------------------------------------===//
 
@@ -174,8 +187,6 @@ char *cf__copy_info_description(CFStringRef (*describe)(const void *info), const
 typedef void (*cf_retry_callback)(CFTypeRef object, CFRunLoopRef loop, CFRunLoopMode mode);
 bool cf__retry_later(runloop *loop, const char *mode, CFTypeRef object, cf_retry_callback again);
 
-/// The date of an instant at which a timer is due: the date that this timer was given (timer.c).
-CFAbsoluteTime cf__timer_date_of_instant(int64_t instant_ns);
 void cf__timers_after_fork(void);
 void cf__sockets_after_fork(void);
 

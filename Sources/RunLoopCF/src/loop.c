@@ -180,12 +180,6 @@ void CFRunLoopAddCommonMode(CFRunLoopRef rl, CFRunLoopMode mode) {
         runloop_add_common_mode(core, cf__mode_name(mode));
 }
 
-CFAbsoluteTime CFRunLoopGetNextTimerFireDate(CFRunLoopRef rl, CFRunLoopMode mode) {
-    runloop *core = cf__core_of_loop(rl);
-    int64_t instant_ns = core ? runloop_next_fire_date(core, cf__mode_text(mode)) : RUNLOOP_NEVER;
-    return instant_ns == RUNLOOP_NEVER ? 0 : cf__timer_date_of_instant(instant_ns);
-}
-
 //===-- running ------------------------------------------------------------------------------------------------------===//
 
 static int64_t limit_of(CFTimeInterval seconds) {

@@ -245,6 +245,14 @@ const char *CFStringGetCStringPtr(CFStringRef theString, CFStringEncoding encodi
     return text.is_wide ? NULL : text.units;
 }
 
+CFStringEncoding CFStringGetFastestEncoding(CFStringRef theString) {
+    return CFStringGetCharactersPtr(theString) ? kCFStringEncodingUTF16 : kCFStringEncodingASCII;
+}
+
+CFStringEncoding CFStringGetSmallestEncoding(CFStringRef theString) {
+    return CFStringGetFastestEncoding(theString);
+}
+
 /// The code point at `*index`, which is advanced past it. A lone surrogate is returned as it is.
 static UTF32Char next_character(const struct cf_text *text, CFIndex *index, CFIndex end) {
     UTF32Char unit = cf__text_at(text, (*index)++);
@@ -306,6 +314,10 @@ char *cf__string_copy_utf8(CFStringRef string) {
     if (utf8 && !CFStringGetCString(string, utf8, size, kCFStringEncodingUTF8))
         utf8[0] = 0;
     return utf8;
+}
+
+CFIndex CFStringGetMaximumSizeOfFileSystemRepresentation(CFStringRef string) {
+    return CFStringGetMaximumSizeForEncoding(CFStringGetLength(string), kCFStringEncodingUTF8) + 1;
 }
 
 Boolean CFStringGetFileSystemRepresentation(CFStringRef string, char *buffer, CFIndex maxBufLen) {

@@ -51,17 +51,6 @@ static void add_to_past(struct __CFRunLoopTimer *timer) {
     past_timers = timer;
 }
 
-CFAbsoluteTime cf__timer_date_of_instant(int64_t instant_ns) {
-    CFAbsoluteTime date = cf__date_of_instant(instant_ns);
-    pthread_mutex_lock(&past_lock);
-    for (const struct __CFRunLoopTimer *timer = past_timers; timer; timer = timer->next_past) {
-        if (timer->set_ns == instant_ns)
-            date = timer->given;
-    }
-    pthread_mutex_unlock(&past_lock);
-    return date;
-}
-
 void cf__timers_after_fork(void) {
     pthread_mutex_init(&past_lock, NULL);
 }
@@ -229,6 +218,24 @@ void CFRunLoopTimerSetNextFireDate(CFRunLoopTimerRef timer, CFAbsoluteTime fireD
     assign_date(timer, fireDate);
     runloop_timer_set_fire_date(timer->core, timer->set_ns);
     pthread_mutex_unlock(&timer->lock);
+}
+
+/// The date of an instant at which a timer is due: the date that this timer was given.
+static CFAbsoluteTime date_of_instant(int64_t instant_ns) {
+    CFAbsoluteTime date = cf__date_of_instant(instant_ns);
+    pthread_mutex_lock(&past_lock);
+    for (const struct __CFRunLoopTimer *timer = past_timers; timer; timer = timer->next_past) {
+        if (timer->set_ns == instant_ns)
+            date = timer->given;
+    }
+    pthread_mutex_unlock(&past_lock);
+    return date;
+}
+
+CFAbsoluteTime CFRunLoopGetNextTimerFireDate(CFRunLoopRef rl, CFRunLoopMode mode) {
+    runloop *core = cf__core_of_loop(rl);
+    int64_t instant_ns = core ? runloop_next_fire_date(core, cf__mode_text(mode)) : RUNLOOP_NEVER;
+    return instant_ns == RUNLOOP_NEVER ? 0 : date_of_instant(instant_ns);
 }
 
 CFTimeInterval CFRunLoopTimerGetTolerance(CFRunLoopTimerRef timer) {
