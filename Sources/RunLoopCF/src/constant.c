@@ -11,7 +11,7 @@ struct constant {
 };
 
 static struct constant *_Atomic buckets[BUCKETS];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct lock lock;
 
 static size_t bucket_of(const char *text) {
     size_t hash = 5381;
@@ -57,18 +57,14 @@ CFStringRef __CFStringMakeConstantString(const char *cStr) {
     CFStringRef string = find(bucket, cStr);
     if (string)
         return string;
-    pthread_mutex_lock(&lock);
+    lock_take(&lock);
     string = find(bucket, cStr);
     if (!string)
         string = make(bucket, cStr);
-    pthread_mutex_unlock(&lock);
+    lock_give(&lock);
     return string;
 }
 
 CFStringRef cf__constant_of_literal(CFTypeRef literal) {
     return __CFStringMakeConstantString((const char *)literal + CF_LITERAL_MAGIC_SIZE);
-}
-
-void cf__constants_after_fork(void) {
-    pthread_mutex_init(&lock, NULL);
 }

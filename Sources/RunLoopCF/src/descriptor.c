@@ -28,8 +28,8 @@ struct __CFFileDescriptor {
     CFFileDescriptorCallBack callout;
     CFFileDescriptorContext context;
     bool closes;
-    pthread_mutex_t lock; ///< guards all fields below; never held while user code runs
-    int descriptor;       ///< -1 when invalid
+    struct lock lock; ///< guards all fields below; never held while user code runs
+    int descriptor;   ///< -1 when invalid
     CFOptionFlags enabled;
     struct membership *memberships;
     runloop_source *watch; ///< for the enabled callbacks, in all memberships
@@ -105,14 +105,14 @@ static runloop_source *renew_watch(CFFileDescriptorRef f) {
 }
 
 static void change_enabled(CFFileDescriptorRef f, CFOptionFlags set, CFOptionFlags cleared) {
-    pthread_mutex_lock(&f->lock);
+    lock_take(&f->lock);
     CFOptionFlags enabled = (f->enabled | (set & BOTH)) & ~cleared;
     runloop_source *old = NULL;
     if (f->descriptor >= 0 && enabled != f->enabled) {
         f->enabled = enabled;
         old = renew_watch(f);
     }
-    pthread_mutex_unlock(&f->lock);
+    lock_give(&f->lock);
     runloop_source_release(old);
 }
 
@@ -131,10 +131,10 @@ static void begin_callout(CFFileDescriptorRef f) {
 
 /// If the descriptor was invalidated during the call-out, the last call-out closes it and releases the context.
 static void end_callout(CFFileDescriptorRef f) {
-    pthread_mutex_lock(&f->lock);
+    lock_take(&f->lock);
     bool releases = --f->callouts == 0 && f->context_is_released;
     int descriptor = releases ? f->closing : -1;
-    pthread_mutex_unlock(&f->lock);
+    lock_give(&f->lock);
     if (descriptor >= 0)
         close(descriptor);
     if (releases)
@@ -144,7 +144,7 @@ static void end_callout(CFFileDescriptorRef f) {
 /// Calls back for those of `types` that are enabled, and disables them first.
 static void call_out(CFFileDescriptorRef f, runloop_source *watch, CFOptionFlags types) {
     CFRetain(f);
-    pthread_mutex_lock(&f->lock);
+    lock_take(&f->lock);
     runloop_source *old = NULL;
     types &= watch && watch != f->watch ? 0 : f->enabled;
     if (types) {
@@ -152,7 +152,7 @@ static void call_out(CFFileDescriptorRef f, runloop_source *watch, CFOptionFlags
         begin_callout(f);
         old = renew_watch(f);
     }
-    pthread_mutex_unlock(&f->lock);
+    lock_give(&f->lock);
     runloop_source_release(old);
     if (types) {
         if (f->callout)
@@ -173,9 +173,9 @@ static void ready(runloop_source *core, runloop_readiness events, void *object) 
 
 static void perform(void *info) {
     CFFileDescriptorRef f = ((struct link *)info)->f;
-    pthread_mutex_lock(&f->lock);
+    lock_take(&f->lock);
     bool is_ready = f->is_always_ready;
-    pthread_mutex_unlock(&f->lock);
+    lock_give(&f->lock);
     if (is_ready) {
         call_out(f, NULL, BOTH);
         return;
@@ -211,9 +211,9 @@ static runloop_source *join(CFFileDescriptorRef f, CFRunLoopRef loop, CFRunLoopM
 
 static void schedule(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
     CFFileDescriptorRef f = ((struct link *)info)->f;
-    pthread_mutex_lock(&f->lock);
+    lock_take(&f->lock);
     runloop_source *old = join(f, loop, mode);
-    pthread_mutex_unlock(&f->lock);
+    lock_give(&f->lock);
     runloop_source_release(old);
 }
 
@@ -221,17 +221,17 @@ static void schedule(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
 static void try_again(CFTypeRef object, CFRunLoopRef loop, CFRunLoopMode mode) {
     CFFileDescriptorRef f = (CFFileDescriptorRef)(uintptr_t)object;
     runloop_source *old = NULL;
-    pthread_mutex_lock(&f->lock);
+    lock_take(&f->lock);
     if (f->descriptor >= 0 && f->link && CFRunLoopContainsSource(loop, f->link->source, mode))
         old = join(f, loop, mode);
-    pthread_mutex_unlock(&f->lock);
+    lock_give(&f->lock);
     runloop_source_release(old);
 }
 
 static void cancel(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
     CFFileDescriptorRef f = ((struct link *)info)->f;
     runloop_source *old = NULL;
-    pthread_mutex_lock(&f->lock);
+    lock_take(&f->lock);
     struct membership **link = &f->memberships;
     while (*link && ((*link)->loop != loop || !CFEqual((*link)->mode, mode)))
         link = &(*link)->next;
@@ -243,7 +243,7 @@ static void cancel(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
         else
             old = renew_watch(f);
     }
-    pthread_mutex_unlock(&f->lock);
+    lock_give(&f->lock);
     runloop_source_release(old);
     if (membership)
         CFRelease(membership->mode);
@@ -253,10 +253,10 @@ static void cancel(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
 /// The source is being freed.
 static void free_link(const void *info) {
     struct link *link = (struct link *)(uintptr_t)info;
-    pthread_mutex_lock(&link->f->lock);
+    lock_take(&link->f->lock);
     if (link->f->link == link)
         link->f->link = NULL;
-    pthread_mutex_unlock(&link->f->lock);
+    lock_give(&link->f->lock);
     CFRelease(link->f);
     free(link);
 }
@@ -292,13 +292,13 @@ CFRunLoopSourceRef CFFileDescriptorCreateRunLoopSource(CFAllocatorRef allocator,
     if (!CF_IS(f, CF_TYPE_DESCRIPTOR))
         return NULL;
     CFRunLoopSourceRef source = NULL;
-    pthread_mutex_lock(&f->lock);
+    lock_take(&f->lock);
     if (f->descriptor >= 0) {
         source = copy_source(f);
         if (!source)
             source = make_source(allocator, f, order);
     }
-    pthread_mutex_unlock(&f->lock);
+    lock_give(&f->lock);
     return source;
 }
 
@@ -307,7 +307,6 @@ CFRunLoopSourceRef CFFileDescriptorCreateRunLoopSource(CFAllocatorRef allocator,
 static void finalize(CFTypeRef object) {
     CFFileDescriptorRef f = (CFFileDescriptorRef)(uintptr_t)object;
     CFFileDescriptorInvalidate(f);
-    pthread_mutex_destroy(&f->lock);
     free(f);
 }
 
@@ -320,7 +319,6 @@ CFFileDescriptorRef CFFileDescriptorCreate(CFAllocatorRef allocator, CFFileDescr
     CFFileDescriptorRef f = fd < 0 ? NULL : cf__new(&class, sizeof *f);
     if (!f)
         return NULL;
-    pthread_mutex_init(&f->lock, NULL);
     f->descriptor = fd;
     f->closes = closeOnInvalidate;
     f->callout = callout;
@@ -336,10 +334,10 @@ CFFileDescriptorRef CFFileDescriptorCreate(CFAllocatorRef allocator, CFFileDescr
 void CFFileDescriptorInvalidate(CFFileDescriptorRef f) {
     if (!CF_IS(f, CF_TYPE_DESCRIPTOR))
         return;
-    pthread_mutex_lock(&f->lock);
+    lock_take(&f->lock);
     int descriptor = f->descriptor;
     if (descriptor < 0) {
-        pthread_mutex_unlock(&f->lock);
+        lock_give(&f->lock);
         return;
     }
     f->descriptor = -1;
@@ -349,7 +347,7 @@ void CFFileDescriptorInvalidate(CFFileDescriptorRef f) {
     f->context_is_released = true;
     bool is_idle = f->callouts == 0, closes = f->closes && (is_idle || f->caller == &this_thread);
     f->closing = f->closes && !closes ? descriptor : -1;
-    pthread_mutex_unlock(&f->lock);
+    lock_give(&f->lock);
     runloop_source_release(old);
     if (source)
         CFRunLoopSourceInvalidate(source);
@@ -379,9 +377,9 @@ void CFFileDescriptorDisableCallBacks(CFFileDescriptorRef f, CFOptionFlags callB
 CFFileDescriptorNativeDescriptor CFFileDescriptorGetNativeDescriptor(CFFileDescriptorRef f) {
     if (!CF_IS(f, CF_TYPE_DESCRIPTOR))
         return -1;
-    pthread_mutex_lock(&f->lock);
+    lock_take(&f->lock);
     int descriptor = f->descriptor;
-    pthread_mutex_unlock(&f->lock);
+    lock_give(&f->lock);
     return descriptor;
 }
 
@@ -389,8 +387,8 @@ void CFFileDescriptorGetContext(CFFileDescriptorRef f, CFFileDescriptorContext *
     if (!CF_IS(f, CF_TYPE_DESCRIPTOR) || !context)
         return;
     *context = f->context;
-    pthread_mutex_lock(&f->lock);
+    lock_take(&f->lock);
     if (f->context_is_released)
         context->info = NULL;
-    pthread_mutex_unlock(&f->lock);
+    lock_give(&f->lock);
 }

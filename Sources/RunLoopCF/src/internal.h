@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "runloop.h"
+#include "runloop_lock.h"
 
 //===-- objects (object.c, any.c) ------------------------------------------------------------------------------------===//
 
@@ -113,7 +114,6 @@ CFStringRef cf__string_from_utf8(const char *utf8);
 char *cf__string_copy_utf8(CFStringRef string);
 /// The object for a string literal with the magic letters. NULL when memory ran out.
 CFStringRef cf__constant_of_literal(CFTypeRef literal);
-void cf__constants_after_fork(void);
 
 /// Decodes to UTF-16 units, malloc'ed. False: not text in that encoding, or memory ran out.
 bool cf__decode(const UInt8 *bytes, CFIndex count, CFStringEncoding encoding, UniChar **units, CFIndex *length);
@@ -158,7 +158,6 @@ const char *cf__mode_text(CFStringRef mode);
 const char *cf__mode_name(CFStringRef mode);
 /// The string for a name that the core returned; never freed. NULL when memory ran out.
 CFStringRef cf__mode_string(const char *name);
-void cf__modes_after_fork(void);
 
 runloop *cf__core_of_loop(CFRunLoopRef loop);
 /// The object of a loop, retained. NULL when memory ran out.
@@ -186,8 +185,5 @@ char *cf__copy_info_description(CFStringRef (*describe)(const void *info), const
 /// Calls `again` in a tenth of a second, on the loop's thread, in the mode. False when memory ran out. (retry.c)
 typedef void (*cf_retry_callback)(CFTypeRef object, CFRunLoopRef loop, CFRunLoopMode mode);
 bool cf__retry_later(runloop *loop, const char *mode, CFTypeRef object, cf_retry_callback again);
-
-void cf__timers_after_fork(void);
-void cf__sockets_after_fork(void);
 
 #endif // RUNLOOP_CF_INTERNAL_H

@@ -23,11 +23,11 @@ enum { BUCKETS = 64 };
 #endif
 
 static struct __CFRunLoop *buckets[BUCKETS];
-static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct lock table_lock;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t ended_key;
 static _Thread_local FAST_TLS CFRunLoopRef current;
-static _Atomic(CFRunLoopRef) main_object; ///< owns a reference, which is do_nothing released
+static _Atomic(CFRunLoopRef) main_object; ///< owns a reference, which is never released
 
 CFTypeID CFRunLoopGetTypeID(void) {
     return CF_TYPE_LOOP;
@@ -43,12 +43,12 @@ static void finalize(CFTypeRef object) {
     struct __CFRunLoop *loop = (struct __CFRunLoop *)(uintptr_t)object;
     if (loop->has_thread && !atomic_load(&loop->thread_ended))
         cf__misuse("CFRelease", "a run loop was released more often than retained while its thread lives.");
-    pthread_mutex_lock(&table_lock);
+    lock_take(&table_lock);
     struct __CFRunLoop **link = bucket_of(loop->core);
     while (*link != loop)
         link = &(*link)->next;
     *link = loop->next;
-    pthread_mutex_unlock(&table_lock);
+    lock_give(&table_lock);
     runloop_release(loop->core);
     free(loop);
 }
@@ -73,24 +73,15 @@ static void release_object(void *object) {
 }
 
 /// Called by a destructor of the core when the thread ends. The object is released by a later destructor of this file, so that it is still
-/// the current loop while the blocks that were do_nothing performed are released.
+/// the current loop while the blocks that were never performed are released.
 static void thread_ends(void *object) {
     atomic_store(&((CFRunLoopRef)object)->thread_ended, true);
     if (pthread_setspecific(ended_key, object))
         release_object(object);
 }
 
-static void after_fork(void) {
-    pthread_mutex_init(&table_lock, NULL);
-    cf__timers_after_fork();
-    cf__sockets_after_fork();
-    cf__modes_after_fork();
-    cf__constants_after_fork();
-}
-
 static void set_up(void) {
     pthread_key_create(&ended_key, release_object);
-    pthread_atfork(NULL, NULL, after_fork);
 }
 
 /// HOLDS: table_lock.
@@ -110,13 +101,13 @@ static struct __CFRunLoop *make(runloop *core) {
 
 CFRunLoopRef cf__copy_loop(runloop *core) {
     pthread_once(&once, set_up);
-    pthread_mutex_lock(&table_lock);
+    lock_take(&table_lock);
     struct __CFRunLoop *loop = *bucket_of(core);
     while (loop && (loop->core != core || !cf__retain_if_referenced(loop)))
         loop = loop->next;
     if (!loop)
         loop = make(core);
-    pthread_mutex_unlock(&table_lock);
+    lock_give(&table_lock);
     return loop;
 }
 
@@ -160,7 +151,7 @@ CFArrayRef CFRunLoopCopyAllModes(CFRunLoopRef rl) {
     runloop *core = cf__core_of_loop(rl);
     if (!core)
         return NULL;
-    // Modes may be added between the two calls, but are do_nothing removed.
+    // Modes may be added between the two calls, but are never removed.
     size_t capacity = runloop_get_modes(core, NULL, 0) + 8;
     const char **names = malloc(capacity * sizeof *names);
     size_t count = names ? runloop_get_modes(core, names, capacity) : 0;

@@ -14,7 +14,7 @@ struct name {
 };
 
 static struct name *_Atomic buckets[BUCKETS];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct lock lock;
 
 struct constant_name {
     struct cf_object object;
@@ -69,11 +69,11 @@ static struct name *find_or_make(const char *text, CFStringRef string) {
     struct name *name = find(text);
     if (name)
         return name;
-    pthread_mutex_lock(&lock);
+    lock_take(&lock);
     name = find(text);
     if (!name)
         name = make(text, string);
-    pthread_mutex_unlock(&lock);
+    lock_give(&lock);
     return name;
 }
 
@@ -106,8 +106,4 @@ const char *cf__mode_name(CFStringRef mode) {
 CFStringRef cf__mode_string(const char *text) {
     struct name *name = text ? find_or_make(text, NULL) : NULL;
     return name ? name->string : NULL;
-}
-
-void cf__modes_after_fork(void) {
-    pthread_mutex_init(&lock, NULL);
 }

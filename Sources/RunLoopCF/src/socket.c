@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-pthread_mutex_t cf__sockets_lock = PTHREAD_MUTEX_INITIALIZER;
+struct lock cf__sockets_lock;
 
 static CFSocketRef *table; ///< by descriptor; the sockets' lock, as the next two
 static int table_size;
@@ -28,10 +28,6 @@ static void finalize(CFTypeRef object) {
 }
 
 static const struct cf_class class = {.type = CF_TYPE_SOCKET, .finalize = finalize};
-
-void cf__sockets_after_fork(void) {
-    pthread_mutex_init(&cf__sockets_lock, NULL);
-}
 
 //===-- the table ----------------------------------------------------------------------------------------------------===//
 
@@ -85,13 +81,13 @@ static CFSocketRef copy_known(int native) {
 
 /// Enters a new socket, unless another thread was faster, or memory ran out.
 static CFSocketRef enter(CFSocketRef s) {
-    pthread_mutex_lock(&cf__sockets_lock);
+    lock_take(&cf__sockets_lock);
     CFSocketRef known = copy_known(s->native);
     if (!known && reserve_entry(s->native)) {
         s->serial = ++last_serial ? last_serial : ++last_serial;
         table[s->native] = known = (CFSocketRef)(uintptr_t)CFRetain(s);
     }
-    pthread_mutex_unlock(&cf__sockets_lock);
+    lock_give(&cf__sockets_lock);
     if (known != s) {
         if (s->context.release)
             s->context.release(s->context.info);
@@ -103,9 +99,9 @@ static CFSocketRef enter(CFSocketRef s) {
 CFSocketRef CFSocketCreateWithNative(CFAllocatorRef allocator, CFSocketNativeHandle sock, CFOptionFlags callBackTypes,
                                      CFSocketCallBack callout, const CFSocketContext *context) {
     (void)allocator;
-    pthread_mutex_lock(&cf__sockets_lock);
+    lock_take(&cf__sockets_lock);
     CFSocketRef s = copy_known(sock);
-    pthread_mutex_unlock(&cf__sockets_lock);
+    lock_give(&cf__sockets_lock);
     if (s)
         return s;
     int flags = fcntl(sock, F_GETFL);
@@ -168,32 +164,32 @@ CFSocketRef CFSocketCreateConnectedToSocketSignature(CFAllocatorRef allocator, c
 /// An addition and an invalidation may meet: whichever of `schedule` and `cancel` is last finds the source invalid or the member.
 static void schedule(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
     CFSocketRef s = info;
-    pthread_mutex_lock(&cf__sockets_lock);
+    lock_take(&cf__sockets_lock);
     if (s->native >= 0 && s->source && CFRunLoopSourceIsValid(s->source))
         cf__socket_join(s, cf__core_of_loop(loop), cf__mode_name(mode), cf__order(CFRunLoopSourceGetOrder(s->source)));
-    pthread_mutex_unlock(&cf__sockets_lock);
+    lock_give(&cf__sockets_lock);
 }
 
 /// A removal that has not ended the membership yet waits for the lock, and finds the member.
 void cf__socket_try_again(CFTypeRef object, CFRunLoopRef loop, CFRunLoopMode mode) {
     CFSocketRef s = (CFSocketRef)(uintptr_t)object;
-    pthread_mutex_lock(&cf__sockets_lock);
+    lock_take(&cf__sockets_lock);
     if (s->native >= 0 && s->source && CFRunLoopContainsSource(loop, s->source, mode))
         cf__socket_join(s, cf__core_of_loop(loop), cf__mode_name(mode), cf__order(CFRunLoopSourceGetOrder(s->source)));
-    pthread_mutex_unlock(&cf__sockets_lock);
+    lock_give(&cf__sockets_lock);
 }
 
 static void cancel(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
-    pthread_mutex_lock(&cf__sockets_lock);
+    lock_take(&cf__sockets_lock);
     cf__socket_leave(info, cf__core_of_loop(loop), cf__mode_name(mode));
-    pthread_mutex_unlock(&cf__sockets_lock);
+    lock_give(&cf__sockets_lock);
 }
 
 static void perform(void *info) {
     CFSocketRef s = info;
-    pthread_mutex_lock(&cf__sockets_lock);
+    lock_take(&cf__sockets_lock);
     bool is_ready = s->is_always_ready;
-    pthread_mutex_unlock(&cf__sockets_lock);
+    lock_give(&cf__sockets_lock);
     if (is_ready) {
         cf__socket_serve(s, EPOLLIN | EPOLLOUT);
         return;
@@ -221,13 +217,13 @@ CFRunLoopSourceRef CFSocketCreateRunLoopSource(CFAllocatorRef allocator, CFSocke
     context.cancel = cancel;
     context.perform = perform;
     CFRunLoopSourceRef old = NULL, source = NULL;
-    pthread_mutex_lock(&cf__sockets_lock);
+    lock_take(&cf__sockets_lock);
     if (s->native >= 0 && (!s->source || !CFRunLoopSourceIsValid(s->source))) {
         old = s->source;
         s->source = CFRunLoopSourceCreate(allocator, order, &context);
     }
     source = s->source ? (CFRunLoopSourceRef)(uintptr_t)CFRetain(s->source) : NULL;
-    pthread_mutex_unlock(&cf__sockets_lock);
+    lock_give(&cf__sockets_lock);
     CFRelease(old);
     return source;
 }
@@ -237,10 +233,10 @@ CFRunLoopSourceRef CFSocketCreateRunLoopSource(CFAllocatorRef allocator, CFSocke
 void CFSocketInvalidate(CFSocketRef s) {
     if (!CF_IS(s, CF_TYPE_SOCKET))
         return;
-    pthread_mutex_lock(&cf__sockets_lock);
+    lock_take(&cf__sockets_lock);
     int descriptor = s->native;
     if (descriptor < 0) {
-        pthread_mutex_unlock(&cf__sockets_lock);
+        lock_give(&cf__sockets_lock);
         return;
     }
     while (s->members)
@@ -254,7 +250,7 @@ void CFSocketInvalidate(CFSocketRef s) {
     bool is_idle = s->callouts == 0, closes = s->flags & kCFSocketCloseOnInvalidate;
     bool closes_now = closes && (is_idle || cf__socket_is_called_here(s));
     s->closing = closes && !closes_now ? descriptor : -1;
-    pthread_mutex_unlock(&cf__sockets_lock);
+    lock_give(&cf__sockets_lock);
     CFRunLoopSourceInvalidate(source);
     if (closes_now)
         close(descriptor);
@@ -289,52 +285,52 @@ void CFSocketEnableCallBacks(CFSocketRef s, CFOptionFlags callBackTypes) {
     if (!CF_IS(s, CF_TYPE_SOCKET))
         return;
     CFOptionFlags types = own_types(s, callBackTypes);
-    pthread_mutex_lock(&cf__sockets_lock);
+    lock_take(&cf__sockets_lock);
     s->disabled &= ~types;
     enable(s, types);
-    pthread_mutex_unlock(&cf__sockets_lock);
+    lock_give(&cf__sockets_lock);
 }
 
 void CFSocketDisableCallBacks(CFSocketRef s, CFOptionFlags callBackTypes) {
     if (!CF_IS(s, CF_TYPE_SOCKET))
         return;
     CFOptionFlags types = own_types(s, callBackTypes);
-    pthread_mutex_lock(&cf__sockets_lock);
+    lock_take(&cf__sockets_lock);
     s->disabled |= types;
     s->enabled &= ~types;
     cf__socket_watch(s);
-    pthread_mutex_unlock(&cf__sockets_lock);
+    lock_give(&cf__sockets_lock);
 }
 
 void cf__socket_enable_again(CFSocketRef s, CFOptionFlags types) {
-    pthread_mutex_lock(&cf__sockets_lock);
+    lock_take(&cf__sockets_lock);
     enable(s, types & ~s->disabled);
-    pthread_mutex_unlock(&cf__sockets_lock);
+    lock_give(&cf__sockets_lock);
 }
 
 CFOptionFlags CFSocketGetSocketFlags(CFSocketRef s) {
     if (!CF_IS(s, CF_TYPE_SOCKET))
         return 0;
-    pthread_mutex_lock(&cf__sockets_lock);
+    lock_take(&cf__sockets_lock);
     CFOptionFlags flags = s->flags;
-    pthread_mutex_unlock(&cf__sockets_lock);
+    lock_give(&cf__sockets_lock);
     return flags;
 }
 
 void CFSocketSetSocketFlags(CFSocketRef s, CFOptionFlags flags) {
     if (!CF_IS(s, CF_TYPE_SOCKET))
         return;
-    pthread_mutex_lock(&cf__sockets_lock);
+    lock_take(&cf__sockets_lock);
     s->flags = flags & 0xff;
-    pthread_mutex_unlock(&cf__sockets_lock);
+    lock_give(&cf__sockets_lock);
 }
 
 CFSocketNativeHandle CFSocketGetNative(CFSocketRef s) {
     if (!CF_IS(s, CF_TYPE_SOCKET))
         return -1;
-    pthread_mutex_lock(&cf__sockets_lock);
+    lock_take(&cf__sockets_lock);
     int native = s->native;
-    pthread_mutex_unlock(&cf__sockets_lock);
+    lock_give(&cf__sockets_lock);
     return native;
 }
 
@@ -342,8 +338,8 @@ void CFSocketGetContext(CFSocketRef s, CFSocketContext *context) {
     if (!CF_IS(s, CF_TYPE_SOCKET) || !context)
         return;
     *context = s->context;
-    pthread_mutex_lock(&cf__sockets_lock);
+    lock_take(&cf__sockets_lock);
     if (s->context_is_released)
         context->info = NULL;
-    pthread_mutex_unlock(&cf__sockets_lock);
+    lock_give(&cf__sockets_lock);
 }

@@ -51,7 +51,7 @@ struct __CFSocket {
 
 /// One lock for all sockets, their sets and the table of descriptors, since a socket may be in sets of several loops and a set
 /// reports sockets by the numbers of their descriptors. No user code runs under it, and nothing that waits.
-extern pthread_mutex_t cf__sockets_lock;
+extern struct lock cf__sockets_lock;
 
 //===-- socket.c -----------------------------------------------------------------------------------------------------===//
 

@@ -28,7 +28,7 @@ static bool is_enabled_again(CFSocketRef s, CFOptionFlags type) {
 
 /// The descriptor, if a callback of this type is to be made. Otherwise -1.
 static int begin(CFSocketRef s, CFOptionFlags type) {
-    pthread_mutex_lock(&cf__sockets_lock);
+    lock_take(&cf__sockets_lock);
     int native = s->enabled & type ? s->native : -1;
     if (native >= 0) {
         bool takes = type == CF_SOCKET_INPUT && input_of(s) != kCFSocketReadCallBack;
@@ -37,13 +37,13 @@ static int begin(CFSocketRef s, CFOptionFlags type) {
         s->caller = s->callouts == 0 || s->caller == &this_thread ? &this_thread : NULL;
         s->callouts++;
     }
-    pthread_mutex_unlock(&cf__sockets_lock);
+    lock_give(&cf__sockets_lock);
     return native;
 }
 
 /// If the socket was invalidated during the call-out, the last call-out closes the descriptor and releases the context.
 static void end(CFSocketRef s, CFOptionFlags type, bool can_repeat) {
-    pthread_mutex_lock(&cf__sockets_lock);
+    lock_take(&cf__sockets_lock);
     if (!can_repeat)
         s->enabled &= ~type;
     else if (s->native >= 0 && is_enabled_again(s, type))
@@ -51,7 +51,7 @@ static void end(CFSocketRef s, CFOptionFlags type, bool can_repeat) {
     cf__socket_watch(s);
     bool releases = --s->callouts == 0 && s->context_is_released;
     int descriptor = releases ? s->closing : -1;
-    pthread_mutex_unlock(&cf__sockets_lock);
+    lock_give(&cf__sockets_lock);
     if (descriptor >= 0)
         close(descriptor);
     if (releases && s->context.release)
@@ -80,18 +80,18 @@ static bool tried_to_connect(CFSocketRef s, int native, SInt32 error) {
 static bool tell_connect(CFSocketRef s, int native) {
     int error = 0;
     socklen_t size = sizeof error;
-    pthread_mutex_lock(&cf__sockets_lock);
+    lock_take(&cf__sockets_lock);
     bool leaves_errors = s->flags & kCFSocketLeaveErrors;
-    pthread_mutex_unlock(&cf__sockets_lock);
+    lock_give(&cf__sockets_lock);
     if (!leaves_errors && getsockopt(native, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
         error = 0;
     if (!leaves_errors && !tried_to_connect(s, native, error))
         return true;
-    pthread_mutex_lock(&cf__sockets_lock);
+    lock_take(&cf__sockets_lock);
     s->connect_was_told = true;
     if (error && !is_enabled_again(s, CF_SOCKET_WRITE))
         s->enabled &= ~(CFOptionFlags)CF_SOCKET_WRITE;
-    pthread_mutex_unlock(&cf__sockets_lock);
+    lock_give(&cf__sockets_lock);
     SInt32 code = error;
     call(s, kCFSocketConnectCallBack, NULL, error ? &code : NULL);
     return error == 0;

@@ -275,16 +275,16 @@ static void ask(struct cf_socket_set *set) {
 static void dispatch(runloop_source *core, runloop_readiness events, void *info) {
     (void)core, (void)events;
     struct cf_socket_set *set = info;
-    pthread_mutex_lock(&cf__sockets_lock);
+    lock_take(&cf__sockets_lock);
     ask(set);
     while (set->first) {
         struct cf_socket_member *member = set->first;
         CFSocketRef s = (CFSocketRef)(uintptr_t)CFRetain(member->socket);
         uint32_t reported = dequeue(member);
-        pthread_mutex_unlock(&cf__sockets_lock);
+        lock_give(&cf__sockets_lock);
         cf__socket_serve(s, reported);
         CFRelease(s);
-        pthread_mutex_lock(&cf__sockets_lock);
+        lock_take(&cf__sockets_lock);
     }
-    pthread_mutex_unlock(&cf__sockets_lock);
+    lock_give(&cf__sockets_lock);
 }

@@ -9,7 +9,7 @@
 struct __CFRunLoopSource {
     struct cf_item item;
     _Atomic(runloop_source *) core; ///< changes only in version 1, under lock; one reference, as in all items
-    pthread_mutex_t lock;
+    struct lock lock;
     bool was_invalidated;      ///< lock
     _Atomic bool is_signalled; ///< version 1, whose signal calls nothing, unlike the core's (R72)
     CFIndex order;
@@ -30,7 +30,6 @@ static void release_owner(struct __CFRunLoopSource *source) {
         return;
     if (source->context.v0.release)
         source->context.v0.release(source->context.v0.info);
-    pthread_mutex_destroy(&source->lock);
     free(source);
 }
 
@@ -174,7 +173,6 @@ CFRunLoopSourceRef CFRunLoopSourceCreate(CFAllocatorRef allocator, CFIndex order
     if (!source)
         return NULL;
     cf__item_init(&source->item);
-    pthread_mutex_init(&source->lock, NULL);
     source->order = order;
     // Unknown versions are accepted; none of their callbacks is ever called.
     if (context->version == 0)
@@ -185,7 +183,6 @@ CFRunLoopSourceRef CFRunLoopSourceCreate(CFAllocatorRef allocator, CFIndex order
         memcpy(&source->context.v1, context, offsetof(CFRunLoopSourceContext1, getPort));
     source->core = is_port(source) ? make_port(source, -1) : make_signalled(source);
     if (!source->core) {
-        pthread_mutex_destroy(&source->lock);
         free(source);
         return NULL;
     }
@@ -201,9 +198,9 @@ CFRunLoopSourceRef CFRunLoopSourceCreate(CFAllocatorRef allocator, CFIndex order
 static runloop_source *copy_core(CFRunLoopSourceRef source) {
     if (!is_port(source))
         return runloop_source_retain(source->core);
-    pthread_mutex_lock(&source->lock);
+    lock_take(&source->lock);
     runloop_source *core = runloop_source_retain(source->core);
-    pthread_mutex_unlock(&source->lock);
+    lock_give(&source->lock);
     return core;
 }
 
@@ -212,7 +209,7 @@ static void refresh_port(CFRunLoopSourceRef source) {
     const CFRunLoopSourceContext1 *context = &source->context.v1;
     int port = context->getPort ? context->getPort(context->info) : -1;
     runloop_source *old = NULL;
-    pthread_mutex_lock(&source->lock);
+    lock_take(&source->lock);
     if (!source->was_invalidated && runloop_source_get_descriptor(source->core) != (port < 0 ? -1 : port)) {
         runloop_source *core = make_port(source, port);
         if (core) {
@@ -221,7 +218,7 @@ static void refresh_port(CFRunLoopSourceRef source) {
             source->core = core;
         }
     }
-    pthread_mutex_unlock(&source->lock);
+    lock_give(&source->lock);
     runloop_source_invalidate(old);
     runloop_source_release(old);
 }
@@ -285,10 +282,10 @@ Boolean CFRunLoopSourceIsSignalled(CFRunLoopSourceRef source) {
 void CFRunLoopSourceInvalidate(CFRunLoopSourceRef source) {
     if (!CF_IS(source, CF_TYPE_SOURCE))
         return;
-    pthread_mutex_lock(&source->lock);
+    lock_take(&source->lock);
     source->was_invalidated = true;
     runloop_source *core = runloop_source_retain(source->core);
-    pthread_mutex_unlock(&source->lock);
+    lock_give(&source->lock);
     runloop_source_invalidate(core);
     runloop_source_release(core);
 }

@@ -12,7 +12,7 @@ struct __CFRunLoopTimer {
     CFRunLoopTimerContext context;
     CFTimeInterval interval;
     CFIndex order;
-    pthread_mutex_t lock;    ///< guards the dates, and is held while they are passed to the core
+    struct lock lock;        ///< guards the dates, and is held while they are passed to the core
     CFAbsoluteTime given;    ///< the date as it was set
     int64_t set_ns;          ///< the instant to which the core timer was set
     CFAbsoluteTime set_date; ///< the date of that instant: `given`, or the time of the call if `given` was past then
@@ -23,7 +23,7 @@ struct __CFRunLoopTimer {
 
 /// Timers that were given a date in the past: only they know which date the getter of their mode returns.
 static struct __CFRunLoopTimer *past_timers;
-static pthread_mutex_t past_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct lock past_lock;
 static _Thread_local char this_thread;
 
 CFTypeID CFRunLoopTimerGetTypeID(void) {
@@ -51,17 +51,12 @@ static void add_to_past(struct __CFRunLoopTimer *timer) {
     past_timers = timer;
 }
 
-void cf__timers_after_fork(void) {
-    pthread_mutex_init(&past_lock, NULL);
-}
-
 static void release_owner(struct __CFRunLoopTimer *timer) {
     if (!cf__item_release(&timer->item))
         return;
-    pthread_mutex_lock(&past_lock);
+    lock_take(&past_lock);
     remove_from_past(timer);
-    pthread_mutex_unlock(&past_lock);
-    pthread_mutex_destroy(&timer->lock);
+    lock_give(&past_lock);
     free(timer);
 }
 
@@ -122,14 +117,14 @@ static void assign_date(struct __CFRunLoopTimer *timer, CFAbsoluteTime date) {
     int64_t due_ns = cf__instant_of_date(given), now_ns = runloop_now_ns();
     bool is_past = due_ns <= now_ns;
     // The lock is needed for a future date, too: other timers change the links of this one.
-    pthread_mutex_lock(&past_lock);
+    lock_take(&past_lock);
     remove_from_past(timer);
     timer->given = given;
     timer->set_ns = is_past ? now_ns : due_ns;
     timer->set_date = is_past ? cf__date_of_instant(now_ns) : given;
     if (is_past)
         add_to_past(timer);
-    pthread_mutex_unlock(&past_lock);
+    lock_give(&past_lock);
 }
 
 CFRunLoopTimerRef CFRunLoopTimerCreate(CFAllocatorRef allocator, CFAbsoluteTime fireDate, CFTimeInterval interval,
@@ -140,7 +135,6 @@ CFRunLoopTimerRef CFRunLoopTimerCreate(CFAllocatorRef allocator, CFAbsoluteTime 
     if (!timer)
         return NULL;
     cf__item_init(&timer->item);
-    pthread_mutex_init(&timer->lock, NULL);
     timer->interval = interval > 0 ? interval : 0;
     assign_date(timer, fireDate);
     struct runloop_timer_config config = {.order = cf__order(order),
@@ -200,35 +194,35 @@ Boolean CFRunLoopTimerIsValid(CFRunLoopTimerRef timer) {
 CFAbsoluteTime CFRunLoopTimerGetNextFireDate(CFRunLoopTimerRef timer) {
     if (!CF_IS(timer, CF_TYPE_TIMER))
         return 0;
-    pthread_mutex_lock(&timer->lock);
+    lock_take(&timer->lock);
     int64_t due_ns = runloop_timer_get_fire_date(timer->core);
     CFAbsoluteTime date = timer->given;
     if (due_ns == RUNLOOP_NEVER)
         date = 0;
     else if (due_ns != timer->set_ns)
         date = timer->set_date + (double)(due_ns - timer->set_ns) / 1e9;
-    pthread_mutex_unlock(&timer->lock);
+    lock_give(&timer->lock);
     return date;
 }
 
 void CFRunLoopTimerSetNextFireDate(CFRunLoopTimerRef timer, CFAbsoluteTime fireDate) {
     if (!CF_IS(timer, CF_TYPE_TIMER))
         return;
-    pthread_mutex_lock(&timer->lock);
+    lock_take(&timer->lock);
     assign_date(timer, fireDate);
     runloop_timer_set_fire_date(timer->core, timer->set_ns);
-    pthread_mutex_unlock(&timer->lock);
+    lock_give(&timer->lock);
 }
 
 /// The date of an instant at which a timer is due: the date that this timer was given.
 static CFAbsoluteTime date_of_instant(int64_t instant_ns) {
     CFAbsoluteTime date = cf__date_of_instant(instant_ns);
-    pthread_mutex_lock(&past_lock);
+    lock_take(&past_lock);
     for (const struct __CFRunLoopTimer *timer = past_timers; timer; timer = timer->next_past) {
         if (timer->set_ns == instant_ns)
             date = timer->given;
     }
-    pthread_mutex_unlock(&past_lock);
+    lock_give(&past_lock);
     return date;
 }
 
