@@ -94,7 +94,32 @@ static inline bool cf__is(CFTypeRef object, enum cf_type type, const char *calle
 }
 #define CF_IS(object, type) cf__is(object, type, __func__)
 
-//===-- strings (string.c, encoding.c, constant.c, builder.c, format.c) ----------------------------------------------===//
+//===-- tables of texts (table.c) ------------------------------------------------------------------------------------===//
+
+enum { CF_TABLE_BUCKETS = 64 };
+
+struct cf_entry {
+    struct cf_entry *next;
+    const char *text;   ///< lives as long as the process
+    CFStringRef string; ///< never released
+};
+
+/// A table that only grows; all zeros at first.
+struct cf_table {
+    struct cf_entry *_Atomic buckets[CF_TABLE_BUCKETS]; ///< atomic; written under the lock
+    struct lock lock;
+};
+
+/// Sets the text and the string of a new entry, under the table's lock. False when memory ran out.
+typedef bool (*cf_make_entry)(struct cf_entry *entry, const char *text, CFStringRef string);
+
+/// NULL if there is none.
+const struct cf_entry *cf__table_find(const struct cf_table *table, const char *text);
+/// A new entry is made from the text and `string`. NULL when memory ran out.
+const struct cf_entry *cf__table_find_or_make(struct cf_table *table, const char *text, cf_make_entry make,
+                                              CFStringRef string);
+
+//===-- strings (string.c, encoding.c, builder.c, format.c) ----------------------------------------------------------===//
 
 /// The text of a string, wherever it is stored. Narrow text is ASCII and ends with a zero byte.
 struct cf_text {
@@ -112,8 +137,6 @@ CFStringRef cf__string_create(const struct cf_text *text);
 CFStringRef cf__string_from_utf8(const char *utf8);
 /// malloc'ed; NULL when memory ran out.
 char *cf__string_copy_utf8(CFStringRef string);
-/// The object for a string literal with the magic letters. NULL when memory ran out.
-CFStringRef cf__constant_of_literal(CFTypeRef literal);
 
 /// Decodes to UTF-16 units, malloc'ed. False: not text in that encoding, or memory ran out.
 bool cf__decode(const UInt8 *bytes, CFIndex count, CFStringEncoding encoding, UniChar **units, CFIndex *length);

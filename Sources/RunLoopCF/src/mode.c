@@ -1,20 +1,11 @@
 // mode.c — names of modes: string objects in this layer, text in the core.
 //
 // Callbacks get the string object with which the mode was first used, so that a program may compare its address with that of the
-// constant that it passed. The table only grows, so it can be read without the lock.
+// constant that it passed.
 
 #include "internal.h"
 
-enum { BUCKETS = 64 };
-
-struct name {
-    struct name *next;
-    const char *text; ///< from the core's table: equal names, equal pointers
-    CFStringRef string;
-};
-
-static struct name *_Atomic buckets[BUCKETS];
-static struct lock lock;
+static struct cf_table names;
 
 struct constant_name {
     struct cf_object object;
@@ -31,56 +22,28 @@ static struct constant_name common_modes = {
 const CFRunLoopMode kCFRunLoopDefaultMode = (CFStringRef)(const void *)&default_mode;
 const CFRunLoopMode kCFRunLoopCommonModes = (CFStringRef)(const void *)&common_modes;
 
-static size_t bucket_of(const char *text) {
-    size_t hash = 5381;
-    for (; *text; text++)
-        hash = hash * 33 + (unsigned char)*text;
-    return hash % BUCKETS;
-}
-
-static struct name *find(const char *text) {
-    struct name *name = atomic_load_explicit(&buckets[bucket_of(text)], memory_order_acquire);
-    while (name && name->text != text && strcmp(name->text, text) != 0)
-        name = name->next;
-    return name;
-}
-
-/// HOLDS: lock.
-static struct name *make(const char *text, CFStringRef string) {
-    struct name *name = malloc(sizeof *name);
-    const char *interned = name ? runloop_mode_name(text) : NULL;
-    if (interned && strcmp(interned, RUNLOOP_DEFAULT_MODE) == 0)
+/// The text of an entry is that of the core's table: equal names, equal pointers.
+static bool make(struct cf_entry *entry, const char *text, CFStringRef string) {
+    entry->text = runloop_mode_name(text);
+    if (!entry->text)
+        return false;
+    if (strcmp(entry->text, RUNLOOP_DEFAULT_MODE) == 0)
         string = kCFRunLoopDefaultMode;
-    else if (interned && strcmp(interned, RUNLOOP_COMMON_MODES) == 0)
+    else if (strcmp(entry->text, RUNLOOP_COMMON_MODES) == 0)
         string = kCFRunLoopCommonModes;
-    CFStringRef kept = !interned ? NULL : string ? CFRetain(string) : cf__string_from_utf8(interned);
-    if (!kept) {
-        free(name);
-        return NULL;
-    }
-    struct name *_Atomic *bucket = &buckets[bucket_of(interned)];
-    *name = (struct name){atomic_load_explicit(bucket, memory_order_relaxed), interned, kept};
-    atomic_store_explicit(bucket, name, memory_order_release);
-    return name;
+    entry->string = string ? CFRetain(string) : cf__string_from_utf8(entry->text);
+    return entry->string;
 }
 
-/// If the name is new, `string` is stored as its string object and never released. NULL: an object is made from the text.
-static struct name *find_or_make(const char *text, CFStringRef string) {
-    struct name *name = find(text);
-    if (name)
-        return name;
-    lock_take(&lock);
-    name = find(text);
-    if (!name)
-        name = make(text, string);
-    lock_give(&lock);
-    return name;
+/// If the name is new, `string` is stored as its string object. NULL: an object is made from the text.
+static const struct cf_entry *find_or_make(const char *text, CFStringRef string) {
+    return cf__table_find_or_make(&names, text, make, string);
 }
 
 /// A string that is not ASCII is always entered in the table, since its UTF-8 text must be stored somewhere.
-static struct name *name_of_wide(CFStringRef mode) {
+static const struct cf_entry *name_of_wide(CFStringRef mode) {
     char *utf8 = cf__string_copy_utf8(mode);
-    struct name *name = utf8 ? find_or_make(utf8, mode) : NULL;
+    const struct cf_entry *name = utf8 ? find_or_make(utf8, mode) : NULL;
     free(utf8);
     return name;
 }
@@ -91,7 +54,7 @@ const char *cf__mode_text(CFStringRef mode) {
     if (!CF_IS(mode, CF_TYPE_STRING))
         return NULL;
     struct cf_text text = cf__text(mode);
-    struct name *name = text.is_wide ? name_of_wide(mode) : find(text.units);
+    const struct cf_entry *name = text.is_wide ? name_of_wide(mode) : cf__table_find(&names, text.units);
     return name ? name->text : text.is_wide ? NULL : text.units;
 }
 
@@ -99,11 +62,11 @@ const char *cf__mode_name(CFStringRef mode) {
     if (!CF_IS(mode, CF_TYPE_STRING))
         return NULL;
     struct cf_text text = cf__text(mode);
-    struct name *name = text.is_wide ? name_of_wide(mode) : find_or_make(text.units, mode);
+    const struct cf_entry *name = text.is_wide ? name_of_wide(mode) : find_or_make(text.units, mode);
     return name ? name->text : NULL;
 }
 
 CFStringRef cf__mode_string(const char *text) {
-    struct name *name = text ? find_or_make(text, NULL) : NULL;
+    const struct cf_entry *name = text ? find_or_make(text, NULL) : NULL;
     return name ? name->string : NULL;
 }

@@ -1,4 +1,4 @@
-// string.c — immutable strings: ASCII is stored as bytes, other text as UTF-16 units. Creating, copying, reading, comparing.
+// string.c — immutable strings: ASCII is stored as bytes, other text as UTF-16 units. Creating, copying, reading; constants.
 
 #include "internal.h"
 
@@ -82,13 +82,15 @@ static CFIndex ascii_length(const char *text) {
     return length;
 }
 
+static CFStringRef constant(const char *text);
+
 struct cf_text cf__text(CFStringRef string) {
     if (cf__is_literal(string)) {
         const char *letters = (const char *)string + CF_LITERAL_MAGIC_SIZE;
         CFIndex length = ascii_length(letters);
         if (length >= 0)
             return (struct cf_text){letters, length, false};
-        string = cf__constant_of_literal(string);
+        string = constant(letters);
         if (!string)
             return (struct cf_text){"", 0, false};
     }
@@ -157,6 +159,32 @@ CFStringRef CFStringCreateWithCString(CFAllocatorRef alloc, const char *cStr, CF
 
 CFStringRef cf__string_from_utf8(const char *utf8) {
     return CFStringCreateWithCString(NULL, utf8, kCFStringEncodingUTF8);
+}
+
+/// Constant strings: one object for each text, never freed.
+static struct cf_table constants;
+
+static bool make_constant(struct cf_entry *entry, const char *text, CFStringRef string) {
+    entry->text = strdup(text);
+    string = entry->text ? cf__string_from_utf8(text) : NULL;
+    if (entry->text && !string)
+        string = CFStringCreateWithCString(NULL, text, kCFStringEncodingISOLatin1);
+    if (!string) {
+        free((char *)(uintptr_t)entry->text);
+        return false;
+    }
+    atomic_store(&((struct __CFString *)(uintptr_t)string)->object.references, CF_UNCOUNTED);
+    entry->string = string;
+    return true;
+}
+
+static CFStringRef constant(const char *text) {
+    const struct cf_entry *entry = cf__table_find_or_make(&constants, text, make_constant, NULL);
+    return entry ? entry->string : NULL;
+}
+
+CFStringRef __CFStringMakeConstantString(const char *cStr) {
+    return cStr ? constant(cStr) : NULL;
 }
 
 CFStringRef CFStringCreateWithFileSystemRepresentation(CFAllocatorRef alloc, const char *buffer) {
