@@ -1,6 +1,7 @@
 // socket.h — what the files about sockets use from each other.
 //
-// socket.c has a socket's life, socket_set.c waits for sockets, socket_callout.c calls back, socket_transfer.c connects and sends.
+// From the bottom to the top: socket.c has the table of sockets, socket_set.c waits for them, socket_callout.c calls back,
+// socket_transfer.c connects and sends, socket_create.c makes sockets and their sources.
 #ifndef RUNLOOP_CF_SOCKET_H
 #define RUNLOOP_CF_SOCKET_H
 
@@ -30,6 +31,7 @@ struct __CFSocket {
     struct cf_object object;
     CFOptionFlags types; ///< constant, as all fields until the lock is named
     CFSocketCallBack callout;
+    void (*serve)(CFSocketRef s, uint32_t events); ///< calls back for what its set was told (socket_callout.c)
     CFSocketContext context;
     bool is_connection; ///< a stream, whose data ends; not datagrams
 
@@ -57,10 +59,12 @@ extern struct lock cf__sockets_lock;
 
 /// HOLDS: the sockets' lock. The valid socket of a descriptor, if that has the serial number or that is 0.
 CFSocketRef cf__socket_of_native(int native, uint32_t serial);
-/// Without the lock. The socket joins a set that it could not join before, or is watched there, if its source is still in the mode.
-void cf__socket_try_again(CFTypeRef s, CFRunLoopRef loop, CFRunLoopMode mode);
-/// Enables those of the types that are not disabled by the program, since the descriptor can now do more.
-void cf__socket_enable_again(CFSocketRef s, CFOptionFlags types);
+/// HOLDS: the sockets' lock. From now on it is the socket of its descriptor, which has none. False when memory ran out.
+bool cf__socket_enter(CFSocketRef s);
+/// HOLDS: the sockets' lock. The caller releases the table's reference.
+void cf__socket_forget(int native);
+/// NULL if there is none or when memory ran out.
+CFDataRef cf__socket_peer_address(int native);
 
 //===-- socket_set.c -------------------------------------------------------------------------------------------------===//
 
@@ -71,17 +75,14 @@ void cf__socket_leave(CFSocketRef s, runloop *loop, const char *mode);
 void cf__socket_end_member(struct cf_socket_member *member);
 /// HOLDS: the sockets' lock. Makes every set wait for what is enabled; called after each change of that.
 void cf__socket_watch(CFSocketRef s);
+/// Without the lock. The socket joins a set that it could not join before, or is watched there, if its source is still in the mode.
+void cf__socket_try_again(CFTypeRef s, CFRunLoopRef loop, CFRunLoopMode mode);
 
 //===-- socket_callout.c ---------------------------------------------------------------------------------------------===//
 
-/// HOLDS: the sockets' lock. Whether callbacks run, and all of them on the calling thread.
-bool cf__socket_is_called_here(CFSocketRef s);
+/// Enables those of the types that are not disabled by the program, since the descriptor can now do more.
+void cf__socket_enable_again(CFSocketRef s, CFOptionFlags types);
 /// Calls back for EPOLLIN, EPOLLOUT or both, where that is enabled.
 void cf__socket_serve(CFSocketRef s, uint32_t events);
-
-//===-- socket_transfer.c --------------------------------------------------------------------------------------------===//
-
-/// NULL if there is none or when memory ran out.
-CFDataRef cf__socket_peer_address(int native);
 
 #endif // RUNLOOP_CF_SOCKET_H

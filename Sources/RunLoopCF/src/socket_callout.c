@@ -1,4 +1,5 @@
-// socket_callout.c — what a ready socket tells: it is connected, it has input, data or a client, it can be written to.
+// socket_callout.c — the callbacks of a socket: enabled, called, ended by its invalidation. A ready socket reports that it is connected,
+// that it has input, data or a client, that it can be written to.
 //
 // A type is disabled while its callback runs, so that a nested run does not make it again for the same readiness. Data and clients
 // are taken from the descriptor first; their callbacks can be made again at once.
@@ -14,6 +15,52 @@
 enum { CHUNK = 32768, DATAGRAM = 65536 };
 
 static _Thread_local char this_thread;
+
+//===-- enabling -----------------------------------------------------------------------------------------------------===//
+
+/// Those of the types that the socket was created with. Input is all or nothing.
+static CFOptionFlags own_types(CFSocketRef s, CFOptionFlags types) {
+    CFOptionFlags input = types & s->types & CF_SOCKET_INPUT ? CF_SOCKET_INPUT : 0;
+    return input | (types & s->types & CF_SOCKET_OUTPUT);
+}
+
+/// HOLDS: the sockets' lock.
+static void enable(CFSocketRef s, CFOptionFlags types) {
+    if (s->connect_was_told)
+        types &= ~(CFOptionFlags)CF_SOCKET_CONNECT;
+    if (s->native >= 0)
+        s->enabled |= types & s->types;
+    cf__socket_watch(s);
+}
+
+void CFSocketEnableCallBacks(CFSocketRef s, CFOptionFlags callBackTypes) {
+    if (!CF_IS(s, CF_TYPE_SOCKET))
+        return;
+    CFOptionFlags types = own_types(s, callBackTypes);
+    lock_take(&cf__sockets_lock);
+    s->disabled &= ~types;
+    enable(s, types);
+    lock_give(&cf__sockets_lock);
+}
+
+void CFSocketDisableCallBacks(CFSocketRef s, CFOptionFlags callBackTypes) {
+    if (!CF_IS(s, CF_TYPE_SOCKET))
+        return;
+    CFOptionFlags types = own_types(s, callBackTypes);
+    lock_take(&cf__sockets_lock);
+    s->disabled |= types;
+    s->enabled &= ~types;
+    cf__socket_watch(s);
+    lock_give(&cf__sockets_lock);
+}
+
+void cf__socket_enable_again(CFSocketRef s, CFOptionFlags types) {
+    lock_take(&cf__sockets_lock);
+    enable(s, types & ~s->disabled);
+    lock_give(&cf__sockets_lock);
+}
+
+//===-- call-outs ----------------------------------------------------------------------------------------------------===//
 
 static CFOptionFlags input_of(CFSocketRef s) {
     return s->types & CF_SOCKET_INPUT;
@@ -58,13 +105,46 @@ static void end(CFSocketRef s, CFOptionFlags type, bool can_repeat) {
         s->context.release(s->context.info);
 }
 
-bool cf__socket_is_called_here(CFSocketRef s) {
-    return s->callouts > 0 && s->caller == &this_thread;
-}
-
 static void call(CFSocketRef s, CFSocketCallBackType type, CFDataRef address, const void *data) {
     if (s->callout)
         s->callout(s, type, address, data, s->context.info);
+}
+
+//===-- invalidating -------------------------------------------------------------------------------------------------===//
+
+/// HOLDS: the sockets' lock. Whether callbacks run, and all of them on the calling thread.
+static bool is_called_here(CFSocketRef s) {
+    return s->callouts > 0 && s->caller == &this_thread;
+}
+
+void CFSocketInvalidate(CFSocketRef s) {
+    if (!CF_IS(s, CF_TYPE_SOCKET))
+        return;
+    lock_take(&cf__sockets_lock);
+    int descriptor = s->native;
+    if (descriptor < 0) {
+        lock_give(&cf__sockets_lock);
+        return;
+    }
+    while (s->members)
+        cf__socket_end_member(s->members);
+    s->enabled = 0;
+    s->native = -1;
+    cf__socket_forget(descriptor);
+    CFRunLoopSourceRef source = s->source;
+    s->source = NULL;
+    s->context_is_released = true;
+    bool is_idle = s->callouts == 0, closes = s->flags & kCFSocketCloseOnInvalidate;
+    bool closes_now = closes && (is_idle || is_called_here(s));
+    s->closing = closes && !closes_now ? descriptor : -1;
+    lock_give(&cf__sockets_lock);
+    CFRunLoopSourceInvalidate(source);
+    if (closes_now)
+        close(descriptor);
+    if (is_idle && s->context.release)
+        s->context.release(s->context.info);
+    CFRelease(source);
+    CFRelease(s);
 }
 
 //===-- connections --------------------------------------------------------------------------------------------------===//

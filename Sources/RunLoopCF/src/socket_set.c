@@ -221,6 +221,15 @@ void cf__socket_leave(CFSocketRef s, runloop *loop, const char *mode) {
         cf__socket_end_member(member);
 }
 
+/// A removal that has not ended the membership yet waits for the lock, and finds the member.
+void cf__socket_try_again(CFTypeRef object, CFRunLoopRef loop, CFRunLoopMode mode) {
+    CFSocketRef s = (CFSocketRef)(uintptr_t)object;
+    lock_take(&cf__sockets_lock);
+    if (s->native >= 0 && s->source && CFRunLoopContainsSource(loop, s->source, mode))
+        cf__socket_join(s, cf__core_of_loop(loop), cf__mode_name(mode), cf__order(CFRunLoopSourceGetOrder(s->source)));
+    lock_give(&cf__sockets_lock);
+}
+
 //===-- the pass -----------------------------------------------------------------------------------------------------===//
 
 /// If a descriptor was closed without invalidating its socket, and a duplicate of it is open, the kernel goes on reporting it, and
@@ -282,7 +291,7 @@ static void dispatch(runloop_source *core, runloop_readiness events, void *info)
         CFSocketRef s = (CFSocketRef)(uintptr_t)CFRetain(member->socket);
         uint32_t reported = dequeue(member);
         lock_give(&cf__sockets_lock);
-        cf__socket_serve(s, reported);
+        s->serve(s, reported);
         CFRelease(s);
         lock_take(&cf__sockets_lock);
     }

@@ -1,4 +1,4 @@
-// socket_transfer.c — what a program does with a socket: binds it, connects it, sends data, asks for addresses. No lock is held.
+// socket_transfer.c — what a program does with a socket: binds it, connects it, sends data. No lock is held.
 
 #include "socket.h"
 
@@ -35,35 +35,7 @@ static const struct sockaddr *address_of(CFDataRef address, socklen_t *size) {
     return *size > 0 ? (const void *)CFDataGetBytePtr(address) : NULL;
 }
 
-//===-- addresses ----------------------------------------------------------------------------------------------------===//
-
-static CFDataRef copy_address(int native, int (*get)(int, struct sockaddr *, socklen_t *)) {
-    struct sockaddr_storage address;
-    socklen_t size = sizeof address;
-    if (native < 0 || get(native, (struct sockaddr *)&address, &size) < 0)
-        return NULL;
-    return CFDataCreate(NULL, (const UInt8 *)&address, (CFIndex)size);
-}
-
-static int get_name(int native, struct sockaddr *address, socklen_t *size) {
-    return getsockname(native, address, size);
-}
-
-static int get_peer(int native, struct sockaddr *address, socklen_t *size) {
-    return getpeername(native, address, size);
-}
-
-CFDataRef cf__socket_peer_address(int native) {
-    return copy_address(native, get_peer);
-}
-
-CFDataRef CFSocketCopyAddress(CFSocketRef s) {
-    return copy_address(CFSocketGetNative(s), get_name);
-}
-
-CFDataRef CFSocketCopyPeerAddress(CFSocketRef s) {
-    return copy_address(CFSocketGetNative(s), get_peer);
-}
+//===-- binding ------------------------------------------------------------------------------------------------------===//
 
 CFSocketError CFSocketSetAddress(CFSocketRef s, CFDataRef address) {
     socklen_t size;
