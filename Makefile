@@ -168,7 +168,7 @@ uninstall: uninstall-$(1)
 $(OUT)/$(1)/%.o: $(2)/src/%.c $(OUT)/flags Makefile
 	@mkdir -p $$(@D)
 	@echo "  CC   $$<"
-	@$$(CC) $$(CPPFLAGS) $$(LIBRARY_CFLAGS) -I$(2)/include $$(CFLAGS) $$(SANITIZE_FLAGS) -MMD -MP -c $$< -o $$@
+	@$$(CC) $$(CPPFLAGS) $$(LIBRARY_CFLAGS) -I$(2)/include -I$(2)/src $$(CFLAGS) $$(SANITIZE_FLAGS) -MMD -MP -c $$< -o $$@
 
 $(OUT)/librunloop-$(1).a: $$($(1)_OBJECTS)
 	@rm -f $$@

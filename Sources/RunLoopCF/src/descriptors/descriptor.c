@@ -1,0 +1,394 @@
+// descriptor.c — CFFileDescriptor: the loop itself watches the descriptor, and each enabling leads to one call-out.
+//
+// Its run loop source is an ordinary signalled source. Through `schedule` and `cancel` it learns the modes and loops to which it belongs.
+// As long as callbacks are enabled, these modes contain a core source for the descriptor, the `watch`. It is replaced when the set
+// of enabled callbacks changes. A regular file can't be watched and is always ready; its source is signalled instead.
+
+#include "loop/loop.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+enum { BOTH = kCFFileDescriptorReadCallBack | kCFFileDescriptorWriteCallBack };
+
+/// The info of a source; the source frees it.
+struct link {
+    CFFileDescriptorRef f; ///< retained
+    CFRunLoopSourceRef source;
+};
+
+struct membership {
+    struct membership *next;
+    CFRunLoopRef loop; ///< lives at least until `cancel`
+    CFStringRef mode;
+};
+
+struct __CFFileDescriptor {
+    struct cf_object object;
+    CFFileDescriptorCallBack callout;
+    CFFileDescriptorContext context;
+    bool closes;
+    struct lock lock; ///< guards all fields below; never held while user code runs
+    int descriptor;   ///< -1 when invalid
+    CFOptionFlags enabled;
+    struct membership *memberships;
+    runloop_source *watch; ///< for the enabled callbacks, in all memberships
+    bool is_always_ready;
+    int callouts;             ///< that are running now
+    const void *caller;       ///< the one thread that runs them; NULL if there are several
+    int closing;              ///< the descriptor that the last of them closes, or -1
+    bool context_is_released; ///< or the last of them will release it
+    struct link *link;        ///< the info of the source, while the source lives
+};
+
+static _Thread_local char this_thread;
+
+CFTypeID CFFileDescriptorGetTypeID(void) {
+    return CF_TYPE_DESCRIPTOR;
+}
+
+//===-- the watch ----------------------------------------------------------------------------------------------------===//
+
+static void ready(runloop_source *core, runloop_readiness events, void *object);
+
+static void release_object(void *object) {
+    CFRelease(object);
+}
+
+static runloop_source *make_watch(CFFileDescriptorRef f) {
+    struct runloop_descriptor_config config = {
+        .context = {.info = f, .release = release_object}, .descriptor = f->descriptor, .ready = ready};
+    if (f->enabled & kCFFileDescriptorReadCallBack)
+        config.events |= RUNLOOP_READABLE;
+    if (f->enabled & kCFFileDescriptorWriteCallBack)
+        config.events |= RUNLOOP_WRITABLE;
+    config.order = cf__order(CFRunLoopSourceGetOrder(f->link->source));
+    runloop_source *watch = NULL;
+    if (runloop_descriptor_source_create(&config, &watch) == 0)
+        CFRetain(f);
+    return watch;
+}
+
+static void try_again(CFTypeRef object, CFRunLoopRef loop, CFRunLoopMode mode);
+
+/// If there is no memory for that either, the source is tried again in each iteration.
+static void retry_later(CFFileDescriptorRef f, CFRunLoopRef loop, CFRunLoopMode mode) {
+    if (cf__retry_later(cf__core_of_loop(loop), cf__mode_name(mode), f, try_again))
+        return;
+    CFRunLoopSourceSignal(f->link->source);
+    CFRunLoopWakeUp(loop);
+}
+
+/// HOLDS: lock. As long as there are memberships there is a source: it lives until all of them have been cancelled.
+static void watch_in(CFFileDescriptorRef f, const struct membership *membership) {
+    int result = -ENOMEM;
+    if (f->watch)
+        result = runloop_add_source(cf__core_of_loop(membership->loop), f->watch, cf__mode_name(membership->mode));
+    f->is_always_ready |= result == -EPERM;
+    if (f->watch && f->is_always_ready) {
+        CFRunLoopSourceSignal(f->link->source);
+        CFRunLoopWakeUp(membership->loop);
+    } else if (f->enabled && f->descriptor >= 0 && (result == -ENOMEM || result == -ENOSPC)) {
+        retry_later(f, membership->loop, membership->mode);
+    }
+}
+
+/// HOLDS: lock. Called when the set of enabled callbacks has changed. The caller releases the old watch after unlocking.
+static runloop_source *renew_watch(CFFileDescriptorRef f) {
+    runloop_source *old = f->watch;
+    f->watch = f->enabled && f->memberships && f->descriptor >= 0 ? make_watch(f) : NULL;
+    // The old one is invalidated first, so that the loop never watches for both.
+    runloop_source_invalidate(old);
+    for (const struct membership *membership = f->memberships; membership; membership = membership->next)
+        watch_in(f, membership);
+    return old;
+}
+
+static void change_enabled(CFFileDescriptorRef f, CFOptionFlags set, CFOptionFlags cleared) {
+    lock_take(&f->lock);
+    CFOptionFlags enabled = (f->enabled | (set & BOTH)) & ~cleared;
+    runloop_source *old = NULL;
+    if (f->descriptor >= 0 && enabled != f->enabled) {
+        f->enabled = enabled;
+        old = renew_watch(f);
+    }
+    lock_give(&f->lock);
+    runloop_source_release(old);
+}
+
+//===-- calling out --------------------------------------------------------------------------------------------------===//
+
+static void release_info(CFFileDescriptorRef f) {
+    if (f->context.release)
+        f->context.release(f->context.info);
+}
+
+/// HOLDS: lock.
+static void begin_callout(CFFileDescriptorRef f) {
+    f->caller = f->callouts == 0 || f->caller == &this_thread ? &this_thread : NULL;
+    f->callouts++;
+}
+
+/// If the descriptor was invalidated during the call-out, the last call-out closes it and releases the context.
+static void end_callout(CFFileDescriptorRef f) {
+    lock_take(&f->lock);
+    bool releases = --f->callouts == 0 && f->context_is_released;
+    int descriptor = releases ? f->closing : -1;
+    lock_give(&f->lock);
+    if (descriptor >= 0)
+        close(descriptor);
+    if (releases)
+        release_info(f);
+}
+
+/// Calls back for those of `types` that are enabled, and disables them first.
+static void call_out(CFFileDescriptorRef f, runloop_source *watch, CFOptionFlags types) {
+    CFRetain(f);
+    lock_take(&f->lock);
+    runloop_source *old = NULL;
+    types &= watch && watch != f->watch ? 0 : f->enabled;
+    if (types) {
+        f->enabled &= ~types;
+        begin_callout(f);
+        old = renew_watch(f);
+    }
+    lock_give(&f->lock);
+    runloop_source_release(old);
+    if (types) {
+        if (f->callout)
+            f->callout(f, types, f->context.info);
+        end_callout(f);
+    }
+    CFRelease(f);
+}
+
+static void ready(runloop_source *core, runloop_readiness events, void *object) {
+    CFOptionFlags types = 0;
+    if (events & ~(runloop_readiness)RUNLOOP_WRITABLE)
+        types |= kCFFileDescriptorReadCallBack;
+    if (events & ~(runloop_readiness)(RUNLOOP_READABLE | RUNLOOP_PRIORITY))
+        types |= kCFFileDescriptorWriteCallBack;
+    call_out(object, core, types);
+}
+
+static void perform(void *info) {
+    CFFileDescriptorRef f = ((struct link *)info)->f;
+    lock_take(&f->lock);
+    bool is_ready = f->is_always_ready;
+    lock_give(&f->lock);
+    if (is_ready) {
+        call_out(f, NULL, BOTH);
+        return;
+    }
+    CFRunLoopRef loop = CFRunLoopGetCurrent();
+    CFRunLoopMode mode = CFRunLoopCopyCurrentMode(loop);
+    if (mode)
+        try_again(f, loop, mode);
+    CFRelease(mode);
+}
+
+//===-- the source ---------------------------------------------------------------------------------------------------===//
+
+/// HOLDS: lock. The old watch, if there is a new one.
+static runloop_source *join(CFFileDescriptorRef f, CFRunLoopRef loop, CFRunLoopMode mode) {
+    struct membership *membership = f->memberships;
+    while (membership && (membership->loop != loop || !CFEqual(membership->mode, mode)))
+        membership = membership->next;
+    if (!membership) {
+        membership = malloc(sizeof *membership);
+        if (!membership) {
+            retry_later(f, loop, mode);
+            return NULL;
+        }
+        *membership = (struct membership){.next = f->memberships, .loop = loop, .mode = CFRetain(mode)};
+        f->memberships = membership;
+    }
+    if (!f->watch)
+        return f->enabled ? renew_watch(f) : NULL;
+    watch_in(f, membership);
+    return NULL;
+}
+
+static void schedule(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
+    CFFileDescriptorRef f = ((struct link *)info)->f;
+    lock_take(&f->lock);
+    runloop_source *old = join(f, loop, mode);
+    lock_give(&f->lock);
+    runloop_source_release(old);
+}
+
+/// A removal that has not ended the membership yet waits for the lock, and finds it.
+static void try_again(CFTypeRef object, CFRunLoopRef loop, CFRunLoopMode mode) {
+    CFFileDescriptorRef f = (CFFileDescriptorRef)(uintptr_t)object;
+    runloop_source *old = NULL;
+    lock_take(&f->lock);
+    if (f->descriptor >= 0 && f->link && CFRunLoopContainsSource(loop, f->link->source, mode))
+        old = join(f, loop, mode);
+    lock_give(&f->lock);
+    runloop_source_release(old);
+}
+
+static void cancel(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
+    CFFileDescriptorRef f = ((struct link *)info)->f;
+    runloop_source *old = NULL;
+    lock_take(&f->lock);
+    struct membership **link = &f->memberships;
+    while (*link && ((*link)->loop != loop || !CFEqual((*link)->mode, mode)))
+        link = &(*link)->next;
+    struct membership *membership = *link;
+    if (membership) {
+        *link = membership->next;
+        if (f->memberships && f->watch)
+            runloop_remove_source(cf__core_of_loop(loop), f->watch, cf__mode_text(mode));
+        else
+            old = renew_watch(f);
+    }
+    lock_give(&f->lock);
+    runloop_source_release(old);
+    if (membership)
+        CFRelease(membership->mode);
+    free(membership);
+}
+
+/// The source is being freed.
+static void free_link(const void *info) {
+    struct link *link = (struct link *)(uintptr_t)info;
+    lock_take(&link->f->lock);
+    if (link->f->link == link)
+        link->f->link = NULL;
+    lock_give(&link->f->lock);
+    CFRelease(link->f);
+    free(link);
+}
+
+/// HOLDS: lock. The source, retained. NULL if nothing references it and no loop contains it: then it is about to be freed.
+static CFRunLoopSourceRef copy_source(CFFileDescriptorRef f) {
+    CFRunLoopSourceRef source = f->link ? f->link->source : NULL;
+    if (!source || cf__retain_if_referenced(source))
+        return source;
+    return f->memberships ? (CFRunLoopSourceRef)(uintptr_t)CFRetain(source) : NULL;
+}
+
+/// HOLDS: lock.
+static CFRunLoopSourceRef make_source(CFAllocatorRef allocator, CFFileDescriptorRef f, CFIndex order) {
+    struct link *link = malloc(sizeof *link);
+    if (!link)
+        return NULL;
+    CFRunLoopSourceContext context = {.info = link, .release = free_link};
+    context.schedule = schedule;
+    context.cancel = cancel;
+    context.perform = perform;
+    *link = (struct link){.f = f, .source = CFRunLoopSourceCreate(allocator, order, &context)};
+    if (!link->source) {
+        free(link);
+        return NULL;
+    }
+    CFRetain(f);
+    f->link = link;
+    return link->source;
+}
+
+CFRunLoopSourceRef CFFileDescriptorCreateRunLoopSource(CFAllocatorRef allocator, CFFileDescriptorRef f, CFIndex order) {
+    if (!CF_IS(f, CF_TYPE_DESCRIPTOR))
+        return NULL;
+    CFRunLoopSourceRef source = NULL;
+    lock_take(&f->lock);
+    if (f->descriptor >= 0) {
+        source = copy_source(f);
+        if (!source)
+            source = make_source(allocator, f, order);
+    }
+    lock_give(&f->lock);
+    return source;
+}
+
+//===-- life ---------------------------------------------------------------------------------------------------------===//
+
+static void finalize(CFTypeRef object) {
+    CFFileDescriptorRef f = (CFFileDescriptorRef)(uintptr_t)object;
+    CFFileDescriptorInvalidate(f);
+    free(f);
+}
+
+static const struct cf_class class = {.type = CF_TYPE_DESCRIPTOR, .finalize = finalize};
+
+CFFileDescriptorRef CFFileDescriptorCreate(CFAllocatorRef allocator, CFFileDescriptorNativeDescriptor fd,
+                                           Boolean closeOnInvalidate, CFFileDescriptorCallBack callout,
+                                           const CFFileDescriptorContext *context) {
+    (void)allocator;
+    CFFileDescriptorRef f = fd < 0 ? NULL : cf__new(&class, sizeof *f);
+    if (!f)
+        return NULL;
+    f->descriptor = fd;
+    f->closes = closeOnInvalidate;
+    f->callout = callout;
+    if (context) {
+        f->context = *context;
+        if (context->retain)
+            f->context.info = context->retain(context->info);
+    }
+    return f;
+}
+
+/// Closes the descriptor at once, or right after a callback that another thread is running, since that may be using it.
+void CFFileDescriptorInvalidate(CFFileDescriptorRef f) {
+    if (!CF_IS(f, CF_TYPE_DESCRIPTOR))
+        return;
+    lock_take(&f->lock);
+    int descriptor = f->descriptor;
+    if (descriptor < 0) {
+        lock_give(&f->lock);
+        return;
+    }
+    f->descriptor = -1;
+    f->enabled = 0;
+    runloop_source *old = renew_watch(f);
+    CFRunLoopSourceRef source = copy_source(f);
+    f->context_is_released = true;
+    bool is_idle = f->callouts == 0, closes = f->closes && (is_idle || f->caller == &this_thread);
+    f->closing = f->closes && !closes ? descriptor : -1;
+    lock_give(&f->lock);
+    runloop_source_release(old);
+    if (source)
+        CFRunLoopSourceInvalidate(source);
+    CFRelease(source);
+    if (closes)
+        close(descriptor);
+    if (is_idle)
+        release_info(f);
+}
+
+Boolean CFFileDescriptorIsValid(CFFileDescriptorRef f) {
+    return CFFileDescriptorGetNativeDescriptor(f) >= 0;
+}
+
+//===-- callbacks and getters ----------------------------------------------------------------------------------------===//
+
+void CFFileDescriptorEnableCallBacks(CFFileDescriptorRef f, CFOptionFlags callBackTypes) {
+    if (CF_IS(f, CF_TYPE_DESCRIPTOR))
+        change_enabled(f, callBackTypes, 0);
+}
+
+void CFFileDescriptorDisableCallBacks(CFFileDescriptorRef f, CFOptionFlags callBackTypes) {
+    if (CF_IS(f, CF_TYPE_DESCRIPTOR))
+        change_enabled(f, 0, callBackTypes);
+}
+
+CFFileDescriptorNativeDescriptor CFFileDescriptorGetNativeDescriptor(CFFileDescriptorRef f) {
+    if (!CF_IS(f, CF_TYPE_DESCRIPTOR))
+        return -1;
+    lock_take(&f->lock);
+    int descriptor = f->descriptor;
+    lock_give(&f->lock);
+    return descriptor;
+}
+
+void CFFileDescriptorGetContext(CFFileDescriptorRef f, CFFileDescriptorContext *context) {
+    if (!CF_IS(f, CF_TYPE_DESCRIPTOR) || !context)
+        return;
+    *context = f->context;
+    lock_take(&f->lock);
+    if (f->context_is_released)
+        context->info = NULL;
+    lock_give(&f->lock);
+}

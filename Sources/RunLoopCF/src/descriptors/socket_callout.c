@@ -1,0 +1,267 @@
+// socket_callout.c — the callbacks of a socket: enabled, called, ended by its invalidation. A ready socket reports that it is connected,
+// that it has input, data or a client, that it can be written to.
+//
+// A type is disabled while its callback runs, so that a nested run does not make it again for the same readiness. Data and clients
+// are taken from the descriptor first; their callbacks can be made again at once.
+
+#include "descriptors/socket.h"
+#include "values/values.h"
+
+#include <errno.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { CHUNK = 32768, DATAGRAM = 65536 };
+
+static _Thread_local char this_thread;
+
+//===-- enabling -----------------------------------------------------------------------------------------------------===//
+
+/// Those of the types that the socket was created with. Input is all or nothing.
+static CFOptionFlags own_types(CFSocketRef s, CFOptionFlags types) {
+    CFOptionFlags input = types & s->types & CF_SOCKET_INPUT ? CF_SOCKET_INPUT : 0;
+    return input | (types & s->types & CF_SOCKET_OUTPUT);
+}
+
+/// HOLDS: the sockets' lock.
+static void enable(CFSocketRef s, CFOptionFlags types) {
+    if (s->connect_was_told)
+        types &= ~(CFOptionFlags)CF_SOCKET_CONNECT;
+    if (s->native >= 0)
+        s->enabled |= types & s->types;
+    cf__socket_watch(s);
+}
+
+void CFSocketEnableCallBacks(CFSocketRef s, CFOptionFlags callBackTypes) {
+    if (!CF_IS(s, CF_TYPE_SOCKET))
+        return;
+    CFOptionFlags types = own_types(s, callBackTypes);
+    lock_take(&cf__sockets_lock);
+    s->disabled &= ~types;
+    enable(s, types);
+    lock_give(&cf__sockets_lock);
+}
+
+void CFSocketDisableCallBacks(CFSocketRef s, CFOptionFlags callBackTypes) {
+    if (!CF_IS(s, CF_TYPE_SOCKET))
+        return;
+    CFOptionFlags types = own_types(s, callBackTypes);
+    lock_take(&cf__sockets_lock);
+    s->disabled |= types;
+    s->enabled &= ~types;
+    cf__socket_watch(s);
+    lock_give(&cf__sockets_lock);
+}
+
+void cf__socket_enable_again(CFSocketRef s, CFOptionFlags types) {
+    lock_take(&cf__sockets_lock);
+    enable(s, types & ~s->disabled);
+    lock_give(&cf__sockets_lock);
+}
+
+//===-- call-outs ----------------------------------------------------------------------------------------------------===//
+
+static CFOptionFlags input_of(CFSocketRef s) {
+    return s->types & CF_SOCKET_INPUT;
+}
+
+static bool is_enabled_again(CFSocketRef s, CFOptionFlags type) {
+    if (type == CF_SOCKET_CONNECT || s->disabled & type)
+        return false;
+    CFOptionFlags flag = type == CF_SOCKET_INPUT ? input_of(s) : type;
+    return (s->flags & flag) == flag;
+}
+
+/// The descriptor, if a callback of this type is to be made. Otherwise -1.
+static int begin(CFSocketRef s, CFOptionFlags type) {
+    lock_take(&cf__sockets_lock);
+    int native = s->enabled & type ? s->native : -1;
+    if (native >= 0) {
+        bool takes = type == CF_SOCKET_INPUT && input_of(s) != kCFSocketReadCallBack;
+        if (!takes || !is_enabled_again(s, type))
+            s->enabled &= ~type;
+        s->caller = s->callouts == 0 || s->caller == &this_thread ? &this_thread : NULL;
+        s->callouts++;
+    }
+    lock_give(&cf__sockets_lock);
+    return native;
+}
+
+/// If the socket was invalidated during the call-out, the last call-out closes the descriptor and releases the context.
+static void end(CFSocketRef s, CFOptionFlags type, bool can_repeat) {
+    lock_take(&cf__sockets_lock);
+    if (!can_repeat)
+        s->enabled &= ~type;
+    else if (s->native >= 0 && is_enabled_again(s, type))
+        s->enabled |= s->types & type;
+    cf__socket_watch(s);
+    bool releases = --s->callouts == 0 && s->context_is_released;
+    int descriptor = releases ? s->closing : -1;
+    lock_give(&cf__sockets_lock);
+    if (descriptor >= 0)
+        close(descriptor);
+    if (releases && s->context.release)
+        s->context.release(s->context.info);
+}
+
+static void call(CFSocketRef s, CFSocketCallBackType type, CFDataRef address, const void *data) {
+    if (s->callout)
+        s->callout(s, type, address, data, s->context.info);
+}
+
+//===-- invalidating -------------------------------------------------------------------------------------------------===//
+
+/// HOLDS: the sockets' lock. Whether callbacks run, and all of them on the calling thread.
+static bool is_called_here(CFSocketRef s) {
+    return s->callouts > 0 && s->caller == &this_thread;
+}
+
+void CFSocketInvalidate(CFSocketRef s) {
+    if (!CF_IS(s, CF_TYPE_SOCKET))
+        return;
+    lock_take(&cf__sockets_lock);
+    int descriptor = s->native;
+    if (descriptor < 0) {
+        lock_give(&cf__sockets_lock);
+        return;
+    }
+    while (s->members)
+        cf__socket_end_member(s->members);
+    s->enabled = 0;
+    s->native = -1;
+    cf__socket_forget(descriptor);
+    CFRunLoopSourceRef source = s->source;
+    s->source = NULL;
+    s->context_is_released = true;
+    bool is_idle = s->callouts == 0, closes = s->flags & kCFSocketCloseOnInvalidate;
+    bool closes_now = closes && (is_idle || is_called_here(s));
+    s->closing = closes && !closes_now ? descriptor : -1;
+    lock_give(&cf__sockets_lock);
+    CFRunLoopSourceInvalidate(source);
+    if (closes_now)
+        close(descriptor);
+    if (is_idle && s->context.release)
+        s->context.release(s->context.info);
+    CFRelease(source);
+    CFRelease(s);
+}
+
+//===-- connections --------------------------------------------------------------------------------------------------===//
+
+/// A socket that never tried to connect is "writable", too. It has neither a peer nor an error, and nothing is told.
+static bool tried_to_connect(CFSocketRef s, int native, SInt32 error) {
+    struct sockaddr_storage address;
+    socklen_t size = sizeof address;
+    return error || !s->is_connection || getpeername(native, (struct sockaddr *)&address, &size) == 0;
+}
+
+/// Whether the socket can be written to. If it can't, since the connection failed, this readiness to write is used up.
+static bool tell_connect(CFSocketRef s, int native) {
+    int error = 0;
+    socklen_t size = sizeof error;
+    lock_take(&cf__sockets_lock);
+    bool leaves_errors = s->flags & kCFSocketLeaveErrors;
+    lock_give(&cf__sockets_lock);
+    if (!leaves_errors && getsockopt(native, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
+        error = 0;
+    if (!leaves_errors && !tried_to_connect(s, native, error))
+        return true;
+    lock_take(&cf__sockets_lock);
+    s->connect_was_told = true;
+    if (error && !is_enabled_again(s, CF_SOCKET_WRITE))
+        s->enabled &= ~(CFOptionFlags)CF_SOCKET_WRITE;
+    lock_give(&cf__sockets_lock);
+    SInt32 code = error;
+    call(s, kCFSocketConnectCallBack, NULL, error ? &code : NULL);
+    return error == 0;
+}
+
+//===-- input --------------------------------------------------------------------------------------------------------===//
+
+static bool is_passing(int error) {
+    return error != EBADF && error != EINVAL && error != ENOTSOCK && error != EOPNOTSUPP;
+}
+
+/// A client that was gone again, or for which there is no descriptor at the moment, is not reported. The descriptor stays ready for
+/// the latter. If it can't accept at all, as before CFSocketSetAddress, it is not tried again until that changes.
+static bool tell_client(CFSocketRef s, int native) {
+    struct sockaddr_storage from;
+    socklen_t size = sizeof from;
+    CFSocketNativeHandle client = accept(native, (struct sockaddr *)&from, &size);
+    if (client < 0)
+        return is_passing(errno);
+    CFDataRef address = CFDataCreate(NULL, (const UInt8 *)&from, (CFIndex)size);
+    if (s->callout)
+        call(s, kCFSocketAcceptCallBack, address, &client);
+    else
+        close(client);
+    CFRelease(address);
+    return true;
+}
+
+/// How much to read at once: of datagrams, all of the next one.
+static CFIndex amount(CFSocketRef s, int native) {
+    int waiting = 0;
+    if (s->is_connection)
+        return CHUNK;
+    return ioctl(native, FIONREAD, &waiting) == 0 && waiting > DATAGRAM ? waiting : DATAGRAM;
+}
+
+/// A connection that ends, by an error or not, is told by data without bytes, and then there is nothing more to tell.
+static void tell_data(CFSocketRef s, int native) {
+    CFIndex capacity = amount(s, native);
+    CFMutableDataRef data = CFDataCreateMutable(NULL, capacity);
+    if (!data)
+        return;
+    struct sockaddr_storage from;
+    socklen_t size = sizeof from;
+    ssize_t count = recvfrom(native, CFDataGetMutableBytePtr(data), (size_t)capacity, MSG_DONTWAIT,
+                             (struct sockaddr *)&from, &size);
+    bool has_failed = count < 0 && errno != EAGAIN && errno != EINTR && (s->is_connection || !is_passing(errno));
+    bool is_over = has_failed || (count == 0 && s->is_connection);
+    if (count >= 0 || is_over) {
+        cf__data_seal(data, count > 0 ? (CFIndex)count : 0);
+        CFDataRef address = s->is_connection ? cf__socket_peer_address(native) : NULL;
+        if (!address)
+            address = CFDataCreate(NULL, (const UInt8 *)&from, s->is_connection || count < 0 ? 0 : (CFIndex)size);
+        call(s, kCFSocketDataCallBack, address, data);
+        CFRelease(address);
+    }
+    CFRelease(data);
+    if (is_over)
+        CFSocketInvalidate(s);
+}
+
+/// Whether there can be more input of this kind.
+static bool tell_input(CFSocketRef s, int native) {
+    if (input_of(s) == kCFSocketAcceptCallBack)
+        return tell_client(s, native);
+    if (input_of(s) == kCFSocketDataCallBack)
+        tell_data(s, native);
+    else
+        call(s, kCFSocketReadCallBack, NULL, NULL);
+    return true;
+}
+
+//===-- all ----------------------------------------------------------------------------------------------------------===//
+
+void cf__socket_serve(CFSocketRef s, uint32_t events) {
+    bool can_write = events & EPOLLOUT;
+    int native = can_write ? begin(s, CF_SOCKET_CONNECT) : -1;
+    if (native >= 0) {
+        can_write = tell_connect(s, native);
+        end(s, CF_SOCKET_CONNECT, true);
+    }
+    native = events & EPOLLIN ? begin(s, CF_SOCKET_INPUT) : -1;
+    if (native >= 0) {
+        bool can_repeat = tell_input(s, native);
+        end(s, CF_SOCKET_INPUT, can_repeat);
+    }
+    native = can_write ? begin(s, CF_SOCKET_WRITE) : -1;
+    if (native >= 0) {
+        call(s, kCFSocketWriteCallBack, NULL, NULL);
+        end(s, CF_SOCKET_WRITE, true);
+    }
+}

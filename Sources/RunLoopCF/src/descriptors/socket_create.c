@@ -1,0 +1,185 @@
+// socket_create.c — sockets: made, one for each descriptor; their sources.
+//
+// A socket's run loop source is an ordinary signalled source. Through `schedule` and `cancel` the socket learns the modes and loops
+// to which it belongs, and joins or leaves their sets (socket_set.c). The source itself is signalled only for a regular file.
+//
+// Socket and source own each other until one of them is invalidated.
+
+#include "descriptors/socket.h"
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static void finalize(CFTypeRef object) {
+    free((CFSocketRef)(uintptr_t)object);
+}
+
+static const struct cf_class class = {.type = CF_TYPE_SOCKET, .finalize = finalize};
+
+static CFSocketRef make(int native, CFOptionFlags types, CFSocketCallBack callout, const CFSocketContext *context) {
+    CFSocketRef s = cf__new(&class, sizeof *s);
+    if (!s)
+        return NULL;
+    int type = 0;
+    socklen_t size = sizeof type;
+    s->is_connection =
+        getsockopt(native, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && (type == SOCK_STREAM || type == SOCK_SEQPACKET);
+    s->types = s->enabled = types & (CF_SOCKET_INPUT | CF_SOCKET_OUTPUT);
+    s->flags = (types & CF_SOCKET_INPUT) | kCFSocketCloseOnInvalidate;
+    s->native = native;
+    s->closing = -1;
+    s->callout = callout;
+    s->serve = cf__socket_serve;
+    if (context) {
+        s->context = *context;
+        if (context->retain)
+            s->context.info = (void *)(uintptr_t)context->retain(context->info);
+    }
+    return s;
+}
+
+/// HOLDS: the sockets' lock. The socket of the descriptor, retained.
+static CFSocketRef copy_known(int native) {
+    CFSocketRef s = cf__socket_of_native(native, 0);
+    return s ? (CFSocketRef)(uintptr_t)CFRetain(s) : NULL;
+}
+
+/// Enters a new socket, unless another thread was faster, or memory ran out.
+static CFSocketRef enter(CFSocketRef s) {
+    lock_take(&cf__sockets_lock);
+    CFSocketRef known = copy_known(s->native);
+    if (!known && cf__socket_enter(s))
+        known = s;
+    lock_give(&cf__sockets_lock);
+    if (known != s) {
+        if (s->context.release)
+            s->context.release(s->context.info);
+        CFRelease(s);
+    }
+    return known;
+}
+
+CFSocketRef CFSocketCreateWithNative(CFAllocatorRef allocator, CFSocketNativeHandle sock, CFOptionFlags callBackTypes,
+                                     CFSocketCallBack callout, const CFSocketContext *context) {
+    (void)allocator;
+    lock_take(&cf__sockets_lock);
+    CFSocketRef s = copy_known(sock);
+    lock_give(&cf__sockets_lock);
+    if (s)
+        return s;
+    int flags = fcntl(sock, F_GETFL);
+    if (flags < 0)
+        return NULL;
+    // A client may be gone before it is accepted, and the loop must not wait for the next one.
+    if ((callBackTypes & CF_SOCKET_INPUT) == kCFSocketAcceptCallBack)
+        fcntl(sock, F_SETFL, flags | O_NONBLOCK);
+    s = make(sock, callBackTypes, callout, context);
+    return s ? enter(s) : NULL;
+}
+
+CFSocketRef CFSocketCreate(CFAllocatorRef allocator, SInt32 protocolFamily, SInt32 socketType, SInt32 protocol,
+                           CFOptionFlags callBackTypes, CFSocketCallBack callout, const CFSocketContext *context) {
+    if (protocolFamily <= 0)
+        protocolFamily = PF_INET;
+    if (protocolFamily == PF_INET && socketType <= 0)
+        socketType = SOCK_STREAM;
+    int native = socket(protocolFamily, socketType, protocol < 0 ? 0 : protocol);
+    if (native < 0)
+        return NULL;
+    CFSocketRef s = CFSocketCreateWithNative(allocator, native, callBackTypes, callout, context);
+    if (!s)
+        close(native);
+    return s;
+}
+
+static CFSocketRef create(CFAllocatorRef allocator, const CFSocketSignature *signature, CFOptionFlags types,
+                          CFSocketCallBack callout, const CFSocketContext *context) {
+    return !signature ? NULL
+                      : CFSocketCreate(allocator, signature->protocolFamily, signature->socketType, signature->protocol,
+                                       types, callout, context);
+}
+
+/// Ends a socket of which the program was not told yet.
+static CFSocketRef unless(CFSocketError error, CFSocketRef s) {
+    if (error == kCFSocketSuccess)
+        return s;
+    CFSocketInvalidate(s);
+    CFRelease(s);
+    return NULL;
+}
+
+CFSocketRef CFSocketCreateWithSocketSignature(CFAllocatorRef allocator, const CFSocketSignature *signature,
+                                              CFOptionFlags callBackTypes, CFSocketCallBack callout,
+                                              const CFSocketContext *context) {
+    CFSocketRef s = create(allocator, signature, callBackTypes, callout, context);
+    return s ? unless(CFSocketSetAddress(s, signature->address), s) : NULL;
+}
+
+CFSocketRef CFSocketCreateConnectedToSocketSignature(CFAllocatorRef allocator, const CFSocketSignature *signature,
+                                                     CFOptionFlags callBackTypes, CFSocketCallBack callout,
+                                                     const CFSocketContext *context, CFTimeInterval timeout) {
+    CFSocketRef s = create(allocator, signature, callBackTypes, callout, context);
+    return s ? unless(CFSocketConnectToAddress(s, signature->address, timeout), s) : NULL;
+}
+
+//===-- the source ---------------------------------------------------------------------------------------------------===//
+
+/// An addition and an invalidation may meet: whichever of `schedule` and `cancel` is last finds the source invalid or the member.
+static void schedule(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
+    CFSocketRef s = info;
+    lock_take(&cf__sockets_lock);
+    if (s->native >= 0 && s->source && CFRunLoopSourceIsValid(s->source))
+        cf__socket_join(s, cf__core_of_loop(loop), cf__mode_name(mode), cf__order(CFRunLoopSourceGetOrder(s->source)));
+    lock_give(&cf__sockets_lock);
+}
+
+static void cancel(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
+    lock_take(&cf__sockets_lock);
+    cf__socket_leave(info, cf__core_of_loop(loop), cf__mode_name(mode));
+    lock_give(&cf__sockets_lock);
+}
+
+static void perform(void *info) {
+    CFSocketRef s = info;
+    lock_take(&cf__sockets_lock);
+    bool is_ready = s->is_always_ready;
+    lock_give(&cf__sockets_lock);
+    if (is_ready) {
+        s->serve(s, EPOLLIN | EPOLLOUT);
+        return;
+    }
+    CFRunLoopRef loop = CFRunLoopGetCurrent();
+    CFRunLoopMode mode = CFRunLoopCopyCurrentMode(loop);
+    if (mode)
+        cf__socket_try_again(s, loop, mode);
+    CFRelease(mode);
+}
+
+static const void *retain_socket(const void *info) {
+    return CFRetain(info);
+}
+
+static void release_socket(const void *info) {
+    CFRelease(info);
+}
+
+CFRunLoopSourceRef CFSocketCreateRunLoopSource(CFAllocatorRef allocator, CFSocketRef s, CFIndex order) {
+    if (!CF_IS(s, CF_TYPE_SOCKET))
+        return NULL;
+    CFRunLoopSourceContext context = {.info = s, .retain = retain_socket, .release = release_socket};
+    context.schedule = schedule;
+    context.cancel = cancel;
+    context.perform = perform;
+    CFRunLoopSourceRef old = NULL, source = NULL;
+    lock_take(&cf__sockets_lock);
+    if (s->native >= 0 && (!s->source || !CFRunLoopSourceIsValid(s->source))) {
+        old = s->source;
+        s->source = CFRunLoopSourceCreate(allocator, order, &context);
+    }
+    source = s->source ? (CFRunLoopSourceRef)(uintptr_t)CFRetain(s->source) : NULL;
+    lock_give(&cf__sockets_lock);
+    CFRelease(old);
+    return source;
+}

@@ -1,0 +1,315 @@
+// source.c — sources of both versions: created, added, signalled, invalidated.
+//
+// A source of version 1 gets its descriptor from `getPort` when it is added. A core source has one descriptor, from its creation, so the
+// core source is created at the first addition, and replaced if `getPort` returns another descriptor later. Before the first addition
+// the source has a core source without a descriptor.
+
+#include "loop/loop.h"
+
+struct __CFRunLoopSource {
+    struct cf_item item;
+    _Atomic(runloop_source *) core; ///< changes only in version 1, under lock; one reference, as in all items
+    struct lock lock;
+    bool was_invalidated;      ///< lock
+    _Atomic bool is_signalled; ///< version 1, whose signal calls nothing, unlike the core's (R72)
+    CFIndex order;
+    union {
+        CFRunLoopSourceContext v0;
+        CFRunLoopSourceContext1 v1;
+    } context; ///< the first seven fields are the same in both
+};
+
+CFTypeID CFRunLoopSourceGetTypeID(void) {
+    return CF_TYPE_SOURCE;
+}
+
+//===-- life ---------------------------------------------------------------------------------------------------------===//
+
+static void release_owner(struct __CFRunLoopSource *source) {
+    if (!cf__item_release(&source->item))
+        return;
+    if (source->context.v0.release)
+        source->context.v0.release(source->context.v0.info);
+    free(source);
+}
+
+static void finalize(CFTypeRef object) {
+    struct __CFRunLoopSource *source = (struct __CFRunLoopSource *)(uintptr_t)object;
+    runloop_source_release(source->core);
+    release_owner(source);
+}
+
+static void revive(CFTypeRef object) {
+    struct __CFRunLoopSource *source = (struct __CFRunLoopSource *)(uintptr_t)object;
+    cf__item_retain(&source->item);
+    runloop_source_retain(source->core);
+}
+
+static bool is_port(const struct __CFRunLoopSource *source) {
+    return source->context.v0.version != 0;
+}
+
+/// What two equal sources must have in common, whatever their `equal` returns. The offset of `perform` depends on the version.
+static bool are_alike(CFRunLoopSourceRef source, CFRunLoopSourceRef other) {
+    const CFRunLoopSourceContext *left = &source->context.v0, *right = &other->context.v0;
+    if (left->version != right->version || source->order != other->order || left->hash != right->hash ||
+        left->equal != right->equal)
+        return false;
+    return is_port(source) ? source->context.v1.perform == other->context.v1.perform : left->perform == right->perform;
+}
+
+static Boolean equal(CFTypeRef object, CFTypeRef other) {
+    CFRunLoopSourceRef left = (CFRunLoopSourceRef)(uintptr_t)object, right = (CFRunLoopSourceRef)(uintptr_t)other;
+    if (!are_alike(left, right) || CFRunLoopSourceIsValid(left) != CFRunLoopSourceIsValid(right))
+        return false;
+    void *info = left->context.v0.info, *other_info = right->context.v0.info;
+    return left->context.v0.equal ? left->context.v0.equal(info, other_info) : info == other_info;
+}
+
+static CFHashCode hash(CFTypeRef object) {
+    const CFRunLoopSourceContext *context = &((CFRunLoopSourceRef)(uintptr_t)object)->context.v0;
+    return context->hash ? context->hash(context->info) : (CFHashCode)(uintptr_t)context->info;
+}
+
+static const struct cf_class class = {
+    .type = CF_TYPE_SOURCE, .finalize = finalize, .revive = revive, .equal = equal, .hash = hash};
+
+//===-- what the core calls ------------------------------------------------------------------------------------------===//
+
+static void perform(runloop_source *core, void *object) {
+    (void)core;
+    const CFRunLoopSourceContext *context = &((CFRunLoopSourceRef)object)->context.v0;
+    if (context->perform)
+        context->perform(context->info);
+}
+
+static void ready(runloop_source *core, runloop_readiness events, void *object) {
+    (void)core, (void)events;
+    const CFRunLoopSourceContext1 *context = &((CFRunLoopSourceRef)object)->context.v1;
+    if (context->perform)
+        context->perform(context->info);
+}
+
+typedef void (*loop_callback)(void *info, CFRunLoopRef rl, CFRunLoopMode mode);
+
+static void call_with_loop(loop_callback callback, runloop *core, const char *mode, void *info) {
+    CFRunLoopRef loop = cf__copy_loop(core);
+    CFStringRef name = cf__mode_string(mode);
+    if (loop && name)
+        callback(info, loop, name);
+    CFRelease(loop);
+}
+
+static void schedule(runloop_source *core, runloop *loop, const char *mode, void *object) {
+    (void)core;
+    CFRunLoopSourceRef source = object;
+    call_with_loop(source->context.v0.schedule, loop, mode, source->context.v0.info);
+}
+
+static void cancel(runloop_source *core, runloop *loop, const char *mode, void *object) {
+    (void)core;
+    CFRunLoopSourceRef source = object;
+    call_with_loop(source->context.v0.cancel, loop, mode, source->context.v0.info);
+}
+
+/// The core calls this for any two sources that have an `equal`, even if it is not the same function. As in any set, equal sources must
+/// have equal hashes; without a `hash` they must have the same info.
+static bool are_equal(const void *object, const void *other) {
+    CFRunLoopSourceRef left = (CFRunLoopSourceRef)(uintptr_t)object, right = (CFRunLoopSourceRef)(uintptr_t)other;
+    return are_alike(left, right) && hash(left) == hash(right) &&
+           left->context.v0.equal(left->context.v0.info, right->context.v0.info);
+}
+
+static void release_context(void *object) {
+    release_owner(object);
+}
+
+static char *describe_info(void *object) {
+    const CFRunLoopSourceContext *context = &((CFRunLoopSourceRef)object)->context.v0;
+    return cf__copy_info_description(context->copyDescription, context->info);
+}
+
+//===-- creating -----------------------------------------------------------------------------------------------------===//
+
+static runloop_context core_context(struct __CFRunLoopSource *source) {
+    return (runloop_context){.info = source,
+                             .release = release_context,
+                             .describe = source->context.v0.copyDescription ? describe_info : NULL};
+}
+
+static runloop_source *make_signalled(struct __CFRunLoopSource *source) {
+    const CFRunLoopSourceContext *context = &source->context.v0;
+    struct runloop_source_config config = {.context = core_context(source),
+                                           .order = cf__order(source->order),
+                                           .perform = perform,
+                                           .schedule = context->schedule ? schedule : NULL,
+                                           .cancel = context->cancel ? cancel : NULL,
+                                           .equal = context->equal ? are_equal : NULL};
+    runloop_source *core = NULL;
+    return runloop_source_create(&config, &core) ? NULL : core;
+}
+
+/// A counter source if the descriptor can be read as a counter, otherwise a source for readiness.
+static runloop_source *make_port(struct __CFRunLoopSource *source, int port) {
+    struct runloop_descriptor_config config = {.context = core_context(source),
+                                               .order = cf__order(source->order),
+                                               .descriptor = port < 0 ? -1 : port,
+                                               .events = RUNLOOP_READABLE,
+                                               .counter = port >= 0,
+                                               .ready = ready,
+                                               .equal = source->context.v1.equal ? are_equal : NULL};
+    runloop_source *core = NULL;
+    if (port >= 0 && runloop_descriptor_source_create(&config, &core) == 0)
+        return core;
+    config.counter = false;
+    return runloop_descriptor_source_create(&config, &core) ? NULL : core;
+}
+
+CFRunLoopSourceRef CFRunLoopSourceCreate(CFAllocatorRef allocator, CFIndex order, CFRunLoopSourceContext *context) {
+    (void)allocator;
+    if (!context)
+        cf__misuse(__func__, "a source needs a context.");
+    struct __CFRunLoopSource *source = cf__new(&class, sizeof *source);
+    if (!source)
+        return NULL;
+    cf__item_init(&source->item);
+    source->order = order;
+    // Unknown versions are accepted; none of their callbacks is ever called.
+    if (context->version == 0)
+        source->context.v0 = *context;
+    else if (context->version == 1)
+        memcpy(&source->context.v1, context, sizeof source->context.v1);
+    else
+        memcpy(&source->context.v1, context, offsetof(CFRunLoopSourceContext1, getPort));
+    source->core = is_port(source) ? make_port(source, -1) : make_signalled(source);
+    if (!source->core) {
+        free(source);
+        return NULL;
+    }
+    cf__item_retain(&source->item);
+    if (context->retain)
+        source->context.v0.info = (void *)(uintptr_t)context->retain(context->info);
+    return source;
+}
+
+//===-- in loops -----------------------------------------------------------------------------------------------------===//
+
+/// The core source, retained: in version 1 another thread may replace it.
+static runloop_source *copy_core(CFRunLoopSourceRef source) {
+    if (!is_port(source))
+        return runloop_source_retain(source->core);
+    lock_take(&source->lock);
+    runloop_source *core = runloop_source_retain(source->core);
+    lock_give(&source->lock);
+    return core;
+}
+
+/// Calls `getPort`, as each addition does, and replaces the core source if the descriptor has changed.
+static void refresh_port(CFRunLoopSourceRef source) {
+    const CFRunLoopSourceContext1 *context = &source->context.v1;
+    int port = context->getPort ? context->getPort(context->info) : -1;
+    runloop_source *old = NULL;
+    lock_take(&source->lock);
+    if (!source->was_invalidated && runloop_source_get_descriptor(source->core) != (port < 0 ? -1 : port)) {
+        runloop_source *core = make_port(source, port);
+        if (core) {
+            cf__item_retain(&source->item);
+            old = source->core;
+            source->core = core;
+        }
+    }
+    lock_give(&source->lock);
+    runloop_source_invalidate(old);
+    runloop_source_release(old);
+}
+
+void CFRunLoopAddSource(CFRunLoopRef rl, CFRunLoopSourceRef source, CFRunLoopMode mode) {
+    runloop *loop = cf__core_of_loop(rl);
+    if (!loop || !CF_IS(source, CF_TYPE_SOURCE))
+        return;
+    CFRetain(source);
+    if (is_port(source))
+        refresh_port(source);
+    runloop_source *core = copy_core(source);
+    runloop_add_source(loop, core, cf__mode_name(mode));
+    runloop_source_release(core);
+    CFRelease(source);
+}
+
+void CFRunLoopRemoveSource(CFRunLoopRef rl, CFRunLoopSourceRef source, CFRunLoopMode mode) {
+    runloop *loop = cf__core_of_loop(rl);
+    if (!loop || !CF_IS(source, CF_TYPE_SOURCE))
+        return;
+    runloop_source *core = copy_core(source);
+    runloop_remove_source(loop, core, cf__mode_text(mode));
+    runloop_source_release(core);
+}
+
+Boolean CFRunLoopContainsSource(CFRunLoopRef rl, CFRunLoopSourceRef source, CFRunLoopMode mode) {
+    runloop *loop = cf__core_of_loop(rl);
+    if (!loop || !CF_IS(source, CF_TYPE_SOURCE))
+        return false;
+    runloop_source *core = copy_core(source);
+    bool contains = runloop_contains_source(loop, core, cf__mode_text(mode));
+    runloop_source_release(core);
+    return contains;
+}
+
+void CFRunLoopSourceSignal(CFRunLoopSourceRef source) {
+    if (!CF_IS(source, CF_TYPE_SOURCE))
+        return;
+    // A signal handler may call this for a source of version 0.
+    if (!is_port(source)) {
+        runloop_source_signal(source->core);
+        return;
+    }
+    runloop_source *core = copy_core(source);
+    if (runloop_source_is_valid(core))
+        atomic_store(&source->is_signalled, true);
+    runloop_source_release(core);
+}
+
+Boolean CFRunLoopSourceIsSignalled(CFRunLoopSourceRef source) {
+    if (!CF_IS(source, CF_TYPE_SOURCE))
+        return false;
+    runloop_source *core = copy_core(source);
+    bool is_signalled =
+        is_port(source) ? source->is_signalled && runloop_source_is_valid(core) : runloop_source_is_signalled(core);
+    runloop_source_release(core);
+    return is_signalled;
+}
+
+void CFRunLoopSourceInvalidate(CFRunLoopSourceRef source) {
+    if (!CF_IS(source, CF_TYPE_SOURCE))
+        return;
+    lock_take(&source->lock);
+    source->was_invalidated = true;
+    runloop_source *core = runloop_source_retain(source->core);
+    lock_give(&source->lock);
+    runloop_source_invalidate(core);
+    runloop_source_release(core);
+}
+
+Boolean CFRunLoopSourceIsValid(CFRunLoopSourceRef source) {
+    if (!CF_IS(source, CF_TYPE_SOURCE))
+        return false;
+    runloop_source *core = copy_core(source);
+    bool is_valid = runloop_source_is_valid(core);
+    runloop_source_release(core);
+    return is_valid;
+}
+
+//===-- getters ------------------------------------------------------------------------------------------------------===//
+
+CFIndex CFRunLoopSourceGetOrder(CFRunLoopSourceRef source) {
+    return CF_IS(source, CF_TYPE_SOURCE) ? source->order : 0;
+}
+
+void CFRunLoopSourceGetContext(CFRunLoopSourceRef source, CFRunLoopSourceContext *context) {
+    if (!CF_IS(source, CF_TYPE_SOURCE) || !context)
+        return;
+    if (context->version == 1)
+        memcpy(context, &source->context, sizeof(CFRunLoopSourceContext1));
+    else
+        memcpy(context, &source->context, sizeof(CFRunLoopSourceContext));
+}
