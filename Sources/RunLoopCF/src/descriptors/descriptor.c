@@ -11,6 +11,9 @@
 
 enum { BOTH = kCFFileDescriptorReadCallBack | kCFFileDescriptorWriteCallBack };
 
+/// Stands for the locks of all descriptors; never defined.
+extern struct lock descriptor_lock;
+
 /// The info of a source; the source frees it.
 struct link {
     CFFileDescriptorRef f; ///< retained
@@ -28,20 +31,28 @@ struct __CFFileDescriptor {
     CFFileDescriptorCallBack callout;
     CFFileDescriptorContext context;
     bool closes;
-    struct lock lock; ///< guards all fields below; never held while user code runs
-    int descriptor;   ///< -1 when invalid
-    CFOptionFlags enabled;
-    struct membership *memberships;
-    runloop_source *watch; ///< for the enabled callbacks, in all memberships
-    bool is_always_ready;
-    int callouts;             ///< that are running now
-    const void *caller;       ///< the one thread that runs them; NULL if there are several
-    int closing;              ///< the descriptor that the last of them closes, or -1
-    bool context_is_released; ///< or the last of them will release it
-    struct link *link;        ///< the info of the source, while the source lives
+    struct lock lock;                        ///< guards the fields below; never held while user code runs
+    int descriptor GUARDED(descriptor_lock); ///< -1 when invalid
+    CFOptionFlags enabled GUARDED(descriptor_lock);
+    struct membership *memberships GUARDED(descriptor_lock);
+    runloop_source *watch GUARDED(descriptor_lock); ///< for the enabled callbacks, in all memberships
+    bool is_always_ready GUARDED(descriptor_lock);
+    int callouts GUARDED(descriptor_lock);             ///< that are running now
+    const void *caller GUARDED(descriptor_lock);       ///< the one thread that runs them; NULL if there are several
+    int closing GUARDED(descriptor_lock);              ///< the descriptor that the last of them closes, or -1
+    bool context_is_released GUARDED(descriptor_lock); ///< or the last of them will release it
+    struct link *link GUARDED(descriptor_lock);        ///< the info of the source, while the source lives
 };
 
 static _Thread_local char this_thread;
+
+UNCHECKED static void take(CFFileDescriptorRef f) TAKES_LOCK(descriptor_lock) {
+    lock_take(&f->lock);
+}
+
+UNCHECKED static void give(CFFileDescriptorRef f) GIVES_LOCK(descriptor_lock) {
+    lock_give(&f->lock);
+}
 
 CFTypeID CFFileDescriptorGetTypeID(void) {
     return CF_TYPE_DESCRIPTOR;
@@ -55,7 +66,7 @@ static void release_object(void *object) {
     CFRelease(object);
 }
 
-static runloop_source *make_watch(CFFileDescriptorRef f) {
+static runloop_source *make_watch(CFFileDescriptorRef f) HOLDS_LOCK(descriptor_lock) {
     struct runloop_descriptor_config config = {
         .context = {.info = f, .release = release_object}, .descriptor = f->descriptor, .ready = ready};
     if (f->enabled & kCFFileDescriptorReadCallBack)
@@ -72,15 +83,16 @@ static runloop_source *make_watch(CFFileDescriptorRef f) {
 static void try_again(CFTypeRef object, CFRunLoopRef loop, CFRunLoopMode mode);
 
 /// If there is no memory for that either, the source is tried again in each iteration.
-static void retry_later(CFFileDescriptorRef f, CFRunLoopRef loop, CFRunLoopMode mode) {
+static void retry_later(CFFileDescriptorRef f, CFRunLoopRef loop, CFRunLoopMode mode) HOLDS_LOCK(descriptor_lock) {
     if (cf__retry_later(cf__core_of_loop(loop), cf__mode_name(mode), f, try_again))
         return;
     CFRunLoopSourceSignal(f->link->source);
     CFRunLoopWakeUp(loop);
 }
 
-/// HOLDS: lock. As long as there are memberships there is a source: it lives until all of them have been cancelled.
-static void watch_in(CFFileDescriptorRef f, const struct membership *membership) {
+/// As long as there are memberships there is a source: it lives until all of them have been cancelled.
+static void watch_in(CFFileDescriptorRef f, const struct membership *membership) HOLDS_LOCK(descriptor_lock) {
+    ASSERT_LOCKED(&f->lock);
     int result = -ENOMEM;
     if (f->watch)
         result = runloop_add_source(cf__core_of_loop(membership->loop), f->watch, cf__mode_name(membership->mode));
@@ -93,8 +105,9 @@ static void watch_in(CFFileDescriptorRef f, const struct membership *membership)
     }
 }
 
-/// HOLDS: lock. Called when the set of enabled callbacks has changed. The caller releases the old watch after unlocking.
-static runloop_source *renew_watch(CFFileDescriptorRef f) {
+/// Called when the set of enabled callbacks has changed. The caller releases the old watch after unlocking.
+static runloop_source *renew_watch(CFFileDescriptorRef f) HOLDS_LOCK(descriptor_lock) {
+    ASSERT_LOCKED(&f->lock);
     runloop_source *old = f->watch;
     f->watch = f->enabled && f->memberships && f->descriptor >= 0 ? make_watch(f) : NULL;
     // The old one is invalidated first, so that the loop never watches for both.
@@ -105,36 +118,37 @@ static runloop_source *renew_watch(CFFileDescriptorRef f) {
 }
 
 static void change_enabled(CFFileDescriptorRef f, CFOptionFlags set, CFOptionFlags cleared) {
-    lock_take(&f->lock);
+    take(f);
     CFOptionFlags enabled = (f->enabled | (set & BOTH)) & ~cleared;
     runloop_source *old = NULL;
     if (f->descriptor >= 0 && enabled != f->enabled) {
         f->enabled = enabled;
         old = renew_watch(f);
     }
-    lock_give(&f->lock);
+    give(f);
     runloop_source_release(old);
 }
 
 //===-- calling out --------------------------------------------------------------------------------------------------===//
 
-static void release_info(CFFileDescriptorRef f) {
+static void release_info(CFFileDescriptorRef f) WITHOUT_LOCK(descriptor_lock) {
+    ASSERT_NOT_LOCKED(&f->lock);
     if (f->context.release)
         f->context.release(f->context.info);
 }
 
-/// HOLDS: lock.
-static void begin_callout(CFFileDescriptorRef f) {
+static void begin_callout(CFFileDescriptorRef f) HOLDS_LOCK(descriptor_lock) {
+    ASSERT_LOCKED(&f->lock);
     f->caller = f->callouts == 0 || f->caller == &this_thread ? &this_thread : NULL;
     f->callouts++;
 }
 
 /// If the descriptor was invalidated during the call-out, the last call-out closes it and releases the context.
 static void end_callout(CFFileDescriptorRef f) {
-    lock_take(&f->lock);
+    take(f);
     bool releases = --f->callouts == 0 && f->context_is_released;
     int descriptor = releases ? f->closing : -1;
-    lock_give(&f->lock);
+    give(f);
     if (descriptor >= 0)
         close(descriptor);
     if (releases)
@@ -142,9 +156,9 @@ static void end_callout(CFFileDescriptorRef f) {
 }
 
 /// Calls back for those of `types` that are enabled, and disables them first.
-static void call_out(CFFileDescriptorRef f, runloop_source *watch, CFOptionFlags types) {
+static void call_out(CFFileDescriptorRef f, runloop_source *watch, CFOptionFlags types) WITHOUT_LOCK(descriptor_lock) {
     CFRetain(f);
-    lock_take(&f->lock);
+    take(f);
     runloop_source *old = NULL;
     types &= watch && watch != f->watch ? 0 : f->enabled;
     if (types) {
@@ -152,9 +166,10 @@ static void call_out(CFFileDescriptorRef f, runloop_source *watch, CFOptionFlags
         begin_callout(f);
         old = renew_watch(f);
     }
-    lock_give(&f->lock);
+    give(f);
     runloop_source_release(old);
     if (types) {
+        ASSERT_NOT_LOCKED(&f->lock);
         if (f->callout)
             f->callout(f, types, f->context.info);
         end_callout(f);
@@ -173,9 +188,9 @@ static void ready(runloop_source *core, runloop_readiness events, void *object) 
 
 static void perform(void *info) {
     CFFileDescriptorRef f = ((struct link *)info)->f;
-    lock_take(&f->lock);
+    take(f);
     bool is_ready = f->is_always_ready;
-    lock_give(&f->lock);
+    give(f);
     if (is_ready) {
         call_out(f, NULL, BOTH);
         return;
@@ -189,8 +204,9 @@ static void perform(void *info) {
 
 //===-- the source ---------------------------------------------------------------------------------------------------===//
 
-/// HOLDS: lock. The old watch, if there is a new one.
-static runloop_source *join(CFFileDescriptorRef f, CFRunLoopRef loop, CFRunLoopMode mode) {
+/// The old watch, if there is a new one.
+static runloop_source *join(CFFileDescriptorRef f, CFRunLoopRef loop, CFRunLoopMode mode) HOLDS_LOCK(descriptor_lock) {
+    ASSERT_LOCKED(&f->lock);
     struct membership *membership = f->memberships;
     while (membership && (membership->loop != loop || !CFEqual(membership->mode, mode)))
         membership = membership->next;
@@ -211,9 +227,9 @@ static runloop_source *join(CFFileDescriptorRef f, CFRunLoopRef loop, CFRunLoopM
 
 static void schedule(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
     CFFileDescriptorRef f = ((struct link *)info)->f;
-    lock_take(&f->lock);
+    take(f);
     runloop_source *old = join(f, loop, mode);
-    lock_give(&f->lock);
+    give(f);
     runloop_source_release(old);
 }
 
@@ -221,17 +237,17 @@ static void schedule(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
 static void try_again(CFTypeRef object, CFRunLoopRef loop, CFRunLoopMode mode) {
     CFFileDescriptorRef f = (CFFileDescriptorRef)(uintptr_t)object;
     runloop_source *old = NULL;
-    lock_take(&f->lock);
+    take(f);
     if (f->descriptor >= 0 && f->link && CFRunLoopContainsSource(loop, f->link->source, mode))
         old = join(f, loop, mode);
-    lock_give(&f->lock);
+    give(f);
     runloop_source_release(old);
 }
 
 static void cancel(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
     CFFileDescriptorRef f = ((struct link *)info)->f;
     runloop_source *old = NULL;
-    lock_take(&f->lock);
+    take(f);
     struct membership **link = &f->memberships;
     while (*link && ((*link)->loop != loop || !CFEqual((*link)->mode, mode)))
         link = &(*link)->next;
@@ -243,7 +259,7 @@ static void cancel(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
         else
             old = renew_watch(f);
     }
-    lock_give(&f->lock);
+    give(f);
     runloop_source_release(old);
     if (membership)
         CFRelease(membership->mode);
@@ -253,24 +269,26 @@ static void cancel(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
 /// The source is being freed.
 static void free_link(const void *info) {
     struct link *link = (struct link *)(uintptr_t)info;
-    lock_take(&link->f->lock);
+    take(link->f);
     if (link->f->link == link)
         link->f->link = NULL;
-    lock_give(&link->f->lock);
+    give(link->f);
     CFRelease(link->f);
     free(link);
 }
 
-/// HOLDS: lock. The source, retained. NULL if nothing references it and no loop contains it: then it is about to be freed.
-static CFRunLoopSourceRef copy_source(CFFileDescriptorRef f) {
+/// The source, retained. NULL if nothing references it and no loop contains it: then it is about to be freed.
+static CFRunLoopSourceRef copy_source(CFFileDescriptorRef f) HOLDS_LOCK(descriptor_lock) {
+    ASSERT_LOCKED(&f->lock);
     CFRunLoopSourceRef source = f->link ? f->link->source : NULL;
     if (!source || cf__retain_if_referenced(source))
         return source;
     return f->memberships ? (CFRunLoopSourceRef)(uintptr_t)CFRetain(source) : NULL;
 }
 
-/// HOLDS: lock.
-static CFRunLoopSourceRef make_source(CFAllocatorRef allocator, CFFileDescriptorRef f, CFIndex order) {
+static CFRunLoopSourceRef make_source(CFAllocatorRef allocator, CFFileDescriptorRef f, CFIndex order)
+    HOLDS_LOCK(descriptor_lock) {
+    ASSERT_LOCKED(&f->lock);
     struct link *link = malloc(sizeof *link);
     if (!link)
         return NULL;
@@ -292,13 +310,13 @@ CFRunLoopSourceRef CFFileDescriptorCreateRunLoopSource(CFAllocatorRef allocator,
     if (!CF_IS(f, CF_TYPE_DESCRIPTOR))
         return NULL;
     CFRunLoopSourceRef source = NULL;
-    lock_take(&f->lock);
+    take(f);
     if (f->descriptor >= 0) {
         source = copy_source(f);
         if (!source)
             source = make_source(allocator, f, order);
     }
-    lock_give(&f->lock);
+    give(f);
     return source;
 }
 
@@ -312,9 +330,9 @@ static void finalize(CFTypeRef object) {
 
 static const struct cf_class class = {.type = CF_TYPE_DESCRIPTOR, .finalize = finalize};
 
-CFFileDescriptorRef CFFileDescriptorCreate(CFAllocatorRef allocator, CFFileDescriptorNativeDescriptor fd,
-                                           Boolean closeOnInvalidate, CFFileDescriptorCallBack callout,
-                                           const CFFileDescriptorContext *context) {
+UNCHECKED CFFileDescriptorRef CFFileDescriptorCreate(CFAllocatorRef allocator, CFFileDescriptorNativeDescriptor fd,
+                                                     Boolean closeOnInvalidate, CFFileDescriptorCallBack callout,
+                                                     const CFFileDescriptorContext *context) {
     (void)allocator;
     CFFileDescriptorRef f = fd < 0 ? NULL : cf__new(&class, sizeof *f);
     if (!f)
@@ -334,10 +352,10 @@ CFFileDescriptorRef CFFileDescriptorCreate(CFAllocatorRef allocator, CFFileDescr
 void CFFileDescriptorInvalidate(CFFileDescriptorRef f) {
     if (!CF_IS(f, CF_TYPE_DESCRIPTOR))
         return;
-    lock_take(&f->lock);
+    take(f);
     int descriptor = f->descriptor;
     if (descriptor < 0) {
-        lock_give(&f->lock);
+        give(f);
         return;
     }
     f->descriptor = -1;
@@ -347,7 +365,7 @@ void CFFileDescriptorInvalidate(CFFileDescriptorRef f) {
     f->context_is_released = true;
     bool is_idle = f->callouts == 0, closes = f->closes && (is_idle || f->caller == &this_thread);
     f->closing = f->closes && !closes ? descriptor : -1;
-    lock_give(&f->lock);
+    give(f);
     runloop_source_release(old);
     if (source)
         CFRunLoopSourceInvalidate(source);
@@ -377,9 +395,9 @@ void CFFileDescriptorDisableCallBacks(CFFileDescriptorRef f, CFOptionFlags callB
 CFFileDescriptorNativeDescriptor CFFileDescriptorGetNativeDescriptor(CFFileDescriptorRef f) {
     if (!CF_IS(f, CF_TYPE_DESCRIPTOR))
         return -1;
-    lock_take(&f->lock);
+    take(f);
     int descriptor = f->descriptor;
-    lock_give(&f->lock);
+    give(f);
     return descriptor;
 }
 
@@ -387,8 +405,8 @@ void CFFileDescriptorGetContext(CFFileDescriptorRef f, CFFileDescriptorContext *
     if (!CF_IS(f, CF_TYPE_DESCRIPTOR) || !context)
         return;
     *context = f->context;
-    lock_take(&f->lock);
+    take(f);
     if (f->context_is_released)
         context->info = NULL;
-    lock_give(&f->lock);
+    give(f);
 }

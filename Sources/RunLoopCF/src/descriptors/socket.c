@@ -9,9 +9,9 @@
 
 struct lock cf__sockets_lock;
 
-static CFSocketRef *table; ///< by descriptor; the sockets' lock, as the next two
-static int table_size;
-static uint32_t last_serial;
+static CFSocketRef *table GUARDED(cf__sockets_lock); ///< by descriptor
+static int table_size GUARDED(cf__sockets_lock);
+static uint32_t last_serial GUARDED(cf__sockets_lock);
 
 CFTypeID CFSocketGetTypeID(void) {
     return CF_TYPE_SOCKET;
@@ -20,12 +20,12 @@ CFTypeID CFSocketGetTypeID(void) {
 //===-- the table ----------------------------------------------------------------------------------------------------===//
 
 CFSocketRef cf__socket_of_native(int native, uint32_t serial) {
+    ASSERT_LOCKED(&cf__sockets_lock);
     CFSocketRef s = native >= 0 && native < table_size ? table[native] : NULL;
     return s && (serial == 0 || s->serial == serial) ? s : NULL;
 }
 
-/// HOLDS: the sockets' lock.
-static bool reserve_entry(int native) {
+static bool reserve_entry(int native) HOLDS_LOCK(cf__sockets_lock) {
     if (native < table_size)
         return true;
     int size = native < table_size * 2 ? table_size * 2 : native + 64;
@@ -39,6 +39,7 @@ static bool reserve_entry(int native) {
 }
 
 bool cf__socket_enter(CFSocketRef s) {
+    ASSERT(!cf__socket_of_native(s->native, 0), "A descriptor has two sockets.");
     if (!reserve_entry(s->native))
         return false;
     s->serial = ++last_serial ? last_serial : ++last_serial;
@@ -47,6 +48,7 @@ bool cf__socket_enter(CFSocketRef s) {
 }
 
 void cf__socket_forget(int native) {
+    ASSERT(cf__socket_of_native(native, 0), "A descriptor has no socket to forget.");
     table[native] = NULL;
 }
 

@@ -15,74 +15,75 @@ enum {
     CF_SOCKET_OUTPUT = CF_SOCKET_CONNECT | CF_SOCKET_WRITE,
 };
 
-/// A socket in one mode of one loop. All fields: the sockets' lock.
+/// One lock for all sockets, their sets and the table of descriptors, since a socket may be in sets of several loops and a set
+/// reports sockets by the numbers of their descriptors. No user code runs under it, and nothing that waits.
+extern struct lock cf__sockets_lock;
+
+/// A socket in one mode of one loop.
 struct cf_socket_member {
-    CFSocketRef socket;
-    struct cf_socket_set *set;
-    struct cf_socket_member *next;                  ///< of the same socket
-    struct cf_socket_member *before_me, *behind_me; ///< in the set's queue
-    bool is_queued;
-    int32_t order;
-    uint32_t watched;  ///< EPOLLIN, EPOLLOUT: what epoll was asked for; 0 if this socket is not watched
-    uint32_t reported; ///< of these, what epoll reported and was not served yet
+    CFSocketRef socket; ///< constant
+    struct cf_socket_set *set GUARDED(cf__sockets_lock);
+    struct cf_socket_member *next GUARDED(cf__sockets_lock); ///< of the same socket
+    struct cf_socket_member *before_me GUARDED(cf__sockets_lock),
+        *behind_me GUARDED(cf__sockets_lock); ///< in the set's queue
+    bool is_queued GUARDED(cf__sockets_lock);
+    int32_t order GUARDED(cf__sockets_lock);
+    uint32_t watched
+        GUARDED(cf__sockets_lock); ///< EPOLLIN, EPOLLOUT: what epoll was asked for; 0 if this socket is not watched
+    uint32_t reported GUARDED(cf__sockets_lock); ///< of these, what epoll reported and was not served yet
 };
 
 struct __CFSocket {
     struct cf_object object;
-    CFOptionFlags types; ///< constant, as all fields until the lock is named
+    CFOptionFlags types; ///< constant, as the next four
     CFSocketCallBack callout;
     void (*serve)(CFSocketRef s, uint32_t events); ///< calls back for what its set was told (socket_callout.c)
     CFSocketContext context;
     bool is_connection; ///< a stream, whose data ends; not datagrams
 
-    // The sockets' lock guards the rest.
-    int native;      ///< -1 when invalid
-    uint32_t serial; ///< of this use of the descriptor's number
-    CFOptionFlags flags;
-    CFOptionFlags enabled;     ///< of the types: called when the descriptor is ready
-    CFOptionFlags disabled;    ///< by the program, so that they are not enabled automatically
-    bool connect_was_told;     ///< and is not told again
-    bool is_always_ready;      ///< a regular file, which can't be waited for
-    CFRunLoopSourceRef source; ///< retained; NULL, or the last one that was made
-    struct cf_socket_member *members;
-    int callouts;             ///< that are running now
-    const void *caller;       ///< the one thread that runs them; NULL if there are several
-    int closing;              ///< the descriptor that the last of them closes, or -1
-    bool context_is_released; ///< or the last of them will release it
+    int native GUARDED(cf__sockets_lock);      ///< -1 when invalid
+    uint32_t serial GUARDED(cf__sockets_lock); ///< of this use of the descriptor's number
+    CFOptionFlags flags GUARDED(cf__sockets_lock);
+    CFOptionFlags enabled GUARDED(cf__sockets_lock);     ///< of the types: called when the descriptor is ready
+    CFOptionFlags disabled GUARDED(cf__sockets_lock);    ///< by the program, so that they are not enabled automatically
+    bool connect_was_told GUARDED(cf__sockets_lock);     ///< and is not told again
+    bool is_always_ready GUARDED(cf__sockets_lock);      ///< a regular file, which can't be waited for
+    CFRunLoopSourceRef source GUARDED(cf__sockets_lock); ///< retained; NULL, or the last one that was made
+    struct cf_socket_member *members GUARDED(cf__sockets_lock);
+    int callouts GUARDED(cf__sockets_lock);             ///< that are running now
+    const void *caller GUARDED(cf__sockets_lock);       ///< the one thread that runs them; NULL if there are several
+    int closing GUARDED(cf__sockets_lock);              ///< the descriptor that the last of them closes, or -1
+    bool context_is_released GUARDED(cf__sockets_lock); ///< or the last of them will release it
 };
-
-/// One lock for all sockets, their sets and the table of descriptors, since a socket may be in sets of several loops and a set
-/// reports sockets by the numbers of their descriptors. No user code runs under it, and nothing that waits.
-extern struct lock cf__sockets_lock;
 
 //===-- socket.c -----------------------------------------------------------------------------------------------------===//
 
-/// HOLDS: the sockets' lock. The valid socket of a descriptor, if that has the serial number or that is 0.
-CFSocketRef cf__socket_of_native(int native, uint32_t serial);
-/// HOLDS: the sockets' lock. From now on it is the socket of its descriptor, which has none. False when memory ran out.
-bool cf__socket_enter(CFSocketRef s);
-/// HOLDS: the sockets' lock. The caller releases the table's reference.
-void cf__socket_forget(int native);
+/// The valid socket of a descriptor, if that has the serial number or that is 0.
+CFSocketRef cf__socket_of_native(int native, uint32_t serial) HOLDS_LOCK(cf__sockets_lock);
+/// From now on it is the socket of its descriptor, which has none. False when memory ran out.
+bool cf__socket_enter(CFSocketRef s) HOLDS_LOCK(cf__sockets_lock);
+/// The caller releases the table's reference.
+void cf__socket_forget(int native) HOLDS_LOCK(cf__sockets_lock);
 /// NULL if there is none or when memory ran out.
 CFDataRef cf__socket_peer_address(int native);
 
 //===-- socket_set.c -------------------------------------------------------------------------------------------------===//
 
-/// HOLDS: the sockets' lock. The socket joins or leaves the set of a mode. Without descriptors or memory it joins when there are some.
-void cf__socket_join(CFSocketRef s, runloop *loop, const char *mode, int32_t order);
-void cf__socket_leave(CFSocketRef s, runloop *loop, const char *mode);
-/// HOLDS: the sockets' lock. Ends a member in any case.
-void cf__socket_end_member(struct cf_socket_member *member);
-/// HOLDS: the sockets' lock. Makes every set wait for what is enabled; called after each change of that.
-void cf__socket_watch(CFSocketRef s);
-/// Without the lock. The socket joins a set that it could not join before, or is watched there, if its source is still in the mode.
-void cf__socket_try_again(CFTypeRef s, CFRunLoopRef loop, CFRunLoopMode mode);
+/// The socket joins or leaves the set of a mode. Without descriptors or memory it joins when there are some.
+void cf__socket_join(CFSocketRef s, runloop *loop, const char *mode, int32_t order) HOLDS_LOCK(cf__sockets_lock);
+void cf__socket_leave(CFSocketRef s, runloop *loop, const char *mode) HOLDS_LOCK(cf__sockets_lock);
+/// Ends a member in any case.
+void cf__socket_end_member(struct cf_socket_member *member) HOLDS_LOCK(cf__sockets_lock);
+/// Makes every set wait for what is enabled; called after each change of that.
+void cf__socket_watch(CFSocketRef s) HOLDS_LOCK(cf__sockets_lock);
+/// The socket joins a set that it could not join before, or is watched there, if its source is still in the mode.
+void cf__socket_try_again(CFTypeRef s, CFRunLoopRef loop, CFRunLoopMode mode) WITHOUT_LOCK(cf__sockets_lock);
 
 //===-- socket_callout.c ---------------------------------------------------------------------------------------------===//
 
 /// Enables those of the types that are not disabled by the program, since the descriptor can now do more.
-void cf__socket_enable_again(CFSocketRef s, CFOptionFlags types);
+void cf__socket_enable_again(CFSocketRef s, CFOptionFlags types) WITHOUT_LOCK(cf__sockets_lock);
 /// Calls back for EPOLLIN, EPOLLOUT or both, where that is enabled.
-void cf__socket_serve(CFSocketRef s, uint32_t events);
+void cf__socket_serve(CFSocketRef s, uint32_t events) WITHOUT_LOCK(cf__sockets_lock);
 
 #endif // RUNLOOP_CF_SOCKET_H

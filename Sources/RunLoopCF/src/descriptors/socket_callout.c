@@ -25,8 +25,8 @@ static CFOptionFlags own_types(CFSocketRef s, CFOptionFlags types) {
     return input | (types & s->types & CF_SOCKET_OUTPUT);
 }
 
-/// HOLDS: the sockets' lock.
-static void enable(CFSocketRef s, CFOptionFlags types) {
+static void enable(CFSocketRef s, CFOptionFlags types) HOLDS_LOCK(cf__sockets_lock) {
+    ASSERT_LOCKED(&cf__sockets_lock);
     if (s->connect_was_told)
         types &= ~(CFOptionFlags)CF_SOCKET_CONNECT;
     if (s->native >= 0)
@@ -67,7 +67,7 @@ static CFOptionFlags input_of(CFSocketRef s) {
     return s->types & CF_SOCKET_INPUT;
 }
 
-static bool is_enabled_again(CFSocketRef s, CFOptionFlags type) {
+static bool is_enabled_again(CFSocketRef s, CFOptionFlags type) HOLDS_LOCK(cf__sockets_lock) {
     if (type == CF_SOCKET_CONNECT || s->disabled & type)
         return false;
     CFOptionFlags flag = type == CF_SOCKET_INPUT ? input_of(s) : type;
@@ -106,15 +106,17 @@ static void end(CFSocketRef s, CFOptionFlags type, bool can_repeat) {
         s->context.release(s->context.info);
 }
 
-static void call(CFSocketRef s, CFSocketCallBackType type, CFDataRef address, const void *data) {
+static void call(CFSocketRef s, CFSocketCallBackType type, CFDataRef address, const void *data)
+    WITHOUT_LOCK(cf__sockets_lock) {
+    ASSERT_NOT_LOCKED(&cf__sockets_lock);
     if (s->callout)
         s->callout(s, type, address, data, s->context.info);
 }
 
 //===-- invalidating -------------------------------------------------------------------------------------------------===//
 
-/// HOLDS: the sockets' lock. Whether callbacks run, and all of them on the calling thread.
-static bool is_called_here(CFSocketRef s) {
+/// Whether callbacks run, and all of them on the calling thread.
+static bool is_called_here(CFSocketRef s) HOLDS_LOCK(cf__sockets_lock) {
     return s->callouts > 0 && s->caller == &this_thread;
 }
 

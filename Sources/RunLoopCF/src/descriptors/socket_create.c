@@ -18,7 +18,8 @@ static void finalize(CFTypeRef object) {
 
 static const struct cf_class class = {.type = CF_TYPE_SOCKET, .finalize = finalize};
 
-static CFSocketRef make(int native, CFOptionFlags types, CFSocketCallBack callout, const CFSocketContext *context) {
+UNCHECKED static CFSocketRef make(int native, CFOptionFlags types, CFSocketCallBack callout,
+                                  const CFSocketContext *context) {
     CFSocketRef s = cf__new(&class, sizeof *s);
     if (!s)
         return NULL;
@@ -40,8 +41,8 @@ static CFSocketRef make(int native, CFOptionFlags types, CFSocketCallBack callou
     return s;
 }
 
-/// HOLDS: the sockets' lock. The socket of the descriptor, retained.
-static CFSocketRef copy_known(int native) {
+/// The socket of the descriptor, retained.
+static CFSocketRef copy_known(int native) HOLDS_LOCK(cf__sockets_lock) {
     CFSocketRef s = cf__socket_of_native(native, 0);
     return s ? (CFSocketRef)(uintptr_t)CFRetain(s) : NULL;
 }

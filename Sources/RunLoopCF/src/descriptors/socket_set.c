@@ -13,23 +13,26 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+/// What has no guard is constant.
 struct cf_socket_set {
-    struct cf_socket_set *next;
+    struct cf_socket_set *next GUARDED(cf__sockets_lock);
     runloop *loop;       ///< lives at least as long as there are members
     const char *mode;    ///< from the table of modes: equal names, equal pointers
     uint32_t generation; ///< of the process; another one shares the descriptor and leaves it alone
     int poller;
-    runloop_source *watch; ///< owns the set
-    int count, capacity;   ///< of members, and of events
-    struct epoll_event *events;
-    struct cf_socket_member *first, *last; ///< the queue of ready members, by order and then as reported
+    runloop_source *watch;                                                   ///< owns the set
+    int count GUARDED(cf__sockets_lock), capacity GUARDED(cf__sockets_lock); ///< of members, and of events
+    struct epoll_event *events GUARDED(cf__sockets_lock);
+    struct cf_socket_member *first GUARDED(cf__sockets_lock),
+        *last GUARDED(cf__sockets_lock); ///< the queue of ready members, by order and then as reported
 };
 
-static struct cf_socket_set *sets; ///< the sockets' lock, as all fields above
+static struct cf_socket_set *sets GUARDED(cf__sockets_lock);
 
 //===-- the queue ----------------------------------------------------------------------------------------------------===//
 
-static void enqueue(struct cf_socket_member *member) {
+static void enqueue(struct cf_socket_member *member) HOLDS_LOCK(cf__sockets_lock) {
+    ASSERT_LOCKED(&cf__sockets_lock);
     if (member->is_queued)
         return;
     struct cf_socket_set *set = member->set;
@@ -44,7 +47,8 @@ static void enqueue(struct cf_socket_member *member) {
 }
 
 /// Returns what was reported.
-static uint32_t dequeue(struct cf_socket_member *member) {
+static uint32_t dequeue(struct cf_socket_member *member) HOLDS_LOCK(cf__sockets_lock) {
+    ASSERT_LOCKED(&cf__sockets_lock);
     struct cf_socket_set *set = member->set;
     uint32_t reported = member->reported;
     if (member->is_queued) {
@@ -58,20 +62,20 @@ static uint32_t dequeue(struct cf_socket_member *member) {
 
 //===-- watching -----------------------------------------------------------------------------------------------------===//
 
-static uint32_t wanted_of(CFSocketRef s) {
+static uint32_t wanted_of(CFSocketRef s) HOLDS_LOCK(cf__sockets_lock) {
     uint32_t wanted = s->enabled & CF_SOCKET_INPUT ? EPOLLIN : 0;
     return s->enabled & CF_SOCKET_OUTPUT ? wanted | EPOLLOUT : wanted;
 }
 
 /// For a regular file the source is signalled instead, again and again.
-static void signal_source(CFSocketRef s) {
+static void signal_source(CFSocketRef s) HOLDS_LOCK(cf__sockets_lock) {
     CFRunLoopSourceSignal(s->source);
     for (struct cf_socket_member *member = s->members; member; member = member->next)
         runloop_wake_up(member->set->loop);
 }
 
 /// If there is no memory for that either, the source is tried again in each iteration.
-static void retry_later(CFSocketRef s, runloop *loop, const char *mode) {
+static void retry_later(CFSocketRef s, runloop *loop, const char *mode) HOLDS_LOCK(cf__sockets_lock) {
     if (cf__retry_later(loop, mode, s, cf__socket_try_again))
         return;
     CFRunLoopSourceSignal(s->source);
@@ -79,7 +83,8 @@ static void retry_later(CFSocketRef s, runloop *loop, const char *mode) {
 }
 
 /// Errors and hang-ups are reported for whatever is watched, so a socket of which nothing is wanted must leave the descriptor.
-static void watch_in(struct cf_socket_member *member, uint32_t wanted) {
+static void watch_in(struct cf_socket_member *member, uint32_t wanted) HOLDS_LOCK(cf__sockets_lock) {
+    ASSERT_LOCKED(&cf__sockets_lock);
     CFSocketRef s = member->socket;
     const struct cf_socket_set *set = member->set;
     if (member->watched == wanted || set->generation != runloop_fork_generation())
@@ -110,14 +115,15 @@ void cf__socket_watch(CFSocketRef s) {
 static void dispatch(runloop_source *core, runloop_readiness events, void *info);
 
 /// The watch is being freed. While it is called, it is not.
-static void free_set(void *info) {
+UNCHECKED static void free_set(void *info) {
     struct cf_socket_set *set = info;
     close(set->poller);
     free(set->events);
     free(set);
 }
 
-static struct cf_socket_set *make_set(runloop *loop, const char *mode) {
+static struct cf_socket_set *make_set(runloop *loop, const char *mode) HOLDS_LOCK(cf__sockets_lock) {
+    ASSERT_LOCKED(&cf__sockets_lock);
     struct cf_socket_set *set = calloc(1, sizeof *set);
     if (!set)
         return NULL;
@@ -142,7 +148,8 @@ static struct cf_socket_set *make_set(runloop *loop, const char *mode) {
     return set;
 }
 
-static void end_set(struct cf_socket_set *set) {
+static void end_set(struct cf_socket_set *set) HOLDS_LOCK(cf__sockets_lock) {
+    ASSERT_LOCKED(&cf__sockets_lock);
     struct cf_socket_set **link = &sets;
     while (*link != set)
         link = &(*link)->next;
@@ -151,7 +158,7 @@ static void end_set(struct cf_socket_set *set) {
     runloop_source_release(set->watch);
 }
 
-static struct cf_socket_set *find_set(runloop *loop, const char *mode) {
+static struct cf_socket_set *find_set(runloop *loop, const char *mode) HOLDS_LOCK(cf__sockets_lock) {
     struct cf_socket_set *set = sets;
     while (set && (set->loop != loop || set->mode != mode || set->generation != runloop_fork_generation()))
         set = set->next;
@@ -159,7 +166,7 @@ static struct cf_socket_set *find_set(runloop *loop, const char *mode) {
 }
 
 /// Space for the events of one more member, so that one question to the kernel is answered for all of them.
-static bool reserve(struct cf_socket_set *set) {
+static bool reserve(struct cf_socket_set *set) HOLDS_LOCK(cf__sockets_lock) {
     if (set->count < set->capacity)
         return true;
     int capacity = set->capacity * 2 + 4;
@@ -173,7 +180,7 @@ static bool reserve(struct cf_socket_set *set) {
 
 //===-- members ------------------------------------------------------------------------------------------------------===//
 
-static struct cf_socket_member *member_of(CFSocketRef s, const struct cf_socket_set *set) {
+static struct cf_socket_member *member_of(CFSocketRef s, const struct cf_socket_set *set) HOLDS_LOCK(cf__sockets_lock) {
     struct cf_socket_member *member = s ? s->members : NULL;
     while (member && member->set != set)
         member = member->next;
@@ -234,7 +241,7 @@ void cf__socket_try_again(CFTypeRef object, CFRunLoopRef loop, CFRunLoopMode mod
 
 /// If a descriptor was closed without invalidating its socket, and a duplicate of it is open, the kernel goes on reporting it, and
 /// it can't be removed any more. All others move to a new set.
-static void replace_set(struct cf_socket_set *set) {
+static void replace_set(struct cf_socket_set *set) HOLDS_LOCK(cf__sockets_lock) {
     struct cf_socket_set *new = make_set(set->loop, set->mode);
     if (!new)
         return;
@@ -259,7 +266,7 @@ static void replace_set(struct cf_socket_set *set) {
 
 /// Puts all sockets that are ready into the queue. One of which nothing is wanted at the moment, since its callback runs, is no
 /// longer watched until that changes.
-static void ask(struct cf_socket_set *set) {
+static void ask(struct cf_socket_set *set) HOLDS_LOCK(cf__sockets_lock) {
     bool has_stale = false;
     int count = set->count > 0 ? epoll_wait(set->poller, set->events, set->capacity, 0) : 0;
     for (int i = 0; i < count; i++) {

@@ -8,11 +8,14 @@
 
 #include <pthread.h>
 
+/// Guards the table of loops.
+static struct lock table_lock;
+
 struct __CFRunLoop {
     struct cf_object object;
-    runloop *core;            ///< constant; one reference
-    struct __CFRunLoop *next; ///< table_lock
-    bool has_thread;          ///< table_lock: the thread owns a reference until it ends
+    runloop *core; ///< constant; one reference
+    struct __CFRunLoop *next GUARDED(table_lock);
+    bool has_thread; ///< constant, set before others find it: the thread owns a reference until it ends
     _Atomic bool thread_ended;
 };
 
@@ -25,8 +28,7 @@ enum { BUCKETS = 64 };
 #define FAST_TLS
 #endif
 
-static struct __CFRunLoop *buckets[BUCKETS];
-static struct lock table_lock;
+static struct __CFRunLoop *buckets[BUCKETS] GUARDED(table_lock);
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t ended_key;
 static _Thread_local FAST_TLS CFRunLoopRef current;
@@ -38,7 +40,7 @@ CFTypeID CFRunLoopGetTypeID(void) {
 
 //===-- life ---------------------------------------------------------------------------------------------------------===//
 
-static struct __CFRunLoop **bucket_of(const runloop *core) {
+static struct __CFRunLoop **bucket_of(const runloop *core) HOLDS_LOCK(table_lock) {
     return &buckets[((uintptr_t)core >> 6) % BUCKETS];
 }
 
@@ -87,8 +89,8 @@ static void set_up(void) {
     pthread_key_create(&ended_key, release_object);
 }
 
-/// HOLDS: table_lock.
-static struct __CFRunLoop *make(runloop *core) {
+static struct __CFRunLoop *make(runloop *core) HOLDS_LOCK(table_lock) {
+    ASSERT_LOCKED(&table_lock);
     struct __CFRunLoop *loop = cf__new(&class, sizeof *loop);
     if (!loop)
         return NULL;

@@ -6,11 +6,14 @@
 
 #include "loop/loop.h"
 
+/// Stands for the locks of all sources; never defined.
+extern struct lock source_lock;
+
 struct __CFRunLoopSource {
     struct cf_item item;
     _Atomic(runloop_source *) core; ///< changes only in version 1, under lock; one reference, as in all items
     struct lock lock;
-    bool was_invalidated;      ///< lock
+    bool was_invalidated GUARDED(source_lock);
     _Atomic bool is_signalled; ///< version 1, whose signal calls nothing, unlike the core's (R72)
     CFIndex order;
     union {
@@ -18,6 +21,14 @@ struct __CFRunLoopSource {
         CFRunLoopSourceContext1 v1;
     } context; ///< the first seven fields are the same in both
 };
+
+UNCHECKED static void take(CFRunLoopSourceRef source) TAKES_LOCK(source_lock) {
+    lock_take(&source->lock);
+}
+
+UNCHECKED static void give(CFRunLoopSourceRef source) GIVES_LOCK(source_lock) {
+    lock_give(&source->lock);
+}
 
 CFTypeID CFRunLoopSourceGetTypeID(void) {
     return CF_TYPE_SOURCE;
@@ -92,7 +103,8 @@ static void ready(runloop_source *core, runloop_readiness events, void *object) 
 
 typedef void (*loop_callback)(void *info, CFRunLoopRef rl, CFRunLoopMode mode);
 
-static void call_with_loop(loop_callback callback, runloop *core, const char *mode, void *info) {
+static void call_with_loop(loop_callback callback, runloop *core, const char *mode, void *info)
+    WITHOUT_LOCK(source_lock) {
     CFRunLoopRef loop = cf__copy_loop(core);
     CFStringRef name = cf__mode_string(mode);
     if (loop && name)
@@ -198,18 +210,18 @@ CFRunLoopSourceRef CFRunLoopSourceCreate(CFAllocatorRef allocator, CFIndex order
 static runloop_source *copy_core(CFRunLoopSourceRef source) {
     if (!is_port(source))
         return runloop_source_retain(source->core);
-    lock_take(&source->lock);
+    take(source);
     runloop_source *core = runloop_source_retain(source->core);
-    lock_give(&source->lock);
+    give(source);
     return core;
 }
 
 /// Calls `getPort`, as each addition does, and replaces the core source if the descriptor has changed.
-static void refresh_port(CFRunLoopSourceRef source) {
+static void refresh_port(CFRunLoopSourceRef source) WITHOUT_LOCK(source_lock) {
     const CFRunLoopSourceContext1 *context = &source->context.v1;
     int port = context->getPort ? context->getPort(context->info) : -1;
     runloop_source *old = NULL;
-    lock_take(&source->lock);
+    take(source);
     if (!source->was_invalidated && runloop_source_get_descriptor(source->core) != (port < 0 ? -1 : port)) {
         runloop_source *core = make_port(source, port);
         if (core) {
@@ -218,7 +230,7 @@ static void refresh_port(CFRunLoopSourceRef source) {
             source->core = core;
         }
     }
-    lock_give(&source->lock);
+    give(source);
     runloop_source_invalidate(old);
     runloop_source_release(old);
 }
@@ -282,10 +294,10 @@ Boolean CFRunLoopSourceIsSignalled(CFRunLoopSourceRef source) {
 void CFRunLoopSourceInvalidate(CFRunLoopSourceRef source) {
     if (!CF_IS(source, CF_TYPE_SOURCE))
         return;
-    lock_take(&source->lock);
+    take(source);
     source->was_invalidated = true;
     runloop_source *core = runloop_source_retain(source->core);
-    lock_give(&source->lock);
+    give(source);
     runloop_source_invalidate(core);
     runloop_source_release(core);
 }

@@ -5,6 +5,14 @@
 
 #include "loop/loop.h"
 
+/// Stands for the locks of all timers; never defined.
+extern struct lock timer_lock;
+
+/// Timers that were given a date in the past: only they know which date the getter of their mode returns. Taken after a timer's own lock.
+static struct lock past_lock;
+static struct __CFRunLoopTimer *past_timers GUARDED(past_lock);
+static _Thread_local char this_thread;
+
 struct __CFRunLoopTimer {
     struct cf_item item;
     runloop_timer *core; ///< constant; one reference as long as the object is referenced
@@ -12,19 +20,25 @@ struct __CFRunLoopTimer {
     CFRunLoopTimerContext context;
     CFTimeInterval interval;
     CFIndex order;
-    struct lock lock;        ///< guards the dates, and is held while they are passed to the core
-    CFAbsoluteTime given;    ///< the date as it was set
-    int64_t set_ns;          ///< the instant to which the core timer was set
-    CFAbsoluteTime set_date; ///< the date of that instant: `given`, or the time of the call if `given` was past then
-    struct __CFRunLoopTimer *next_past, **link_past; ///< past_lock: in the list of timers whose date was past
+    struct lock lock; ///< is held while the dates are passed to the core
+    // Written under past_lock, too, so that its holder may read the dates of all timers.
+    CFAbsoluteTime given GUARDED(timer_lock); ///< the date as it was set
+    int64_t set_ns GUARDED(timer_lock);       ///< the instant to which the core timer was set
+    /// The date of that instant: `given`, or the time of the call if `given` was past then.
+    CFAbsoluteTime set_date GUARDED(timer_lock);
+    /// In the list of timers whose date was past.
+    struct __CFRunLoopTimer *next_past GUARDED(past_lock), **link_past GUARDED(past_lock);
     _Atomic(const void *) bracket; ///< the thread whose callback is between a `retain` and a `release` of the info
     _Atomic bool info_is_released;
 };
 
-/// Timers that were given a date in the past: only they know which date the getter of their mode returns.
-static struct __CFRunLoopTimer *past_timers;
-static struct lock past_lock;
-static _Thread_local char this_thread;
+UNCHECKED static void take(CFRunLoopTimerRef timer) TAKES_LOCK(timer_lock) {
+    lock_take(&timer->lock);
+}
+
+UNCHECKED static void give(CFRunLoopTimerRef timer) GIVES_LOCK(timer_lock) {
+    lock_give(&timer->lock);
+}
 
 CFTypeID CFRunLoopTimerGetTypeID(void) {
     return CF_TYPE_TIMER;
@@ -32,8 +46,8 @@ CFTypeID CFRunLoopTimerGetTypeID(void) {
 
 //===-- life ---------------------------------------------------------------------------------------------------------===//
 
-/// HOLDS: past_lock.
-static void remove_from_past(struct __CFRunLoopTimer *timer) {
+static void remove_from_past(struct __CFRunLoopTimer *timer) HOLDS_LOCK(past_lock) {
+    ASSERT_LOCKED(&past_lock);
     if (!timer->link_past)
         return;
     *timer->link_past = timer->next_past;
@@ -42,8 +56,9 @@ static void remove_from_past(struct __CFRunLoopTimer *timer) {
     timer->link_past = NULL;
 }
 
-/// HOLDS: past_lock.
-static void add_to_past(struct __CFRunLoopTimer *timer) {
+static void add_to_past(struct __CFRunLoopTimer *timer) HOLDS_LOCK(past_lock) {
+    ASSERT_LOCKED(&past_lock);
+    ASSERT(!timer->link_past, "A timer is in the list of past ones already.");
     timer->next_past = past_timers;
     timer->link_past = &past_timers;
     if (past_timers)
@@ -111,8 +126,8 @@ static char *describe_info(void *object) {
     return cf__copy_info_description(timer->context.copyDescription, timer->context.info);
 }
 
-/// HOLDS: lock, or the timer is new.
-static void assign_date(struct __CFRunLoopTimer *timer, CFAbsoluteTime date) {
+static void assign_date(struct __CFRunLoopTimer *timer, CFAbsoluteTime date) HOLDS_LOCK(timer_lock) {
+    ASSERT_LOCKED(&timer->lock);
     CFAbsoluteTime given = date <= CF_GREATEST_DATE ? date : CF_GREATEST_DATE; // NaN too
     int64_t due_ns = cf__instant_of_date(given), now_ns = runloop_now_ns();
     bool is_past = due_ns <= now_ns;
@@ -136,9 +151,12 @@ CFRunLoopTimerRef CFRunLoopTimerCreate(CFAllocatorRef allocator, CFAbsoluteTime 
         return NULL;
     cf__item_init(&timer->item);
     timer->interval = interval > 0 ? interval : 0;
+    take(timer);
     assign_date(timer, fireDate);
+    int64_t set_ns = timer->set_ns;
+    give(timer);
     struct runloop_timer_config config = {.order = cf__order(order),
-                                          .fire_ns = timer->set_ns,
+                                          .fire_ns = set_ns,
                                           .fire = fire,
                                           .context = {.info = timer, .release = release_context}};
     config.interval_ns = cf__nanoseconds(timer->interval < CF_GREATEST_DELAY ? timer->interval : CF_GREATEST_DELAY);
@@ -194,28 +212,28 @@ Boolean CFRunLoopTimerIsValid(CFRunLoopTimerRef timer) {
 CFAbsoluteTime CFRunLoopTimerGetNextFireDate(CFRunLoopTimerRef timer) {
     if (!CF_IS(timer, CF_TYPE_TIMER))
         return 0;
-    lock_take(&timer->lock);
+    take(timer);
     int64_t due_ns = runloop_timer_get_fire_date(timer->core);
     CFAbsoluteTime date = timer->given;
     if (due_ns == RUNLOOP_NEVER)
         date = 0;
     else if (due_ns != timer->set_ns)
         date = timer->set_date + (double)(due_ns - timer->set_ns) / 1e9;
-    lock_give(&timer->lock);
+    give(timer);
     return date;
 }
 
 void CFRunLoopTimerSetNextFireDate(CFRunLoopTimerRef timer, CFAbsoluteTime fireDate) {
     if (!CF_IS(timer, CF_TYPE_TIMER))
         return;
-    lock_take(&timer->lock);
+    take(timer);
     assign_date(timer, fireDate);
     runloop_timer_set_fire_date(timer->core, timer->set_ns);
-    lock_give(&timer->lock);
+    give(timer);
 }
 
-/// The date of an instant at which a timer is due: the date that this timer was given.
-static CFAbsoluteTime date_of_instant(int64_t instant_ns) {
+/// The date of an instant at which a timer is due: the date that this timer was given. Reads the dates of timers whose locks it does not have.
+UNCHECKED static CFAbsoluteTime date_of_instant(int64_t instant_ns) {
     CFAbsoluteTime date = cf__date_of_instant(instant_ns);
     lock_take(&past_lock);
     for (const struct __CFRunLoopTimer *timer = past_timers; timer; timer = timer->next_past) {
