@@ -57,7 +57,7 @@ let package = Package(
             path: "Sources/CRunLoopDiagnostics",
             sources: ["src"],
             publicHeadersPath: "include",
-            cSettings: [.define("_GNU_SOURCE")]
+            cSettings: [.define("_GNU_SOURCE"), .define("RUNLOOP_DEBUG", .when(configuration: .debug))]
         ),
         .target(
             name: "RunLoopKit",
@@ -71,7 +71,8 @@ let package = Package(
             dependencies: ["CRunLoopCore"],
             path: "Sources/CRunLoopForeign",
             sources: ["src"],
-            publicHeadersPath: "include"
+            publicHeadersPath: "include",
+            cSettings: [.define("_GNU_SOURCE"), .define("RUNLOOP_DEBUG", .when(configuration: .debug))]
         ),
         .target(
             name: "RunLoopKitForeign",

@@ -11,22 +11,32 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/// That of a process. A forked child makes its own: its parent's has no thread there, and may be locked for ever.
+/// That of a process. A forked child makes its own: its parent's has no thread there.
 struct attendant {
     uint32_t generation;
     _Atomic int wake; ///< an eventfd, made with the first thread; before that -1
-    pthread_mutex_t lock;
-    uint32_t engagements;   ///< lock
-    bool is_running;        ///< lock: there is a thread, which looks at `engagements` before it ends
-    struct watch *incoming; ///< lock
-    struct watch *watches;  ///< the thread's
-    struct followed *first; ///< lock: all loops that are followed
-    void (*write_reports)(runloop_report_form); ///< lock: NULL until somebody wants reports
-    _Atomic bool is_wanted[2];                  ///< reports, by form
-    bool has_publication;                       ///< lock: published, or about to be
-    struct publication *published, *withdrawn;  ///< lock: the one, and those that the thread is to free
+    struct lock lock;
+    uint32_t engagements GUARDED(attendant_lock);
+    bool is_running GUARDED(attendant_lock); ///< there is a thread, which looks at `engagements` before it ends
+    struct watch *incoming GUARDED(attendant_lock);
+    struct watch *watches;                          ///< the thread's
+    struct followed *first GUARDED(attendant_lock); ///< all loops that are followed
+    /// NULL until somebody wants reports.
+    void (*write_reports)(runloop_report_form) GUARDED(attendant_lock);
+    _Atomic bool is_wanted[2];                    ///< reports, by form
+    bool has_publication GUARDED(attendant_lock); ///< published, or about to be
+    struct publication *published GUARDED(attendant_lock);
+    struct publication *withdrawn GUARDED(attendant_lock); ///< those that the thread is to free
     struct attendant *of_parent;
 };
+
+UNCHECKED static void take(struct attendant *attendant) TAKES_LOCK(attendant_lock) {
+    lock_take(&attendant->lock);
+}
+
+UNCHECKED static void give(struct attendant *attendant) GIVES_LOCK(attendant_lock) {
+    lock_give(&attendant->lock);
+}
 
 static _Atomic(struct attendant *) newest;
 
@@ -38,7 +48,6 @@ static struct attendant *make(struct attendant *of_parent, int *error) {
         return NULL;
     }
     *attendant = (struct attendant){.generation = runloop_fork_generation(), .wake = -1, .of_parent = of_parent};
-    pthread_mutex_init(&attendant->lock, NULL);
     return attendant;
 }
 
@@ -74,14 +83,14 @@ static void wake(struct attendant *attendant) {
 //===-- the thread ---------------------------------------------------------------------------------------------------===//
 
 static void take_incoming(struct attendant *attendant) {
-    pthread_mutex_lock(&attendant->lock);
+    take(attendant);
     while (attendant->incoming) {
         struct watch *watch = attendant->incoming;
         attendant->incoming = watch->next;
         watch->next = attendant->watches;
         attendant->watches = watch;
     }
-    pthread_mutex_unlock(&attendant->lock);
+    give(attendant);
 }
 
 /// Frees the watches that are over, looks at the others, and says how long until they want to be looked at again.
@@ -106,9 +115,9 @@ static void write_wanted_reports(struct attendant *attendant) {
     for (int form = RUNLOOP_REPORT_TEXT; form <= RUNLOOP_REPORT_JSON; form++) {
         if (!atomic_exchange(&attendant->is_wanted[form], false))
             continue;
-        pthread_mutex_lock(&attendant->lock);
+        take(attendant);
         void (*write_reports)(runloop_report_form) = attendant->write_reports;
-        pthread_mutex_unlock(&attendant->lock);
+        give(attendant);
         if (write_reports)
             write_reports((runloop_report_form)form);
     }
@@ -116,10 +125,10 @@ static void write_wanted_reports(struct attendant *attendant) {
 
 /// Frees what is no longer published. What is, or NULL.
 static struct publication *take_publication(struct attendant *attendant) {
-    pthread_mutex_lock(&attendant->lock);
+    take(attendant);
     struct publication *published = attendant->published, *withdrawn = attendant->withdrawn;
     attendant->withdrawn = NULL;
-    pthread_mutex_unlock(&attendant->lock);
+    give(attendant);
     while (withdrawn) {
         struct publication *next = withdrawn->next;
         publication_free(withdrawn);
@@ -130,9 +139,9 @@ static struct publication *take_publication(struct attendant *attendant) {
 }
 
 static bool is_needed(struct attendant *attendant) {
-    pthread_mutex_lock(&attendant->lock);
+    take(attendant);
     bool is_needed = attendant->is_running = attendant->engagements > 0;
-    pthread_mutex_unlock(&attendant->lock);
+    give(attendant);
     return is_needed;
 }
 
@@ -165,8 +174,9 @@ static void *attend(void *context) {
     return NULL;
 }
 
-/// With all signals blocked. HOLDS: attendant->lock.
-static int start_thread(struct attendant *attendant) {
+/// With all signals blocked.
+static int start_thread(struct attendant *attendant) HOLDS_LOCK(attendant_lock) {
+    ASSERT_LOCKED(&attendant->lock);
     if (attendant->wake < 0) {
         int descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (descriptor < 0)
@@ -194,12 +204,12 @@ int attendant_engage(void) {
     struct attendant *attendant = existing_or_new(&error);
     if (!attendant)
         return error;
-    pthread_mutex_lock(&attendant->lock);
+    take(attendant);
     if (!attendant->is_running)
         error = start_thread(attendant);
     if (!error)
         attendant->engagements++;
-    pthread_mutex_unlock(&attendant->lock);
+    give(attendant);
     return error;
 }
 
@@ -207,9 +217,10 @@ void attendant_disengage(void) {
     struct attendant *attendant = existing();
     if (!attendant)
         return;
-    pthread_mutex_lock(&attendant->lock);
+    take(attendant);
+    ASSERT(attendant->engagements > 0, "The attendant was disengaged more often than engaged.");
     attendant->engagements--;
-    pthread_mutex_unlock(&attendant->lock);
+    give(attendant);
     wake(attendant);
 }
 
@@ -224,10 +235,10 @@ int attendant_serve_reports(void (*write_reports)(runloop_report_form form)) {
     if (error)
         return error;
     struct attendant *attendant = existing();
-    pthread_mutex_lock(&attendant->lock);
+    take(attendant);
     bool served_before = attendant->write_reports;
     attendant->write_reports = write_reports;
-    pthread_mutex_unlock(&attendant->lock);
+    give(attendant);
     if (served_before)
         attendant_disengage();
     return 0;
@@ -248,10 +259,10 @@ int attendant_reserve_publication(void) {
     if (error)
         return error;
     struct attendant *attendant = existing();
-    pthread_mutex_lock(&attendant->lock);
+    take(attendant);
     bool is_busy = attendant->has_publication;
     attendant->has_publication = true;
-    pthread_mutex_unlock(&attendant->lock);
+    give(attendant);
     if (is_busy)
         attendant_disengage();
     return is_busy ? -EBUSY : 0;
@@ -259,10 +270,11 @@ int attendant_reserve_publication(void) {
 
 void attendant_publish(struct publication *publication) {
     struct attendant *attendant = existing();
-    pthread_mutex_lock(&attendant->lock);
+    take(attendant);
+    ASSERT(attendant->has_publication && !attendant->published, "Something was published without a reservation.");
     attendant->published = publication;
     attendant->has_publication = publication;
-    pthread_mutex_unlock(&attendant->lock);
+    give(attendant);
     if (publication)
         wake(attendant);
     else
@@ -273,7 +285,7 @@ void attendant_unpublish(void) {
     struct attendant *attendant = existing();
     if (!attendant)
         return;
-    pthread_mutex_lock(&attendant->lock);
+    take(attendant);
     struct publication *publication = attendant->published;
     if (publication) {
         // Before somebody publishes there again.
@@ -283,7 +295,7 @@ void attendant_unpublish(void) {
         attendant->published = NULL;
         attendant->has_publication = false;
     }
-    pthread_mutex_unlock(&attendant->lock);
+    give(attendant);
     wake(attendant);
 }
 
@@ -295,13 +307,13 @@ int attendant_list(struct followed *followed) {
     if (!attendant)
         return error;
     followed->generation = attendant->generation;
-    pthread_mutex_lock(&attendant->lock);
+    take(attendant);
     followed->next = attendant->first;
     followed->place = &attendant->first;
     if (followed->next)
         followed->next->place = &followed->next;
     attendant->first = followed;
-    pthread_mutex_unlock(&attendant->lock);
+    give(attendant);
     return 0;
 }
 
@@ -310,18 +322,19 @@ void attendant_unlist(struct followed *followed) {
     // One of the parent's is in the parent's list.
     if (!attendant || followed->generation != attendant->generation)
         return;
-    pthread_mutex_lock(&attendant->lock);
+    take(attendant);
+    ASSERT(*followed->place == followed, "A loop left the list of followed ones, and was not in it.");
     *followed->place = followed->next;
     if (followed->next)
         followed->next->place = followed->place;
-    pthread_mutex_unlock(&attendant->lock);
+    give(attendant);
 }
 
 runloop **attendant_copy_loops(void) {
     struct attendant *attendant = existing();
     if (!attendant)
         return NULL;
-    pthread_mutex_lock(&attendant->lock);
+    take(attendant);
     size_t count = 0;
     for (struct followed *followed = attendant->first; followed; followed = followed->next)
         count++;
@@ -332,15 +345,15 @@ runloop **attendant_copy_loops(void) {
             *next++ = runloop_retain(followed->loop);
         *next = NULL;
     }
-    pthread_mutex_unlock(&attendant->lock);
+    give(attendant);
     return loops;
 }
 
 void attendant_give_watch(struct watch *watch) {
     struct attendant *attendant = existing();
-    pthread_mutex_lock(&attendant->lock);
+    take(attendant);
     watch->next = attendant->incoming;
     attendant->incoming = watch;
-    pthread_mutex_unlock(&attendant->lock);
+    give(attendant);
     wake(attendant);
 }

@@ -8,7 +8,9 @@ static const char key;
 
 static void release(void *object) {
     struct followed *followed = object;
-    if (atomic_fetch_sub(&followed->references, 1) != 1)
+    uint32_t before = atomic_fetch_sub(&followed->references, 1);
+    ASSERT(before > 0, "A followed loop was released more often than retained.");
+    if (before != 1)
         return;
     for (int role = 0; role < ROLES; role++) {
         struct follower *follower = atomic_load(&followed->followers[role]);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "runloop.h"
+#include "runloop_lock.h"
 
 /// Who follows a loop: one of each.
 enum role { ROLE_STATISTICS, ROLE_RECORDER, ROLE_WATCHDOG, ROLES };
@@ -28,11 +29,15 @@ struct link {
     runloop_tracer before; ///< loop's thread: the tracer that was there, which is called first
 };
 
+/// Stands for the lock of the attendant, which lists the followed loops; never defined.
+extern struct lock attendant_lock;
+
 /// A loop's followers: an object associated with the loop.
 struct followed {
     _Atomic uint32_t references;
     runloop *loop;
-    struct followed *next, **place; ///< attendant's lock: in the list of the process `generation`
+    /// In the list of the process `generation`.
+    struct followed *next GUARDED(attendant_lock), **place GUARDED(attendant_lock);
     uint32_t generation;
     struct link *links;                          ///< loop's thread: the newest first; freed with this
     bool is_traced;                              ///< loop's thread: the newest one may be in the chain

@@ -18,7 +18,7 @@ struct publication_client {
 };
 
 struct publication {
-    struct publication *next; ///< attendant's lock
+    struct publication *next; ///< attendant's lock while withdrawn, then its thread
     struct sockaddr_un address;
     dev_t device; ///< with `inode`: which file is ours
     ino_t inode;

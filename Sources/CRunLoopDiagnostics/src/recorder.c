@@ -2,6 +2,7 @@
 
 #include "recorder.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include "callout_name.h"
@@ -11,10 +12,18 @@ static struct recorder *recorder_of(struct follower *follower) {
     return (struct recorder *)follower;
 }
 
+UNCHECKED static void take(struct recorder *recorder) TAKES_LOCK(recorder_lock) {
+    lock_take(&recorder->lock);
+}
+
+UNCHECKED static void give(struct recorder *recorder) GIVES_LOCK(recorder_lock) {
+    lock_give(&recorder->lock);
+}
+
 static void record(struct follower *follower, runloop_trace_point point, const void *object, int64_t value,
                    int64_t now_ns) {
     struct recorder *recorder = recorder_of(follower);
-    pthread_mutex_lock(&recorder->lock);
+    take(recorder);
     struct event *event = &recorder->events[recorder->count++ % recorder->capacity];
     event->time_ns = now_ns;
     event->function = point == RUNLOOP_TRACE_TASK ? (uintptr_t)object : 0;
@@ -24,16 +33,14 @@ static void record(struct follower *follower, runloop_trace_point point, const v
         copy_name(event->name, sizeof event->name, object, 0);
     else
         copy_callout_name(event->name, sizeof event->name, callout_kind(point), object);
-    pthread_mutex_unlock(&recorder->lock);
+    give(recorder);
 }
 
-static void free_recorder(struct follower *follower) {
+UNCHECKED static void free_recorder(struct follower *follower) {
     free(recorder_of(follower)->events);
-    pthread_mutex_destroy(&recorder_of(follower)->lock);
 }
 
 static void prepare(struct follower *follower) {
-    pthread_mutex_init(&recorder_of(follower)->lock, NULL);
     follower->free = free_recorder;
     follower->trace = record;
 }
@@ -53,14 +60,14 @@ int runloop_recorder_start(uint32_t capacity) {
         return error;
     }
     struct recorder *recorder = recorder_of(follower);
-    pthread_mutex_lock(&recorder->lock);
+    take(recorder);
     struct event *former = recorder->events;
     recorder->events = events;
     recorder->capacity = capacity;
     recorder->count = 0;
     recorder->thread.id = gettid();
     pthread_getname_np(pthread_self(), recorder->thread.name, sizeof recorder->thread.name);
-    pthread_mutex_unlock(&recorder->lock);
+    give(recorder);
     free(former);
     follower->is_active = true;
     return 0;
@@ -71,14 +78,14 @@ void runloop_recorder_stop(void) {
 }
 
 struct event *recorder_copy(struct recorder *recorder, uint32_t *count, struct recorded_thread *thread, bool *failed) {
-    pthread_mutex_lock(&recorder->lock);
+    take(recorder);
     *thread = recorder->thread;
     uint64_t total = recorder->count;
     uint32_t there = total < recorder->capacity ? (uint32_t)total : recorder->capacity;
     struct event *copy = there ? malloc(there * sizeof *copy) : NULL;
     for (uint32_t i = 0; copy && i < there; i++)
         copy[i] = recorder->events[(total - there + i) % recorder->capacity];
-    pthread_mutex_unlock(&recorder->lock);
+    give(recorder);
     *failed = there && !copy;
     *count = copy ? there : 0;
     return copy;

@@ -2,7 +2,6 @@
 #ifndef RUNLOOP_RECORDED_H
 #define RUNLOOP_RECORDED_H
 
-#include <pthread.h>
 #include <sys/types.h>
 
 #include "followed.h"
@@ -22,13 +21,16 @@ struct recorded_thread {
     char name[16];
 };
 
+/// Stands for the locks of all recorders; never defined.
+extern struct lock recorder_lock;
+
 struct recorder {
     struct follower follower;
-    pthread_mutex_t lock; ///< what follows; held for a few instructions, and while a trace is copied
-    struct event *events;
-    uint32_t capacity;
-    uint64_t count; ///< so far; the latest `capacity` of them are there
-    struct recorded_thread thread;
+    struct lock lock; ///< held for a few instructions, and while a trace is copied
+    struct event *events GUARDED(recorder_lock);
+    uint32_t capacity GUARDED(recorder_lock);
+    uint64_t count GUARDED(recorder_lock); ///< so far; the latest `capacity` of them are there
+    struct recorded_thread thread GUARDED(recorder_lock);
 };
 
 /// What was recorded, oldest first, from malloc; `*count` events of `*thread`. NULL if there is nothing, or memory ran out, which `*failed`

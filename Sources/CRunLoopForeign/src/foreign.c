@@ -20,7 +20,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "runloop_lock.h"
 #include "wait_set.h"
+
+#define ASSERT_THREAD(foreign)                                                                                         \
+    ASSERT(pthread_equal((foreign)->thread, pthread_self()), "A guest was served by another thread than its own.")
 
 /// Enough for most guests.
 #define FIRST_CAPACITY 4
@@ -53,9 +57,16 @@ struct runloop_foreign_source {
 
 //===-- references ---------------------------------------------------------------------------------------------------===//
 
+static bool is_from_parent_process(const runloop_foreign_source *foreign) {
+    return runloop_fork_generation() != foreign->fork_generation;
+}
+
 static void release_part(runloop_foreign_source *foreign) {
-    if (atomic_fetch_sub(&foreign->parts, 1) != 1)
+    int before = atomic_fetch_sub(&foreign->parts, 1);
+    ASSERT(before > 0, "A guest's part was released more often than retained.");
+    if (before != 1)
         return;
+    ASSERT(!foreign->is_prepared || is_from_parent_process(foreign), "A guest ends while it is prepared.");
     if (foreign->config.context.release)
         foreign->config.context.release(foreign->config.context.info);
     runloop__wait_set_close(&foreign->set);
@@ -89,10 +100,6 @@ void runloop_foreign_source_release(runloop_foreign_source *foreign) {
 
 //===-- the guest ----------------------------------------------------------------------------------------------------===//
 
-static bool is_from_parent_process(const runloop_foreign_source *foreign) {
-    return runloop_fork_generation() != foreign->fork_generation;
-}
-
 static void cancel(runloop_foreign_source *foreign) {
     if (!foreign->is_prepared || is_from_parent_process(foreign))
         return;
@@ -124,6 +131,7 @@ static bool reserve(runloop_foreign_source *foreign, int count) {
 
 /// How many descriptors it has; it is prepared afterwards.
 static int ask(runloop_foreign_source *foreign) {
+    ASSERT(!foreign->is_busy, "A guest is prepared inside one of its callbacks.");
     foreign->deadline_ns = RUNLOOP_NEVER;
     foreign->is_interrupted = false;
     foreign->is_busy = true;
@@ -162,6 +170,7 @@ static bool prepare(runloop_foreign_source *foreign) {
 
 /// Whether the guest, which is prepared, wants to dispatch.
 static bool check(runloop_foreign_source *foreign) {
+    ASSERT(foreign->is_prepared, "A guest is checked that is not prepared.");
     int ready = poll(foreign->descriptors, (nfds_t)foreign->count, 0);
     if (ready <= 0 && runloop_get_now_ns(NULL) < foreign->deadline_ns) {
         cancel(foreign);
@@ -182,6 +191,7 @@ static bool check(runloop_foreign_source *foreign) {
 static void observe_late(runloop_observer *observer, runloop_activity activity, void *info) {
     (void)observer;
     runloop_foreign_source *foreign = info;
+    ASSERT_THREAD(foreign);
     if (activity == RUNLOOP_ACTIVITY_BEFORE_WAITING) {
         foreign->is_stale = false;
         prepare(foreign);
@@ -196,6 +206,7 @@ static void observe_late(runloop_observer *observer, runloop_activity activity, 
 static void observe_early(runloop_observer *observer, runloop_activity activity, void *info) {
     (void)observer;
     runloop_foreign_source *foreign = info;
+    ASSERT_THREAD(foreign);
     bool was_prepared = foreign->is_prepared;
     cancel(foreign);
     if (activity == RUNLOOP_ACTIVITY_AFTER_WAITING)
@@ -214,6 +225,7 @@ static void observe_early(runloop_observer *observer, runloop_activity activity,
 static void serve(runloop_source *source, runloop_readiness events, void *info) {
     (void)source, (void)events;
     runloop_foreign_source *foreign = info;
+    ASSERT_THREAD(foreign);
     if (!prepare(foreign) || !check(foreign))
         return;
     foreign->is_busy = !foreign->config.nests;

@@ -14,7 +14,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "runloop.h"
+#include "runloop_lock.h"
 
 int runloop__wait_set_open(struct wait_set *set) {
     *set = (struct wait_set){.descriptor = epoll_create1(EPOLL_CLOEXEC), .timer = -1, .armed_ns = RUNLOOP_NEVER};
@@ -102,6 +102,7 @@ static int64_t watch(int set, const struct watch *watch) {
 }
 
 void runloop__wait_set_update(struct wait_set *set, const struct pollfd *descriptors, int count, int64_t deadline_ns) {
+    ASSERT(count <= set->capacity, "A wait set has too little memory for its descriptors.");
     int wanted = collect(set->next, descriptors, count);
     for (int held = 0, next = 0; held < set->count; held++) {
         while (next < wanted && set->next[next].descriptor < set->held[held].descriptor)
