@@ -4,6 +4,7 @@
 // As long as callbacks are enabled, these modes contain a core source for the descriptor, the `watch`. It is replaced when the set
 // of enabled callbacks changes. A regular file can't be watched and is always ready; its source is signalled instead.
 
+#include "descriptors/callouts.h"
 #include "loop/loop.h"
 
 #include <errno.h>
@@ -37,14 +38,9 @@ struct __CFFileDescriptor {
     struct membership *memberships GUARDED(descriptor_lock);
     runloop_source *watch GUARDED(descriptor_lock); ///< for the enabled callbacks, in all memberships
     bool is_always_ready GUARDED(descriptor_lock);
-    int callouts GUARDED(descriptor_lock);             ///< that are running now
-    const void *caller GUARDED(descriptor_lock);       ///< the one thread that runs them; NULL if there are several
-    int closing GUARDED(descriptor_lock);              ///< the descriptor that the last of them closes, or -1
-    bool context_is_released GUARDED(descriptor_lock); ///< or the last of them will release it
-    struct link *link GUARDED(descriptor_lock);        ///< the info of the source, while the source lives
+    struct cf_callouts callouts GUARDED(descriptor_lock);
+    struct link *link GUARDED(descriptor_lock); ///< the info of the source, while the source lives
 };
-
-static _Thread_local char this_thread;
 
 UNCHECKED static void take(CFFileDescriptorRef f) TAKES_LOCK(descriptor_lock) {
     lock_take(&f->lock);
@@ -92,7 +88,6 @@ static void retry_later(CFFileDescriptorRef f, CFRunLoopRef loop, CFRunLoopMode 
 
 /// As long as there are memberships there is a source: it lives until all of them have been cancelled.
 static void watch_in(CFFileDescriptorRef f, const struct membership *membership) HOLDS_LOCK(descriptor_lock) {
-    ASSERT_LOCKED(&f->lock);
     int result = -ENOMEM;
     if (f->watch)
         result = runloop_add_source(cf__core_of_loop(membership->loop), f->watch, cf__mode_name(membership->mode));
@@ -137,20 +132,14 @@ static void release_info(CFFileDescriptorRef f) WITHOUT_LOCK(descriptor_lock) {
         f->context.release(f->context.info);
 }
 
-static void begin_callout(CFFileDescriptorRef f) HOLDS_LOCK(descriptor_lock) {
-    ASSERT_LOCKED(&f->lock);
-    f->caller = f->callouts == 0 || f->caller == &this_thread ? &this_thread : NULL;
-    f->callouts++;
-}
-
 /// If the descriptor was invalidated during the call-out, the last call-out closes it and releases the context.
 static void end_callout(CFFileDescriptorRef f) {
     take(f);
-    bool releases = --f->callouts == 0 && f->context_is_released;
-    int descriptor = releases ? f->closing : -1;
+    int closing;
+    bool releases = cf__callouts_end(&f->callouts, &closing);
     give(f);
-    if (descriptor >= 0)
-        close(descriptor);
+    if (closing >= 0)
+        close(closing);
     if (releases)
         release_info(f);
 }
@@ -163,7 +152,7 @@ static void call_out(CFFileDescriptorRef f, runloop_source *watch, CFOptionFlags
     types &= watch && watch != f->watch ? 0 : f->enabled;
     if (types) {
         f->enabled &= ~types;
-        begin_callout(f);
+        cf__callouts_begin(&f->callouts);
         old = renew_watch(f);
     }
     give(f);
@@ -288,7 +277,6 @@ static CFRunLoopSourceRef copy_source(CFFileDescriptorRef f) HOLDS_LOCK(descript
 
 static CFRunLoopSourceRef make_source(CFAllocatorRef allocator, CFFileDescriptorRef f, CFIndex order)
     HOLDS_LOCK(descriptor_lock) {
-    ASSERT_LOCKED(&f->lock);
     struct link *link = malloc(sizeof *link);
     if (!link)
         return NULL;
@@ -362,17 +350,16 @@ void CFFileDescriptorInvalidate(CFFileDescriptorRef f) {
     f->enabled = 0;
     runloop_source *old = renew_watch(f);
     CFRunLoopSourceRef source = copy_source(f);
-    f->context_is_released = true;
-    bool is_idle = f->callouts == 0, closes = f->closes && (is_idle || f->caller == &this_thread);
-    f->closing = f->closes && !closes ? descriptor : -1;
+    int closing;
+    bool releases = cf__callouts_invalidate(&f->callouts, f->closes ? descriptor : -1, &closing);
     give(f);
     runloop_source_release(old);
     if (source)
         CFRunLoopSourceInvalidate(source);
     CFRelease(source);
-    if (closes)
-        close(descriptor);
-    if (is_idle)
+    if (closing >= 0)
+        close(closing);
+    if (releases)
         release_info(f);
 }
 
@@ -406,7 +393,7 @@ void CFFileDescriptorGetContext(CFFileDescriptorRef f, CFFileDescriptorContext *
         return;
     *context = f->context;
     take(f);
-    if (f->context_is_released)
+    if (f->callouts.context_is_released)
         context->info = NULL;
     give(f);
 }

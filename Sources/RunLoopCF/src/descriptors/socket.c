@@ -89,7 +89,7 @@ void CFSocketGetContext(CFSocketRef s, CFSocketContext *context) {
         return;
     *context = s->context;
     lock_take(&cf__sockets_lock);
-    if (s->context_is_released)
+    if (s->callouts.context_is_released)
         context->info = NULL;
     lock_give(&cf__sockets_lock);
 }

@@ -5,6 +5,7 @@
 #ifndef RUNLOOP_CF_SOCKET_H
 #define RUNLOOP_CF_SOCKET_H
 
+#include "descriptors/callouts.h"
 #include "loop/loop.h"
 
 /// The kind of input is one of three values, so it is compared and not tested for bits.
@@ -50,10 +51,7 @@ struct __CFSocket {
     bool is_always_ready GUARDED(cf__sockets_lock);      ///< a regular file, which can't be waited for
     CFRunLoopSourceRef source GUARDED(cf__sockets_lock); ///< retained; NULL, or the last one that was made
     struct cf_socket_member *members GUARDED(cf__sockets_lock);
-    int callouts GUARDED(cf__sockets_lock);             ///< that are running now
-    const void *caller GUARDED(cf__sockets_lock);       ///< the one thread that runs them; NULL if there are several
-    int closing GUARDED(cf__sockets_lock);              ///< the descriptor that the last of them closes, or -1
-    bool context_is_released GUARDED(cf__sockets_lock); ///< or the last of them will release it
+    struct cf_callouts callouts GUARDED(cf__sockets_lock);
 };
 
 //===-- socket.c -----------------------------------------------------------------------------------------------------===//

@@ -15,8 +15,6 @@
 
 enum { CHUNK = 32768, DATAGRAM = 65536 };
 
-static _Thread_local char this_thread;
-
 //===-- enabling -----------------------------------------------------------------------------------------------------===//
 
 /// Those of the types that the socket was created with. Input is all or nothing.
@@ -82,8 +80,7 @@ static int begin(CFSocketRef s, CFOptionFlags type) {
         bool takes = type == CF_SOCKET_INPUT && input_of(s) != kCFSocketReadCallBack;
         if (!takes || !is_enabled_again(s, type))
             s->enabled &= ~type;
-        s->caller = s->callouts == 0 || s->caller == &this_thread ? &this_thread : NULL;
-        s->callouts++;
+        cf__callouts_begin(&s->callouts);
     }
     lock_give(&cf__sockets_lock);
     return native;
@@ -97,11 +94,11 @@ static void end(CFSocketRef s, CFOptionFlags type, bool can_repeat) {
     else if (s->native >= 0 && is_enabled_again(s, type))
         s->enabled |= s->types & type;
     cf__socket_watch(s);
-    bool releases = --s->callouts == 0 && s->context_is_released;
-    int descriptor = releases ? s->closing : -1;
+    int closing;
+    bool releases = cf__callouts_end(&s->callouts, &closing);
     lock_give(&cf__sockets_lock);
-    if (descriptor >= 0)
-        close(descriptor);
+    if (closing >= 0)
+        close(closing);
     if (releases && s->context.release)
         s->context.release(s->context.info);
 }
@@ -114,11 +111,6 @@ static void call(CFSocketRef s, CFSocketCallBackType type, CFDataRef address, co
 }
 
 //===-- invalidating -------------------------------------------------------------------------------------------------===//
-
-/// Whether callbacks run, and all of them on the calling thread.
-static bool is_called_here(CFSocketRef s) HOLDS_LOCK(cf__sockets_lock) {
-    return s->callouts > 0 && s->caller == &this_thread;
-}
 
 void CFSocketInvalidate(CFSocketRef s) {
     if (!CF_IS(s, CF_TYPE_SOCKET))
@@ -136,15 +128,14 @@ void CFSocketInvalidate(CFSocketRef s) {
     cf__socket_forget(descriptor);
     CFRunLoopSourceRef source = s->source;
     s->source = NULL;
-    s->context_is_released = true;
-    bool is_idle = s->callouts == 0, closes = s->flags & kCFSocketCloseOnInvalidate;
-    bool closes_now = closes && (is_idle || is_called_here(s));
-    s->closing = closes && !closes_now ? descriptor : -1;
+    bool closes = s->flags & kCFSocketCloseOnInvalidate;
+    int closing;
+    bool releases = cf__callouts_invalidate(&s->callouts, closes ? descriptor : -1, &closing);
     lock_give(&cf__sockets_lock);
     CFRunLoopSourceInvalidate(source);
-    if (closes_now)
-        close(descriptor);
-    if (is_idle && s->context.release)
+    if (closing >= 0)
+        close(closing);
+    if (releases && s->context.release)
         s->context.release(s->context.info);
     CFRelease(source);
     CFRelease(s);

@@ -30,7 +30,6 @@ UNCHECKED static CFSocketRef make(int native, CFOptionFlags types, CFSocketCallB
     s->types = s->enabled = types & (CF_SOCKET_INPUT | CF_SOCKET_OUTPUT);
     s->flags = (types & CF_SOCKET_INPUT) | kCFSocketCloseOnInvalidate;
     s->native = native;
-    s->closing = -1;
     s->callout = callout;
     s->serve = cf__socket_serve;
     if (context) {
