@@ -117,6 +117,20 @@ TEST("R148 a run with a wake-up, a stop or a reached limit is not idle") {
     EXPECT_TRACE("idle busy -> Stopped");
 }
 
+static void wake_and_ask(void) {
+    runloop_wake_up(loop);
+    ask();
+}
+
+TEST("R48 R148 a wake-up that comes too late for the wait does not keep a run from being idle") {
+    begin();
+    add_source("s", NULL, P);
+    stop_at_wait(P, 2);
+    add_timer("timer", 0, 0, wake_and_ask, P);
+    run(P, LONG, false);
+    EXPECT_TRACE("timer idle -> Stopped");
+}
+
 static int64_t limit_ns;
 
 static void outlast_limit(void) {

@@ -19,12 +19,11 @@
 //   DISCARDS_EARLY        it takes the rest, then closes the inbox
 
 #define THREADS 3
-#define WORDS 12
+#define WORDS 11
 #define WAKE_WORD 0
-#define ACCEPTS 1
-#define INBOX 2    // the newest task, from 1, or 0, or CLOSED
-#define PREVIOUS 2 // plus 1 to 4: the next older task
-#define WRITTEN 7  // plus 1 to 4: what the task will do
+#define INBOX 1    // the newest task, from 1, or 0, or CLOSED
+#define PREVIOUS 1 // plus 1 to 4: the next older task
+#define WRITTEN 6  // plus 1 to 4: what the task will do
 #define CLOSED 5
 #define TASKS 4
 
@@ -155,11 +154,11 @@ inline close() {
 }
 
 proctype Loop(byte me) {
-    byte found, head, count, stack[TASKS];
-    bool may_sleep;
-    wake_enter();
+    byte found, outer_word, head, count, stack[TASKS];
+    bool may_sleep, ignores_wakeups;
+    wake_enter(outer_word);
     do
-    :: wake_accept();
+    :: wake_ignore();
        drain();
        if
        :: done_count == TASKS -> break
@@ -175,7 +174,7 @@ proctype Loop(byte me) {
        wake_finish_wait();
        drain()
     od;
-    wake_leave();
+    wake_leave(outer_word);
     close();
     has_ended = true
 }

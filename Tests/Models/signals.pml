@@ -22,15 +22,14 @@
 //   GROWS_WITHOUT_BIT   a new root has no bit for the former root
 
 #define THREADS 4
-#define WORDS 12
+#define WORDS 11
 #define WAKE_WORD 0
-#define ACCEPTS 1
-#define PARENT 2  // of the first source's page: does it have one?
-#define ROOT 3    // the bits of the parent, one for each source's page
-#define CELL 4    // of the second source: does it have a place among the bits?
-#define PAGE 4    // plus 1 and 2: a source's page, with a bit
-#define MARK 6    // plus 1 and 2: a source's mark
-#define WRITTEN 9 // by the signallers, three words
+#define PARENT 1  // of the first source's page: does it have one?
+#define ROOT 2    // the bits of the parent, one for each source's page
+#define CELL 3    // of the second source: does it have a place among the bits?
+#define PAGE 3    // plus 1 and 2: a source's page, with a bit
+#define MARK 5    // plus 1 and 2: a source's mark
+#define WRITTEN 8 // by the signallers, three words
 
 #include "parts/machine.pml"
 #include "parts/waking.pml"
@@ -211,12 +210,12 @@ inline dispatch() {
 }
 
 proctype Loop(byte me) {
-    byte found, bits, waits;
-    bool has_grown;
-    wake_enter();
+    byte found, outer_word, bits, waits;
+    bool has_grown, ignores_wakeups;
+    wake_enter(outer_word);
     add_second_source();
     do
-    :: wake_accept();
+    :: wake_ignore();
        dispatch();
        if
        :: CAME_TO_ITS_END -> break

@@ -1,11 +1,11 @@
 // wake.pml — waking, stopping and kicking a loop. Source: kernel/kernel.h, kernel/wake.c, run/wait.c, run/run.c.
 //
 // Two threads write something and wake the loop; a third one latches a stop and kicks it, or kicks it for nothing. The
-// loop iterates, looks at what was written in its call-outs, and sleeps. A stop ends its run, and it begins another
-// one. Nested runs are left out.
+// loop iterates, looks at what was written in its call-outs, and sleeps. A call-out may run it once more, in a run that
+// looks at nothing. A stop ends a run, and the loop begins another one.
 //
-// Claim: no wake-up is lost, even one that finds the loop woken or not accepting: an iteration that begins after it
-// sees what was written before it. No latched stop is lost. So the loop always comes to its end, and never sleeps for
+// Claim: no wake-up is lost, even one that finds the loop woken or comes too late for a wait: an iteration that begins
+// after it sees what was written before it. No latched stop is lost. So the loop always comes to its end, and never sleeps for
 // ever.
 //
 // Broken variants:
@@ -13,16 +13,18 @@
 //   LOOKS_EARLY           the loop looks for stops, then announces its sleep
 //   IGNORES_FINDING       it sleeps whatever its announcement finds
 //   ANNOUNCES_BY_STORE    it announces by a load and a store
-//   ACCEPTS_BY_STORE      it begins to accept wake-ups by a plain store
+//   ENTERS_BY_STORE       a run begins by a plain store
+//   LEAVES_BY_STORE       a nested run ends by a plain store
+//   IGNORES_BY_STORE      an iteration forgets late wake-ups by a load and a store
+//   IGNORES_LATE          it does so after its first call-out
 //   KEEPS_KICKS           it does not forget kicks before it sleeps again
 //   LATCHES_BY_STORE      a stop is latched by a plain store, and the kick only loads if there is nothing to kick
 
 #define THREADS 4
-#define WORDS 5
+#define WORDS 4
 #define WAKE_WORD 0
-#define ACCEPTS 1
-#define LATCHED 2
-#define WRITTEN 3 // two words
+#define LATCHED 1
+#define WRITTEN 2 // two words
 
 #include "parts/machine.pml"
 #include "parts/waking.pml"
@@ -43,10 +45,14 @@ proctype Stopper(byte me) {
     wake_set(ASLEEP, KICKED);
 #ifdef LATCHES_BY_STORE
     store(LATCHED, true);
+    if
+    :: LOAD(WAKE_WORD) & ASLEEP -> wake_set(ASLEEP, KICKED)
+    :: else
+    fi
 #else
     store_locked(LATCHED, true);
-#endif
     wake_set(ASLEEP, KICKED)
+#endif
 }
 
 inline sleep_until_something_happens() {
@@ -78,17 +84,32 @@ inline sleep_or_find_work() {
     fi
 }
 
+inline call_out() {
+    if
+    :: may_nest -> may_nest = false; wake_enter(outer_word); wake_leave(outer_word); outer_word = 0
+    :: true
+    fi;
+    saw_first = saw_first || LOAD(WRITTEN);
+    saw_second = saw_second || LOAD(WRITTEN + 1)
+}
+
 proctype Loop(byte me) {
-    byte found, known_events = 2;
-    bool stop_is_known, stops;
+    byte found, outer_word, known_events = 2;
+    bool stop_is_known, stops, ignores_wakeups, may_nest = true;
     do
     :: CAME_TO_ITS_END -> break
     :: else ->
-       wake_enter();
+       wake_enter(outer_word);
+       ignores_wakeups = false;
        do
-       :: wake_accept();
-          saw_first = saw_first || LOAD(WRITTEN);
-          saw_second = saw_second || LOAD(WRITTEN + 1);
+       ::
+#ifdef IGNORES_LATE
+          call_out();
+          wake_ignore();
+#else
+          wake_ignore();
+          call_out();
+#endif
           if
           :: CAME_TO_ITS_END -> break
           :: else
@@ -108,7 +129,8 @@ proctype Loop(byte me) {
           :: else
           fi
        od;
-       wake_leave()
+       outer_word = 0;
+       wake_leave(outer_word)
     od
 }
 

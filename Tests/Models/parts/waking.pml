@@ -1,8 +1,8 @@
 // waking.pml — the wake word and the eventfd, for the models that wake a loop. Source: kernel/kernel.h, kernel/wake.c.
 // wake.pml verifies them.
 //
-// The model defines WAKE_WORD and ACCEPTS, two words of its memory. Its threads have a variable `found`, what an
-// operation found there.
+// The model defines WAKE_WORD, a word of its memory. Its threads have a variable `found`, what an operation found there;
+// the loop's has another one, `ignores_wakeups`: its wait is over.
 
 #define RUNNING 1
 #define STOPPED 2
@@ -15,69 +15,77 @@ bool edge;
 
 //===-- any thread ---------------------------------------------------------------------------------------------------===//
 
-/// runloop__wake_set. That a compare-exchange fails and is tried again adds nothing to what others can see.
+/// runloop__wake_set. That a compare-exchange fails and is tried again adds nothing to what others can see. One that
+/// leaves the word as it is lets earlier stores arrive.
 inline wake_set(required, asked) {
+    atomic { LOCKED ->
+        found = memory[WAKE_WORD];
+        if
+        :: found & (required) -> memory[WAKE_WORD] = found | (asked)
+        :: else -> found = 0
+        fi
+    };
     if
-    :: (LOAD(WAKE_WORD) & (required)) != (required)
-    :: atomic { LOCKED && (memory[WAKE_WORD] & (required)) == (required) ->
-           found = memory[WAKE_WORD];
-           memory[WAKE_WORD] = found | (asked)
-       };
-       if
-       :: (found & (ASLEEP | WOKEN | STOPPED | KICKED)) == ASLEEP -> edge = true
-       :: else
-       fi
+    :: (found & (ASLEEP | WOKEN | STOPPED | KICKED)) == ASLEEP -> edge = true
+    :: else
     fi;
     found = 0
 }
 
-/// wake_up, after a read-modify-write of what the loop looks at: mostly loads.
+/// wake_up, after a read-modify-write of what the loop looks at: mostly a load.
 inline wake_up_after_change() {
     if
-    :: LOAD(ACCEPTS) ->
-       if
-       :: (LOAD(WAKE_WORD) & (RUNNING | WOKEN)) == RUNNING -> wake_set(RUNNING, WOKEN)
-       :: else
-       fi
+    :: (LOAD(WAKE_WORD) & (RUNNING | WOKEN)) == RUNNING -> wake_set(RUNNING, WOKEN)
     :: else
     fi
 }
 
-/// runloop__wake_up, which runloop_wake_up is. The fetch_or that leaves `accepts_wakeups` as it is lets earlier stores
-/// arrive.
+/// runloop_wake_up
 inline wake_up() {
 #ifdef WAKES_WITHOUT_FENCE
-    wake_up_after_change();
+    wake_up_after_change()
 #else
-    if
-    :: LOCKED && memory[ACCEPTS] -> wake_set(RUNNING, WOKEN)
-    :: LOCKED && !memory[ACCEPTS]
-    fi
+    wake_set(RUNNING, WOKEN)
 #endif
 }
 
 //===-- the loop's thread --------------------------------------------------------------------------------------------===//
 
-inline wake_accept() {
-    if
-    :: !LOAD(ACCEPTS) ->
-#ifdef ACCEPTS_BY_STORE
-       store(ACCEPTS, true)
+/// What the outer run was told is in `outer`; 0 if there is none.
+inline wake_enter(outer) {
+#ifdef ENTERS_BY_STORE
+    outer = LOAD(WAKE_WORD);
+    store(WAKE_WORD, RUNNING)
 #else
-       store_locked(ACCEPTS, true)
+    exchange(WAKE_WORD, RUNNING, outer)
+#endif
+}
+
+inline wake_leave(outer) {
+#ifdef LEAVES_BY_STORE
+    store(WAKE_WORD, outer)
+#else
+    if
+    :: outer -> store_locked(WAKE_WORD, outer)
+    :: else -> store(WAKE_WORD, 0)
+    fi
+#endif
+}
+
+/// An iteration begins.
+inline wake_ignore() {
+    if
+    :: ignores_wakeups && (LOAD(WAKE_WORD) & WOKEN) ->
+#ifdef IGNORES_BY_STORE
+       found = LOAD(WAKE_WORD);
+       store(WAKE_WORD, found & ~WOKEN);
+       found = 0
+#else
+       atomic { LOCKED -> memory[WAKE_WORD] = memory[WAKE_WORD] & ~WOKEN }
 #endif
     :: else
-    fi
-}
-
-inline wake_enter() {
-    store(WAKE_WORD, RUNNING);
-    wake_accept()
-}
-
-inline wake_leave() {
-    store(WAKE_WORD, 0);
-    store(ACCEPTS, false)
+    fi;
+    ignores_wakeups = false
 }
 
 /// What it found is in `found`.
@@ -107,7 +115,7 @@ inline wake_take_news() {
 }
 
 inline wake_finish_wait() {
-    store(ACCEPTS, false);
+    ignores_wakeups = true;
     if
     :: LOAD(WAKE_WORD) & (WOKEN | ASLEEP | KICKED) ->
        atomic { LOCKED -> memory[WAKE_WORD] = memory[WAKE_WORD] & ~(WOKEN | ASLEEP | KICKED) }

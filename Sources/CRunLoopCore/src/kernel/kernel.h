@@ -52,78 +52,51 @@ int runloop__poller_wait(struct poller *poller, int64_t timeout_ns, poller_event
 //===-- the wake word (wake.c) ---------------------------------------------------------------------------------------===//
 
 struct wake {
-    _Atomic uint32_t word;            ///< WAKE_ bits
-    _Atomic uint32_t accepts_wakeups; ///< 0 or 1; written by the loop's thread
+    _Atomic uint32_t word; ///< WAKE_ bits
 };
 
 enum {
     WAKE_RUNNING = 1, ///< a run is active
     WAKE_STOPPED = 2, ///< it was asked to stop
-    WAKE_WOKEN = 4,   ///< a wake-up was accepted and not yet consumed
+    WAKE_WOKEN = 4,   ///< a wake-up has come: the wait consumes it, or the next iteration ignores it
     WAKE_ASLEEP = 8,  ///< the thread is in a wait that may sleep, or on its way into one
     WAKE_KICKED = 16, ///< a sleeper is to look again, without observers being notified
     WAKE_HOSTED = 32, ///< a host may sleep at any time, also inside a call-out: whatever comes ends its sleep
 };
 
-/// Any thread, signal handlers included: sets `bit` if the word has all of `required`, and ends the sleep if that is the first reason to.
+/// Any thread, signal handlers included: sets `bit` if the word has `required`, and ends the sleep if that is the first reason to. An
+/// iteration that begins later sees all that this thread has written (wake.c).
 void runloop__wake_set(struct wake *wake, struct poller *poller, uint32_t required, uint32_t bit);
 static inline uint32_t wake_word(const struct wake *wake) {
     return atomic_load_explicit(&wake->word, memory_order_relaxed);
 }
 
-/// A run or an iteration begins: from now on a wake-up counts.
-static inline void wake_accept(struct wake *wake) {
-    if (!atomic_load_explicit(&wake->accepts_wakeups, memory_order_relaxed))
-        atomic_exchange(&wake->accepts_wakeups, 1);
-}
-
 /// A run begins. Returns what the outer run was told, which is kept for it. `bits`: WAKE_HOSTED or 0.
-static inline uint32_t wake_enter(struct wake *wake, uint32_t bits, bool *outer_accepts) {
-    *outer_accepts = atomic_load_explicit(&wake->accepts_wakeups, memory_order_relaxed);
-    uint32_t outer = wake_word(wake);
-    // Nobody else changes a word of 0: without a run there is nothing to stop or to wake.
-    if (outer == 0)
-        atomic_store_explicit(&wake->word, WAKE_RUNNING | bits, memory_order_release);
-    else
-        outer = atomic_exchange(&wake->word, WAKE_RUNNING | bits | (outer & WAKE_HOSTED));
-    // A read-modify-write, so that nobody who finds the word still 0 is ignored without being seen.
-    wake_accept(wake);
-    return outer;
+static inline uint32_t wake_enter(struct wake *wake, uint32_t bits) {
+    return atomic_exchange(&wake->word, WAKE_RUNNING | bits | (wake_word(wake) & WAKE_HOSTED));
 }
 
-/// The run ends. What it was told last is forgotten with it.
-static inline void wake_leave(struct wake *wake, uint32_t outer, bool outer_accepts) {
-    atomic_store_explicit(&wake->word, outer, memory_order_release);
-    if (outer_accepts)
-        wake_accept(wake);
+/// The run ends. What it was told last is forgotten with it. An outer run sees what was written before that; without one, nobody looks
+/// before the exchange of the next run.
+static inline void wake_leave(struct wake *wake, uint32_t outer) {
+    if (outer)
+        atomic_exchange(&wake->word, outer);
     else
-        atomic_store_explicit(&wake->accepts_wakeups, 0, memory_order_release);
-}
-
-/// Any thread: the run ignores wake-ups now, but the host's own loop may sleep inside its call-out.
-static inline void wake_host(struct wake *wake, struct poller *poller) {
-    if (wake_word(wake) & WAKE_HOSTED)
-        runloop__poller_wake(poller);
+        atomic_store_explicit(&wake->word, 0, memory_order_release);
 }
 
 /// Any thread, after the change that it wakes the loop for, if that ended with a read-modify-write of what the loop looks at before a
-/// sleep. After any other change: wake_up_after_all.
+/// sleep. After any other change: runloop__wake_set.
 static inline void wake_up(struct wake *wake, struct poller *poller) {
-    if (!atomic_load(&wake->accepts_wakeups)) {
-        wake_host(wake, poller);
-        return;
-    }
     uint32_t word = atomic_load(&wake->word);
     if ((word & (WAKE_RUNNING | WAKE_WOKEN)) == WAKE_RUNNING || (word & WAKE_HOSTED))
         runloop__wake_set(wake, poller, WAKE_RUNNING, WAKE_WOKEN);
 }
 
-/// Any thread, signal handlers included: an iteration that begins later sees all that this thread has written (wake.c).
-static inline void wake_up_after_all(struct wake *wake, struct poller *poller) {
-    if (atomic_fetch_or(&wake->accepts_wakeups, 0))
-        runloop__wake_set(wake, poller, WAKE_RUNNING, WAKE_WOKEN);
-    else
-        wake_host(wake, poller);
+/// An iteration begins, and the wait of the one before is over: wake-ups that came since are ignored.
+static inline void wake_ignore(struct wake *wake) {
+    if (wake_word(wake) & WAKE_WOKEN)
+        atomic_fetch_and(&wake->word, ~(uint32_t)WAKE_WOKEN);
 }
 
 /// The loop's thread is about to sleep. True if it must not, since a wake-up or a stop came before.
@@ -140,9 +113,8 @@ static inline uint32_t wake_take_news(struct wake *wake) {
     return word & (WAKE_WOKEN | WAKE_STOPPED | WAKE_KICKED);
 }
 
-/// The wait is over: wake-ups are consumed, and ignored until the next iteration.
+/// The wait is over, and has consumed what came.
 static inline void wake_finish_wait(struct wake *wake) {
-    atomic_store_explicit(&wake->accepts_wakeups, 0, memory_order_release);
     const uint32_t of_the_wait = WAKE_WOKEN | WAKE_ASLEEP | WAKE_KICKED;
     if (wake_word(wake) & of_the_wait)
         atomic_fetch_and(&wake->word, ~of_the_wait);

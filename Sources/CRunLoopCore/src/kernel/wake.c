@@ -9,16 +9,16 @@
 // that was emptied, an item that was added) the same holds: the other thread stores it with sequential consistency before it looks at
 // the word, and the loop's thread looks at it after its announcement.
 //
-// Whether a wake-up counts (R48) is a word of its own, `accepts_wakeups`, which only the loop's thread writes: true from the start of an
-// iteration, false when its wait is over. It becomes true by an exchange, before anything that the iteration looks at or calls: a waker
-// that finds it false made its change before the iteration looks. It becomes false by a plain store: a waker that found it true
-// just before may set WOKEN after the wait has cleared it, and makes the next wait take no time, as if it had come a moment later. A
-// waker that knows that the wait is over, by whatever means, finds it false.
+// A wake-up counts until the wait is over (R48). One that comes later sets WOKEN all the same, and the next iteration clears it before it looks
+// at anything or calls anybody; which wake-ups are late, the loop's thread alone knows (run.h). So whoever finds WOKEN set has come before a
+// read-modify-write with which the loop clears it, at the end of the wait or the start of an iteration, or exchanges the whole word for that
+// of another run; and the loop looks at everything after that. A post has pushed its task with a read-modify-write. Therefore it may
+// only load the word: if it finds WOKEN, or no run, the loop has yet to look at the inbox.
 //
-// What is written before a wake-up is seen after it, even if that wake-up turns out to be superfluous. A thread that only loaded the words
-// and found that nothing was left to do could do so while its earlier writes still wait in its processor; the iteration would begin without
-// them. So it changes both words by a read-modify-write that may leave them as they are, and so does the loop: whichever comes second sees
-// what came before the first. A post has done the same with the inbox, and loads.
+// What is written before any other wake-up is seen after it, even if that turns out to be superfluous. A thread that only loaded the word
+// and found that nothing was left to do could do so while its earlier writes still wait in its processor, and an iteration would begin
+// without them. So it changes the word with a read-modify-write that may leave it as it is, and the loop sees those writes after its own
+// next one: the one that clears WOKEN, the exchange that gives the word back to an outer run, or that with which the next run begins.
 //
 // In a hosted run (WAKE_HOSTED) the host's own loop may run, and sleep, inside any call-out. So everything that comes while the run is not
 // asleep writes the eventfd, whether or not it is the first: nobody knows which edges the host has seen.
@@ -31,12 +31,11 @@
 #include "kernel/kernel.h"
 
 void runloop__wake_set(struct wake *wake, struct poller *poller, uint32_t required, uint32_t bit) {
-    uint32_t word = atomic_load(&wake->word);
-    do {
-        if ((word & required) != required)
-            return;
-    } while (!atomic_compare_exchange_weak(&wake->word, &word, word | bit));
+    uint32_t word = wake_word(wake), changed;
+    do
+        changed = word & required ? word | bit : word;
+    while (!atomic_compare_exchange_weak(&wake->word, &word, changed));
     bool is_first = !(word & (WAKE_WOKEN | WAKE_STOPPED | WAKE_KICKED));
-    if (word & WAKE_ASLEEP ? is_first : (word & WAKE_HOSTED) != 0)
+    if ((word & required) && (word & WAKE_ASLEEP ? is_first : (word & WAKE_HOSTED) != 0))
         runloop__poller_wake(poller);
 }

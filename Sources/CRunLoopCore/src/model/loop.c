@@ -122,7 +122,7 @@ uint64_t runloop_wakeups_saved(runloop *loop) {
 int runloop_wake_up(runloop *loop) {
     int error = loop_check(loop);
     if (!error)
-        wake_up_after_all(&loop->wake, &loop->poller);
+        runloop__wake_set(&loop->wake, &loop->poller, WAKE_RUNNING, WAKE_WOKEN);
     return error;
 }
 

@@ -21,7 +21,7 @@ INLINE void enter(struct run *run) {
     run->host_slept = loop->host_sleeps;
     loop->host_sleeps = false;
     run->outer_mode = atomic_load_explicit(&loop->current_mode, memory_order_relaxed);
-    run->outer_word = wake_enter(&loop->wake, run->is_hosted ? WAKE_HOSTED : 0, &run->outer_accepts);
+    run->outer_word = wake_enter(&loop->wake, run->is_hosted ? WAKE_HOSTED : 0);
     loop->run = run;
     atomic_store_explicit(&loop->has_run, true, memory_order_relaxed);
     atomic_store_explicit(&loop->current_mode, run->mode->name, memory_order_release);
@@ -63,7 +63,7 @@ INLINE void leave(struct run *run) {
     runloop *loop = run->loop;
     // The host's loop in a call-out is nobody's run, so who stops it means the run around it.
     bool stops_outer = run->is_hosted && run->is_of_callout && (run->was_stopped || wake_take_stop(&loop->wake));
-    wake_leave(&loop->wake, run->outer_word, run->outer_accepts);
+    wake_leave(&loop->wake, run->outer_word);
     if (stops_outer)
         atomic_fetch_or(&loop->wake.word, WAKE_STOPPED);
     atomic_store_explicit(&loop->current_mode, run->outer_mode, memory_order_release);
@@ -185,7 +185,9 @@ static enum progress resume_wait(struct run *run) {
 
 /// An iteration up to the end of its wait.
 INLINE enum progress iterate_to_wait(struct run *run) {
-    wake_accept(&run->loop->wake);
+    if (run->ignores_wakeups)
+        wake_ignore(&run->loop->wake);
+    run->ignores_wakeups = false;
     trace_point(RUNLOOP_TRACE_ITERATION, run->mode->name, 0);
     run->handled_source = false;
     if (has_work_before_wait(run) && !work_before_wait(run))
@@ -274,6 +276,7 @@ INLINE int begin(struct run *run, runloop *loop, struct mode *mode, int64_t limi
     run->deadline_ns = RUNLOOP_NEVER;
     run->returns_after_source = returns_after_source;
     run->serves_main_queue = run->served_main_queue = run->starves_main_queue = run->was_polled = false;
+    run->ignores_wakeups = false;
     run->is_first_iteration = true;
     run->is_plain = limit_ns == RUNLOOP_FOREVER && !returns_after_source && !run->is_hosted;
     if (loop->is_main && !run->is_guest && runloop__main_queue_exists()) {

@@ -8,8 +8,8 @@ struct run {
     runloop *loop;
     struct mode *mode;
     struct run *outer;
-    uint32_t outer_word; ///< what the outer run was told (kernel/wake.c)
-    bool outer_accepts;
+    uint32_t outer_word;  ///< what the outer run was told (kernel/wake.c)
+    bool ignores_wakeups; ///< until the next iteration: its wait is over
     const char *outer_mode;
     int64_t limit_ns, deadline_ns;
     bool returns_after_source;
@@ -60,11 +60,17 @@ static inline bool run_is_between_iterations(const struct run *run) {
     return run->loop->run == run && !run->is_iterating;
 }
 
+/// The wait of this iteration is over.
+static inline void run_finish_wait(struct run *run) {
+    wake_finish_wait(&run->loop->wake);
+    run->ignores_wakeups = true;
+}
+
 /// The sleep is over, for whatever reason.
 static inline void run_finish_sleep(struct run *run) {
     run->loop->host_sleeps = false;
     atomic_store_explicit(&run->loop->sleeping_in, NULL, memory_order_relaxed);
-    wake_finish_wait(&run->loop->wake);
+    run_finish_wait(run);
 }
 
 //===-- a clock of the program's (clock.c) ---------------------------------------------------------------------------===//

@@ -18,7 +18,7 @@ void runloop__abandon_callouts(runloop *loop) {
     }
     loop->host_sleeps = false;
     atomic_store(&loop->current_mode, NULL);
-    wake_leave(&loop->wake, 0, false);
+    wake_leave(&loop->wake, 0);
     atomic_store(&loop->sleeping_in, NULL);
     loop->tasks.floor = 0;
     loop->tasks.end_ns = RUNLOOP_NEVER;

@@ -314,7 +314,7 @@ bool runloop__wait(struct run *run, bool may_sleep) {
         // A wait that takes no time consumes a wake-up, too, and later ones are ignored until the next iteration (R48). Where no call-out
         // comes before that, nobody can tell "later" from "then".
         if (run->selection.kind != SELECTED_NOTHING || wake_has_news(&loop->wake) || tasks_may_wait(loop))
-            wake_finish_wait(&loop->wake);
+            run_finish_wait(run);
     }
     if (run->starves_main_queue) {
         runloop__main_queue_limit_wait(loop, 0);
@@ -375,7 +375,8 @@ bool runloop_is_idle(runloop *loop) {
         return false;
     struct run question = *loop->run;
     question.was_polled = false; // something may be ready since then
-    return question.limit_ns > 0 && !wake_has_news(&loop->wake) && !any_work(&question) &&
+    uint32_t news = question.ignores_wakeups ? WAKE_STOPPED : WAKE_STOPPED | WAKE_WOKEN;
+    return question.limit_ns > 0 && !(wake_word(&loop->wake) & news) && !any_work(&question) &&
            !run_is_of_empty_mode(&question) && !any_ready(&question);
 }
 
