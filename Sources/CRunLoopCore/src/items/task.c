@@ -90,7 +90,11 @@ static COLD int find_modes(runloop *loop, const char *const *names, size_t count
     return 0;
 }
 
-static int push(runloop *loop, struct task *task) {
+static COLD void note_time(runloop *loop) {
+    atomic_store_explicit(&loop->posted_ns, monotonic_ns(), memory_order_relaxed);
+}
+
+static inline int push(runloop *loop, struct task *task) {
     struct list *head = atomic_load_explicit(&loop->inbox, memory_order_relaxed);
     do {
         if (head == INBOX_CLOSED)
@@ -98,7 +102,7 @@ static int push(runloop *loop, struct task *task) {
         task->link.previous = head;
         // Before the task can be seen, so that whoever takes it finds this, or what another thread writes at the same time.
         if (!head && atomic_load_explicit(&loop->times_posts, memory_order_relaxed))
-            atomic_store_explicit(&loop->posted_ns, monotonic_ns(), memory_order_relaxed);
+            note_time(loop);
     } while (!atomic_compare_exchange_weak(&loop->inbox, &head, &task->link));
     return 0;
 }
@@ -112,7 +116,8 @@ struct request {
     uintptr_t flags;
 };
 
-static inline int enqueue(runloop *loop, const struct request *request) {
+/// Inlined, so that a request is never in memory: a post knows most of its own.
+INLINE int enqueue(runloop *loop, const struct request *request) {
     int error = loop_check(loop);
     if (error)
         return error;
@@ -141,7 +146,7 @@ static inline int enqueue(runloop *loop, const struct request *request) {
     return error;
 }
 
-static inline int enqueue_and_wake(runloop *loop, const struct request *request) {
+INLINE int enqueue_and_wake(runloop *loop, const struct request *request) {
     int error = enqueue(loop, request);
     if (!error)
         wake_up(&loop->wake, &loop->poller);
@@ -150,7 +155,7 @@ static inline int enqueue_and_wake(runloop *loop, const struct request *request)
 
 int runloop_perform_in_modes(runloop *loop, const char *const *modes, size_t count, runloop_function function,
                              void *info, runloop_function discard) {
-    if (loop && ((!modes && count) || count > UINT32_MAX))
+    if ((!modes && count) || count > UINT32_MAX)
         return -EINVAL;
     return enqueue(loop, &(struct request){
                              .modes = modes, .count = count, .function = function, .info = {info}, .discard = discard});
@@ -271,16 +276,33 @@ bool runloop__tasks_any(runloop *loop, struct mode *mode) {
     return tasks_may_wait(loop) && first_match(loop, mode, atomic_load(&mode->is_common)) != &loop->tasks.queue;
 }
 
-/// Calls its function or its `discard`, if it has one. The task is freed first, since what is called may take as long as it likes.
-static void call(struct task *task, runloop_function function) {
-    void *info[2] = {task->info[0], task->info[1]};
-    bool is_pair = task->modes & IS_PAIR;
+static inline void take_out(struct task *task) {
     task->link.previous->next = task->link.next;
     task->link.next->previous = task->link.previous;
     free_task(task);
+}
+
+static inline void perform(runloop_function function, void *info) {
     if (function)
         TRACED(RUNLOOP_TRACE_TASK, (const void *)(uintptr_t)function, 0,
-               runloop__IS_CALLING_OUT_TO_A_TASK(function, is_pair ? info : info[0]));
+               runloop__IS_CALLING_OUT_TO_A_TASK(function, info));
+}
+
+static __attribute__((noinline)) void call_with_pair(struct task *task, runloop_function function) {
+    void *pair[2] = {task->info[0], task->info[1]};
+    take_out(task);
+    perform(function, pair);
+}
+
+/// Calls its function or its `discard`, if it has one. The task is freed first, since what is called may take as long as it likes.
+static inline void call(struct task *task, runloop_function function) {
+    if (task->modes & IS_PAIR) {
+        call_with_pair(task, function);
+        return;
+    }
+    void *info = task->info[0];
+    take_out(task);
+    perform(function, info);
 }
 
 /// A hosted run's budget is used up.

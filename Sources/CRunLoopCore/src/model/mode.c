@@ -7,9 +7,12 @@ static struct mode *next_mode(struct mode *mode) {
 }
 
 struct mode *runloop__mode_find_other(runloop *loop, const char *name) {
+    struct mode *first = atomic_load_explicit(&loop->modes, memory_order_acquire);
+    // The default mode is the first, and is often named by a literal.
+    if (first && first->name[0] == name[0] && strcmp(first->name, name) == 0)
+        return first;
     if (is_common_name(name))
         return NULL;
-    struct mode *first = atomic_load_explicit(&loop->modes, memory_order_acquire);
     // An interned name is known by its address. Text is compared only if no mode has that.
     for (struct mode *mode = first; mode; mode = next_mode(mode)) {
         if (mode->name == name)
