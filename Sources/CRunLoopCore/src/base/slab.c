@@ -77,11 +77,23 @@ static bool has_free(const struct chunk *chunk, enum slab_class class) {
     return chunk->runs || chunk->cut < capacity_of(class);
 }
 
-static struct chunk *map_chunk(void) {
-    char *memory = mmap(NULL, 2 * CHUNK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
-        return NULL;
+static char *map(size_t size, int flags) {
+    char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+/// `flags`: MAP_POPULATE or 0.
+static struct chunk *map_chunk(int flags) {
+    // The kernel mostly puts a mapping beside the one before, so that it is aligned if that was. No memory is aligned, too.
+    char *memory = map(CHUNK_SIZE, flags);
     size_t before = -(uintptr_t)memory % CHUNK_SIZE;
+    if (before == 0)
+        return (struct chunk *)(void *)memory;
+    munmap(memory, CHUNK_SIZE);
+    memory = map(2 * CHUNK_SIZE, 0);
+    if (!memory)
+        return NULL;
+    before = -(uintptr_t)memory % CHUNK_SIZE;
     if (before)
         munmap(memory, before);
     munmap(memory + before + CHUNK_SIZE, CHUNK_SIZE - before);
@@ -212,7 +224,8 @@ static COLD void *refill(enum slab_class class) {
     struct block *taken = take_from_store(store, class, &count);
     if (!taken) {
         process_unlock(&store->lock);
-        struct chunk *chunk = map_chunk();
+        // Who needs so many needs the whole chunk: one call of the kernel instead of a fault for each page.
+        struct chunk *chunk = map_chunk(count == BATCH ? MAP_POPULATE : 0);
         if (!chunk)
             return NULL;
         lock_store(store);
