@@ -2,7 +2,7 @@
 #ifndef RUNLOOP_ITEMS_H
 #define RUNLOOP_ITEMS_H
 
-#include "model/model.h"
+#include "model/attached.h"
 
 //===-- timers (timer.c, timer_dispatch.c) ---------------------------------------------------------------------------===//
 

@@ -17,8 +17,8 @@ int64_t runloop_next_fire_date(runloop *loop, const char *name) {
     loop_lock(loop);
     int64_t earliest_ns = heap_count(&mode->timers) ? mode->timers.entries[0].key : RUNLOOP_NEVER;
     // In the heap, timers in a call-out are due never, but they still have their date (R81, R90).
-    for (uint32_t i = 0; i < loop->callout_count; i++) {
-        struct attached *attached = loop->callouts[i].attached;
+    for (const struct callout *callout = loop->callouts; callout < loop->callouts_top; callout++) {
+        struct attached *attached = callout->attached;
         if (attached->item.class->kind != ITEM_TIMER || atomic_load(&attached->attachment.loop) != loop ||
             !membership_find(&attached->attachment, mode))
             continue;

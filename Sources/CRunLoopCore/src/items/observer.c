@@ -61,39 +61,47 @@ static const struct item_class observer_class = {
 
 //===-- notifying ----------------------------------------------------------------------------------------------------===//
 
+/// Onto the stack of call-outs, so that the first is on top. How many: none when memory ran out.
+HOLDS_LOCK static uint32_t push_all(runloop *loop, const struct mode *mode, runloop_activity activity) {
+    if (!callouts_reserve(loop, mode->observer_count))
+        return 0;
+    struct callout *base = loop->callouts_top, *top = base;
+    runloop_observer *const *observers = mode->observers;
+    for (uint32_t i = mode->observer_count; i-- > 0;) {
+        if (observers[i]->activities & activity)
+            *top++ = (struct callout){.attached = &observers[i]->attached};
+    }
+    loop->callouts_top = top;
+    return (uint32_t)(top - base);
+}
+
 /// The call-out is over.
-HOLDS_LOCK static void finish(runloop *loop, runloop_observer *observer, uint32_t index) {
+HOLDS_LOCK static inline void finish(runloop *loop, runloop_observer *observer) {
     struct attached *attached = &observer->attached;
-    runloop *owner = runloop__callout_return(loop, index);
-    struct pending_release pending = {0};
+    pending_release pending;
+    runloop *owner = callout_return(loop, attached, &pending);
     if (!observer->repeats)
-        pending = runloop__invalidate_locked(owner, attached);
-    runloop__callout_end(loop, owner, attached, pending);
+        pending += runloop__invalidate_locked(owner, attached);
+    callout_release(loop, owner, attached, pending + callout_end(attached));
 }
 
 void runloop__observers_notify(runloop *loop, struct mode *mode, runloop_activity activity) {
     loop_lock(loop);
-    uint32_t first = loop->callout_count;
-    for (uint32_t i = 0; i < mode->observer_count; i++) {
-        if (mode->observers[i]->activities & activity)
-            callout_push(loop, &mode->observers[i]->attached);
-    }
-    uint32_t end = loop->callout_count;
-    for (uint32_t i = first; i < end && !is_from_parent_process(loop); i++) {
+    for (uint32_t left = push_all(loop, mode, activity); left > 0 && !is_from_parent_process(loop); left--) {
         // One whose call-out runs now, around this notification, is not notified (R96).
-        if (!runloop__callout_begin(loop, i))
+        struct attached *attached = callout_begin(loop);
+        if (!attached)
             continue;
-        runloop_observer *observer = observer_of(loop->callouts[i].attached);
-        loop_unlock(loop);
+        runloop_observer *observer = observer_of(attached);
+        loop_unlock_own(loop);
         if (observer->observe)
-            TRACED(RUNLOOP_TRACE_OBSERVER, observer, activity,
-                   runloop__IS_CALLING_OUT_TO_AN_OBSERVER(observer->observe, observer, activity,
-                                                          item_info(&observer->attached.item)));
+            TRACED(
+                RUNLOOP_TRACE_OBSERVER, observer, activity,
+                runloop__IS_CALLING_OUT_TO_AN_OBSERVER(observer->observe, observer, activity, attached->item.info[0]));
+        // A call-out that forked also returns in the child, where the loop is not the thread's.
         loop_lock(loop);
-        finish(loop, observer, i);
+        finish(loop, observer);
     }
-    if (!is_from_parent_process(loop))
-        runloop__callouts_drop(loop, first);
     loop_unlock(loop);
 }
 

@@ -77,6 +77,9 @@ HOLDS_LOCK static void extract(runloop *loop, struct attachment *attachment, str
 
 /// Its key has changed, in all its modes.
 HOLDS_LOCK static void rekey(runloop *owner, struct attachment *attachment) {
+    // A call-out may have forked: another thread may have been in the middle of a change of inherited heaps.
+    if (owner && is_from_parent_process(owner))
+        return;
     int64_t key = key_of(timer_of(attachment));
     struct membership *membership = owner ? memberships_in_modes(owner, attachment) : NULL;
     for (; membership; membership = membership->next) {

@@ -47,12 +47,12 @@ HOLDS_LOCK static bool begin(runloop *loop, struct firing *firing, int64_t dispa
         firing->start_ns = loop_now(loop);
     if (is_from_parent_process(loop) ||
         atomic_load_explicit(&timer->attached.attachment.loop, memory_order_acquire) != loop ||
-        firing->due_ns > firing->start_ns || !callout_push(loop, &timer->attached))
+        firing->due_ns > firing->start_ns || !callouts_reserve(loop, 1))
         return false;
-    if (!runloop__callout_begin(loop, loop->callout_count - 1)) {
-        loop->callout_count--;
+    *loop->callouts_top++ = (struct callout){.attached = &timer->attached};
+    if (!callout_begin(loop))
         return false;
-    }
+    timer->attached.item.class->called(loop, &timer->attached.attachment);
     if (timer->interval_ns > 0) {
         uint64_t missed = timer->unreported + intervals_between(firing->due_ns, firing->start_ns, timer->interval_ns);
         atomic_store_explicit(&timer->missed, missed, memory_order_relaxed);
@@ -75,13 +75,15 @@ HOLDS_LOCK static void schedule_next(runloop *loop, const struct firing *firing)
 /// The call-out is over.
 HOLDS_LOCK static void finish(runloop *loop, const struct firing *firing) {
     struct attached *attached = &firing->timer->attached;
-    runloop *owner = runloop__callout_return(loop, --loop->callout_count);
-    struct pending_release pending = {0};
+    pending_release pending;
+    runloop *owner = callout_return(loop, attached, &pending);
     if (firing->timer->interval_ns == 0)
-        pending = runloop__invalidate_locked(owner, attached);
+        pending += runloop__invalidate_locked(owner, attached);
     else if (item_is_valid(&attached->item))
         schedule_next(loop, firing);
-    runloop__callout_end(loop, owner, attached, pending);
+    pending += callout_end(attached);
+    attached->item.class->called(owner, &attached->attachment);
+    callout_release(loop, owner, attached, pending);
 }
 
 //===-- the dispatch -------------------------------------------------------------------------------------------------===//

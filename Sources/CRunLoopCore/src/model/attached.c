@@ -4,21 +4,13 @@
 // written by nobody else, so it needs no read-modify-write. The context is released exactly once and never during a call-out: by
 // whoever invalidates the item if no call-out is running, else by the end of that call-out.
 
-#include "model/model.h"
+#include "model/attached.h"
 
-HOLDS_LOCK static void set_state(struct attached *attached, uint32_t state) {
-    atomic_store_explicit(&attached->item.state, state, memory_order_release);
-}
-
-static runloop *owner_of(const struct attached *attached) {
-    return atomic_load_explicit(&attached->attachment.loop, memory_order_acquire);
-}
-
-static void release_pending(struct attached *attached, struct pending_release pending) {
+static void release_pending(struct attached *attached, pending_release pending) {
     // The loop's reference, released last, keeps the item until then, if the caller has none.
-    if (pending.context)
+    if (pending & PENDING_CONTEXT)
         runloop__item_release_context(&attached->item);
-    if (pending.reference)
+    for (pending &= PENDING_CONTEXT - 1; pending > 0; pending--)
         item_release(&attached->item);
 }
 
@@ -149,27 +141,27 @@ bool runloop__attached_contains(runloop *loop, struct attached *attached, const 
     return contains;
 }
 
-struct pending_release runloop__invalidate_locked(runloop *owner, struct attached *attached) {
-    struct pending_release pending = {0};
+pending_release runloop__invalidate_locked(runloop *owner, struct attached *attached) {
     uint32_t state = item_state(&attached->item);
     if (!(state & ITEM_VALID))
-        return pending;
-    set_state(attached, (state & ~(uint32_t)ITEM_VALID) | (state & ITEM_CALLED ? ITEM_RELEASE_LATER : 0));
-    pending.context = !(state & ITEM_CALLED) && attached->item.release;
+        return 0;
+    attached_set_state(attached, (state & ~(uint32_t)ITEM_VALID) | (state & ITEM_CALLED ? ITEM_RELEASE_LATER : 0));
+    pending_release pending = !(state & ITEM_CALLED) && attached->item.release ? PENDING_CONTEXT : 0;
     // Heaps and lists that were inherited may be in the middle of another thread's change.
     if (!owner || is_from_parent_process(owner))
         return pending;
     struct attachment *attachment = &attached->attachment;
-    while (!pending.reference && attachment->memberships)
-        pending.reference = runloop__membership_remove(owner, attachment, attachment->memberships);
-    return pending;
+    bool was_last = false;
+    while (!was_last && attachment->memberships)
+        was_last = runloop__membership_remove(owner, attachment, attachment->memberships);
+    return pending + was_last;
 }
 
 void runloop__attached_invalidate(struct attached *attached) {
     if (!attached || !item_is_valid(&attached->item))
         return;
     runloop *owner = lock_owner(&attached->attachment.loop);
-    struct pending_release pending = runloop__invalidate_locked(owner, attached);
+    pending_release pending = runloop__invalidate_locked(owner, attached);
     unlock_owner(&attached->attachment.loop, owner);
     release_pending(attached, pending);
 }
@@ -178,8 +170,7 @@ void runloop__attached_invalidate(struct attached *attached) {
 
 void runloop__callouts_keep(runloop *loop, struct attached *attached) {
     // The lowest entry stays longest, so its reference covers those above.
-    for (uint32_t i = 0; i < loop->callout_count; i++) {
-        struct callout *callout = &loop->callouts[i];
+    for (struct callout *callout = loop->callouts; callout < loop->callouts_top; callout++) {
         if (callout->attached != attached)
             continue;
         if (!callout->is_retained)
@@ -189,68 +180,64 @@ void runloop__callouts_keep(runloop *loop, struct attached *attached) {
     }
 }
 
-void runloop__callouts_drop(runloop *loop, uint32_t count) {
-    while (loop->callout_count > count) {
-        struct callout callout = loop->callouts[--loop->callout_count];
-        if (callout.is_retained) {
-            loop_unlock(loop);
-            item_release(&callout.attached->item);
-            loop_lock(loop);
-        }
+/// The call-out on top comes off the stack.
+HOLDS_LOCK static void drop(runloop *loop) {
+    struct callout callout = *--loop->callouts_top;
+    if (callout.is_retained) {
+        loop_unlock(loop);
+        item_release(&callout.attached->item);
+        loop_lock(loop);
     }
 }
 
-HOLDS_LOCK static bool begin(runloop *owner, struct attached *attached) {
-    uint32_t state = item_state(&attached->item);
-    if (!(state & ITEM_VALID) || (state & ITEM_CALLED))
-        return false;
-    set_state(attached, (state | ITEM_CALLED) & ~(uint32_t)ITEM_REDATED);
-    if (attached->item.class->called)
-        attached->item.class->called(owner, &attached->attachment);
-    return true;
-}
-
-bool runloop__callout_begin(runloop *loop, uint32_t index) {
-    ASSERT_LOCKED(loop);
-    struct attached *attached = loop->callouts[index].attached;
-    bool begins;
-    if (owner_of(attached) == loop) {
-        begins = begin(loop, attached);
-    } else {
+struct attached *runloop__callout_begin_otherwise(runloop *loop) {
+    struct callout *callout = loop->callouts_top - 1;
+    struct attached *attached = callout->attached;
+    bool begins = false;
+    if (owner_of(attached) != loop) {
         loop_unlock(loop);
         runloop *owner = lock_owner(&attached->attachment.loop);
-        begins = begin(owner, attached);
+        uint32_t state = item_state(&attached->item);
+        begins = (state & (ITEM_VALID | ITEM_CALLED)) == ITEM_VALID;
+        if (begins)
+            attached_set_state(attached, state | ITEM_CALLED);
         unlock_owner(&attached->attachment.loop, owner);
         loop_lock(loop);
     }
-    return loop->callouts[index].runs = begins;
+    callout->runs = begins;
+    if (!begins)
+        drop(loop);
+    return begins ? attached : NULL;
 }
 
-runloop *runloop__callout_return(runloop *loop, uint32_t index) {
-    ASSERT_LOCKED(loop);
-    ASSERT(loop->callouts[index].runs, "A call-out ended that had not begun.");
-    struct attached *attached = loop->callouts[index].attached;
-    loop->callouts[index].runs = false;
-    if (owner_of(attached) == loop)
-        return loop;
+runloop *runloop__callout_lock_owner(runloop *loop, struct attached *attached) {
     // The call-out moved the item to another loop, which may call it as soon as this loop's call-out has ended.
     loop_unlock(loop);
     return lock_owner(&attached->attachment.loop);
 }
 
-void runloop__callout_end(runloop *loop, runloop *owner, struct attached *attached, struct pending_release pending) {
-    uint32_t state = item_state(&attached->item);
-    set_state(attached, state & ~(uint32_t)(ITEM_CALLED | ITEM_RELEASE_LATER));
-    // The call-out may have forked: another thread may have been in the middle of a change of inherited heaps.
-    if (owner && !is_from_parent_process(owner) && attached->item.class->called)
-        attached->item.class->called(owner, &attached->attachment);
-    pending.context |= (state & ITEM_RELEASE_LATER) && attached->item.release;
-    if (owner == loop && !pending.context && !pending.reference)
-        return;
+void runloop__callout_release(runloop *loop, runloop *owner, struct attached *attached, pending_release pending) {
     if (owner == loop)
         loop_unlock(loop);
     else
         unlock_owner(&attached->attachment.loop, owner);
     release_pending(attached, pending);
     loop_lock(loop);
+}
+
+void runloop__callouts_unwind(runloop *loop) {
+    while (loop->callouts_top > loop->callouts) {
+        struct callout *callout = loop->callouts_top - 1;
+        struct attached *attached = callout->attached;
+        if (!callout->runs) {
+            drop(loop);
+            continue;
+        }
+        pending_release pending;
+        runloop *owner = callout_return(loop, attached, &pending);
+        pending += callout_end(attached);
+        if (attached->item.class->called)
+            attached->item.class->called(owner, &attached->attachment);
+        callout_release(loop, owner, attached, pending);
+    }
 }

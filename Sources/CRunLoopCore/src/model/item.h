@@ -1,4 +1,4 @@
-// item.h — items, their memberships in modes, and what timers and observers share.
+// item.h — items, and their memberships in modes.
 #ifndef RUNLOOP_ITEM_H
 #define RUNLOOP_ITEM_H
 
@@ -30,7 +30,7 @@ struct item_class {
     int (*insert)(runloop *loop, struct attachment *attachment, struct membership *membership);
     /// The item is about to leave the mode.
     void (*extract)(runloop *loop, struct attachment *attachment, struct membership *membership);
-    /// Timers and observers: a call-out of the item has begun or ended. `owner` may be NULL.
+    /// Timers: a call-out of the item has begun or ended. `owner` may be NULL.
     void (*called)(runloop *owner, struct attachment *attachment);
     /// The last reference is gone. Not under a lock.
     void (*destroy)(struct item *item);
@@ -190,36 +190,7 @@ HOLDS_LOCK static inline void attachment_settle(struct attachment *attachment) {
 /// Into the set of common items. `runloop__membership_remove` takes it out again.
 HOLDS_LOCK int runloop__common_add(runloop *loop, struct attachment *attachment, struct item *item);
 
-//===-- timers and observers: items in one loop at a time (attached.c, owner.c) --------------------------------------===//
-
-/// What timers and observers begin with.
-struct attached {
-    struct item item;
-    struct attachment attachment;
-};
-
-int runloop__attached_add(runloop *loop, struct attached *attached, const char *mode);
-int runloop__attached_remove(runloop *loop, struct attached *attached, const char *mode);
-bool runloop__attached_contains(runloop *loop, struct attached *attached, const char *mode);
-void runloop__attached_invalidate(struct attached *attached);
-
-/// What is to be released when no lock is held any more.
-struct pending_release {
-    bool reference, context;
-};
-HOLDS_LOCK struct pending_release runloop__invalidate_locked(runloop *owner, struct attached *attached);
-/// The item leaves a mode: a notification that is yet to reach it keeps it from now on.
-HOLDS_LOCK void runloop__callouts_keep(runloop *loop, struct attached *attached);
-/// On its thread. Takes observers off the stack of call-outs, down to so many entries. Lets go of the lock to release them.
-HOLDS_LOCK void runloop__callouts_drop(runloop *loop, uint32_t count);
-/// On its thread. The call-out of an entry of the stack begins: false if there is to be none. May release the lock if
-/// the item has left the loop since it was selected.
-HOLDS_LOCK bool runloop__callout_begin(runloop *loop, uint32_t index);
-/// On its thread. The call-out is over. Locks the owner instead of the loop, and returns it: mostly the same.
-HOLDS_LOCK runloop *runloop__callout_return(runloop *loop, uint32_t index);
-/// After that: the item may be called again, and what is pending is released, without the lock. Locks the loop instead of the owner.
-HOLDS_LOCK void runloop__callout_end(runloop *loop, runloop *owner, struct attached *attached,
-                                     struct pending_release pending);
+//===-- the loop that an item is in (owner.c) ------------------------------------------------------------------------===//
 
 /// Locks the loop that an item is in, or what guards it in no loop: then returns NULL. Safe against the end of the loop's thread.
 TAKES_LOCK runloop *runloop__lock_other_owner(owner_word *owner);

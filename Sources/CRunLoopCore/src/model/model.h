@@ -186,8 +186,8 @@ struct runloop {
     struct main_queue main_queue;
     struct tasks tasks;
 
-    struct callout *callouts GUARDED; ///< a stack over nested runs
-    uint32_t callout_count, callout_capacity;
+    struct callout *callouts GUARDED;                    ///< a stack over nested runs …
+    struct callout *callouts_top, *callouts_end GUARDED; ///< … the first free entry, and the end of all
     struct collected *collected; ///< thread: retained items that call-outs are about to reach, a stack over nested runs
     uint32_t collected_count, collected_capacity;
 
@@ -212,7 +212,9 @@ extern void (*runloop__loop_closed)(runloop *loop);
 void runloop__lock_from_other_thread(runloop *loop);
 
 static inline bool is_from_parent_process(const runloop *loop) {
-    return loop->generation != runloop__generation();
+    // Mostly the word says so. 0, in a child that has not noticed yet, is no loop's generation.
+    uint32_t word = atomic_load_explicit(runloop__generation_word, memory_order_relaxed);
+    return loop->generation != word && loop->generation != runloop__generation();
 }
 
 /// 0, -EINVAL for NULL, -ECHILD for a loop inherited across fork.
@@ -252,6 +254,13 @@ GIVES_LOCK UNCHECKED static inline void loop_unlock(runloop *loop) {
         lock_give(&loop->lock);
     else if (!is_from_parent_process(loop)) // whose lock another thread of the parent may hold for ever
         lock_give_word(&loop->lock);
+}
+
+/// The same on the loop's thread, in the process that made it.
+GIVES_LOCK UNCHECKED static inline void loop_unlock_own(runloop *loop) {
+    ASSERT_LOCKED(loop);
+    LOCK_NOTE(NULL);
+    lock_give(&loop->lock);
 }
 
 /// Most often the owner is the caller's own loop, which nobody else can end.
@@ -349,20 +358,6 @@ HOLDS_LOCK static inline struct membership *memberships_in_modes(const runloop *
                                                                  const struct attachment *attachment) {
     struct membership *first = attachment->memberships;
     return first && first->mode == &loop->common ? first->next : first;
-}
-
-//===-- call-outs of timers and observers (attached.c) ----------------------------------------------------------------===//
-
-/// On its thread. Onto the stack of call-outs; false when memory ran out. Whoever pushes the item sees to it that it lasts.
-HOLDS_LOCK static inline bool callout_push(runloop *loop, struct attached *attached) {
-    if (loop->callout_count == loop->callout_capacity) {
-        struct callout *callouts = grow_array(loop->callouts, &loop->callout_capacity, sizeof *callouts);
-        if (!callouts)
-            return false;
-        loop->callouts = callouts;
-    }
-    loop->callouts[loop->callout_count++] = (struct callout){.attached = attached};
-    return true;
 }
 
 //===-- items that call-outs are about to reach (collected.c) --------------------------------------------------------===//

@@ -2,14 +2,6 @@
 
 #include "run/run.h"
 
-/// The latest call-out is over.
-HOLDS_LOCK static void abandon_callout(runloop *loop) {
-    uint32_t index = loop->callout_count - 1;
-    struct attached *attached = loop->callouts[index].attached;
-    runloop *owner = runloop__callout_return(loop, index);
-    runloop__callout_end(loop, owner, attached, (struct pending_release){0});
-}
-
 void runloop__abandon_callouts(runloop *loop) {
     loop->run = NULL;
     for (struct run *outer; loop->hosted; loop->hosted = outer) {
@@ -24,11 +16,7 @@ void runloop__abandon_callouts(runloop *loop) {
     loop->tasks.end_ns = RUNLOOP_NEVER;
     loop->main_queue.depth = 0;
     loop_lock(loop);
-    while (loop->callout_count > 0) {
-        if (loop->callouts[loop->callout_count - 1].runs)
-            abandon_callout(loop);
-        runloop__callouts_drop(loop, loop->callout_count - 1);
-    }
+    runloop__callouts_unwind(loop);
     loop_unlock(loop);
     while (loop->collected_count > 0)
         collected_drop(loop, --loop->collected_count);
