@@ -54,7 +54,7 @@ void __wrap_free(void *memory) {
     __real_free(memory);
 }
 
-static const size_t sizes[SLAB_CLASSES] = {SLAB_TASK_SIZE, SLAB_TIMER_SIZE};
+static const size_t sizes[SLAB_CLASSES] = {SLAB_TASK_SIZE, SLAB_TIMER_SIZE, SLAB_REPEATING_TIMER_SIZE};
 
 enum { BURST = 20000 };
 static void *blocks[BURST];

@@ -83,8 +83,8 @@ static inline void process_unlock(struct process_lock *lock) {
 //===-- the slab (slab.c) --------------------------------------------------------------------------------------------===//
 
 /// Blocks of few sizes that come and go by the million, on whatever thread.
-enum slab_class { SLAB_TASK, SLAB_TIMER, SLAB_CLASSES };
-enum { SLAB_TASK_SIZE = 64, SLAB_TIMER_SIZE = 168 };
+enum slab_class { SLAB_TASK, SLAB_TIMER, SLAB_REPEATING_TIMER, SLAB_CLASSES };
+enum { SLAB_TASK_SIZE = 64, SLAB_TIMER_SIZE = 128, SLAB_REPEATING_TIMER_SIZE = 160 };
 
 /// Uninitialised; NULL when memory ran out. O(1), mostly without a lock.
 void *runloop__slab_new(enum slab_class class);

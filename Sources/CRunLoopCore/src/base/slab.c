@@ -1,4 +1,4 @@
-// slab.c — blocks of two sizes, for tasks and timers, which come and go by the million.
+// slab.c — blocks of a few sizes, for tasks and timers, which come and go by the million.
 //
 // Blocks are cut from chunks, which are aligned to their size, so that a block's chunk is found from its address. A thread keeps up to
 // two batches of free blocks of each size and mostly uses these; whole batches go back to the chunks, whichever thread took their blocks. A
@@ -15,7 +15,7 @@
 
 #include "base/base.h"
 
-static const uint32_t sizes[SLAB_CLASSES] = {SLAB_TASK_SIZE, SLAB_TIMER_SIZE};
+static const uint32_t sizes[SLAB_CLASSES] = {SLAB_TASK_SIZE, SLAB_TIMER_SIZE, SLAB_REPEATING_TIMER_SIZE};
 
 #ifdef RUNLOOP_SLAB_IS_MALLOC
 
@@ -51,7 +51,8 @@ static struct store {
     uint32_t empty; ///< chunks that nobody uses
     struct list chunks;
 } stores[SLAB_CLASSES] = {{.chunks = {&stores[0].chunks, &stores[0].chunks}},
-                          {.chunks = {&stores[1].chunks, &stores[1].chunks}}};
+                          {.chunks = {&stores[1].chunks, &stores[1].chunks}},
+                          {.chunks = {&stores[2].chunks, &stores[2].chunks}}};
 
 static void lock_store(struct store *store) {
     if (!runloop__process_lock(&store->lock)) {

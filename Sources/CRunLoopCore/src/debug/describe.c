@@ -10,7 +10,7 @@ static const char *yes_or_no(bool value) {
 }
 
 static void print_context(FILE *text, struct item *item) {
-    char *description = item->describe ? item->describe(item_info(item)) : NULL;
+    char *description = item_describe(item);
     if (description)
         fprintf(text, ", %s", description);
     free(description);
@@ -35,7 +35,7 @@ static void print_timer(FILE *text, struct item *item) {
         fprintf(text, ", fires never");
     else
         fprintf(text, ", fires in %.6f s", (double)saturating_add(due_ns, -runloop_now_ns()) / 1e9);
-    fprintf(text, ", interval %" PRId64 " ns, tolerance %" PRId64 " ns%s", timer->interval_ns,
+    fprintf(text, ", interval %" PRId64 " ns, tolerance %" PRId64 " ns%s", runloop_timer_get_interval(timer),
             atomic_load(&timer->tolerance_ns), item_state(item) & ITEM_CALLED ? ", firing" : "");
 }
 

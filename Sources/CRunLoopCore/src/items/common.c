@@ -4,10 +4,6 @@
 
 #include "items/items.h"
 
-static bool is_source(const struct item *item) {
-    return item->class->kind <= ITEM_DESCRIPTOR_SOURCE;
-}
-
 static struct attachment *attachment_of(struct item *item) {
     return &LIST_ENTRY(item, struct attached, item)->attachment;
 }
@@ -16,7 +12,7 @@ static struct attachment *attachment_of(struct item *item) {
 HOLDS_LOCK static void find_items(runloop *loop, const struct mode *mode, struct snapshot *items) {
     LIST_EACH(node, &loop->common_items) {
         struct item *item = LIST_ENTRY(node, struct common_membership, in_set)->membership.item;
-        if (is_source(item) || !membership_find(attachment_of(item), mode))
+        if (item_is_source(item) || !membership_find(attachment_of(item), mode))
             snapshot_add(items, item);
     }
 }
@@ -27,12 +23,12 @@ HOLDS_LOCK static int join_attached(runloop *loop, struct mode *mode, const stru
     uint32_t passed = 0;
     for (; !error && passed < items->count; passed++) {
         struct item *item = items->items[passed];
-        error = is_source(item) ? 0 : runloop__membership_add(loop, attachment_of(item), item, mode);
+        error = item_is_source(item) ? 0 : runloop__membership_add(loop, attachment_of(item), item, mode);
     }
     // The last one did not join. None leaves its last mode by that.
     for (; error && passed > 1; passed--) {
         struct item *item = items->items[passed - 2];
-        if (!is_source(item))
+        if (!item_is_source(item))
             runloop__membership_remove(loop, attachment_of(item), membership_find(attachment_of(item), mode));
     }
     return error;
@@ -66,7 +62,7 @@ static int join_sources(runloop *loop, struct mode *mode, const struct snapshot 
     int error = 0;
     for (uint32_t i = 0; i < items->count; i++) {
         struct item *item = items->items[i];
-        if (is_source(item) &&
+        if (item_is_source(item) &&
             runloop__source_join_common(loop, LIST_ENTRY(item, runloop_source, item), mode) == -ENOMEM)
             error = -ENOMEM;
     }

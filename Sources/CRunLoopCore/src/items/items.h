@@ -10,12 +10,23 @@ struct runloop_timer {
     struct attached attached;
     void (*fire)(runloop_timer *timer, void *info);
     _Atomic int64_t due_ns;       ///< written under owner
-    int64_t interval_ns;          ///< constant; 0: fires once
     _Atomic int64_t tolerance_ns; ///< written under owner
-    _Atomic uint64_t missed;      ///< written by the thread that fires it
-    uint64_t unreported;          ///< owner: instants that passed during its last call-out
 };
 _Static_assert(sizeof(struct runloop_timer) <= SLAB_TIMER_SIZE, "A timer fits into a block.");
+
+/// Most timers fire once, and need no more than the above.
+struct repeating_timer {
+    struct runloop_timer timer;
+    int64_t interval_ns;     ///< constant
+    _Atomic uint64_t missed; ///< written by the thread that fires it
+    uint64_t unreported;     ///< owner: instants that passed during its last call-out
+};
+_Static_assert(sizeof(struct repeating_timer) <= SLAB_REPEATING_TIMER_SIZE, "A repeating timer fits into a block.");
+
+/// NULL for a timer that fires once.
+static inline struct repeating_timer *repeating_timer_of(runloop_timer *timer) {
+    return item_state(&timer->attached.item) & ITEM_REPEATS ? LIST_ENTRY(timer, struct repeating_timer, timer) : NULL;
+}
 
 HOLDS_LOCK static inline bool timers_are_due(const struct mode *mode, int64_t now_ns) {
     return heap_count(&mode->timers) > 0 && mode->timers.entries[0].key <= now_ns;
@@ -75,7 +86,7 @@ struct runloop_source {
 };
 
 static inline bool is_descriptor_source(const runloop_source *source) {
-    return source->item.class->kind == ITEM_DESCRIPTOR_SOURCE;
+    return item_kind(&source->item) == ITEM_DESCRIPTOR_SOURCE;
 }
 static inline struct source_attachment *source_attachment_of(struct attachment *attachment) {
     return LIST_ENTRY(attachment, struct source_attachment, attachment);

@@ -19,7 +19,7 @@ int64_t runloop_next_fire_date(runloop *loop, const char *name) {
     // In the heap, timers in a call-out are due never, but they still have their date (R81, R90).
     for (const struct callout *callout = loop->callouts; callout < loop->callouts_top; callout++) {
         struct attached *attached = callout->attached;
-        if (attached->item.class->kind != ITEM_TIMER || atomic_load(&attached->attachment.loop) != loop ||
+        if (item_kind(&attached->item) != ITEM_TIMER || atomic_load(&attached->attachment.loop) != loop ||
             !membership_find(&attached->attachment, mode))
             continue;
         int64_t due_ns = atomic_load(&LIST_ENTRY(attached, runloop_timer, attached)->due_ns);

@@ -12,8 +12,9 @@ static bool callbacks_agree(const runloop_source *a, const runloop_source *b) {
 }
 
 static bool is_comparable(const runloop_source *a, const runloop_source *b) {
-    return a != b && a->equal == b->equal && a->item.order == b->item.order && a->item.class == b->item.class &&
-           callbacks_agree(a, b) && item_is_valid(&a->item) == item_is_valid(&b->item);
+    return a != b && a->equal == b->equal && a->item.order == b->item.order &&
+           item_kind(&a->item) == item_kind(&b->item) && callbacks_agree(a, b) &&
+           item_is_valid(&a->item) == item_is_valid(&b->item);
 }
 
 /// The sources of the mode that can be compared with this one.
@@ -25,8 +26,7 @@ HOLDS_LOCK static void find_comparable(runloop *loop, runloop_source *source, st
     if (mode == &loop->common) {
         LIST_EACH(node, &loop->common_items) {
             struct item *item = LIST_ENTRY(node, struct common_membership, in_set)->membership.item;
-            if (item->class->kind <= ITEM_DESCRIPTOR_SOURCE &&
-                is_comparable(source, LIST_ENTRY(item, runloop_source, item)))
+            if (item_is_source(item) && is_comparable(source, LIST_ENTRY(item, runloop_source, item)))
                 snapshot_add(found, item);
         }
         return;

@@ -89,8 +89,12 @@ HOLDS_LOCK static void rekey(runloop *owner, struct attachment *attachment) {
     }
 }
 
+static enum slab_class slab_class_of(bool repeats) {
+    return repeats ? SLAB_REPEATING_TIMER : SLAB_TIMER;
+}
+
 static void destroy(struct item *item) {
-    runloop__slab_free(SLAB_TIMER, item);
+    runloop__slab_free(slab_class_of(item_state(item) & ITEM_REPEATS), item);
 }
 
 static const struct item_class timer_class = {
@@ -138,8 +142,14 @@ static int64_t capped_tolerance(int64_t tolerance_ns, int64_t interval_ns) {
     return interval_ns > 0 && tolerance_ns > interval_ns / 2 ? interval_ns / 2 : tolerance_ns;
 }
 
+/// A flag that is constant once others see the timer.
+static void set_flags(runloop_timer *timer, uint32_t flags) {
+    atomic_store_explicit(&timer->attached.item.state, item_state(&timer->attached.item) | flags, memory_order_relaxed);
+}
+
 static runloop_timer *create(const runloop_timer_config *config) {
-    runloop_timer *timer = runloop__slab_new(SLAB_TIMER);
+    bool repeats = config->interval_ns > 0;
+    runloop_timer *timer = runloop__slab_new(slab_class_of(repeats));
     if (!timer)
         return NULL;
     runloop__item_init(&timer->attached.item, &timer_class, &config->context, config->order);
@@ -147,11 +157,15 @@ static runloop_timer *create(const runloop_timer_config *config) {
     timer->attached.attachment.memberships = NULL;
     timer->attached.attachment.first.mode = NULL;
     timer->fire = config->fire;
-    timer->interval_ns = config->interval_ns > 0 ? config->interval_ns : 0;
     atomic_init(&timer->due_ns, config->fire_ns);
-    atomic_init(&timer->tolerance_ns, capped_tolerance(config->tolerance_ns, timer->interval_ns));
-    atomic_init(&timer->missed, 0);
-    timer->unreported = 0;
+    atomic_init(&timer->tolerance_ns, capped_tolerance(config->tolerance_ns, config->interval_ns));
+    if (repeats) {
+        set_flags(timer, ITEM_REPEATS);
+        struct repeating_timer *repeating = repeating_timer_of(timer);
+        repeating->interval_ns = config->interval_ns;
+        atomic_init(&repeating->missed, 0);
+        repeating->unreported = 0;
+    }
     return timer;
 }
 
@@ -163,11 +177,6 @@ int runloop_timer_create(const runloop_timer_config *config, runloop_timer **out
         return -ENOMEM;
     *out = timer;
     return 0;
-}
-
-/// A flag that is constant once others see the timer.
-static void set_flags(runloop_timer *timer, uint32_t flags) {
-    atomic_store_explicit(&timer->attached.item.state, item_state(&timer->attached.item) | flags, memory_order_relaxed);
 }
 
 runloop_timer *runloop__timer_new_pair(void *const info[2], int64_t fire_ns, int64_t tolerance_ns,
@@ -238,7 +247,8 @@ int runloop_timer_set_fire_date(runloop_timer *timer, int64_t fire_ns) {
     if (!error) {
         uint32_t state = item_state(&timer->attached.item);
         atomic_store_explicit(&timer->due_ns, fire_ns, memory_order_release);
-        timer->unreported = 0;
+        if (repeating_timer_of(timer))
+            repeating_timer_of(timer)->unreported = 0;
         if (state & ITEM_CALLED)
             atomic_store_explicit(&timer->attached.item.state, state | ITEM_REDATED, memory_order_release);
         else
@@ -266,7 +276,7 @@ int runloop_timer_set_tolerance(runloop_timer *timer, int64_t tolerance_ns) {
     runloop *owner;
     int error = lock_for_change(timer, &owner);
     if (!error)
-        set_tolerance(owner, timer, capped_tolerance(tolerance_ns, timer->interval_ns));
+        set_tolerance(owner, timer, capped_tolerance(tolerance_ns, runloop_timer_get_interval(timer)));
     unlock_owner(&timer->attached.attachment.loop, owner);
     return error;
 }
@@ -278,7 +288,8 @@ int64_t runloop_timer_get_fire_date(runloop_timer *timer) {
 }
 
 int64_t runloop_timer_get_interval(runloop_timer *timer) {
-    return timer ? timer->interval_ns : 0;
+    struct repeating_timer *repeating = timer ? repeating_timer_of(timer) : NULL;
+    return repeating ? repeating->interval_ns : 0;
 }
 
 int32_t runloop_timer_get_order(runloop_timer *timer) {
@@ -290,7 +301,8 @@ int64_t runloop_timer_get_tolerance(runloop_timer *timer) {
 }
 
 uint64_t runloop_timer_get_missed(runloop_timer *timer) {
-    return timer ? atomic_load(&timer->missed) : 0;
+    struct repeating_timer *repeating = timer ? repeating_timer_of(timer) : NULL;
+    return repeating ? atomic_load(&repeating->missed) : 0;
 }
 
 void runloop_timer_set_name(runloop_timer *timer, const char *name, uint32_t line) {

@@ -43,7 +43,8 @@ HOLDS_LOCK static bool begin(runloop *loop, struct firing *firing, int64_t dispa
     firing->due_ns = atomic_load_explicit(&timer->due_ns, memory_order_relaxed);
     firing->start_ns = dispatch_ns;
     // The clock is read only where it can decide: which instants were missed, or a date that moved during the dispatch.
-    if (timer->interval_ns > 0 || firing->due_ns > dispatch_ns)
+    struct repeating_timer *repeating = repeating_timer_of(timer);
+    if (repeating || firing->due_ns > dispatch_ns)
         firing->start_ns = loop_now(loop);
     if (is_from_parent_process(loop) ||
         atomic_load_explicit(&timer->attached.attachment.loop, memory_order_acquire) != loop ||
@@ -52,10 +53,11 @@ HOLDS_LOCK static bool begin(runloop *loop, struct firing *firing, int64_t dispa
     *loop->callouts_top++ = (struct callout){.attached = &timer->attached};
     if (!callout_begin(loop))
         return false;
-    timer->attached.item.class->called(loop, &timer->attached.attachment);
-    if (timer->interval_ns > 0) {
-        uint64_t missed = timer->unreported + intervals_between(firing->due_ns, firing->start_ns, timer->interval_ns);
-        atomic_store_explicit(&timer->missed, missed, memory_order_relaxed);
+    item_class(&timer->attached.item)->called(loop, &timer->attached.attachment);
+    if (repeating) {
+        uint64_t missed =
+            repeating->unreported + intervals_between(firing->due_ns, firing->start_ns, repeating->interval_ns);
+        atomic_store_explicit(&repeating->missed, missed, memory_order_relaxed);
     }
     return true;
 }
@@ -63,11 +65,12 @@ HOLDS_LOCK static bool begin(runloop *loop, struct firing *firing, int64_t dispa
 /// The next date of a timer that repeats.
 HOLDS_LOCK static void schedule_next(runloop *loop, const struct firing *firing) {
     runloop_timer *timer = firing->timer;
+    struct repeating_timer *repeating = repeating_timer_of(timer);
     if (item_state(&timer->attached.item) & ITEM_REDATED)
         return; // its own date wins (R82)
-    int64_t end_ns = loop_now(loop), interval_ns = timer->interval_ns;
-    timer->unreported = intervals_between(firing->due_ns, end_ns, interval_ns) -
-                        intervals_between(firing->due_ns, firing->start_ns, interval_ns);
+    int64_t end_ns = loop_now(loop), interval_ns = repeating->interval_ns;
+    repeating->unreported = intervals_between(firing->due_ns, end_ns, interval_ns) -
+                            intervals_between(firing->due_ns, firing->start_ns, interval_ns);
     int64_t next_ns = next_on_schedule(firing->due_ns, end_ns, interval_ns);
     atomic_store_explicit(&timer->due_ns, next_ns, memory_order_release);
 }
@@ -77,12 +80,12 @@ HOLDS_LOCK static void finish(runloop *loop, const struct firing *firing) {
     struct attached *attached = &firing->timer->attached;
     pending_release pending;
     runloop *owner = callout_return(loop, attached, &pending);
-    if (firing->timer->interval_ns == 0)
+    if (!repeating_timer_of(firing->timer))
         pending += runloop__invalidate_locked(owner, attached);
     else if (item_is_valid(&attached->item))
         schedule_next(loop, firing);
     pending += callout_end(attached);
-    attached->item.class->called(owner, &attached->attachment);
+    item_class(&attached->item)->called(owner, &attached->attachment);
     callout_release(loop, owner, attached, pending);
 }
 

@@ -135,7 +135,7 @@ bool runloop__attached_contains(runloop *loop, struct attached *attached, const 
         if (mode)
             contains = membership_find(&attached->attachment, mode);
         else if (is_common_name(name)) // of timers R20 asks that they are in a mode
-            contains = common && (common->next || attached->item.class->kind == ITEM_OBSERVER);
+            contains = common && (common->next || item_kind(&attached->item) == ITEM_OBSERVER);
     }
     loop_unlock(loop);
     return contains;
@@ -210,12 +210,6 @@ struct attached *runloop__callout_begin_otherwise(runloop *loop) {
     return begins ? attached : NULL;
 }
 
-runloop *runloop__callout_lock_owner(runloop *loop, struct attached *attached) {
-    // The call-out moved the item to another loop, which may call it as soon as this loop's call-out has ended.
-    loop_unlock(loop);
-    return lock_owner(&attached->attachment.loop);
-}
-
 void runloop__callout_release(runloop *loop, runloop *owner, struct attached *attached, pending_release pending) {
     if (owner == loop)
         loop_unlock(loop);
@@ -236,8 +230,8 @@ void runloop__callouts_unwind(runloop *loop) {
         pending_release pending;
         runloop *owner = callout_return(loop, attached, &pending);
         pending += callout_end(attached);
-        if (attached->item.class->called)
-            attached->item.class->called(owner, &attached->attachment);
+        if (item_class(&attached->item)->called)
+            item_class(&attached->item)->called(owner, &attached->attachment);
         callout_release(loop, owner, attached, pending);
     }
 }

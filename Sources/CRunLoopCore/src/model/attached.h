@@ -75,13 +75,17 @@ HOLDS_LOCK static inline struct attached *callout_begin(runloop *loop) {
 
 /// On its thread. The call-out on top has returned and comes off the stack. Locks the item's owner instead of the loop, and returns it:
 /// mostly the same.
-HOLDS_LOCK runloop *runloop__callout_lock_owner(runloop *loop, struct attached *attached);
+UNCHECKED static COLD runloop *callout_lock_owner(runloop *loop, struct attached *attached) {
+    // The call-out moved the item to another loop, which may call it as soon as this loop's call-out has ended.
+    loop_unlock(loop);
+    return lock_owner(&attached->attachment.loop);
+}
 HOLDS_LOCK static inline runloop *callout_return(runloop *loop, struct attached *attached, pending_release *pending) {
     ASSERT_LOCKED(loop);
     const struct callout *callout = --loop->callouts_top;
     ASSERT(callout->attached == attached && callout->runs, "A call-out ended that had not begun.");
     *pending = callout->is_retained;
-    return __builtin_expect(owner_of(attached) == loop, 1) ? loop : runloop__callout_lock_owner(loop, attached);
+    return __builtin_expect(owner_of(attached) == loop, 1) ? loop : callout_lock_owner(loop, attached);
 }
 
 /// After that: the item may be called again. What is pending by that.

@@ -10,13 +10,14 @@ void runloop__set_object_hooks(void (*retain)(void *object), void (*release)(voi
     release_object = release;
 }
 
+_Atomic(const struct item_class *) runloop__item_classes[4];
+
 void runloop__item_init(struct item *item, const struct item_class *class, const runloop_context *context,
                         int32_t order) {
     atomic_init(&item->references, 1);
-    atomic_init(&item->state, ITEM_VALID);
-    item->class = class;
+    atomic_init(&item->state, ITEM_VALID | (uint32_t) class->kind << ITEM_KIND_SHIFT);
+    atomic_store_explicit(&runloop__item_classes[class->kind], class, memory_order_release);
     item->info[0] = context->retain ? context->retain(context->info) : context->info;
-    item->info[1] = NULL;
     item->release = context->release;
     item->describe = context->describe;
     item->order = order;
@@ -45,19 +46,18 @@ static void free_item(struct item *item) {
     next = (next + 1) % KEPT;
     process_unlock(&lock);
     if (oldest)
-        oldest->class->destroy(oldest);
+        item_class(oldest)->destroy(oldest);
 }
 #else
 static void free_item(struct item *item) {
-    item->class->destroy(item);
+    item_class(item)->destroy(item);
 }
 #endif
 
 void runloop__item_destroy(struct item *item) {
     ASSERT_NOT_LOCKED();
     // A source keeps its context as long as it lives, the others as long as they are valid.
-    bool is_source = item->class->kind <= ITEM_DESCRIPTOR_SOURCE;
-    if (is_source || (item_state(item) & ITEM_VALID))
+    if (item_is_source(item) || (item_state(item) & ITEM_VALID))
         runloop__item_release_context(item);
     atomic_store_explicit(&item->references, 0, memory_order_relaxed);
     free_item(item);

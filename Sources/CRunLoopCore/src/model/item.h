@@ -21,6 +21,8 @@ enum {
     ITEM_PAIR = 32,         ///< constant: call-outs are given the address of both words of info
     ITEM_SHARED = 64, ///< constant: info is an object that owns one reference, and is retained while there are more
     ITEM_ENDS_WITH_LOOP = 128, ///< constant: becomes invalid when the loop's thread ends
+    ITEM_REPEATS = 256,        ///< timers, constant
+    ITEM_KIND_SHIFT = 24,      ///< constant, from here on: the item_kind
 };
 
 /// What the kinds do differently. All but `destroy` are called with the lock.
@@ -37,17 +39,24 @@ struct item_class {
 };
 
 struct item {
-    const struct item_class *class;
-    void *info[2]; ///< constant: the context's, and a second word for language bindings
+    union {
+        void *info[2]; ///< constant: the context's, and a second word for language bindings …
+        struct {
+            void *first_info;
+            char *(*describe)(void *info); ///< … or the context's too, unless it is ITEM_PAIR
+        };
+    };
     /// Not at the front, where allocators write into freed blocks: so an over-release finds a count of 0.
     _Atomic uint32_t references;
     _Atomic uint32_t state; ///< ITEM_ bits; of timers and observers written under `owner`
     void (*release)(void *info);
-    char *(*describe)(void *info);
     int32_t order;              ///< constant
     _Atomic uint32_t line;      ///< of the name, or 0
     _Atomic(const char *) name; ///< may be NULL
 };
+
+/// By kind, from the first item of the kind on.
+extern _Atomic(const struct item_class *) runloop__item_classes[4];
 
 /// References 1, valid; retains the context.
 void runloop__item_init(struct item *item, const struct item_class *class, const runloop_context *context,
@@ -58,6 +67,18 @@ void runloop__item_notify_object(struct item *item, bool is_shared);
 
 static inline uint32_t item_state(const struct item *item) {
     return atomic_load_explicit(&item->state, memory_order_relaxed);
+}
+
+static inline enum item_kind item_kind(const struct item *item) {
+    return (enum item_kind)(item_state(item) >> ITEM_KIND_SHIFT);
+}
+
+static inline bool item_is_source(const struct item *item) {
+    return item_kind(item) <= ITEM_DESCRIPTOR_SOURCE;
+}
+
+static inline const struct item_class *item_class(const struct item *item) {
+    return atomic_load_explicit(&runloop__item_classes[item_kind(item)], memory_order_acquire);
 }
 
 static inline void item_set_name(struct item *item, const char *name, uint32_t line) {
@@ -79,6 +100,12 @@ static inline bool item_is_valid(const struct item *item) {
 /// What call-outs are given.
 static inline void *item_info(struct item *item) {
     return item_state(item) & ITEM_PAIR ? (void *)item->info : item->info[0];
+}
+
+/// What the context says of its info, to be freed, or NULL. Not under a lock.
+static inline char *item_describe(struct item *item) {
+    bool describes = !(item_state(item) & ITEM_PAIR) && item->describe;
+    return describes ? item->describe(item->info[0]) : NULL;
 }
 
 static inline void item_retain(struct item *item) {

@@ -32,7 +32,7 @@ int runloop__membership_add(runloop *loop, struct attachment *attachment, struct
     struct membership **link = common ? &common->next : &attachment->memberships;
     *membership = (struct membership){.mode = mode, .item = item, .next = *link, .position = NOWHERE};
     *link = membership;
-    int error = item->class->insert(loop, attachment, membership);
+    int error = item_class(item)->insert(loop, attachment, membership);
     if (error) {
         unlink_membership(attachment, membership);
         free_membership(attachment, membership);
@@ -66,7 +66,7 @@ bool runloop__membership_remove(runloop *loop, struct attachment *attachment, st
         attachment->memberships = membership->next;
         free(membership);
     } else {
-        membership->item->class->extract(loop, attachment, membership);
+        item_class(membership->item)->extract(loop, attachment, membership);
         unlink_membership(attachment, membership);
         free_membership(attachment, membership);
     }

@@ -41,7 +41,7 @@ static void detach_common_items(runloop *loop) {
     while (!list_is_empty(&loop->common_items)) {
         struct membership *common = &LIST_ENTRY(loop->common_items.next, struct common_membership, in_set)->membership;
         struct item *item = common->item;
-        if (item->class->kind > ITEM_DESCRIPTOR_SOURCE)
+        if (!item_is_source(item))
             detach(loop, &LIST_ENTRY(item, struct attached, item)->attachment, common);
         else // one that was removed from each of its modes: the others are gone
             detach(loop, &runloop__source_find(LIST_ENTRY(item, runloop_source, item), loop)->attachment, common);
