@@ -75,7 +75,7 @@ HOLDS_LOCK static void schedule_next(runloop *loop, const struct firing *firing)
     atomic_store_explicit(&timer->due_ns, next_ns, memory_order_release);
 }
 
-/// The call-out is over.
+/// The call-out is over. Takes over the reference of the collected entry.
 HOLDS_LOCK static void finish(runloop *loop, const struct firing *firing) {
     struct attached *attached = &firing->timer->attached;
     pending_release pending;
@@ -86,7 +86,7 @@ HOLDS_LOCK static void finish(runloop *loop, const struct firing *firing) {
         schedule_next(loop, firing);
     pending += callout_end(attached);
     item_class(&attached->item)->called(owner, &attached->attachment);
-    callout_release(loop, owner, attached, pending);
+    callout_release(loop, owner, attached, pending + 1);
 }
 
 //===-- the dispatch -------------------------------------------------------------------------------------------------===//
@@ -112,11 +112,13 @@ bool runloop__timers_dispatch(runloop *loop, struct mode *mode, bool ended_wait)
                        runloop__IS_CALLING_OUT_TO_A_TIMER(firing.timer->fire, firing.timer,
                                                           item_info(&firing.timer->attached.item)));
             loop_lock(loop);
+            loop->collected[i].item = NULL;
             finish(loop, &firing);
+        } else {
+            loop_unlock(loop);
+            collected_drop(loop, i);
+            loop_lock(loop);
         }
-        loop_unlock(loop);
-        collected_drop(loop, i);
-        loop_lock(loop);
     }
     loop_unlock(loop);
     loop->collected_count = base;

@@ -61,10 +61,16 @@ static __attribute__((noinline, unused)) void heap_sift_up(struct heap *heap, ui
     heap_place(entries, position, entry);
 }
 
-static inline uint32_t heap_least_child(const struct heap *heap, uint32_t child) {
-    uint32_t least = child, end = child + 4 < heap_count(heap) ? child + 4 : heap_count(heap);
-    while (++child < end) {
-        if (heap_precedes(&heap->entries[child], &heap->entries[least]))
+/// `child` is the first of up to four.
+static inline uint32_t heap_least_child(const struct heap_entry *entries, uint32_t child, uint32_t count) {
+    if (__builtin_expect(child + 3 < count, 1)) {
+        uint32_t left = child + heap_precedes(&entries[child + 1], &entries[child]);
+        uint32_t right = child + 2 + heap_precedes(&entries[child + 3], &entries[child + 2]);
+        return heap_precedes(&entries[right], &entries[left]) ? right : left;
+    }
+    uint32_t least = child;
+    while (++child < count) {
+        if (heap_precedes(&entries[child], &entries[least]))
             least = child;
     }
     return least;
@@ -72,8 +78,9 @@ static inline uint32_t heap_least_child(const struct heap *heap, uint32_t child)
 
 static inline void heap_sift_down(struct heap *heap, uint32_t position, struct heap_entry entry) {
     struct heap_entry *entries = heap->entries;
-    for (uint32_t child; (child = position * 4 + 1) < heap_count(heap);) {
-        uint32_t least = heap_least_child(heap, child);
+    uint32_t count = heap_count(heap);
+    for (uint32_t child; (child = position * 4 + 1) < count;) {
+        uint32_t least = heap_least_child(entries, child, count);
         if (!heap_precedes(&entries[least], &entry))
             break;
         heap_place(entries, position, entries[least]);
