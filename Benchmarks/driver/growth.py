@@ -116,7 +116,7 @@ OPERATIONS = [
     Operation("observers told", "observers", **LINEAR),
     Operation("observers elsewhere", "observers of another mode", "flat", most=10000, tested=(100, 10000)),
     Operation("modes unused", "modes", "flat", most=1000, tested=(10, 1000)),
-    Operation("mode find", "modes", "linear", most=1000, tested=(10, 1000)),
+    Operation("mode find", "modes", "log", most=1000, tested=(10, 1000)),
 ]
 
 

@@ -60,7 +60,7 @@ inline int check(int outcome, const char *function) {
 /// The name of a mode, which lives as long as the process. As cheap to copy as a pointer.
 class mode {
   public:
-    /// A mode of the program's own. Throws for NULL and if memory ran out. O(names).
+    /// A mode of the program's own. Throws for NULL and if memory ran out. O(log names).
     explicit mode(const char *name) : name_(runloop_mode_name(name)) {
         check(name_ ? 0 : name ? -ENOMEM : -EINVAL, "runloop_mode_name");
     }

@@ -111,6 +111,27 @@ TEST("R15 mode names are compared by value, and equal names are interned as one 
     EXPECT_EQ(mode_count(), 2);
 }
 
+TEST("R15 each of a thousand modes is found by its text and by its interned name, and nothing else is") {
+    enum { MODES = 1000 };
+    begin();
+    char name[32];
+    for (int i = 0; i < MODES; i++) {
+        snprintf(name, sizeof name, "mode %d", i);
+        EXPECT_EQ(runloop_add_common_mode(loop, name), 0);
+        EXPECT(runloop_mode_name(name) != name);
+    }
+    EXPECT_EQ(mode_count(), MODES + 1);
+    for (int i = 0; i < 2 * MODES; i++) {
+        snprintf(name, sizeof name, "mode %d", i);
+        EXPECT_EQ(runloop_mode_is_common(loop, name), i < MODES);
+        EXPECT_EQ(runloop_mode_is_common(loop, runloop_mode_name(name)), i < MODES);
+        EXPECT_TEXT(runloop_mode_name(name), name);
+    }
+    EXPECT(runloop_mode_is_common(loop, DEFAULT) && runloop_mode_is_common(loop, runloop_mode_name(DEFAULT)));
+    EXPECT(!runloop_mode_is_common(loop, RUNLOOP_COMMON_MODES));
+    EXPECT_EQ(mode_count(), MODES + 1);
+}
+
 //===-- common modes ----------------------------------------------------------------------------------------------===//
 
 TEST("R16 a mode declared common exists from then on, and finishes at once while it is empty") {

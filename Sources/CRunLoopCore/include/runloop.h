@@ -161,7 +161,7 @@ RUNLOOP_EXPORT int64_t runloop_next_fire_date(runloop *loop, const char *mode);
 RUNLOOP_EXPORT int64_t runloop_now_ns(void);
 
 /// `name` in the process-wide table of names: equal names give the same pointer, for ever. A mode named by such a pointer is found
-/// without comparing text. Names that the library hands out are such pointers. NULL if memory ran out. O(names).
+/// without comparing text. Names that the library hands out are such pointers. NULL if memory ran out. O(log names).
 RUNLOOP_EXPORT const char *runloop_mode_name(const char *name);
 
 /// The number of wake-ups, each a sleep and a wake, that tolerance has saved this loop so far. O(1).
@@ -222,7 +222,7 @@ RUNLOOP_EXPORT int runloop_stop(runloop *loop);
 /// Twice before it is consumed has the effect of once. O(1).
 RUNLOOP_EXPORT int runloop_stop_latched(runloop *loop);
 /// Ends a run in `mode` at the end of an iteration, now or whenever the mode runs; remembered (R53). Creates the mode if necessary,
-/// and wakes the loop, whatever mode it runs. -ENOMEM; -EINVAL for the pseudo-mode. Not for signal handlers. O(modes).
+/// and wakes the loop, whatever mode it runs. -ENOMEM; -EINVAL for the pseudo-mode. Not for signal handlers. O(log modes).
 RUNLOOP_EXPORT int runloop_stop_mode(runloop *loop, const char *mode);
 
 /// Ends one sleep, or prevents the next if the loop is on its way to it; ignored without trace if no run is active or its wait is

@@ -5,7 +5,7 @@ extension RunLoop {
     /// The name of a mode: a set of timers, sources and observers that are served together.
     ///
     /// Modes are compared by the bytes of their names (R21). A name is kept for the life of the process, so a program has a few
-    /// fixed modes and does not make one per request. Making one from a string costs O(names), comparing two is O(1).
+    /// fixed modes and does not make one per request. Making one from a string costs O(log names), comparing two is O(1).
     public struct Mode: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
         /// The text in the core's process-wide table of names: equal names have the same address, and are never freed.
         nonisolated(unsafe) let name: UnsafePointer<CChar>

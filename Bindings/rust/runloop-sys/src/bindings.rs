@@ -184,7 +184,7 @@ extern "C" {
 }
 extern "C" {
     #[doc = " `name` in the process-wide table of names: equal names give the same pointer, for ever. A mode named by such a pointer is found"]
-    #[doc = " without comparing text. Names that the library hands out are such pointers. NULL if memory ran out. O(names)."]
+    #[doc = " without comparing text. Names that the library hands out are such pointers. NULL if memory ran out. O(log names)."]
     pub fn runloop_mode_name(name: *const ::std::os::raw::c_char) -> *const ::std::os::raw::c_char;
 }
 extern "C" {
@@ -284,7 +284,7 @@ extern "C" {
 }
 extern "C" {
     #[doc = " Ends a run in `mode` at the end of an iteration, now or whenever the mode runs; remembered (R53). Creates the mode if necessary,"]
-    #[doc = " and wakes the loop, whatever mode it runs. -ENOMEM; -EINVAL for the pseudo-mode. Not for signal handlers. O(modes)."]
+    #[doc = " and wakes the loop, whatever mode it runs. -ENOMEM; -EINVAL for the pseudo-mode. Not for signal handlers. O(log modes)."]
     pub fn runloop_stop_mode(
         loop_: *mut runloop,
         mode: *const ::std::os::raw::c_char,

@@ -101,6 +101,19 @@ static COLD void *grow_array(void *entries, uint32_t *capacity, size_t entry_siz
     return entries;
 }
 
+//===-- trees of what is never removed: readers need no lock ---------------------------------------------------------===//
+
+// Two bits of a hash choose the branch at each node, from the highest on. After all 64, the rest is a list.
+enum { BRANCHES = 4 };
+#define HASH_FACTOR UINT64_C(0x9E3779B97F4A7C15)
+
+static inline unsigned branch_of(uint64_t hash) {
+    return (unsigned)(hash >> 62);
+}
+static inline uint64_t branch_next(uint64_t hash) {
+    return hash << 2;
+}
+
 //===-- time, and names (name.c) -------------------------------------------------------------------------------------===//
 
 /// The machine's clock: CLOCK_MONOTONIC. A loop may have another one.
@@ -117,6 +130,9 @@ static inline int64_t saturating_add(int64_t instant_ns, int64_t duration_ns) {
         return duration_ns > 0 ? RUNLOOP_NEVER : INT64_MIN;
     return sum;
 }
+
+/// The interned name of equal text, or NULL if there is none yet. O(log n) in the number of names.
+const char *runloop__name_find(const char *name);
 
 /// Is it the name that stands for all common modes?
 static inline bool is_common_name(const char *name) {

@@ -49,7 +49,7 @@ HOLDS_LOCK static void extract(runloop *loop, struct attachment *attachment, str
     for (mode->observer_count--; place < mode->observer_count; place++)
         mode->observers[place] = mode->observers[place + 1];
     note_activities(mode);
-    runloop__callouts_keep(loop, attached);
+    callouts_keep(loop, attached);
 }
 
 static void destroy(struct item *item) {

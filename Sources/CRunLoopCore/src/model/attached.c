@@ -168,18 +168,6 @@ void runloop__attached_invalidate(struct attached *attached) {
 
 //===-- call-outs ----------------------------------------------------------------------------------------------------===//
 
-void runloop__callouts_keep(runloop *loop, struct attached *attached) {
-    // The lowest entry stays longest, so its reference covers those above.
-    for (struct callout *callout = loop->callouts; callout < loop->callouts_top; callout++) {
-        if (callout->attached != attached)
-            continue;
-        if (!callout->is_retained)
-            item_retain(&attached->item);
-        callout->is_retained = true;
-        return;
-    }
-}
-
 /// The call-out on top comes off the stack.
 HOLDS_LOCK static void drop(runloop *loop) {
     struct callout callout = *--loop->callouts_top;

@@ -55,7 +55,17 @@ HOLDS_LOCK static inline bool callouts_reserve(runloop *loop, uint32_t count) {
 }
 
 /// The item leaves a mode: what is yet to reach it keeps it from now on.
-HOLDS_LOCK void runloop__callouts_keep(runloop *loop, struct attached *attached);
+HOLDS_LOCK static inline void callouts_keep(runloop *loop, struct attached *attached) {
+    // The lowest entry stays longest, so its reference covers those above.
+    for (struct callout *callout = loop->callouts; callout < loop->callouts_top; callout++) {
+        if (callout->attached != attached)
+            continue;
+        if (!callout->is_retained)
+            item_retain(&attached->item);
+        callout->is_retained = true;
+        return;
+    }
+}
 
 /// On its thread. The call-out on top begins: its item. NULL if there is to be none, and then it is off the stack. Lets go of the lock
 /// only for an item that has left a mode since it was pushed.

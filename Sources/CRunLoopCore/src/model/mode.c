@@ -1,4 +1,7 @@
 // mode.c — modes: found or made by name, never freed while the loop lives, so that their pointers may be kept without a lock.
+//
+// Besides the list, they form a tree by the addresses of their names (base.h), with the first mode as its root. A mode is published by the
+// store of a pointer to it, under the lock, into the tree and then into the list.
 
 #include "model/heap.h"
 
@@ -11,19 +14,12 @@ struct mode *runloop__mode_find_other(runloop *loop, const char *name) {
     // The default mode is the first, and is often named by a literal.
     if (first && first->name[0] == name[0] && strcmp(first->name, name) == 0)
         return first;
-    if (is_common_name(name))
-        return NULL;
-    // An interned name is known by its address. Text is compared only if no mode has that.
-    for (struct mode *mode = first; mode; mode = next_mode(mode)) {
-        if (mode->name == name)
-            return mode;
-    }
-    for (struct mode *mode = first; mode; mode = next_mode(mode)) {
-        // Comparing the first letter rules out most of them without a call.
-        if (mode->name[0] == name[0] && strcmp(mode->name, name) == 0)
-            return mode;
-    }
-    return NULL;
+    struct mode *mode = atomic_load_explicit(mode_place(loop, name), memory_order_acquire);
+    if (mode)
+        return mode;
+    // It may be text. A name that nobody has interned is no mode's, and that of the pseudo-mode never is.
+    const char *interned = runloop__name_find(name);
+    return interned ? atomic_load_explicit(mode_place(loop, interned), memory_order_acquire) : NULL;
 }
 
 struct mode *runloop__mode_new(const char *name) {

@@ -42,15 +42,16 @@ static inline uint32_t heap_count(const struct heap *heap) {
 //===-- modes (mode.c) -----------------------------------------------------------------------------------------------===//
 
 struct mode {
-    _Atomic(struct mode *) next;          ///< append-only: read by anyone, appended under lock
-    const char *name;                     ///< constant, from the table of names
-    _Atomic bool is_common;               ///< written under lock, never goes back
-    _Atomic bool stop_requested;          ///< atomic: a remembered stop of this mode
-    _Atomic uint32_t source_count;        ///< written under lock; they and timers keep the mode from being empty
-    _Atomic uint32_t watched_count;       ///< written under lock: sources with a descriptor
-    _Atomic uint32_t observed;            ///< written under lock: activities that some observer wants
-    uint64_t source_changes GUARDED;      ///< counts sources that came or went
-    runloop_observer **observers GUARDED; ///< in the order in which they are notified
+    _Atomic(struct mode *) next;            ///< append-only: read by anyone, appended under lock
+    _Atomic(struct mode *) below[BRANCHES]; ///< the same: in the tree of modes, by their names
+    const char *name;                       ///< constant, from the table of names
+    _Atomic bool is_common;                 ///< written under lock, never goes back
+    _Atomic bool stop_requested;            ///< atomic: a remembered stop of this mode
+    _Atomic uint32_t source_count;          ///< written under lock; they and timers keep the mode from being empty
+    _Atomic uint32_t watched_count;         ///< written under lock: sources with a descriptor
+    _Atomic uint32_t observed;              ///< written under lock: activities that some observer wants
+    uint64_t source_changes GUARDED;        ///< counts sources that came or went
+    runloop_observer **observers GUARDED;   ///< in the order in which they are notified
     uint32_t observer_count, observer_capacity;
     struct heap timers GUARDED;      ///< by due instant; one in a call-out counts as never due
     uint32_t tolerant_count GUARDED; ///< timers with a tolerance
@@ -318,6 +319,17 @@ HOLDS_LOCK static inline void loop_mode_left(runloop *loop, const struct mode *m
         loop_kick(loop);
 }
 
+/// Any thread: where the mode of an interned name is, or would be, in the tree.
+static inline _Atomic(struct mode *) *mode_place(runloop *loop, const char *name) {
+    uint64_t hash = (uintptr_t)name * HASH_FACTOR;
+    _Atomic(struct mode *) *place = &loop->modes;
+    for (struct mode *mode; (mode = atomic_load_explicit(place, memory_order_acquire)) && mode->name != name;) {
+        place = &mode->below[branch_of(hash)];
+        hash = branch_next(hash);
+    }
+    return place;
+}
+
 /// Most lookups are of the default mode, by its interned name.
 static inline struct mode *mode_find(runloop *loop, const char *name) {
     struct mode *first = atomic_load_explicit(&loop->modes, memory_order_acquire);
@@ -335,6 +347,7 @@ HOLDS_LOCK static inline struct mode *mode_next_common(runloop *loop, struct mod
 /// Makes a new mode the loop's.
 HOLDS_LOCK static inline void mode_adopt(runloop *loop, struct mode *mode) {
     ASSERT_LOCKED(loop);
+    atomic_store_explicit(mode_place(loop, mode->name), mode, memory_order_release);
     atomic_store_explicit(loop->last_mode, mode, memory_order_release);
     loop->last_mode = &mode->next;
 }
