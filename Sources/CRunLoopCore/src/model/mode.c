@@ -14,10 +14,12 @@ struct mode *runloop__mode_find_other(runloop *loop, const char *name) {
     // The default mode is the first, and is often named by a literal.
     if (first && first->name[0] == name[0] && strcmp(first->name, name) == 0)
         return first;
+    if (is_common_name(name))
+        return NULL;
     struct mode *mode = atomic_load_explicit(mode_place(loop, name), memory_order_acquire);
     if (mode)
         return mode;
-    // It may be text. A name that nobody has interned is no mode's, and that of the pseudo-mode never is.
+    // It may be text. A name that nobody has interned is no mode's.
     const char *interned = runloop__name_find(name);
     return interned ? atomic_load_explicit(mode_place(loop, interned), memory_order_acquire) : NULL;
 }
