@@ -31,7 +31,7 @@ static int make_a_file(void) {
     return file;
 }
 
-TEST("R68 a source with descriptor -1 keeps the mode from being empty and is never called") {
+TEST("R68 a source with descriptor -1 keeps the mode from being empty and is not called") {
     runloop_source *source = add_descriptor(MODE, -1, RUNLOOP_READABLE, note_events, NULL);
     int64_t start = runloop_now_ns();
     EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);

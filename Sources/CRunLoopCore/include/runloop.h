@@ -74,7 +74,8 @@ enum RUNLOOP_FLAGS(runloop_readiness) {
     RUNLOOP_WRITABLE = 0x004, ///< Something can be written.
     RUNLOOP_ERROR = 0x008,    ///< Reported to every source of the descriptor, requested or not.
     RUNLOOP_HANG_UP = 0x010,  ///< Reported to every source; requesting it adds "the peer has shut down its half".
-    RUNLOOP_SIGNALLED = 0x020 ///< The source was signalled.
+    RUNLOOP_SIGNALLED = 0x020, ///< The source was signalled.
+    RUNLOOP_DUE = 0x040       ///< Its deadline has passed.
 };
 RUNLOOP_SET(runloop_readiness);
 
@@ -312,6 +313,14 @@ RUNLOOP_EXPORT bool runloop_source_is_valid(runloop_source *source);
 /// events. -EBADF, -EPERM, -ENOSPC, -ENOMEM as for an addition: the source keeps its former conditions. If two threads set them at
 /// once, one of the two prevails. O(loops it is in), an epoll_ctl for each in which what is watched for the descriptor changes.
 RUNLOOP_EXPORT int runloop_source_set_events(runloop_source *source, runloop_readiness events);
+
+/// An instant, as of runloop_now_ns, at which a source that was made with a descriptor (or with -1) is called with RUNLOOP_DUE, once, in a
+/// run of one of its modes, in turn with what is ready (R152). RUNLOOP_NEVER takes it back, also if it has passed and the source was not yet
+/// called for it; so does any other instant, which replaces it. A sleeping loop is re-armed, not woken. It costs no descriptor. -EINVAL: the
+/// source is invalid, or signalled by hand alone; -ENOMEM: it keeps its former deadline. O(log n) per mode.
+RUNLOOP_EXPORT int runloop_source_set_deadline(runloop_source *source, int64_t instant_ns);
+/// RUNLOOP_NEVER: none, or it has passed. O(1).
+RUNLOOP_EXPORT int64_t runloop_source_get_deadline(runloop_source *source);
 
 /// As created or last set, even after invalidation (R111). Descriptor and events of a source without are -1 and 0.
 RUNLOOP_EXPORT int32_t runloop_source_get_order(runloop_source *source);

@@ -71,6 +71,8 @@ pub const RUNLOOP_ERROR: runloop_readiness = 8;
 pub const RUNLOOP_HANG_UP: runloop_readiness = 16;
 #[doc = "< The source was signalled."]
 pub const RUNLOOP_SIGNALLED: runloop_readiness = 32;
+#[doc = "< Its deadline has passed."]
+pub const RUNLOOP_DUE: runloop_readiness = 64;
 #[doc = " Why a source is called: conditions of its descriptor, with the values of EPOLLIN, EPOLLPRI, …, and what it can't ask for."]
 pub type runloop_readiness = ::std::os::raw::c_uint;
 #[doc = " The pointer that an item passes to its callbacks, and how it is kept alive. The core calls `retain` once, when the item is"]
@@ -473,6 +475,20 @@ extern "C" {
         source: *mut runloop_source,
         events: runloop_readiness,
     ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    #[doc = " An instant, as of runloop_now_ns, at which a source that was made with a descriptor (or with -1) is called with RUNLOOP_DUE, once, in a"]
+    #[doc = " run of one of its modes, in turn with what is ready (R152). RUNLOOP_NEVER takes it back, also if it has passed and the source was not yet"]
+    #[doc = " called for it; so does any other instant, which replaces it. A sleeping loop is re-armed, not woken. It costs no descriptor. -EINVAL: the"]
+    #[doc = " source is invalid, or signalled by hand alone; -ENOMEM: it keeps its former deadline. O(log n) per mode."]
+    pub fn runloop_source_set_deadline(
+        source: *mut runloop_source,
+        instant_ns: i64,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    #[doc = " RUNLOOP_NEVER: none, or it has passed. O(1)."]
+    pub fn runloop_source_get_deadline(source: *mut runloop_source) -> i64;
 }
 extern "C" {
     #[doc = " As created or last set, even after invalidation (R111). Descriptor and events of a source without are -1 and 0."]

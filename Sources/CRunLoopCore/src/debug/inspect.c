@@ -19,8 +19,11 @@ HOLDS_LOCK static void take_items(runloop *loop, struct mode *mode, struct snaps
         if (membership_find(&place->attachment, mode))
             snapshot_add(items, &place->source->item);
     }
-    for (uint32_t i = 0; i < heap_count(&mode->timers); i++)
-        snapshot_add(items, mode->timers.entries[i].membership->item);
+    for (uint32_t i = 0; i < heap_count(&mode->timers); i++) {
+        struct item *item = mode->timers.entries[i].membership->item;
+        if (item_kind(item) == ITEM_TIMER)
+            snapshot_add(items, item);
+    }
     for (uint32_t i = 0; i < mode->observer_count; i++)
         snapshot_add(items, &mode->observers[i]->attached.item);
 }

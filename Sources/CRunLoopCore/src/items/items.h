@@ -28,8 +28,15 @@ static inline struct repeating_timer *repeating_timer_of(runloop_timer *timer) {
     return item_state(&timer->attached.item) & ITEM_REPEATS ? LIST_ENTRY(timer, struct repeating_timer, timer) : NULL;
 }
 
-HOLDS_LOCK static inline bool timers_are_due(const struct mode *mode, int64_t now_ns) {
-    return heap_count(&mode->timers) > 0 && mode->timers.entries[0].key <= now_ns;
+/// What is due first in the mode is the deadline of a source: it and those after it are reasons to serve their sources. True if a timer is
+/// due as well.
+HOLDS_LOCK bool runloop__deadlines_pass(runloop *loop, struct mode *mode, int64_t now_ns);
+/// Of timers; deadlines that have passed are news then.
+HOLDS_LOCK static inline bool timers_are_due(runloop *loop, struct mode *mode, int64_t now_ns) {
+    if (heap_count(&mode->timers) == 0 || mode->timers.entries[0].key > now_ns)
+        return false;
+    return item_kind(mode->timers.entries[0].membership->item) == ITEM_TIMER ||
+           runloop__deadlines_pass(loop, mode, now_ns);
 }
 
 /// When a sleeper in the mode must wake for its timers: the end of the first window to close, or earlier if that fires a timer.
@@ -78,6 +85,7 @@ struct runloop_source {
     void (*schedule)(runloop_source *source, runloop *loop, const char *mode, void *info); ///< constant
     void (*cancel)(runloop_source *source, runloop *loop, const char *mode, void *info);   ///< constant
     bool (*equal)(const void *info, const void *other_info);                               ///< constant
+    _Atomic int64_t due_ns;   ///< atomic: set first, then applied in each loop; RUNLOOP_NEVER: none
     _Atomic uint64_t mark;    ///< atomic: 0, or the number of its first signal since it was last called for one
     int descriptor;           ///< constant; -1: none
     bool is_counter;          ///< constant
@@ -92,7 +100,11 @@ static inline struct source_attachment *source_attachment_of(struct attachment *
     return LIST_ENTRY(attachment, struct source_attachment, attachment);
 }
 
-void runloop__source_place_init(struct source_attachment *place, runloop_source *source);
+static inline void source_place_init(struct source_attachment *place, runloop_source *source) {
+    place->source = source;
+    list_init(&place->in_loop);
+    list_init(&place->news.link);
+}
 /// The source's attachment to the loop, or NULL. `attach` makes one (NULL when memory ran out).
 HOLDS_LOCK struct source_attachment *runloop__source_find(runloop_source *source, runloop *loop);
 HOLDS_LOCK struct source_attachment *runloop__source_attach(runloop_source *source, runloop *loop);
@@ -106,6 +118,8 @@ int runloop__source_lock_and_compare(runloop *loop, runloop_source *source, stru
 /// Without the lock. Adds a source to a mode because both are common: 1, 0 if it is there, has an equal there or is no longer common, or
 /// a negative errno.
 int runloop__source_join_common(runloop *loop, runloop_source *source, struct mode *mode);
+/// The source's deadline has changed, or a mode was joined: its modes' heaps have it, or none. -ENOMEM.
+HOLDS_LOCK int runloop__deadline_place(runloop *loop, struct source_attachment *place);
 /// Without the lock, at the end of the loop's thread: every source leaves every mode, with its `cancel`.
 void runloop__sources_leave(runloop *loop);
 
@@ -216,6 +230,8 @@ static inline uint32_t events_of(const runloop_source *source) {
 
 //===-- what is to be served (ready.c) -------------------------------------------------------------------------------===//
 
+/// Reasons that the kernel does not report, and will not report again.
+#define OWN_REASONS ((uint32_t)RUNLOOP_SIGNALLED | (uint32_t)RUNLOOP_DUE)
 /// Among the reasons: it is aside.
 #define IS_ASIDE (UINT32_C(1) << 31)
 

@@ -130,8 +130,8 @@ HOLDS_LOCK static bool shares_descriptor(runloop *loop, const struct source_atta
 
 /// What the kernel said of a descriptor is over for the sources of other modes once it is served in one: the kernel will say so again.
 HOLDS_LOCK static void forget(runloop *loop, struct source_attachment *place) {
-    if (place->news.reasons & RUNLOOP_SIGNALLED)
-        place->news.reasons &= RUNLOOP_SIGNALLED | IS_ASIDE;
+    if (place->news.reasons & OWN_REASONS)
+        place->news.reasons &= OWN_REASONS | IS_ASIDE;
     else
         ready_remove(loop, &place->news);
 }
@@ -250,11 +250,11 @@ static uint32_t reasons_of(const struct taken *taken, enum counter *counter) {
     // Another loop may have called it for the signal.
     if ((reasons & RUNLOOP_SIGNALLED) && !atomic_exchange(&source->mark, 0))
         reasons &= ~(uint32_t)RUNLOOP_SIGNALLED;
-    if (source->is_counter && (reasons & ~(uint32_t)RUNLOOP_SIGNALLED)) {
+    if (source->is_counter && (reasons & ~OWN_REASONS)) {
         if (*counter == NOT_ASKED_FOR)
             *counter = take_counter(source->descriptor) ? COUNTED : EMPTY;
         if (*counter == EMPTY)
-            reasons &= RUNLOOP_SIGNALLED;
+            reasons &= OWN_REASONS;
     }
     if (reasons & EPOLLRDHUP)
         reasons = (reasons & ~(uint32_t)EPOLLRDHUP) | RUNLOOP_HANG_UP;

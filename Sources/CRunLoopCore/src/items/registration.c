@@ -135,7 +135,7 @@ int runloop__registration_update(runloop *loop, struct source_attachment *place)
     struct news *news = &place->news;
     int error = update_mask(loop, registration_find(loop, place->source->descriptor));
     // What the source does not ask for now may be over when it does again: the kernel will say.
-    uint32_t kept = concern(news->reasons, place->source) | (news->reasons & RUNLOOP_SIGNALLED);
+    uint32_t kept = concern(news->reasons, place->source) | (news->reasons & OWN_REASONS);
     if (news->reasons && !kept)
         ready_remove(loop, news);
     else if (kept)

@@ -8,12 +8,6 @@
 
 #include "items/items.h"
 
-UNCHECKED void runloop__source_place_init(struct source_attachment *place, runloop_source *source) {
-    place->source = source;
-    list_init(&place->in_loop);
-    list_init(&place->news.link);
-}
-
 struct source_attachment *runloop__source_find(runloop_source *source, runloop *loop) {
     struct source_attachment *place = &source->first;
     while (place && atomic_load_explicit(&place->attachment.loop, memory_order_acquire) != loop)
@@ -25,7 +19,7 @@ static struct source_attachment *new_attachment(runloop_source *source, runloop 
     struct source_attachment *place = calloc(1, sizeof *place);
     if (!place)
         return NULL;
-    runloop__source_place_init(place, source);
+    source_place_init(place, source);
     atomic_init(&place->attachment.loop, loop);
     return place;
 }

@@ -27,6 +27,13 @@ HOLDS_LOCK static int begin(runloop *loop, struct source_attachment *place) {
     return error;
 }
 
+/// It is in no other mode any more.
+HOLDS_LOCK static void finish(runloop *loop, struct source_attachment *place) {
+    if (place->source->descriptor >= 0)
+        runloop__registration_leave(loop, place);
+    give_cell(place);
+}
+
 HOLDS_LOCK static int insert(runloop *loop, struct attachment *attachment, struct membership *membership) {
     struct source_attachment *place = source_attachment_of(attachment);
     runloop_source *source = place->source;
@@ -35,6 +42,8 @@ HOLDS_LOCK static int insert(runloop *loop, struct attachment *attachment, struc
         return -EINVAL;
     bool is_first = !source_has_other_mode(loop, place, membership);
     int error = is_first ? begin(loop, place) : runloop__ready_join(loop, place);
+    if (!error && (error = runloop__deadline_place(loop, place)) && is_first)
+        finish(loop, place);
     if (error)
         return error;
     // Partner of the signaller, which marks before it reads the cell.
@@ -53,12 +62,10 @@ HOLDS_LOCK static void extract(runloop *loop, struct attachment *attachment, str
     struct source_attachment *place = source_attachment_of(attachment);
     struct mode *mode = membership->mode;
     if (membership->position != NOWHERE)
-        heap_remove(&mode->signalled, membership);
+        heap_remove(is_descriptor_source(place->source) ? &mode->timers : &mode->signalled, membership);
     if (!source_has_other_mode(loop, place, membership)) {
         ready_remove(loop, &place->news);
-        if (place->source->descriptor >= 0)
-            runloop__registration_leave(loop, place);
-        give_cell(place);
+        finish(loop, place);
         list_remove(&place->in_loop);
     }
     if (place->source->descriptor >= 0)
@@ -90,7 +97,8 @@ static runloop_source *create(const struct item_class *class, const runloop_cont
         return NULL;
     runloop__item_init(&source->item, class, context, order);
     source->descriptor = -1;
-    runloop__source_place_init(&source->first, source);
+    atomic_init(&source->due_ns, RUNLOOP_NEVER);
+    source_place_init(&source->first, source);
     return source;
 }
 
@@ -158,4 +166,34 @@ int runloop_source_set_events(runloop_source *source, runloop_readiness events) 
     if (error && atomic_compare_exchange_strong(&source->events, &now, former))
         runloop__source_each_loop(source, update, &ignored);
     return error;
+}
+
+//===-- its deadline (R152) ------------------------------------------------------------------------------------------===//
+
+HOLDS_LOCK static void move(runloop *loop, struct source_attachment *place, void *error) {
+    // What is told of the former deadline is not told any more.
+    uint32_t kept = place->news.reasons & ~(uint32_t)RUNLOOP_DUE;
+    if (kept != place->news.reasons && !(kept & ~IS_ASIDE))
+        ready_remove(loop, &place->news);
+    else
+        place->news.reasons = kept;
+    int result = list_is_empty(&place->in_loop) ? 0 : runloop__deadline_place(loop, place);
+    if (result)
+        *(int *)error = result;
+}
+
+int runloop_source_set_deadline(runloop_source *source, int64_t instant_ns) {
+    if (!source || !is_descriptor_source(source) || !item_is_valid(&source->item))
+        return -EINVAL;
+    int64_t former = atomic_exchange(&source->due_ns, instant_ns);
+    int error = 0, ignored;
+    runloop__source_each_loop(source, move, &error);
+    // Taken back, unless another thread has set another one since.
+    if (error && atomic_compare_exchange_strong(&source->due_ns, &instant_ns, former))
+        runloop__source_each_loop(source, move, &ignored);
+    return error;
+}
+
+int64_t runloop_source_get_deadline(runloop_source *source) {
+    return source ? atomic_load(&source->due_ns) : RUNLOOP_NEVER;
 }

@@ -31,6 +31,15 @@ HOLDS_LOCK static inline void timers_changed(runloop *loop, struct mode *mode) {
         rearm_sleeper(loop, mode);
 }
 
+/// A key of the mode's heap is new, and has this tolerance.
+HOLDS_LOCK static inline void note_window(struct mode *mode, int64_t key, int64_t tolerance_ns) {
+    if (mode->tolerant_count == 0)
+        return;
+    int64_t end_ns = saturating_add(key, tolerance_ns);
+    if (end_ns < mode->window_end_ns)
+        mode->window_end_ns = end_ns;
+}
+
 static int64_t tolerance_of(const runloop_timer *timer) {
     return atomic_load_explicit(&timer->tolerance_ns, memory_order_relaxed);
 }
@@ -44,15 +53,6 @@ HOLDS_LOCK static inline void count_tolerance(struct mode *mode, int64_t toleran
     mode->tolerant_count += (uint32_t)change;
 }
 
-/// A timer of the mode has this key now.
-HOLDS_LOCK static inline void note_window(struct mode *mode, const runloop_timer *timer, int64_t key) {
-    if (mode->tolerant_count == 0)
-        return;
-    int64_t end_ns = saturating_add(key, tolerance_of(timer));
-    if (end_ns < mode->window_end_ns)
-        mode->window_end_ns = end_ns;
-}
-
 HOLDS_LOCK static int insert(runloop *loop, struct attachment *attachment, struct membership *membership) {
     runloop_timer *timer = timer_of(attachment);
     struct mode *mode = membership->mode;
@@ -63,7 +63,7 @@ HOLDS_LOCK static int insert(runloop *loop, struct attachment *attachment, struc
     if (heap_push(&mode->timers, key, membership))
         return -ENOMEM;
     count_tolerance(mode, tolerance_of(timer), 1);
-    note_window(mode, timer, key);
+    note_window(mode, key, tolerance_of(timer));
     timers_changed(loop, mode);
     return 0;
 }
@@ -84,7 +84,7 @@ HOLDS_LOCK static void rekey(runloop *owner, struct attachment *attachment) {
     struct membership *membership = owner ? memberships_in_modes(owner, attachment) : NULL;
     for (; membership; membership = membership->next) {
         heap_change_key(&membership->mode->timers, membership, key);
-        note_window(membership->mode, timer_of(attachment), key);
+        note_window(membership->mode, key, tolerance_of(timer_of(attachment)));
         timers_changed(owner, membership->mode);
     }
 }
@@ -113,8 +113,10 @@ static void search(const struct heap *heap, uint32_t position, int64_t *best_ns)
     if (position >= heap_count(heap) || heap->entries[position].key >= *best_ns)
         return;
     const struct heap_entry *entry = &heap->entries[position];
-    const runloop_timer *timer = LIST_ENTRY(entry->membership->item, runloop_timer, attached.item);
-    int64_t end_ns = saturating_add(entry->key, tolerance_of(timer));
+    struct item *item = entry->membership->item;
+    bool is_timer = item_kind(item) == ITEM_TIMER;
+    int64_t end_ns =
+        saturating_add(entry->key, is_timer ? tolerance_of(LIST_ENTRY(item, runloop_timer, attached.item)) : 0);
     if (end_ns < *best_ns)
         *best_ns = end_ns;
     for (uint32_t child = position * 4 + 1; child <= position * 4 + 4; child++)
@@ -132,6 +134,54 @@ int64_t runloop__timers_latest(struct mode *mode) {
         search(&mode->timers, 0, &mode->window_end_ns);
     }
     return mode->window_end_ns;
+}
+
+//===-- deadlines of sources (R152) ----------------------------------------------------------------------------------===//
+
+// A source with a deadline has a place in the heaps of its modes, like a timer. When it is due it loses all these places, and the source is
+// called in turn with what else is ready. If it is in several loops, the first that finds it due takes it.
+
+HOLDS_LOCK static int place_in(struct membership *membership, int64_t due_ns) {
+    struct heap *heap = &membership->mode->timers;
+    int error = 0;
+    if (membership->position == NOWHERE)
+        error = due_ns == RUNLOOP_NEVER ? 0 : heap_push(heap, due_ns, membership);
+    else if (due_ns == RUNLOOP_NEVER)
+        heap_remove(heap, membership);
+    else
+        heap_change_key(heap, membership, due_ns);
+    return error;
+}
+
+int runloop__deadline_place(runloop *loop, struct source_attachment *place) {
+    int64_t due_ns = atomic_load(&place->source->due_ns);
+    struct membership *membership =
+        is_descriptor_source(place->source) ? memberships_in_modes(loop, &place->attachment) : NULL;
+    int error = 0;
+    for (; membership; membership = membership->next) {
+        int result = place_in(membership, due_ns);
+        error = result ? result : error;
+        note_window(membership->mode, due_ns, 0);
+        timers_changed(loop, membership->mode);
+    }
+    return error;
+}
+
+bool runloop__deadlines_pass(runloop *loop, struct mode *mode, int64_t now_ns) {
+    struct heap *heap = &mode->timers;
+    while (heap_count(heap) > 0 && heap->entries[0].key <= now_ns) {
+        struct membership *membership = heap->entries[0].membership;
+        if (item_kind(membership->item) == ITEM_TIMER)
+            return true;
+        runloop_source *source = LIST_ENTRY(membership->item, runloop_source, item);
+        struct source_attachment *place = runloop__source_find(source, loop);
+        int64_t due_ns = atomic_load(&source->due_ns);
+        if (due_ns <= now_ns && atomic_compare_exchange_strong(&source->due_ns, &due_ns, RUNLOOP_NEVER))
+            ready_add(loop, &place->news, RUNLOOP_DUE);
+        // Places that are there need no memory.
+        runloop__deadline_place(loop, place);
+    }
+    return false;
 }
 
 //===-- life ---------------------------------------------------------------------------------------------------------===//
@@ -265,7 +315,7 @@ HOLDS_LOCK static void set_tolerance(runloop *owner, runloop_timer *timer, int64
     for (; membership; membership = membership->next) {
         count_tolerance(membership->mode, former_ns, -1);
         count_tolerance(membership->mode, tolerance_ns, 1);
-        note_window(membership->mode, timer, key);
+        note_window(membership->mode, key, tolerance_of(timer));
         timers_changed(owner, membership->mode);
     }
 }

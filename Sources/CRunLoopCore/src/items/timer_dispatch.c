@@ -9,7 +9,9 @@ static runloop_timer *timer_of(const struct item *item) {
 /// The entry at `position` is due. Its children are due no earlier, so only the due part of the heap is visited.
 HOLDS_LOCK static void collect_due(runloop *loop, const struct heap *heap, uint32_t position, int64_t now_ns) {
     const struct heap_entry *entry = &heap->entries[position];
-    if (!collect_item(loop, entry->membership->item, entry->key, entry->membership->serial))
+    // Deadlines of sources are news when the loop looks the next time.
+    if (item_kind(entry->membership->item) == ITEM_TIMER &&
+        !collect_item(loop, entry->membership->item, entry->key, entry->membership->serial))
         return;
     for (uint32_t child = position * 4 + 1; child <= position * 4 + 4 && child < heap_count(heap); child++) {
         if (heap->entries[child].key <= now_ns)
@@ -97,7 +99,7 @@ bool runloop__timers_dispatch(runloop *loop, struct mode *mode, bool ended_wait)
     uint64_t instants = 0;
     bool any = false;
     loop_lock(loop);
-    if (timers_are_due(mode, dispatch_ns))
+    if (timers_are_due(loop, mode, dispatch_ns))
         collect_due(loop, &mode->timers, 0, dispatch_ns);
     collected_sort(loop, base);
     for (uint32_t i = base; i < loop->collected_count; i++) {

@@ -30,7 +30,7 @@ INLINE uint32_t how_to_select(const struct run *run) {
 }
 
 HOLDS_LOCK INLINE bool timers_are_due_in(const struct run *run) {
-    return heap_count(&run->mode->timers) > 0 && timers_are_due(run->mode, loop_now(run->loop));
+    return heap_count(&run->mode->timers) > 0 && timers_are_due(run->loop, run->mode, loop_now(run->loop));
 }
 
 /// Selects an event that is known to be ready. Due timers and what else is ready take turns; timers that the loop served last go only if
