@@ -111,7 +111,7 @@ TEST("an input, of a pipe and of a file") {
     int ends[2];
     make_pipe(ends);
     subject = ends[0];
-    expect_failures_without_traces(create_input);
+    expect_memory_failures_without_traces(create_input);
     subject = open("/dev/null", O_RDONLY | O_CLOEXEC);
     expect_failures_without_traces(create_input);
 }
@@ -127,7 +127,7 @@ TEST("an output of a pipe") {
     int ends[2];
     make_pipe(ends);
     subject = ends[1];
-    expect_failures_without_traces(create_output);
+    expect_memory_failures_without_traces(create_output);
 }
 
 TEST("an output that finds no memory takes nothing, and takes it when there is some") {

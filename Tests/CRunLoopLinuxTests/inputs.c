@@ -401,11 +401,8 @@ TEST("bad arguments and a lack of descriptors are refused, and nothing is leaked
     config.descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC);
     use_up_descriptors(0);
     EXPECT_EQ(runloop_input_create(&config, &input), -EMFILE);
-    close(63); // one is enough for the epoll set, but not for the eventfd
-    EXPECT_EQ(runloop_input_create(&config, &input), -EMFILE);
-    EXPECT_EQ(dup(STDERR_FILENO), 63);
-    give_back_descriptors();
     EXPECT(!input);
+    give_back_descriptors();
     EXPECT_EQ(runloop_input_pause(NULL), -EINVAL);
     EXPECT_EQ(runloop_input_resume(NULL), -EINVAL);
     EXPECT(!runloop_input_retain(NULL));

@@ -69,13 +69,13 @@ RUNLOOP_SET(runloop_activity);
 
 /// Why a source is called: conditions of its descriptor, with the values of EPOLLIN, EPOLLPRI, …, and what it can't ask for.
 enum RUNLOOP_FLAGS(runloop_readiness) {
-    RUNLOOP_READABLE = 0x001, ///< There is something to read or to accept, or the end has been reached.
-    RUNLOOP_PRIORITY = 0x002, ///< There is something urgent to read.
-    RUNLOOP_WRITABLE = 0x004, ///< Something can be written.
-    RUNLOOP_ERROR = 0x008,    ///< Reported to every source of the descriptor, requested or not.
-    RUNLOOP_HANG_UP = 0x010,  ///< Reported to every source; requesting it adds "the peer has shut down its half".
+    RUNLOOP_READABLE = 0x001,  ///< There is something to read or to accept, or the end has been reached.
+    RUNLOOP_PRIORITY = 0x002,  ///< There is something urgent to read.
+    RUNLOOP_WRITABLE = 0x004,  ///< Something can be written.
+    RUNLOOP_ERROR = 0x008,     ///< Reported to every source of the descriptor, requested or not.
+    RUNLOOP_HANG_UP = 0x010,   ///< Reported to every source; requesting it adds "the peer has shut down its half".
     RUNLOOP_SIGNALLED = 0x020, ///< The source was signalled.
-    RUNLOOP_DUE = 0x040       ///< Its deadline has passed.
+    RUNLOOP_DUE = 0x040        ///< Its deadline has passed.
 };
 RUNLOOP_SET(runloop_readiness);
 
@@ -299,6 +299,8 @@ RUNLOOP_EXPORT void runloop_source_release(runloop_source *source);
 /// Marks the source: it performs in the next dispatch of a loop that runs one of its modes; until then it stays marked, even in no
 /// loop. One with a descriptor is called with RUNLOOP_SIGNALLED, in turn with what is ready. Does not wake (R54, R62). Ignored if invalid. Async-signal-safe while referenced. O(loops it is in).
 RUNLOOP_EXPORT int runloop_source_signal(runloop_source *source);
+/// The same, and wakes each loop that has the source in a mode and would not look by itself. Not for signal handlers.
+RUNLOOP_EXPORT int runloop_source_wake(runloop_source *source);
 RUNLOOP_EXPORT bool runloop_source_is_signalled(runloop_source *source);
 
 /// Removes the source permanently from every mode of every loop, and calls `cancel` for each (R67). Idempotent, allowed in its own

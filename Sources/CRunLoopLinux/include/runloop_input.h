@@ -62,8 +62,8 @@ typedef struct runloop_input_config {
 
 /// Makes an input, in no loop yet, which reads nothing before its source is in a mode that runs. -EBADF: not open for reading; -EINVAL: no
 /// limit, not exactly one of `received` and `received_line`, a negative time, or an output without an idle limit; -ENOMEM, -ENOSPC; -EMFILE, -ENFILE
-/// (it has a descriptor of its own, one more for an idle limit, and one for what the kernel does not watch, or once it was resumed). After an
-/// error the descriptor remains the caller's in any case. O(1), a few system calls.
+/// (for a moment it needs a descriptor, unless it is for a socket or a pipe; for good it has none of its own). After an error the descriptor
+/// remains the caller's in any case. O(1), a few system calls.
 RUNLOOP_EXPORT int runloop_input_create(const runloop_input_config *config, runloop_input **out);
 RUNLOOP_EXPORT runloop_input *runloop_input_retain(runloop_input *input);
 RUNLOOP_EXPORT void runloop_input_release(runloop_input *input);
@@ -78,7 +78,7 @@ RUNLOOP_EXPORT runloop_source *runloop_input_get_source(runloop_input *input);
 /// forked child. O(1), a system call.
 RUNLOOP_EXPORT int runloop_input_pause(runloop_input *input);
 /// Goes on. What was kept comes at once, even if nothing follows. If it was not paused, what is kept comes again, too: for a program
-/// that could not consume it before. -EINVAL, -ECHILD as above; -ENOMEM, -ENOSPC, -EMFILE, -ENFILE: it is paused still. O(1), two system calls.
+/// that could not consume it before. -EINVAL, -ECHILD as above; -ENOMEM, -ENOSPC: it is paused still. O(1), a system call.
 RUNLOOP_EXPORT int runloop_input_resume(runloop_input *input);
 /// Whether it is paused. Any thread. O(1).
 RUNLOOP_EXPORT bool runloop_input_is_paused(runloop_input *input);

@@ -37,7 +37,7 @@ typedef struct runloop_output_config {
 } runloop_output_config;
 
 /// Makes an output, in no loop yet. -EBADF: not open for writing; -EINVAL: no limit of bytes, or a negative idle limit; -ENOMEM, -ENOSPC; -EMFILE,
-/// -ENFILE (for a moment it needs a descriptor, unless it is for a socket, and two for good with an idle limit). After an error the descriptor
+/// -ENFILE (for a moment it needs a descriptor, unless it is for a socket or a pipe). After an error the descriptor
 /// remains the caller's in any case. O(1), a few system calls.
 RUNLOOP_EXPORT int runloop_output_create(const runloop_output_config *config, runloop_output **out);
 RUNLOOP_EXPORT runloop_output *runloop_output_retain(runloop_output *output);

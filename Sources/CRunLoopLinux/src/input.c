@@ -1,7 +1,7 @@
 // input.c — an input: a descriptor is read once per iteration of the loop, and what the client does not consume is kept.
 //
-// The source watches an epoll set of the object's own. In it is the descriptor; the timer of the idle limit; and, while there is something to
-// do without them, an eventfd that is always readable: to read a file, and to call again with what was kept.
+// The source has the descriptor, if the kernel can watch it, and the deadline of the limits. It is signalled to read a file, and to call again
+// with what was kept.
 
 #include <errno.h>
 #include <pthread.h>
@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "idle.h"
-#include "input_set.h"
 #include "intake.h"
 #include "object.h"
 #include "runloop_input.h"
@@ -35,7 +34,6 @@ struct runloop_input {
     bool has_returned; ///< the call-out has; its thread may have ended in it
     bool is_due;       ///< what was kept is to come again
     bool has_taken;    ///< the call-out took a whole message, or as much as was a whole for it
-    struct input_set set;
     struct idle idle;
     bool has_verdict; ///< nothing more is read, and `verdict` is why
     int verdict;
@@ -60,16 +58,17 @@ static void unlock(struct runloop_input *input) {
 //===-- what the loop watches ----------------------------------------------------------------------------------------===//
 
 /// HOLDS: lock. Whether there is something to do though nothing is reported.
-static bool needs_stirring(const struct runloop_input *input) {
+static bool needs_signal(const struct runloop_input *input) {
     return input->intake.is_always_ready || (input->is_due && (input->intake.count > 0 || input->has_verdict));
 }
 
-/// HOLDS: lock, and no call-out runs. Makes the loop watch for what the input is to do next. Never fails for one that is paused.
+/// HOLDS: lock, and no call-out runs. Makes the loop come for what the input is to do next. Never fails for one that is paused.
 static int watch(struct runloop_input *input) {
     runloop_readiness wanted = input->is_paused ? 0 : RUNLOOP_READABLE;
-    int result = input->is_paused ? 0 : runloop__input_set_stir(&input->set, needs_stirring(input));
-    if (result < 0 || runloop_source_get_events(input->object.source) == wanted)
-        return result;
+    if (!input->is_paused && needs_signal(input))
+        runloop_source_wake(input->object.source);
+    if (runloop_source_get_events(input->object.source) == wanted)
+        return 0;
     return runloop_source_set_events(input->object.source, wanted);
 }
 
@@ -78,15 +77,14 @@ static int watch(struct runloop_input *input) {
 /// HOLDS: lock. After a call-out: the other side need not have sent anything meanwhile, and a message may have begun.
 static void note_times(struct runloop_input *input) {
     struct idle *idle = &input->idle;
-    if (idle->limit_ns)
-        idle->since_ns = runloop_get_now_ns(input->loop);
-    if (idle->message_ns == 0)
+    if (!idle->source)
         return;
-    bool has_begun = input->intake.count > 0 || input->is_skipping;
+    bool has_begun = idle->message_ns && (input->intake.count > 0 || input->is_skipping);
     if (!has_begun)
-        runloop__idle_set_begun(idle, RUNLOOP_NEVER);
+        idle->begun_ns = RUNLOOP_NEVER;
     else if (input->has_taken || idle->begun_ns == RUNLOOP_NEVER)
-        runloop__idle_set_begun(idle, runloop_input_get_moved_ns(input));
+        idle->begun_ns = runloop_input_get_moved_ns(input);
+    runloop__idle_count(idle, runloop_get_now_ns(input->loop));
 }
 
 /// HOLDS: lock, and gives it back.
@@ -290,19 +288,16 @@ static int resume(struct runloop_input *input) {
     if (!runloop_source_is_valid(input->object.source))
         return -EINVAL;
     bool was_paused = input->is_paused;
-    int result = runloop__input_set_reserve(&input->set);
-    if (result < 0)
-        return result;
     input->is_due = true;
     input->is_paused = false;
-    // The timer may be due already, and then sets itself on.
-    if (was_paused) {
-        input->idle.since_ns = runloop_get_now_ns(input->loop);
+    if (was_paused && input->idle.source) {
+        int64_t now_ns = runloop_get_now_ns(input->loop);
         if (input->idle.begun_ns != RUNLOOP_NEVER)
-            runloop__idle_set_begun(&input->idle, input->idle.since_ns);
+            input->idle.begun_ns = now_ns;
+        runloop__idle_count(&input->idle, now_ns);
     }
     // The end of a call-out does it otherwise.
-    result = input->is_calling ? 0 : watch(input);
+    int result = input->is_calling ? 0 : watch(input);
     if (result < 0)
         input->is_paused = was_paused;
     return result;
@@ -330,8 +325,7 @@ int64_t runloop_input_get_moved_ns(runloop_input *input) {
 //===-- life ---------------------------------------------------------------------------------------------------------===//
 
 static void discard(struct runloop_input *input) {
-    runloop__idle_close(&input->idle);
-    runloop__input_set_close(&input->set);
+    runloop__idle_end(&input->idle);
     runloop__intake_close(&input->intake);
     runloop_release(input->loop);
     free(input);
@@ -349,13 +343,20 @@ static int begin(struct runloop_input *input, const runloop_input_config *config
     // A line of the whole limit has an end, too.
     size_t limit = config->limit + (config->received_line ? 2 : 0);
     int result = runloop__intake_open(&input->intake, config->descriptor, limit);
-    if (result == 0)
-        result = runloop__input_set_open(&input->set, config->descriptor, &input->intake.is_always_ready);
-    if (result == 0)
-        result = runloop__idle_open(&input->idle, input->set.set, runloop_input_get_moved_ns(input));
-    const struct object_config object = {
-        .context = config->context, .descriptor = input->set.set, .ready = ready, .free = free_input};
-    return result < 0 ? result : runloop__object_begin(&input->object, &object);
+    int refused = result == 0 ? runloop__is_refused_by_epoll(config->descriptor) : result;
+    if (refused < 0)
+        return refused;
+    input->intake.is_always_ready = refused == 1;
+    const struct object_config object = {.context = config->context,
+                                         .descriptor = refused ? -1 : config->descriptor,
+                                         .ready = ready,
+                                         .free = free_input};
+    result = runloop__object_begin(&input->object, &object);
+    if (result < 0)
+        return result;
+    runloop__idle_begin(&input->idle, input->object.source);
+    runloop__idle_count(&input->idle, runloop_input_get_moved_ns(input));
+    return watch(input);
 }
 
 int runloop_input_create(const runloop_input_config *config, runloop_input **out) {
@@ -374,8 +375,7 @@ int runloop_input_create(const runloop_input_config *config, runloop_input **out
         .line_limit = config->limit,
         .owns = config->owns,
         .lock = PTHREAD_MUTEX_INITIALIZER,
-        .set = {.set = -1, .stirrer = -1},
-        .idle = {.limit_ns = config->idle_ns, .message_ns = config->message_ns, .timer = -1, .output = config->output}};
+        .idle = {.limit_ns = config->idle_ns, .message_ns = config->message_ns, .output = config->output}};
     atomic_init(&input->moved_ns, runloop_get_now_ns(config->loop));
     int result = begin(input, config);
     if (result < 0) {

@@ -2,6 +2,11 @@
 
 #include "object.h"
 
+#include <errno.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 static char *describe(void *info) {
     const struct object *object = info;
     return object->context.describe(object->context.info);
@@ -37,4 +42,19 @@ int runloop__object_begin(struct object *object, const struct object_config *con
 void runloop__object_end(struct object *object) {
     if (object->context.release)
         object->context.release(object->context.info);
+}
+
+int runloop__is_refused_by_epoll(int descriptor) {
+    struct stat status;
+    if (fstat(descriptor, &status) < 0)
+        return -errno;
+    if (S_ISSOCK(status.st_mode) || S_ISFIFO(status.st_mode))
+        return 0;
+    int set = epoll_create1(EPOLL_CLOEXEC);
+    if (set < 0)
+        return -errno;
+    struct epoll_event nothing = {.events = 0};
+    int error = epoll_ctl(set, EPOLL_CTL_ADD, descriptor, &nothing) < 0 ? errno : 0;
+    close(set);
+    return error == EPERM ? 1 : -error;
 }

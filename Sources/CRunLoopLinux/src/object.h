@@ -15,9 +15,9 @@ struct object {
 
 struct object_config {
     runloop_context context;
-    int descriptor;
+    int descriptor;           ///< -1: none
     runloop_readiness events; ///< 0: RUNLOOP_READABLE
-    /// What was asked for holds. Not called in a forked child, which has the same descriptor as its parent.
+    /// What was asked for holds, it was signalled, or its deadline has passed. Not called in a forked child, which has the same descriptor as its parent.
     void (*ready)(runloop_source *source, void *object);
     /// Frees the object with everything in it, when nobody can call it any more.
     void (*free)(void *object);
@@ -33,5 +33,9 @@ static inline bool object_is_inherited(const struct object *object) {
 int runloop__object_begin(struct object *object, const struct object_config *config);
 /// Releases the context.
 void runloop__object_end(struct object *object);
+
+/// Does epoll refuse to watch the descriptor: 1 for a file, or a device like /dev/null? A negative errno value if that can't be found out. No
+/// system call but fstat for sockets and pipes.
+int runloop__is_refused_by_epoll(int descriptor);
 
 #endif // RUNLOOP_OBJECT_H

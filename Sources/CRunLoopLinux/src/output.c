@@ -1,13 +1,12 @@
 // output.c — an output: bytes are sent, or wait in a ring for the loop to send them.
 //
-// Bytes wait exactly while the source asks for writability, except that after the last of them, or an error, the loop is still to tell. With an
-// idle limit the source watches an epoll set, in which are the descriptor and the timer of the limit.
+// Bytes wait exactly while the source asks for writability, except that after the last of them, or an error, the loop is still to tell. An idle
+// limit is the deadline of the source.
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -36,7 +35,6 @@ struct runloop_output {
     bool is_finished;
     int error; ///< the result of every further call, or 0
     struct ring waiting;
-    int set; ///< -1: no idle limit
     struct idle idle;
 };
 
@@ -63,16 +61,11 @@ static int fail(struct runloop_output *output, int error) {
     return error;
 }
 
-/// What the source asks for while bytes wait.
-static runloop_readiness events_of(const struct runloop_output *output) {
-    return output->set < 0 ? RUNLOOP_WRITABLE : RUNLOOP_READABLE;
-}
-
 /// HOLDS: lock. The loop is to send what waits, or to tell that there is nothing.
 static int ask(struct runloop_output *output) {
     if (output->is_asking)
         return 0;
-    int result = runloop_source_set_events(output->object.source, events_of(output));
+    int result = runloop_source_set_events(output->object.source, RUNLOOP_WRITABLE);
     if (result < 0)
         return fail(output, result);
     output->is_asking = true;
@@ -83,9 +76,9 @@ static int ask(struct runloop_output *output) {
 static int keep(struct runloop_output *output, const char *bytes, size_t count) {
     if (!ring_reserve(&output->waiting, count))
         return -ENOMEM;
-    // Silence counts from when something waits. The timer may be due by then, and sets itself on.
-    if (output->waiting.count == 0 && output->set >= 0)
-        output->idle.since_ns = runloop_get_now_ns(output->loop);
+    // Silence counts from when something waits.
+    if (output->waiting.count == 0 && output->idle.source)
+        runloop__idle_count(&output->idle, runloop_get_now_ns(output->loop));
     ring_append(&output->waiting, bytes, count);
     return 0;
 }
@@ -301,9 +294,7 @@ int64_t runloop_output_get_moved_ns(runloop_output *output) {
 //===-- life ---------------------------------------------------------------------------------------------------------===//
 
 static void discard(struct runloop_output *output) {
-    runloop__idle_close(&output->idle);
-    if (output->set >= 0)
-        close(output->set);
+    runloop__idle_end(&output->idle);
     ring_empty(&output->waiting);
     runloop_release(output->loop);
     free(output);
@@ -317,29 +308,19 @@ static void free_output(void *info) {
     discard(output);
 }
 
-/// In regular files, and whatever else the kernel does not watch, nothing waits.
-static int open_set(struct runloop_output *output) {
-    if (output->idle.limit_ns == 0 || output->sink.is_always_ready)
-        return 0;
-    struct epoll_event writable = {.events = EPOLLOUT};
-    output->set = epoll_create1(EPOLL_CLOEXEC);
-    if (output->set < 0 || epoll_ctl(output->set, EPOLL_CTL_ADD, output->sink.descriptor, &writable) < 0)
-        return -errno;
-    return runloop__idle_open(&output->idle, output->set, runloop_output_get_moved_ns(output));
-}
-
 static int begin(struct runloop_output *output, const runloop_output_config *config) {
-    int result = open_set(output);
-    if (result < 0)
-        return result;
     const struct object_config object = {
         .context = config->context,
-        .descriptor = output->set < 0 ? config->descriptor : output->set,
-        .events = events_of(output),
+        .descriptor = config->descriptor,
+        .events = RUNLOOP_WRITABLE,
         .ready = ready,
         .free = free_output,
     };
-    return runloop__object_begin(&output->object, &object);
+    int result = runloop__object_begin(&output->object, &object);
+    // In regular files, and whatever else the kernel does not watch, nothing waits.
+    if (result == 0 && !output->sink.is_always_ready)
+        runloop__idle_begin(&output->idle, output->object.source);
+    return result;
 }
 
 int runloop_output_create(const runloop_output_config *config, runloop_output **out) {
@@ -358,8 +339,7 @@ int runloop_output_create(const runloop_output_config *config, runloop_output **
                                       .sink = sink,
                                       .owns = config->owns,
                                       .waiting.limit = config->limit,
-                                      .set = -1,
-                                      .idle = {.limit_ns = config->idle_ns, .timer = -1}};
+                                      .idle = {.limit_ns = config->idle_ns}};
     atomic_init(&output->moved_ns, runloop_get_now_ns(config->loop));
     result = begin(output, config);
     if (result < 0) {

@@ -7,12 +7,13 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "object.h"
 
 /// No SIGPIPE, since Linux 6.18. Not every libc has it yet.
 #ifndef RWF_NOSIGNAL
@@ -31,17 +32,6 @@
 /// A pipe that is reported as writable takes so much without waiting. PIPE_BUF of Linux, which not every limits.h has.
 enum { TAKEN_AT_ONCE = 4096 };
 
-/// Whether epoll refuses the descriptor. A negative errno value if that can't be found out.
-static int is_refused_by_epoll(int descriptor) {
-    int set = epoll_create1(EPOLL_CLOEXEC);
-    if (set < 0)
-        return -errno;
-    struct epoll_event writable = {.events = EPOLLOUT};
-    int error = epoll_ctl(set, EPOLL_CTL_ADD, descriptor, &writable) < 0 ? errno : 0;
-    close(set);
-    return error == EPERM ? 1 : -error;
-}
-
 int runloop__sink_open(struct sink *sink, int descriptor) {
     int flags = fcntl(descriptor, F_GETFL), type;
     socklen_t size = sizeof type;
@@ -53,7 +43,7 @@ int runloop__sink_open(struct sink *sink, int descriptor) {
     *sink = (struct sink){
         .descriptor = descriptor, .is_pipe = S_ISFIFO(status.st_mode), .may_block = !(flags & O_NONBLOCK)};
     sink->is_socket = getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0;
-    int refused = sink->is_socket ? 0 : is_refused_by_epoll(descriptor);
+    int refused = runloop__is_refused_by_epoll(descriptor);
     sink->is_always_ready = refused == 1;
     return refused < 0 ? refused : 0;
 }

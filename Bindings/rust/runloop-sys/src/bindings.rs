@@ -454,6 +454,10 @@ extern "C" {
     pub fn runloop_source_signal(source: *mut runloop_source) -> ::std::os::raw::c_int;
 }
 extern "C" {
+    #[doc = " The same, and wakes each loop that has the source in a mode and would not look by itself. Not for signal handlers."]
+    pub fn runloop_source_wake(source: *mut runloop_source) -> ::std::os::raw::c_int;
+}
+extern "C" {
     pub fn runloop_source_is_signalled(source: *mut runloop_source) -> bool;
 }
 extern "C" {

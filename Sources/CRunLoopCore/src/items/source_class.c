@@ -168,6 +168,21 @@ int runloop_source_set_events(runloop_source *source, runloop_readiness events) 
     return error;
 }
 
+//===-- waking the loops for it --------------------------------------------------------------------------------------===//
+
+HOLDS_LOCK static void wake_loop(runloop *loop, struct source_attachment *place, void *unused) {
+    (void)unused;
+    if (!list_is_empty(&place->in_loop) && runloop_needs_wake_up(loop))
+        runloop__wake_set(&loop->wake, &loop->poller, WAKE_RUNNING, WAKE_WOKEN);
+}
+
+int runloop_source_wake(runloop_source *source) {
+    int error = runloop_source_signal(source);
+    if (!error && item_is_valid(&source->item))
+        runloop__source_each_loop(source, wake_loop, NULL);
+    return error;
+}
+
 //===-- its deadline (R152) ------------------------------------------------------------------------------------------===//
 
 HOLDS_LOCK static void move(runloop *loop, struct source_attachment *place, void *error) {
