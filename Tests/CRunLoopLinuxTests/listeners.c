@@ -350,8 +350,8 @@ TEST("what is no listening socket is refused, and remains the caller's") {
     EXPECT_EQ(runloop_listener_create(&config, &listener), -EINVAL);
     config.removes_path = false, config.accepted = NULL;
     EXPECT_EQ(runloop_listener_create(&config, &listener), -EINVAL);
-    config.accepted = note_accepted;
-    use_up_descriptors(1);
+    config.accepted = note_accepted, config.refused = note_refused;
+    use_up_descriptors(0);
     EXPECT_EQ(runloop_listener_create(&config, &listener), -EMFILE);
     give_back_descriptors();
     EXPECT(!listener && fcntl(descriptor, F_GETFD) >= 0);

@@ -75,7 +75,7 @@ typedef struct runloop_listener_config {
     void (*RUNLOOP_SENDABLE paused)(runloop_listener *listener, int error, void *info);
 } runloop_listener_config;
 
-/// Makes a listener, in no loop yet. It needs two descriptors, and one more with `refused`. -EINVAL: no `accepted`, or not a listening socket;
+/// Makes a listener, in no loop yet. It needs a descriptor with `refused`. -EINVAL: no `accepted`, or not a listening socket;
 /// -EBADF, -ENOTSOCK; -EMFILE, -ENFILE, -ENOMEM. After an error the socket remains the caller's in any case. O(1).
 RUNLOOP_EXPORT int runloop_listener_create(const runloop_listener_config *config, runloop_listener **out);
 RUNLOOP_EXPORT runloop_listener *runloop_listener_retain(runloop_listener *listener);

@@ -1,8 +1,7 @@
 // listener.c — a listening socket as a source.
 //
 // Without a descriptor for it, a connection stays in the queue and the socket stays readable, so the loop would be called for ever. Nothing
-// tells when a descriptor is free again. So the socket is in an epoll set, which is the source's descriptor, beside a timer of the kernel's: a
-// pause watches the timer in place of the socket, in whichever loops and modes the source is.
+// tells when a descriptor is free again. So the source asks for nothing for a while, and has a deadline at which it asks again.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,9 +11,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "object.h"
@@ -33,9 +31,8 @@ struct runloop_listener {
     bool owns;
     bool is_tcp;
     uint32_t budget;
-    int set, timer;
     _Atomic bool is_short;   ///< no connection can be accepted, which has been told
-    _Atomic bool is_resting; ///< the timer is to end a pause; written under the lock
+    _Atomic bool is_resting; ///< a deadline is to end a pause; written under the lock
     /// Guards what follows, and the socket against being closed while it is used. Not held in callbacks; a forked child never takes it.
     pthread_mutex_t lock;
     bool is_closed;
@@ -44,6 +41,10 @@ struct runloop_listener {
     dev_t device;
     ino_t inode;
 };
+
+static int make_reserve(void) {
+    return eventfd(0, EFD_CLOEXEC);
+}
 
 //===-- accepting ----------------------------------------------------------------------------------------------------===//
 
@@ -114,7 +115,7 @@ static void end_refusal(void *info) {
         return;
     pthread_mutex_lock(&listener->lock);
     if (listener->reserve < 0 && !listener->is_closed)
-        listener->reserve = fcntl(listener->timer, F_DUPFD_CLOEXEC, 0);
+        listener->reserve = make_reserve();
     pthread_mutex_unlock(&listener->lock);
 }
 
@@ -134,9 +135,10 @@ static bool refuse(struct runloop_listener *listener) {
 //===-- pauses -------------------------------------------------------------------------------------------------------===//
 
 /// HOLDS: lock. The loop comes again soon, whatever happens to the socket.
-static void set_timer(const struct runloop_listener *listener) {
-    const struct itimerspec soon = {.it_value.tv_nsec = PAUSE_NS};
-    timerfd_settime(listener->timer, 0, &soon, NULL);
+static void come_again(const struct runloop_listener *listener) {
+    // Without memory even for that it comes at once.
+    if (runloop_source_set_deadline(listener->object.source, runloop_now_ns() + PAUSE_NS) == -ENOMEM)
+        runloop_source_wake(listener->object.source);
 }
 
 /// Once for each time in which nothing can be accepted, and once after it.
@@ -149,25 +151,24 @@ static void tell(struct runloop_listener *listener, int error) {
 static void pause_accepting(struct runloop_listener *listener, int error) {
     pthread_mutex_lock(&listener->lock);
     if (!listener->is_closed) {
-        epoll_ctl(listener->set, EPOLL_CTL_DEL, listener->descriptor, NULL);
+        // Asking for less does not fail.
+        runloop_source_set_events(listener->object.source, 0);
         if (is_shortage(error))
-            set_timer(listener);
+            come_again(listener);
         atomic_store(&listener->is_resting, is_shortage(error));
     }
     pthread_mutex_unlock(&listener->lock);
 }
 
 static void end_pause(struct runloop_listener *listener) {
-    uint64_t expirations;
-    if (read(listener->timer, &expirations, sizeof expirations) != sizeof expirations)
+    // Called for something else, or by another loop.
+    if (runloop_source_get_deadline(listener->object.source) != RUNLOOP_NEVER)
         return;
     pthread_mutex_lock(&listener->lock);
-    struct epoll_event readable = {.events = EPOLLIN};
-    bool is_short = !listener->is_closed &&
-                    epoll_ctl(listener->set, EPOLL_CTL_ADD, listener->descriptor, &readable) < 0 &&
-                    (errno == ENOMEM || errno == ENOSPC);
+    int result = listener->is_closed ? 0 : runloop_source_set_events(listener->object.source, RUNLOOP_READABLE);
+    bool is_short = result == -ENOMEM || result == -ENOSPC;
     if (is_short)
-        set_timer(listener);
+        come_again(listener);
     atomic_store(&listener->is_resting, is_short);
     pthread_mutex_unlock(&listener->lock);
 }
@@ -226,20 +227,10 @@ static void close_socket(struct runloop_listener *listener) {
     listener->reserve = -1;
 }
 
-static void close_set(const struct runloop_listener *listener) {
-    if (listener->set >= 0)
-        close(listener->set);
-    if (listener->timer >= 0)
-        close(listener->timer);
-    if (listener->reserve >= 0)
-        close(listener->reserve);
-}
-
 static void free_listener(void *info) {
     struct runloop_listener *listener = info;
     runloop__object_end(&listener->object);
     close_socket(listener);
-    close_set(listener);
     free(listener);
 }
 
@@ -275,28 +266,15 @@ static int note_path(struct runloop_listener *listener) {
     return 0;
 }
 
-static int open_set(struct runloop_listener *listener) {
-    listener->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    listener->set = listener->timer < 0 ? -1 : epoll_create1(EPOLL_CLOEXEC);
-    if (listener->set < 0)
-        return -errno;
-    if (listener->refused && (listener->reserve = fcntl(listener->timer, F_DUPFD_CLOEXEC, 0)) < 0)
-        return -errno;
-    struct epoll_event readable = {.events = EPOLLIN};
-    int flags = fcntl(listener->descriptor, F_GETFL);
-    if (flags < 0 || fcntl(listener->descriptor, F_SETFL, flags | O_NONBLOCK) < 0 ||
-        epoll_ctl(listener->set, EPOLL_CTL_ADD, listener->timer, &readable) < 0 ||
-        epoll_ctl(listener->set, EPOLL_CTL_ADD, listener->descriptor, &readable) < 0)
-        return -errno;
-    return 0;
-}
-
 static int begin(struct runloop_listener *listener, const runloop_listener_config *config) {
     int result = config->removes_path ? note_path(listener) : 0;
-    if (result == 0)
-        result = open_set(listener);
+    int flags = fcntl(listener->descriptor, F_GETFL);
+    if (result == 0 && (flags < 0 || fcntl(listener->descriptor, F_SETFL, flags | O_NONBLOCK) < 0))
+        result = -errno;
+    if (result == 0 && listener->refused && (listener->reserve = make_reserve()) < 0)
+        result = -errno;
     const struct object_config object = {
-        .context = config->context, .descriptor = listener->set, .ready = ready, .free = free_listener};
+        .context = config->context, .descriptor = config->descriptor, .ready = ready, .free = free_listener};
     return result < 0 ? result : runloop__object_begin(&listener->object, &object);
 }
 
@@ -314,13 +292,12 @@ int runloop_listener_create(const runloop_listener_config *config, runloop_liste
                                           .owns = config->owns,
                                           .is_tcp = is_tcp(config->descriptor),
                                           .budget = config->budget ? config->budget : BUDGET,
-                                          .set = -1,
-                                          .timer = -1,
                                           .reserve = -1,
                                           .lock = PTHREAD_MUTEX_INITIALIZER};
     result = begin(listener, config);
     if (result < 0) {
-        close_set(listener);
+        if (listener->reserve >= 0)
+            close(listener->reserve);
         free(listener);
         return result;
     }
