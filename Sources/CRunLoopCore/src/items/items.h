@@ -3,6 +3,7 @@
 #define RUNLOOP_ITEMS_H
 
 #include "model/attached.h"
+#include "model/collected.h"
 
 //===-- timers (timer.c, timer_dispatch.c) ---------------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 // collected.c — the items that call-outs are about to reach: a stack that nested runs share, so that collecting costs no
 // allocation once it has grown. Entries are retained; a thread that ends during a call-out leaves them for teardown.
 
-#include "model/model.h"
+#include "model/collected.h"
 
 static inline bool goes_before(const struct collected *a, const struct collected *b) {
     if (a->key != b->key)

@@ -373,34 +373,6 @@ HOLDS_LOCK static inline struct membership *memberships_in_modes(const runloop *
     return first && first->mode == &loop->common ? first->next : first;
 }
 
-//===-- items that call-outs are about to reach (collected.c) --------------------------------------------------------===//
-
-/// The thread; false when memory ran out, and the item stays for a later iteration. The entry is a reference.
-static inline bool collect_item(runloop *loop, struct item *item, int64_t key, uint64_t serial) {
-    if (loop->collected_count == loop->collected_capacity) {
-        struct collected *collected = grow_array(loop->collected, &loop->collected_capacity, sizeof *collected);
-        if (!collected)
-            return false;
-        loop->collected = collected;
-    }
-    item_retain(item);
-    loop->collected[loop->collected_count++] = (struct collected){.item = item, .key = key, .serial = serial};
-    return true;
-}
-/// Releases an entry's item. Unlocked.
-static inline void collected_drop(runloop *loop, uint32_t index) {
-    struct item *item = loop->collected[index].item;
-    loop->collected[index].item = NULL;
-    if (item)
-        item_release(item);
-}
-void runloop__collected_sort(struct collected *entries, uint32_t count);
-/// Puts the entries from `base` on into the order in which they are called.
-static inline void collected_sort(runloop *loop, uint32_t base) {
-    if (loop->collected_count > base + 1)
-        runloop__collected_sort(loop->collected + base, loop->collected_count - base);
-}
-
 //===-- objects of language bindings (associated.c) ------------------------------------------------------------------===//
 
 /// The thread, as the last step of its end. Releases the objects.
