@@ -189,7 +189,7 @@ TEST("R123 a timer that another thread was changing at the fork can be used in t
 static struct process_lock tables;
 
 static void *hold_process_lock(void *unused) {
-    runloop__process_lock(&tables);
+    process_lock(&tables);
     step = 1;
     await_step(2);
     process_unlock(&tables);
@@ -198,7 +198,7 @@ static void *hold_process_lock(void *unused) {
 
 static void use_tables(void) {
     for (int i = 0; i < 3; i++) {
-        runloop__process_lock(&tables);
+        process_lock(&tables);
         process_unlock(&tables);
     }
 }

@@ -106,7 +106,7 @@ TEST("R116 a real-time thread sleeps while another one holds a loop's lock") {
 static struct process_lock tables;
 
 static void hold_tables(void) {
-    runloop__process_lock(&tables);
+    process_lock(&tables);
 }
 
 static void leave_tables(void) {
@@ -114,7 +114,7 @@ static void leave_tables(void) {
 }
 
 static void use_tables(void) {
-    runloop__process_lock(&tables);
+    process_lock(&tables);
     process_unlock(&tables);
 }
 

@@ -15,27 +15,27 @@
 struct attendant {
     uint32_t generation;
     _Atomic int wake; ///< an eventfd, made with the first thread; before that -1
-    struct lock lock;
-    uint32_t engagements GUARDED(attendant_lock);
-    bool is_running GUARDED(attendant_lock); ///< there is a thread, which looks at `engagements` before it ends
-    struct watch *incoming GUARDED(attendant_lock);
-    struct watch *watches;                          ///< the thread's
-    struct followed *first GUARDED(attendant_lock); ///< all loops that are followed
+    struct process_lock lock;
+    uint32_t engagements GUARDED_BY(attendant_lock);
+    bool is_running GUARDED_BY(attendant_lock); ///< there is a thread, which looks at `engagements` before it ends
+    struct watch *incoming GUARDED_BY(attendant_lock);
+    struct watch *watches;                             ///< the thread's
+    struct followed *first GUARDED_BY(attendant_lock); ///< all loops that are followed
     /// NULL until somebody wants reports.
-    void (*write_reports)(runloop_report_form) GUARDED(attendant_lock);
-    _Atomic bool is_wanted[2];                    ///< reports, by form
-    bool has_publication GUARDED(attendant_lock); ///< published, or about to be
-    struct publication *published GUARDED(attendant_lock);
-    struct publication *withdrawn GUARDED(attendant_lock); ///< those that the thread is to free
+    void (*write_reports)(runloop_report_form) GUARDED_BY(attendant_lock);
+    _Atomic bool is_wanted[2];                       ///< reports, by form
+    bool has_publication GUARDED_BY(attendant_lock); ///< published, or about to be
+    struct publication *published GUARDED_BY(attendant_lock);
+    struct publication *withdrawn GUARDED_BY(attendant_lock); ///< those that the thread is to free
     struct attendant *of_parent;
 };
 
-UNCHECKED static void take(struct attendant *attendant) TAKES_LOCK(attendant_lock) {
-    lock_take(&attendant->lock);
+UNCHECKED static void take(struct attendant *attendant) TAKES(attendant_lock) {
+    process_lock(&attendant->lock);
 }
 
-UNCHECKED static void give(struct attendant *attendant) GIVES_LOCK(attendant_lock) {
-    lock_give(&attendant->lock);
+UNCHECKED static void give(struct attendant *attendant) GIVES(attendant_lock) {
+    process_unlock(&attendant->lock);
 }
 
 static _Atomic(struct attendant *) newest;
@@ -175,8 +175,8 @@ static void *attend(void *context) {
 }
 
 /// With all signals blocked.
-static int start_thread(struct attendant *attendant) HOLDS_LOCK(attendant_lock) {
-    ASSERT_LOCKED(&attendant->lock);
+static int start_thread(struct attendant *attendant) HOLDS(attendant_lock) {
+    ASSERT_HOLDS(&attendant->lock);
     if (attendant->wake < 0) {
         int descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (descriptor < 0)

@@ -30,14 +30,14 @@ struct link {
 };
 
 /// Stands for the lock of the attendant, which lists the followed loops; never defined.
-extern struct lock attendant_lock;
+extern struct process_lock attendant_lock;
 
 /// A loop's followers: an object associated with the loop.
 struct followed {
     _Atomic uint32_t references;
     runloop *loop;
     /// In the list of the process `generation`.
-    struct followed *next GUARDED(attendant_lock), **place GUARDED(attendant_lock);
+    struct followed *next GUARDED_BY(attendant_lock), **place GUARDED_BY(attendant_lock);
     uint32_t generation;
     struct link *links;                          ///< loop's thread: the newest first; freed with this
     bool is_traced;                              ///< loop's thread: the newest one may be in the chain

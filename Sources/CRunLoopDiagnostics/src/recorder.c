@@ -12,12 +12,12 @@ static struct recorder *recorder_of(struct follower *follower) {
     return (struct recorder *)follower;
 }
 
-UNCHECKED static void take(struct recorder *recorder) TAKES_LOCK(recorder_lock) {
-    lock_take(&recorder->lock);
+UNCHECKED static void take(struct recorder *recorder) TAKES(recorder_lock) {
+    process_lock(&recorder->lock);
 }
 
-UNCHECKED static void give(struct recorder *recorder) GIVES_LOCK(recorder_lock) {
-    lock_give(&recorder->lock);
+UNCHECKED static void give(struct recorder *recorder) GIVES(recorder_lock) {
+    process_unlock(&recorder->lock);
 }
 
 static void record(struct follower *follower, runloop_trace_point point, const void *object, int64_t value,

@@ -22,15 +22,15 @@ struct recorded_thread {
 };
 
 /// Stands for the locks of all recorders; never defined.
-extern struct lock recorder_lock;
+extern struct process_lock recorder_lock;
 
 struct recorder {
     struct follower follower;
-    struct lock lock; ///< held for a few instructions, and while a trace is copied
-    struct event *events GUARDED(recorder_lock);
-    uint32_t capacity GUARDED(recorder_lock);
-    uint64_t count GUARDED(recorder_lock); ///< so far; the latest `capacity` of them are there
-    struct recorded_thread thread GUARDED(recorder_lock);
+    struct process_lock lock; ///< held for a few instructions, and while a trace is copied
+    struct event *events GUARDED_BY(recorder_lock);
+    uint32_t capacity GUARDED_BY(recorder_lock);
+    uint64_t count GUARDED_BY(recorder_lock); ///< so far; the latest `capacity` of them are there
+    struct recorded_thread thread GUARDED_BY(recorder_lock);
 };
 
 /// What was recorded, oldest first, from malloc; `*count` events of `*thread`. NULL if there is nothing, or memory ran out, which `*failed`

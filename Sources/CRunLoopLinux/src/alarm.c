@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "clock_timer.h"
-#include "fork_lock.h"
+#include "lock.h"
 #include "object.h"
 
 struct runloop_alarm {
@@ -20,18 +20,17 @@ struct runloop_alarm {
     int64_t interval_ns;
     void (*fire)(runloop_alarm *alarm, int64_t date_ns, uint64_t missed, void *info);
     /// Guards the date, and that the timer is set to it. Not held in calls of `fire`.
-    fork_lock lock;
+    struct process_lock lock;
     int64_t date_ns;
 };
 
-/// HOLDS: lock.
-static void set(struct runloop_alarm *alarm, int64_t date_ns) {
+HOLDS_LOCK static void set(struct runloop_alarm *alarm, int64_t date_ns) {
     alarm->date_ns = date_ns;
     runloop__clock_timer_set(alarm->timer, date_ns);
 }
 
-/// HOLDS: lock. Goes on to the next date if one has come: the latest that has, and how many there were before it.
-static bool take_date(struct runloop_alarm *alarm, int64_t *date_ns, uint64_t *missed) {
+/// Goes on to the next date if one has come: the latest that has, and how many there were before it.
+HOLDS_LOCK static bool take_date(struct runloop_alarm *alarm, int64_t *date_ns, uint64_t *missed) {
     int64_t first = alarm->date_ns, now = runloop_clock_get_now_ns(alarm->clock), next = RUNLOOP_NEVER;
     if (first == RUNLOOP_NEVER || now < first) {
         // The clock was set back, or another thread was faster.
@@ -55,9 +54,9 @@ static void ready(runloop_source *source, void *info) {
     struct runloop_alarm *alarm = info;
     int64_t date_ns;
     uint64_t missed;
-    fork_lock_take(&alarm->lock);
+    lock_take(&alarm->lock);
     bool fires = runloop_source_is_valid(source) && take_date(alarm, &date_ns, &missed);
-    fork_lock_give(&alarm->lock);
+    lock_give(&alarm->lock);
     if (fires && alarm->fire)
         alarm->fire(alarm, date_ns, missed, alarm->object.context.info);
 }
@@ -69,7 +68,7 @@ static void free_alarm(void *info) {
     free(alarm);
 }
 
-int runloop_alarm_create(const runloop_alarm_config *config, runloop_alarm **out) {
+UNCHECKED int runloop_alarm_create(const runloop_alarm_config *config, runloop_alarm **out) {
     if (!config || !out || config->clock > RUNLOOP_CLOCK_BOOT || config->interval_ns < 0)
         return -EINVAL;
     runloop_alarm *alarm = calloc(1, sizeof *alarm);
@@ -113,9 +112,9 @@ runloop_source *runloop_alarm_get_source(runloop_alarm *alarm) {
 int64_t runloop_alarm_get_date(runloop_alarm *alarm) {
     if (!alarm || object_is_inherited(&alarm->object))
         return RUNLOOP_NEVER;
-    fork_lock_take(&alarm->lock);
+    lock_take(&alarm->lock);
     int64_t date_ns = alarm->date_ns;
-    fork_lock_give(&alarm->lock);
+    lock_give(&alarm->lock);
     return date_ns;
 }
 
@@ -124,9 +123,9 @@ int runloop_alarm_set_date(runloop_alarm *alarm, int64_t date_ns) {
         return -EINVAL;
     if (object_is_inherited(&alarm->object))
         return -ECHILD;
-    fork_lock_take(&alarm->lock);
+    lock_take(&alarm->lock);
     set(alarm, date_ns);
-    fork_lock_give(&alarm->lock);
+    lock_give(&alarm->lock);
     return 0;
 }
 

@@ -10,8 +10,7 @@
 
 //===-- the asking side ----------------------------------------------------------------------------------------------===//
 
-/// HOLDS: asker.
-static void insert_by_deadline(runloop_port *asker, runloop_request *request) {
+HOLDS_LOCK static void insert_by_deadline(runloop_port *asker, runloop_request *request) {
     struct link *position = &asker->untimed;
     if (request->config.deadline_ns != RUNLOOP_NEVER) {
         for (position = &asker->timed; position->previous != &asker->timed; position = position->previous) {
@@ -26,7 +25,7 @@ static void insert_by_deadline(runloop_port *asker, runloop_request *request) {
 /// Gives the request a number, by which it can be cancelled from now on until its reply is called out. -EPIPE if the asker has ended.
 static int enter_asker(runloop_request *request) {
     runloop_port *asker = request->asker;
-    fork_lock_take(&asker->lock);
+    lock_take(&asker->lock);
     int result = asker->source ? 0 : -EPIPE;
     if (result == 0) {
         request->id = ++asker->last_id;
@@ -34,7 +33,7 @@ static int enter_asker(runloop_request *request) {
         if (asker->timed.next == &request->by_asker)
             runloop_timer_set_fire_date(asker->timer, request->config.deadline_ns);
     }
-    fork_lock_give(&asker->lock);
+    lock_give(&asker->lock);
     return result;
 }
 
@@ -42,9 +41,9 @@ static int enter_asker(runloop_request *request) {
 static bool leave_asker(runloop_request *request) {
     if (!runloop__request_claim(request))
         return false;
-    fork_lock_take(&request->asker->lock);
+    lock_take(&request->asker->lock);
     link_remove(&request->by_asker);
-    fork_lock_give(&request->asker->lock);
+    lock_give(&request->asker->lock);
     runloop__request_release_memory(request);
     return true;
 }
@@ -82,8 +81,7 @@ int runloop_port_request(runloop_port *port, const void *bytes, size_t length, c
     return result;
 }
 
-/// HOLDS: port.
-static runloop_request *find(struct link *ring, uint64_t id) {
+HOLDS_LOCK static runloop_request *find(struct link *ring, uint64_t id) {
     for (struct link *node = ring->next; node != ring; node = node->next) {
         runloop_request *request = LINK_OWNER(node, runloop_request, by_asker);
         if (request->id == id)
@@ -96,7 +94,7 @@ int runloop_port_cancel(runloop_port *asker, uint64_t id) {
     int result = runloop__port_check(asker);
     if (result < 0)
         return result;
-    fork_lock_take(&asker->lock);
+    lock_take(&asker->lock);
     runloop_request *request = find(&asker->answers, id);
     bool is_ours = request;
     if (!request)
@@ -110,7 +108,7 @@ int runloop_port_cancel(runloop_port *asker, uint64_t id) {
         is_ours = is_ours || runloop__request_claim(request);
         request->is_cancelled = true;
     }
-    fork_lock_give(&asker->lock);
+    lock_give(&asker->lock);
     if (!request)
         return -ENOENT;
     if (is_ours) {
@@ -123,7 +121,7 @@ int runloop_port_cancel(runloop_port *asker, uint64_t id) {
 
 /// With a reference. NULL if there is none any more.
 static runloop_request *take_asked(runloop_port *port, bool *is_answered) {
-    fork_lock_take(&port->lock);
+    lock_take(&port->lock);
     *is_answered = !link_is_alone(&port->answers);
     struct link *ring = *is_answered ? &port->answers : !link_is_alone(&port->timed) ? &port->timed : &port->untimed;
     runloop_request *request = NULL;
@@ -131,7 +129,7 @@ static runloop_request *take_asked(runloop_port *port, bool *is_answered) {
         request = runloop__request_keep(LINK_OWNER(ring->next, runloop_request, by_asker));
         link_remove(&request->by_asker);
     }
-    fork_lock_give(&port->lock);
+    lock_give(&port->lock);
     return request;
 }
 
@@ -148,8 +146,8 @@ void runloop__requests_by_port_end(runloop_port *port) {
     }
 }
 
-/// HOLDS: port. The first request, if it is due; otherwise NULL, and the timer waits for it.
-static runloop_request *first_due(runloop_port *port) {
+/// The first request, if it is due; otherwise NULL, and the timer waits for it.
+HOLDS_LOCK static runloop_request *first_due(runloop_port *port) {
     if (!port->timer)
         return NULL;
     runloop_request *first = NULL;
@@ -166,7 +164,7 @@ static runloop_request *first_due(runloop_port *port) {
 /// if none is due.
 static bool time_out_first(runloop_port *port) {
     runloop_source *source = NULL;
-    fork_lock_take(&port->lock);
+    lock_take(&port->lock);
     runloop_request *request = first_due(port);
     bool is_ours = request && runloop__request_claim(request);
     if (request) {
@@ -179,7 +177,7 @@ static bool time_out_first(runloop_port *port) {
         request->result = -ETIMEDOUT;
         source = runloop__port_mark(port);
     }
-    fork_lock_give(&port->lock);
+    lock_give(&port->lock);
     if (!request)
         return false;
     if (is_ours)

@@ -21,7 +21,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "fork_lock.h"
+#include "lock.h"
 #include "runloop_signal.h"
 
 enum { LAST_SIGNAL = 64 };
@@ -62,7 +62,7 @@ struct former {
 
 /// Everything but `generation`, `process` and the handlers in `formers` is guarded by `lock`.
 static struct {
-    fork_lock lock;
+    struct process_lock lock;
     /// The process whose signals these are: the core's generation, which each forked child changes, even one that has the pid of its parent in a
     /// namespace of its own; and the pid, which is another one in a child that has the memory of its parent, the generation too (vfork).
     _Atomic uint32_t generation;
@@ -230,8 +230,7 @@ static bool is_ours(const struct sigaction *action) {
     return action->sa_sigaction == handle;
 }
 
-/// HOLDS: table.lock
-static int install(int number) {
+HOLDS_LOCK static int install(int number) {
     struct former *former = &table.formers[number];
     struct sigaction action;
     if (sigaction(number, NULL, &action))
@@ -259,8 +258,8 @@ static int install(int number) {
     return sigaction(number, &ours, NULL) ? -errno : 0;
 }
 
-/// Leaves alone what others have installed since. HOLDS: table.lock
-static void restore(int number) {
+/// Leaves alone what others have installed since.
+HOLDS_LOCK static void restore(int number) {
     struct sigaction action, former = former_action(&table.formers[number]);
     if (sigaction(number, NULL, &action) == 0 && is_ours(&action))
         sigaction(number, &former, NULL);
@@ -271,8 +270,8 @@ static bool is_ignored(int number) {
     return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-/// In a forked child, what the parent caught has its former effect again. HOLDS: table.lock
-static void begin_process(void) {
+/// In a forked child, what the parent caught has its former effect again.
+HOLDS_LOCK static void begin_process(void) {
     uint32_t generation = runloop_fork_generation();
     pid_t process = getpid();
     if (atomic_load(&table.generation) == generation && atomic_load(&table.process) == process)
@@ -286,15 +285,13 @@ static void begin_process(void) {
     atomic_store(&table.generation, generation);
 }
 
-/// HOLDS: table.lock
-static void end_catching(uint64_t signals) {
+HOLDS_LOCK static void end_catching(uint64_t signals) {
     for (int number = 1; number <= LAST_SIGNAL; number++)
         if ((signals & catcher_bit(number)) && --table.catchers[number] == 0)
             restore(number);
 }
 
-/// HOLDS: table.lock
-static int begin_catching(uint64_t signals) {
+HOLDS_LOCK static int begin_catching(uint64_t signals) {
     for (int number = 1; number <= LAST_SIGNAL; number++) {
         if (!(signals & catcher_bit(number)))
             continue;
@@ -310,8 +307,8 @@ static int begin_catching(uint64_t signals) {
 
 //===-- the life of a catcher ----------------------------------------------------------------------------------------===//
 
-/// An idle one, or a new one that is idle. HOLDS: table.lock
-static struct catcher *idle_catcher(void) {
+/// An idle one, or a new one that is idle.
+HOLDS_LOCK static struct catcher *idle_catcher(void) {
     for (struct catcher *catcher = newest; catcher; catcher = catcher->next)
         if (atomic_load_explicit(&catcher->users, memory_order_acquire) == IDLE)
             return catcher;
@@ -324,8 +321,7 @@ static struct catcher *idle_catcher(void) {
     return catcher;
 }
 
-/// HOLDS: table.lock
-static int open_catcher(uint64_t signals, unsigned flags, struct catcher **out) {
+HOLDS_LOCK static int open_catcher(uint64_t signals, unsigned flags, struct catcher **out) {
     int ends[2];
     if (pipe2(ends, O_NONBLOCK | O_CLOEXEC))
         return -errno;
@@ -350,7 +346,7 @@ static int open_catcher(uint64_t signals, unsigned flags, struct catcher **out) 
 
 int runloop__catcher_open(uint64_t signals, unsigned flags, struct catcher **out) {
     uint64_t wanted = signals;
-    fork_lock_take(&table.lock);
+    lock_take(&table.lock);
     begin_process();
     for (int number = 1; number <= LAST_SIGNAL && !(flags & CATCHER_FORCES); number++)
         if ((signals & catcher_bit(number)) && !table.catchers[number] && is_ignored(number))
@@ -360,14 +356,13 @@ int runloop__catcher_open(uint64_t signals, unsigned flags, struct catcher **out
         atomic_fetch_or(&(*out)->users, ENDED);
         leave(*out);
     }
-    fork_lock_give(&table.lock);
+    lock_give(&table.lock);
     if (result == 0 && !signals)
         runloop__note_ignored(wanted);
     return result;
 }
 
-/// HOLDS: table.lock
-static void end(struct catcher *catcher) {
+HOLDS_LOCK static void end(struct catcher *catcher) {
     if (atomic_load(&catcher->users) & ENDED)
         return;
     // An inherited one is not counted here.
@@ -377,9 +372,9 @@ static void end(struct catcher *catcher) {
 }
 
 void runloop__catcher_end(struct catcher *catcher) {
-    fork_lock_take(&table.lock);
+    lock_take(&table.lock);
     end(catcher);
-    fork_lock_give(&table.lock);
+    lock_give(&table.lock);
 }
 
 void runloop__catcher_release(struct catcher *catcher) {

@@ -33,28 +33,15 @@ int runloop__channel_check(runloop_channel *channel) {
     return object_is_inherited(&channel->object) ? -ECHILD : 0;
 }
 
-void runloop__channel_lock(runloop_channel *channel) {
-    int cancellation;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
-    fork_lock_take(&channel->lock);
-    channel->cancellation = cancellation;
-}
-
-void runloop__channel_unlock(runloop_channel *channel) {
-    int cancellation = channel->cancellation;
-    fork_lock_give(&channel->lock);
-    pthread_setcancelstate(cancellation, NULL);
-}
-
 /// What of a number goes beyond what is allowed in addition.
 static size_t beyond(size_t number, size_t allowed) {
     return number > allowed ? number - allowed : 0;
 }
 
-/// HOLDS: channel. An end that asks and does not read answers is not read from either, or its answers would pile up. But two ends that ask
+/// An end that asks and does not read answers is not read from either, or its answers would pile up. But two ends that ask
 /// each other must not wait for one another: behind the requests that one of them has sent come its answers, for which the other reads on. So
 /// must a client that holds messages, and waits for a reply before it goes on with them.
-static bool may_receive(const runloop_channel *channel) {
+HOLDS_LOCK static bool may_receive(const runloop_channel *channel) {
     size_t most = channel->config.max_calls;
     bool is_asker = channel->unanswered > 0;
     size_t allowed = is_asker ? MOST_BEFORE_A_REPLY : 0;
@@ -78,7 +65,7 @@ void runloop__channel_watch(runloop_channel *channel) {
 
 /// Whether it had not ended before.
 static bool close_socket(runloop_channel *channel) {
-    runloop__channel_lock(channel);
+    steady_take(&channel->lock);
     bool is_first = channel->socket >= 0;
     if (is_first) {
         // The other end learns it even if a forked child has the socket, too.
@@ -87,7 +74,7 @@ static bool close_socket(runloop_channel *channel) {
         channel->socket = -1;
         runloop__channel_drop_queue(channel);
     }
-    runloop__channel_unlock(channel);
+    steady_give(&channel->lock);
     return is_first;
 }
 
@@ -110,7 +97,7 @@ void runloop_channel_invalidate(runloop_channel *channel) {
     runloop_channel_release(channel);
 }
 
-static void free_channel(void *info) {
+UNCHECKED static void free_channel(void *info) {
     runloop_channel *channel = info;
     if (channel->socket >= 0)
         close(channel->socket);
@@ -150,11 +137,11 @@ static void finish_incoming(void *info) {
 /// One packet. 0, or why the channel ends.
 static int receive(runloop_channel *channel) {
     struct incoming *incoming = NULL;
-    runloop__channel_lock(channel);
+    steady_take(&channel->lock);
     int result = channel->socket < 0 ? 0
                                      : runloop__wire_receive(channel->socket, channel->config.max_bytes,
                                                              channel->config.max_descriptors, &incoming);
-    runloop__channel_unlock(channel);
+    steady_give(&channel->lock);
     if (result <= 0)
         return result;
     // The call-out may end the thread.
@@ -169,10 +156,10 @@ static int receive(runloop_channel *channel) {
 
 /// 0, or why the channel ends.
 static int flush(runloop_channel *channel) {
-    runloop__channel_lock(channel);
+    steady_take(&channel->lock);
     bool has_waited = channel->first;
     ptrdiff_t result = channel->socket < 0 ? 0 : runloop__channel_flush(channel);
-    runloop__channel_unlock(channel);
+    steady_give(&channel->lock);
     bool is_gone = result == -EPIPE;
     if (has_waited && (result == 0 || is_gone) && channel->config.drained)
         channel->config.drained(channel, (int)result, channel->object.context.info);
@@ -206,13 +193,13 @@ int runloop_channel_hold_message(runloop_channel *channel) {
     int result = runloop__channel_check(channel);
     if (result < 0)
         return result;
-    runloop__channel_lock(channel);
+    steady_take(&channel->lock);
     result = channel->socket < 0 ? -EPIPE : 0;
     if (result == 0) {
         channel->held++;
         runloop__channel_watch(channel);
     }
-    runloop__channel_unlock(channel);
+    steady_give(&channel->lock);
     return result;
 }
 
@@ -220,13 +207,13 @@ int runloop_channel_release_message(runloop_channel *channel) {
     int result = runloop__channel_check(channel);
     if (result < 0)
         return result;
-    runloop__channel_lock(channel);
+    steady_take(&channel->lock);
     result = channel->held == 0 ? -EINVAL : 0;
     if (result == 0) {
         channel->held--;
         runloop__channel_watch(channel);
     }
-    runloop__channel_unlock(channel);
+    steady_give(&channel->lock);
     return result;
 }
 
@@ -367,9 +354,9 @@ int runloop_channel_send(runloop_channel *channel, const void *bytes, size_t len
     result = runloop__wire_prepare(&packet, WIRE_MESSAGE, 0, bytes, length, descriptors, descriptor_count);
     if (result < 0)
         return result;
-    runloop__channel_lock(channel);
+    steady_take(&channel->lock);
     result = runloop__channel_transmit(channel, &packet, true);
-    runloop__channel_unlock(channel);
+    steady_give(&channel->lock);
     runloop__wire_finish(&packet);
     return result;
 }

@@ -2,8 +2,8 @@
 #ifndef RUNLOOP_CHANNEL_PRIVATE_H
 #define RUNLOOP_CHANNEL_PRIVATE_H
 
-#include "fork_lock.h"
 #include "link.h"
+#include "lock.h"
 #include "object.h"
 #include "wire.h"
 
@@ -16,12 +16,11 @@ struct runloop_channel {
     runloop_peer peer;             ///< constant
     int set;                       ///< constant: an epoll set of the socket and the timer, and the source's descriptor
 
-    fork_lock lock;
+    struct steady_lock lock;
     // lock:
-    int cancellation; ///< the state of the thread that holds the lock, before that
-    int socket;       ///< -1 when the channel has ended
-    uint32_t events;  ///< for which the set watches it
-    int timer;        ///< a timerfd for the earliest deadline, or -1 until there is one
+    int socket;      ///< -1 when the channel has ended
+    uint32_t events; ///< for which the set watches it
+    int timer;       ///< a timerfd for the earliest deadline, or -1 until there is one
     struct outgoing *first, **last;
     size_t count, bytes;
     size_t calls;        ///< received and not answered
@@ -35,21 +34,17 @@ struct runloop_channel {
 
 /// 0, -EINVAL or -ECHILD.
 int runloop__channel_check(runloop_channel *channel);
-/// A thread that is cancelled would not unlock, and what is done under the lock, sending, receiving and closing, would be the place.
-void runloop__channel_lock(runloop_channel *channel);
-void runloop__channel_unlock(runloop_channel *channel);
-/// HOLDS: channel. Watches the socket for what can be done.
-void runloop__channel_watch(runloop_channel *channel);
+/// Watches the socket for what can be done.
+HOLDS_LOCK void runloop__channel_watch(runloop_channel *channel);
 /// -EMSGSIZE, -EINVAL.
 int runloop__channel_check_message(runloop_channel *channel, const void *bytes, size_t length, const int *descriptors,
                                    size_t count);
 
-/// HOLDS: channel. Sends a packet now, or puts a copy into the queue.
-int runloop__channel_transmit(runloop_channel *channel, const struct packet *packet, bool is_limited);
-/// HOLDS: channel. Sends what waits: how many packets are left, or an error; -EPIPE has dropped them.
-ptrdiff_t runloop__channel_flush(runloop_channel *channel);
-/// HOLDS: channel.
-void runloop__channel_drop_queue(runloop_channel *channel);
+/// Sends a packet now, or puts a copy into the queue.
+HOLDS_LOCK int runloop__channel_transmit(runloop_channel *channel, const struct packet *packet, bool is_limited);
+/// Sends what waits: how many packets are left, or an error; -EPIPE has dropped them.
+HOLDS_LOCK ptrdiff_t runloop__channel_flush(runloop_channel *channel);
+HOLDS_LOCK void runloop__channel_drop_queue(runloop_channel *channel);
 
 /// Calls out a reply to the request that has the number. -EPROTO if there never was one.
 int runloop__channel_answer(runloop_channel *channel, struct incoming *incoming);

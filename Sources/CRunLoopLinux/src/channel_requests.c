@@ -18,8 +18,8 @@ struct awaited {
     runloop_channel_request_config config;
 };
 
-/// HOLDS: channel. For the earliest deadline.
-static void arm(runloop_channel *channel) {
+/// For the earliest deadline.
+HOLDS_LOCK static void arm(runloop_channel *channel) {
     if (channel->timer < 0)
         return;
     struct itimerspec date = {0};
@@ -30,8 +30,7 @@ static void arm(runloop_channel *channel) {
     timerfd_settime(channel->timer, TFD_TIMER_ABSTIME, &date, NULL);
 }
 
-/// HOLDS: channel.
-static int make_timer(runloop_channel *channel) {
+HOLDS_LOCK static int make_timer(runloop_channel *channel) {
     if (channel->timer >= 0)
         return 0;
     int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -46,8 +45,7 @@ static int make_timer(runloop_channel *channel) {
     return 0;
 }
 
-/// HOLDS: channel.
-static int enter(runloop_channel *channel, struct awaited *awaited) {
+HOLDS_LOCK static int enter(runloop_channel *channel, struct awaited *awaited) {
     struct link *position = &channel->untimed;
     if (awaited->config.deadline_ns != RUNLOOP_NEVER) {
         int result = make_timer(channel);
@@ -84,7 +82,7 @@ int runloop_channel_request(runloop_channel *channel, const void *bytes, size_t 
         free(awaited);
         return result;
     }
-    runloop__channel_lock(channel);
+    steady_take(&channel->lock);
     awaited->id = packet.header.id = channel->last_id + 1;
     result = channel->socket < 0 ? -EPIPE : enter(channel, awaited);
     if (result == 0) {
@@ -99,7 +97,7 @@ int runloop_channel_request(runloop_channel *channel, const void *bytes, size_t 
             link_remove(&awaited->in_channel);
         }
     }
-    runloop__channel_unlock(channel);
+    steady_give(&channel->lock);
     runloop__wire_finish(&packet);
     if (result < 0)
         free(awaited);
@@ -130,14 +128,14 @@ static void call_out(struct awaited *awaited, const runloop_reply *reply, runloo
 }
 
 int runloop__channel_answer(runloop_channel *channel, struct incoming *incoming) {
-    runloop__channel_lock(channel);
+    steady_take(&channel->lock);
     struct awaited *awaited = find_any(channel, incoming->header.id);
     if (awaited)
         link_remove(&awaited->in_channel);
     bool was_sent = incoming->header.id <= channel->last_id;
     channel->unanswered -= was_sent && channel->unanswered > 0;
     runloop__channel_watch(channel);
-    runloop__channel_unlock(channel);
+    steady_give(&channel->lock);
     // It may have timed out, or been cancelled.
     if (!awaited)
         return was_sent ? 0 : -EPROTO;
@@ -152,7 +150,7 @@ int runloop__channel_answer(runloop_channel *channel, struct incoming *incoming)
 }
 
 static struct awaited *take_due(runloop_channel *channel) {
-    runloop__channel_lock(channel);
+    steady_take(&channel->lock);
     struct awaited *due = NULL;
     if (!link_is_alone(&channel->timed)) {
         due = LINK_OWNER(channel->timed.next, struct awaited, in_channel);
@@ -164,7 +162,7 @@ static struct awaited *take_due(runloop_channel *channel) {
     // Setting it makes it unreadable.
     if (!due)
         arm(channel);
-    runloop__channel_unlock(channel);
+    steady_give(&channel->lock);
     return due;
 }
 
@@ -176,14 +174,14 @@ void runloop__channel_time_out(runloop_channel *channel) {
 }
 
 static struct awaited *take_any(runloop_channel *channel) {
-    runloop__channel_lock(channel);
+    steady_take(&channel->lock);
     struct link *ring = link_is_alone(&channel->timed) ? &channel->untimed : &channel->timed;
     struct awaited *awaited = NULL;
     if (!link_is_alone(ring)) {
         awaited = LINK_OWNER(ring->next, struct awaited, in_channel);
         link_remove(&awaited->in_channel);
     }
-    runloop__channel_unlock(channel);
+    steady_give(&channel->lock);
     return awaited;
 }
 
@@ -198,13 +196,13 @@ int runloop_channel_cancel(runloop_channel *channel, uint64_t id) {
     int result = runloop__channel_check(channel);
     if (result < 0)
         return result;
-    runloop__channel_lock(channel);
+    steady_take(&channel->lock);
     struct awaited *awaited = find_any(channel, id);
     if (awaited) {
         link_remove(&awaited->in_channel);
         arm(channel);
     }
-    runloop__channel_unlock(channel);
+    steady_give(&channel->lock);
     if (!awaited)
         return -ENOENT;
     discard(awaited);
@@ -236,10 +234,10 @@ runloop_call *runloop__call_make(runloop_channel *channel, uint64_t id) {
     if (!call)
         return NULL;
     *call = (runloop_call){.channel = runloop_channel_retain(channel), .id = id, .references = 1};
-    runloop__channel_lock(channel);
+    steady_take(&channel->lock);
     channel->calls++;
     runloop__channel_watch(channel);
-    runloop__channel_unlock(channel);
+    steady_give(&channel->lock);
     return call;
 }
 
@@ -249,8 +247,7 @@ runloop_call *runloop_call_retain(runloop_call *call) {
     return call;
 }
 
-/// HOLDS: channel.
-static int answer(runloop_call *call, const struct packet *packet) {
+HOLDS_LOCK static int answer(runloop_call *call, const struct packet *packet) {
     if (call->is_answered)
         return -EALREADY;
     int result = runloop__channel_transmit(call->channel, packet, false);
@@ -273,9 +270,9 @@ int runloop_call_reply(runloop_call *call, const void *bytes, size_t length, con
     result = runloop__wire_prepare(&packet, WIRE_REPLY, call->id, bytes, length, descriptors, descriptor_count);
     if (result < 0)
         return result;
-    runloop__channel_lock(call->channel);
+    steady_take(&call->channel->lock);
     result = answer(call, &packet);
-    runloop__channel_unlock(call->channel);
+    steady_give(&call->channel->lock);
     runloop__wire_finish(&packet);
     return result;
 }
@@ -285,11 +282,11 @@ static void drop(runloop_call *call) {
     runloop_channel *channel = call->channel;
     struct packet packet;
     runloop__wire_prepare(&packet, WIRE_DROPPED, call->id, NULL, 0, NULL, 0);
-    runloop__channel_lock(channel);
+    steady_take(&channel->lock);
     int result = answer(call, &packet);
     if (result < 0 && result != -EALREADY && channel->socket >= 0)
         shutdown(channel->socket, SHUT_RDWR);
-    runloop__channel_unlock(channel);
+    steady_give(&channel->lock);
     runloop__wire_finish(&packet);
 }
 

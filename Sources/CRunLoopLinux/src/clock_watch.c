@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "clock_timer.h"
-#include "fork_lock.h"
+#include "lock.h"
 #include "object.h"
 #include "runloop_clock_watch.h"
 
@@ -29,7 +29,7 @@ struct runloop_clock_watch {
     int timer;
     void (*changed)(runloop_clock_watch *watch, const runloop_clock_change *change, void *info);
     /// Guards what follows. Not held in calls of `changed`.
-    fork_lock lock;
+    struct process_lock lock;
     struct offsets told; ///< those that the client knows of
 };
 
@@ -47,8 +47,8 @@ static struct offsets read_offsets(void) {
     return best;
 }
 
-/// HOLDS: lock. Takes over in `told` what is to be told; what is less than the error stays as it was, and does not add up.
-static runloop_clock_change take_change(struct offsets *told, const struct offsets *now) {
+/// Takes over in `told` what is to be told; what is less than the error stays as it was, and does not add up.
+HOLDS_LOCK static runloop_clock_change take_change(struct offsets *told, const struct offsets *now) {
     runloop_clock_change change = {.step_ns = now->wall_ns - told->wall_ns,
                                    .suspended_ns = now->suspended_ns - told->suspended_ns};
     int64_t error = now->error_ns + told->error_ns;
@@ -68,14 +68,14 @@ static runloop_clock_change take_change(struct offsets *told, const struct offse
 static void ready(runloop_source *source, void *info) {
     struct runloop_clock_watch *watch = info;
     runloop_clock_change change = {0};
-    fork_lock_take(&watch->lock);
+    lock_take(&watch->lock);
     if (runloop_source_is_valid(source)) {
         // In this order: a jump after the reading is reported again.
         runloop__clock_timer_take_jump(watch->timer);
         const struct offsets now = read_offsets();
         change = take_change(&watch->told, &now);
     }
-    fork_lock_give(&watch->lock);
+    lock_give(&watch->lock);
     if ((change.step_ns || change.suspended_ns) && watch->changed)
         watch->changed(watch, &change, watch->object.context.info);
 }

@@ -12,6 +12,7 @@
 
 #include "idle.h"
 #include "intake.h"
+#include "lock.h"
 #include "object.h"
 #include "runloop_input.h"
 
@@ -25,10 +26,8 @@ struct runloop_input {
     _Atomic int64_t moved_ns;
     _Atomic bool is_paused; ///< written under the lock
     bool owns;
-    /// Guards all that follows, except that while a call-out runs the intake's bytes, and what belongs to lines, are the calling thread's. A
-    /// forked child never takes it.
-    pthread_mutex_t lock;
-    int cancellation; ///< the state of the thread that holds the lock, before that
+    /// Guards all that follows, except that while a call-out runs the intake's bytes, and what belongs to lines, are the calling thread's.
+    struct steady_lock lock;
     struct intake intake;
     bool is_calling;
     bool has_returned; ///< the call-out has; its thread may have ended in it
@@ -41,29 +40,15 @@ struct runloop_input {
     bool is_skipping; ///< the rest of a line that was too long
 };
 
-/// A thread that is cancelled would not unlock.
-static void lock(struct runloop_input *input) {
-    int cancellation;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
-    pthread_mutex_lock(&input->lock);
-    input->cancellation = cancellation;
-}
-
-static void unlock(struct runloop_input *input) {
-    int cancellation = input->cancellation;
-    pthread_mutex_unlock(&input->lock);
-    pthread_setcancelstate(cancellation, NULL);
-}
-
 //===-- what the loop watches ----------------------------------------------------------------------------------------===//
 
-/// HOLDS: lock. Whether there is something to do though nothing is reported.
-static bool needs_signal(const struct runloop_input *input) {
+/// Whether there is something to do though nothing is reported.
+HOLDS_LOCK static bool needs_signal(const struct runloop_input *input) {
     return input->intake.is_always_ready || (input->is_due && (input->intake.count > 0 || input->has_verdict));
 }
 
-/// HOLDS: lock, and no call-out runs. Makes the loop come for what the input is to do next. Never fails for one that is paused.
-static int watch(struct runloop_input *input) {
+/// No call-out runs. Makes the loop come for what the input is to do next. Never fails for one that is paused.
+HOLDS_LOCK static int watch(struct runloop_input *input) {
     runloop_readiness wanted = input->is_paused ? 0 : RUNLOOP_READABLE;
     if (!input->is_paused && needs_signal(input))
         runloop_source_wake(input->object.source);
@@ -74,8 +59,8 @@ static int watch(struct runloop_input *input) {
 
 //===-- calling out --------------------------------------------------------------------------------------------------===//
 
-/// HOLDS: lock. After a call-out: the other side need not have sent anything meanwhile, and a message may have begun.
-static void note_times(struct runloop_input *input) {
+/// After a call-out: the other side need not have sent anything meanwhile, and a message may have begun.
+HOLDS_LOCK static void note_times(struct runloop_input *input) {
     struct idle *idle = &input->idle;
     if (!idle->source)
         return;
@@ -87,12 +72,11 @@ static void note_times(struct runloop_input *input) {
     runloop__idle_count(idle, runloop_get_now_ns(input->loop));
 }
 
-/// HOLDS: lock, and gives it back.
-static void tell_end(struct runloop_input *input) {
+GIVES_LOCK static void tell_end(struct runloop_input *input) {
     const char *rest = input->intake.bytes + input->intake.start;
     input->is_calling = true;
     runloop_source_invalidate(input->object.source);
-    unlock(input);
+    steady_give(&input->lock);
     if (input->ended)
         input->ended(input, input->verdict, rest, input->intake.count, input->object.context.info);
 }
@@ -102,7 +86,7 @@ static void end_call(void *info) {
     struct runloop_input *input = info;
     if (object_is_inherited(&input->object))
         return;
-    lock(input);
+    steady_take(&input->lock);
     input->is_calling = false;
     runloop__intake_settle(&input->intake);
     if (!input->has_returned)
@@ -118,7 +102,7 @@ static void end_call(void *info) {
     if (result < 0 && !input->has_returned)
         tell_end(input);
     else
-        unlock(input);
+        steady_give(&input->lock);
 }
 
 static bool goes_on(struct runloop_input *input) {
@@ -192,13 +176,12 @@ static void tell_bytes(struct runloop_input *input) {
     input->has_taken = consumed > 0;
 }
 
-/// HOLDS: lock, and gives it back.
-static void call_out(struct runloop_input *input) {
+GIVES_LOCK static void call_out(struct runloop_input *input) {
     input->is_calling = true;
     input->has_returned = false;
     input->has_taken = false;
     input->is_due = false;
-    unlock(input);
+    steady_give(&input->lock);
     pthread_cleanup_push(end_call, input);
     if (input->received_line)
         tell_lines(input);
@@ -208,8 +191,8 @@ static void call_out(struct runloop_input *input) {
     pthread_cleanup_pop(1);
 }
 
-/// HOLDS: lock. Reads once. Whether there is something to tell.
-static bool read_more(struct runloop_input *input) {
+/// Reads once. Whether there is something to tell.
+HOLDS_LOCK static bool read_more(struct runloop_input *input) {
     bool is_end = false;
     ptrdiff_t count = runloop__intake_read(&input->intake, &is_end);
     if (count > 0)
@@ -223,8 +206,8 @@ static bool read_more(struct runloop_input *input) {
     return count != 0 || is_end;
 }
 
-/// HOLDS: lock. Nothing could be read. Whether that has lasted for the idle limit, or a message has begun too long ago.
-static bool is_idle_too_long(struct runloop_input *input) {
+/// Nothing could be read. Whether that has lasted for the idle limit, or a message has begun too long ago.
+HOLDS_LOCK static bool is_idle_too_long(struct runloop_input *input) {
     if (!runloop__idle_is_over(&input->idle, runloop_input_get_moved_ns(input), runloop_get_now_ns(input->loop)))
         return false;
     input->has_verdict = true;
@@ -232,8 +215,8 @@ static bool is_idle_too_long(struct runloop_input *input) {
     return true;
 }
 
-/// HOLDS: lock. Whether it may call out now.
-static bool is_active(struct runloop_input *input) {
+/// Whether it may call out now.
+HOLDS_LOCK static bool is_active(struct runloop_input *input) {
     if (!goes_on(input) || !input->is_calling)
         return goes_on(input);
     // In a nested run, or another loop: the report would be repeated until the call-out returns. Asking for less does not fail.
@@ -244,12 +227,12 @@ static bool is_active(struct runloop_input *input) {
 static void ready(runloop_source *source, void *info) {
     struct runloop_input *input = info;
     (void)source;
-    lock(input);
+    steady_take(&input->lock);
     // What is kept belongs to a call-out that runs, so that is looked at first.
     bool has_news = is_active(input) && ((input->is_due && input->intake.count > 0) || input->has_verdict ||
                                          read_more(input) || is_idle_too_long(input));
     if (!has_news) {
-        unlock(input);
+        steady_give(&input->lock);
         return;
     }
     // With the end comes the last line, if it has no end of its own. Other bytes are told with the end.
@@ -257,12 +240,12 @@ static void ready(runloop_source *source, void *info) {
         call_out(input);
         if (object_is_inherited(&input->object))
             return;
-        lock(input);
+        steady_take(&input->lock);
     }
     if (input->has_verdict && is_active(input))
         tell_end(input);
     else
-        unlock(input);
+        steady_give(&input->lock);
 }
 
 //===-- calls --------------------------------------------------------------------------------------------------------===//
@@ -272,19 +255,18 @@ int runloop_input_pause(runloop_input *input) {
         return -EINVAL;
     if (object_is_inherited(&input->object))
         return -ECHILD;
-    lock(input);
+    steady_take(&input->lock);
     int result = runloop_source_is_valid(input->object.source) ? 0 : -EINVAL;
     if (result == 0) {
         input->is_paused = true;
         // Asking for less does not fail.
         runloop_source_set_events(input->object.source, 0);
     }
-    unlock(input);
+    steady_give(&input->lock);
     return result;
 }
 
-/// HOLDS: lock.
-static int resume(struct runloop_input *input) {
+HOLDS_LOCK static int resume(struct runloop_input *input) {
     if (!runloop_source_is_valid(input->object.source))
         return -EINVAL;
     bool was_paused = input->is_paused;
@@ -308,9 +290,9 @@ int runloop_input_resume(runloop_input *input) {
         return -EINVAL;
     if (object_is_inherited(&input->object))
         return -ECHILD;
-    lock(input);
+    steady_take(&input->lock);
     int result = resume(input);
-    unlock(input);
+    steady_give(&input->lock);
     return result;
 }
 
@@ -356,7 +338,10 @@ static int begin(struct runloop_input *input, const runloop_input_config *config
         return result;
     runloop__idle_begin(&input->idle, input->object.source);
     runloop__idle_count(&input->idle, runloop_input_get_moved_ns(input));
-    return watch(input);
+    steady_take(&input->lock);
+    result = watch(input);
+    steady_give(&input->lock);
+    return result;
 }
 
 int runloop_input_create(const runloop_input_config *config, runloop_input **out) {
@@ -374,7 +359,6 @@ int runloop_input_create(const runloop_input_config *config, runloop_input **out
         .ended = config->ended,
         .line_limit = config->limit,
         .owns = config->owns,
-        .lock = PTHREAD_MUTEX_INITIALIZER,
         .idle = {.limit_ns = config->idle_ns, .message_ns = config->message_ns, .output = config->output}};
     atomic_init(&input->moved_ns, runloop_get_now_ns(config->loop));
     int result = begin(input, config);
@@ -407,10 +391,10 @@ void runloop_input_invalidate(runloop_input *input) {
     runloop_source_invalidate(input->object.source);
     if (object_is_inherited(&input->object))
         return;
-    lock(input);
+    steady_take(&input->lock);
     if (input->owns && input->intake.descriptor >= 0) {
         close(input->intake.descriptor);
         input->intake.descriptor = -1;
     }
-    unlock(input);
+    steady_give(&input->lock);
 }

@@ -7,16 +7,14 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-#include "fork_lock.h"
-
 /// As many as it has as a rule, and where the user has no further instance.
 enum { MOST_USERS = 32, MOST_USERS_IN_NEED = 96 };
 
-static fork_lock instances_lock;
+static struct process_lock instances_lock;
 static struct instance *first;
 
-/// HOLDS: instances_lock. That of the thread with the fewest users, if these are less than that many.
-static struct instance *find(uint32_t most) {
+/// That of the thread with the fewest users, if these are less than that many.
+HOLDS_LOCK static struct instance *find(uint32_t most) {
     struct instance *found = NULL;
     for (struct instance *instance = first; instance; instance = instance->next)
         if (pthread_equal(instance->thread, pthread_self()) && instance->generation == runloop_fork_generation() &&
@@ -25,16 +23,14 @@ static struct instance *find(uint32_t most) {
     return found;
 }
 
-/// HOLDS: instances_lock.
-static int make(struct instance **out) {
+HOLDS_LOCK static int make(struct instance **out) {
     struct instance *instance = malloc(sizeof *instance);
     if (!instance)
         return -ENOMEM;
     *instance = (struct instance){.inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC),
                                   .generation = runloop_fork_generation(),
                                   .thread = pthread_self(),
-                                  .next = first,
-                                  .lock = PTHREAD_MUTEX_INITIALIZER};
+                                  .next = first};
     if (instance->inotify < 0) {
         int result = -errno;
         free(instance);
@@ -46,7 +42,7 @@ static int make(struct instance **out) {
 }
 
 int runloop__instance_join(struct instance **out) {
-    fork_lock_take(&instances_lock);
+    lock_take(&instances_lock);
     *out = find(MOST_USERS);
     int result = *out ? 0 : make(out);
     if (result == -EMFILE && (*out = find(MOST_USERS_IN_NEED)))
@@ -55,19 +51,19 @@ int runloop__instance_join(struct instance **out) {
         (*out)->users++;
         atomic_fetch_add(&(*out)->references, 1);
     }
-    fork_lock_give(&instances_lock);
+    lock_give(&instances_lock);
     return result;
 }
 
 bool runloop__instance_leave(struct instance *instance) {
-    fork_lock_take(&instances_lock);
+    lock_take(&instances_lock);
     bool is_last = --instance->users == 0;
     struct instance **link = &first;
     while (is_last && *link != instance)
         link = &(*link)->next;
     if (is_last)
         *link = instance->next;
-    fork_lock_give(&instances_lock);
+    lock_give(&instances_lock);
     return is_last;
 }
 
@@ -76,18 +72,5 @@ void runloop__instance_release(struct instance *instance) {
         return;
     // The kernel's watches end with the last descriptor of the instance, so a forked child does not end its parent's.
     close(instance->inotify);
-    pthread_mutex_destroy(&instance->lock);
     free(instance);
-}
-
-int runloop__instance_lock(struct instance *instance) {
-    int cancellation;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
-    pthread_mutex_lock(&instance->lock);
-    return cancellation;
-}
-
-void runloop__instance_unlock(struct instance *instance, int cancellation) {
-    pthread_mutex_unlock(&instance->lock);
-    pthread_setcancelstate(cancellation, NULL);
 }

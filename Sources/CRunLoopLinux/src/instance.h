@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "link.h"
+#include "lock.h"
 
 struct instance {
     int inotify;
@@ -20,8 +21,8 @@ struct instance {
     uint32_t users;      ///< lock of all instances: those that use it; with none it is not found any more
     _Atomic uint32_t references;
     struct instance *next; ///< lock of all instances
-    /// Guards the trees and what belongs to them. Not held in call-outs. A forked child has no use for it.
-    pthread_mutex_t lock;
+    /// Guards the trees and what belongs to them. Not held in call-outs.
+    struct steady_lock lock;
     struct link trees;
 };
 
@@ -30,9 +31,5 @@ int runloop__instance_join(struct instance **out);
 /// The watch uses it no more. Whether it was the last one, which nobody else follows: the instance ends with its release.
 bool runloop__instance_leave(struct instance *instance);
 void runloop__instance_release(struct instance *instance);
-
-/// A thread that is cancelled would not unlock: the former state, for the unlock.
-int runloop__instance_lock(struct instance *instance);
-void runloop__instance_unlock(struct instance *instance, int cancellation);
 
 #endif // RUNLOOP_INSTANCE_H

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lock.h"
 #include "object.h"
 #include "runloop_listener.h"
 #include "socket_address.h"
@@ -33,8 +34,8 @@ struct runloop_listener {
     uint32_t budget;
     _Atomic bool is_short;   ///< no connection can be accepted, which has been told
     _Atomic bool is_resting; ///< a deadline is to end a pause; written under the lock
-    /// Guards what follows, and the socket against being closed while it is used. Not held in callbacks; a forked child never takes it.
-    pthread_mutex_t lock;
+    /// Guards what follows, and the socket against being closed while it is used. Not held in callbacks.
+    struct steady_lock lock;
     bool is_closed;
     int reserve; ///< a descriptor to close when there is none for a connection that is to be refused, or -1
     char path[sizeof((struct sockaddr_un *)0)->sun_path]; ///< to be removed, or ""
@@ -48,8 +49,8 @@ static int make_reserve(void) {
 
 //===-- accepting ----------------------------------------------------------------------------------------------------===//
 
-/// HOLDS: lock. A connection, or a negative errno value.
-static int accept_next(const struct runloop_listener *listener) {
+/// A connection, or a negative errno value.
+HOLDS_LOCK static int accept_next(const struct runloop_listener *listener) {
     if (listener->is_closed)
         return -EAGAIN;
     int descriptor = accept4(listener->descriptor, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC), yes = 1;
@@ -76,28 +77,21 @@ static bool is_of_connection(int error) {
     return false;
 }
 
-/// A thread that is cancelled in accept would not unlock.
 static int accept_locked(struct runloop_listener *listener) {
-    int cancellation;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
-    pthread_mutex_lock(&listener->lock);
+    steady_take(&listener->lock);
     int descriptor = accept_next(listener);
-    pthread_mutex_unlock(&listener->lock);
-    pthread_setcancelstate(cancellation, NULL);
+    steady_give(&listener->lock);
     return descriptor;
 }
 
 /// With the descriptor in reserve, which another thread may take first.
 static int accept_with_reserve(struct runloop_listener *listener) {
-    int cancellation;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
-    pthread_mutex_lock(&listener->lock);
+    steady_take(&listener->lock);
     if (listener->reserve >= 0)
         close(listener->reserve);
     listener->reserve = -1;
     int descriptor = accept_next(listener);
-    pthread_mutex_unlock(&listener->lock);
-    pthread_setcancelstate(cancellation, NULL);
+    steady_give(&listener->lock);
     return descriptor;
 }
 
@@ -113,10 +107,10 @@ static void end_refusal(void *info) {
         close(refusal->descriptor);
     if (object_is_inherited(&listener->object))
         return;
-    pthread_mutex_lock(&listener->lock);
+    steady_take(&listener->lock);
     if (listener->reserve < 0 && !listener->is_closed)
         listener->reserve = make_reserve();
-    pthread_mutex_unlock(&listener->lock);
+    steady_give(&listener->lock);
 }
 
 /// Whether a connection was refused, or none waits any more.
@@ -134,8 +128,8 @@ static bool refuse(struct runloop_listener *listener) {
 
 //===-- pauses -------------------------------------------------------------------------------------------------------===//
 
-/// HOLDS: lock. The loop comes again soon, whatever happens to the socket.
-static void come_again(const struct runloop_listener *listener) {
+/// The loop comes again soon, whatever happens to the socket.
+HOLDS_LOCK static void come_again(const struct runloop_listener *listener) {
     // Without memory even for that it comes at once.
     if (runloop_source_set_deadline(listener->object.source, runloop_now_ns() + PAUSE_NS) == -ENOMEM)
         runloop_source_wake(listener->object.source);
@@ -149,7 +143,7 @@ static void tell(struct runloop_listener *listener, int error) {
 
 /// The socket is left alone: for a while, or for good if its error is not one of shortage.
 static void pause_accepting(struct runloop_listener *listener, int error) {
-    pthread_mutex_lock(&listener->lock);
+    steady_take(&listener->lock);
     if (!listener->is_closed) {
         // Asking for less does not fail.
         runloop_source_set_events(listener->object.source, 0);
@@ -157,20 +151,20 @@ static void pause_accepting(struct runloop_listener *listener, int error) {
             come_again(listener);
         atomic_store(&listener->is_resting, is_shortage(error));
     }
-    pthread_mutex_unlock(&listener->lock);
+    steady_give(&listener->lock);
 }
 
 static void end_pause(struct runloop_listener *listener) {
     // Called for something else, or by another loop.
     if (runloop_source_get_deadline(listener->object.source) != RUNLOOP_NEVER)
         return;
-    pthread_mutex_lock(&listener->lock);
+    steady_take(&listener->lock);
     int result = listener->is_closed ? 0 : runloop_source_set_events(listener->object.source, RUNLOOP_READABLE);
     bool is_short = result == -ENOMEM || result == -ENOSPC;
     if (is_short)
         come_again(listener);
     atomic_store(&listener->is_resting, is_short);
-    pthread_mutex_unlock(&listener->lock);
+    steady_give(&listener->lock);
 }
 
 static bool is_accepting(const struct runloop_listener *listener) {
@@ -204,8 +198,7 @@ static void ready(runloop_source *source, void *info) {
 
 //===-- life ---------------------------------------------------------------------------------------------------------===//
 
-/// HOLDS: lock, or nobody else has the object.
-static void remove_path(const struct runloop_listener *listener) {
+HOLDS_LOCK static void remove_path(const struct runloop_listener *listener) {
     struct stat status;
     bool is_ours = listener->path[0] && lstat(listener->path, &status) == 0 && status.st_dev == listener->device &&
                    status.st_ino == listener->inode;
@@ -214,8 +207,7 @@ static void remove_path(const struct runloop_listener *listener) {
         unlink(listener->path);
 }
 
-/// HOLDS: lock, or nobody else has the object.
-static void close_socket(struct runloop_listener *listener) {
+HOLDS_LOCK static void close_socket(struct runloop_listener *listener) {
     if (listener->is_closed)
         return;
     listener->is_closed = true;
@@ -227,7 +219,7 @@ static void close_socket(struct runloop_listener *listener) {
     listener->reserve = -1;
 }
 
-static void free_listener(void *info) {
+UNCHECKED static void free_listener(void *info) {
     struct runloop_listener *listener = info;
     runloop__object_end(&listener->object);
     close_socket(listener);
@@ -292,8 +284,7 @@ int runloop_listener_create(const runloop_listener_config *config, runloop_liste
                                           .owns = config->owns,
                                           .is_tcp = is_tcp(config->descriptor),
                                           .budget = config->budget ? config->budget : BUDGET,
-                                          .reserve = -1,
-                                          .lock = PTHREAD_MUTEX_INITIALIZER};
+                                          .reserve = -1};
     result = begin(listener, config);
     if (result < 0) {
         if (listener->reserve >= 0)
@@ -328,13 +319,10 @@ void runloop_listener_invalidate(runloop_listener *listener) {
     if (!listener)
         return;
     runloop_source_invalidate(listener->object.source);
-    // The parent's lock may be held by a thread that a forked child does not have; its descriptors are closed with the object.
+    // The descriptors that a forked child has are closed with the object.
     if (object_is_inherited(&listener->object))
         return;
-    int cancellation;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
-    pthread_mutex_lock(&listener->lock);
+    steady_take(&listener->lock);
     close_socket(listener);
-    pthread_mutex_unlock(&listener->lock);
-    pthread_setcancelstate(cancellation, NULL);
+    steady_give(&listener->lock);
 }

@@ -24,7 +24,7 @@ struct object_config {
 };
 
 /// Is this a forked child, and the object its parent's? Then what it watches is the parent's, too, and a thread that the child does not have
-/// may have had its lock. Asked again after each call-out, which may have forked.
+/// may have been changing it. Asked again after each call-out, which may have forked.
 static inline bool object_is_inherited(const struct object *object) {
     return object->generation != runloop_fork_generation();
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "idle.h"
+#include "lock.h"
 #include "object.h"
 #include "ring.h"
 #include "runloop_output.h"
@@ -24,9 +25,8 @@ struct runloop_output {
     runloop *loop;
     void (*drained)(runloop_output *output, int error, void *info);
     _Atomic int64_t moved_ns;
-    /// Guards all that follows. A forked child never takes it.
-    pthread_mutex_t lock;
-    int cancellation; ///< the state of the thread that holds the lock, before that
+    /// Guards all that follows.
+    struct steady_lock lock;
     struct sink sink; ///< its descriptor is -1 when it was closed or is not ours to use any more
     bool owns;
     bool is_asking;    ///< the loop watches for writability, and will tell
@@ -38,31 +38,17 @@ struct runloop_output {
     struct idle idle;
 };
 
-/// A thread that is cancelled would not unlock.
-static void lock(struct runloop_output *output) {
-    int cancellation;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
-    pthread_mutex_lock(&output->lock);
-    output->cancellation = cancellation;
-}
-
-static void unlock(struct runloop_output *output) {
-    int cancellation = output->cancellation;
-    pthread_mutex_unlock(&output->lock);
-    pthread_setcancelstate(cancellation, NULL);
-}
-
 //===-- sending ------------------------------------------------------------------------------------------------------===//
 
-/// HOLDS: lock. What waits is of no use any more.
-static int fail(struct runloop_output *output, int error) {
+/// What waits is of no use any more.
+HOLDS_LOCK static int fail(struct runloop_output *output, int error) {
     output->error = error;
     ring_empty(&output->waiting);
     return error;
 }
 
-/// HOLDS: lock. The loop is to send what waits, or to tell that there is nothing.
-static int ask(struct runloop_output *output) {
+/// The loop is to send what waits, or to tell that there is nothing.
+HOLDS_LOCK static int ask(struct runloop_output *output) {
     if (output->is_asking)
         return 0;
     int result = runloop_source_set_events(output->object.source, RUNLOOP_WRITABLE);
@@ -72,8 +58,8 @@ static int ask(struct runloop_output *output) {
     return 0;
 }
 
-/// HOLDS: lock. -ENOMEM, or 0.
-static int keep(struct runloop_output *output, const char *bytes, size_t count) {
+/// -ENOMEM, or 0.
+HOLDS_LOCK static int keep(struct runloop_output *output, const char *bytes, size_t count) {
     if (!ring_reserve(&output->waiting, count))
         return -ENOMEM;
     // Silence counts from when something waits.
@@ -83,8 +69,8 @@ static int keep(struct runloop_output *output, const char *bytes, size_t count) 
     return 0;
 }
 
-/// HOLDS: lock. Writes the pieces once: the number of bytes, 0 if the kernel takes none.
-static ptrdiff_t write_pieces(struct runloop_output *output, struct iovec *pieces, int count) {
+/// Writes the pieces once: the number of bytes, 0 if the kernel takes none.
+HOLDS_LOCK static ptrdiff_t write_pieces(struct runloop_output *output, struct iovec *pieces, int count) {
     ptrdiff_t written = runloop__sink_write(&output->sink, pieces, count);
     output->is_full = written == 0;
     if (written > 0)
@@ -92,8 +78,8 @@ static ptrdiff_t write_pieces(struct runloop_output *output, struct iovec *piece
     return written < 0 ? fail(output, (int)written) : written;
 }
 
-/// HOLDS: lock. Sends what waits. 0: nothing waits; -EAGAIN: something still does; or the error.
-static int send_waiting(struct runloop_output *output) {
+/// Sends what waits. 0: nothing waits; -EAGAIN: something still does; or the error.
+HOLDS_LOCK static int send_waiting(struct runloop_output *output) {
     for (int i = 0; output->waiting.count > 0; i++) {
         struct iovec pieces[2];
         // A file is written to the end: there is nobody who would tell when to go on.
@@ -107,8 +93,8 @@ static int send_waiting(struct runloop_output *output) {
     return output->error;
 }
 
-/// HOLDS: lock. Sends bytes before which nothing waits: how many. An error counts only if none were.
-static ptrdiff_t send_now(struct runloop_output *output, const char *bytes, size_t count) {
+/// Sends bytes before which nothing waits: how many. An error counts only if none were.
+HOLDS_LOCK static ptrdiff_t send_now(struct runloop_output *output, const char *bytes, size_t count) {
     size_t sent = 0;
     for (int i = 0; sent < count && (i < MOST_WRITES || output->sink.is_always_ready); i++) {
         struct iovec piece = {(char *)bytes + sent, count - sent};
@@ -120,8 +106,8 @@ static ptrdiff_t send_now(struct runloop_output *output, const char *bytes, size
     return (ptrdiff_t)sent;
 }
 
-/// HOLDS: lock. Everything was sent.
-static int end_of_output(struct runloop_output *output) {
+/// Everything was sent.
+HOLDS_LOCK static int end_of_output(struct runloop_output *output) {
     output->is_finished = true;
     if (output->sink.is_socket)
         return shutdown(output->sink.descriptor, SHUT_WR) < 0 ? fail(output, -errno) : 0;
@@ -133,14 +119,14 @@ static int end_of_output(struct runloop_output *output) {
     return 0;
 }
 
-/// HOLDS: lock. The loop watches for writability no longer than it is to tell. Asking for less does not fail.
-static void rest(struct runloop_output *output) {
+/// The loop watches for writability no longer than it is to tell. Asking for less does not fail.
+HOLDS_LOCK static void rest(struct runloop_output *output) {
     if (!output->is_asking)
         runloop_source_set_events(output->object.source, 0);
 }
 
-/// HOLDS: lock. Sends what waits, unless none of it could be sent for the idle limit.
-static int go_on(struct runloop_output *output) {
+/// Sends what waits, unless none of it could be sent for the idle limit.
+HOLDS_LOCK static int go_on(struct runloop_output *output) {
     size_t before = output->waiting.count;
     int result = send_waiting(output);
     bool is_stuck = result == -EAGAIN && output->waiting.count == before;
@@ -152,7 +138,7 @@ static int go_on(struct runloop_output *output) {
 
 static void ready(runloop_source *source, void *info) {
     struct runloop_output *output = info;
-    lock(output);
+    steady_take(&output->lock);
     int result = runloop_source_is_valid(source) && output->is_asking ? go_on(output) : -EAGAIN;
     output->is_asking = output->is_asking && result == -EAGAIN;
     if (result == 0 && output->is_finishing && !output->is_finished)
@@ -161,24 +147,24 @@ static void ready(runloop_source *source, void *info) {
     // The call-out may well write more than the kernel takes. If its thread ends in it, the next call rests.
     if (!tells)
         rest(output);
-    unlock(output);
+    steady_give(&output->lock);
     if (!tells)
         return;
     output->drained(output, result, output->object.context.info);
     if (object_is_inherited(&output->object))
         return;
-    lock(output);
+    steady_take(&output->lock);
     rest(output);
-    unlock(output);
+    steady_give(&output->lock);
 }
 
 //===-- calls --------------------------------------------------------------------------------------------------------===//
 
-/// Takes the lock, unless this is another process. 0, or what the call comes to; the lock is taken in any case but -ECHILD.
-static int enter(struct runloop_output *output) {
+/// 0, or what the call comes to.
+TAKES_LOCK static int enter(struct runloop_output *output) {
+    steady_take(&output->lock);
     if (object_is_inherited(&output->object))
         return -ECHILD;
-    lock(output);
     if (output->error)
         return output->error;
     if (output->is_finished || (output->is_finishing && output->waiting.count == 0))
@@ -186,14 +172,13 @@ static int enter(struct runloop_output *output) {
     return runloop_source_is_valid(output->object.source) ? 0 : -EINVAL;
 }
 
-static ptrdiff_t leave(struct runloop_output *output, ptrdiff_t result) {
-    if (!object_is_inherited(&output->object))
-        unlock(output);
+GIVES_LOCK static ptrdiff_t leave(struct runloop_output *output, ptrdiff_t result) {
+    steady_give(&output->lock);
     return result;
 }
 
-/// HOLDS: lock. Sends and keeps as many as possible: how many.
-static ptrdiff_t write_some(struct runloop_output *output, const char *bytes, size_t count) {
+/// Sends and keeps as many as possible: how many.
+HOLDS_LOCK static ptrdiff_t write_some(struct runloop_output *output, const char *bytes, size_t count) {
     int result = output->waiting.count > 0 && !output->is_full ? send_waiting(output) : 0;
     if (result < 0 && result != -EAGAIN)
         return result;
@@ -224,8 +209,7 @@ ptrdiff_t runloop_output_write(runloop_output *output, const void *bytes, size_t
     return leave(output, result);
 }
 
-/// HOLDS: lock.
-static int enqueue_all(struct runloop_output *output, const char *bytes, size_t count) {
+HOLDS_LOCK static int enqueue_all(struct runloop_output *output, const char *bytes, size_t count) {
     if (count > output->waiting.limit)
         return -EMSGSIZE;
     int result = 0;
@@ -281,9 +265,9 @@ int runloop_output_finish(runloop_output *output) {
 size_t runloop_output_get_waiting(runloop_output *output) {
     if (!output || object_is_inherited(&output->object))
         return 0;
-    lock(output);
+    steady_take(&output->lock);
     size_t count = output->waiting.count;
-    unlock(output);
+    steady_give(&output->lock);
     return count;
 }
 
@@ -335,7 +319,6 @@ int runloop_output_create(const runloop_output_config *config, runloop_output **
         return -ENOMEM;
     *output = (struct runloop_output){.loop = runloop_retain(config->loop),
                                       .drained = config->drained,
-                                      .lock = PTHREAD_MUTEX_INITIALIZER,
                                       .sink = sink,
                                       .owns = config->owns,
                                       .waiting.limit = config->limit,
@@ -372,11 +355,11 @@ void runloop_output_invalidate(runloop_output *output) {
     runloop_source_invalidate(output->object.source);
     if (object_is_inherited(&output->object))
         return;
-    lock(output);
+    steady_take(&output->lock);
     ring_empty(&output->waiting);
     if (output->owns && output->sink.descriptor >= 0) {
         close(output->sink.descriptor);
         output->sink.descriptor = -1;
     }
-    unlock(output);
+    steady_give(&output->lock);
 }

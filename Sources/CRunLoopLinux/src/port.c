@@ -65,8 +65,7 @@ void runloop__port_wake(runloop_port *port, runloop_source *source) {
     runloop_source_release(source);
 }
 
-/// HOLDS: port.
-static struct queued *take_message(runloop_port *port) {
+HOLDS_LOCK static struct queued *take_message(runloop_port *port) {
     struct queued *taken = port->first;
     if (!taken)
         return NULL;
@@ -104,7 +103,7 @@ static void call_out(runloop_port *port, struct queued *queued) {
 static void perform(runloop_source *source, void *info) {
     (void)source;
     runloop_port *port = info;
-    fork_lock_take(&port->lock);
+    lock_take(&port->lock);
     port->is_marked = false;
     runloop_request *answer = NULL;
     struct queued *message = NULL;
@@ -116,7 +115,7 @@ static void perform(runloop_source *source, void *info) {
     }
     bool has_more = port->first || !link_is_alone(&port->answers);
     runloop_source *marked = has_more ? runloop__port_mark(port) : NULL;
-    fork_lock_give(&port->lock);
+    lock_give(&port->lock);
     runloop__port_wake(port, marked);
     if (answer)
         runloop__request_call_out(answer);
@@ -150,10 +149,10 @@ static int items_of(runloop_port *port, runloop_source **source, runloop_timer *
     int result = runloop__port_check(port);
     if (result < 0)
         return result;
-    fork_lock_take(&port->lock);
+    lock_take(&port->lock);
     *source = runloop_source_retain(port->source);
     *timer = runloop_timer_retain(port->timer);
-    fork_lock_give(&port->lock);
+    lock_give(&port->lock);
     return *source ? 0 : -EINVAL;
 }
 
@@ -287,18 +286,18 @@ runloop *runloop_port_get_loop(runloop_port *port) {
 bool runloop_port_is_valid(runloop_port *port) {
     if (runloop__port_check(port) < 0)
         return false;
-    fork_lock_take(&port->lock);
+    lock_take(&port->lock);
     bool is_valid = port->source;
-    fork_lock_give(&port->lock);
+    lock_give(&port->lock);
     return is_valid;
 }
 
 size_t runloop_port_get_count(runloop_port *port) {
     if (runloop__port_check(port) < 0)
         return 0;
-    fork_lock_take(&port->lock);
+    lock_take(&port->lock);
     size_t count = port->count;
-    fork_lock_give(&port->lock);
+    lock_give(&port->lock);
     return count;
 }
 
@@ -310,7 +309,7 @@ struct remains {
 };
 
 static struct remains take_remains(runloop_port *port) {
-    fork_lock_take(&port->lock);
+    lock_take(&port->lock);
     struct remains remains = {.source = port->source, .timer = port->timer, .messages = port->first};
     port->source = NULL;
     port->timer = NULL;
@@ -319,7 +318,7 @@ static struct remains take_remains(runloop_port *port) {
     port->count = port->bytes = 0;
     atomic_fetch_add(&port->space, 1);
     wait_word_wake_all(&port->space);
-    fork_lock_give(&port->lock);
+    lock_give(&port->lock);
     return remains;
 }
 

@@ -12,8 +12,8 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "fork_lock.h"
 #include "link.h"
+#include "lock.h"
 #include "runloop_port.h"
 
 /// A message in the queue of a port; the bytes are in the same allocation, behind this or behind the request that it is part of.
@@ -39,7 +39,7 @@ struct runloop_port {
     struct ports_of_loop *ports; ///< constant, retained
     struct link in_loop;         ///< lock of `ports`
 
-    fork_lock lock;
+    struct process_lock lock;
     // lock:
     runloop_source *source; ///< NULL when the port has ended
     runloop_timer *timer;   ///< for the deadlines of the requests that it has sent
@@ -86,8 +86,8 @@ void runloop__port_end(runloop_port *port);
 /// Puts a message into the queue, or gives the error of runloop_port_send.
 int runloop__port_enqueue(runloop_port *port, struct queued *queued, int64_t deadline_ns);
 
-/// HOLDS: port. There is something to be called out. The result, which may be NULL, is for runloop__port_wake after the unlock.
-runloop_source *runloop__port_mark(runloop_port *port);
+/// There is something to be called out. The result, which may be NULL, is for runloop__port_wake after the unlock.
+HOLDS_LOCK runloop_source *runloop__port_mark(runloop_port *port);
 void runloop__port_wake(runloop_port *port, runloop_source *source);
 
 //===-- requests -----------------------------------------------------------------------------------------------------===//

@@ -7,26 +7,25 @@
 #include "port.h"
 #include "wait_word.h"
 
-/// HOLDS: port. 0, or why the message is not taken now.
-static int admit(runloop_port *port, size_t length) {
+/// 0, or why the message is not taken now.
+HOLDS_LOCK static int admit(runloop_port *port, size_t length) {
     if (!port->source)
         return -EPIPE;
     bool has_space = port->count < port->max_messages && length <= port->max_bytes - port->bytes;
     return has_space ? 0 : -EAGAIN;
 }
 
-/// HOLDS: port; again when it returns. There may be space now.
-static void wait_for_space(runloop_port *port, int64_t deadline_ns) {
+/// There may be space now.
+HOLDS_LOCK static void wait_for_space(runloop_port *port, int64_t deadline_ns) {
     uint32_t seen = atomic_load(&port->space);
     port->waiting++;
-    fork_lock_give(&port->lock);
+    lock_give(&port->lock);
     wait_word_wait(&port->space, seen, deadline_ns);
-    fork_lock_take(&port->lock);
+    lock_take(&port->lock);
     port->waiting--;
 }
 
-/// HOLDS: port; again when it returns.
-static int admit_until(runloop_port *port, size_t length, int64_t deadline_ns) {
+HOLDS_LOCK static int admit_until(runloop_port *port, size_t length, int64_t deadline_ns) {
     for (;;) {
         int result = admit(port, length);
         if (result != -EAGAIN || deadline_ns <= 0)
@@ -40,7 +39,7 @@ static int admit_until(runloop_port *port, size_t length, int64_t deadline_ns) {
 }
 
 int runloop__port_enqueue(runloop_port *port, struct queued *queued, int64_t deadline_ns) {
-    fork_lock_take(&port->lock);
+    lock_take(&port->lock);
     int result = admit_until(port, queued->message.length, deadline_ns);
     runloop_source *source = NULL;
     if (result == 0) {
@@ -54,7 +53,7 @@ int runloop__port_enqueue(runloop_port *port, struct queued *queued, int64_t dea
             link_insert_before(&port->unanswered, &queued->message.request->to_receiver);
         source = runloop__port_mark(port);
     }
-    fork_lock_give(&port->lock);
+    lock_give(&port->lock);
     runloop__port_wake(port, source);
     return result;
 }

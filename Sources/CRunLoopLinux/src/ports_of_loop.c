@@ -7,7 +7,7 @@
 
 struct ports_of_loop {
     _Atomic uint32_t references; ///< of the ports, and of the loop until its end
-    fork_lock lock;
+    struct process_lock lock;
     bool has_ended; ///< lock
     struct link ports;
 };
@@ -28,14 +28,14 @@ void runloop__ports_release(struct ports_of_loop *ports) {
 
 /// A port that is still there, with its memory.
 static runloop_port *next_port(struct ports_of_loop *ports) {
-    fork_lock_take(&ports->lock);
+    lock_take(&ports->lock);
     ports->has_ended = true;
     runloop_port *port = NULL;
     if (!link_is_alone(&ports->ports)) {
         port = runloop__port_keep_memory(LINK_OWNER(ports->ports.next, runloop_port, in_loop));
         link_remove(&port->in_loop);
     }
-    fork_lock_give(&ports->lock);
+    lock_give(&ports->lock);
     return port;
 }
 
@@ -73,16 +73,16 @@ int runloop__ports_of_loop(runloop *loop, struct ports_of_loop **out) {
 }
 
 int runloop__ports_add(struct ports_of_loop *ports, runloop_port *port) {
-    fork_lock_take(&ports->lock);
+    lock_take(&ports->lock);
     int result = ports->has_ended ? -ESHUTDOWN : 0;
     if (result == 0)
         link_insert_before(&ports->ports, &port->in_loop);
-    fork_lock_give(&ports->lock);
+    lock_give(&ports->lock);
     return result;
 }
 
 void runloop__ports_remove(struct ports_of_loop *ports, runloop_port *port) {
-    fork_lock_take(&ports->lock);
+    lock_take(&ports->lock);
     link_remove(&port->in_loop);
-    fork_lock_give(&ports->lock);
+    lock_give(&ports->lock);
 }

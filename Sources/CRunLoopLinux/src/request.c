@@ -66,9 +66,9 @@ bool runloop__request_claim(runloop_request *request) {
 }
 
 void runloop__request_leave_receiver(runloop_request *request) {
-    fork_lock_take(&request->receiver->lock);
+    lock_take(&request->receiver->lock);
     link_remove(&request->to_receiver);
-    fork_lock_give(&request->receiver->lock);
+    lock_give(&request->receiver->lock);
 }
 
 /// Nothing will be called out. Releases the asking side's reference.
@@ -81,7 +81,7 @@ void runloop__request_discard(runloop_request *request) {
 /// By the answerer. The asking side's reference goes along.
 static void hand_to_asker(runloop_request *request) {
     runloop_port *asker = request->asker;
-    fork_lock_take(&asker->lock);
+    lock_take(&asker->lock);
     link_remove(&request->by_asker);
     bool is_over = !asker->source || request->is_cancelled;
     runloop_source *source = NULL;
@@ -90,7 +90,7 @@ static void hand_to_asker(runloop_request *request) {
         source = runloop__port_mark(asker);
         runloop__port_keep_memory(asker);
     }
-    fork_lock_give(&asker->lock);
+    lock_give(&asker->lock);
     if (is_over) {
         runloop__request_discard(request);
         return;
@@ -175,12 +175,12 @@ bool runloop_request_is_awaited(runloop_request *request) {
 /// With a reference. NULL if there is none any more.
 static runloop_request *take_unanswered(runloop_port *port) {
     runloop_request *request = NULL;
-    fork_lock_take(&port->lock);
+    lock_take(&port->lock);
     if (!link_is_alone(&port->unanswered)) {
         request = runloop__request_keep(LINK_OWNER(port->unanswered.next, runloop_request, to_receiver));
         link_remove(&request->to_receiver);
     }
-    fork_lock_give(&port->lock);
+    lock_give(&port->lock);
     return request;
 }
 

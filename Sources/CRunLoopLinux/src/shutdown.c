@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "catcher.h"
-#include "fork_lock.h"
+#include "lock.h"
 #include "object.h"
 #include "runloop_shutdown.h"
 #include "runloop_signal.h"
@@ -28,7 +28,7 @@ struct runloop_shutdown {
     int64_t limit_ns; ///< constant
     /// The signal that began it, or 0. Set once.
     _Atomic int32_t number;
-    fork_lock lock;
+    struct process_lock lock;
     /// What is to be performed, in order. lock
     struct work *first;
 };
@@ -82,11 +82,11 @@ static void start_limit(int number, int64_t limit_ns) {
 }
 
 static struct work *next_work(runloop_shutdown *shutdown) {
-    fork_lock_take(&shutdown->lock);
+    lock_take(&shutdown->lock);
     struct work *work = shutdown->first;
     if (work)
         shutdown->first = work->next;
-    fork_lock_give(&shutdown->lock);
+    lock_give(&shutdown->lock);
     return work;
 }
 
@@ -183,13 +183,13 @@ int runloop_shutdown_add_work(runloop_shutdown *shutdown, int32_t order, runloop
     if (!added)
         return -ENOMEM;
     *added = (struct work){.order = order, .perform = work, .discard = discard, .info = info};
-    fork_lock_take(&shutdown->lock);
+    lock_take(&shutdown->lock);
     struct work **place = &shutdown->first;
     while (*place && (*place)->order <= order)
         place = &(*place)->next;
     added->next = *place;
     *place = added;
-    fork_lock_give(&shutdown->lock);
+    lock_give(&shutdown->lock);
     return 0;
 }
 

@@ -285,7 +285,7 @@ void runloop__tree_end(struct tree *tree) {
             runloop__tree_remove_directory(tree, tree->root->directory);
         free_entry(tree, tree->root);
     }
-    // A forked child has no lock for it, and no use for the others.
+    // The others are those of a forked child's parent, which may have been changing the ring.
     if (tree->instance->generation == runloop_fork_generation())
         link_remove(&tree->in_instance);
     free(tree->absolute);

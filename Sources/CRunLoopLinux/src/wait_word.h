@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "fork_lock.h"
+#include "lock.h"
 
 // The kernel's numbers, of calls for one process: FUTEX_WAIT_BITSET takes an instant of CLOCK_MONOTONIC.
 enum { WAIT_WORD_WAIT = 128 | 9, WAIT_WORD_WAKE = 128 | 1 };

@@ -33,8 +33,8 @@ struct runloop_watch {
 
 //===-- reading ------------------------------------------------------------------------------------------------------===//
 
-/// HOLDS: lock. 0 disarms.
-static void set_timer(struct runloop_watch *watch, int64_t ns) {
+/// 0 disarms.
+HOLDS_LOCK static void set_timer(struct runloop_watch *watch, int64_t ns) {
     const struct itimerspec time = {.it_value = {ns / 1000000000, ns % 1000000000}};
     timerfd_settime(watch->timer, TFD_TIMER_ABSTIME, &time, NULL);
     watch->is_set = ns != 0;
@@ -45,8 +45,8 @@ static int64_t later(int64_t now, int64_t duration) {
     return __builtin_add_overflow(now, duration, &sum) ? RUNLOOP_NEVER - 1 : sum;
 }
 
-/// HOLDS: lock. Something concerns the watch: it is to be told at once, or when nothing more has been noticed for the settle time.
-static void notice(struct runloop_watch *watch, int64_t now, const struct runloop_watch *reader) {
+/// Something concerns the watch: it is to be told at once, or when nothing more has been noticed for the settle time.
+HOLDS_LOCK static void notice(struct runloop_watch *watch, int64_t now, const struct runloop_watch *reader) {
     int64_t longest;
     if (watch->latest_ns == RUNLOOP_NEVER)
         watch->latest_ns = __builtin_mul_overflow(watch->settle_ns, MOST_SETTLE_TIMES, &longest) ? RUNLOOP_NEVER - 1
@@ -59,8 +59,8 @@ static void notice(struct runloop_watch *watch, int64_t now, const struct runloo
     watch->due_ns = due;
 }
 
-/// HOLDS: lock. In each tree that it concerns.
-static void note(const struct runloop_watch *reader, const struct inotify_event *event, int64_t now) {
+/// In each tree that it concerns.
+HOLDS_LOCK static void note(const struct runloop_watch *reader, const struct inotify_event *event, int64_t now) {
     const struct link *trees = &reader->tree.instance->trees;
     for (struct link *link = trees->next; link != trees; link = link->next) {
         struct tree *tree = LINK_OWNER(link, struct tree, in_instance);
@@ -69,8 +69,7 @@ static void note(const struct runloop_watch *reader, const struct inotify_event 
     }
 }
 
-/// HOLDS: lock.
-static void read_notifications(const struct runloop_watch *reader) {
+HOLDS_LOCK static void read_notifications(const struct runloop_watch *reader) {
     _Alignas(struct inotify_event) char buffer[BUFFER_SIZE];
     for (int i = 0; i < MOST_READS; i++) {
         ssize_t length = read(reader->tree.inotify, buffer, sizeof buffer);
@@ -85,8 +84,8 @@ static void read_notifications(const struct runloop_watch *reader) {
     }
 }
 
-/// HOLDS: lock. Whether what has been noticed is to be told now.
-static bool is_due(struct runloop_watch *watch) {
+/// Whether what has been noticed is to be told now.
+HOLDS_LOCK static bool is_due(struct runloop_watch *watch) {
     if (watch->due_ns == RUNLOOP_NEVER || runloop_get_now_ns(NULL) < watch->due_ns)
         return false;
     watch->due_ns = watch->latest_ns = RUNLOOP_NEVER;
@@ -97,8 +96,8 @@ static bool is_due(struct runloop_watch *watch) {
 
 //===-- telling ------------------------------------------------------------------------------------------------------===//
 
-/// HOLDS: the instance's lock. Looks at what was noticed.
-static void collect(struct runloop_watch *watch, struct changes *changes) {
+/// Looks at what was noticed.
+HOLDS_LOCK static void collect(struct runloop_watch *watch, struct changes *changes) {
     *changes = watch->initial;
     watch->initial = (struct changes){0};
     watch->tree.changes = changes;
@@ -125,7 +124,7 @@ static void tell(struct runloop_watch *watch, const struct changes *changes) {
 static void ready(runloop_source *source, void *info) {
     struct runloop_watch *watch = info;
     struct instance *instance = watch->tree.instance;
-    int cancellation = runloop__instance_lock(instance);
+    steady_take(&instance->lock);
     struct changes changes = {0};
     // Another loop may have been faster, and ended it.
     if (runloop_source_is_valid(source)) {
@@ -133,7 +132,7 @@ static void ready(runloop_source *source, void *info) {
         if (is_due(watch))
             collect(watch, &changes);
     }
-    runloop__instance_unlock(instance, cancellation);
+    steady_give(&instance->lock);
     // The call may end the thread.
     pthread_cleanup_push(empty, &changes);
     tell(watch, &changes);
@@ -150,13 +149,12 @@ static void free_parts(struct runloop_watch *watch) {
         close(watch->set);
     if (watch->timer >= 0)
         close(watch->timer);
-    // A forked child neither has the lock nor ends its parent's watches.
-    int cancellation = is_inherited ? 0 : runloop__instance_lock(instance);
+    steady_take(&instance->lock);
+    // A forked child does not end its parent's watches.
     if (is_inherited || is_last)
         watch->tree.inotify = -1;
     runloop__tree_end(&watch->tree);
-    if (!is_inherited)
-        runloop__instance_unlock(instance, cancellation);
+    steady_give(&instance->lock);
     runloop__instance_release(instance);
     runloop__changes_empty(&watch->initial);
     free(watch);
@@ -181,7 +179,7 @@ static int open_set(struct runloop_watch *watch) {
 }
 
 /// What can't be watched below the root is told later. A negative errno value for anything else.
-static int look_first(struct runloop_watch *watch) {
+HOLDS_LOCK static int look_first(struct runloop_watch *watch) {
     struct tree *tree = &watch->tree;
     tree->changes = &watch->initial;
     tree->way_is_stale = true;
@@ -202,13 +200,13 @@ static int look_first(struct runloop_watch *watch) {
 
 static int begin(struct runloop_watch *watch, const runloop_watch_config *config) {
     struct instance *instance = watch->tree.instance;
-    int cancellation = runloop__instance_lock(instance);
+    steady_take(&instance->lock);
     int result = runloop__tree_begin(&watch->tree, instance, config);
     if (result == 0)
         result = open_set(watch);
     if (result == 0)
         result = look_first(watch);
-    runloop__instance_unlock(instance, cancellation);
+    steady_give(&instance->lock);
     const struct object_config object = {
         .context = config->context, .descriptor = watch->set, .ready = ready, .free = free_watch};
     return result < 0 ? result : runloop__object_begin(&watch->object, &object);

@@ -10,10 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/futex.h"
 #include "base/list.h"
 #include "base/lock.h"
 #include "runloop.h"
+#include "runloop_lock.h"
 #include "runloop_overlay.h"
 
 /// Thread-local variables at a fixed distance from the thread's pointer. glibc reserves space there for a library that is loaded by dlopen;
@@ -30,17 +30,10 @@
 /// Keeps a rare path out of its caller.
 #define COLD __attribute__((noinline, cold, unused))
 
-//===-- fatal errors and asserts (fatal.c) ---------------------------------------------------------------------------===//
+//===-- fatal errors (fatal.c) ---------------------------------------------------------------------------------------===//
 
 /// Writes the sentence to standard error and ends the program.
 _Noreturn void runloop__fatal(const char *sentence);
-
-// Checked in debug builds, which every C test and sanitizer run uses. `sentence` says what was done wrong.
-#ifdef RUNLOOP_DEBUG
-#define ASSERT(condition, sentence) ((condition) ? (void)0 : runloop__fatal("runloop: " sentence))
-#else
-#define ASSERT(condition, sentence) ((void)sizeof(condition))
-#endif
 
 //===-- the process and its forks (process.c) ------------------------------------------------------------------------===//
 
@@ -55,19 +48,6 @@ static inline uint32_t runloop__generation(void) {
 
 static inline bool is_initial_thread(void) {
     return syscall(SYS_gettid) == getpid();
-}
-
-/// A lock for the process's own tables. A forked child finds it free, whoever held it in the parent.
-struct process_lock {
-    _Atomic uint32_t word; ///< 0, or the generation that holds it, and two bits
-};
-enum { LOCK_IS_HELD = 1, LOCK_IS_AWAITED = 2 };
-
-/// False if a thread of the parent process held it at the fork, and may have left what it guards half changed.
-bool runloop__process_lock(struct process_lock *lock);
-static inline void process_unlock(struct process_lock *lock) {
-    if (atomic_exchange_explicit(&lock->word, 0, memory_order_release) & LOCK_IS_AWAITED)
-        futex_wake(&lock->word, 1);
 }
 
 // Sanitizers need to see each block and each freed item.

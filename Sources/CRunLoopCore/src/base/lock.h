@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/futex.h"
+#include "runloop_lock.h"
 
 enum { LOCK_FREE, LOCK_HELD, LOCK_AWAITED };
 enum { LOCK_SHARED, LOCK_BIASED, LOCK_REVOKING };
@@ -108,30 +108,15 @@ static inline bool lock_take_from_other_thread(struct lock *lock) {
 //===-- who holds a loop's lock, as clang -Wthread-safety checks it (make lint) --------------------------------------===//
 
 // One capability stands for the locks of all loops, and for the guards of items in no loop, since a thread never holds two of them.
-#if defined(__clang__)
-struct __attribute__((capability("loop's lock"))) runloop__lock_capability {
-    char unused;
-};
-extern struct runloop__lock_capability runloop__the_lock; // never defined
-#define TAKES_LOCK __attribute__((acquire_capability(runloop__the_lock)))
-#define TAKES_LOCK_IF(result) __attribute__((try_acquire_capability(result, runloop__the_lock)))
-#define GIVES_LOCK __attribute__((release_capability(runloop__the_lock)))
+extern struct process_lock runloop__the_lock; // never defined
+#define TAKES_LOCK TAKES(runloop__the_lock)
+#define TAKES_LOCK_IF(result) TAKES_IF(result, runloop__the_lock)
+#define GIVES_LOCK GIVES(runloop__the_lock)
 /// Called with the lock, and returns with it.
-#define HOLDS_LOCK __attribute__((requires_capability(runloop__the_lock)))
+#define HOLDS_LOCK HOLDS(runloop__the_lock)
 /// Calls user code, or takes the lock.
-#define WITHOUT_LOCK __attribute__((locks_excluded(runloop__the_lock)))
+#define WITHOUT_LOCK WITHOUT(runloop__the_lock)
 /// A field that only holders of the lock read and write.
-#define GUARDED __attribute__((guarded_by(runloop__the_lock)))
-/// The analysis can't follow the function, or nobody else knows its object yet, or any more.
-#define UNCHECKED __attribute__((no_thread_safety_analysis))
-#else
-#define TAKES_LOCK
-#define TAKES_LOCK_IF(result)
-#define GIVES_LOCK
-#define HOLDS_LOCK
-#define WITHOUT_LOCK
-#define GUARDED
-#define UNCHECKED
-#endif
+#define GUARDED GUARDED_BY(runloop__the_lock)
 
 #endif // RUNLOOP_LOCK_H

@@ -57,7 +57,7 @@ const char *runloop_mode_name(const char *name) {
         return NULL;
     memcpy(added->text, name, size);
 
-    runloop__process_lock(&names_lock);
+    process_lock(&names_lock);
     _Atomic(struct name *) *place = place_of(name);
     struct name *known = atomic_load_explicit(place, memory_order_relaxed);
     if (!known)

@@ -1,4 +1,4 @@
-// process.c — the process: which of its forks this one is, and locks that survive a fork.
+// process.c — the process: which of its forks this one is.
 //
 // A forked child must notice before it touches what it inherited, however it was forked: by fork, by _Fork, or by a bare clone. So
 // the generation lies in a page that the kernel fills with zeros in a child (MADV_WIPEONFORK). The first question in the child finds
@@ -56,21 +56,4 @@ static __attribute__((constructor)) void set_up(void) {
 
 uint32_t runloop_fork_generation(void) {
     return runloop__generation() - 1;
-}
-
-//===-- locks of the process -----------------------------------------------------------------------------------------===//
-
-bool runloop__process_lock(struct process_lock *lock) {
-    uint32_t held = runloop__generation() << 2 | LOCK_IS_HELD, word = 0;
-    while (
-        !atomic_compare_exchange_weak_explicit(&lock->word, &word, held, memory_order_acquire, memory_order_relaxed)) {
-        // A word of another generation was left behind by a thread that this process does not have.
-        if (word == 0 || word >> 2 != held >> 2)
-            continue;
-        held |= LOCK_IS_AWAITED; // perhaps others sleep, too
-        if ((word & LOCK_IS_AWAITED) || atomic_compare_exchange_strong(&lock->word, &word, word | LOCK_IS_AWAITED))
-            futex_wait(&lock->word, word | LOCK_IS_AWAITED);
-        word = 0;
-    }
-    return word == 0;
 }

@@ -54,8 +54,8 @@ static struct store {
                           {.chunks = {&stores[1].chunks, &stores[1].chunks}},
                           {.chunks = {&stores[2].chunks, &stores[2].chunks}}};
 
-static void lock_store(struct store *store) {
-    if (!runloop__process_lock(&store->lock)) {
+UNCHECKED static void lock_store(struct store *store) TAKES(store->lock) {
+    if (!process_lock(&store->lock)) {
         list_init(&store->chunks);
         store->empty = 0;
     }

@@ -19,7 +19,7 @@ static struct signal_page *pool; ///< linked by their first members
 enum { MEMBERS = 64 };
 
 UNCHECKED static struct signal_page *new_page(uint32_t level) {
-    runloop__process_lock(&pool_lock);
+    process_lock(&pool_lock);
     struct signal_page *page = pool;
     if (page)
         pool = page->members[0];
@@ -35,7 +35,7 @@ UNCHECKED static struct signal_page *new_page(uint32_t level) {
 }
 
 UNCHECKED static void free_page(struct signal_page *page) {
-    runloop__process_lock(&pool_lock);
+    process_lock(&pool_lock);
     page->members[0] = pool;
     pool = page;
     process_unlock(&pool_lock);

@@ -40,7 +40,7 @@ static void free_item(struct item *item) {
     static struct item *kept[KEPT];
     static uint32_t next;
     static struct process_lock lock;
-    runloop__process_lock(&lock);
+    process_lock(&lock);
     struct item *oldest = kept[next];
     kept[next] = item;
     next = (next + 1) % KEPT;

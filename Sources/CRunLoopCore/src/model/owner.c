@@ -16,7 +16,7 @@ static struct process_lock *guard_of(const owner_word *owner) {
 }
 
 runloop *runloop__reference_owner(owner_word *owner) {
-    runloop__process_lock(guard_of(owner));
+    process_lock(guard_of(owner));
     runloop *loop = runloop_retain(atomic_load(owner));
     process_unlock(guard_of(owner));
     return loop;
@@ -24,14 +24,14 @@ runloop *runloop__reference_owner(owner_word *owner) {
 
 void runloop__await_owner_readers(void) {
     for (size_t i = 0; i < sizeof guards / sizeof guards[0]; i++) {
-        runloop__process_lock(&guards[i].lock);
+        process_lock(&guards[i].lock);
         process_unlock(&guards[i].lock);
     }
 }
 
 UNCHECKED runloop *runloop__lock_other_owner(owner_word *owner) {
     for (;;) {
-        runloop__process_lock(guard_of(owner));
+        process_lock(guard_of(owner));
         runloop *loop = atomic_load(owner);
         if (!loop)
             return NULL;
@@ -60,7 +60,7 @@ int runloop__take_ownership(owner_word *owner, runloop *loop) {
     ASSERT_LOCKED(loop);
     if (atomic_load(owner) == loop)
         return 0;
-    runloop__process_lock(guard_of(owner));
+    process_lock(guard_of(owner));
     runloop *former = atomic_load(owner);
     if (!former)
         atomic_store_explicit(owner, loop, memory_order_release);

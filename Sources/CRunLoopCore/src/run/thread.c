@@ -45,7 +45,7 @@ int runloop_end_current(void) {
 
 /// The key is made when it is first needed: keys that others made before have their destructors called before ours in each pass.
 static int set_key(runloop *loop) {
-    runloop__process_lock(&key_lock);
+    process_lock(&key_lock);
     if (!has_key)
         has_key = pthread_key_create(&key, thread_ends) == 0;
     process_unlock(&key_lock);
@@ -56,7 +56,7 @@ runloop *runloop_main(void) {
     runloop *loop = atomic_load_explicit(&main_loop, memory_order_acquire);
     if (loop && !is_from_parent_process(loop))
         return loop;
-    runloop__process_lock(&main_lock);
+    process_lock(&main_lock);
     loop = atomic_load_explicit(&main_loop, memory_order_relaxed);
     if (!loop || is_from_parent_process(loop)) {
         // Its first reference stays here: the main loop is never freed, so no pointer to it can dangle.

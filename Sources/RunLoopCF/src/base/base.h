@@ -106,7 +106,7 @@ struct cf_entry {
 /// A table that only grows; all zeros at first.
 struct cf_table {
     struct cf_entry *_Atomic buckets[CF_TABLE_BUCKETS]; ///< atomic; written under the lock
-    struct lock lock;
+    struct process_lock lock;
 };
 
 /// Sets the text and the string of a new entry, under the table's lock. False when memory ran out.

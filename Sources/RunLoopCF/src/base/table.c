@@ -20,8 +20,8 @@ const struct cf_entry *cf__table_find(const struct cf_table *table, const char *
 }
 
 static const struct cf_entry *add(struct cf_table *table, const char *text, cf_make_entry make, CFStringRef string)
-    HOLDS_LOCK(table->lock) {
-    ASSERT_LOCKED(&table->lock);
+    HOLDS(table->lock) {
+    ASSERT_HOLDS(&table->lock);
     struct cf_entry *entry = malloc(sizeof *entry);
     if (!entry || !make(entry, text, string)) {
         free(entry);
@@ -38,10 +38,10 @@ const struct cf_entry *cf__table_find_or_make(struct cf_table *table, const char
     const struct cf_entry *entry = cf__table_find(table, text);
     if (entry)
         return entry;
-    lock_take(&table->lock);
+    process_lock(&table->lock);
     entry = cf__table_find(table, text);
     if (!entry)
         entry = add(table, text, make, string);
-    lock_give(&table->lock);
+    process_unlock(&table->lock);
     return entry;
 }

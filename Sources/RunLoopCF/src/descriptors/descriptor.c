@@ -13,7 +13,7 @@
 enum { BOTH = kCFFileDescriptorReadCallBack | kCFFileDescriptorWriteCallBack };
 
 /// Stands for the locks of all descriptors; never defined.
-extern struct lock descriptor_lock;
+extern struct process_lock descriptor_lock;
 
 /// The info of a source; the source frees it.
 struct link {
@@ -32,22 +32,22 @@ struct __CFFileDescriptor {
     CFFileDescriptorCallBack callout;
     CFFileDescriptorContext context;
     bool closes;
-    struct lock lock;                        ///< guards the fields below; never held while user code runs
-    int descriptor GUARDED(descriptor_lock); ///< -1 when invalid
-    CFOptionFlags enabled GUARDED(descriptor_lock);
-    struct membership *memberships GUARDED(descriptor_lock);
-    runloop_source *watch GUARDED(descriptor_lock); ///< for the enabled callbacks, in all memberships
-    bool is_always_ready GUARDED(descriptor_lock);
-    struct cf_callouts callouts GUARDED(descriptor_lock);
-    struct link *link GUARDED(descriptor_lock); ///< the info of the source, while the source lives
+    struct process_lock lock;                   ///< guards the fields below; never held while user code runs
+    int descriptor GUARDED_BY(descriptor_lock); ///< -1 when invalid
+    CFOptionFlags enabled GUARDED_BY(descriptor_lock);
+    struct membership *memberships GUARDED_BY(descriptor_lock);
+    runloop_source *watch GUARDED_BY(descriptor_lock); ///< for the enabled callbacks, in all memberships
+    bool is_always_ready GUARDED_BY(descriptor_lock);
+    struct cf_callouts callouts GUARDED_BY(descriptor_lock);
+    struct link *link GUARDED_BY(descriptor_lock); ///< the info of the source, while the source lives
 };
 
-UNCHECKED static void take(CFFileDescriptorRef f) TAKES_LOCK(descriptor_lock) {
-    lock_take(&f->lock);
+UNCHECKED static void take(CFFileDescriptorRef f) TAKES(descriptor_lock) {
+    process_lock(&f->lock);
 }
 
-UNCHECKED static void give(CFFileDescriptorRef f) GIVES_LOCK(descriptor_lock) {
-    lock_give(&f->lock);
+UNCHECKED static void give(CFFileDescriptorRef f) GIVES(descriptor_lock) {
+    process_unlock(&f->lock);
 }
 
 CFTypeID CFFileDescriptorGetTypeID(void) {
@@ -62,7 +62,7 @@ static void release_object(void *object) {
     CFRelease(object);
 }
 
-static runloop_source *make_watch(CFFileDescriptorRef f) HOLDS_LOCK(descriptor_lock) {
+static runloop_source *make_watch(CFFileDescriptorRef f) HOLDS(descriptor_lock) {
     struct runloop_descriptor_config config = {
         .context = {.info = f, .release = release_object}, .descriptor = f->descriptor, .ready = ready};
     if (f->enabled & kCFFileDescriptorReadCallBack)
@@ -79,7 +79,7 @@ static runloop_source *make_watch(CFFileDescriptorRef f) HOLDS_LOCK(descriptor_l
 static void try_again(CFTypeRef object, CFRunLoopRef loop, CFRunLoopMode mode);
 
 /// If there is no memory for that either, the source is tried again in each iteration.
-static void retry_later(CFFileDescriptorRef f, CFRunLoopRef loop, CFRunLoopMode mode) HOLDS_LOCK(descriptor_lock) {
+static void retry_later(CFFileDescriptorRef f, CFRunLoopRef loop, CFRunLoopMode mode) HOLDS(descriptor_lock) {
     if (cf__retry_later(cf__core_of_loop(loop), cf__mode_name(mode), f, try_again))
         return;
     CFRunLoopSourceSignal(f->link->source);
@@ -87,7 +87,7 @@ static void retry_later(CFFileDescriptorRef f, CFRunLoopRef loop, CFRunLoopMode 
 }
 
 /// As long as there are memberships there is a source: it lives until all of them have been cancelled.
-static void watch_in(CFFileDescriptorRef f, const struct membership *membership) HOLDS_LOCK(descriptor_lock) {
+static void watch_in(CFFileDescriptorRef f, const struct membership *membership) HOLDS(descriptor_lock) {
     int result = -ENOMEM;
     if (f->watch)
         result = runloop_add_source(cf__core_of_loop(membership->loop), f->watch, cf__mode_name(membership->mode));
@@ -101,8 +101,8 @@ static void watch_in(CFFileDescriptorRef f, const struct membership *membership)
 }
 
 /// Called when the set of enabled callbacks has changed. The caller releases the old watch after unlocking.
-static runloop_source *renew_watch(CFFileDescriptorRef f) HOLDS_LOCK(descriptor_lock) {
-    ASSERT_LOCKED(&f->lock);
+static runloop_source *renew_watch(CFFileDescriptorRef f) HOLDS(descriptor_lock) {
+    ASSERT_HOLDS(&f->lock);
     runloop_source *old = f->watch;
     f->watch = f->enabled && f->memberships && f->descriptor >= 0 ? make_watch(f) : NULL;
     // The old one is invalidated first, so that the loop never watches for both.
@@ -126,8 +126,8 @@ static void change_enabled(CFFileDescriptorRef f, CFOptionFlags set, CFOptionFla
 
 //===-- calling out --------------------------------------------------------------------------------------------------===//
 
-static void release_info(CFFileDescriptorRef f) WITHOUT_LOCK(descriptor_lock) {
-    ASSERT_NOT_LOCKED(&f->lock);
+static void release_info(CFFileDescriptorRef f) WITHOUT(descriptor_lock) {
+    ASSERT_WITHOUT(&f->lock);
     if (f->context.release)
         f->context.release(f->context.info);
 }
@@ -145,7 +145,7 @@ static void end_callout(CFFileDescriptorRef f) {
 }
 
 /// Calls back for those of `types` that are enabled, and disables them first.
-static void call_out(CFFileDescriptorRef f, runloop_source *watch, CFOptionFlags types) WITHOUT_LOCK(descriptor_lock) {
+static void call_out(CFFileDescriptorRef f, runloop_source *watch, CFOptionFlags types) WITHOUT(descriptor_lock) {
     CFRetain(f);
     take(f);
     runloop_source *old = NULL;
@@ -158,7 +158,7 @@ static void call_out(CFFileDescriptorRef f, runloop_source *watch, CFOptionFlags
     give(f);
     runloop_source_release(old);
     if (types) {
-        ASSERT_NOT_LOCKED(&f->lock);
+        ASSERT_WITHOUT(&f->lock);
         if (f->callout)
             f->callout(f, types, f->context.info);
         end_callout(f);
@@ -194,8 +194,8 @@ static void perform(void *info) {
 //===-- the source ---------------------------------------------------------------------------------------------------===//
 
 /// The old watch, if there is a new one.
-static runloop_source *join(CFFileDescriptorRef f, CFRunLoopRef loop, CFRunLoopMode mode) HOLDS_LOCK(descriptor_lock) {
-    ASSERT_LOCKED(&f->lock);
+static runloop_source *join(CFFileDescriptorRef f, CFRunLoopRef loop, CFRunLoopMode mode) HOLDS(descriptor_lock) {
+    ASSERT_HOLDS(&f->lock);
     struct membership *membership = f->memberships;
     while (membership && (membership->loop != loop || !CFEqual(membership->mode, mode)))
         membership = membership->next;
@@ -267,8 +267,8 @@ static void free_link(const void *info) {
 }
 
 /// The source, retained. NULL if nothing references it and no loop contains it: then it is about to be freed.
-static CFRunLoopSourceRef copy_source(CFFileDescriptorRef f) HOLDS_LOCK(descriptor_lock) {
-    ASSERT_LOCKED(&f->lock);
+static CFRunLoopSourceRef copy_source(CFFileDescriptorRef f) HOLDS(descriptor_lock) {
+    ASSERT_HOLDS(&f->lock);
     CFRunLoopSourceRef source = f->link ? f->link->source : NULL;
     if (!source || cf__retain_if_referenced(source))
         return source;
@@ -276,7 +276,7 @@ static CFRunLoopSourceRef copy_source(CFFileDescriptorRef f) HOLDS_LOCK(descript
 }
 
 static CFRunLoopSourceRef make_source(CFAllocatorRef allocator, CFFileDescriptorRef f, CFIndex order)
-    HOLDS_LOCK(descriptor_lock) {
+    HOLDS(descriptor_lock) {
     struct link *link = malloc(sizeof *link);
     if (!link)
         return NULL;

@@ -7,11 +7,11 @@
 
 #include <sys/socket.h>
 
-struct lock cf__sockets_lock;
+struct process_lock cf__sockets_lock;
 
-static CFSocketRef *table GUARDED(cf__sockets_lock); ///< by descriptor
-static int table_size GUARDED(cf__sockets_lock);
-static uint32_t last_serial GUARDED(cf__sockets_lock);
+static CFSocketRef *table GUARDED_BY(cf__sockets_lock); ///< by descriptor
+static int table_size GUARDED_BY(cf__sockets_lock);
+static uint32_t last_serial GUARDED_BY(cf__sockets_lock);
 
 CFTypeID CFSocketGetTypeID(void) {
     return CF_TYPE_SOCKET;
@@ -20,12 +20,12 @@ CFTypeID CFSocketGetTypeID(void) {
 //===-- the table ----------------------------------------------------------------------------------------------------===//
 
 CFSocketRef cf__socket_of_native(int native, uint32_t serial) {
-    ASSERT_LOCKED(&cf__sockets_lock);
+    ASSERT_HOLDS(&cf__sockets_lock);
     CFSocketRef s = native >= 0 && native < table_size ? table[native] : NULL;
     return s && (serial == 0 || s->serial == serial) ? s : NULL;
 }
 
-static bool reserve_entry(int native) HOLDS_LOCK(cf__sockets_lock) {
+static bool reserve_entry(int native) HOLDS(cf__sockets_lock) {
     if (native < table_size)
         return true;
     int size = native < table_size * 2 ? table_size * 2 : native + 64;
@@ -57,26 +57,26 @@ void cf__socket_forget(int native) {
 CFOptionFlags CFSocketGetSocketFlags(CFSocketRef s) {
     if (!CF_IS(s, CF_TYPE_SOCKET))
         return 0;
-    lock_take(&cf__sockets_lock);
+    process_lock(&cf__sockets_lock);
     CFOptionFlags flags = s->flags;
-    lock_give(&cf__sockets_lock);
+    process_unlock(&cf__sockets_lock);
     return flags;
 }
 
 void CFSocketSetSocketFlags(CFSocketRef s, CFOptionFlags flags) {
     if (!CF_IS(s, CF_TYPE_SOCKET))
         return;
-    lock_take(&cf__sockets_lock);
+    process_lock(&cf__sockets_lock);
     s->flags = flags & 0xff;
-    lock_give(&cf__sockets_lock);
+    process_unlock(&cf__sockets_lock);
 }
 
 CFSocketNativeHandle CFSocketGetNative(CFSocketRef s) {
     if (!CF_IS(s, CF_TYPE_SOCKET))
         return -1;
-    lock_take(&cf__sockets_lock);
+    process_lock(&cf__sockets_lock);
     int native = s->native;
-    lock_give(&cf__sockets_lock);
+    process_unlock(&cf__sockets_lock);
     return native;
 }
 
@@ -88,10 +88,10 @@ void CFSocketGetContext(CFSocketRef s, CFSocketContext *context) {
     if (!CF_IS(s, CF_TYPE_SOCKET) || !context)
         return;
     *context = s->context;
-    lock_take(&cf__sockets_lock);
+    process_lock(&cf__sockets_lock);
     if (s->callouts.context_is_released)
         context->info = NULL;
-    lock_give(&cf__sockets_lock);
+    process_unlock(&cf__sockets_lock);
 }
 
 //===-- addresses ----------------------------------------------------------------------------------------------------===//

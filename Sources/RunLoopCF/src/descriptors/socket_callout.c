@@ -23,8 +23,8 @@ static CFOptionFlags own_types(CFSocketRef s, CFOptionFlags types) {
     return input | (types & s->types & CF_SOCKET_OUTPUT);
 }
 
-static void enable(CFSocketRef s, CFOptionFlags types) HOLDS_LOCK(cf__sockets_lock) {
-    ASSERT_LOCKED(&cf__sockets_lock);
+static void enable(CFSocketRef s, CFOptionFlags types) HOLDS(cf__sockets_lock) {
+    ASSERT_HOLDS(&cf__sockets_lock);
     if (s->connect_was_told)
         types &= ~(CFOptionFlags)CF_SOCKET_CONNECT;
     if (s->native >= 0)
@@ -36,27 +36,27 @@ void CFSocketEnableCallBacks(CFSocketRef s, CFOptionFlags callBackTypes) {
     if (!CF_IS(s, CF_TYPE_SOCKET))
         return;
     CFOptionFlags types = own_types(s, callBackTypes);
-    lock_take(&cf__sockets_lock);
+    process_lock(&cf__sockets_lock);
     s->disabled &= ~types;
     enable(s, types);
-    lock_give(&cf__sockets_lock);
+    process_unlock(&cf__sockets_lock);
 }
 
 void CFSocketDisableCallBacks(CFSocketRef s, CFOptionFlags callBackTypes) {
     if (!CF_IS(s, CF_TYPE_SOCKET))
         return;
     CFOptionFlags types = own_types(s, callBackTypes);
-    lock_take(&cf__sockets_lock);
+    process_lock(&cf__sockets_lock);
     s->disabled |= types;
     s->enabled &= ~types;
     cf__socket_watch(s);
-    lock_give(&cf__sockets_lock);
+    process_unlock(&cf__sockets_lock);
 }
 
 void cf__socket_enable_again(CFSocketRef s, CFOptionFlags types) {
-    lock_take(&cf__sockets_lock);
+    process_lock(&cf__sockets_lock);
     enable(s, types & ~s->disabled);
-    lock_give(&cf__sockets_lock);
+    process_unlock(&cf__sockets_lock);
 }
 
 //===-- call-outs ----------------------------------------------------------------------------------------------------===//
@@ -65,7 +65,7 @@ static CFOptionFlags input_of(CFSocketRef s) {
     return s->types & CF_SOCKET_INPUT;
 }
 
-static bool is_enabled_again(CFSocketRef s, CFOptionFlags type) HOLDS_LOCK(cf__sockets_lock) {
+static bool is_enabled_again(CFSocketRef s, CFOptionFlags type) HOLDS(cf__sockets_lock) {
     if (type == CF_SOCKET_CONNECT || s->disabled & type)
         return false;
     CFOptionFlags flag = type == CF_SOCKET_INPUT ? input_of(s) : type;
@@ -74,7 +74,7 @@ static bool is_enabled_again(CFSocketRef s, CFOptionFlags type) HOLDS_LOCK(cf__s
 
 /// The descriptor, if a callback of this type is to be made. Otherwise -1.
 static int begin(CFSocketRef s, CFOptionFlags type) {
-    lock_take(&cf__sockets_lock);
+    process_lock(&cf__sockets_lock);
     int native = s->enabled & type ? s->native : -1;
     if (native >= 0) {
         bool takes = type == CF_SOCKET_INPUT && input_of(s) != kCFSocketReadCallBack;
@@ -82,13 +82,13 @@ static int begin(CFSocketRef s, CFOptionFlags type) {
             s->enabled &= ~type;
         cf__callouts_begin(&s->callouts);
     }
-    lock_give(&cf__sockets_lock);
+    process_unlock(&cf__sockets_lock);
     return native;
 }
 
 /// If the socket was invalidated during the call-out, the last call-out closes the descriptor and releases the context.
 static void end(CFSocketRef s, CFOptionFlags type, bool can_repeat) {
-    lock_take(&cf__sockets_lock);
+    process_lock(&cf__sockets_lock);
     if (!can_repeat)
         s->enabled &= ~type;
     else if (s->native >= 0 && is_enabled_again(s, type))
@@ -96,7 +96,7 @@ static void end(CFSocketRef s, CFOptionFlags type, bool can_repeat) {
     cf__socket_watch(s);
     int closing;
     bool releases = cf__callouts_end(&s->callouts, &closing);
-    lock_give(&cf__sockets_lock);
+    process_unlock(&cf__sockets_lock);
     if (closing >= 0)
         close(closing);
     if (releases && s->context.release)
@@ -104,8 +104,8 @@ static void end(CFSocketRef s, CFOptionFlags type, bool can_repeat) {
 }
 
 static void call(CFSocketRef s, CFSocketCallBackType type, CFDataRef address, const void *data)
-    WITHOUT_LOCK(cf__sockets_lock) {
-    ASSERT_NOT_LOCKED(&cf__sockets_lock);
+    WITHOUT(cf__sockets_lock) {
+    ASSERT_WITHOUT(&cf__sockets_lock);
     if (s->callout)
         s->callout(s, type, address, data, s->context.info);
 }
@@ -115,10 +115,10 @@ static void call(CFSocketRef s, CFSocketCallBackType type, CFDataRef address, co
 void CFSocketInvalidate(CFSocketRef s) {
     if (!CF_IS(s, CF_TYPE_SOCKET))
         return;
-    lock_take(&cf__sockets_lock);
+    process_lock(&cf__sockets_lock);
     int descriptor = s->native;
     if (descriptor < 0) {
-        lock_give(&cf__sockets_lock);
+        process_unlock(&cf__sockets_lock);
         return;
     }
     while (s->members)
@@ -131,7 +131,7 @@ void CFSocketInvalidate(CFSocketRef s) {
     bool closes = s->flags & kCFSocketCloseOnInvalidate;
     int closing;
     bool releases = cf__callouts_invalidate(&s->callouts, closes ? descriptor : -1, &closing);
-    lock_give(&cf__sockets_lock);
+    process_unlock(&cf__sockets_lock);
     CFRunLoopSourceInvalidate(source);
     if (closing >= 0)
         close(closing);
@@ -154,18 +154,18 @@ static bool tried_to_connect(CFSocketRef s, int native, SInt32 error) {
 static bool tell_connect(CFSocketRef s, int native) {
     int error = 0;
     socklen_t size = sizeof error;
-    lock_take(&cf__sockets_lock);
+    process_lock(&cf__sockets_lock);
     bool leaves_errors = s->flags & kCFSocketLeaveErrors;
-    lock_give(&cf__sockets_lock);
+    process_unlock(&cf__sockets_lock);
     if (!leaves_errors && getsockopt(native, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
         error = 0;
     if (!leaves_errors && !tried_to_connect(s, native, error))
         return true;
-    lock_take(&cf__sockets_lock);
+    process_lock(&cf__sockets_lock);
     s->connect_was_told = true;
     if (error && !is_enabled_again(s, CF_SOCKET_WRITE))
         s->enabled &= ~(CFOptionFlags)CF_SOCKET_WRITE;
-    lock_give(&cf__sockets_lock);
+    process_unlock(&cf__sockets_lock);
     SInt32 code = error;
     call(s, kCFSocketConnectCallBack, NULL, error ? &code : NULL);
     return error == 0;

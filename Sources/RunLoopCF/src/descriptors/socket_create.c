@@ -41,18 +41,18 @@ UNCHECKED static CFSocketRef make(int native, CFOptionFlags types, CFSocketCallB
 }
 
 /// The socket of the descriptor, retained.
-static CFSocketRef copy_known(int native) HOLDS_LOCK(cf__sockets_lock) {
+static CFSocketRef copy_known(int native) HOLDS(cf__sockets_lock) {
     CFSocketRef s = cf__socket_of_native(native, 0);
     return s ? (CFSocketRef)(uintptr_t)CFRetain(s) : NULL;
 }
 
 /// Enters a new socket, unless another thread was faster, or memory ran out.
 static CFSocketRef enter(CFSocketRef s) {
-    lock_take(&cf__sockets_lock);
+    process_lock(&cf__sockets_lock);
     CFSocketRef known = copy_known(s->native);
     if (!known && cf__socket_enter(s))
         known = s;
-    lock_give(&cf__sockets_lock);
+    process_unlock(&cf__sockets_lock);
     if (known != s) {
         if (s->context.release)
             s->context.release(s->context.info);
@@ -64,9 +64,9 @@ static CFSocketRef enter(CFSocketRef s) {
 CFSocketRef CFSocketCreateWithNative(CFAllocatorRef allocator, CFSocketNativeHandle sock, CFOptionFlags callBackTypes,
                                      CFSocketCallBack callout, const CFSocketContext *context) {
     (void)allocator;
-    lock_take(&cf__sockets_lock);
+    process_lock(&cf__sockets_lock);
     CFSocketRef s = copy_known(sock);
-    lock_give(&cf__sockets_lock);
+    process_unlock(&cf__sockets_lock);
     if (s)
         return s;
     int flags = fcntl(sock, F_GETFL);
@@ -129,23 +129,23 @@ CFSocketRef CFSocketCreateConnectedToSocketSignature(CFAllocatorRef allocator, c
 /// An addition and an invalidation may meet: whichever of `schedule` and `cancel` is last finds the source invalid or the member.
 static void schedule(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
     CFSocketRef s = info;
-    lock_take(&cf__sockets_lock);
+    process_lock(&cf__sockets_lock);
     if (s->native >= 0 && s->source && CFRunLoopSourceIsValid(s->source))
         cf__socket_join(s, cf__core_of_loop(loop), cf__mode_name(mode), cf__order(CFRunLoopSourceGetOrder(s->source)));
-    lock_give(&cf__sockets_lock);
+    process_unlock(&cf__sockets_lock);
 }
 
 static void cancel(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
-    lock_take(&cf__sockets_lock);
+    process_lock(&cf__sockets_lock);
     cf__socket_leave(info, cf__core_of_loop(loop), cf__mode_name(mode));
-    lock_give(&cf__sockets_lock);
+    process_unlock(&cf__sockets_lock);
 }
 
 static void perform(void *info) {
     CFSocketRef s = info;
-    lock_take(&cf__sockets_lock);
+    process_lock(&cf__sockets_lock);
     bool is_ready = s->is_always_ready;
-    lock_give(&cf__sockets_lock);
+    process_unlock(&cf__sockets_lock);
     if (is_ready) {
         s->serve(s, EPOLLIN | EPOLLOUT);
         return;
@@ -173,13 +173,13 @@ CFRunLoopSourceRef CFSocketCreateRunLoopSource(CFAllocatorRef allocator, CFSocke
     context.cancel = cancel;
     context.perform = perform;
     CFRunLoopSourceRef old = NULL, source = NULL;
-    lock_take(&cf__sockets_lock);
+    process_lock(&cf__sockets_lock);
     if (s->native >= 0 && (!s->source || !CFRunLoopSourceIsValid(s->source))) {
         old = s->source;
         s->source = CFRunLoopSourceCreate(allocator, order, &context);
     }
     source = s->source ? (CFRunLoopSourceRef)(uintptr_t)CFRetain(s->source) : NULL;
-    lock_give(&cf__sockets_lock);
+    process_unlock(&cf__sockets_lock);
     CFRelease(old);
     return source;
 }

@@ -15,24 +15,24 @@
 
 /// What has no guard is constant.
 struct cf_socket_set {
-    struct cf_socket_set *next GUARDED(cf__sockets_lock);
+    struct cf_socket_set *next GUARDED_BY(cf__sockets_lock);
     runloop *loop;       ///< lives at least as long as there are members
     const char *mode;    ///< from the table of modes: equal names, equal pointers
     uint32_t generation; ///< of the process; another one shares the descriptor and leaves it alone
     int poller;
-    runloop_source *watch;                                                   ///< owns the set
-    int count GUARDED(cf__sockets_lock), capacity GUARDED(cf__sockets_lock); ///< of members, and of events
-    struct epoll_event *events GUARDED(cf__sockets_lock);
-    struct cf_socket_member *first GUARDED(cf__sockets_lock),
-        *last GUARDED(cf__sockets_lock); ///< the queue of ready members, by order and then as reported
+    runloop_source *watch;                                                         ///< owns the set
+    int count GUARDED_BY(cf__sockets_lock), capacity GUARDED_BY(cf__sockets_lock); ///< of members, and of events
+    struct epoll_event *events GUARDED_BY(cf__sockets_lock);
+    struct cf_socket_member *first GUARDED_BY(cf__sockets_lock),
+        *last GUARDED_BY(cf__sockets_lock); ///< the queue of ready members, by order and then as reported
 };
 
-static struct cf_socket_set *sets GUARDED(cf__sockets_lock);
+static struct cf_socket_set *sets GUARDED_BY(cf__sockets_lock);
 
 //===-- the queue ----------------------------------------------------------------------------------------------------===//
 
-static void enqueue(struct cf_socket_member *member) HOLDS_LOCK(cf__sockets_lock) {
-    ASSERT_LOCKED(&cf__sockets_lock);
+static void enqueue(struct cf_socket_member *member) HOLDS(cf__sockets_lock) {
+    ASSERT_HOLDS(&cf__sockets_lock);
     if (member->is_queued)
         return;
     struct cf_socket_set *set = member->set;
@@ -47,8 +47,8 @@ static void enqueue(struct cf_socket_member *member) HOLDS_LOCK(cf__sockets_lock
 }
 
 /// Returns what was reported.
-static uint32_t dequeue(struct cf_socket_member *member) HOLDS_LOCK(cf__sockets_lock) {
-    ASSERT_LOCKED(&cf__sockets_lock);
+static uint32_t dequeue(struct cf_socket_member *member) HOLDS(cf__sockets_lock) {
+    ASSERT_HOLDS(&cf__sockets_lock);
     struct cf_socket_set *set = member->set;
     uint32_t reported = member->reported;
     if (member->is_queued) {
@@ -62,20 +62,20 @@ static uint32_t dequeue(struct cf_socket_member *member) HOLDS_LOCK(cf__sockets_
 
 //===-- watching -----------------------------------------------------------------------------------------------------===//
 
-static uint32_t wanted_of(CFSocketRef s) HOLDS_LOCK(cf__sockets_lock) {
+static uint32_t wanted_of(CFSocketRef s) HOLDS(cf__sockets_lock) {
     uint32_t wanted = s->enabled & CF_SOCKET_INPUT ? EPOLLIN : 0;
     return s->enabled & CF_SOCKET_OUTPUT ? wanted | EPOLLOUT : wanted;
 }
 
 /// For a regular file the source is signalled instead, again and again.
-static void signal_source(CFSocketRef s) HOLDS_LOCK(cf__sockets_lock) {
+static void signal_source(CFSocketRef s) HOLDS(cf__sockets_lock) {
     CFRunLoopSourceSignal(s->source);
     for (struct cf_socket_member *member = s->members; member; member = member->next)
         runloop_wake_up(member->set->loop);
 }
 
 /// If there is no memory for that either, the source is tried again in each iteration.
-static void retry_later(CFSocketRef s, runloop *loop, const char *mode) HOLDS_LOCK(cf__sockets_lock) {
+static void retry_later(CFSocketRef s, runloop *loop, const char *mode) HOLDS(cf__sockets_lock) {
     if (cf__retry_later(loop, mode, s, cf__socket_try_again))
         return;
     CFRunLoopSourceSignal(s->source);
@@ -83,8 +83,8 @@ static void retry_later(CFSocketRef s, runloop *loop, const char *mode) HOLDS_LO
 }
 
 /// Errors and hang-ups are reported for whatever is watched, so a socket of which nothing is wanted must leave the descriptor.
-static void watch_in(struct cf_socket_member *member, uint32_t wanted) HOLDS_LOCK(cf__sockets_lock) {
-    ASSERT_LOCKED(&cf__sockets_lock);
+static void watch_in(struct cf_socket_member *member, uint32_t wanted) HOLDS(cf__sockets_lock) {
+    ASSERT_HOLDS(&cf__sockets_lock);
     CFSocketRef s = member->socket;
     const struct cf_socket_set *set = member->set;
     if (member->watched == wanted || set->generation != runloop_fork_generation())
@@ -122,8 +122,8 @@ UNCHECKED static void free_set(void *info) {
     free(set);
 }
 
-static struct cf_socket_set *make_set(runloop *loop, const char *mode) HOLDS_LOCK(cf__sockets_lock) {
-    ASSERT_LOCKED(&cf__sockets_lock);
+static struct cf_socket_set *make_set(runloop *loop, const char *mode) HOLDS(cf__sockets_lock) {
+    ASSERT_HOLDS(&cf__sockets_lock);
     struct cf_socket_set *set = calloc(1, sizeof *set);
     if (!set)
         return NULL;
@@ -148,8 +148,8 @@ static struct cf_socket_set *make_set(runloop *loop, const char *mode) HOLDS_LOC
     return set;
 }
 
-static void end_set(struct cf_socket_set *set) HOLDS_LOCK(cf__sockets_lock) {
-    ASSERT_LOCKED(&cf__sockets_lock);
+static void end_set(struct cf_socket_set *set) HOLDS(cf__sockets_lock) {
+    ASSERT_HOLDS(&cf__sockets_lock);
     struct cf_socket_set **link = &sets;
     while (*link != set)
         link = &(*link)->next;
@@ -158,7 +158,7 @@ static void end_set(struct cf_socket_set *set) HOLDS_LOCK(cf__sockets_lock) {
     runloop_source_release(set->watch);
 }
 
-static struct cf_socket_set *find_set(runloop *loop, const char *mode) HOLDS_LOCK(cf__sockets_lock) {
+static struct cf_socket_set *find_set(runloop *loop, const char *mode) HOLDS(cf__sockets_lock) {
     struct cf_socket_set *set = sets;
     while (set && (set->loop != loop || set->mode != mode || set->generation != runloop_fork_generation()))
         set = set->next;
@@ -166,7 +166,7 @@ static struct cf_socket_set *find_set(runloop *loop, const char *mode) HOLDS_LOC
 }
 
 /// Space for the events of one more member, so that one question to the kernel is answered for all of them.
-static bool reserve(struct cf_socket_set *set) HOLDS_LOCK(cf__sockets_lock) {
+static bool reserve(struct cf_socket_set *set) HOLDS(cf__sockets_lock) {
     if (set->count < set->capacity)
         return true;
     int capacity = set->capacity * 2 + 4;
@@ -180,7 +180,7 @@ static bool reserve(struct cf_socket_set *set) HOLDS_LOCK(cf__sockets_lock) {
 
 //===-- members ------------------------------------------------------------------------------------------------------===//
 
-static struct cf_socket_member *member_of(CFSocketRef s, const struct cf_socket_set *set) HOLDS_LOCK(cf__sockets_lock) {
+static struct cf_socket_member *member_of(CFSocketRef s, const struct cf_socket_set *set) HOLDS(cf__sockets_lock) {
     struct cf_socket_member *member = s ? s->members : NULL;
     while (member && member->set != set)
         member = member->next;
@@ -231,17 +231,17 @@ void cf__socket_leave(CFSocketRef s, runloop *loop, const char *mode) {
 /// A removal that has not ended the membership yet waits for the lock, and finds the member.
 void cf__socket_try_again(CFTypeRef object, CFRunLoopRef loop, CFRunLoopMode mode) {
     CFSocketRef s = (CFSocketRef)(uintptr_t)object;
-    lock_take(&cf__sockets_lock);
+    process_lock(&cf__sockets_lock);
     if (s->native >= 0 && s->source && CFRunLoopContainsSource(loop, s->source, mode))
         cf__socket_join(s, cf__core_of_loop(loop), cf__mode_name(mode), cf__order(CFRunLoopSourceGetOrder(s->source)));
-    lock_give(&cf__sockets_lock);
+    process_unlock(&cf__sockets_lock);
 }
 
 //===-- the pass -----------------------------------------------------------------------------------------------------===//
 
 /// If a descriptor was closed without invalidating its socket, and a duplicate of it is open, the kernel goes on reporting it, and
 /// it can't be removed any more. All others move to a new set.
-static void replace_set(struct cf_socket_set *set) HOLDS_LOCK(cf__sockets_lock) {
+static void replace_set(struct cf_socket_set *set) HOLDS(cf__sockets_lock) {
     struct cf_socket_set *new = make_set(set->loop, set->mode);
     if (!new)
         return;
@@ -266,7 +266,7 @@ static void replace_set(struct cf_socket_set *set) HOLDS_LOCK(cf__sockets_lock) 
 
 /// Puts all sockets that are ready into the queue. One of which nothing is wanted at the moment, since its callback runs, is no
 /// longer watched until that changes.
-static void ask(struct cf_socket_set *set) HOLDS_LOCK(cf__sockets_lock) {
+static void ask(struct cf_socket_set *set) HOLDS(cf__sockets_lock) {
     bool has_stale = false;
     int count = set->count > 0 ? epoll_wait(set->poller, set->events, set->capacity, 0) : 0;
     for (int i = 0; i < count; i++) {
@@ -291,16 +291,16 @@ static void ask(struct cf_socket_set *set) HOLDS_LOCK(cf__sockets_lock) {
 static void dispatch(runloop_source *core, runloop_readiness events, void *info) {
     (void)core, (void)events;
     struct cf_socket_set *set = info;
-    lock_take(&cf__sockets_lock);
+    process_lock(&cf__sockets_lock);
     ask(set);
     while (set->first) {
         struct cf_socket_member *member = set->first;
         CFSocketRef s = (CFSocketRef)(uintptr_t)CFRetain(member->socket);
         uint32_t reported = dequeue(member);
-        lock_give(&cf__sockets_lock);
+        process_unlock(&cf__sockets_lock);
         s->serve(s, reported);
         CFRelease(s);
-        lock_take(&cf__sockets_lock);
+        process_lock(&cf__sockets_lock);
     }
-    lock_give(&cf__sockets_lock);
+    process_unlock(&cf__sockets_lock);
 }

@@ -9,12 +9,12 @@
 #include <pthread.h>
 
 /// Guards the table of loops.
-static struct lock table_lock;
+static struct process_lock table_lock;
 
 struct __CFRunLoop {
     struct cf_object object;
     runloop *core; ///< constant; one reference
-    struct __CFRunLoop *next GUARDED(table_lock);
+    struct __CFRunLoop *next GUARDED_BY(table_lock);
     bool has_thread; ///< constant, set before others find it: the thread owns a reference until it ends
     _Atomic bool thread_ended;
 };
@@ -28,7 +28,7 @@ enum { BUCKETS = 64 };
 #define FAST_TLS
 #endif
 
-static struct __CFRunLoop *buckets[BUCKETS] GUARDED(table_lock);
+static struct __CFRunLoop *buckets[BUCKETS] GUARDED_BY(table_lock);
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t ended_key;
 static _Thread_local FAST_TLS CFRunLoopRef current;
@@ -40,7 +40,7 @@ CFTypeID CFRunLoopGetTypeID(void) {
 
 //===-- life ---------------------------------------------------------------------------------------------------------===//
 
-static struct __CFRunLoop **bucket_of(const runloop *core) HOLDS_LOCK(table_lock) {
+static struct __CFRunLoop **bucket_of(const runloop *core) HOLDS(table_lock) {
     return &buckets[((uintptr_t)core >> 6) % BUCKETS];
 }
 
@@ -48,12 +48,12 @@ static void finalize(CFTypeRef object) {
     struct __CFRunLoop *loop = (struct __CFRunLoop *)(uintptr_t)object;
     if (loop->has_thread && !atomic_load(&loop->thread_ended))
         cf__misuse("CFRelease", "a run loop was released more often than retained while its thread lives.");
-    lock_take(&table_lock);
+    process_lock(&table_lock);
     struct __CFRunLoop **link = bucket_of(loop->core);
     while (*link != loop)
         link = &(*link)->next;
     *link = loop->next;
-    lock_give(&table_lock);
+    process_unlock(&table_lock);
     runloop_release(loop->core);
     free(loop);
 }
@@ -89,8 +89,8 @@ static void set_up(void) {
     pthread_key_create(&ended_key, release_object);
 }
 
-static struct __CFRunLoop *make(runloop *core) HOLDS_LOCK(table_lock) {
-    ASSERT_LOCKED(&table_lock);
+static struct __CFRunLoop *make(runloop *core) HOLDS(table_lock) {
+    ASSERT_HOLDS(&table_lock);
     struct __CFRunLoop *loop = cf__new(&class, sizeof *loop);
     if (!loop)
         return NULL;
@@ -106,13 +106,13 @@ static struct __CFRunLoop *make(runloop *core) HOLDS_LOCK(table_lock) {
 
 CFRunLoopRef cf__copy_loop(runloop *core) {
     pthread_once(&once, set_up);
-    lock_take(&table_lock);
+    process_lock(&table_lock);
     struct __CFRunLoop *loop = *bucket_of(core);
     while (loop && (loop->core != core || !cf__retain_if_referenced(loop)))
         loop = loop->next;
     if (!loop)
         loop = make(core);
-    lock_give(&table_lock);
+    process_unlock(&table_lock);
     return loop;
 }
 

@@ -7,13 +7,13 @@
 #include "loop/loop.h"
 
 /// Stands for the locks of all sources; never defined.
-extern struct lock source_lock;
+extern struct process_lock source_lock;
 
 struct __CFRunLoopSource {
     struct cf_item item;
     _Atomic(runloop_source *) core; ///< changes only in version 1, under lock; one reference, as in all items
-    struct lock lock;
-    bool was_invalidated GUARDED(source_lock);
+    struct process_lock lock;
+    bool was_invalidated GUARDED_BY(source_lock);
     _Atomic bool is_signalled; ///< version 1, whose signal calls nothing, unlike the core's (R72)
     CFIndex order;
     union {
@@ -22,12 +22,12 @@ struct __CFRunLoopSource {
     } context; ///< the first seven fields are the same in both
 };
 
-UNCHECKED static void take(CFRunLoopSourceRef source) TAKES_LOCK(source_lock) {
-    lock_take(&source->lock);
+UNCHECKED static void take(CFRunLoopSourceRef source) TAKES(source_lock) {
+    process_lock(&source->lock);
 }
 
-UNCHECKED static void give(CFRunLoopSourceRef source) GIVES_LOCK(source_lock) {
-    lock_give(&source->lock);
+UNCHECKED static void give(CFRunLoopSourceRef source) GIVES(source_lock) {
+    process_unlock(&source->lock);
 }
 
 CFTypeID CFRunLoopSourceGetTypeID(void) {
@@ -103,8 +103,7 @@ static void ready(runloop_source *core, runloop_readiness events, void *object) 
 
 typedef void (*loop_callback)(void *info, CFRunLoopRef rl, CFRunLoopMode mode);
 
-static void call_with_loop(loop_callback callback, runloop *core, const char *mode, void *info)
-    WITHOUT_LOCK(source_lock) {
+static void call_with_loop(loop_callback callback, runloop *core, const char *mode, void *info) WITHOUT(source_lock) {
     CFRunLoopRef loop = cf__copy_loop(core);
     CFStringRef name = cf__mode_string(mode);
     if (loop && name)
@@ -217,7 +216,7 @@ static runloop_source *copy_core(CFRunLoopSourceRef source) {
 }
 
 /// Calls `getPort`, as each addition does, and replaces the core source if the descriptor has changed.
-static void refresh_port(CFRunLoopSourceRef source) WITHOUT_LOCK(source_lock) {
+static void refresh_port(CFRunLoopSourceRef source) WITHOUT(source_lock) {
     const CFRunLoopSourceContext1 *context = &source->context.v1;
     int port = context->getPort ? context->getPort(context->info) : -1;
     runloop_source *old = NULL;

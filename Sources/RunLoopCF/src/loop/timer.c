@@ -6,11 +6,11 @@
 #include "loop/loop.h"
 
 /// Stands for the locks of all timers; never defined.
-extern struct lock timer_lock;
+extern struct process_lock timer_lock;
 
 /// Timers that were given a date in the past: only they know which date the getter of their mode returns. Taken after a timer's own lock.
-static struct lock past_lock;
-static struct __CFRunLoopTimer *past_timers GUARDED(past_lock);
+static struct process_lock past_lock;
+static struct __CFRunLoopTimer *past_timers GUARDED_BY(past_lock);
 static _Thread_local char this_thread;
 
 struct __CFRunLoopTimer {
@@ -20,24 +20,24 @@ struct __CFRunLoopTimer {
     CFRunLoopTimerContext context;
     CFTimeInterval interval;
     CFIndex order;
-    struct lock lock; ///< is held while the dates are passed to the core
+    struct process_lock lock; ///< is held while the dates are passed to the core
     // Written under past_lock, too, so that its holder may read the dates of all timers.
-    CFAbsoluteTime given GUARDED(timer_lock); ///< the date as it was set
-    int64_t set_ns GUARDED(timer_lock);       ///< the instant to which the core timer was set
+    CFAbsoluteTime given GUARDED_BY(timer_lock); ///< the date as it was set
+    int64_t set_ns GUARDED_BY(timer_lock);       ///< the instant to which the core timer was set
     /// The date of that instant: `given`, or the time of the call if `given` was past then.
-    CFAbsoluteTime set_date GUARDED(timer_lock);
+    CFAbsoluteTime set_date GUARDED_BY(timer_lock);
     /// In the list of timers whose date was past.
-    struct __CFRunLoopTimer *next_past GUARDED(past_lock), **link_past GUARDED(past_lock);
+    struct __CFRunLoopTimer *next_past GUARDED_BY(past_lock), **link_past GUARDED_BY(past_lock);
     _Atomic(const void *) bracket; ///< the thread whose callback is between a `retain` and a `release` of the info
     _Atomic bool info_is_released;
 };
 
-UNCHECKED static void take(CFRunLoopTimerRef timer) TAKES_LOCK(timer_lock) {
-    lock_take(&timer->lock);
+UNCHECKED static void take(CFRunLoopTimerRef timer) TAKES(timer_lock) {
+    process_lock(&timer->lock);
 }
 
-UNCHECKED static void give(CFRunLoopTimerRef timer) GIVES_LOCK(timer_lock) {
-    lock_give(&timer->lock);
+UNCHECKED static void give(CFRunLoopTimerRef timer) GIVES(timer_lock) {
+    process_unlock(&timer->lock);
 }
 
 CFTypeID CFRunLoopTimerGetTypeID(void) {
@@ -46,8 +46,8 @@ CFTypeID CFRunLoopTimerGetTypeID(void) {
 
 //===-- life ---------------------------------------------------------------------------------------------------------===//
 
-static void remove_from_past(struct __CFRunLoopTimer *timer) HOLDS_LOCK(past_lock) {
-    ASSERT_LOCKED(&past_lock);
+static void remove_from_past(struct __CFRunLoopTimer *timer) HOLDS(past_lock) {
+    ASSERT_HOLDS(&past_lock);
     if (!timer->link_past)
         return;
     *timer->link_past = timer->next_past;
@@ -56,8 +56,8 @@ static void remove_from_past(struct __CFRunLoopTimer *timer) HOLDS_LOCK(past_loc
     timer->link_past = NULL;
 }
 
-static void add_to_past(struct __CFRunLoopTimer *timer) HOLDS_LOCK(past_lock) {
-    ASSERT_LOCKED(&past_lock);
+static void add_to_past(struct __CFRunLoopTimer *timer) HOLDS(past_lock) {
+    ASSERT_HOLDS(&past_lock);
     ASSERT(!timer->link_past, "A timer is in the list of past ones already.");
     timer->next_past = past_timers;
     timer->link_past = &past_timers;
@@ -69,9 +69,9 @@ static void add_to_past(struct __CFRunLoopTimer *timer) HOLDS_LOCK(past_lock) {
 static void release_owner(struct __CFRunLoopTimer *timer) {
     if (!cf__item_release(&timer->item))
         return;
-    lock_take(&past_lock);
+    process_lock(&past_lock);
     remove_from_past(timer);
-    lock_give(&past_lock);
+    process_unlock(&past_lock);
     free(timer);
 }
 
@@ -126,20 +126,20 @@ static char *describe_info(void *object) {
     return cf__copy_info_description(timer->context.copyDescription, timer->context.info);
 }
 
-static void assign_date(struct __CFRunLoopTimer *timer, CFAbsoluteTime date) HOLDS_LOCK(timer_lock) {
-    ASSERT_LOCKED(&timer->lock);
+static void assign_date(struct __CFRunLoopTimer *timer, CFAbsoluteTime date) HOLDS(timer_lock) {
+    ASSERT_HOLDS(&timer->lock);
     CFAbsoluteTime given = date <= CF_GREATEST_DATE ? date : CF_GREATEST_DATE; // NaN too
     int64_t due_ns = cf__instant_of_date(given), now_ns = runloop_now_ns();
     bool is_past = due_ns <= now_ns;
     // The lock is needed for a future date, too: other timers change the links of this one.
-    lock_take(&past_lock);
+    process_lock(&past_lock);
     remove_from_past(timer);
     timer->given = given;
     timer->set_ns = is_past ? now_ns : due_ns;
     timer->set_date = is_past ? cf__date_of_instant(now_ns) : given;
     if (is_past)
         add_to_past(timer);
-    lock_give(&past_lock);
+    process_unlock(&past_lock);
 }
 
 CFRunLoopTimerRef CFRunLoopTimerCreate(CFAllocatorRef allocator, CFAbsoluteTime fireDate, CFTimeInterval interval,
@@ -235,12 +235,12 @@ void CFRunLoopTimerSetNextFireDate(CFRunLoopTimerRef timer, CFAbsoluteTime fireD
 /// The date of an instant at which a timer is due: the date that this timer was given. Reads the dates of timers whose locks it does not have.
 UNCHECKED static CFAbsoluteTime date_of_instant(int64_t instant_ns) {
     CFAbsoluteTime date = cf__date_of_instant(instant_ns);
-    lock_take(&past_lock);
+    process_lock(&past_lock);
     for (const struct __CFRunLoopTimer *timer = past_timers; timer; timer = timer->next_past) {
         if (timer->set_ns == instant_ns)
             date = timer->given;
     }
-    lock_give(&past_lock);
+    process_unlock(&past_lock);
     return date;
 }
 
