@@ -54,13 +54,16 @@ static inline int send_text(runloop_port *port, const char *text) {
 /// How a request was answered: one of the two is called, once.
 struct answer {
     _Atomic int replies, discards;
+    int rank; ///< among the replies on this thread
     int result;
     size_t length;
     char text[64];
 };
 
 static inline void note_reply(const runloop_reply *reply, void *info) {
+    static _Thread_local int rank;
     struct answer *answer = info;
+    answer->rank = ++rank;
     answer->result = reply->result;
     answer->length = reply->length;
     snprintf(answer->text, sizeof answer->text, "%.*s", (int)reply->length,

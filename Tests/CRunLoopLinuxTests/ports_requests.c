@@ -187,6 +187,7 @@ TEST("deadlines answer in order, not before, and a reply prevents them") {
     EXPECT(runloop_now_ns() >= now + 700 * MS);
     EXPECT_ANSWER(early, -ETIMEDOUT);
     EXPECT_ANSWER(late, -ETIMEDOUT);
+    EXPECT(past.rank < early.rank && early.rank < late.rank);
     EXPECT_ANSWER(replied, 0);
     EXPECT_EQ(never.replies, 0);
     EXPECT_EQ(runloop_port_add(port, MODE), 0);

@@ -257,7 +257,7 @@ static size_t or_default(size_t limit, size_t number) {
     return limit ? limit : number;
 }
 
-static runloop_channel *make(const runloop_channel_config *config) {
+UNCHECKED static runloop_channel *make(const runloop_channel_config *config) {
     runloop_channel *channel = calloc(1, sizeof *channel);
     if (!channel)
         return NULL;
@@ -268,13 +268,12 @@ static runloop_channel *make(const runloop_channel_config *config) {
     channel->config.max_calls = or_default(config->max_calls, DEFAULT_CALLS);
     channel->last = &channel->first;
     channel->socket = channel->timer = channel->set = channel->peer.pidfd = -1;
-    link_init(&channel->timed);
-    link_init(&channel->untimed);
+    runloop__requests_init(&channel->requests);
     return channel;
 }
 
 /// The set and the source of a channel that has a peer.
-static int begin(runloop_channel *channel, int descriptor) {
+UNCHECKED static int begin(runloop_channel *channel, int descriptor) {
     channel->set = epoll_create1(EPOLL_CLOEXEC);
     struct epoll_event event = {.events = EPOLLIN, .data.fd = descriptor};
     if (channel->set < 0 || epoll_ctl(channel->set, EPOLL_CTL_ADD, descriptor, &event) < 0)

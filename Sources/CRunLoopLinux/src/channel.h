@@ -3,8 +3,8 @@
 #define RUNLOOP_CHANNEL_PRIVATE_H
 
 #include "link.h"
-#include "lock.h"
 #include "object.h"
+#include "requests.h"
 #include "wire.h"
 
 /// A packet that waits for the other end to read.
@@ -17,19 +17,16 @@ struct runloop_channel {
     int set;                       ///< constant: an epoll set of the socket and the timer, and the source's descriptor
 
     struct steady_lock lock;
-    // lock:
-    int socket;      ///< -1 when the channel has ended
-    uint32_t events; ///< for which the set watches it
-    int timer;       ///< a timerfd for the earliest deadline, or -1 until there is one
-    struct outgoing *first, **last;
-    size_t count, bytes;
-    size_t calls;        ///< received and not answered
-    size_t held;         ///< messages that the client holds
-    size_t answers;      ///< of the packets that wait
-    size_t unanswered;   ///< requests that the other end has not answered, those that have timed out included
-    struct link timed;   ///< requests that were sent and not answered, by deadline,
-    struct link untimed; ///< and those without one
-    uint64_t last_id;
+    int socket GUARDED;      ///< -1 when the channel has ended
+    uint32_t events GUARDED; ///< for which the set watches it
+    int timer GUARDED;       ///< a timerfd for the earliest deadline, or -1 until there is one
+    struct outgoing *first GUARDED, **last GUARDED;
+    size_t count GUARDED, bytes GUARDED;
+    size_t calls GUARDED;      ///< received and not answered
+    size_t held GUARDED;       ///< messages that the client holds
+    size_t answers GUARDED;    ///< of the packets that wait
+    size_t unanswered GUARDED; ///< requests that the other end has not answered, those that have timed out included
+    struct requests requests GUARDED; ///< that were sent
 };
 
 /// 0, -EINVAL or -ECHILD.

@@ -71,7 +71,7 @@ int runloop__channel_transmit(runloop_channel *channel, const struct packet *pac
     return 0;
 }
 
-static void drop_first(runloop_channel *channel) {
+HOLDS_LOCK static void drop_first(runloop_channel *channel) {
     struct outgoing *outgoing = channel->first;
     channel->first = outgoing->next;
     if (!channel->first)

@@ -12,21 +12,20 @@
 //===-- sent ---------------------------------------------------------------------------------------------------------===//
 
 /// A request whose answer is awaited.
-struct awaited {
-    struct link in_channel;
-    uint64_t id;
+struct question {
+    struct awaited awaited;
     runloop_channel_request_config config;
 };
 
-/// For the earliest deadline.
-HOLDS_LOCK static void arm(runloop_channel *channel) {
-    if (channel->timer < 0)
-        return;
+static struct question *question_of(struct awaited *awaited) {
+    return awaited ? LINK_OWNER(awaited, struct question, awaited) : NULL;
+}
+
+/// RUNLOOP_NEVER: no more. Setting the timer makes it unreadable.
+HOLDS_LOCK static void set_timer(runloop_channel *channel, int64_t date_ns) {
     struct itimerspec date = {0};
-    if (!link_is_alone(&channel->timed)) {
-        int64_t deadline_ns = LINK_OWNER(channel->timed.next, struct awaited, in_channel)->config.deadline_ns;
-        date.it_value = (struct timespec){deadline_ns / 1000000000, deadline_ns % 1000000000};
-    }
+    if (date_ns != RUNLOOP_NEVER)
+        date.it_value = (struct timespec){date_ns / 1000000000, date_ns % 1000000000};
     timerfd_settime(channel->timer, TFD_TIMER_ABSTIME, &date, NULL);
 }
 
@@ -45,21 +44,27 @@ HOLDS_LOCK static int make_timer(runloop_channel *channel) {
     return 0;
 }
 
-HOLDS_LOCK static int enter(runloop_channel *channel, struct awaited *awaited) {
-    struct link *position = &channel->untimed;
-    if (awaited->config.deadline_ns != RUNLOOP_NEVER) {
-        int result = make_timer(channel);
-        if (result < 0)
-            return result;
-        for (position = &channel->timed; position->previous != &channel->timed; position = position->previous) {
-            const struct awaited *earlier = LINK_OWNER(position->previous, struct awaited, in_channel);
-            if (earlier->config.deadline_ns <= awaited->config.deadline_ns)
-                break;
-        }
+/// 0, or the error of runloop_channel_request. The packet gets the number of the request.
+HOLDS_LOCK static int ask(runloop_channel *channel, struct question *question, struct packet *packet) {
+    int64_t deadline_ns = question->config.deadline_ns;
+    int result = channel->socket < 0 ? -EPIPE : 0;
+    if (result == 0 && deadline_ns > 0 && deadline_ns != RUNLOOP_NEVER)
+        result = make_timer(channel);
+    if (result < 0)
+        return result;
+    bool is_earliest = runloop__requests_enter(&channel->requests, &question->awaited, deadline_ns);
+    packet->header.id = question->awaited.id;
+    result = runloop__channel_transmit(channel, packet, true);
+    if (result < 0) {
+        runloop__requests_take(&question->awaited);
+        // The other end has not seen the number, and must not answer to it.
+        channel->requests.last_id--;
+        return result;
     }
-    link_insert_before(position, &awaited->in_channel);
-    if (channel->timed.next == &awaited->in_channel)
-        arm(channel);
+    if (is_earliest)
+        set_timer(channel, deadline_ns);
+    channel->unanswered++;
+    runloop__channel_watch(channel);
     return 0;
 }
 
@@ -70,58 +75,31 @@ int runloop_channel_request(runloop_channel *channel, const void *bytes, size_t 
     int result = runloop__channel_check_message(channel, bytes, length, descriptors, descriptor_count);
     if (result < 0)
         return result;
-    struct awaited *awaited = malloc(sizeof *awaited);
-    if (!awaited)
+    struct question *question = malloc(sizeof *question);
+    if (!question)
         return -ENOMEM;
-    awaited->config = *config;
-    if (config->deadline_ns <= 0)
-        awaited->config.deadline_ns = RUNLOOP_NEVER;
+    *question = (struct question){.config = *config};
     struct packet packet;
     result = runloop__wire_prepare(&packet, WIRE_REQUEST, 0, bytes, length, descriptors, descriptor_count);
     if (result < 0) {
-        free(awaited);
+        free(question);
         return result;
     }
     steady_take(&channel->lock);
-    awaited->id = packet.header.id = channel->last_id + 1;
-    result = channel->socket < 0 ? -EPIPE : enter(channel, awaited);
-    if (result == 0) {
-        result = runloop__channel_transmit(channel, &packet, true);
-        if (result == 0) {
-            channel->last_id++;
-            if (id)
-                *id = channel->last_id;
-            channel->unanswered++;
-            runloop__channel_watch(channel);
-        } else {
-            link_remove(&awaited->in_channel);
-        }
-    }
+    result = ask(channel, question, &packet);
     steady_give(&channel->lock);
     runloop__wire_finish(&packet);
     if (result < 0)
-        free(awaited);
+        free(question);
+    else if (id)
+        *id = packet.header.id;
     return result;
 }
 
-static struct awaited *find(struct link *ring, uint64_t id) {
-    for (struct link *node = ring->next; node != ring; node = node->next) {
-        struct awaited *awaited = LINK_OWNER(node, struct awaited, in_channel);
-        if (awaited->id == id)
-            return awaited;
-    }
-    return NULL;
-}
-
-static struct awaited *find_any(runloop_channel *channel, uint64_t id) {
-    struct awaited *awaited = find(&channel->untimed, id);
-    return awaited ? awaited : find(&channel->timed, id);
-}
-
-/// On the loop's thread: what was awaited is not in the channel any more.
-static void call_out(struct awaited *awaited, const runloop_reply *reply, runloop_channel_message *message) {
-    const runloop_channel_request_config config = awaited->config;
-    free(awaited);
+/// On the loop's thread, of one that is over for the channel.
+static void call_out(struct question *question, const runloop_reply *reply, runloop_channel_message *message) {
+    const runloop_channel_request_config config = question->config;
+    free(question);
     if (config.replied)
         config.replied(reply, message ? message->descriptors : NULL, message ? message->descriptor_count : 0,
                        config.info);
@@ -129,15 +107,14 @@ static void call_out(struct awaited *awaited, const runloop_reply *reply, runloo
 
 int runloop__channel_answer(runloop_channel *channel, struct incoming *incoming) {
     steady_take(&channel->lock);
-    struct awaited *awaited = find_any(channel, incoming->header.id);
-    if (awaited)
-        link_remove(&awaited->in_channel);
-    bool was_sent = incoming->header.id <= channel->last_id;
+    struct question *question =
+        question_of(runloop__requests_take(runloop__requests_find(&channel->requests, incoming->header.id)));
+    bool was_sent = incoming->header.id <= channel->requests.last_id;
     channel->unanswered -= was_sent && channel->unanswered > 0;
     runloop__channel_watch(channel);
     steady_give(&channel->lock);
     // It may have timed out, or been cancelled.
-    if (!awaited)
+    if (!question)
         return was_sent ? 0 : -EPROTO;
     runloop_channel_message *message = &incoming->message;
     const runloop_reply reply = {
@@ -145,49 +122,31 @@ int runloop__channel_answer(runloop_channel *channel, struct incoming *incoming)
         .bytes = message->length > 0 ? message->bytes : NULL,
         .length = message->length,
     };
-    call_out(awaited, &reply, message);
+    call_out(question, &reply, message);
     return 0;
 }
 
-static struct awaited *take_due(runloop_channel *channel) {
+/// Those whose deadline has passed.
+static struct question *take_due(runloop_channel *channel) {
     steady_take(&channel->lock);
-    struct awaited *due = NULL;
-    if (!link_is_alone(&channel->timed)) {
-        due = LINK_OWNER(channel->timed.next, struct awaited, in_channel);
-        if (due->config.deadline_ns <= runloop_get_now_ns(NULL))
-            link_remove(&due->in_channel);
-        else
-            due = NULL;
-    }
-    // Setting it makes it unreadable.
+    int64_t next_ns = runloop__requests_time_out(&channel->requests, runloop_get_now_ns(NULL));
+    struct question *due = question_of(runloop__requests_take_answered(&channel->requests));
     if (!due)
-        arm(channel);
+        set_timer(channel, next_ns);
     steady_give(&channel->lock);
     return due;
 }
 
 void runloop__channel_time_out(runloop_channel *channel) {
     const runloop_reply reply = {.result = -ETIMEDOUT};
-    struct awaited *due;
+    struct question *due;
     while (!object_is_inherited(&channel->object) && (due = take_due(channel)))
         call_out(due, &reply, NULL);
 }
 
-static struct awaited *take_any(runloop_channel *channel) {
-    steady_take(&channel->lock);
-    struct link *ring = link_is_alone(&channel->timed) ? &channel->untimed : &channel->timed;
-    struct awaited *awaited = NULL;
-    if (!link_is_alone(ring)) {
-        awaited = LINK_OWNER(ring->next, struct awaited, in_channel);
-        link_remove(&awaited->in_channel);
-    }
-    steady_give(&channel->lock);
-    return awaited;
-}
-
-static void discard(struct awaited *awaited) {
-    const runloop_channel_request_config config = awaited->config;
-    free(awaited);
+static void discard(struct question *question) {
+    const runloop_channel_request_config config = question->config;
+    free(question);
     if (config.discard)
         config.discard(config.info);
 }
@@ -197,26 +156,29 @@ int runloop_channel_cancel(runloop_channel *channel, uint64_t id) {
     if (result < 0)
         return result;
     steady_take(&channel->lock);
-    struct awaited *awaited = find_any(channel, id);
-    if (awaited) {
-        link_remove(&awaited->in_channel);
-        arm(channel);
-    }
+    struct question *question = question_of(runloop__requests_take(runloop__requests_find(&channel->requests, id)));
     steady_give(&channel->lock);
-    if (!awaited)
+    if (!question)
         return -ENOENT;
-    discard(awaited);
+    discard(question);
     return 0;
+}
+
+static struct question *take_any(runloop_channel *channel) {
+    steady_take(&channel->lock);
+    struct question *question = question_of(runloop__requests_take_any(&channel->requests));
+    steady_give(&channel->lock);
+    return question;
 }
 
 void runloop__channel_end_requests(runloop_channel *channel, bool calls_out) {
     const runloop_reply reply = {.result = -EPIPE};
-    struct awaited *awaited;
-    while (!object_is_inherited(&channel->object) && (awaited = take_any(channel))) {
+    struct question *question;
+    while (!object_is_inherited(&channel->object) && (question = take_any(channel))) {
         if (calls_out)
-            call_out(awaited, &reply, NULL);
+            call_out(question, &reply, NULL);
         else
-            discard(awaited);
+            discard(question);
     }
 }
 

@@ -105,27 +105,21 @@ static void perform(runloop_source *source, void *info) {
     runloop_port *port = info;
     lock_take(&port->lock);
     port->is_marked = false;
-    runloop_request *answer = NULL;
-    struct queued *message = NULL;
-    if (!link_is_alone(&port->answers)) {
-        answer = LINK_OWNER(port->answers.next, runloop_request, by_asker);
-        link_remove(&answer->by_asker);
-    } else {
-        message = take_message(port);
-    }
-    bool has_more = port->first || !link_is_alone(&port->answers);
+    struct awaited *answer = runloop__requests_take_answered(&port->requests);
+    struct queued *message = answer ? NULL : take_message(port);
+    bool has_more = port->first || !link_is_alone(&port->requests.answered);
     runloop_source *marked = has_more ? runloop__port_mark(port) : NULL;
     lock_give(&port->lock);
     runloop__port_wake(port, marked);
     if (answer)
-        runloop__request_call_out(answer);
+        runloop__request_call_out(LINK_OWNER(answer, runloop_request, awaited));
     else if (message)
         call_out(port, message);
 }
 
 static void fire(runloop_timer *timer, void *info) {
     (void)timer;
-    runloop__requests_time_out(info);
+    runloop__port_time_out(info);
 }
 
 //===-- its modes ----------------------------------------------------------------------------------------------------===//
@@ -189,7 +183,7 @@ int runloop_port_remove(runloop_port *port, const char *mode) {
 
 //===-- its life -----------------------------------------------------------------------------------------------------===//
 
-static int make_items(runloop_port *port, int32_t order) {
+UNCHECKED static int make_items(runloop_port *port, int32_t order) {
     const runloop_source_config source = {
         .context = {.info = port, .release = release_context, .describe = port->context.describe ? describe : NULL},
         .order = order,
@@ -217,7 +211,7 @@ static int make_items(runloop_port *port, int32_t order) {
     return 0;
 }
 
-static runloop_port *make(runloop *loop, const runloop_port_config *config) {
+UNCHECKED static runloop_port *make(runloop *loop, const runloop_port_config *config) {
     runloop_port *port = calloc(1, sizeof *port);
     if (!port)
         return NULL;
@@ -230,10 +224,8 @@ static runloop_port *make(runloop *loop, const runloop_port_config *config) {
     port->uses = port->memory = 1;
     port->last = &port->first;
     link_init(&port->in_loop);
-    link_init(&port->unanswered);
-    link_init(&port->answers);
-    link_init(&port->timed);
-    link_init(&port->untimed);
+    link_init(&port->received);
+    runloop__requests_init(&port->requests);
     return port;
 }
 

@@ -4,8 +4,7 @@
 // is also kept by its source, its timer, and the requests that name it: by these a thread finds a port that may have ended, and sees that
 // under its lock.
 //
-// A request has one *answerer*: whoever claims it first, by replying, dropping, cancelling, noticing its deadline or ending one of its ports.
-// The answerer alone completes it, so nothing else has to be decided at once, and no two locks are held together.
+// A request is answered with the asking side's lock, by whoever finds it awaited (requests.h), and no two locks are held together.
 #ifndef RUNLOOP_PORT_PRIVATE_H
 #define RUNLOOP_PORT_PRIVATE_H
 
@@ -13,7 +12,7 @@
 #include <stddef.h>
 
 #include "link.h"
-#include "lock.h"
+#include "requests.h"
 #include "runloop_port.h"
 
 /// A message in the queue of a port; the bytes are in the same allocation, behind this or behind the request that it is part of.
@@ -40,38 +39,28 @@ struct runloop_port {
     struct link in_loop;         ///< lock of `ports`
 
     struct process_lock lock;
-    // lock:
-    runloop_source *source; ///< NULL when the port has ended
-    runloop_timer *timer;   ///< for the deadlines of the requests that it has sent
-    bool is_marked;         ///< The source is signalled, and the loop was woken, for what there is to be called out.
-    struct queued *first, **last;
-    size_t count, bytes;
-    uint32_t waiting;       ///< threads that wait for space
-    _Atomic uint32_t space; ///< changes when they should look again
-    struct link unanswered; ///< requests to this port that nobody has answered
-    struct link answers;    ///< requests by this port, to be called out
-    struct link timed;      ///< requests by this port that are not answered, by deadline,
-    struct link untimed;    ///< and those without one
-    uint64_t last_id;
+    runloop_source *source GUARDED; ///< NULL when the port has ended
+    runloop_timer *timer GUARDED;   ///< for the deadlines of the requests that it has sent
+    bool is_marked GUARDED; ///< The source is signalled, and the loop was woken, for what there is to be called out.
+    struct queued *first GUARDED, **last GUARDED;
+    size_t count GUARDED, bytes GUARDED;
+    uint32_t waiting GUARDED;         ///< threads that wait for space
+    _Atomic uint32_t space;           ///< changes when they should look again
+    struct link received GUARDED;     ///< requests to this port to which the receiving side has references
+    struct requests requests GUARDED; ///< by this port
 };
 
 struct runloop_request {
     struct queued queued;
     _Atomic uint32_t holders; ///< references of the receiving side, the queue's included, which are one of
     _Atomic uint32_t memory;  ///< these; the asking side has another
-    _Atomic bool
-        is_answered; ///< It has an answerer. What is answered below is that one's, until it has told the asking side.
-    int32_t result;
-    void *reply;
-    size_t reply_length;
-    runloop_port *receiver;      ///< constant: its memory
-    runloop_port *asker;         ///< constant: its memory. NULL: a thread waits
-    _Atomic uint32_t is_settled; ///< for the thread that waits
+    struct awaited awaited;
+    void *reply;            ///< constant since it was answered
+    size_t reply_length;    ///< likewise
+    runloop_port *receiver; ///< constant: its memory
+    runloop_port *asker;    ///< constant: its memory. NULL: a thread waits
     runloop_request_config config;
-    uint64_t id;             ///< constant
-    struct link to_receiver; ///< in `unanswered`, with the receiver's lock
-    struct link by_asker;    ///< in `timed` or `untimed`, and then in `answers`, with the asker's lock
-    bool is_cancelled;       ///< the asker's lock: while its answerer was on the way
+    struct link to_receiver; ///< in `received`, with the receiver's lock
     _Alignas(max_align_t) unsigned char bytes[];
 };
 
@@ -97,25 +86,19 @@ int runloop__request_make(runloop_port *receiver, runloop_port *asker, const voi
                           runloop_request **out);
 /// If nobody else has seen it.
 void runloop__request_unmake(runloop_request *request);
-runloop_request *runloop__request_keep(runloop_request *request);
 void runloop__request_release_memory(runloop_request *request);
 
-/// Whether the caller is the answerer.
-bool runloop__request_claim(runloop_request *request);
-/// The answerer takes it from the receiver's.
-void runloop__request_leave_receiver(runloop_request *request);
-/// By the answerer, if nothing will be called out. Releases the asking side's reference.
+/// False if it is not awaited any more. Otherwise the reply, which may be NULL, is the request's. The caller has a reference.
+bool runloop__request_answer(runloop_request *request, int32_t result, void *reply, size_t length);
+/// Nothing of it will be called out; or its answer is. It was taken from the asker's table. Both release the asking side's reference.
 void runloop__request_discard(runloop_request *request);
-/// Answers it so, unless it has an answerer. The caller has a reference.
-void runloop__request_fail(runloop_request *request, int32_t result);
-/// Calls out the answer, which was in `answers`. Releases the asking side's reference.
 void runloop__request_call_out(runloop_request *request);
 
 /// What a port that has ended was asked, and what it has asked.
 void runloop__requests_to_port_end(runloop_port *port);
 void runloop__requests_by_port_end(runloop_port *port);
 /// The deadlines of what the port has asked: on its thread.
-void runloop__requests_time_out(runloop_port *port);
+void runloop__port_time_out(runloop_port *port);
 
 //===-- the ports of a loop ------------------------------------------------------------------------------------------===//
 

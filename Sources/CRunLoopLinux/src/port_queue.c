@@ -48,9 +48,8 @@ int runloop__port_enqueue(runloop_port *port, struct queued *queued, int64_t dea
         port->last = &queued->next;
         port->count++;
         port->bytes += queued->message.length;
-        // One whose asker has ended meanwhile is nobody's, and is dropped when it is its turn.
-        if (queued->message.request && runloop_request_is_awaited(queued->message.request))
-            link_insert_before(&port->unanswered, &queued->message.request->to_receiver);
+        if (queued->message.request)
+            link_insert_before(&port->received, &queued->message.request->to_receiver);
         source = runloop__port_mark(port);
     }
     lock_give(&port->lock);
