@@ -20,19 +20,15 @@ static int64_t sum(int64_t instant_ns, int64_t duration_ns) {
 
 void runloop__idle_begin(struct idle *idle, runloop_source *source) {
     idle->begun_ns = RUNLOOP_NEVER;
-    if (idle->limit_ns == 0 && idle->message_ns == 0)
-        return;
-    idle->source = source;
-    idle->output = runloop_output_retain(idle->output);
+    if (idle->limit_ns || idle->message_ns)
+        idle->source = source;
 }
 
 /// When a limit is reached, unless something moves.
 static int64_t due_of(const struct idle *idle, int64_t moved_ns) {
     int64_t due_ns = RUNLOOP_NEVER;
     if (idle->limit_ns) {
-        int64_t latest = moved_ns > idle->since_ns ? moved_ns : idle->since_ns;
-        int64_t sent = idle->output ? runloop_output_get_moved_ns(idle->output) : latest;
-        due_ns = sum(sent > latest ? sent : latest, idle->limit_ns);
+        due_ns = sum(moved_ns > idle->since_ns ? moved_ns : idle->since_ns, idle->limit_ns);
     }
     if (idle->begun_ns != RUNLOOP_NEVER) {
         int64_t due_of_message_ns = sum(idle->begun_ns, idle->message_ns);
@@ -46,11 +42,6 @@ void runloop__idle_count(struct idle *idle, int64_t now_ns) {
         return;
     idle->since_ns = now_ns;
     look_at(idle, due_of(idle, now_ns));
-}
-
-void runloop__idle_end(struct idle *idle) {
-    if (idle->source)
-        runloop_output_release(idle->output);
 }
 
 bool runloop__idle_is_over(struct idle *idle, int64_t moved_ns, int64_t now_ns) {

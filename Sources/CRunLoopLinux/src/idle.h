@@ -2,7 +2,7 @@
 #ifndef RUNLOOP_IDLE_H
 #define RUNLOOP_IDLE_H
 
-#include "runloop_output.h"
+#include "runloop.h"
 
 struct idle {
     int64_t limit_ns;       ///< 0: none
@@ -10,12 +10,10 @@ struct idle {
     int64_t message_ns;     ///< the limit of a message that has begun; 0: none
     int64_t begun_ns;       ///< when that was, written by the owner; RUNLOOP_NEVER: none has begun
     runloop_source *source; ///< whose deadline it is; NULL: there is no limit
-    runloop_output *output; ///< what it moves counts for an input as well; retained, may be NULL
 };
 
 /// The source's deadline is the limit's, if there is one.
 void runloop__idle_begin(struct idle *idle, runloop_source *source);
-void runloop__idle_end(struct idle *idle);
 
 /// Counts from now on, and for a message from `begun_ns`.
 void runloop__idle_count(struct idle *idle, int64_t now_ns);

@@ -23,6 +23,7 @@ struct runloop_input {
     void (*received_line)(runloop_input *input, const char *line, size_t count, int error, void *info);
     void (*ended)(runloop_input *input, int error, const char *rest, size_t count, void *info);
     size_t line_limit;
+    runloop_output *output; ///< constant, retained, may be NULL: what it moves counts for the idle limit as well
     _Atomic int64_t moved_ns;
     _Atomic bool is_paused; ///< written under the lock
     bool owns;
@@ -208,7 +209,10 @@ HOLDS_LOCK static bool read_more(struct runloop_input *input) {
 
 /// Nothing could be read. Whether that has lasted for the idle limit, or a message has begun too long ago.
 HOLDS_LOCK static bool is_idle_too_long(struct runloop_input *input) {
-    if (!runloop__idle_is_over(&input->idle, runloop_input_get_moved_ns(input), runloop_get_now_ns(input->loop)))
+    int64_t moved_ns = runloop_input_get_moved_ns(input);
+    int64_t sent_ns = input->output ? runloop_output_get_moved_ns(input->output) : moved_ns;
+    moved_ns = sent_ns > moved_ns ? sent_ns : moved_ns;
+    if (!runloop__idle_is_over(&input->idle, moved_ns, runloop_get_now_ns(input->loop)))
         return false;
     input->has_verdict = true;
     input->verdict = -ETIMEDOUT;
@@ -307,7 +311,7 @@ int64_t runloop_input_get_moved_ns(runloop_input *input) {
 //===-- life ---------------------------------------------------------------------------------------------------------===//
 
 static void discard(struct runloop_input *input) {
-    runloop__idle_end(&input->idle);
+    runloop_output_release(input->output);
     runloop__intake_close(&input->intake);
     runloop_release(input->loop);
     free(input);
@@ -352,14 +356,14 @@ int runloop_input_create(const runloop_input_config *config, runloop_input **out
     struct runloop_input *input = malloc(sizeof *input);
     if (!input)
         return -ENOMEM;
-    *input = (struct runloop_input){
-        .loop = runloop_retain(config->loop),
-        .received = config->received,
-        .received_line = config->received_line,
-        .ended = config->ended,
-        .line_limit = config->limit,
-        .owns = config->owns,
-        .idle = {.limit_ns = config->idle_ns, .message_ns = config->message_ns, .output = config->output}};
+    *input = (struct runloop_input){.loop = runloop_retain(config->loop),
+                                    .output = runloop_output_retain(config->output),
+                                    .received = config->received,
+                                    .received_line = config->received_line,
+                                    .ended = config->ended,
+                                    .line_limit = config->limit,
+                                    .owns = config->owns,
+                                    .idle = {.limit_ns = config->idle_ns, .message_ns = config->message_ns}};
     atomic_init(&input->moved_ns, runloop_get_now_ns(config->loop));
     int result = begin(input, config);
     if (result < 0) {

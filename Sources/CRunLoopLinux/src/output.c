@@ -278,7 +278,6 @@ int64_t runloop_output_get_moved_ns(runloop_output *output) {
 //===-- life ---------------------------------------------------------------------------------------------------------===//
 
 static void discard(struct runloop_output *output) {
-    runloop__idle_end(&output->idle);
     ring_empty(&output->waiting);
     runloop_release(output->loop);
     free(output);
