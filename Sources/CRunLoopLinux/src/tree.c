@@ -125,7 +125,9 @@ int runloop__watch_descriptor(int inotify, int descriptor, uint32_t events) {
 }
 
 static uint32_t needed_by(struct tree *tree, int wd) {
-    uint32_t events = runloop__way_events(tree, wd);
+    uint32_t events = 0;
+    for (const struct step *step = tree->steps; step < tree->steps + tree->step_count; step++)
+        events |= (step->wd == wd ? step->events : 0) | (step->own_wd == wd ? step->own_events : 0);
     for (const struct directory *directory = runloop__tree_directory(tree, wd); directory; directory = directory->next)
         events |= directory->events;
     return events;
@@ -279,7 +281,6 @@ int runloop__tree_begin(struct tree *tree, struct instance *instance, const runl
 }
 
 void runloop__tree_end(struct tree *tree) {
-    runloop__way_end(tree);
     if (tree->root) {
         if (tree->root->directory)
             runloop__tree_remove_directory(tree, tree->root->directory);

@@ -92,7 +92,7 @@ struct tree {
 
 /// Makes an empty tree for a path that is not empty, which belongs to the instance from then on. -ENAMETOOLONG, -ENOMEM.
 int runloop__tree_begin(struct tree *tree, struct instance *instance, const runloop_watch_config *config);
-/// Frees everything, and ends the watches of the kernel that no other tree needs, unless `inotify` is -1.
+/// Frees everything but the way, which has ended, and ends the watches of the kernel that no other tree needs, unless `inotify` is -1.
 void runloop__tree_end(struct tree *tree);
 
 /// An entry, made if necessary. NULL: no memory.
@@ -131,8 +131,7 @@ void runloop__tree_narrow(struct tree *tree, int wd, int descriptor);
 int runloop__way_watch(struct tree *tree);
 /// Whether a notification concerns the way.
 bool runloop__way_concerns(const struct tree *tree, const struct inotify_event *event, const char *name);
-/// What the way needs of what is watched. 0: nothing.
-uint32_t runloop__way_events(const struct tree *tree, int wd);
+/// Frees it, and ends the watches of the kernel that nothing else needs.
 void runloop__way_end(struct tree *tree);
 
 /// Marks what a notification is about. `name` is "" for the directory itself. Whether it concerns the tree: another one of the instance may have

@@ -153,6 +153,7 @@ static void free_parts(struct runloop_watch *watch) {
     // A forked child does not end its parent's watches.
     if (is_inherited || is_last)
         watch->tree.inotify = -1;
+    runloop__way_end(&watch->tree);
     runloop__tree_end(&watch->tree);
     steady_give(&instance->lock);
     runloop__instance_release(instance);

@@ -200,14 +200,6 @@ bool runloop__way_concerns(const struct tree *tree, const struct inotify_event *
     return false;
 }
 
-uint32_t runloop__way_events(const struct tree *tree, int wd) {
-    uint32_t events = 0;
-    for (size_t i = 0; i < tree->step_count; i++)
-        events |= (tree->steps[i].wd == wd ? tree->steps[i].events : 0) |
-                  (tree->steps[i].own_wd == wd ? tree->steps[i].own_events : 0);
-    return events;
-}
-
 void runloop__way_end(struct tree *tree) {
     end_steps(tree, tree->steps, tree->step_count);
 }
