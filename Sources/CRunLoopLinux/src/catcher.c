@@ -24,7 +24,6 @@
 #include "lock.h"
 #include "runloop_signal.h"
 
-enum { LAST_SIGNAL = 64 };
 /// In `users`: it has ended, so no handler enters; it may be used again.
 enum { ENDED = 1 << 30, IDLE = 1 << 29 };
 
@@ -213,17 +212,6 @@ static void handle(int number, siginfo_t *info, void *context) {
 }
 
 //===-- the handling of signals --------------------------------------------------------------------------------------===//
-
-bool runloop__signal_can_be_caught(int32_t number) {
-    // A fault would occur again as soon as the handler returned.
-    static const int refused[] = {SIGKILL, SIGSTOP, SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS};
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        if (number == refused[i])
-            return false;
-    // The C library keeps some for itself, and refuses them.
-    struct sigaction action;
-    return number > 0 && number <= LAST_SIGNAL && sigaction(number, NULL, &action) == 0;
-}
 
 /// Also without its flags: see has_info.
 static bool is_ours(const struct sigaction *action) {

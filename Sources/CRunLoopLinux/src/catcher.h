@@ -20,12 +20,14 @@ struct catcher_record {
     int64_t padding;
 };
 
+enum { LAST_SIGNAL = 64 };
+
 /// A set of signals: signal n is bit n - 1.
 static inline uint64_t catcher_bit(int number) {
     return UINT64_C(1) << (number - 1);
 }
 
-/// Is it a number of a signal that can be caught?
+/// Is it a number of a signal that can be caught? (signal_numbers.c)
 bool runloop__signal_can_be_caught(int32_t number);
 
 enum {

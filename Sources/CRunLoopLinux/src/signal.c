@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "catcher.h"
 #include "object.h"
@@ -118,17 +116,4 @@ void runloop_signal_invalidate(runloop_signal *signal) {
     // The source's own invalidation may release the last reference but the caller's.
     runloop__catcher_end(signal->catcher);
     runloop_source_invalidate(signal->object.source);
-}
-
-int runloop_end_process_by_signal(int32_t number) {
-    if (signal(number, SIG_DFL) == SIG_ERR)
-        return -EINVAL;
-    // Not raise, which in a child that was forked by a bare clone may signal the parent.
-    syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), number);
-    // If it was blocked, here is where it takes effect.
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, number);
-    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-    return -EINVAL;
 }
