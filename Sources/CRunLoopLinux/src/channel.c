@@ -21,45 +21,8 @@ enum {
     DEFAULT_BYTES = 1 << 20,
     DEFAULT_DESCRIPTORS = 16,
     DEFAULT_CALLS = 64,
-    MOST_DESCRIPTORS = 250,
-    /// So many more answers may wait, and messages may be held, if this end awaits a reply: they come before it. The kernel keeps fewer
-    /// packets for a socket, and the other end may have a few hundred in its queue.
-    MOST_BEFORE_A_REPLY = 1024
+    MOST_DESCRIPTORS = 250
 };
-
-int runloop__channel_check(runloop_channel *channel) {
-    if (!channel)
-        return -EINVAL;
-    return object_is_inherited(&channel->object) ? -ECHILD : 0;
-}
-
-/// What of a number goes beyond what is allowed in addition.
-static size_t beyond(size_t number, size_t allowed) {
-    return number > allowed ? number - allowed : 0;
-}
-
-/// An end that asks and does not read answers is not read from either, or its answers would pile up. But two ends that ask
-/// each other must not wait for one another: behind the requests that one of them has sent come its answers, for which the other reads on. So
-/// must a client that holds messages, and waits for a reply before it goes on with them.
-HOLDS_LOCK static bool may_receive(const runloop_channel *channel) {
-    size_t most = channel->config.max_calls;
-    bool is_asker = channel->unanswered > 0;
-    size_t allowed = is_asker ? MOST_BEFORE_A_REPLY : 0;
-    size_t answers = beyond(channel->answers, allowed), held = beyond(channel->held, allowed);
-    return channel->calls < most && held < most - channel->calls && answers < most - channel->calls - held;
-}
-
-void runloop__channel_watch(runloop_channel *channel) {
-    if (channel->socket < 0)
-        return;
-    struct epoll_event event = {.data.fd = channel->socket};
-    if (may_receive(channel))
-        event.events |= EPOLLIN;
-    if (channel->first)
-        event.events |= EPOLLOUT;
-    if (event.events != channel->events && epoll_ctl(channel->set, EPOLL_CTL_MOD, channel->socket, &event) == 0)
-        channel->events = event.events;
-}
 
 //===-- its end ------------------------------------------------------------------------------------------------------===//
 
@@ -89,7 +52,7 @@ static void end(runloop_channel *channel, int32_t reason) {
 }
 
 void runloop_channel_invalidate(runloop_channel *channel) {
-    if (runloop__channel_check(channel) < 0 || !close_socket(channel))
+    if (channel_check(channel) < 0 || !close_socket(channel))
         return;
     runloop_channel_retain(channel);
     runloop_source_invalidate(channel->object.source);
@@ -180,17 +143,17 @@ static void ready(runloop_source *source, void *info) {
             conditions = events[i].events;
     }
     // Each call-out may fork: what comes from the socket is the parent's.
-    if (conditions & EPOLLOUT && runloop__channel_check(channel) == 0)
+    if (conditions & EPOLLOUT && channel_check(channel) == 0)
         result = flush(channel);
     // When the other end is gone, the calls that wait can't become more than it has sent.
-    if (result == 0 && conditions & (EPOLLIN | EPOLLHUP | EPOLLERR) && runloop__channel_check(channel) == 0)
+    if (result == 0 && conditions & (EPOLLIN | EPOLLHUP | EPOLLERR) && channel_check(channel) == 0)
         result = receive(channel);
-    if (result < 0 && runloop__channel_check(channel) == 0)
+    if (result < 0 && channel_check(channel) == 0)
         end(channel, result);
 }
 
 int runloop_channel_hold_message(runloop_channel *channel) {
-    int result = runloop__channel_check(channel);
+    int result = channel_check(channel);
     if (result < 0)
         return result;
     steady_take(&channel->lock);
@@ -204,7 +167,7 @@ int runloop_channel_hold_message(runloop_channel *channel) {
 }
 
 int runloop_channel_release_message(runloop_channel *channel) {
-    int result = runloop__channel_check(channel);
+    int result = channel_check(channel);
     if (result < 0)
         return result;
     steady_take(&channel->lock);
@@ -330,32 +293,4 @@ int runloop_channel_get_peer(runloop_channel *channel, runloop_peer *out) {
         return -EINVAL;
     *out = channel->peer;
     return 0;
-}
-
-//===-- sending ------------------------------------------------------------------------------------------------------===//
-
-int runloop__channel_check_message(runloop_channel *channel, const void *bytes, size_t length, const int *descriptors,
-                                   size_t count) {
-    int result = runloop__channel_check(channel);
-    if (result < 0)
-        return result;
-    if ((!bytes && length > 0) || (!descriptors && count > 0))
-        return -EINVAL;
-    return length <= channel->config.max_bytes && count <= channel->config.max_descriptors ? 0 : -EMSGSIZE;
-}
-
-int runloop_channel_send(runloop_channel *channel, const void *bytes, size_t length, const int *descriptors,
-                         size_t descriptor_count) {
-    int result = runloop__channel_check_message(channel, bytes, length, descriptors, descriptor_count);
-    if (result < 0)
-        return result;
-    struct packet packet;
-    result = runloop__wire_prepare(&packet, WIRE_MESSAGE, 0, bytes, length, descriptors, descriptor_count);
-    if (result < 0)
-        return result;
-    steady_take(&channel->lock);
-    result = runloop__channel_transmit(channel, &packet, true);
-    steady_give(&channel->lock);
-    runloop__wire_finish(&packet);
-    return result;
 }

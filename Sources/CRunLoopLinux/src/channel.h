@@ -2,6 +2,8 @@
 #ifndef RUNLOOP_CHANNEL_PRIVATE_H
 #define RUNLOOP_CHANNEL_PRIVATE_H
 
+#include <errno.h>
+
 #include "link.h"
 #include "object.h"
 #include "requests.h"
@@ -30,7 +32,11 @@ struct runloop_channel {
 };
 
 /// 0, -EINVAL or -ECHILD.
-int runloop__channel_check(runloop_channel *channel);
+static inline int channel_check(runloop_channel *channel) {
+    if (!channel)
+        return -EINVAL;
+    return object_is_inherited(&channel->object) ? -ECHILD : 0;
+}
 /// Watches the socket for what can be done.
 HOLDS_LOCK void runloop__channel_watch(runloop_channel *channel);
 /// -EMSGSIZE, -EINVAL.

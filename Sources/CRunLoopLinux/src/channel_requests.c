@@ -152,7 +152,7 @@ static void discard(struct question *question) {
 }
 
 int runloop_channel_cancel(runloop_channel *channel, uint64_t id) {
-    int result = runloop__channel_check(channel);
+    int result = channel_check(channel);
     if (result < 0)
         return result;
     steady_take(&channel->lock);
@@ -195,7 +195,8 @@ runloop_call *runloop__call_make(runloop_channel *channel, uint64_t id) {
     runloop_call *call = malloc(sizeof *call);
     if (!call)
         return NULL;
-    *call = (runloop_call){.channel = runloop_channel_retain(channel), .id = id, .references = 1};
+    runloop_source_retain(channel->object.source);
+    *call = (runloop_call){.channel = channel, .id = id, .references = 1};
     steady_take(&channel->lock);
     channel->calls++;
     runloop__channel_watch(channel);
@@ -255,8 +256,8 @@ static void drop(runloop_call *call) {
 void runloop_call_release(runloop_call *call) {
     if (!call || atomic_fetch_sub(&call->references, 1) > 1)
         return;
-    if (runloop__channel_check(call->channel) == 0)
+    if (channel_check(call->channel) == 0)
         drop(call);
-    runloop_channel_release(call->channel);
+    runloop_source_release(call->channel->object.source);
     free(call);
 }
