@@ -11,25 +11,6 @@ enum { DEFAULT_MESSAGES = 64, DEFAULT_BYTES = 1 << 20 };
 
 //===-- its memory ---------------------------------------------------------------------------------------------------===//
 
-int runloop__port_check(runloop_port *port) {
-    if (!port)
-        return -EINVAL;
-    return port->generation == runloop_fork_generation() ? 0 : -ECHILD;
-}
-
-runloop_port *runloop__port_keep_memory(runloop_port *port) {
-    atomic_fetch_add_explicit(&port->memory, 1, memory_order_relaxed);
-    return port;
-}
-
-void runloop__port_release_memory(runloop_port *port) {
-    if (atomic_fetch_sub(&port->memory, 1) > 1)
-        return;
-    runloop__ports_release(port->ports);
-    runloop_release(port->loop);
-    free(port);
-}
-
 static void release_memory(void *info) {
     runloop__port_release_memory(info);
 }
@@ -48,22 +29,6 @@ static char *describe(void *info) {
 }
 
 //===-- calling out --------------------------------------------------------------------------------------------------===//
-
-runloop_source *runloop__port_mark(runloop_port *port) {
-    if (port->is_marked || !port->source)
-        return NULL;
-    port->is_marked = true;
-    return runloop_source_retain(port->source);
-}
-
-void runloop__port_wake(runloop_port *port, runloop_source *source) {
-    if (!source)
-        return;
-    runloop_source_signal(source);
-    if (runloop_needs_wake_up(port->loop))
-        runloop_wake_up(port->loop);
-    runloop_source_release(source);
-}
 
 HOLDS_LOCK static struct queued *take_message(runloop_port *port) {
     struct queued *taken = port->first;
@@ -181,6 +146,55 @@ int runloop_port_remove(runloop_port *port, const char *mode) {
     return result;
 }
 
+//===-- its end ------------------------------------------------------------------------------------------------------===//
+
+/// Takes from the port what makes it one.
+struct remains {
+    runloop_source *source;
+    runloop_timer *timer;
+    struct queued *messages;
+};
+
+static struct remains take_remains(runloop_port *port) {
+    lock_take(&port->lock);
+    struct remains remains = {.source = port->source, .timer = port->timer, .messages = port->first};
+    port->source = NULL;
+    port->timer = NULL;
+    port->first = NULL;
+    port->last = &port->first;
+    port->count = port->bytes = 0;
+    atomic_fetch_add(&port->space, 1);
+    wait_word_wake_all(&port->space);
+    lock_give(&port->lock);
+    return remains;
+}
+
+static void end(runloop_port *port) {
+    struct remains remains = take_remains(port);
+    if (!remains.source)
+        return;
+    // The modes may have the last use.
+    port_keep_memory(port);
+    runloop__ports_remove(port->ports, port);
+    runloop_timer_invalidate(remains.timer);
+    runloop_timer_release(remains.timer);
+    runloop_source_invalidate(remains.source);
+    runloop_source_release(remains.source);
+    runloop__requests_to_port_end(port);
+    for (struct queued *message = remains.messages, *next; message; message = next) {
+        next = message->next;
+        drop_message(message);
+    }
+    runloop__requests_by_port_end(port);
+    runloop__port_release_memory(port);
+}
+
+/// With its memory, of which this is a reference.
+static void end_with_loop(runloop_port *port) {
+    end(port);
+    runloop__port_release_memory(port);
+}
+
 //===-- its life -----------------------------------------------------------------------------------------------------===//
 
 UNCHECKED static int make_items(runloop_port *port, int32_t order) {
@@ -201,13 +215,13 @@ UNCHECKED static int make_items(runloop_port *port, int32_t order) {
     int result = runloop_timer_create(&timer, &port->timer);
     if (result < 0)
         return result;
-    runloop__port_keep_memory(port);
+    port_keep_memory(port);
     result = runloop_source_create(&source, &port->source);
     if (result < 0) {
         runloop_timer_release(port->timer);
         return result;
     }
-    runloop__port_keep_memory(port);
+    port_keep_memory(port);
     return 0;
 }
 
@@ -235,7 +249,7 @@ int runloop_port_create(runloop *loop, const runloop_port_config *config, runloo
     runloop_port *port = make(loop, config);
     if (!port)
         return -ENOMEM;
-    int result = runloop__ports_of_loop(loop, &port->ports);
+    int result = runloop__ports_of_loop(loop, end_with_loop, &port->ports);
     if (result < 0) {
         free(port);
         return result;
@@ -267,7 +281,7 @@ runloop_port *runloop_port_retain(runloop_port *port) {
 void runloop_port_release(runloop_port *port) {
     if (runloop__port_check(port) < 0 || atomic_fetch_sub(&port->uses, 1) > 1)
         return;
-    runloop__port_end(port);
+    end(port);
     runloop__port_release_memory(port);
 }
 
@@ -293,48 +307,7 @@ size_t runloop_port_get_count(runloop_port *port) {
     return count;
 }
 
-/// Takes from the port what makes it one.
-struct remains {
-    runloop_source *source;
-    runloop_timer *timer;
-    struct queued *messages;
-};
-
-static struct remains take_remains(runloop_port *port) {
-    lock_take(&port->lock);
-    struct remains remains = {.source = port->source, .timer = port->timer, .messages = port->first};
-    port->source = NULL;
-    port->timer = NULL;
-    port->first = NULL;
-    port->last = &port->first;
-    port->count = port->bytes = 0;
-    atomic_fetch_add(&port->space, 1);
-    wait_word_wake_all(&port->space);
-    lock_give(&port->lock);
-    return remains;
-}
-
-void runloop__port_end(runloop_port *port) {
-    struct remains remains = take_remains(port);
-    if (!remains.source)
-        return;
-    // The modes may have the last use.
-    runloop__port_keep_memory(port);
-    runloop__ports_remove(port->ports, port);
-    runloop_timer_invalidate(remains.timer);
-    runloop_timer_release(remains.timer);
-    runloop_source_invalidate(remains.source);
-    runloop_source_release(remains.source);
-    runloop__requests_to_port_end(port);
-    for (struct queued *message = remains.messages, *next; message; message = next) {
-        next = message->next;
-        drop_message(message);
-    }
-    runloop__requests_by_port_end(port);
-    runloop__port_release_memory(port);
-}
-
 void runloop_port_invalidate(runloop_port *port) {
     if (runloop__port_check(port) == 0)
-        runloop__port_end(port);
+        end(port);
 }

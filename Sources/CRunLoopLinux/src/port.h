@@ -68,9 +68,11 @@ struct runloop_request {
 
 /// 0, -EINVAL or -ECHILD.
 int runloop__port_check(runloop_port *port);
-runloop_port *runloop__port_keep_memory(runloop_port *port);
+static inline runloop_port *port_keep_memory(runloop_port *port) {
+    atomic_fetch_add_explicit(&port->memory, 1, memory_order_relaxed);
+    return port;
+}
 void runloop__port_release_memory(runloop_port *port);
-void runloop__port_end(runloop_port *port);
 
 /// Puts a message into the queue, or gives the error of runloop_port_send.
 int runloop__port_enqueue(runloop_port *port, struct queued *queued, int64_t deadline_ns);
@@ -102,8 +104,9 @@ void runloop__port_time_out(runloop_port *port);
 
 //===-- the ports of a loop ------------------------------------------------------------------------------------------===//
 
-/// The ports of a loop, with one reference. -ENOMEM, -ESHUTDOWN, -ECHILD.
-int runloop__ports_of_loop(runloop *loop, struct ports_of_loop **out);
+/// The ports of a loop, with one reference. At its end it calls `end` for each that is left, which gets a reference to its memory. -ENOMEM,
+/// -ESHUTDOWN, -ECHILD.
+int runloop__ports_of_loop(runloop *loop, void (*end)(runloop_port *port), struct ports_of_loop **out);
 void runloop__ports_release(struct ports_of_loop *ports);
 /// -ESHUTDOWN if the loop has ended. Otherwise the port ends with it.
 int runloop__ports_add(struct ports_of_loop *ports, runloop_port *port);

@@ -6,7 +6,8 @@
 #include "port.h"
 
 struct ports_of_loop {
-    _Atomic uint32_t references; ///< of the ports, and of the loop until its end
+    _Atomic uint32_t references;     ///< of the ports, and of the loop until its end
+    void (*end)(runloop_port *port); ///< constant
     struct process_lock lock;
     bool has_ended; ///< lock
     struct link ports;
@@ -32,7 +33,7 @@ static runloop_port *next_port(struct ports_of_loop *ports) {
     ports->has_ended = true;
     runloop_port *port = NULL;
     if (!link_is_alone(&ports->ports)) {
-        port = runloop__port_keep_memory(LINK_OWNER(ports->ports.next, runloop_port, in_loop));
+        port = port_keep_memory(LINK_OWNER(ports->ports.next, runloop_port, in_loop));
         link_remove(&port->in_loop);
     }
     lock_give(&ports->lock);
@@ -43,14 +44,12 @@ static runloop_port *next_port(struct ports_of_loop *ports) {
 static void loop_has_ended(void *info) {
     struct ports_of_loop *ports = info;
     runloop_port *port;
-    while ((port = next_port(ports))) {
-        runloop__port_end(port);
-        runloop__port_release_memory(port);
-    }
+    while ((port = next_port(ports)))
+        ports->end(port);
     runloop__ports_release(ports);
 }
 
-int runloop__ports_of_loop(runloop *loop, struct ports_of_loop **out) {
+int runloop__ports_of_loop(runloop *loop, void (*end)(runloop_port *port), struct ports_of_loop **out) {
     for (;;) {
         *out = runloop_copy_associated(loop, &key);
         if (*out)
@@ -59,6 +58,7 @@ int runloop__ports_of_loop(runloop *loop, struct ports_of_loop **out) {
         if (!ports)
             return -ENOMEM;
         ports->references = 2;
+        ports->end = end;
         link_init(&ports->ports);
         int result = runloop_set_associated(loop, &key, ports, retain, loop_has_ended);
         if (result == 0) {

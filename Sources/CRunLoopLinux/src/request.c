@@ -36,8 +36,8 @@ int runloop__request_make(runloop_port *receiver, runloop_port *asker, const voi
         .queued.message = {.bytes = request->bytes, .length = length, .request = request},
         .holders = 1,
         .memory = 2,
-        .receiver = runloop__port_keep_memory(receiver),
-        .asker = asker ? runloop__port_keep_memory(asker) : NULL,
+        .receiver = port_keep_memory(receiver),
+        .asker = asker ? port_keep_memory(asker) : NULL,
     };
     link_init(&request->to_receiver);
     if (length > 0)
