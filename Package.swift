@@ -48,7 +48,11 @@ let package = Package(
             path: "Sources/CRunLoopLinux",
             sources: ["src"],
             publicHeadersPath: "include",
-            cSettings: [.define("_GNU_SOURCE")]
+            cSettings: [
+                .define("_GNU_SOURCE"),
+                .define("RUNLOOP_DEBUG", .when(configuration: .debug)),
+                .headerSearchPath("src"),
+            ]
         ),
         // Statistics, reports, traces and watchdogs; uses only what is public of the core.
         .target(

@@ -9,7 +9,7 @@
 #include <poll.h>
 #include <sys/timerfd.h>
 
-#include "../../Sources/CRunLoopLinux/src/clock_timer.h"
+#include "../../Sources/CRunLoopLinux/src/clocks/clock_timer.h"
 #include "failing_memory.h"
 
 #define HOUR (3600 * SECOND)

@@ -1,0 +1,60 @@
+// object.c — the source that an object is, and the client's context.
+
+#include "base/object.h"
+
+#include <errno.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *describe(void *info) {
+    const struct object *object = info;
+    return object->context.describe(object->context.info);
+}
+
+static void ready(runloop_source *source, runloop_readiness events, void *info) {
+    (void)events;
+    const struct object *object = info;
+    if (object_is_inherited(object))
+        runloop_source_invalidate(source);
+    else
+        object->ready(source, info);
+}
+
+int runloop__object_begin(struct object *object, const struct object_config *config) {
+    const runloop_descriptor_config source = {
+        .context = {.info = object, .release = config->free, .describe = config->context.describe ? describe : NULL},
+        .descriptor = config->descriptor,
+        .events = config->events ? config->events : RUNLOOP_READABLE,
+        .ready = ready,
+    };
+    int result = runloop_descriptor_source_create(&source, &object->source);
+    if (result < 0)
+        return result;
+    object->ready = config->ready;
+    object->generation = runloop_fork_generation();
+    object->context = config->context;
+    if (object->context.retain)
+        object->context.info = object->context.retain(object->context.info);
+    return 0;
+}
+
+void runloop__object_end(struct object *object) {
+    if (object->context.release)
+        object->context.release(object->context.info);
+}
+
+int runloop__is_refused_by_epoll(int descriptor) {
+    struct stat status;
+    if (fstat(descriptor, &status) < 0)
+        return -errno;
+    if (S_ISSOCK(status.st_mode) || S_ISFIFO(status.st_mode))
+        return 0;
+    int set = epoll_create1(EPOLL_CLOEXEC);
+    if (set < 0)
+        return -errno;
+    struct epoll_event nothing = {.events = 0};
+    int error = epoll_ctl(set, EPOLL_CTL_ADD, descriptor, &nothing) < 0 ? errno : 0;
+    close(set);
+    return error == EPERM ? 1 : -error;
+}

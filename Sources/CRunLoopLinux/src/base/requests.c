@@ -1,0 +1,70 @@
+// requests.c — the table of the requests that somebody has sent.
+
+#include "base/requests.h"
+
+#include <errno.h>
+
+void runloop__requests_init(struct requests *requests) {
+    link_init(&requests->timed);
+    link_init(&requests->untimed);
+    link_init(&requests->answered);
+}
+
+static struct awaited *first_of(const struct link *ring) {
+    return link_is_alone(ring) ? NULL : LINK_OWNER(ring->next, struct awaited, in_table);
+}
+
+bool runloop__requests_enter(struct requests *requests, struct awaited *awaited, int64_t deadline_ns) {
+    awaited->id = ++requests->last_id;
+    awaited->deadline_ns = deadline_ns > 0 ? deadline_ns : RUNLOOP_NEVER;
+    struct link *position = &requests->untimed;
+    if (awaited->deadline_ns != RUNLOOP_NEVER) {
+        for (position = &requests->timed; position->previous != &requests->timed; position = position->previous)
+            if (LINK_OWNER(position->previous, struct awaited, in_table)->deadline_ns <= awaited->deadline_ns)
+                break;
+    }
+    link_insert_before(position, &awaited->in_table);
+    return requests->timed.next == &awaited->in_table;
+}
+
+struct awaited *runloop__requests_find(struct requests *requests, uint64_t id) {
+    const struct link *rings[] = {&requests->answered, &requests->timed, &requests->untimed};
+    for (size_t i = 0; i < sizeof rings / sizeof *rings; i++)
+        for (struct link *node = rings[i]->next; node != rings[i]; node = node->next)
+            if (LINK_OWNER(node, struct awaited, in_table)->id == id)
+                return LINK_OWNER(node, struct awaited, in_table);
+    return NULL;
+}
+
+void runloop__requests_answer(struct requests *requests, struct awaited *awaited, int32_t result) {
+    awaited->result = result;
+    atomic_store(&awaited->state, REQUEST_IS_ANSWERED);
+    link_remove(&awaited->in_table);
+    link_insert_before(&requests->answered, &awaited->in_table);
+}
+
+int64_t runloop__requests_time_out(struct requests *requests, int64_t now_ns) {
+    struct awaited *first;
+    while ((first = first_of(&requests->timed)) && first->deadline_ns <= now_ns)
+        runloop__requests_answer(requests, first, -ETIMEDOUT);
+    return first ? first->deadline_ns : RUNLOOP_NEVER;
+}
+
+struct awaited *runloop__requests_take(struct awaited *awaited) {
+    if (awaited) {
+        atomic_store(&awaited->state, REQUEST_IS_OVER);
+        link_remove(&awaited->in_table);
+    }
+    return awaited;
+}
+
+struct awaited *runloop__requests_take_answered(struct requests *requests) {
+    return runloop__requests_take(first_of(&requests->answered));
+}
+
+struct awaited *runloop__requests_take_any(struct requests *requests) {
+    struct awaited *awaited = first_of(&requests->answered);
+    if (!awaited)
+        awaited = first_of(&requests->timed);
+    return runloop__requests_take(awaited ? awaited : first_of(&requests->untimed));
+}

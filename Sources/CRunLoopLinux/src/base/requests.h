@@ -1,0 +1,52 @@
+// requests.h — requests that were sent, by number and by deadline: those of a port, and those of a channel.
+//
+// Whoever asks has a table, with a lock of its own. A request is in it from before its receiver can see it until its answer is called out, so
+// whoever cancels it finds it. It is answered once: its state changes with the lock alone, and only who finds it awaited answers it, be that
+// the replier, the deadline, or the end of a side.
+#ifndef RUNLOOP_REQUESTS_H
+#define RUNLOOP_REQUESTS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "base/link.h"
+#include "base/lock.h"
+#include "runloop.h"
+
+enum { REQUEST_IS_AWAITED, REQUEST_IS_ANSWERED, REQUEST_IS_OVER };
+
+/// The part of a request that its table knows.
+struct awaited {
+    struct link in_table;
+    uint64_t id;            ///< constant since it was entered
+    int64_t deadline_ns;    ///< likewise; RUNLOOP_NEVER: none
+    _Atomic uint32_t state; ///< changes with the lock
+    int32_t result;         ///< constant since it was answered
+};
+
+struct requests {
+    struct link timed;    ///< awaited, by deadline,
+    struct link untimed;  ///< and those without one
+    struct link answered; ///< to be called out
+    uint64_t last_id;
+};
+
+void runloop__requests_init(struct requests *requests);
+
+/// Gives the request the next number. Whether its deadline is the earliest now.
+HOLDS_LOCK bool runloop__requests_enter(struct requests *requests, struct awaited *awaited, int64_t deadline_ns);
+/// NULL if it is over, or never was.
+HOLDS_LOCK struct awaited *runloop__requests_find(struct requests *requests, uint64_t id);
+/// It is awaited, and is to be called out then.
+HOLDS_LOCK void runloop__requests_answer(struct requests *requests, struct awaited *awaited, int32_t result);
+/// Answers those that are due with -ETIMEDOUT. The earliest deadline of the others, or RUNLOOP_NEVER.
+HOLDS_LOCK int64_t runloop__requests_time_out(struct requests *requests, int64_t now_ns);
+
+/// It is over for the table: the caller calls it out, or discards it.
+HOLDS_LOCK struct awaited *runloop__requests_take(struct awaited *awaited);
+/// NULL: none is to be called out.
+HOLDS_LOCK struct awaited *runloop__requests_take_answered(struct requests *requests);
+/// NULL: there is none at all.
+HOLDS_LOCK struct awaited *runloop__requests_take_any(struct requests *requests);
+
+#endif // RUNLOOP_REQUESTS_H

@@ -1,0 +1,296 @@
+// channel.c — a channel: made, received from, ended. Its descriptor is an epoll set of the socket and of a timer for deadlines, so that both
+// are served in the modes of one source.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "channels/channel.h"
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+
+enum {
+    DEFAULT_MESSAGES = 64,
+    DEFAULT_BYTES = 1 << 20,
+    DEFAULT_DESCRIPTORS = 16,
+    DEFAULT_CALLS = 64,
+    MOST_DESCRIPTORS = 250
+};
+
+//===-- its end ------------------------------------------------------------------------------------------------------===//
+
+/// Whether it had not ended before.
+static bool close_socket(runloop_channel *channel) {
+    steady_take(&channel->lock);
+    bool is_first = channel->socket >= 0;
+    if (is_first) {
+        // The other end learns it even if a forked child has the socket, too.
+        shutdown(channel->socket, SHUT_RDWR);
+        close(channel->socket);
+        channel->socket = -1;
+        runloop__channel_drop_queue(channel);
+    }
+    steady_give(&channel->lock);
+    return is_first;
+}
+
+/// On the loop's thread.
+static void end(runloop_channel *channel, int32_t reason) {
+    if (!close_socket(channel))
+        return;
+    runloop_source_invalidate(channel->object.source);
+    runloop__channel_end_requests(channel, true);
+    if (channel->config.ended && !object_is_inherited(&channel->object))
+        channel->config.ended(channel, reason, channel->object.context.info);
+}
+
+void runloop_channel_invalidate(runloop_channel *channel) {
+    if (channel_check(channel) < 0 || !close_socket(channel))
+        return;
+    runloop_channel_retain(channel);
+    runloop_source_invalidate(channel->object.source);
+    runloop__channel_end_requests(channel, false);
+    runloop_channel_release(channel);
+}
+
+UNCHECKED static void free_channel(void *info) {
+    runloop_channel *channel = info;
+    if (channel->socket >= 0)
+        close(channel->socket);
+    if (channel->timer >= 0)
+        close(channel->timer);
+    if (channel->peer.pidfd >= 0)
+        close(channel->peer.pidfd);
+    close(channel->set);
+    runloop__channel_drop_queue(channel);
+    // In a forked child they are the parent's.
+    if (!object_is_inherited(&channel->object))
+        runloop__channel_end_requests(channel, false);
+    runloop__object_end(&channel->object);
+    free(channel);
+}
+
+//===-- receiving ----------------------------------------------------------------------------------------------------===//
+
+/// -ENOMEM, or 0.
+static int receive_message(runloop_channel *channel, struct incoming *incoming) {
+    if (incoming->header.kind == WIRE_REQUEST) {
+        incoming->message.call = runloop__call_make(channel, incoming->header.id);
+        if (!incoming->message.call)
+            return -ENOMEM;
+    }
+    if (channel->config.receive)
+        channel->config.receive(channel, &incoming->message, channel->object.context.info);
+    return 0;
+}
+
+static void finish_incoming(void *info) {
+    struct incoming *incoming = info;
+    runloop_call_release(incoming->message.call);
+    runloop__wire_free(incoming);
+}
+
+/// One packet. 0, or why the channel ends.
+static int receive(runloop_channel *channel) {
+    struct incoming *incoming = NULL;
+    steady_take(&channel->lock);
+    int result = channel->socket < 0 ? 0
+                                     : runloop__wire_receive(channel->socket, channel->config.max_bytes,
+                                                             channel->config.max_descriptors, &incoming);
+    steady_give(&channel->lock);
+    if (result <= 0)
+        return result;
+    // The call-out may end the thread.
+    pthread_cleanup_push(finish_incoming, incoming);
+    if (incoming->header.kind == WIRE_MESSAGE || incoming->header.kind == WIRE_REQUEST)
+        result = receive_message(channel, incoming);
+    else
+        result = runloop__channel_answer(channel, incoming);
+    pthread_cleanup_pop(1);
+    return result;
+}
+
+/// 0, or why the channel ends.
+static int flush(runloop_channel *channel) {
+    steady_take(&channel->lock);
+    bool has_waited = channel->first;
+    ptrdiff_t result = channel->socket < 0 ? 0 : runloop__channel_flush(channel);
+    steady_give(&channel->lock);
+    bool is_gone = result == -EPIPE;
+    if (has_waited && (result == 0 || is_gone) && channel->config.drained)
+        channel->config.drained(channel, (int)result, channel->object.context.info);
+    // What the other end had sent before it went is still received.
+    return result < 0 && !is_gone ? (int)result : 0;
+}
+
+static void ready(runloop_source *source, void *info) {
+    (void)source;
+    runloop_channel *channel = info;
+    struct epoll_event events[2];
+    int count = epoll_wait(channel->set, events, 2, 0), result = 0;
+    uint32_t conditions = 0;
+    for (int i = 0; i < count; i++) {
+        if (events[i].data.fd < 0)
+            runloop__channel_time_out(channel);
+        else
+            conditions = events[i].events;
+    }
+    // Each call-out may fork: what comes from the socket is the parent's.
+    if (conditions & EPOLLOUT && channel_check(channel) == 0)
+        result = flush(channel);
+    // When the other end is gone, the calls that wait can't become more than it has sent.
+    if (result == 0 && conditions & (EPOLLIN | EPOLLHUP | EPOLLERR) && channel_check(channel) == 0)
+        result = receive(channel);
+    if (result < 0 && channel_check(channel) == 0)
+        end(channel, result);
+}
+
+int runloop_channel_hold_message(runloop_channel *channel) {
+    int result = channel_check(channel);
+    if (result < 0)
+        return result;
+    steady_take(&channel->lock);
+    result = channel->socket < 0 ? -EPIPE : 0;
+    if (result == 0) {
+        channel->held++;
+        runloop__channel_watch(channel);
+    }
+    steady_give(&channel->lock);
+    return result;
+}
+
+int runloop_channel_release_message(runloop_channel *channel) {
+    int result = channel_check(channel);
+    if (result < 0)
+        return result;
+    steady_take(&channel->lock);
+    result = channel->held == 0 ? -EINVAL : 0;
+    if (result == 0) {
+        channel->held--;
+        runloop__channel_watch(channel);
+    }
+    steady_give(&channel->lock);
+    return result;
+}
+
+//===-- its life -----------------------------------------------------------------------------------------------------===//
+
+static int option(int descriptor, int domain, int name, void *value, socklen_t size) {
+    return getsockopt(descriptor, domain, name, value, &size) < 0 ? -errno : 0;
+}
+
+/// Who is at the other end of the socket, and whether that is allowed.
+static int find_peer(int descriptor, bool allows_any_user, runloop_peer *peer) {
+    int type = 0, domain = 0;
+    struct ucred credentials;
+    int result = option(descriptor, SOL_SOCKET, SO_TYPE, &type, sizeof type);
+    if (result == 0)
+        result = option(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, sizeof domain);
+    if (result < 0)
+        return result == -ENOTSOCK ? -EINVAL : result;
+    if (type != SOCK_SEQPACKET || domain != AF_UNIX)
+        return -EINVAL;
+    socklen_t size = sizeof(struct sockaddr);
+    struct sockaddr address;
+    if (getpeername(descriptor, &address, &size) < 0)
+        return -errno;
+    result = option(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, sizeof credentials);
+    if (result < 0)
+        return result;
+    if (credentials.uid != geteuid() && !allows_any_user)
+        return -EPERM;
+    *peer = (runloop_peer){.pid = credentials.pid, .uid = credentials.uid, .gid = credentials.gid, .pidfd = -1};
+    result = option(descriptor, SOL_SOCKET, SO_PEERPIDFD, &peer->pidfd, sizeof peer->pidfd);
+    if (result == -EMFILE || result == -ENFILE)
+        return result;
+    // Before Linux 6.5, or its process was reaped.
+    if (result < 0)
+        peer->pidfd = -1;
+    return 0;
+}
+
+static size_t or_default(size_t limit, size_t number) {
+    return limit ? limit : number;
+}
+
+UNCHECKED static runloop_channel *make(const runloop_channel_config *config) {
+    runloop_channel *channel = calloc(1, sizeof *channel);
+    if (!channel)
+        return NULL;
+    channel->config = *config;
+    channel->config.max_messages = or_default(config->max_messages, DEFAULT_MESSAGES);
+    channel->config.max_bytes = or_default(config->max_bytes, DEFAULT_BYTES);
+    channel->config.max_descriptors = or_default(config->max_descriptors, DEFAULT_DESCRIPTORS);
+    channel->config.max_calls = or_default(config->max_calls, DEFAULT_CALLS);
+    channel->last = &channel->first;
+    channel->socket = channel->timer = channel->set = channel->peer.pidfd = -1;
+    runloop__requests_init(&channel->requests);
+    return channel;
+}
+
+/// The set and the source of a channel that has a peer.
+UNCHECKED static int begin(runloop_channel *channel, int descriptor) {
+    channel->set = epoll_create1(EPOLL_CLOEXEC);
+    struct epoll_event event = {.events = EPOLLIN, .data.fd = descriptor};
+    if (channel->set < 0 || epoll_ctl(channel->set, EPOLL_CTL_ADD, descriptor, &event) < 0)
+        return -errno;
+    channel->events = event.events;
+    const struct object_config object = {
+        .context = channel->config.context, .descriptor = channel->set, .ready = ready, .free = free_channel};
+    int result = runloop__object_begin(&channel->object, &object);
+    if (result < 0)
+        return result;
+    // Nothing fails from here on. Every call says MSG_DONTWAIT, but others may have the socket, too.
+    fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+    fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK);
+    channel->socket = descriptor;
+    return 0;
+}
+
+int runloop_channel_create(int descriptor, const runloop_channel_config *config, runloop_channel **out) {
+    if (!config || !out || config->max_descriptors > MOST_DESCRIPTORS)
+        return -EINVAL;
+    runloop_channel *channel = make(config);
+    if (!channel)
+        return -ENOMEM;
+    int result = find_peer(descriptor, config->allows_any_user, &channel->peer);
+    if (result == 0)
+        result = begin(channel, descriptor);
+    if (result < 0) {
+        if (channel->peer.pidfd >= 0)
+            close(channel->peer.pidfd);
+        if (channel->set >= 0)
+            close(channel->set);
+        free(channel);
+        return result;
+    }
+    *out = channel;
+    return 0;
+}
+
+runloop_channel *runloop_channel_retain(runloop_channel *channel) {
+    runloop_source_retain(runloop_channel_get_source(channel));
+    return channel;
+}
+
+void runloop_channel_release(runloop_channel *channel) {
+    runloop_source_release(runloop_channel_get_source(channel));
+}
+
+runloop_source *runloop_channel_get_source(runloop_channel *channel) {
+    return channel ? channel->object.source : NULL;
+}
+
+int runloop_channel_get_peer(runloop_channel *channel, runloop_peer *out) {
+    if (!channel || !out)
+        return -EINVAL;
+    *out = channel->peer;
+    return 0;
+}

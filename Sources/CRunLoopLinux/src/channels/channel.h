@@ -1,0 +1,62 @@
+// channel.h — what the parts of a channel share.
+#ifndef RUNLOOP_CHANNEL_PRIVATE_H
+#define RUNLOOP_CHANNEL_PRIVATE_H
+
+#include <errno.h>
+
+#include "base/link.h"
+#include "base/object.h"
+#include "base/requests.h"
+#include "channels/wire.h"
+
+/// A packet that waits for the other end to read.
+struct outgoing;
+
+struct runloop_channel {
+    struct object object;
+    runloop_channel_config config; ///< constant
+    runloop_peer peer;             ///< constant
+    int set;                       ///< constant: an epoll set of the socket and the timer, and the source's descriptor
+
+    struct steady_lock lock;
+    int socket GUARDED;      ///< -1 when the channel has ended
+    uint32_t events GUARDED; ///< for which the set watches it
+    int timer GUARDED;       ///< a timerfd for the earliest deadline, or -1 until there is one
+    struct outgoing *first GUARDED, **last GUARDED;
+    size_t count GUARDED, bytes GUARDED;
+    size_t calls GUARDED;      ///< received and not answered
+    size_t held GUARDED;       ///< messages that the client holds
+    size_t answers GUARDED;    ///< of the packets that wait
+    size_t unanswered GUARDED; ///< requests that the other end has not answered, those that have timed out included
+    struct requests requests GUARDED; ///< that were sent
+};
+
+/// 0, -EINVAL or -ECHILD.
+static inline int channel_check(runloop_channel *channel) {
+    if (!channel)
+        return -EINVAL;
+    return object_is_inherited(&channel->object) ? -ECHILD : 0;
+}
+/// Watches the socket for what can be done.
+HOLDS_LOCK void runloop__channel_watch(runloop_channel *channel);
+/// -EMSGSIZE, -EINVAL.
+int runloop__channel_check_message(runloop_channel *channel, const void *bytes, size_t length, const int *descriptors,
+                                   size_t count);
+
+/// Sends a packet now, or puts a copy into the queue.
+HOLDS_LOCK int runloop__channel_transmit(runloop_channel *channel, const struct packet *packet, bool is_limited);
+/// Sends what waits: how many packets are left, or an error; -EPIPE has dropped them.
+HOLDS_LOCK ptrdiff_t runloop__channel_flush(runloop_channel *channel);
+HOLDS_LOCK void runloop__channel_drop_queue(runloop_channel *channel);
+
+/// Calls out a reply to the request that has the number. -EPROTO if there never was one.
+int runloop__channel_answer(runloop_channel *channel, struct incoming *incoming);
+/// The deadlines that have passed.
+void runloop__channel_time_out(runloop_channel *channel);
+/// Answers each request that was sent with -EPIPE, or, without `calls_out`, discards it.
+void runloop__channel_end_requests(runloop_channel *channel, bool calls_out);
+
+/// The handle of a request that was received. NULL: no memory.
+runloop_call *runloop__call_make(runloop_channel *channel, uint64_t id);
+
+#endif // RUNLOOP_CHANNEL_PRIVATE_H

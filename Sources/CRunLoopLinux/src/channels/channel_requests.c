@@ -1,0 +1,263 @@
+// channel_requests.c — requests over a channel: those that were sent, by number and deadline, and those that were received.
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "channels/channel.h"
+
+//===-- sent ---------------------------------------------------------------------------------------------------------===//
+
+/// A request whose answer is awaited.
+struct question {
+    struct awaited awaited;
+    runloop_channel_request_config config;
+};
+
+static struct question *question_of(struct awaited *awaited) {
+    return awaited ? LINK_OWNER(awaited, struct question, awaited) : NULL;
+}
+
+/// RUNLOOP_NEVER: no more. Setting the timer makes it unreadable.
+HOLDS_LOCK static void set_timer(runloop_channel *channel, int64_t date_ns) {
+    struct itimerspec date = {0};
+    if (date_ns != RUNLOOP_NEVER)
+        date.it_value = (struct timespec){date_ns / 1000000000, date_ns % 1000000000};
+    timerfd_settime(channel->timer, TFD_TIMER_ABSTIME, &date, NULL);
+}
+
+HOLDS_LOCK static int make_timer(runloop_channel *channel) {
+    if (channel->timer >= 0)
+        return 0;
+    int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    struct epoll_event event = {.events = EPOLLIN, .data.fd = -1};
+    if (timer < 0 || epoll_ctl(channel->set, EPOLL_CTL_ADD, timer, &event) < 0) {
+        int result = -errno;
+        if (timer >= 0)
+            close(timer);
+        return result;
+    }
+    channel->timer = timer;
+    return 0;
+}
+
+/// 0, or the error of runloop_channel_request. The packet gets the number of the request.
+HOLDS_LOCK static int ask(runloop_channel *channel, struct question *question, struct packet *packet) {
+    int64_t deadline_ns = question->config.deadline_ns;
+    int result = channel->socket < 0 ? -EPIPE : 0;
+    if (result == 0 && deadline_ns > 0 && deadline_ns != RUNLOOP_NEVER)
+        result = make_timer(channel);
+    if (result < 0)
+        return result;
+    bool is_earliest = runloop__requests_enter(&channel->requests, &question->awaited, deadline_ns);
+    packet->header.id = question->awaited.id;
+    result = runloop__channel_transmit(channel, packet, true);
+    if (result < 0) {
+        runloop__requests_take(&question->awaited);
+        // The other end has not seen the number, and must not answer to it.
+        channel->requests.last_id--;
+        return result;
+    }
+    if (is_earliest)
+        set_timer(channel, deadline_ns);
+    channel->unanswered++;
+    runloop__channel_watch(channel);
+    return 0;
+}
+
+int runloop_channel_request(runloop_channel *channel, const void *bytes, size_t length, const int *descriptors,
+                            size_t descriptor_count, const runloop_channel_request_config *config, uint64_t *id) {
+    if (!config)
+        return -EINVAL;
+    int result = runloop__channel_check_message(channel, bytes, length, descriptors, descriptor_count);
+    if (result < 0)
+        return result;
+    struct question *question = malloc(sizeof *question);
+    if (!question)
+        return -ENOMEM;
+    *question = (struct question){.config = *config};
+    struct packet packet;
+    result = runloop__wire_prepare(&packet, WIRE_REQUEST, 0, bytes, length, descriptors, descriptor_count);
+    if (result < 0) {
+        free(question);
+        return result;
+    }
+    steady_take(&channel->lock);
+    result = ask(channel, question, &packet);
+    steady_give(&channel->lock);
+    runloop__wire_finish(&packet);
+    if (result < 0)
+        free(question);
+    else if (id)
+        *id = packet.header.id;
+    return result;
+}
+
+/// On the loop's thread, of one that is over for the channel.
+static void call_out(struct question *question, const runloop_reply *reply, runloop_channel_message *message) {
+    const runloop_channel_request_config config = question->config;
+    free(question);
+    if (config.replied)
+        config.replied(reply, message ? message->descriptors : NULL, message ? message->descriptor_count : 0,
+                       config.info);
+}
+
+int runloop__channel_answer(runloop_channel *channel, struct incoming *incoming) {
+    steady_take(&channel->lock);
+    struct question *question =
+        question_of(runloop__requests_take(runloop__requests_find(&channel->requests, incoming->header.id)));
+    bool was_sent = incoming->header.id <= channel->requests.last_id;
+    channel->unanswered -= was_sent && channel->unanswered > 0;
+    runloop__channel_watch(channel);
+    steady_give(&channel->lock);
+    // It may have timed out, or been cancelled.
+    if (!question)
+        return was_sent ? 0 : -EPROTO;
+    runloop_channel_message *message = &incoming->message;
+    const runloop_reply reply = {
+        .result = incoming->header.kind == WIRE_DROPPED ? -ENOMSG : 0,
+        .bytes = message->length > 0 ? message->bytes : NULL,
+        .length = message->length,
+    };
+    call_out(question, &reply, message);
+    return 0;
+}
+
+/// Those whose deadline has passed.
+static struct question *take_due(runloop_channel *channel) {
+    steady_take(&channel->lock);
+    int64_t next_ns = runloop__requests_time_out(&channel->requests, runloop_get_now_ns(NULL));
+    struct question *due = question_of(runloop__requests_take_answered(&channel->requests));
+    if (!due)
+        set_timer(channel, next_ns);
+    steady_give(&channel->lock);
+    return due;
+}
+
+void runloop__channel_time_out(runloop_channel *channel) {
+    const runloop_reply reply = {.result = -ETIMEDOUT};
+    struct question *due;
+    while (!object_is_inherited(&channel->object) && (due = take_due(channel)))
+        call_out(due, &reply, NULL);
+}
+
+static void discard(struct question *question) {
+    const runloop_channel_request_config config = question->config;
+    free(question);
+    if (config.discard)
+        config.discard(config.info);
+}
+
+int runloop_channel_cancel(runloop_channel *channel, uint64_t id) {
+    int result = channel_check(channel);
+    if (result < 0)
+        return result;
+    steady_take(&channel->lock);
+    struct question *question = question_of(runloop__requests_take(runloop__requests_find(&channel->requests, id)));
+    steady_give(&channel->lock);
+    if (!question)
+        return -ENOENT;
+    discard(question);
+    return 0;
+}
+
+static struct question *take_any(runloop_channel *channel) {
+    steady_take(&channel->lock);
+    struct question *question = question_of(runloop__requests_take_any(&channel->requests));
+    steady_give(&channel->lock);
+    return question;
+}
+
+void runloop__channel_end_requests(runloop_channel *channel, bool calls_out) {
+    const runloop_reply reply = {.result = -EPIPE};
+    struct question *question;
+    while (!object_is_inherited(&channel->object) && (question = take_any(channel))) {
+        if (calls_out)
+            call_out(question, &reply, NULL);
+        else
+            discard(question);
+    }
+}
+
+//===-- received -----------------------------------------------------------------------------------------------------===//
+
+struct runloop_call {
+    runloop_channel *channel; ///< constant, retained
+    uint64_t id;              ///< constant
+    _Atomic uint32_t references;
+    bool is_answered; ///< lock of the channel
+};
+
+runloop_call *runloop__call_make(runloop_channel *channel, uint64_t id) {
+    runloop_call *call = malloc(sizeof *call);
+    if (!call)
+        return NULL;
+    runloop_source_retain(channel->object.source);
+    *call = (runloop_call){.channel = channel, .id = id, .references = 1};
+    steady_take(&channel->lock);
+    channel->calls++;
+    runloop__channel_watch(channel);
+    steady_give(&channel->lock);
+    return call;
+}
+
+runloop_call *runloop_call_retain(runloop_call *call) {
+    if (call)
+        atomic_fetch_add_explicit(&call->references, 1, memory_order_relaxed);
+    return call;
+}
+
+HOLDS_LOCK static int answer(runloop_call *call, const struct packet *packet) {
+    if (call->is_answered)
+        return -EALREADY;
+    int result = runloop__channel_transmit(call->channel, packet, false);
+    if (result < 0)
+        return result;
+    call->is_answered = true;
+    call->channel->calls--;
+    runloop__channel_watch(call->channel);
+    return 0;
+}
+
+int runloop_call_reply(runloop_call *call, const void *bytes, size_t length, const int *descriptors,
+                       size_t descriptor_count) {
+    if (!call)
+        return -EINVAL;
+    int result = runloop__channel_check_message(call->channel, bytes, length, descriptors, descriptor_count);
+    if (result < 0)
+        return result;
+    struct packet packet;
+    result = runloop__wire_prepare(&packet, WIRE_REPLY, call->id, bytes, length, descriptors, descriptor_count);
+    if (result < 0)
+        return result;
+    steady_take(&call->channel->lock);
+    result = answer(call, &packet);
+    steady_give(&call->channel->lock);
+    runloop__wire_finish(&packet);
+    return result;
+}
+
+/// Tells the other end. If there is no memory to do so, the connection is broken off, which tells it too.
+static void drop(runloop_call *call) {
+    runloop_channel *channel = call->channel;
+    struct packet packet;
+    runloop__wire_prepare(&packet, WIRE_DROPPED, call->id, NULL, 0, NULL, 0);
+    steady_take(&channel->lock);
+    int result = answer(call, &packet);
+    if (result < 0 && result != -EALREADY && channel->socket >= 0)
+        shutdown(channel->socket, SHUT_RDWR);
+    steady_give(&channel->lock);
+    runloop__wire_finish(&packet);
+}
+
+void runloop_call_release(runloop_call *call) {
+    if (!call || atomic_fetch_sub(&call->references, 1) > 1)
+        return;
+    if (channel_check(call->channel) == 0)
+        drop(call);
+    runloop_source_release(call->channel->object.source);
+    free(call);
+}

@@ -1,0 +1,143 @@
+// alarm.c — dates of the wall clock, or of the one that goes on while the machine is suspended.
+//
+// A timerfd with an absolute date follows a clock that is set: the kernel moves its expiry, in both directions. But one that has
+// expired stays readable if the clock is set back before the loop looks. So what counts is the clock at the time of the call, and
+// a readable descriptor is a reason to look at it. The descriptor is never read: setting the next date, or none, makes it
+// unreadable.
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/lock.h"
+#include "base/object.h"
+#include "clocks/clock_timer.h"
+
+struct runloop_alarm {
+    struct object object;
+    runloop_clock_id clock;
+    int timer;
+    int64_t interval_ns;
+    void (*fire)(runloop_alarm *alarm, int64_t date_ns, uint64_t missed, void *info);
+    /// Guards the date, and that the timer is set to it. Not held in calls of `fire`.
+    struct process_lock lock;
+    int64_t date_ns;
+};
+
+HOLDS_LOCK static void set(struct runloop_alarm *alarm, int64_t date_ns) {
+    alarm->date_ns = date_ns;
+    runloop__clock_timer_set(alarm->timer, date_ns);
+}
+
+/// Goes on to the next date if one has come: the latest that has, and how many there were before it.
+HOLDS_LOCK static bool take_date(struct runloop_alarm *alarm, int64_t *date_ns, uint64_t *missed) {
+    int64_t first = alarm->date_ns, now = runloop_clock_get_now_ns(alarm->clock), next = RUNLOOP_NEVER;
+    if (first == RUNLOOP_NEVER || now < first) {
+        // The clock was set back, or another thread was faster.
+        set(alarm, first);
+        return false;
+    }
+    *date_ns = first;
+    *missed = 0;
+    if (alarm->interval_ns) {
+        // The difference of two instants may need all 64 bits.
+        *missed = ((uint64_t)now - (uint64_t)first) / (uint64_t)alarm->interval_ns;
+        *date_ns = (int64_t)((uint64_t)first + *missed * (uint64_t)alarm->interval_ns);
+        if (__builtin_add_overflow(*date_ns, alarm->interval_ns, &next))
+            next = RUNLOOP_NEVER;
+    }
+    set(alarm, next);
+    return true;
+}
+
+static void ready(runloop_source *source, void *info) {
+    struct runloop_alarm *alarm = info;
+    int64_t date_ns;
+    uint64_t missed;
+    lock_take(&alarm->lock);
+    bool fires = runloop_source_is_valid(source) && take_date(alarm, &date_ns, &missed);
+    lock_give(&alarm->lock);
+    if (fires && alarm->fire)
+        alarm->fire(alarm, date_ns, missed, alarm->object.context.info);
+}
+
+static void free_alarm(void *info) {
+    struct runloop_alarm *alarm = info;
+    close(alarm->timer);
+    runloop__object_end(&alarm->object);
+    free(alarm);
+}
+
+UNCHECKED int runloop_alarm_create(const runloop_alarm_config *config, runloop_alarm **out) {
+    if (!config || !out || config->clock > RUNLOOP_CLOCK_BOOT || config->interval_ns < 0)
+        return -EINVAL;
+    runloop_alarm *alarm = calloc(1, sizeof *alarm);
+    if (!alarm)
+        return -ENOMEM;
+    alarm->clock = config->clock;
+    alarm->interval_ns = config->interval_ns;
+    alarm->fire = config->fire;
+    alarm->timer = runloop__clock_timer_open(config->clock);
+    if (alarm->timer < 0) {
+        int result = alarm->timer;
+        free(alarm);
+        return result;
+    }
+    const struct object_config object = {
+        .context = config->context, .descriptor = alarm->timer, .ready = ready, .free = free_alarm};
+    int result = runloop__object_begin(&alarm->object, &object);
+    if (result < 0) {
+        close(alarm->timer);
+        free(alarm);
+        return result;
+    }
+    set(alarm, config->date_ns);
+    *out = alarm;
+    return 0;
+}
+
+runloop_alarm *runloop_alarm_retain(runloop_alarm *alarm) {
+    runloop_source_retain(runloop_alarm_get_source(alarm));
+    return alarm;
+}
+
+void runloop_alarm_release(runloop_alarm *alarm) {
+    runloop_source_release(runloop_alarm_get_source(alarm));
+}
+
+runloop_source *runloop_alarm_get_source(runloop_alarm *alarm) {
+    return alarm ? alarm->object.source : NULL;
+}
+
+int64_t runloop_alarm_get_date(runloop_alarm *alarm) {
+    if (!alarm || object_is_inherited(&alarm->object))
+        return RUNLOOP_NEVER;
+    lock_take(&alarm->lock);
+    int64_t date_ns = alarm->date_ns;
+    lock_give(&alarm->lock);
+    return date_ns;
+}
+
+int runloop_alarm_set_date(runloop_alarm *alarm, int64_t date_ns) {
+    if (!alarm || !runloop_source_is_valid(alarm->object.source))
+        return -EINVAL;
+    if (object_is_inherited(&alarm->object))
+        return -ECHILD;
+    lock_take(&alarm->lock);
+    set(alarm, date_ns);
+    lock_give(&alarm->lock);
+    return 0;
+}
+
+runloop_clock_id runloop_alarm_get_clock(runloop_alarm *alarm) {
+    return alarm ? alarm->clock : RUNLOOP_CLOCK_WALL;
+}
+
+int64_t runloop_alarm_get_interval(runloop_alarm *alarm) {
+    return alarm ? alarm->interval_ns : 0;
+}
+
+void runloop_alarm_invalidate(runloop_alarm *alarm) {
+    if (alarm)
+        runloop_source_invalidate(alarm->object.source);
+}

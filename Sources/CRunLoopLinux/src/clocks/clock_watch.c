@@ -1,0 +1,135 @@
+// clock_watch.c — steps of the wall clock, and suspensions of the machine.
+//
+// The kernel keeps three clocks by adding two offsets to one: CLOCK_BOOTTIME is CLOCK_MONOTONIC and all suspensions,
+// CLOCK_REALTIME is that and an offset which changes when somebody sets the clock. Slewing is in all three. So both offsets stand
+// still for as long as nothing is to be told, and a change is told by their difference. A report of the kernel's is a reason to
+// look, and says nothing more: there is one for both kinds, and one for several changes.
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/lock.h"
+#include "base/object.h"
+#include "clocks/clock_timer.h"
+#include "runloop_clock_watch.h"
+
+/// Readings of the clocks until they are close together; the closest counts.
+enum { MOST_READINGS = 16, CLOSE_NS = 1000 };
+
+/// The differences of the clocks, and how long reading them took, which is the most by which they can be wrong.
+struct offsets {
+    int64_t wall_ns;      ///< of CLOCK_REALTIME to CLOCK_BOOTTIME
+    int64_t suspended_ns; ///< of CLOCK_BOOTTIME to CLOCK_MONOTONIC
+    int64_t error_ns;
+};
+
+struct runloop_clock_watch {
+    struct object object;
+    int timer;
+    void (*changed)(runloop_clock_watch *watch, const runloop_clock_change *change, void *info);
+    /// Guards what follows. Not held in calls of `changed`.
+    struct process_lock lock;
+    struct offsets told; ///< those that the client knows of
+};
+
+/// The first reading and the last are of the clock that neither jumps nor stands still: if the machine was suspended in between,
+/// they are far from each other, and do not count.
+static struct offsets read_offsets(void) {
+    struct offsets best = {.error_ns = RUNLOOP_NEVER};
+    for (int i = 0; i < MOST_READINGS && best.error_ns > CLOSE_NS; i++) {
+        int64_t boot = runloop_clock_get_now_ns(RUNLOOP_CLOCK_BOOT);
+        int64_t wall = runloop_clock_get_now_ns(RUNLOOP_CLOCK_WALL), monotonic = runloop_get_now_ns(NULL);
+        int64_t error = runloop_clock_get_now_ns(RUNLOOP_CLOCK_BOOT) - boot;
+        if (error < best.error_ns)
+            best = (struct offsets){.wall_ns = wall - boot, .suspended_ns = boot - monotonic, .error_ns = error};
+    }
+    return best;
+}
+
+/// Takes over in `told` what is to be told; what is less than the error stays as it was, and does not add up.
+HOLDS_LOCK static runloop_clock_change take_change(struct offsets *told, const struct offsets *now) {
+    runloop_clock_change change = {.step_ns = now->wall_ns - told->wall_ns,
+                                   .suspended_ns = now->suspended_ns - told->suspended_ns};
+    int64_t error = now->error_ns + told->error_ns;
+    if (change.step_ns >= -error && change.step_ns <= error)
+        change.step_ns = 0;
+    if (change.suspended_ns <= error)
+        change.suspended_ns = 0;
+    if (change.step_ns)
+        told->wall_ns = now->wall_ns;
+    if (change.suspended_ns)
+        told->suspended_ns = now->suspended_ns;
+    if (now->error_ns > told->error_ns && (change.step_ns || change.suspended_ns))
+        told->error_ns = now->error_ns;
+    return change;
+}
+
+static void ready(runloop_source *source, void *info) {
+    struct runloop_clock_watch *watch = info;
+    runloop_clock_change change = {0};
+    lock_take(&watch->lock);
+    if (runloop_source_is_valid(source)) {
+        // In this order: a jump after the reading is reported again.
+        runloop__clock_timer_take_jump(watch->timer);
+        const struct offsets now = read_offsets();
+        change = take_change(&watch->told, &now);
+    }
+    lock_give(&watch->lock);
+    if ((change.step_ns || change.suspended_ns) && watch->changed)
+        watch->changed(watch, &change, watch->object.context.info);
+}
+
+static void free_watch(void *info) {
+    struct runloop_clock_watch *watch = info;
+    close(watch->timer);
+    runloop__object_end(&watch->object);
+    free(watch);
+}
+
+static int begin(struct runloop_clock_watch *watch, const runloop_clock_watch_config *config) {
+    int result = runloop__clock_timer_set_for_jumps(watch->timer);
+    if (result < 0)
+        return result;
+    watch->told = read_offsets();
+    const struct object_config object = {
+        .context = config->context, .descriptor = watch->timer, .ready = ready, .free = free_watch};
+    return runloop__object_begin(&watch->object, &object);
+}
+
+int runloop_clock_watch_create(const runloop_clock_watch_config *config, runloop_clock_watch **out) {
+    if (!config || !out)
+        return -EINVAL;
+    runloop_clock_watch *watch = calloc(1, sizeof *watch);
+    if (!watch)
+        return -ENOMEM;
+    watch->changed = config->changed;
+    watch->timer = runloop__clock_timer_open(RUNLOOP_CLOCK_WALL);
+    int result = watch->timer < 0 ? watch->timer : begin(watch, config);
+    if (result < 0) {
+        if (watch->timer >= 0)
+            close(watch->timer);
+        free(watch);
+        return result;
+    }
+    *out = watch;
+    return 0;
+}
+
+runloop_clock_watch *runloop_clock_watch_retain(runloop_clock_watch *watch) {
+    runloop_source_retain(runloop_clock_watch_get_source(watch));
+    return watch;
+}
+
+void runloop_clock_watch_release(runloop_clock_watch *watch) {
+    runloop_source_release(runloop_clock_watch_get_source(watch));
+}
+
+runloop_source *runloop_clock_watch_get_source(runloop_clock_watch *watch) {
+    return watch ? watch->object.source : NULL;
+}
+
+void runloop_clock_watch_invalidate(runloop_clock_watch *watch) {
+    if (watch)
+        runloop_source_invalidate(watch->object.source);
+}

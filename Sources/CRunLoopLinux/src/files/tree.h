@@ -1,0 +1,143 @@
+// tree.h — what a watch knows of the disk: the entries of the directories in its scope, the kernel's watches for these directories, and the
+// entries that have to be looked at again.
+//
+// Why nothing is lost: a directory is watched before it is read, and an entry is looked at after its mark was taken away. So whatever happens
+// to an entry after the last look marks it again. A look needs the directory at the path that the tree has for it. If it isn't there (its
+// inode is compared), it was moved, a notification of that is under way, and the mark stays until the move has been understood.
+#ifndef RUNLOOP_TREE_H
+#define RUNLOOP_TREE_H
+
+#include <stdint.h>
+#include <sys/inotify.h>
+
+#include "files/changes.h"
+#include "files/instance.h"
+
+struct tree_entry;
+
+/// What the kernel watches: a directory, or the file that has the path of the watch.
+struct directory {
+    int wd; ///< -1: the kernel's watch is over. Several have the same where mounts, or moves under way, give a directory two paths.
+    bool is_read;    ///< its entries are in the tree
+    uint32_t events; ///< that it needs
+    uint64_t device, inode;
+    struct tree_entry *entry;
+    struct tree_entry *entries;
+    struct directory *next; ///< with this wd
+};
+
+/// What identifies an entry.
+struct entry_key {
+    struct directory *parent; ///< NULL for the root, which has the path of the watch
+    const char *name;
+};
+
+struct tree_entry {
+    struct entry_key key; ///< the first member
+    bool is_present, is_directory;
+    uint64_t inode;
+    int64_t changed_ns;
+    struct directory *directory; ///< if the kernel watches it
+    uint64_t scan;               ///< the last one that has seen it
+    uint32_t marks;              ///< of the kernel's notifications, and those below
+    uint32_t from_cookie, to_cookie;
+    struct tree_entry *next, *previous;               ///< in the parent
+    struct tree_entry *next_marked, *previous_marked; ///< in order
+    char name[];
+};
+
+/// Further marks: look at the entry; look at everything in it, too.
+enum { MARK_LOOK = 1 << 16, MARK_SCAN = 1 << 17 };
+
+enum {
+    EVENTS_ON_WAY = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB,
+    EVENTS_OF_STEP = IN_MOVE_SELF | IN_DELETE_SELF | IN_ATTRIB,
+};
+
+/// A name on the way to the path, the watch of the directory in which it is, and that of what has the name. wd -1: that can't be read, or
+/// is not there.
+struct step {
+    int wd;
+    uint32_t events; ///< that it needs of the directory
+    int own_wd;
+    uint32_t own_events;
+    char *name;
+};
+
+struct tree {
+    struct instance *instance; ///< whose lock guards all of the tree
+    struct link in_instance;
+    int inotify; ///< the instance's; -1: its watches end with it
+    runloop_watch_scope scope;
+    bool follows_link;
+    bool is_new;    ///< what is found is not told
+    char *path;     ///< as given
+    char *absolute; ///< without slashes at the end
+    struct tree_entry *root;
+    void *names;       ///< entries by key, of tsearch
+    void *directories; ///< the first directory for each wd, of tsearch
+    struct tree_entry *first_marked, *last_marked;
+    struct tree_entry *first_stale; ///< of those that were marked again because they could not be found
+    struct step *steps;
+    size_t step_count;
+    bool way_is_stale; ///< something has happened to a name on the way
+    bool is_overflown; ///< notifications were dropped
+    uint64_t scans;
+    struct changes *changes;
+    struct directory *opened; ///< whose descriptor the one below is
+    int opened_descriptor;
+};
+
+//===-- tree.c: entries and directories -----------------------------------------------------------------------------------------------===//
+
+/// Makes an empty tree for a path that is not empty, which belongs to the instance from then on. -ENAMETOOLONG, -ENOMEM.
+int runloop__tree_begin(struct tree *tree, struct instance *instance, const runloop_watch_config *config);
+/// Frees everything but the way, which has ended, and ends the watches of the kernel that no other tree needs, unless `inotify` is -1.
+void runloop__tree_end(struct tree *tree);
+
+/// An entry, made if necessary. NULL: no memory.
+struct tree_entry *runloop__tree_entry(struct tree *tree, struct directory *parent, const char *name);
+/// Frees an entry that is not there, unless it is marked, or the root.
+void runloop__tree_free_if_unused(struct tree *tree, struct tree_entry *entry);
+
+void runloop__tree_mark(struct tree *tree, struct tree_entry *entry, uint32_t marks, uint32_t cookie);
+void runloop__tree_unmark(struct tree *tree, struct tree_entry *entry);
+
+/// The first of the directories with this wd. NULL: there is none.
+struct directory *runloop__tree_directory(struct tree *tree, int wd);
+/// Watches what `descriptor` is open for (O_PATH suffices), as the directory of the entry. A negative errno value.
+int runloop__tree_watch(struct tree *tree, struct tree_entry *entry, int descriptor);
+/// The kernel's watch is over.
+void runloop__tree_forget_wd(struct tree *tree, int wd);
+/// Ends the watch of a directory, and frees it with what is in it. The removal of the entries is told.
+void runloop__tree_remove_directory(struct tree *tree, struct directory *directory);
+/// Ends a watch of the kernel that neither a directory nor a step of any tree needs any more.
+void runloop__tree_end_wd(struct tree *tree, int wd);
+
+/// `from`, for a move: the former path, from malloc.
+void runloop__tree_tell(struct tree *tree, runloop_change_kind kind, const struct tree_entry *entry, char *from,
+                        int error);
+/// The path of an entry, from malloc.
+char *runloop__tree_path(const struct tree *tree, const struct tree_entry *entry);
+
+/// Adds a watch of the kernel for an open file, to what is watched of it already: its wd, or a negative errno value.
+int runloop__watch_descriptor(int inotify, int descriptor, uint32_t events);
+/// Reduces what is watched of an open file to what the trees of the instance need.
+void runloop__tree_narrow(struct tree *tree, int wd, int descriptor);
+
+//===-- way.c, look.c ----------------------------------------------------------------------------------------------------------------===//
+
+/// Watches the directories that lead to the path, as far as they exist. -EACCES: the last of them can't be read.
+int runloop__way_watch(struct tree *tree);
+/// Whether a notification concerns the way.
+bool runloop__way_concerns(const struct tree *tree, const struct inotify_event *event, const char *name);
+/// Frees it, and ends the watches of the kernel that nothing else needs.
+void runloop__way_end(struct tree *tree);
+
+/// Marks what a notification is about. `name` is "" for the directory itself. Whether it concerns the tree: another one of the instance may have
+/// asked for more.
+bool runloop__tree_note(struct tree *tree, const struct inotify_event *event, const char *name);
+/// Looks at what is marked, and tells what has changed.
+void runloop__tree_look(struct tree *tree);
+
+#endif // RUNLOOP_TREE_H

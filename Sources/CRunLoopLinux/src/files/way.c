@@ -1,0 +1,205 @@
+// way.c — the way to the path: each directory in which a name of it is, links included, is watched before the name is looked up.
+//
+// Other users' files may be in such a directory, and each notification of them would wake the loop. So what has the name is watched as well, and
+// then the directory for less: what is moved, or loses a name, tells that itself. Only a directory that somebody has open does not tell when
+// it is removed. So the directory above is asked about the last one that there is, and about no other, since only an empty one can go.
+
+#define _FILE_OFFSET_BITS 64
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "files/tree.h"
+
+enum { MOST_LINKS = 40 };
+
+/// What a directory is watched for, if the name is there and tells of itself; if that is an empty directory; and if it is not there. The first is
+/// something that does not happen to the entries.
+enum {
+    EVENTS_BESIDE_NAME = IN_MOVE_SELF,
+    EVENTS_ABOVE_EMPTY = IN_DELETE | IN_MOVED_TO,
+    EVENTS_BEFORE_NAME = IN_CREATE | IN_MOVED_TO,
+};
+
+/// A walk along the path.
+struct walk {
+    int directory; ///< open (O_PATH)
+    char *rest;    ///< the names that follow, from malloc
+    int links;
+    int last_result;  ///< of the last step's watch
+    int above;        ///< the directory of the last step, if what has the name is one itself; -1: none
+    bool has_entered; ///< `directory` is what has that name
+    bool is_public;   ///< so anybody may change its entries, and of their attributes it would tell
+};
+
+/// The last step's directory is watched for less. `is_empty`: what has its name may be.
+static void finish_above(struct tree *tree, struct walk *walk, struct step *step, bool is_empty) {
+    if (walk->above < 0)
+        return;
+    step->events = (is_empty ? EVENTS_ABOVE_EMPTY : EVENTS_BESIDE_NAME) | (walk->is_public ? IN_ATTRIB : 0);
+    runloop__tree_narrow(tree, step->wd, walk->above);
+    close(walk->above);
+    walk->above = -1;
+}
+
+/// Watches what has the name of the last step, if it is there.
+static void watch_own(struct tree *tree, struct walk *walk, struct step *step) {
+    struct stat status;
+    int own = openat(walk->directory, step->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    bool is_there = own >= 0 || errno != ENOENT;
+    if (step > tree->steps)
+        finish_above(tree, walk, step - 1, !walk->has_entered || !is_there);
+    bool is_known = own >= 0 && fstat(own, &status) == 0, is_directory = is_known && S_ISDIR(status.st_mode);
+    walk->is_public = is_directory && status.st_mode & S_IWOTH;
+    if (is_known) {
+        step->own_events = EVENTS_OF_STEP & ~(walk->is_public ? (uint32_t)IN_ATTRIB : 0);
+        step->own_wd = runloop__watch_descriptor(tree->inotify, own, step->own_events);
+    }
+    if (own >= 0)
+        close(own);
+    // What can't be watched itself leaves everything to its directory.
+    if (step->wd < 0 || (is_there && step->own_wd < 0))
+        return;
+    if (is_directory) {
+        walk->above = fcntl(walk->directory, F_DUPFD_CLOEXEC, 0);
+        return;
+    }
+    step->events = is_there ? EVENTS_BESIDE_NAME : EVENTS_BEFORE_NAME;
+    runloop__tree_narrow(tree, step->wd, walk->directory);
+}
+
+static int add_step(struct tree *tree, struct walk *walk, const char *name) {
+    int wd = runloop__watch_descriptor(tree->inotify, walk->directory, EVENTS_ON_WAY);
+    walk->last_result = wd < 0 ? wd : 0;
+    // A directory that may be passed but not read has no watch.
+    if (wd < 0 && wd != -EACCES)
+        return wd;
+    struct step *steps = realloc(tree->steps, (tree->step_count + 1) * sizeof *steps);
+    char *copy = strdup(name);
+    if (steps)
+        tree->steps = steps;
+    if (!steps || !copy) {
+        free(copy);
+        return -ENOMEM;
+    }
+    struct step *step = &steps[tree->step_count++];
+    *step = (struct step){.wd = wd < 0 ? -1 : wd, .events = EVENTS_ON_WAY, .own_wd = -1, .name = copy};
+    watch_own(tree, walk, step);
+    return 0;
+}
+
+/// Takes the first name off the rest: "" at the end. `name` has the size of the longest name.
+static bool next_name(struct walk *walk, char *name) {
+    size_t skipped = strspn(walk->rest, "/");
+    size_t length = strcspn(walk->rest + skipped, "/");
+    // A longer name can't exist.
+    if (length > NAME_MAX)
+        return false;
+    memcpy(name, walk->rest + skipped, length);
+    name[length] = 0;
+    memmove(walk->rest, walk->rest + skipped + length, strlen(walk->rest + skipped + length) + 1);
+    return length > 0;
+}
+
+/// Goes to a directory that is open: a negative errno value closes nothing.
+static int enter(struct walk *walk, int directory) {
+    if (directory < 0)
+        return -errno;
+    close(walk->directory);
+    walk->directory = directory;
+    return 0;
+}
+
+static int follow(struct walk *walk, const char *target) {
+    if (++walk->links > MOST_LINKS)
+        return -ELOOP;
+    char *rest = NULL;
+    if (asprintf(&rest, "%s/%s", target, walk->rest) < 0)
+        return -ENOMEM;
+    free(walk->rest);
+    walk->rest = rest;
+    return target[0] == '/' ? enter(walk, open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)) : 0;
+}
+
+/// Walks until the end of the path, or until there is nothing to walk on: then that step will tell of what comes.
+static int walk_on(struct tree *tree, struct walk *walk) {
+    char name[NAME_MAX + 1], target[PATH_MAX];
+    int result = 0;
+    while (result == 0 && next_name(walk, name)) {
+        bool is_last = walk->rest[strspn(walk->rest, "/")] == 0;
+        if (strcmp(name, ".") == 0)
+            continue;
+        bool is_up = strcmp(name, "..") == 0;
+        if (!is_up) {
+            result = add_step(tree, walk, name);
+            if (result < 0)
+                return result;
+        }
+        walk->has_entered = false;
+        ssize_t length = !is_last || tree->follows_link ? readlinkat(walk->directory, name, target, PATH_MAX - 1) : -1;
+        if (length >= 0) {
+            target[length] = 0;
+            result = follow(walk, target);
+        } else if (!is_last) {
+            result = enter(walk, openat(walk->directory, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+            walk->has_entered = result == 0 && !is_up;
+        }
+    }
+    bool is_short = result == -EMFILE || result == -ENFILE || result == -ENOMEM;
+    return is_short ? result : walk->last_result;
+}
+
+/// Frees steps, and ends the watches of the kernel that nothing else needs.
+static void end_steps(struct tree *tree, struct step *steps, size_t count) {
+    if (steps == tree->steps) {
+        tree->steps = NULL;
+        tree->step_count = 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (steps[i].wd >= 0)
+            runloop__tree_end_wd(tree, steps[i].wd);
+        if (steps[i].own_wd >= 0)
+            runloop__tree_end_wd(tree, steps[i].own_wd);
+        free(steps[i].name);
+    }
+    free(steps);
+}
+
+int runloop__way_watch(struct tree *tree) {
+    struct step *former = tree->steps;
+    size_t former_count = tree->step_count;
+    tree->steps = NULL;
+    tree->step_count = 0;
+    tree->way_is_stale = false;
+    struct walk walk = {
+        .directory = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), .rest = strdup(tree->absolute), .above = -1};
+    int result = walk.directory < 0 ? -errno : !walk.rest ? -ENOMEM : walk_on(tree, &walk);
+    if (tree->step_count > 0)
+        finish_above(tree, &walk, &tree->steps[tree->step_count - 1], true);
+    if (walk.directory >= 0)
+        close(walk.directory);
+    free(walk.rest);
+    end_steps(tree, former, former_count);
+    return result;
+}
+
+bool runloop__way_concerns(const struct tree *tree, const struct inotify_event *event, const char *name) {
+    for (size_t i = 0; i < tree->step_count; i++) {
+        const struct step *step = &tree->steps[i];
+        bool is_directory = step->wd == event->wd, is_own = step->own_wd == event->wd;
+        if (event->mask & IN_IGNORED ? is_directory || is_own
+                                     : (is_directory && event->mask & EVENTS_ON_WAY && strcmp(step->name, name) == 0) ||
+                                           (is_own && event->mask & EVENTS_OF_STEP && *name == 0))
+            return true;
+    }
+    return false;
+}
+
+void runloop__way_end(struct tree *tree) {
+    end_steps(tree, tree->steps, tree->step_count);
+}

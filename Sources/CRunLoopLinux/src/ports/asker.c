@@ -1,0 +1,145 @@
+// asker.c — the requests that a port has sent; and threads that wait for their one.
+
+#include <errno.h>
+
+#include "ports/port.h"
+#include "ports/wait_word.h"
+
+//===-- the asking side ----------------------------------------------------------------------------------------------===//
+
+static runloop_request *request_of(struct awaited *awaited) {
+    return awaited ? LINK_OWNER(awaited, runloop_request, awaited) : NULL;
+}
+
+/// Gives the request a number, by which it can be cancelled from now on until its reply is called out. -EPIPE if the asker has ended.
+static int enter(runloop_request *request, uint64_t *id) {
+    runloop_port *asker = request->asker;
+    lock_take(&asker->lock);
+    int result = asker->source ? 0 : -EPIPE;
+    if (result == 0) {
+        if (runloop__requests_enter(&asker->requests, &request->awaited, request->config.deadline_ns))
+            runloop_timer_set_fire_date(asker->timer, request->awaited.deadline_ns);
+        *id = request->awaited.id;
+    }
+    lock_give(&asker->lock);
+    return result;
+}
+
+/// Of a request that its receiver did not take. False if it has been answered or discarded meanwhile.
+static bool leave(runloop_request *request) {
+    lock_take(&request->asker->lock);
+    bool is_awaited = runloop_request_is_awaited(request);
+    if (is_awaited)
+        runloop__requests_take(&request->awaited);
+    lock_give(&request->asker->lock);
+    return is_awaited;
+}
+
+int runloop_port_request(runloop_port *port, const void *bytes, size_t length, const runloop_request_config *config,
+                         uint64_t *id) {
+    if (!config)
+        return -EINVAL;
+    int result = runloop__port_check(port);
+    if (result == 0)
+        result = runloop__port_check(config->asker);
+    runloop_request *request = NULL;
+    if (result == 0)
+        result = runloop__request_make(port, config->asker, bytes, length, &request);
+    if (result < 0)
+        return result;
+    request->config = *config;
+    // Once it is in the queue, it may be answered and freed at any time.
+    uint64_t number = 0;
+    result = enter(request, &number);
+    if (result < 0) {
+        runloop__request_unmake(request);
+        return result;
+    }
+    result = runloop__port_enqueue(port, &request->queued, 0);
+    if (result < 0) {
+        if (leave(request))
+            runloop__request_release_memory(request);
+        else
+            result = 0;
+        runloop__request_release_memory(request);
+    }
+    if (result == 0 && id)
+        *id = number;
+    return result;
+}
+
+int runloop_port_cancel(runloop_port *asker, uint64_t id) {
+    int result = runloop__port_check(asker);
+    if (result < 0)
+        return result;
+    lock_take(&asker->lock);
+    runloop_request *request = request_of(runloop__requests_take(runloop__requests_find(&asker->requests, id)));
+    lock_give(&asker->lock);
+    if (!request)
+        return -ENOENT;
+    runloop__request_discard(request);
+    return 0;
+}
+
+void runloop__requests_by_port_end(runloop_port *port) {
+    for (;;) {
+        lock_take(&port->lock);
+        runloop_request *request = request_of(runloop__requests_take_any(&port->requests));
+        lock_give(&port->lock);
+        if (!request)
+            return;
+        runloop__request_discard(request);
+    }
+}
+
+void runloop__port_time_out(runloop_port *port) {
+    runloop_source *source = NULL;
+    lock_take(&port->lock);
+    if (port->timer) {
+        int64_t next_ns = runloop__requests_time_out(&port->requests, runloop_get_now_ns(port->loop));
+        runloop_timer_set_fire_date(port->timer, next_ns);
+        if (!link_is_alone(&port->requests.answered))
+            source = runloop__port_mark(port);
+    }
+    lock_give(&port->lock);
+    runloop__port_wake(port, source);
+}
+
+//===-- a thread that waits ------------------------------------------------------------------------------------------===//
+
+static void await(runloop_request *request, int64_t deadline_ns) {
+    while (runloop_request_is_awaited(request)) {
+        if (runloop_get_now_ns(NULL) < deadline_ns)
+            wait_word_wait(&request->awaited.state, REQUEST_IS_AWAITED, deadline_ns);
+        else
+            runloop__request_answer(request, -ETIMEDOUT, NULL, 0);
+    }
+}
+
+int runloop_port_request_and_wait(runloop_port *port, const void *bytes, size_t length, int64_t deadline_ns,
+                                  void **reply, size_t *reply_length) {
+    int result = runloop__port_check(port);
+    if (result < 0)
+        return result;
+    if (runloop_is_current(port->loop))
+        return -EDEADLK;
+    runloop_request *request;
+    result = runloop__request_make(port, NULL, bytes, length, &request);
+    if (result < 0)
+        return result;
+    result = runloop__port_enqueue(port, &request->queued, deadline_ns);
+    if (result < 0) {
+        runloop__request_unmake(request);
+        return result;
+    }
+    await(request, deadline_ns);
+    result = request->awaited.result;
+    if (reply_length)
+        *reply_length = request->reply_length;
+    if (reply) {
+        *reply = request->reply;
+        request->reply = NULL;
+    }
+    runloop__request_release_memory(request);
+    return result;
+}

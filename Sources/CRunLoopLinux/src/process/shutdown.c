@@ -1,0 +1,205 @@
+// shutdown.c — the end of the program by a signal: work in order, a limit, and a second signal that does not wait.
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/lock.h"
+#include "base/object.h"
+#include "process/catcher.h"
+#include "runloop_shutdown.h"
+#include "runloop_signal.h"
+
+struct work {
+    struct work *next;
+    int32_t order;
+    runloop_function perform, discard;
+    void *info;
+};
+
+struct runloop_shutdown {
+    struct object object;
+    struct catcher *catcher;
+    int64_t limit_ns; ///< constant
+    /// The signal that began it, or 0. Set once.
+    _Atomic int32_t number;
+    struct process_lock lock;
+    /// What is to be performed, in order. lock
+    struct work *first;
+};
+
+struct limit {
+    int number;
+    struct timespec left;
+};
+
+static void *end_at_limit(void *info) {
+    struct limit limit = *(struct limit *)info;
+    free(info);
+    while (clock_nanosleep(CLOCK_MONOTONIC, 0, &limit.left, &limit.left) == EINTR)
+        ;
+    runloop_end_process_by_signal(limit.number);
+    return NULL;
+}
+
+/// It has all signals blocked, since a handler could keep it.
+static bool start_limit_thread(int number, struct timespec left) {
+    struct limit *limit = malloc(sizeof *limit);
+    if (!limit)
+        return false;
+    *limit = (struct limit){.number = number, .left = left};
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_t thread;
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&thread, NULL, end_at_limit, limit);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error)
+        free(limit);
+    else
+        pthread_detach(thread);
+    return !error;
+}
+
+/// The kernel sends the signal again when the limit has passed, and the handler ends the process even if the loop's thread hangs. Where it
+/// has no such timer (a sandbox, or too many signals of the user's wait), a thread does the same.
+static void start_limit(int number, int64_t limit_ns) {
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = number};
+    struct itimerspec limit = {.it_value = {.tv_sec = limit_ns / 1000000000, .tv_nsec = limit_ns % 1000000000}};
+    timer_t timer;
+    if (limit_ns == RUNLOOP_FOREVER)
+        return;
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) == 0 && timer_settime(timer, 0, &limit, NULL) == 0)
+        return;
+    if (!start_limit_thread(number, limit.it_value) && runloop_diagnostics_are_enabled())
+        dprintf(STDERR_FILENO,
+                "runloop: This shutdown has no limit, since there is neither a timer nor a thread left for it.\n");
+}
+
+static struct work *next_work(runloop_shutdown *shutdown) {
+    lock_take(&shutdown->lock);
+    struct work *work = shutdown->first;
+    if (work)
+        shutdown->first = work->next;
+    lock_give(&shutdown->lock);
+    return work;
+}
+
+static void ready(runloop_source *source, void *info) {
+    (void)source;
+    runloop_shutdown *shutdown = info;
+    struct catcher_record record;
+    int32_t none = 0;
+    if (runloop__catcher_read(shutdown->catcher, &record, 1) == 0 || record.number == 0 ||
+        !atomic_compare_exchange_strong(&shutdown->number, &none, record.number))
+        return;
+    start_limit(record.number, shutdown->limit_ns);
+    // The catcher goes on, for the second signal.
+    runloop_source_invalidate(shutdown->object.source);
+    struct work *work;
+    while ((work = next_work(shutdown))) {
+        work->perform(work->info);
+        free(work);
+        // A child that was forked by the work does neither the rest of it, nor does the signal end it.
+        if (object_is_inherited(&shutdown->object))
+            return;
+    }
+    runloop_end_process_by_signal(shutdown->number);
+}
+
+static void free_shutdown(void *info) {
+    runloop_shutdown *shutdown = info;
+    runloop__catcher_release(shutdown->catcher);
+    struct work *work;
+    while ((work = next_work(shutdown))) {
+        if (work->discard)
+            work->discard(work->info);
+        free(work);
+    }
+    runloop__object_end(&shutdown->object);
+    free(shutdown);
+}
+
+static int signals_of(const runloop_shutdown_config *config, uint64_t *out) {
+    if (!config->numbers || config->count == 0)
+        return -EINVAL;
+    *out = 0;
+    for (size_t i = 0; i < config->count; i++) {
+        if (!runloop__signal_can_be_caught(config->numbers[i]))
+            return -EINVAL;
+        *out |= catcher_bit(config->numbers[i]);
+    }
+    return 0;
+}
+
+int runloop_shutdown_create(const runloop_shutdown_config *config, runloop_shutdown **out) {
+    uint64_t signals;
+    if (!config || !out || config->limit_ns <= 0 || signals_of(config, &signals))
+        return -EINVAL;
+    runloop_shutdown *shutdown = calloc(1, sizeof *shutdown);
+    if (!shutdown)
+        return -ENOMEM;
+    shutdown->limit_ns = config->limit_ns;
+    int result = runloop__catcher_open(signals, CATCHER_ONCE, &shutdown->catcher);
+    if (result < 0) {
+        free(shutdown);
+        return result;
+    }
+    const struct object_config object = {
+        .descriptor = runloop__catcher_descriptor(shutdown->catcher), .ready = ready, .free = free_shutdown};
+    result = runloop__object_begin(&shutdown->object, &object);
+    if (result < 0) {
+        runloop__catcher_release(shutdown->catcher);
+        free(shutdown);
+        return result;
+    }
+    *out = shutdown;
+    return 0;
+}
+
+runloop_shutdown *runloop_shutdown_retain(runloop_shutdown *shutdown) {
+    runloop_source_retain(runloop_shutdown_get_source(shutdown));
+    return shutdown;
+}
+
+void runloop_shutdown_release(runloop_shutdown *shutdown) {
+    runloop_source_release(runloop_shutdown_get_source(shutdown));
+}
+
+runloop_source *runloop_shutdown_get_source(runloop_shutdown *shutdown) {
+    return shutdown ? shutdown->object.source : NULL;
+}
+
+int runloop_shutdown_add_work(runloop_shutdown *shutdown, int32_t order, runloop_function work, void *info,
+                              runloop_function discard) {
+    if (!shutdown || !work)
+        return -EINVAL;
+    struct work *added = malloc(sizeof *added);
+    if (!added)
+        return -ENOMEM;
+    *added = (struct work){.order = order, .perform = work, .discard = discard, .info = info};
+    lock_take(&shutdown->lock);
+    struct work **place = &shutdown->first;
+    while (*place && (*place)->order <= order)
+        place = &(*place)->next;
+    added->next = *place;
+    *place = added;
+    lock_give(&shutdown->lock);
+    return 0;
+}
+
+int32_t runloop_shutdown_get_signal(runloop_shutdown *shutdown) {
+    return shutdown ? atomic_load(&shutdown->number) : 0;
+}
+
+void runloop_shutdown_invalidate(runloop_shutdown *shutdown) {
+    if (!shutdown)
+        return;
+    runloop__catcher_end(shutdown->catcher);
+    runloop_source_invalidate(shutdown->object.source);
+}

@@ -1,0 +1,33 @@
+// signal_numbers.c — signals by their numbers: which can be caught, and the end of the process as one ends it by default.
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "process/catcher.h"
+#include "runloop_signal.h"
+
+bool runloop__signal_can_be_caught(int32_t number) {
+    // A fault would occur again as soon as the handler returned.
+    static const int refused[] = {SIGKILL, SIGSTOP, SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (number == refused[i])
+            return false;
+    // The C library keeps some for itself, and refuses them.
+    struct sigaction action;
+    return number > 0 && number <= LAST_SIGNAL && sigaction(number, NULL, &action) == 0;
+}
+
+int runloop_end_process_by_signal(int32_t number) {
+    if (signal(number, SIG_DFL) == SIG_ERR)
+        return -EINVAL;
+    // Not raise, which in a child that was forked by a bare clone may signal the parent.
+    syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), number);
+    // If it was blocked, here is where it takes effect.
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    return -EINVAL;
+}

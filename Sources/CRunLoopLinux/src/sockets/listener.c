@@ -1,0 +1,328 @@
+// listener.c — a listening socket as a source.
+//
+// Without a descriptor for it, a connection stays in the queue and the socket stays readable, so the loop would be called for ever. Nothing
+// tells when a descriptor is free again. So the source asks for nothing for a while, and has a deadline at which it asks again.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/lock.h"
+#include "base/object.h"
+#include "runloop_listener.h"
+#include "sockets/socket_address.h"
+
+/// The last one is IPPROTO_MPTCP, which older headers lack.
+enum { BUDGET = 16, PAUSE_NS = 100000000, MULTIPATH_TCP = 262 };
+
+struct runloop_listener {
+    struct object object;
+    void (*accepted)(runloop_listener *listener, int descriptor, void *info);
+    void (*refused)(runloop_listener *listener, int descriptor, void *info);
+    void (*paused)(runloop_listener *listener, int error, void *info);
+    int descriptor;
+    bool owns;
+    bool is_tcp;
+    uint32_t budget;
+    _Atomic bool is_short;   ///< no connection can be accepted, which has been told
+    _Atomic bool is_resting; ///< a deadline is to end a pause; written under the lock
+    /// Guards what follows, and the socket against being closed while it is used. Not held in callbacks.
+    struct steady_lock lock;
+    bool is_closed;
+    int reserve; ///< a descriptor to close when there is none for a connection that is to be refused, or -1
+    char path[sizeof((struct sockaddr_un *)0)->sun_path]; ///< to be removed, or ""
+    dev_t device;
+    ino_t inode;
+};
+
+static int make_reserve(void) {
+    return eventfd(0, EFD_CLOEXEC);
+}
+
+//===-- accepting ----------------------------------------------------------------------------------------------------===//
+
+/// A connection, or a negative errno value.
+HOLDS_LOCK static int accept_next(const struct runloop_listener *listener) {
+    if (listener->is_closed)
+        return -EAGAIN;
+    int descriptor = accept4(listener->descriptor, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC), yes = 1;
+    if (descriptor < 0)
+        return -errno;
+    // Inherited from a socket that somebody else made only if it was set there. A short write would wait for an acknowledgement that the
+    // peer delays.
+    if (listener->is_tcp)
+        setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    return descriptor;
+}
+
+static bool is_shortage(int error) {
+    return error == -EMFILE || error == -ENFILE || error == -ENOBUFS || error == -ENOMEM;
+}
+
+/// Errors of one connection, which is gone from the queue: accept(2) has the list.
+static bool is_of_connection(int error) {
+    static const int errors[] = {ECONNABORTED, EINTR,        EPROTO,     EPERM,       ENETDOWN,  ENOPROTOOPT,
+                                 EHOSTDOWN,    EHOSTUNREACH, EOPNOTSUPP, ENETUNREACH, ETIMEDOUT, ENONET};
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+        if (error == -errors[i])
+            return true;
+    return false;
+}
+
+static int accept_locked(struct runloop_listener *listener) {
+    steady_take(&listener->lock);
+    int descriptor = accept_next(listener);
+    steady_give(&listener->lock);
+    return descriptor;
+}
+
+/// With the descriptor in reserve, which another thread may take first.
+static int accept_with_reserve(struct runloop_listener *listener) {
+    steady_take(&listener->lock);
+    if (listener->reserve >= 0)
+        close(listener->reserve);
+    listener->reserve = -1;
+    int descriptor = accept_next(listener);
+    steady_give(&listener->lock);
+    return descriptor;
+}
+
+struct refusal {
+    struct runloop_listener *listener;
+    int descriptor; ///< or a negative errno value
+};
+
+static void end_refusal(void *info) {
+    const struct refusal *refusal = info;
+    struct runloop_listener *listener = refusal->listener;
+    if (refusal->descriptor >= 0)
+        close(refusal->descriptor);
+    if (object_is_inherited(&listener->object))
+        return;
+    steady_take(&listener->lock);
+    if (listener->reserve < 0 && !listener->is_closed)
+        listener->reserve = make_reserve();
+    steady_give(&listener->lock);
+}
+
+/// Whether a connection was refused, or none waits any more.
+static bool refuse(struct runloop_listener *listener) {
+    if (!listener->refused)
+        return false;
+    struct refusal refusal = {listener, accept_with_reserve(listener)};
+    // The call-out may end the thread.
+    pthread_cleanup_push(end_refusal, &refusal);
+    if (refusal.descriptor >= 0)
+        listener->refused(listener, refusal.descriptor, listener->object.context.info);
+    pthread_cleanup_pop(1);
+    return refusal.descriptor >= 0 || refusal.descriptor == -EAGAIN || is_of_connection(refusal.descriptor);
+}
+
+//===-- pauses -------------------------------------------------------------------------------------------------------===//
+
+/// The loop comes again soon, whatever happens to the socket.
+HOLDS_LOCK static void come_again(const struct runloop_listener *listener) {
+    // Without memory even for that it comes at once.
+    if (runloop_source_set_deadline(listener->object.source, runloop_now_ns() + PAUSE_NS) == -ENOMEM)
+        runloop_source_wake(listener->object.source);
+}
+
+/// Once for each time in which nothing can be accepted, and once after it.
+static void tell(struct runloop_listener *listener, int error) {
+    if (atomic_exchange(&listener->is_short, error < 0) != (error < 0) && listener->paused)
+        listener->paused(listener, error, listener->object.context.info);
+}
+
+/// The socket is left alone: for a while, or for good if its error is not one of shortage.
+static void pause_accepting(struct runloop_listener *listener, int error) {
+    steady_take(&listener->lock);
+    if (!listener->is_closed) {
+        // Asking for less does not fail.
+        runloop_source_set_events(listener->object.source, 0);
+        if (is_shortage(error))
+            come_again(listener);
+        atomic_store(&listener->is_resting, is_shortage(error));
+    }
+    steady_give(&listener->lock);
+}
+
+static void end_pause(struct runloop_listener *listener) {
+    // Called for something else, or by another loop.
+    if (runloop_source_get_deadline(listener->object.source) != RUNLOOP_NEVER)
+        return;
+    steady_take(&listener->lock);
+    int result = listener->is_closed ? 0 : runloop_source_set_events(listener->object.source, RUNLOOP_READABLE);
+    bool is_short = result == -ENOMEM || result == -ENOSPC;
+    if (is_short)
+        come_again(listener);
+    atomic_store(&listener->is_resting, is_short);
+    steady_give(&listener->lock);
+}
+
+static bool is_accepting(const struct runloop_listener *listener) {
+    return runloop_source_is_valid(listener->object.source) && !object_is_inherited(&listener->object);
+}
+
+static void ready(runloop_source *source, void *info) {
+    (void)source;
+    struct runloop_listener *listener = info;
+    // Not only if there is a shortage: another loop, or a run in the call-out that tells of it, may have found its end before the pause began.
+    if (atomic_load(&listener->is_resting))
+        end_pause(listener);
+    // A child that was forked in a call-out takes nothing more from the queue, which is its parent's.
+    for (uint32_t i = 0; i < listener->budget && is_accepting(listener); i++) {
+        int descriptor = accept_locked(listener);
+        if (descriptor == -EAGAIN)
+            return;
+        if (is_of_connection(descriptor))
+            continue;
+        tell(listener, descriptor < 0 ? descriptor : 0);
+        if (object_is_inherited(&listener->object))
+            return;
+        if (descriptor >= 0) {
+            listener->accepted(listener, descriptor, listener->object.context.info);
+        } else if (!is_shortage(descriptor) || !refuse(listener)) {
+            pause_accepting(listener, descriptor);
+            return;
+        }
+    }
+}
+
+//===-- life ---------------------------------------------------------------------------------------------------------===//
+
+HOLDS_LOCK static void remove_path(const struct runloop_listener *listener) {
+    struct stat status;
+    bool is_ours = listener->path[0] && lstat(listener->path, &status) == 0 && status.st_dev == listener->device &&
+                   status.st_ino == listener->inode;
+    // A forked child that ends is no end of the parent's listener.
+    if (is_ours && !object_is_inherited(&listener->object))
+        unlink(listener->path);
+}
+
+HOLDS_LOCK static void close_socket(struct runloop_listener *listener) {
+    if (listener->is_closed)
+        return;
+    listener->is_closed = true;
+    remove_path(listener);
+    if (listener->owns)
+        close(listener->descriptor);
+    if (listener->reserve >= 0)
+        close(listener->reserve);
+    listener->reserve = -1;
+}
+
+UNCHECKED static void free_listener(void *info) {
+    struct runloop_listener *listener = info;
+    runloop__object_end(&listener->object);
+    close_socket(listener);
+    free(listener);
+}
+
+static bool is_tcp(int descriptor) {
+    int protocol = 0;
+    socklen_t size = sizeof protocol;
+    bool is_known = getsockopt(descriptor, SOL_SOCKET, SO_PROTOCOL, &protocol, &size) == 0;
+    return is_known && (protocol == IPPROTO_TCP || protocol == MULTIPATH_TCP);
+}
+
+static int check_socket(int descriptor) {
+    int is_listening = 0;
+    socklen_t size = sizeof is_listening;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &is_listening, &size) < 0)
+        return -errno;
+    return is_listening ? 0 : -EINVAL;
+}
+
+/// Notes which file the path is now, so that another one is not removed.
+static int note_path(struct runloop_listener *listener) {
+    struct socket_address address;
+    struct stat status;
+    int result = runloop__address_of(&address, listener->descriptor, false);
+    if (result < 0)
+        return result;
+    if (address.any.sa_family != AF_UNIX || address.local.sun_path[0] == 0)
+        return -EINVAL;
+    if (lstat(address.local.sun_path, &status) < 0)
+        return -errno;
+    memcpy(listener->path, address.local.sun_path, sizeof listener->path);
+    listener->device = status.st_dev;
+    listener->inode = status.st_ino;
+    return 0;
+}
+
+static int begin(struct runloop_listener *listener, const runloop_listener_config *config) {
+    int result = config->removes_path ? note_path(listener) : 0;
+    int flags = fcntl(listener->descriptor, F_GETFL);
+    if (result == 0 && (flags < 0 || fcntl(listener->descriptor, F_SETFL, flags | O_NONBLOCK) < 0))
+        result = -errno;
+    if (result == 0 && listener->refused && (listener->reserve = make_reserve()) < 0)
+        result = -errno;
+    const struct object_config object = {
+        .context = config->context, .descriptor = config->descriptor, .ready = ready, .free = free_listener};
+    return result < 0 ? result : runloop__object_begin(&listener->object, &object);
+}
+
+int runloop_listener_create(const runloop_listener_config *config, runloop_listener **out) {
+    int result = config && out && config->accepted ? check_socket(config->descriptor) : -EINVAL;
+    if (result < 0)
+        return result;
+    struct runloop_listener *listener = malloc(sizeof *listener);
+    if (!listener)
+        return -ENOMEM;
+    *listener = (struct runloop_listener){.accepted = config->accepted,
+                                          .refused = config->refused,
+                                          .paused = config->paused,
+                                          .descriptor = config->descriptor,
+                                          .owns = config->owns,
+                                          .is_tcp = is_tcp(config->descriptor),
+                                          .budget = config->budget ? config->budget : BUDGET,
+                                          .reserve = -1};
+    result = begin(listener, config);
+    if (result < 0) {
+        if (listener->reserve >= 0)
+            close(listener->reserve);
+        free(listener);
+        return result;
+    }
+    *out = listener;
+    return 0;
+}
+
+runloop_listener *runloop_listener_retain(runloop_listener *listener) {
+    if (listener)
+        runloop_source_retain(listener->object.source);
+    return listener;
+}
+
+void runloop_listener_release(runloop_listener *listener) {
+    if (listener)
+        runloop_source_release(listener->object.source);
+}
+
+runloop_source *runloop_listener_get_source(runloop_listener *listener) {
+    return listener ? listener->object.source : NULL;
+}
+
+int runloop_listener_get_descriptor(runloop_listener *listener) {
+    return listener ? listener->descriptor : -EINVAL;
+}
+
+void runloop_listener_invalidate(runloop_listener *listener) {
+    if (!listener)
+        return;
+    runloop_source_invalidate(listener->object.source);
+    // The descriptors that a forked child has are closed with the object.
+    if (object_is_inherited(&listener->object))
+        return;
+    steady_take(&listener->lock);
+    close_socket(listener);
+    steady_give(&listener->lock);
+}

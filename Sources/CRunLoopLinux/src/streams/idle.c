@@ -1,0 +1,55 @@
+// idle.c — how long an input may bring nothing, or a part of a message, and an output be stuck.
+//
+// The limit is the deadline of the stream's source, so it comes in the modes of the source, on the loop that reads or writes, in turn with what
+// there is to read, and it ends with the stream. What moves does not set it on: when it is due, it is looked at what has moved since.
+
+#include "streams/idle.h"
+
+/// Of the earliest deadline, which is looked at and set on.
+static void look_at(struct idle *idle, int64_t instant_ns) {
+    // Without memory the stream is called in the next iteration, where that is tried again.
+    if (instant_ns < runloop_source_get_deadline(idle->source) &&
+        runloop_source_set_deadline(idle->source, instant_ns) < 0)
+        runloop_source_wake(idle->source);
+}
+
+static int64_t sum(int64_t instant_ns, int64_t duration_ns) {
+    int64_t sum_ns;
+    return __builtin_add_overflow(instant_ns, duration_ns, &sum_ns) ? RUNLOOP_NEVER : sum_ns;
+}
+
+void runloop__idle_begin(struct idle *idle, runloop_source *source) {
+    idle->begun_ns = RUNLOOP_NEVER;
+    if (idle->limit_ns || idle->message_ns)
+        idle->source = source;
+}
+
+/// When a limit is reached, unless something moves.
+static int64_t due_of(const struct idle *idle, int64_t moved_ns) {
+    int64_t due_ns = RUNLOOP_NEVER;
+    if (idle->limit_ns) {
+        due_ns = sum(moved_ns > idle->since_ns ? moved_ns : idle->since_ns, idle->limit_ns);
+    }
+    if (idle->begun_ns != RUNLOOP_NEVER) {
+        int64_t due_of_message_ns = sum(idle->begun_ns, idle->message_ns);
+        due_ns = due_of_message_ns < due_ns ? due_of_message_ns : due_ns;
+    }
+    return due_ns;
+}
+
+void runloop__idle_count(struct idle *idle, int64_t now_ns) {
+    if (!idle->source)
+        return;
+    idle->since_ns = now_ns;
+    look_at(idle, due_of(idle, now_ns));
+}
+
+bool runloop__idle_is_over(struct idle *idle, int64_t moved_ns, int64_t now_ns) {
+    if (!idle->source)
+        return false;
+    int64_t due_ns = due_of(idle, moved_ns);
+    if (due_ns <= now_ns)
+        return true;
+    look_at(idle, due_ns);
+    return false;
+}

@@ -1,0 +1,404 @@
+// input.c — an input: a descriptor is read once per iteration of the loop, and what the client does not consume is kept.
+//
+// The source has the descriptor, if the kernel can watch it, and the deadline of the limits. It is signalled to read a file, and to call again
+// with what was kept.
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/lock.h"
+#include "base/object.h"
+#include "runloop_input.h"
+#include "streams/idle.h"
+#include "streams/intake.h"
+
+struct runloop_input {
+    struct object object;
+    runloop *loop;
+    size_t (*received)(runloop_input *input, const char *bytes, size_t count, void *info);
+    void (*received_line)(runloop_input *input, const char *line, size_t count, int error, void *info);
+    void (*ended)(runloop_input *input, int error, const char *rest, size_t count, void *info);
+    size_t line_limit;
+    runloop_output *output; ///< constant, retained, may be NULL: what it moves counts for the idle limit as well
+    _Atomic int64_t moved_ns;
+    _Atomic bool is_paused; ///< written under the lock
+    bool owns;
+    /// Guards all that follows, except that while a call-out runs the intake's bytes, and what belongs to lines, are the calling thread's.
+    struct steady_lock lock;
+    struct intake intake;
+    bool is_calling;
+    bool has_returned; ///< the call-out has; its thread may have ended in it
+    bool is_due;       ///< what was kept is to come again
+    bool has_taken;    ///< the call-out took a whole message, or as much as was a whole for it
+    struct idle idle;
+    bool has_verdict; ///< nothing more is read, and `verdict` is why
+    int verdict;
+    size_t scanned;   ///< so many bytes have no line feed
+    bool is_skipping; ///< the rest of a line that was too long
+};
+
+//===-- what the loop watches ----------------------------------------------------------------------------------------===//
+
+/// Whether there is something to do though nothing is reported.
+HOLDS_LOCK static bool needs_signal(const struct runloop_input *input) {
+    return input->intake.is_always_ready || (input->is_due && (input->intake.count > 0 || input->has_verdict));
+}
+
+/// No call-out runs. Makes the loop come for what the input is to do next. Never fails for one that is paused.
+HOLDS_LOCK static int watch(struct runloop_input *input) {
+    runloop_readiness wanted = input->is_paused ? 0 : RUNLOOP_READABLE;
+    if (!input->is_paused && needs_signal(input))
+        runloop_source_wake(input->object.source);
+    if (runloop_source_get_events(input->object.source) == wanted)
+        return 0;
+    return runloop_source_set_events(input->object.source, wanted);
+}
+
+//===-- calling out --------------------------------------------------------------------------------------------------===//
+
+/// After a call-out: the other side need not have sent anything meanwhile, and a message may have begun.
+HOLDS_LOCK static void note_times(struct runloop_input *input) {
+    struct idle *idle = &input->idle;
+    if (!idle->source)
+        return;
+    bool has_begun = idle->message_ns && (input->intake.count > 0 || input->is_skipping);
+    if (!has_begun)
+        idle->begun_ns = RUNLOOP_NEVER;
+    else if (input->has_taken || idle->begun_ns == RUNLOOP_NEVER)
+        idle->begun_ns = runloop_input_get_moved_ns(input);
+    runloop__idle_count(idle, runloop_get_now_ns(input->loop));
+}
+
+GIVES_LOCK static void tell_end(struct runloop_input *input) {
+    const char *rest = input->intake.bytes + input->intake.start;
+    input->is_calling = true;
+    runloop_source_invalidate(input->object.source);
+    steady_give(&input->lock);
+    if (input->ended)
+        input->ended(input, input->verdict, rest, input->intake.count, input->object.context.info);
+}
+
+/// After a call-out, and when its thread ends in it.
+static void end_call(void *info) {
+    struct runloop_input *input = info;
+    if (object_is_inherited(&input->object))
+        return;
+    steady_take(&input->lock);
+    input->is_calling = false;
+    runloop__intake_settle(&input->intake);
+    if (!input->has_returned)
+        input->is_due = true;
+    note_times(input);
+    // An input that was ended meanwhile has nothing to watch.
+    int result = runloop_source_is_valid(input->object.source) ? watch(input) : 0;
+    if (result < 0 && !input->has_verdict) {
+        input->has_verdict = true;
+        input->verdict = result;
+    }
+    // Nothing would report it any more, and this thread does not come to tell it.
+    if (result < 0 && !input->has_returned)
+        tell_end(input);
+    else
+        steady_give(&input->lock);
+}
+
+static bool goes_on(struct runloop_input *input) {
+    return !input->is_paused && runloop_source_is_valid(input->object.source) && !object_is_inherited(&input->object);
+}
+
+/// Tells a line, and drops it with the bytes after it that belong to it.
+static void tell_line(struct runloop_input *input, size_t count, size_t dropped) {
+    const char *line = input->intake.bytes + input->intake.start;
+    bool is_long = count > input->line_limit;
+    input->received_line(input, line, is_long ? input->line_limit : count, is_long ? -EMSGSIZE : 0,
+                         input->object.context.info);
+    runloop__intake_drop(&input->intake, dropped);
+    input->scanned = 0;
+}
+
+/// Tells a line that has an end, or drops what is left of a long one. False: there is none.
+static bool tell_next_line(struct runloop_input *input) {
+    struct intake *intake = &input->intake;
+    const char *bytes = intake->bytes + intake->start;
+    const char *feed = memchr(bytes + input->scanned, '\n', intake->count - input->scanned);
+    if (!feed) {
+        input->scanned = intake->count;
+        return false;
+    }
+    size_t count = (size_t)(feed - bytes), whole = count + 1;
+    if (input->is_skipping) {
+        runloop__intake_drop(intake, whole);
+        input->is_skipping = false;
+        input->scanned = 0;
+        input->has_taken = true;
+        return true;
+    }
+    input->has_taken = true;
+    tell_line(input, count > 0 && bytes[count - 1] == '\r' ? count - 1 : count, whole);
+    return true;
+}
+
+/// The bytes have no line feed: a line that has begun, or is too long already, or the last one.
+static void tell_begun_line(struct runloop_input *input) {
+    struct intake *intake = &input->intake;
+    bool is_last = input->has_verdict && input->verdict == 0;
+    size_t count = intake->count;
+    // The byte after the limit may be a carriage return before the line feed.
+    bool may_fit = count <= input->line_limit ||
+                   (count - 1 == input->line_limit && intake->bytes[intake->start + count - 1] == '\r' && !is_last);
+    if (input->is_skipping) {
+        runloop__intake_drop(intake, count);
+        input->scanned = 0;
+    } else if (!may_fit) {
+        input->is_skipping = true;
+        tell_line(input, count, count);
+    } else if (is_last) {
+        tell_line(input, count, count);
+    }
+}
+
+static void tell_lines(struct runloop_input *input) {
+    while (goes_on(input) && input->intake.count > 0)
+        if (!tell_next_line(input)) {
+            tell_begun_line(input);
+            return;
+        }
+}
+
+static void tell_bytes(struct runloop_input *input) {
+    const char *bytes = input->intake.bytes + input->intake.start;
+    size_t kept = input->intake.count;
+    size_t consumed = input->received(input, bytes, kept, input->object.context.info);
+    runloop__intake_drop(&input->intake, consumed < kept ? consumed : kept);
+    input->has_taken = consumed > 0;
+}
+
+GIVES_LOCK static void call_out(struct runloop_input *input) {
+    input->is_calling = true;
+    input->has_returned = false;
+    input->has_taken = false;
+    input->is_due = false;
+    steady_give(&input->lock);
+    pthread_cleanup_push(end_call, input);
+    if (input->received_line)
+        tell_lines(input);
+    else
+        tell_bytes(input);
+    input->has_returned = true;
+    pthread_cleanup_pop(1);
+}
+
+/// Reads once. Whether there is something to tell.
+HOLDS_LOCK static bool read_more(struct runloop_input *input) {
+    bool is_end = false;
+    ptrdiff_t count = runloop__intake_read(&input->intake, &is_end);
+    if (count > 0)
+        atomic_store_explicit(&input->moved_ns, runloop_get_now_ns(input->loop), memory_order_relaxed);
+    if (count < 0 || is_end) {
+        input->has_verdict = true;
+        input->verdict = (int)count;
+    } else if (count == 0) {
+        runloop__intake_settle(&input->intake);
+    }
+    return count != 0 || is_end;
+}
+
+/// Nothing could be read. Whether that has lasted for the idle limit, or a message has begun too long ago.
+HOLDS_LOCK static bool is_idle_too_long(struct runloop_input *input) {
+    int64_t moved_ns = runloop_input_get_moved_ns(input);
+    int64_t sent_ns = input->output ? runloop_output_get_moved_ns(input->output) : moved_ns;
+    moved_ns = sent_ns > moved_ns ? sent_ns : moved_ns;
+    if (!runloop__idle_is_over(&input->idle, moved_ns, runloop_get_now_ns(input->loop)))
+        return false;
+    input->has_verdict = true;
+    input->verdict = -ETIMEDOUT;
+    return true;
+}
+
+/// Whether it may call out now.
+HOLDS_LOCK static bool is_active(struct runloop_input *input) {
+    if (!goes_on(input) || !input->is_calling)
+        return goes_on(input);
+    // In a nested run, or another loop: the report would be repeated until the call-out returns. Asking for less does not fail.
+    runloop_source_set_events(input->object.source, 0);
+    return false;
+}
+
+static void ready(runloop_source *source, void *info) {
+    struct runloop_input *input = info;
+    (void)source;
+    steady_take(&input->lock);
+    // What is kept belongs to a call-out that runs, so that is looked at first.
+    bool has_news = is_active(input) && ((input->is_due && input->intake.count > 0) || input->has_verdict ||
+                                         read_more(input) || is_idle_too_long(input));
+    if (!has_news) {
+        steady_give(&input->lock);
+        return;
+    }
+    // With the end comes the last line, if it has no end of its own. Other bytes are told with the end.
+    if (input->intake.count > 0 && (!input->has_verdict || (input->received_line && input->verdict == 0))) {
+        call_out(input);
+        if (object_is_inherited(&input->object))
+            return;
+        steady_take(&input->lock);
+    }
+    if (input->has_verdict && is_active(input))
+        tell_end(input);
+    else
+        steady_give(&input->lock);
+}
+
+//===-- calls --------------------------------------------------------------------------------------------------------===//
+
+int runloop_input_pause(runloop_input *input) {
+    if (!input)
+        return -EINVAL;
+    if (object_is_inherited(&input->object))
+        return -ECHILD;
+    steady_take(&input->lock);
+    int result = runloop_source_is_valid(input->object.source) ? 0 : -EINVAL;
+    if (result == 0) {
+        input->is_paused = true;
+        // Asking for less does not fail.
+        runloop_source_set_events(input->object.source, 0);
+    }
+    steady_give(&input->lock);
+    return result;
+}
+
+HOLDS_LOCK static int resume(struct runloop_input *input) {
+    if (!runloop_source_is_valid(input->object.source))
+        return -EINVAL;
+    bool was_paused = input->is_paused;
+    input->is_due = true;
+    input->is_paused = false;
+    if (was_paused && input->idle.source) {
+        int64_t now_ns = runloop_get_now_ns(input->loop);
+        if (input->idle.begun_ns != RUNLOOP_NEVER)
+            input->idle.begun_ns = now_ns;
+        runloop__idle_count(&input->idle, now_ns);
+    }
+    // The end of a call-out does it otherwise.
+    int result = input->is_calling ? 0 : watch(input);
+    if (result < 0)
+        input->is_paused = was_paused;
+    return result;
+}
+
+int runloop_input_resume(runloop_input *input) {
+    if (!input)
+        return -EINVAL;
+    if (object_is_inherited(&input->object))
+        return -ECHILD;
+    steady_take(&input->lock);
+    int result = resume(input);
+    steady_give(&input->lock);
+    return result;
+}
+
+bool runloop_input_is_paused(runloop_input *input) {
+    return input && input->is_paused;
+}
+
+int64_t runloop_input_get_moved_ns(runloop_input *input) {
+    return input ? atomic_load_explicit(&input->moved_ns, memory_order_relaxed) : RUNLOOP_NEVER;
+}
+
+//===-- life ---------------------------------------------------------------------------------------------------------===//
+
+static void discard(struct runloop_input *input) {
+    runloop_output_release(input->output);
+    runloop__intake_close(&input->intake);
+    runloop_release(input->loop);
+    free(input);
+}
+
+static void free_input(void *info) {
+    struct runloop_input *input = info;
+    runloop__object_end(&input->object);
+    if (input->owns && input->intake.descriptor >= 0)
+        close(input->intake.descriptor);
+    discard(input);
+}
+
+static int begin(struct runloop_input *input, const runloop_input_config *config) {
+    // A line of the whole limit has an end, too.
+    size_t limit = config->limit + (config->received_line ? 2 : 0);
+    int result = runloop__intake_open(&input->intake, config->descriptor, limit);
+    int refused = result == 0 ? runloop__is_refused_by_epoll(config->descriptor) : result;
+    if (refused < 0)
+        return refused;
+    input->intake.is_always_ready = refused == 1;
+    const struct object_config object = {.context = config->context,
+                                         .descriptor = refused ? -1 : config->descriptor,
+                                         .ready = ready,
+                                         .free = free_input};
+    result = runloop__object_begin(&input->object, &object);
+    if (result < 0)
+        return result;
+    runloop__idle_begin(&input->idle, input->object.source);
+    runloop__idle_count(&input->idle, runloop_input_get_moved_ns(input));
+    steady_take(&input->lock);
+    result = watch(input);
+    steady_give(&input->lock);
+    return result;
+}
+
+int runloop_input_create(const runloop_input_config *config, runloop_input **out) {
+    if (!config || !out || config->limit == 0 || config->limit > PTRDIFF_MAX - 2 ||
+        !config->received == !config->received_line || config->idle_ns < 0 || config->message_ns < 0 ||
+        (config->output && !config->idle_ns))
+        return -EINVAL;
+    struct runloop_input *input = malloc(sizeof *input);
+    if (!input)
+        return -ENOMEM;
+    *input = (struct runloop_input){.loop = runloop_retain(config->loop),
+                                    .output = runloop_output_retain(config->output),
+                                    .received = config->received,
+                                    .received_line = config->received_line,
+                                    .ended = config->ended,
+                                    .line_limit = config->limit,
+                                    .owns = config->owns,
+                                    .idle = {.limit_ns = config->idle_ns, .message_ns = config->message_ns}};
+    atomic_init(&input->moved_ns, runloop_get_now_ns(config->loop));
+    int result = begin(input, config);
+    if (result < 0) {
+        discard(input);
+        return result;
+    }
+    *out = input;
+    return 0;
+}
+
+runloop_input *runloop_input_retain(runloop_input *input) {
+    if (input)
+        runloop_source_retain(input->object.source);
+    return input;
+}
+
+void runloop_input_release(runloop_input *input) {
+    if (input)
+        runloop_source_release(input->object.source);
+}
+
+runloop_source *runloop_input_get_source(runloop_input *input) {
+    return input ? input->object.source : NULL;
+}
+
+void runloop_input_invalidate(runloop_input *input) {
+    if (!input)
+        return;
+    runloop_source_invalidate(input->object.source);
+    if (object_is_inherited(&input->object))
+        return;
+    steady_take(&input->lock);
+    if (input->owns && input->intake.descriptor >= 0) {
+        close(input->intake.descriptor);
+        input->intake.descriptor = -1;
+    }
+    steady_give(&input->lock);
+}

@@ -1,0 +1,364 @@
+// output.c — an output: bytes are sent, or wait in a ring for the loop to send them.
+//
+// Bytes wait exactly while the source asks for writability, except that after the last of them, or an error, the loop is still to tell. An idle
+// limit is the deadline of the source.
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/lock.h"
+#include "base/object.h"
+#include "runloop_output.h"
+#include "streams/idle.h"
+#include "streams/ring.h"
+#include "streams/sink.h"
+
+/// So much is written per call of the loop and of the client, so that a reader that is as fast as the kernel does not keep the thread for ever.
+enum { MOST_WRITES = 16 };
+
+struct runloop_output {
+    struct object object;
+    runloop *loop;
+    void (*drained)(runloop_output *output, int error, void *info);
+    _Atomic int64_t moved_ns;
+    /// Guards all that follows.
+    struct steady_lock lock;
+    struct sink sink; ///< its descriptor is -1 when it was closed or is not ours to use any more
+    bool owns;
+    bool is_asking;    ///< the loop watches for writability, and will tell
+    bool is_full;      ///< the kernel took no more the last time
+    bool is_finishing; ///< takes no more bytes
+    bool is_finished;
+    int error; ///< the result of every further call, or 0
+    struct ring waiting;
+    struct idle idle;
+};
+
+//===-- sending ------------------------------------------------------------------------------------------------------===//
+
+/// What waits is of no use any more.
+HOLDS_LOCK static int fail(struct runloop_output *output, int error) {
+    output->error = error;
+    ring_empty(&output->waiting);
+    return error;
+}
+
+/// The loop is to send what waits, or to tell that there is nothing.
+HOLDS_LOCK static int ask(struct runloop_output *output) {
+    if (output->is_asking)
+        return 0;
+    int result = runloop_source_set_events(output->object.source, RUNLOOP_WRITABLE);
+    if (result < 0)
+        return fail(output, result);
+    output->is_asking = true;
+    return 0;
+}
+
+/// -ENOMEM, or 0.
+HOLDS_LOCK static int keep(struct runloop_output *output, const char *bytes, size_t count) {
+    if (!ring_reserve(&output->waiting, count))
+        return -ENOMEM;
+    // Silence counts from when something waits.
+    if (output->waiting.count == 0 && output->idle.source)
+        runloop__idle_count(&output->idle, runloop_get_now_ns(output->loop));
+    ring_append(&output->waiting, bytes, count);
+    return 0;
+}
+
+/// Writes the pieces once: the number of bytes, 0 if the kernel takes none.
+HOLDS_LOCK static ptrdiff_t write_pieces(struct runloop_output *output, struct iovec *pieces, int count) {
+    ptrdiff_t written = runloop__sink_write(&output->sink, pieces, count);
+    output->is_full = written == 0;
+    if (written > 0)
+        atomic_store_explicit(&output->moved_ns, runloop_get_now_ns(output->loop), memory_order_relaxed);
+    return written < 0 ? fail(output, (int)written) : written;
+}
+
+/// Sends what waits. 0: nothing waits; -EAGAIN: something still does; or the error.
+HOLDS_LOCK static int send_waiting(struct runloop_output *output) {
+    for (int i = 0; output->waiting.count > 0; i++) {
+        struct iovec pieces[2];
+        // A file is written to the end: there is nobody who would tell when to go on.
+        if (i >= MOST_WRITES && !output->sink.is_always_ready)
+            return -EAGAIN;
+        ptrdiff_t written = write_pieces(output, pieces, ring_pieces(&output->waiting, pieces));
+        if (written <= 0)
+            return written < 0 ? (int)written : -EAGAIN;
+        ring_drop(&output->waiting, (size_t)written);
+    }
+    return output->error;
+}
+
+/// Sends bytes before which nothing waits: how many. An error counts only if none were.
+HOLDS_LOCK static ptrdiff_t send_now(struct runloop_output *output, const char *bytes, size_t count) {
+    size_t sent = 0;
+    for (int i = 0; sent < count && (i < MOST_WRITES || output->sink.is_always_ready); i++) {
+        struct iovec piece = {(char *)bytes + sent, count - sent};
+        ptrdiff_t written = write_pieces(output, &piece, 1);
+        if (written <= 0)
+            return sent ? (ptrdiff_t)sent : written;
+        sent += (size_t)written;
+    }
+    return (ptrdiff_t)sent;
+}
+
+/// Everything was sent.
+HOLDS_LOCK static int end_of_output(struct runloop_output *output) {
+    output->is_finished = true;
+    if (output->sink.is_socket)
+        return shutdown(output->sink.descriptor, SHUT_WR) < 0 ? fail(output, -errno) : 0;
+    if (output->owns) {
+        runloop_source_invalidate(output->object.source);
+        close(output->sink.descriptor);
+        output->sink.descriptor = -1;
+    }
+    return 0;
+}
+
+/// The loop watches for writability no longer than it is to tell. Asking for less does not fail.
+HOLDS_LOCK static void rest(struct runloop_output *output) {
+    if (!output->is_asking)
+        runloop_source_set_events(output->object.source, 0);
+}
+
+/// Sends what waits, unless none of it could be sent for the idle limit.
+HOLDS_LOCK static int go_on(struct runloop_output *output) {
+    size_t before = output->waiting.count;
+    int result = send_waiting(output);
+    bool is_stuck = result == -EAGAIN && output->waiting.count == before;
+    if (!is_stuck ||
+        !runloop__idle_is_over(&output->idle, runloop_output_get_moved_ns(output), runloop_get_now_ns(output->loop)))
+        return result;
+    return fail(output, -ETIMEDOUT);
+}
+
+static void ready(runloop_source *source, void *info) {
+    struct runloop_output *output = info;
+    steady_take(&output->lock);
+    int result = runloop_source_is_valid(source) && output->is_asking ? go_on(output) : -EAGAIN;
+    output->is_asking = output->is_asking && result == -EAGAIN;
+    if (result == 0 && output->is_finishing && !output->is_finished)
+        result = end_of_output(output);
+    bool tells = result != -EAGAIN && output->drained;
+    // The call-out may well write more than the kernel takes. If its thread ends in it, the next call rests.
+    if (!tells)
+        rest(output);
+    steady_give(&output->lock);
+    if (!tells)
+        return;
+    output->drained(output, result, output->object.context.info);
+    if (object_is_inherited(&output->object))
+        return;
+    steady_take(&output->lock);
+    rest(output);
+    steady_give(&output->lock);
+}
+
+//===-- calls --------------------------------------------------------------------------------------------------------===//
+
+/// 0, or what the call comes to.
+TAKES_LOCK static int enter(struct runloop_output *output) {
+    steady_take(&output->lock);
+    if (object_is_inherited(&output->object))
+        return -ECHILD;
+    if (output->error)
+        return output->error;
+    if (output->is_finished || (output->is_finishing && output->waiting.count == 0))
+        return -EPIPE;
+    return runloop_source_is_valid(output->object.source) ? 0 : -EINVAL;
+}
+
+GIVES_LOCK static ptrdiff_t leave(struct runloop_output *output, ptrdiff_t result) {
+    steady_give(&output->lock);
+    return result;
+}
+
+/// Sends and keeps as many as possible: how many.
+HOLDS_LOCK static ptrdiff_t write_some(struct runloop_output *output, const char *bytes, size_t count) {
+    int result = output->waiting.count > 0 && !output->is_full ? send_waiting(output) : 0;
+    if (result < 0 && result != -EAGAIN)
+        return result;
+    ptrdiff_t sent = 0;
+    if (output->waiting.count == 0 && !output->is_full && count > 0) {
+        sent = send_now(output, bytes, count);
+        if (sent < 0)
+            return sent;
+    }
+    size_t rest = count - (size_t)sent, space = output->waiting.limit - output->waiting.count;
+    if (rest == 0 || output->error)
+        return sent;
+    size_t kept = rest < space ? rest : space;
+    if (keep(output, bytes + sent, kept) < 0)
+        return sent > 0 ? sent : -ENOMEM;
+    result = ask(output);
+    if (result < 0)
+        return result;
+    return sent > 0 || kept > 0 ? sent + (ptrdiff_t)kept : -EAGAIN;
+}
+
+ptrdiff_t runloop_output_write(runloop_output *output, const void *bytes, size_t count) {
+    if (!output || (!bytes && count > 0) || count > PTRDIFF_MAX)
+        return -EINVAL;
+    ptrdiff_t result = enter(output);
+    if (result == 0)
+        result = output->is_finishing ? -EPIPE : write_some(output, bytes, count);
+    return leave(output, result);
+}
+
+HOLDS_LOCK static int enqueue_all(struct runloop_output *output, const char *bytes, size_t count) {
+    if (count > output->waiting.limit)
+        return -EMSGSIZE;
+    int result = 0;
+    if (count > output->waiting.limit - output->waiting.count && !output->is_full)
+        result = send_waiting(output);
+    if (result < 0 && result != -EAGAIN)
+        return result;
+    if (count > output->waiting.limit - output->waiting.count)
+        return -EAGAIN;
+    if (keep(output, bytes, count) < 0)
+        return -ENOMEM;
+    if (output->waiting.count == 0)
+        return 0;
+    return output->sink.is_always_ready ? send_waiting(output) : ask(output);
+}
+
+int runloop_output_enqueue(runloop_output *output, const void *bytes, size_t count) {
+    if (!output || (!bytes && count > 0))
+        return -EINVAL;
+    int result = enter(output);
+    if (result == 0)
+        result = output->is_finishing ? -EPIPE : enqueue_all(output, bytes, count);
+    return (int)leave(output, result);
+}
+
+int runloop_output_flush(runloop_output *output) {
+    if (!output)
+        return -EINVAL;
+    int result = enter(output);
+    if (result == 0)
+        result = send_waiting(output);
+    else if (result == -EPIPE && output->error == 0)
+        result = 0;
+    return (int)leave(output, result);
+}
+
+int runloop_output_finish(runloop_output *output) {
+    if (!output)
+        return -EINVAL;
+    int result = enter(output);
+    if (result == 0) {
+        output->is_finishing = true;
+        result = send_waiting(output);
+        // If the loop is still to tell of output that has waited, it ends the output first.
+        if (result == 0)
+            result = output->is_asking ? -EAGAIN : end_of_output(output);
+    } else if (result == -EPIPE && output->error == 0) {
+        result = output->is_finished ? 0 : -EAGAIN;
+    }
+    return (int)leave(output, result);
+}
+
+size_t runloop_output_get_waiting(runloop_output *output) {
+    if (!output || object_is_inherited(&output->object))
+        return 0;
+    steady_take(&output->lock);
+    size_t count = output->waiting.count;
+    steady_give(&output->lock);
+    return count;
+}
+
+int64_t runloop_output_get_moved_ns(runloop_output *output) {
+    return output ? atomic_load_explicit(&output->moved_ns, memory_order_relaxed) : RUNLOOP_NEVER;
+}
+
+//===-- life ---------------------------------------------------------------------------------------------------------===//
+
+static void discard(struct runloop_output *output) {
+    ring_empty(&output->waiting);
+    runloop_release(output->loop);
+    free(output);
+}
+
+static void free_output(void *info) {
+    struct runloop_output *output = info;
+    runloop__object_end(&output->object);
+    if (output->owns && output->sink.descriptor >= 0)
+        close(output->sink.descriptor);
+    discard(output);
+}
+
+static int begin(struct runloop_output *output, const runloop_output_config *config) {
+    const struct object_config object = {
+        .context = config->context,
+        .descriptor = config->descriptor,
+        .events = RUNLOOP_WRITABLE,
+        .ready = ready,
+        .free = free_output,
+    };
+    int result = runloop__object_begin(&output->object, &object);
+    // In regular files, and whatever else the kernel does not watch, nothing waits.
+    if (result == 0 && !output->sink.is_always_ready)
+        runloop__idle_begin(&output->idle, output->object.source);
+    return result;
+}
+
+int runloop_output_create(const runloop_output_config *config, runloop_output **out) {
+    if (!config || !out || config->limit == 0 || config->limit > PTRDIFF_MAX || config->idle_ns < 0)
+        return -EINVAL;
+    struct sink sink;
+    int result = runloop__sink_open(&sink, config->descriptor);
+    if (result < 0)
+        return result;
+    struct runloop_output *output = malloc(sizeof *output);
+    if (!output)
+        return -ENOMEM;
+    *output = (struct runloop_output){.loop = runloop_retain(config->loop),
+                                      .drained = config->drained,
+                                      .sink = sink,
+                                      .owns = config->owns,
+                                      .waiting.limit = config->limit,
+                                      .idle = {.limit_ns = config->idle_ns}};
+    atomic_init(&output->moved_ns, runloop_get_now_ns(config->loop));
+    result = begin(output, config);
+    if (result < 0) {
+        discard(output);
+        return result;
+    }
+    runloop_source_set_events(output->object.source, 0);
+    *out = output;
+    return 0;
+}
+
+runloop_output *runloop_output_retain(runloop_output *output) {
+    if (output)
+        runloop_source_retain(output->object.source);
+    return output;
+}
+
+void runloop_output_release(runloop_output *output) {
+    if (output)
+        runloop_source_release(output->object.source);
+}
+
+runloop_source *runloop_output_get_source(runloop_output *output) {
+    return output ? output->object.source : NULL;
+}
+
+void runloop_output_invalidate(runloop_output *output) {
+    if (!output)
+        return;
+    runloop_source_invalidate(output->object.source);
+    if (object_is_inherited(&output->object))
+        return;
+    steady_take(&output->lock);
+    ring_empty(&output->waiting);
+    if (output->owns && output->sink.descriptor >= 0) {
+        close(output->sink.descriptor);
+        output->sink.descriptor = -1;
+    }
+    steady_give(&output->lock);
+}
