@@ -69,7 +69,9 @@ UNCHECKED static void free_channel(void *info) {
     if (channel->peer.pidfd >= 0)
         close(channel->peer.pidfd);
     close(channel->set);
+    steady_take(&channel->lock);
     runloop__channel_drop_queue(channel);
+    steady_give(&channel->lock);
     // In a forked child they are the parent's.
     if (!object_is_inherited(&channel->object))
         runloop__channel_end_requests(channel, false);

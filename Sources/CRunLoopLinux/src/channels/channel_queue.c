@@ -85,6 +85,7 @@ static int copy(const struct packet *packet, struct outgoing **out) {
 }
 
 int runloop__channel_transmit(runloop_channel *channel, const struct packet *packet, bool is_limited) {
+    ASSERT_HOLDS(&channel->lock.lock);
     if (channel->socket < 0)
         return -EPIPE;
     if (!channel->first) {
@@ -109,6 +110,7 @@ int runloop__channel_transmit(runloop_channel *channel, const struct packet *pac
 }
 
 HOLDS_LOCK static void drop_first(runloop_channel *channel) {
+    ASSERT_HOLDS(&channel->lock.lock);
     struct outgoing *outgoing = channel->first;
     channel->first = outgoing->next;
     if (!channel->first)
@@ -120,6 +122,7 @@ HOLDS_LOCK static void drop_first(runloop_channel *channel) {
 }
 
 ptrdiff_t runloop__channel_flush(runloop_channel *channel) {
+    ASSERT_HOLDS(&channel->lock.lock);
     int result = 0;
     while (result == 0 && channel->first) {
         result = runloop__wire_send(channel->socket, &channel->first->packet);

@@ -23,6 +23,7 @@ static struct question *question_of(struct awaited *awaited) {
 
 /// RUNLOOP_NEVER: no more. Setting the timer makes it unreadable.
 HOLDS_LOCK static void set_timer(runloop_channel *channel, int64_t date_ns) {
+    ASSERT_HOLDS(&channel->lock.lock);
     struct itimerspec date = {0};
     if (date_ns != RUNLOOP_NEVER)
         date.it_value = (struct timespec){date_ns / 1000000000, date_ns % 1000000000};
@@ -30,6 +31,7 @@ HOLDS_LOCK static void set_timer(runloop_channel *channel, int64_t date_ns) {
 }
 
 HOLDS_LOCK static int make_timer(runloop_channel *channel) {
+    ASSERT_HOLDS(&channel->lock.lock);
     if (channel->timer >= 0)
         return 0;
     int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -46,6 +48,7 @@ HOLDS_LOCK static int make_timer(runloop_channel *channel) {
 
 /// 0, or the error of runloop_channel_request. The packet gets the number of the request.
 HOLDS_LOCK static int ask(runloop_channel *channel, struct question *question, struct packet *packet) {
+    ASSERT_HOLDS(&channel->lock.lock);
     int64_t deadline_ns = question->config.deadline_ns;
     int result = channel->socket < 0 ? -EPIPE : 0;
     if (result == 0 && deadline_ns > 0 && deadline_ns != RUNLOOP_NEVER)

@@ -21,10 +21,11 @@ struct runloop_alarm {
     void (*fire)(runloop_alarm *alarm, int64_t date_ns, uint64_t missed, void *info);
     /// Guards the date, and that the timer is set to it. Not held in calls of `fire`.
     struct process_lock lock;
-    int64_t date_ns;
+    int64_t date_ns GUARDED;
 };
 
 HOLDS_LOCK static void set(struct runloop_alarm *alarm, int64_t date_ns) {
+    ASSERT_HOLDS(&alarm->lock);
     alarm->date_ns = date_ns;
     runloop__clock_timer_set(alarm->timer, date_ns);
 }
@@ -68,7 +69,7 @@ static void free_alarm(void *info) {
     free(alarm);
 }
 
-UNCHECKED int runloop_alarm_create(const runloop_alarm_config *config, runloop_alarm **out) {
+int runloop_alarm_create(const runloop_alarm_config *config, runloop_alarm **out) {
     if (!config || !out || config->clock > RUNLOOP_CLOCK_BOOT || config->interval_ns < 0)
         return -EINVAL;
     runloop_alarm *alarm = calloc(1, sizeof *alarm);
@@ -91,7 +92,9 @@ UNCHECKED int runloop_alarm_create(const runloop_alarm_config *config, runloop_a
         free(alarm);
         return result;
     }
+    lock_take(&alarm->lock);
     set(alarm, config->date_ns);
+    lock_give(&alarm->lock);
     *out = alarm;
     return 0;
 }

@@ -30,7 +30,7 @@ struct runloop_clock_watch {
     void (*changed)(runloop_clock_watch *watch, const runloop_clock_change *change, void *info);
     /// Guards what follows. Not held in calls of `changed`.
     struct process_lock lock;
-    struct offsets told; ///< those that the client knows of
+    struct offsets told GUARDED; ///< those that the client knows of
 };
 
 /// The first reading and the last are of the clock that neither jumps nor stands still: if the machine was suspended in between,
@@ -87,7 +87,7 @@ static void free_watch(void *info) {
     free(watch);
 }
 
-static int begin(struct runloop_clock_watch *watch, const runloop_clock_watch_config *config) {
+UNCHECKED static int begin(struct runloop_clock_watch *watch, const runloop_clock_watch_config *config) {
     int result = runloop__clock_timer_set_for_jumps(watch->timer);
     if (result < 0)
         return result;

@@ -11,10 +11,11 @@
 enum { MOST_USERS = 32, MOST_USERS_IN_NEED = 96 };
 
 static struct process_lock instances_lock;
-static struct instance *first;
+static struct instance *first GUARDED;
 
 /// That of the thread with the fewest users, if these are less than that many.
 HOLDS_LOCK static struct instance *find(uint32_t most) {
+    ASSERT_HOLDS(&instances_lock);
     struct instance *found = NULL;
     for (struct instance *instance = first; instance; instance = instance->next)
         if (pthread_equal(instance->thread, pthread_self()) && instance->generation == runloop_fork_generation() &&
@@ -24,6 +25,7 @@ HOLDS_LOCK static struct instance *find(uint32_t most) {
 }
 
 HOLDS_LOCK static int make(struct instance **out) {
+    ASSERT_HOLDS(&instances_lock);
     struct instance *instance = malloc(sizeof *instance);
     if (!instance)
         return -ENOMEM;

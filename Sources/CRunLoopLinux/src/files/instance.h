@@ -16,14 +16,14 @@
 
 struct instance {
     int inotify;
-    uint32_t generation; ///< of forks
-    pthread_t thread;    ///< that made it; one with the same name later may join it as well
-    uint32_t users;      ///< lock of all instances: those that use it; with none it is not found any more
+    uint32_t generation;    ///< of forks
+    pthread_t thread;       ///< that made it; one with the same name later may join it as well
+    uint32_t users GUARDED; ///< lock of all instances: those that use it; with none it is not found any more
     _Atomic uint32_t references;
-    struct instance *next; ///< lock of all instances
+    struct instance *next GUARDED; ///< lock of all instances
     /// Guards the trees and what belongs to them. Not held in call-outs.
     struct steady_lock lock;
-    struct link trees;
+    struct link trees GUARDED;
 };
 
 /// The instance of the calling thread that has space for another watch, found or made. -EMFILE, -ENFILE, -ENOMEM.

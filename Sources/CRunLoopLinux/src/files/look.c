@@ -17,8 +17,8 @@ enum { MOST_MARKS_OF_MOVE = 256 };
 
 //===-- marks --------------------------------------------------------------------------------------------------------===//
 
-static bool note_in(struct tree *tree, struct directory *directory, const struct inotify_event *event,
-                    const char *name) {
+HOLDS_LOCK static bool note_in(struct tree *tree, struct directory *directory, const struct inotify_event *event,
+                               const char *name) {
     uint32_t marks = event->mask & IN_ALL_EVENTS;
     struct tree_entry *entry = directory->entry;
     if (*name == 0) {
@@ -35,6 +35,7 @@ static bool note_in(struct tree *tree, struct directory *directory, const struct
 }
 
 bool runloop__tree_note(struct tree *tree, const struct inotify_event *event, const char *name) {
+    ASSERT_HOLDS(&tree->instance->lock.lock);
     bool is_over = event->mask & IN_IGNORED, concerns = event->mask & IN_Q_OVERFLOW;
     tree->is_overflown |= concerns;
     if (runloop__way_concerns(tree, event, name))
@@ -57,7 +58,7 @@ static bool is_absence(int result) {
 }
 
 /// A directory of the tree, open (O_PATH). -ESTALE: it does not have the path that the tree has for it.
-static int open_directory(const struct tree *tree, const struct directory *directory) {
+HOLDS_LOCK static int open_directory(const struct tree *tree, const struct directory *directory) {
     // One step at a time: a path may be longer than a call takes.
     size_t depth = 0;
     for (const struct tree_entry *entry = directory->entry; entry->key.parent; entry = entry->key.parent->entry)
@@ -92,7 +93,7 @@ static int open_directory(const struct tree *tree, const struct directory *direc
     return is_absence(result) ? -ESTALE : result;
 }
 
-static void close_opened(struct tree *tree) {
+HOLDS_LOCK static void close_opened(struct tree *tree) {
     if (tree->opened_descriptor >= 0)
         close(tree->opened_descriptor);
     tree->opened_descriptor = -1;
@@ -101,7 +102,7 @@ static void close_opened(struct tree *tree) {
 
 /// The directory in which an entry is, for the calls that end in "at". It stays the right one if it is moved meanwhile, so it is kept
 /// while the entries looked at are in the same one.
-static int parent_of(struct tree *tree, const struct tree_entry *entry) {
+HOLDS_LOCK static int parent_of(struct tree *tree, const struct tree_entry *entry) {
     struct directory *parent = entry->key.parent;
     if (!parent)
         return AT_FDCWD;
@@ -115,12 +116,12 @@ static int parent_of(struct tree *tree, const struct tree_entry *entry) {
     return tree->opened_descriptor = descriptor;
 }
 
-static const char *name_of(const struct tree *tree, const struct tree_entry *entry) {
+HOLDS_LOCK static const char *name_of(const struct tree *tree, const struct tree_entry *entry) {
     return entry == tree->root ? tree->absolute : entry->name;
 }
 
 /// 1; 0: it is not there; else a negative errno value.
-static int status_of(struct tree *tree, const struct tree_entry *entry, struct stat *status) {
+HOLDS_LOCK static int status_of(struct tree *tree, const struct tree_entry *entry, struct stat *status) {
     int parent = parent_of(tree, entry);
     if (parent < 0 && parent != AT_FDCWD)
         return parent;
@@ -140,12 +141,12 @@ static bool is_same(const struct tree_entry *entry, const struct stat *status) {
     return entry->is_present && entry->inode == status->st_ino && entry->is_directory == S_ISDIR(status->st_mode);
 }
 
-static void forget_contents(struct tree *tree, struct tree_entry *entry) {
+HOLDS_LOCK static void forget_contents(struct tree *tree, struct tree_entry *entry) {
     if (entry->directory)
         runloop__tree_remove_directory(tree, entry->directory);
 }
 
-static void remove_entry(struct tree *tree, struct tree_entry *entry) {
+HOLDS_LOCK static void remove_entry(struct tree *tree, struct tree_entry *entry) {
     forget_contents(tree, entry);
     if (entry->is_present)
         runloop__tree_tell(tree, RUNLOOP_CHANGE_REMOVED, entry, NULL, 0);
@@ -153,7 +154,7 @@ static void remove_entry(struct tree *tree, struct tree_entry *entry) {
 }
 
 /// It is there, and not what was there before.
-static void take_in(struct tree *tree, struct tree_entry *entry, const struct stat *status) {
+HOLDS_LOCK static void take_in(struct tree *tree, struct tree_entry *entry, const struct stat *status) {
     bool was_same = is_same(entry, status);
     if (!was_same && entry->is_present && (entry->is_directory || S_ISDIR(status->st_mode)))
         remove_entry(tree, entry);
@@ -167,18 +168,18 @@ static void take_in(struct tree *tree, struct tree_entry *entry, const struct st
 }
 
 /// After notifications were dropped. (Of a directory it is told what has changed in it.)
-static void compare(struct tree *tree, struct tree_entry *entry, const struct stat *status) {
+HOLDS_LOCK static void compare(struct tree *tree, struct tree_entry *entry, const struct stat *status) {
     if (!entry->is_directory && entry->changed_ns != changed_ns(status))
         runloop__tree_tell(tree, RUNLOOP_CHANGE_MODIFIED, entry, NULL, 0);
     entry->changed_ns = changed_ns(status);
 }
 
-static bool is_in_scope(const struct tree *tree, const struct tree_entry *entry) {
+HOLDS_LOCK static bool is_in_scope(const struct tree *tree, const struct tree_entry *entry) {
     return entry == tree->root || (entry->is_directory && tree->scope == RUNLOOP_WATCH_TREE);
 }
 
 /// Compares what a directory has with what the tree has. Its subdirectories are marked, so that no more than one is open at a time.
-static int scan(struct tree *tree, struct directory *directory, int descriptor) {
+HOLDS_LOCK static int scan(struct tree *tree, struct directory *directory, int descriptor) {
     int opened = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *stream = opened < 0 ? NULL : fdopendir(opened);
     if (!stream) {
@@ -218,7 +219,7 @@ static int scan(struct tree *tree, struct directory *directory, int descriptor) 
 }
 
 /// Watches a directory that is in the scope, if it is not watched yet, and then reads it. (Of the root, also a file is watched.)
-static int enter(struct tree *tree, struct tree_entry *entry) {
+HOLDS_LOCK static int enter(struct tree *tree, struct tree_entry *entry) {
     int parent = parent_of(tree, entry);
     if (parent < 0 && parent != AT_FDCWD)
         return parent;
@@ -240,8 +241,8 @@ static int enter(struct tree *tree, struct tree_entry *entry) {
 
 //===-- moves --------------------------------------------------------------------------------------------------------===//
 
-static struct tree_entry *find_other_name(const struct tree *tree, const struct tree_entry *entry, bool is_from,
-                                          uint32_t cookie) {
+HOLDS_LOCK static struct tree_entry *find_other_name(const struct tree *tree, const struct tree_entry *entry,
+                                                     bool is_from, uint32_t cookie) {
     int count = 0;
     for (struct tree_entry *other = tree->first_marked; other && count < MOST_MARKS_OF_MOVE;
          other = other->next_marked, count++)
@@ -258,7 +259,7 @@ static bool is_below(const struct tree_entry *entry, const struct directory *dir
 }
 
 /// Moves what the tree has at one name to another name that has it on the disk. False: it does not.
-static bool move(struct tree *tree, struct tree_entry *from, struct tree_entry *to) {
+HOLDS_LOCK static bool move(struct tree *tree, struct tree_entry *from, struct tree_entry *to) {
     struct stat status;
     if (!from->is_present || (from->directory && (from->directory->wd < 0 || is_below(to, from->directory))) ||
         (to->directory && is_below(from, to->directory)) || status_of(tree, to, &status) != 1 ||
@@ -282,7 +283,8 @@ static bool move(struct tree *tree, struct tree_entry *from, struct tree_entry *
 }
 
 /// If the two names of a move are both marked.
-static void look_for_move(struct tree *tree, struct tree_entry *entry, uint32_t from_cookie, uint32_t to_cookie) {
+HOLDS_LOCK static void look_for_move(struct tree *tree, struct tree_entry *entry, uint32_t from_cookie,
+                                     uint32_t to_cookie) {
     struct tree_entry *to = from_cookie ? find_other_name(tree, entry, false, from_cookie) : NULL;
     if (to && move(tree, entry, to)) {
         uint32_t rest = to->marks & CONTENTS;
@@ -296,14 +298,14 @@ static void look_for_move(struct tree *tree, struct tree_entry *entry, uint32_t 
 
 //===-- looks --------------------------------------------------------------------------------------------------------===//
 
-static void tell_contents(struct tree *tree, const struct tree_entry *entry, uint32_t marks) {
+HOLDS_LOCK static void tell_contents(struct tree *tree, const struct tree_entry *entry, uint32_t marks) {
     if (marks & IN_MODIFY)
         runloop__tree_tell(tree, RUNLOOP_CHANGE_MODIFIED, entry, NULL, 0);
     if (marks & IN_ATTRIB)
         runloop__tree_tell(tree, RUNLOOP_CHANGE_ATTRIBUTES, entry, NULL, 0);
 }
 
-static int look_at_disk(struct tree *tree, struct tree_entry *entry, uint32_t marks) {
+HOLDS_LOCK static int look_at_disk(struct tree *tree, struct tree_entry *entry, uint32_t marks) {
     struct stat status;
     int result = status_of(tree, entry, &status);
     if (result < 0)
@@ -333,7 +335,7 @@ static bool is_shortage(int result) {
 }
 
 /// Looks at one entry, which is marked. -ESTALE: it can't be found now, or there was a shortage, and it is marked again.
-static int look(struct tree *tree, struct tree_entry *entry) {
+HOLDS_LOCK static int look(struct tree *tree, struct tree_entry *entry) {
     uint32_t marks = entry->marks, from_cookie = entry->from_cookie, to_cookie = entry->to_cookie;
     runloop__tree_unmark(tree, entry);
     bool is_watched = entry->directory || !is_in_scope(tree, entry);
@@ -362,7 +364,7 @@ static int look(struct tree *tree, struct tree_entry *entry) {
     return result;
 }
 
-static void look_at_way(struct tree *tree) {
+HOLDS_LOCK static void look_at_way(struct tree *tree) {
     int result = runloop__way_watch(tree);
     tree->way_is_stale = is_shortage(result);
     if (result < 0)
@@ -371,6 +373,7 @@ static void look_at_way(struct tree *tree) {
 }
 
 void runloop__tree_look(struct tree *tree) {
+    ASSERT_HOLDS(&tree->instance->lock.lock);
     if (tree->is_overflown) {
         tree->is_overflown = false;
         tree->way_is_stale = true;

@@ -27,6 +27,7 @@ static int compare_entries(const void *a, const void *b) {
 }
 
 struct tree_entry *runloop__tree_entry(struct tree *tree, struct directory *parent, const char *name) {
+    ASSERT_HOLDS(&tree->instance->lock.lock);
     const struct entry_key key = {parent, name};
     void *found = tfind(&key, &tree->names, compare_entries);
     if (found)
@@ -50,7 +51,7 @@ struct tree_entry *runloop__tree_entry(struct tree *tree, struct directory *pare
     return entry;
 }
 
-static void free_entry(struct tree *tree, struct tree_entry *entry) {
+HOLDS_LOCK static void free_entry(struct tree *tree, struct tree_entry *entry) {
     runloop__tree_unmark(tree, entry);
     tdelete(&entry->key, &tree->names, compare_entries);
     if (entry->next)
@@ -68,6 +69,7 @@ void runloop__tree_free_if_unused(struct tree *tree, struct tree_entry *entry) {
 }
 
 void runloop__tree_mark(struct tree *tree, struct tree_entry *entry, uint32_t marks, uint32_t cookie) {
+    ASSERT_HOLDS(&tree->instance->lock.lock);
     if (!marks)
         return;
     if (!entry->marks) {
@@ -87,6 +89,7 @@ void runloop__tree_mark(struct tree *tree, struct tree_entry *entry, uint32_t ma
 }
 
 void runloop__tree_unmark(struct tree *tree, struct tree_entry *entry) {
+    ASSERT_HOLDS(&tree->instance->lock.lock);
     if (!entry->marks)
         return;
     if (tree->first_stale == entry)
@@ -103,7 +106,7 @@ static int compare_directories(const void *a, const void *b) {
     return (one->wd > other->wd) - (one->wd < other->wd);
 }
 
-static struct directory **find_directories(struct tree *tree, int wd) {
+HOLDS_LOCK static struct directory **find_directories(struct tree *tree, int wd) {
     const struct directory key = {.wd = wd};
     return tfind(&key, &tree->directories, compare_directories);
 }
@@ -124,7 +127,7 @@ int runloop__watch_descriptor(int inotify, int descriptor, uint32_t events) {
     return watch_exactly(inotify, descriptor, events | IN_MASK_ADD);
 }
 
-static uint32_t needed_by(struct tree *tree, int wd) {
+HOLDS_LOCK static uint32_t needed_by(struct tree *tree, int wd) {
     uint32_t events = 0;
     for (const struct step *step = tree->steps; step < tree->steps + tree->step_count; step++)
         events |= (step->wd == wd ? step->events : 0) | (step->own_wd == wd ? step->own_events : 0);
@@ -134,7 +137,7 @@ static uint32_t needed_by(struct tree *tree, int wd) {
 }
 
 /// Of all trees.
-static uint32_t needed(struct tree *tree, int wd) {
+HOLDS_LOCK static uint32_t needed(struct tree *tree, int wd) {
     uint32_t events = needed_by(tree, wd);
     const struct link *trees = &tree->instance->trees;
     for (struct link *link = trees->next; link != trees; link = link->next)
@@ -148,7 +151,7 @@ void runloop__tree_narrow(struct tree *tree, int wd, int descriptor) {
         watch_exactly(tree->inotify, descriptor, events);
 }
 
-static int add_directory(struct tree *tree, struct directory *directory) {
+HOLDS_LOCK static int add_directory(struct tree *tree, struct directory *directory) {
     struct directory **first = tsearch(directory, &tree->directories, compare_directories);
     if (!first)
         return -ENOMEM;
@@ -160,6 +163,7 @@ static int add_directory(struct tree *tree, struct directory *directory) {
 }
 
 int runloop__tree_watch(struct tree *tree, struct tree_entry *entry, int descriptor) {
+    ASSERT_HOLDS(&tree->instance->lock.lock);
     struct stat status;
     if (fstat(descriptor, &status) < 0)
         return -errno;
@@ -187,6 +191,7 @@ int runloop__tree_watch(struct tree *tree, struct tree_entry *entry, int descrip
 }
 
 void runloop__tree_forget_wd(struct tree *tree, int wd) {
+    ASSERT_HOLDS(&tree->instance->lock.lock);
     struct directory *directory = runloop__tree_directory(tree, wd);
     if (!directory)
         return;
@@ -200,11 +205,12 @@ void runloop__tree_forget_wd(struct tree *tree, int wd) {
 }
 
 void runloop__tree_end_wd(struct tree *tree, int wd) {
+    ASSERT_HOLDS(&tree->instance->lock.lock);
     if (tree->inotify >= 0 && needed(tree, wd) == 0)
         inotify_rm_watch(tree->inotify, wd);
 }
 
-static void remove_from_directories(struct tree *tree, struct directory *directory) {
+HOLDS_LOCK static void remove_from_directories(struct tree *tree, struct directory *directory) {
     struct directory **first = find_directories(tree, directory->wd);
     if (*first != directory) {
         struct directory *previous = *first;
@@ -220,7 +226,7 @@ static void remove_from_directories(struct tree *tree, struct directory *directo
 }
 
 /// Ends the watch of one that has no entries any more.
-static void free_directory(struct tree *tree, struct directory *directory) {
+HOLDS_LOCK static void free_directory(struct tree *tree, struct directory *directory) {
     if (tree->opened == directory)
         tree->opened = NULL;
     if (directory->wd >= 0)
@@ -281,6 +287,7 @@ int runloop__tree_begin(struct tree *tree, struct instance *instance, const runl
 }
 
 void runloop__tree_end(struct tree *tree) {
+    ASSERT_HOLDS(&tree->instance->lock.lock);
     if (tree->root) {
         if (tree->root->directory)
             runloop__tree_remove_directory(tree, tree->root->directory);

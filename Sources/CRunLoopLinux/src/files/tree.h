@@ -70,74 +70,74 @@ struct tree {
     int inotify; ///< the instance's; -1: its watches end with it
     runloop_watch_scope scope;
     bool follows_link;
-    bool is_new;    ///< what is found is not told
-    char *path;     ///< as given
-    char *absolute; ///< without slashes at the end
-    struct tree_entry *root;
-    void *names;       ///< entries by key, of tsearch
-    void *directories; ///< the first directory for each wd, of tsearch
-    struct tree_entry *first_marked, *last_marked;
-    struct tree_entry *first_stale; ///< of those that were marked again because they could not be found
-    struct step *steps;
-    size_t step_count;
-    bool way_is_stale; ///< something has happened to a name on the way
-    bool is_overflown; ///< notifications were dropped
-    uint64_t scans;
-    struct changes *changes;
-    struct directory *opened; ///< whose descriptor the one below is
-    int opened_descriptor;
+    bool is_new GUARDED; ///< what is found is not told
+    char *path;          ///< as given
+    char *absolute;      ///< without slashes at the end
+    struct tree_entry *root GUARDED;
+    void *names GUARDED;       ///< entries by key, of tsearch
+    void *directories GUARDED; ///< the first directory for each wd, of tsearch
+    struct tree_entry *first_marked GUARDED, *last_marked GUARDED;
+    struct tree_entry *first_stale GUARDED; ///< of those that were marked again because they could not be found
+    struct step *steps GUARDED;
+    size_t step_count GUARDED;
+    bool way_is_stale GUARDED; ///< something has happened to a name on the way
+    bool is_overflown GUARDED; ///< notifications were dropped
+    uint64_t scans GUARDED;
+    struct changes *changes GUARDED;
+    struct directory *opened GUARDED; ///< whose descriptor the one below is
+    int opened_descriptor GUARDED;
 };
 
 //===-- tree.c: entries and directories -----------------------------------------------------------------------------------------------===//
 
 /// Makes an empty tree for a path that is not empty, which belongs to the instance from then on. -ENAMETOOLONG, -ENOMEM.
-int runloop__tree_begin(struct tree *tree, struct instance *instance, const runloop_watch_config *config);
+HOLDS_LOCK int runloop__tree_begin(struct tree *tree, struct instance *instance, const runloop_watch_config *config);
 /// Frees everything but the way, which has ended, and ends the watches of the kernel that no other tree needs, unless `inotify` is -1.
-void runloop__tree_end(struct tree *tree);
+HOLDS_LOCK void runloop__tree_end(struct tree *tree);
 
 /// An entry, made if necessary. NULL: no memory.
-struct tree_entry *runloop__tree_entry(struct tree *tree, struct directory *parent, const char *name);
+HOLDS_LOCK struct tree_entry *runloop__tree_entry(struct tree *tree, struct directory *parent, const char *name);
 /// Frees an entry that is not there, unless it is marked, or the root.
-void runloop__tree_free_if_unused(struct tree *tree, struct tree_entry *entry);
+HOLDS_LOCK void runloop__tree_free_if_unused(struct tree *tree, struct tree_entry *entry);
 
-void runloop__tree_mark(struct tree *tree, struct tree_entry *entry, uint32_t marks, uint32_t cookie);
-void runloop__tree_unmark(struct tree *tree, struct tree_entry *entry);
+HOLDS_LOCK void runloop__tree_mark(struct tree *tree, struct tree_entry *entry, uint32_t marks, uint32_t cookie);
+HOLDS_LOCK void runloop__tree_unmark(struct tree *tree, struct tree_entry *entry);
 
 /// The first of the directories with this wd. NULL: there is none.
-struct directory *runloop__tree_directory(struct tree *tree, int wd);
+HOLDS_LOCK struct directory *runloop__tree_directory(struct tree *tree, int wd);
 /// Watches what `descriptor` is open for (O_PATH suffices), as the directory of the entry. A negative errno value.
-int runloop__tree_watch(struct tree *tree, struct tree_entry *entry, int descriptor);
+HOLDS_LOCK int runloop__tree_watch(struct tree *tree, struct tree_entry *entry, int descriptor);
 /// The kernel's watch is over.
-void runloop__tree_forget_wd(struct tree *tree, int wd);
+HOLDS_LOCK void runloop__tree_forget_wd(struct tree *tree, int wd);
 /// Ends the watch of a directory, and frees it with what is in it. The removal of the entries is told.
-void runloop__tree_remove_directory(struct tree *tree, struct directory *directory);
+HOLDS_LOCK void runloop__tree_remove_directory(struct tree *tree, struct directory *directory);
 /// Ends a watch of the kernel that neither a directory nor a step of any tree needs any more.
-void runloop__tree_end_wd(struct tree *tree, int wd);
+HOLDS_LOCK void runloop__tree_end_wd(struct tree *tree, int wd);
 
 /// `from`, for a move: the former path, from malloc.
-void runloop__tree_tell(struct tree *tree, runloop_change_kind kind, const struct tree_entry *entry, char *from,
-                        int error);
+HOLDS_LOCK void runloop__tree_tell(struct tree *tree, runloop_change_kind kind, const struct tree_entry *entry,
+                                   char *from, int error);
 /// The path of an entry, from malloc.
-char *runloop__tree_path(const struct tree *tree, const struct tree_entry *entry);
+HOLDS_LOCK char *runloop__tree_path(const struct tree *tree, const struct tree_entry *entry);
 
 /// Adds a watch of the kernel for an open file, to what is watched of it already: its wd, or a negative errno value.
 int runloop__watch_descriptor(int inotify, int descriptor, uint32_t events);
 /// Reduces what is watched of an open file to what the trees of the instance need.
-void runloop__tree_narrow(struct tree *tree, int wd, int descriptor);
+HOLDS_LOCK void runloop__tree_narrow(struct tree *tree, int wd, int descriptor);
 
 //===-- way.c, look.c ----------------------------------------------------------------------------------------------------------------===//
 
 /// Watches the directories that lead to the path, as far as they exist. -EACCES: the last of them can't be read.
-int runloop__way_watch(struct tree *tree);
+HOLDS_LOCK int runloop__way_watch(struct tree *tree);
 /// Whether a notification concerns the way.
-bool runloop__way_concerns(const struct tree *tree, const struct inotify_event *event, const char *name);
+HOLDS_LOCK bool runloop__way_concerns(const struct tree *tree, const struct inotify_event *event, const char *name);
 /// Frees it, and ends the watches of the kernel that nothing else needs.
-void runloop__way_end(struct tree *tree);
+HOLDS_LOCK void runloop__way_end(struct tree *tree);
 
 /// Marks what a notification is about. `name` is "" for the directory itself. Whether it concerns the tree: another one of the instance may have
 /// asked for more.
-bool runloop__tree_note(struct tree *tree, const struct inotify_event *event, const char *name);
+HOLDS_LOCK bool runloop__tree_note(struct tree *tree, const struct inotify_event *event, const char *name);
 /// Looks at what is marked, and tells what has changed.
-void runloop__tree_look(struct tree *tree);
+HOLDS_LOCK void runloop__tree_look(struct tree *tree);
 
 #endif // RUNLOOP_TREE_H

@@ -24,17 +24,18 @@ struct runloop_watch {
     int timer;
     int set; ///< the epoll set
     // The lock of the instance guards what follows.
-    int64_t latest_ns; ///< when what has been noticed has to be told; RUNLOOP_NEVER: nothing has been noticed
-    int64_t due_ns;    ///< when it is to be told; RUNLOOP_NEVER likewise
-    bool is_set;       ///< the timer, for that time
+    int64_t latest_ns GUARDED; ///< when what has been noticed has to be told; RUNLOOP_NEVER: nothing has been noticed
+    int64_t due_ns GUARDED;    ///< when it is to be told; RUNLOOP_NEVER likewise
+    bool is_set GUARDED;       ///< the timer, for that time
     struct tree tree;
-    struct changes initial;
+    struct changes initial GUARDED;
 };
 
 //===-- reading ------------------------------------------------------------------------------------------------------===//
 
 /// 0 disarms.
 HOLDS_LOCK static void set_timer(struct runloop_watch *watch, int64_t ns) {
+    ASSERT_HOLDS(&watch->tree.instance->lock.lock);
     const struct itimerspec time = {.it_value = {ns / 1000000000, ns % 1000000000}};
     timerfd_settime(watch->timer, TFD_TIMER_ABSTIME, &time, NULL);
     watch->is_set = ns != 0;
@@ -47,6 +48,7 @@ static int64_t later(int64_t now, int64_t duration) {
 
 /// Something concerns the watch: it is to be told at once, or when nothing more has been noticed for the settle time.
 HOLDS_LOCK static void notice(struct runloop_watch *watch, int64_t now, const struct runloop_watch *reader) {
+    ASSERT_HOLDS(&watch->tree.instance->lock.lock);
     int64_t longest;
     if (watch->latest_ns == RUNLOOP_NEVER)
         watch->latest_ns = __builtin_mul_overflow(watch->settle_ns, MOST_SETTLE_TIMES, &longest) ? RUNLOOP_NEVER - 1
@@ -98,6 +100,7 @@ HOLDS_LOCK static bool is_due(struct runloop_watch *watch) {
 
 /// Looks at what was noticed.
 HOLDS_LOCK static void collect(struct runloop_watch *watch, struct changes *changes) {
+    ASSERT_HOLDS(&watch->tree.instance->lock.lock);
     *changes = watch->initial;
     watch->initial = (struct changes){0};
     watch->tree.changes = changes;
@@ -181,6 +184,7 @@ static int open_set(struct runloop_watch *watch) {
 
 /// What can't be watched below the root is told later. A negative errno value for anything else.
 HOLDS_LOCK static int look_first(struct runloop_watch *watch) {
+    ASSERT_HOLDS(&watch->tree.instance->lock.lock);
     struct tree *tree = &watch->tree;
     tree->changes = &watch->initial;
     tree->way_is_stale = true;
@@ -213,7 +217,7 @@ static int begin(struct runloop_watch *watch, const runloop_watch_config *config
     return result < 0 ? result : runloop__object_begin(&watch->object, &object);
 }
 
-int runloop_watch_create(const runloop_watch_config *config, runloop_watch **out) {
+UNCHECKED int runloop_watch_create(const runloop_watch_config *config, runloop_watch **out) {
     if (!config || !out || !config->path || !*config->path || config->scope > RUNLOOP_WATCH_TREE ||
         config->settle_ns < 0)
         return -EINVAL;

@@ -38,7 +38,7 @@ struct walk {
 };
 
 /// The last step's directory is watched for less. `is_empty`: what has its name may be.
-static void finish_above(struct tree *tree, struct walk *walk, struct step *step, bool is_empty) {
+HOLDS_LOCK static void finish_above(struct tree *tree, struct walk *walk, struct step *step, bool is_empty) {
     if (walk->above < 0)
         return;
     step->events = (is_empty ? EVENTS_ABOVE_EMPTY : EVENTS_BESIDE_NAME) | (walk->is_public ? IN_ATTRIB : 0);
@@ -48,7 +48,7 @@ static void finish_above(struct tree *tree, struct walk *walk, struct step *step
 }
 
 /// Watches what has the name of the last step, if it is there.
-static void watch_own(struct tree *tree, struct walk *walk, struct step *step) {
+HOLDS_LOCK static void watch_own(struct tree *tree, struct walk *walk, struct step *step) {
     struct stat status;
     int own = openat(walk->directory, step->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     bool is_there = own >= 0 || errno != ENOENT;
@@ -73,7 +73,7 @@ static void watch_own(struct tree *tree, struct walk *walk, struct step *step) {
     runloop__tree_narrow(tree, step->wd, walk->directory);
 }
 
-static int add_step(struct tree *tree, struct walk *walk, const char *name) {
+HOLDS_LOCK static int add_step(struct tree *tree, struct walk *walk, const char *name) {
     int wd = runloop__watch_descriptor(tree->inotify, walk->directory, EVENTS_ON_WAY);
     walk->last_result = wd < 0 ? wd : 0;
     // A directory that may be passed but not read has no watch.
@@ -127,7 +127,7 @@ static int follow(struct walk *walk, const char *target) {
 }
 
 /// Walks until the end of the path, or until there is nothing to walk on: then that step will tell of what comes.
-static int walk_on(struct tree *tree, struct walk *walk) {
+HOLDS_LOCK static int walk_on(struct tree *tree, struct walk *walk) {
     char name[NAME_MAX + 1], target[PATH_MAX];
     int result = 0;
     while (result == 0 && next_name(walk, name)) {
@@ -155,7 +155,7 @@ static int walk_on(struct tree *tree, struct walk *walk) {
 }
 
 /// Frees steps, and ends the watches of the kernel that nothing else needs.
-static void end_steps(struct tree *tree, struct step *steps, size_t count) {
+HOLDS_LOCK static void end_steps(struct tree *tree, struct step *steps, size_t count) {
     if (steps == tree->steps) {
         tree->steps = NULL;
         tree->step_count = 0;
@@ -171,6 +171,7 @@ static void end_steps(struct tree *tree, struct step *steps, size_t count) {
 }
 
 int runloop__way_watch(struct tree *tree) {
+    ASSERT_HOLDS(&tree->instance->lock.lock);
     struct step *former = tree->steps;
     size_t former_count = tree->step_count;
     tree->steps = NULL;
@@ -201,5 +202,6 @@ bool runloop__way_concerns(const struct tree *tree, const struct inotify_event *
 }
 
 void runloop__way_end(struct tree *tree) {
+    ASSERT_HOLDS(&tree->instance->lock.lock);
     end_steps(tree, tree->steps, tree->step_count);
 }

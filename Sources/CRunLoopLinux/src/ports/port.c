@@ -31,6 +31,7 @@ static char *describe(void *info) {
 //===-- calling out --------------------------------------------------------------------------------------------------===//
 
 HOLDS_LOCK static struct queued *take_message(runloop_port *port) {
+    ASSERT_HOLDS(&port->lock);
     struct queued *taken = port->first;
     if (!taken)
         return NULL;

@@ -20,6 +20,7 @@ void runloop__port_release_memory(runloop_port *port) {
 }
 
 runloop_source *runloop__port_mark(runloop_port *port) {
+    ASSERT_HOLDS(&port->lock);
     if (port->is_marked || !port->source)
         return NULL;
     port->is_marked = true;

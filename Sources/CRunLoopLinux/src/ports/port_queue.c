@@ -9,6 +9,7 @@
 
 /// 0, or why the message is not taken now.
 HOLDS_LOCK static int admit(runloop_port *port, size_t length) {
+    ASSERT_HOLDS(&port->lock);
     if (!port->source)
         return -EPIPE;
     bool has_space = port->count < port->max_messages && length <= port->max_bytes - port->bytes;

@@ -219,6 +219,7 @@ static bool is_ours(const struct sigaction *action) {
 }
 
 HOLDS_LOCK static int install(int number) {
+    ASSERT_HOLDS(&table.lock);
     struct former *former = &table.formers[number];
     struct sigaction action;
     if (sigaction(number, NULL, &action))
@@ -260,6 +261,7 @@ static bool is_ignored(int number) {
 
 /// In a forked child, what the parent caught has its former effect again.
 HOLDS_LOCK static void begin_process(void) {
+    ASSERT_HOLDS(&table.lock);
     uint32_t generation = runloop_fork_generation();
     pid_t process = getpid();
     if (atomic_load(&table.generation) == generation && atomic_load(&table.process) == process)
@@ -274,6 +276,7 @@ HOLDS_LOCK static void begin_process(void) {
 }
 
 HOLDS_LOCK static void end_catching(uint64_t signals) {
+    ASSERT_HOLDS(&table.lock);
     for (int number = 1; number <= LAST_SIGNAL; number++)
         if ((signals & catcher_bit(number)) && --table.catchers[number] == 0)
             restore(number);
@@ -310,6 +313,7 @@ HOLDS_LOCK static struct catcher *idle_catcher(void) {
 }
 
 HOLDS_LOCK static int open_catcher(uint64_t signals, unsigned flags, struct catcher **out) {
+    ASSERT_HOLDS(&table.lock);
     int ends[2];
     if (pipe2(ends, O_NONBLOCK | O_CLOEXEC))
         return -errno;

@@ -36,11 +36,11 @@ struct runloop_listener {
     _Atomic bool is_resting; ///< a deadline is to end a pause; written under the lock
     /// Guards what follows, and the socket against being closed while it is used. Not held in callbacks.
     struct steady_lock lock;
-    bool is_closed;
-    int reserve; ///< a descriptor to close when there is none for a connection that is to be refused, or -1
-    char path[sizeof((struct sockaddr_un *)0)->sun_path]; ///< to be removed, or ""
-    dev_t device;
-    ino_t inode;
+    bool is_closed GUARDED;
+    int reserve GUARDED; ///< a descriptor to close when there is none for a connection that is to be refused, or -1
+    char path[sizeof((struct sockaddr_un *)0)->sun_path] GUARDED; ///< to be removed, or ""
+    dev_t device GUARDED;
+    ino_t inode GUARDED;
 };
 
 static int make_reserve(void) {
@@ -51,6 +51,7 @@ static int make_reserve(void) {
 
 /// A connection, or a negative errno value.
 HOLDS_LOCK static int accept_next(const struct runloop_listener *listener) {
+    ASSERT_HOLDS(&listener->lock.lock);
     if (listener->is_closed)
         return -EAGAIN;
     int descriptor = accept4(listener->descriptor, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC), yes = 1;
@@ -130,6 +131,7 @@ static bool refuse(struct runloop_listener *listener) {
 
 /// The loop comes again soon, whatever happens to the socket.
 HOLDS_LOCK static void come_again(const struct runloop_listener *listener) {
+    ASSERT_HOLDS(&listener->lock.lock);
     // Without memory even for that it comes at once.
     if (runloop_source_set_deadline(listener->object.source, runloop_now_ns() + PAUSE_NS) == -ENOMEM)
         runloop_source_wake(listener->object.source);
@@ -208,6 +210,7 @@ HOLDS_LOCK static void remove_path(const struct runloop_listener *listener) {
 }
 
 HOLDS_LOCK static void close_socket(struct runloop_listener *listener) {
+    ASSERT_HOLDS(&listener->lock.lock);
     if (listener->is_closed)
         return;
     listener->is_closed = true;
@@ -219,10 +222,12 @@ HOLDS_LOCK static void close_socket(struct runloop_listener *listener) {
     listener->reserve = -1;
 }
 
-UNCHECKED static void free_listener(void *info) {
+static void free_listener(void *info) {
     struct runloop_listener *listener = info;
     runloop__object_end(&listener->object);
+    steady_take(&listener->lock);
     close_socket(listener);
+    steady_give(&listener->lock);
     free(listener);
 }
 
@@ -242,7 +247,7 @@ static int check_socket(int descriptor) {
 }
 
 /// Notes which file the path is now, so that another one is not removed.
-static int note_path(struct runloop_listener *listener) {
+UNCHECKED static int note_path(struct runloop_listener *listener) {
     struct socket_address address;
     struct stat status;
     int result = runloop__address_of(&address, listener->descriptor, false);
@@ -258,7 +263,7 @@ static int note_path(struct runloop_listener *listener) {
     return 0;
 }
 
-static int begin(struct runloop_listener *listener, const runloop_listener_config *config) {
+UNCHECKED static int begin(struct runloop_listener *listener, const runloop_listener_config *config) {
     int result = config->removes_path ? note_path(listener) : 0;
     int flags = fcntl(listener->descriptor, F_GETFL);
     if (result == 0 && (flags < 0 || fcntl(listener->descriptor, F_SETFL, flags | O_NONBLOCK) < 0))
@@ -270,7 +275,7 @@ static int begin(struct runloop_listener *listener, const runloop_listener_confi
     return result < 0 ? result : runloop__object_begin(&listener->object, &object);
 }
 
-int runloop_listener_create(const runloop_listener_config *config, runloop_listener **out) {
+UNCHECKED int runloop_listener_create(const runloop_listener_config *config, runloop_listener **out) {
     int result = config && out && config->accepted ? check_socket(config->descriptor) : -EINVAL;
     if (result < 0)
         return result;

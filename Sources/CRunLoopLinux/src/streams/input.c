@@ -27,15 +27,15 @@ struct runloop_input {
     _Atomic int64_t moved_ns;
     _Atomic bool is_paused; ///< written under the lock
     bool owns;
-    /// Guards all that follows, except that while a call-out runs the intake's bytes, and what belongs to lines, are the calling thread's.
     struct steady_lock lock;
+    bool is_calling GUARDED; ///< a call-out runs
+    bool is_due GUARDED;     ///< what was kept is to come again
+    struct idle idle GUARDED;
+    // Guarded by the lock, and while a call-out runs its thread's.
     struct intake intake;
-    bool is_calling;
     bool has_returned; ///< the call-out has; its thread may have ended in it
-    bool is_due;       ///< what was kept is to come again
     bool has_taken;    ///< the call-out took a whole message, or as much as was a whole for it
-    struct idle idle;
-    bool has_verdict; ///< nothing more is read, and `verdict` is why
+    bool has_verdict;  ///< nothing more is read, and `verdict` is why
     int verdict;
     size_t scanned;   ///< so many bytes have no line feed
     bool is_skipping; ///< the rest of a line that was too long
@@ -50,6 +50,7 @@ HOLDS_LOCK static bool needs_signal(const struct runloop_input *input) {
 
 /// No call-out runs. Makes the loop come for what the input is to do next. Never fails for one that is paused.
 HOLDS_LOCK static int watch(struct runloop_input *input) {
+    ASSERT_HOLDS(&input->lock.lock);
     runloop_readiness wanted = input->is_paused ? 0 : RUNLOOP_READABLE;
     if (!input->is_paused && needs_signal(input))
         runloop_source_wake(input->object.source);
@@ -62,6 +63,7 @@ HOLDS_LOCK static int watch(struct runloop_input *input) {
 
 /// After a call-out: the other side need not have sent anything meanwhile, and a message may have begun.
 HOLDS_LOCK static void note_times(struct runloop_input *input) {
+    ASSERT_HOLDS(&input->lock.lock);
     struct idle *idle = &input->idle;
     if (!idle->source)
         return;
@@ -194,6 +196,7 @@ GIVES_LOCK static void call_out(struct runloop_input *input) {
 
 /// Reads once. Whether there is something to tell.
 HOLDS_LOCK static bool read_more(struct runloop_input *input) {
+    ASSERT_HOLDS(&input->lock.lock);
     bool is_end = false;
     ptrdiff_t count = runloop__intake_read(&input->intake, &is_end);
     if (count > 0)
@@ -221,6 +224,7 @@ HOLDS_LOCK static bool is_idle_too_long(struct runloop_input *input) {
 
 /// Whether it may call out now.
 HOLDS_LOCK static bool is_active(struct runloop_input *input) {
+    ASSERT_HOLDS(&input->lock.lock);
     if (!goes_on(input) || !input->is_calling)
         return goes_on(input);
     // In a nested run, or another loop: the report would be repeated until the call-out returns. Asking for less does not fail.
@@ -271,6 +275,7 @@ int runloop_input_pause(runloop_input *input) {
 }
 
 HOLDS_LOCK static int resume(struct runloop_input *input) {
+    ASSERT_HOLDS(&input->lock.lock);
     if (!runloop_source_is_valid(input->object.source))
         return -EINVAL;
     bool was_paused = input->is_paused;
@@ -325,7 +330,7 @@ static void free_input(void *info) {
     discard(input);
 }
 
-static int begin(struct runloop_input *input, const runloop_input_config *config) {
+UNCHECKED static int begin(struct runloop_input *input, const runloop_input_config *config) {
     // A line of the whole limit has an end, too.
     size_t limit = config->limit + (config->received_line ? 2 : 0);
     int result = runloop__intake_open(&input->intake, config->descriptor, limit);

@@ -24,24 +24,26 @@ struct runloop_output {
     struct object object;
     runloop *loop;
     void (*drained)(runloop_output *output, int error, void *info);
+    int set; ///< constant; -1: no idle limit
     _Atomic int64_t moved_ns;
+    bool owns; ///< constant
     /// Guards all that follows.
     struct steady_lock lock;
-    struct sink sink; ///< its descriptor is -1 when it was closed or is not ours to use any more
-    bool owns;
-    bool is_asking;    ///< the loop watches for writability, and will tell
-    bool is_full;      ///< the kernel took no more the last time
-    bool is_finishing; ///< takes no more bytes
-    bool is_finished;
-    int error; ///< the result of every further call, or 0
-    struct ring waiting;
-    struct idle idle;
+    struct sink sink GUARDED;  ///< its descriptor is -1 when it was closed or is not ours to use any more
+    bool is_asking GUARDED;    ///< the loop watches for writability, and will tell
+    bool is_full GUARDED;      ///< the kernel took no more the last time
+    bool is_finishing GUARDED; ///< takes no more bytes
+    bool is_finished GUARDED;
+    int error GUARDED; ///< the result of every further call, or 0
+    struct ring waiting GUARDED;
+    struct idle idle GUARDED;
 };
 
 //===-- sending ------------------------------------------------------------------------------------------------------===//
 
 /// What waits is of no use any more.
 HOLDS_LOCK static int fail(struct runloop_output *output, int error) {
+    ASSERT_HOLDS(&output->lock.lock);
     output->error = error;
     ring_empty(&output->waiting);
     return error;
@@ -49,6 +51,7 @@ HOLDS_LOCK static int fail(struct runloop_output *output, int error) {
 
 /// The loop is to send what waits, or to tell that there is nothing.
 HOLDS_LOCK static int ask(struct runloop_output *output) {
+    ASSERT_HOLDS(&output->lock.lock);
     if (output->is_asking)
         return 0;
     int result = runloop_source_set_events(output->object.source, RUNLOOP_WRITABLE);
@@ -60,6 +63,7 @@ HOLDS_LOCK static int ask(struct runloop_output *output) {
 
 /// -ENOMEM, or 0.
 HOLDS_LOCK static int keep(struct runloop_output *output, const char *bytes, size_t count) {
+    ASSERT_HOLDS(&output->lock.lock);
     if (!ring_reserve(&output->waiting, count))
         return -ENOMEM;
     // Silence counts from when something waits.
@@ -71,6 +75,7 @@ HOLDS_LOCK static int keep(struct runloop_output *output, const char *bytes, siz
 
 /// Writes the pieces once: the number of bytes, 0 if the kernel takes none.
 HOLDS_LOCK static ptrdiff_t write_pieces(struct runloop_output *output, struct iovec *pieces, int count) {
+    ASSERT_HOLDS(&output->lock.lock);
     ptrdiff_t written = runloop__sink_write(&output->sink, pieces, count);
     output->is_full = written == 0;
     if (written > 0)
@@ -108,6 +113,7 @@ HOLDS_LOCK static ptrdiff_t send_now(struct runloop_output *output, const char *
 
 /// Everything was sent.
 HOLDS_LOCK static int end_of_output(struct runloop_output *output) {
+    ASSERT_HOLDS(&output->lock.lock);
     output->is_finished = true;
     if (output->sink.is_socket)
         return shutdown(output->sink.descriptor, SHUT_WR) < 0 ? fail(output, -errno) : 0;
@@ -121,6 +127,7 @@ HOLDS_LOCK static int end_of_output(struct runloop_output *output) {
 
 /// The loop watches for writability no longer than it is to tell. Asking for less does not fail.
 HOLDS_LOCK static void rest(struct runloop_output *output) {
+    ASSERT_HOLDS(&output->lock.lock);
     if (!output->is_asking)
         runloop_source_set_events(output->object.source, 0);
 }
@@ -277,13 +284,13 @@ int64_t runloop_output_get_moved_ns(runloop_output *output) {
 
 //===-- life ---------------------------------------------------------------------------------------------------------===//
 
-static void discard(struct runloop_output *output) {
+UNCHECKED static void discard(struct runloop_output *output) {
     ring_empty(&output->waiting);
     runloop_release(output->loop);
     free(output);
 }
 
-static void free_output(void *info) {
+UNCHECKED static void free_output(void *info) {
     struct runloop_output *output = info;
     runloop__object_end(&output->object);
     if (output->owns && output->sink.descriptor >= 0)
@@ -291,7 +298,7 @@ static void free_output(void *info) {
     discard(output);
 }
 
-static int begin(struct runloop_output *output, const runloop_output_config *config) {
+UNCHECKED static int begin(struct runloop_output *output, const runloop_output_config *config) {
     const struct object_config object = {
         .context = config->context,
         .descriptor = config->descriptor,
