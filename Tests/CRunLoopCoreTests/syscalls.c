@@ -1,6 +1,8 @@
 // syscalls.c — how many system calls a loop makes.
 #include "system_calls.h"
 
+#include <sys/epoll.h>
+
 enum { ROUNDS = 200, BUSY_ROUNDS = 2000 };
 
 static runloop *loops[2];
@@ -18,6 +20,16 @@ static void count_round(void *loop) {
     }
 }
 
+static void nothing(void *info) {
+    (void)info;
+}
+
+static void stop_counting(void *info) {
+    (void)info;
+    end_counting();
+    runloop_stop(runloop_current());
+}
+
 static void *run_until_stopped(void *number) {
     keep_mode(MODE);
     // Other threads use the loop until it stops and a little longer, so they need a reference.
@@ -26,9 +38,11 @@ static void *run_until_stopped(void *number) {
     return NULL;
 }
 
-static void wake_up_again_and_again(void) {
+static void wake_up_in(void *(*body)(void *)) {
     pthread_t thread;
-    REQUIRE(pthread_create(&thread, NULL, run_until_stopped, NULL) == 0);
+    loops[0] = NULL;
+    rounds = 0;
+    REQUIRE(pthread_create(&thread, NULL, body, NULL) == 0);
     WAIT_UNTIL(__atomic_load_n(&loops[0], __ATOMIC_ACQUIRE));
     for (int i = 0; i <= ROUNDS; i++) {
         WAIT_UNTIL(runloop_is_waiting(loops[0]));
@@ -39,17 +53,79 @@ static void wake_up_again_and_again(void) {
     runloop_release(loops[0]);
 }
 
+static void wake_up_again_and_again(void) {
+    wake_up_in(run_until_stopped);
+}
+
 TEST("R50 each wake-up of a sleeping loop costs one wait, and at most one more call") {
     struct system_calls calls = count_system_calls(wake_up_again_and_again);
     EXPECT_EQ(calls.own_waits, calls.are_counted ? ROUNDS : 0);
     EXPECT(calls.own <= 2 * ROUNDS);
 }
 
-//===-- iterations without a sleep -----------------------------------------------------------------------------------===//
+//===-- wake-ups of a host -------------------------------------------------------------------------------------------===//
 
-static void nothing(void *info) {
+static bool watches_more;
+
+/// Until the run ends, for whatever reason.
+static void host(int host_set) {
+    int descriptor = runloop_hosted_descriptor();
+    struct epoll_event event = {.events = EPOLLIN};
+    REQUIRE(epoll_ctl(host_set, EPOLL_CTL_ADD, descriptor, &event) == 0);
+    for (int result = runloop_hosted_begin(MODE); result == 0 || result == -EAGAIN;) {
+        REQUIRE(epoll_wait(host_set, &event, 1, -1) == 1);
+        result = runloop_hosted_iterate(SECOND);
+    }
+    close(host_set);
+}
+
+static void *host_until_stopped(void *number) {
+    keep_mode(MODE);
+    if (watches_more) {
+        add_timer(MODE, runloop_now_ns() + 1000 * SECOND, 0, NULL, NULL);
+        add_descriptor(MODE, make_eventfd(0), RUNLOOP_READABLE, NULL, NULL);
+    }
+    __atomic_store_n(&loops[(intptr_t)number], runloop_retain(runloop_current()), __ATOMIC_RELEASE);
+    host(epoll_create1(EPOLL_CLOEXEC));
+    return NULL;
+}
+
+static void wake_up_host_again_and_again(void) {
+    wake_up_in(host_until_stopped);
+}
+
+TEST("R50 R104 each wake-up of a host costs its wait, a write, and one call more") {
+    for (int i = 0; i < 2; i++, watches_more = true) {
+        struct system_calls calls = count_system_calls(wake_up_host_again_and_again);
+        // A post that comes as the host is about to sleep may cost the loop a write instead of the host's wait.
+        EXPECT(calls.own <= 2 * ROUNDS + ROUNDS / 10);
+        EXPECT(calls.writes + calls.waits <= 3 * ROUNDS + ROUNDS / 10);
+        EXPECT(!calls.are_counted || calls.waits >= ROUNDS);
+    }
+}
+
+static void post_burst(void *info) {
+    begin_counting();
+    for (int i = 0; i < BUSY_ROUNDS; i++)
+        EXPECT_EQ(runloop_post(loops[0], MODE, nothing, NULL, NULL), 0);
+    EXPECT_EQ(runloop_post(loops[0], MODE, stop_counting, NULL, NULL), 0);
     (void)info;
 }
+
+static void post_burst_in_host(void) {
+    loops[0] = runloop_current();
+    keep_mode(MODE);
+    EXPECT_EQ(runloop_post(loops[0], MODE, post_burst, NULL, NULL), 0);
+    host(epoll_create1(EPOLL_CLOEXEC));
+}
+
+TEST("R104 a burst of posts to a hosted loop that is awake writes once") {
+    struct system_calls calls = count_system_calls(post_burst_in_host);
+    EXPECT(calls.writes <= 1);
+    EXPECT_EQ(calls.waits, 0);
+}
+
+//===-- iterations without a sleep -----------------------------------------------------------------------------------===//
 
 static void signal_again(runloop_source *source, void *info) {
     (void)info;

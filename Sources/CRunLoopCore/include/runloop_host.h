@@ -14,7 +14,9 @@ extern "C" {
 
 /// What the host waits for, by poll or epoll (level- or edge-triggered): readable while a hosted run has anything to do, be it a
 /// descriptor, a timer, a task, a wake-up, a stop or the main queue; not readable before the run begins and after it has ended. The same
-/// number from the first call to the thread's end. Do not read, change or close it. -EMFILE, -ENOMEM.
+/// number from the first call to the thread's end. Do not read, change or close it. -EMFILE, -ENOMEM. It stays readable while callbacks
+/// run, and what comes meanwhile is an edge. What came before is none: an edge-triggered host that runs its loop inside a callback
+/// calls runloop_hosted_iterate once before that sleeps.
 RUNLOOP_EXPORT int runloop_hosted_descriptor(void);
 
 /// Begins a hosted run in `mode`: Entry. The descriptor is readable afterwards. 0; a runloop_result if the run is over at once,

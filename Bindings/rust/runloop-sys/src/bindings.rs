@@ -747,7 +747,9 @@ extern "C" {
 extern "C" {
     #[doc = " What the host waits for, by poll or epoll (level- or edge-triggered): readable while a hosted run has anything to do, be it a"]
     #[doc = " descriptor, a timer, a task, a wake-up, a stop or the main queue; not readable before the run begins and after it has ended. The same"]
-    #[doc = " number from the first call to the thread's end. Do not read, change or close it. -EMFILE, -ENOMEM."]
+    #[doc = " number from the first call to the thread's end. Do not read, change or close it. -EMFILE, -ENOMEM. It stays readable while callbacks"]
+    #[doc = " run, and what comes meanwhile is an edge. What came before is none: an edge-triggered host that runs its loop inside a callback"]
+    #[doc = " calls runloop_hosted_iterate once before that sleeps."]
     pub fn runloop_hosted_descriptor() -> ::std::os::raw::c_int;
 }
 extern "C" {

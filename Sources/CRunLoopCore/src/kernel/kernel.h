@@ -12,10 +12,10 @@ struct poller {
     int set;           ///< epoll
     _Atomic int waker; ///< eventfd, watched for edges and never read; threads read the number while it is replaced
     int timer;         ///< timerfd, likewise; -1 until it is first armed
-    int outer; ///< epoll, with `busy` in it and, during a hosted run, the set: what a host waits for; -1 until one asks
-    int busy;  ///< eventfd, watched for levels: readable while the host must not sleep
-    bool is_busy;   ///< thread
-    bool is_hosted; ///< the set is in the outer one
+    int outer;         ///< epoll, with the set in it during a hosted run: what a host waits for; -1 until one asks
+    bool is_hosted;    ///< the set is in the outer one
+    bool
+        is_readable; ///< thread: the eventfd was written since the set was last asked, so the set is readable until it is asked again
 };
 
 /// What a wait reports: conditions in `events` (EPOLLIN, …), and in `data.u64` the tag under which the descriptor is watched.
@@ -43,8 +43,8 @@ int runloop__poller_arm(struct poller *poller, int64_t instant_ns);
 int runloop__poller_host(struct poller *poller, bool is_hosted);
 /// Ends a wait under way, or the next one. Any thread, signal handlers included.
 void runloop__poller_wake(struct poller *poller);
-/// Keeps the outer set readable, or no longer. Only the thread that waits.
-void runloop__poller_set_busy(struct poller *poller, bool is_busy);
+/// Makes the set readable until it is asked again, which is an edge as well. Only the thread that waits.
+void runloop__poller_keep_readable(struct poller *poller);
 /// Waits until something is ready, at most `timeout_ns` (0: does not sleep; RUNLOOP_FOREVER). Takes and holds no lock. How many
 /// events it stored, at most POLLER_BATCH; 0 when the time is over; -EINTR after a signal; -EBADF if the set was closed.
 int runloop__poller_wait(struct poller *poller, int64_t timeout_ns, poller_event *events);
@@ -61,7 +61,8 @@ enum {
     WAKE_WOKEN = 4,   ///< a wake-up has come: the wait consumes it, or the next iteration ignores it
     WAKE_ASLEEP = 8,  ///< the thread is in a wait that may sleep, or on its way into one
     WAKE_KICKED = 16, ///< a sleeper is to look again, without observers being notified
-    WAKE_HOSTED = 32, ///< a host may sleep at any time, also inside a call-out: whatever comes ends its sleep
+    WAKE_UNTOLD =
+        32, ///< in or under a hosted run: since the host called last, it was told of nothing; who comes first tells it
 };
 
 /// Any thread, signal handlers included: sets `bit` if the word has `required`, and ends the sleep if that is the first reason to. An
@@ -71,9 +72,9 @@ static inline uint32_t wake_word(const struct wake *wake) {
     return atomic_load_explicit(&wake->word, memory_order_relaxed);
 }
 
-/// A run begins. Returns what the outer run was told, which is kept for it. `bits`: WAKE_HOSTED or 0.
+/// A run begins. Returns what the outer run was told, which is kept for it. `bits`: WAKE_UNTOLD or 0.
 static inline uint32_t wake_enter(struct wake *wake, uint32_t bits) {
-    return atomic_exchange(&wake->word, WAKE_RUNNING | bits | (wake_word(wake) & WAKE_HOSTED));
+    return atomic_exchange(&wake->word, WAKE_RUNNING | bits);
 }
 
 /// The run ends. What it was told last is forgotten with it. An outer run sees what was written before that; without one, nobody looks
@@ -89,8 +90,19 @@ static inline void wake_leave(struct wake *wake, uint32_t outer) {
 /// sleep. After any other change: runloop__wake_set.
 static inline void wake_up(struct wake *wake, struct poller *poller) {
     uint32_t word = atomic_load(&wake->word);
-    if ((word & (WAKE_RUNNING | WAKE_WOKEN)) == WAKE_RUNNING || (word & WAKE_HOSTED))
+    if ((word & (WAKE_RUNNING | WAKE_WOKEN)) == WAKE_RUNNING || (word & WAKE_UNTOLD))
         runloop__wake_set(wake, poller, WAKE_RUNNING, WAKE_WOKEN);
+}
+
+/// The host calls: what it was told before, it knows.
+static inline void wake_host_called(struct wake *wake) {
+    atomic_fetch_or(&wake->word, WAKE_UNTOLD);
+}
+
+/// The thread tells the host: it writes the eventfd after this.
+static inline void wake_tell_host(struct wake *wake) {
+    if (wake_word(wake) & WAKE_UNTOLD)
+        atomic_fetch_and(&wake->word, ~(uint32_t)WAKE_UNTOLD);
 }
 
 /// An iteration begins, and the wait of the one before is over: wake-ups that came since are ignored.

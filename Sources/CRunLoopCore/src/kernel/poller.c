@@ -29,7 +29,7 @@ static int control(const struct poller *poller, int operation, int descriptor, u
 
 int runloop__poller_watch(struct poller *poller, int operation, int descriptor, uint64_t tag, uint32_t events) {
     if (descriptor == poller->set || descriptor == poller->waker || descriptor == poller->timer ||
-        descriptor == poller->outer || descriptor == poller->busy)
+        descriptor == poller->outer)
         return -EBADF;
     return control(poller, operation, descriptor, tag, events);
 }
@@ -38,18 +38,8 @@ static int watch_edges(struct poller *poller, int descriptor, uint64_t tag) {
     return control(poller, EPOLL_CTL_ADD, descriptor, tag, EPOLLIN | EPOLLET);
 }
 
-// The loop's set knows `busy`, too, for no event at all: so it can tell whether the number still stands for that.
-
-static int note_busy(const struct poller *poller, int busy) {
-    return control(poller, EPOLL_CTL_ADD, busy, TAG_WAKER, 0);
-}
-
-static bool is_busy_ours(const struct poller *poller) {
-    return poller->busy >= 0 && control(poller, EPOLL_CTL_MOD, poller->busy, TAG_WAKER, 0) == 0;
-}
-
 int runloop__poller_open(struct poller *poller) {
-    *poller = (struct poller){.set = epoll_create1(EPOLL_CLOEXEC), .waker = -1, .timer = -1, .outer = -1, .busy = -1};
+    *poller = (struct poller){.set = epoll_create1(EPOLL_CLOEXEC), .waker = -1, .timer = -1, .outer = -1};
     int error = poller->set < 0 ? -errno : 0;
     if (!error && (poller->waker = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0)
         error = -errno;
@@ -65,29 +55,13 @@ void runloop__poller_close(struct poller *poller) {
     close_descriptor(poller->waker);
     close_descriptor(poller->timer);
     close_descriptor(poller->outer);
-    close_descriptor(poller->busy);
-    poller->set = poller->waker = poller->timer = poller->outer = poller->busy = -1;
-}
-
-static int put_into_outer(int outer, int descriptor) {
-    struct epoll_event event = {.events = EPOLLIN};
-    return epoll_ctl(outer, EPOLL_CTL_ADD, descriptor, &event) ? -errno : 0;
+    poller->set = poller->waker = poller->timer = poller->outer = -1;
 }
 
 static int make_outer(struct poller *poller) {
-    int outer = epoll_create1(EPOLL_CLOEXEC), busy = outer < 0 ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    int error = busy < 0 ? -errno : put_into_outer(outer, busy);
-    if (!error)
-        error = note_busy(poller, busy);
-    if (error) {
-        close_descriptor(outer);
-        close_descriptor(busy);
-        return error;
-    }
-    poller->outer = outer;
-    poller->busy = busy;
-    poller->is_busy = poller->is_hosted = false;
-    return 0;
+    poller->outer = epoll_create1(EPOLL_CLOEXEC);
+    poller->is_hosted = false;
+    return poller->outer < 0 ? -errno : 0;
 }
 
 /// The program may have closed it, and its number may stand for another file.
@@ -100,14 +74,6 @@ static bool is_still_a_set(int descriptor) {
     return is_set;
 }
 
-/// The program has closed the outer set.
-static void lose_outer(struct poller *poller) {
-    if (is_busy_ours(poller))
-        close_descriptor(poller->busy);
-    poller->outer = poller->busy = -1;
-    poller->is_hosted = false;
-}
-
 int runloop__poller_host(struct poller *poller, bool is_hosted) {
     int error = poller->outer < 0 ? make_outer(poller) : 0;
     if (error || poller->is_hosted == is_hosted)
@@ -117,7 +83,7 @@ int runloop__poller_host(struct poller *poller, bool is_hosted) {
     error = epoll_ctl(poller->outer, operation, poller->set, &event) ? -errno : 0;
     poller->is_hosted = is_hosted && !error;
     if (error && !is_still_a_set(poller->outer))
-        lose_outer(poller);
+        poller->outer = -1; // The program has closed it.
     return error ? error : poller->outer;
 }
 
@@ -186,13 +152,11 @@ static int host_again(struct poller *poller) {
 }
 
 int runloop__poller_reopen(struct poller *poller) {
-    bool is_set = is_still_a_set(poller->set), has_busy = is_busy_ours(poller), was_hosted = poller->is_hosted;
+    bool is_set = is_still_a_set(poller->set), was_hosted = poller->is_hosted;
     // A forked process may keep the old set open, and then the outer one keeps it as well.
     if (was_hosted)
         runloop__poller_host(poller, false);
     int error = replace_set(poller, is_set);
-    if (!error && has_busy)
-        note_busy(poller, poller->busy);
     int host_error = was_hosted && poller->outer >= 0 ? host_again(poller) : 0;
     if (error)
         return error;
@@ -210,12 +174,9 @@ void runloop__poller_wake(struct poller *poller) {
     errno = saved;
 }
 
-void runloop__poller_set_busy(struct poller *poller, bool is_busy) {
-    if (poller->is_busy == is_busy)
-        return;
-    poller->is_busy = is_busy;
-    uint64_t value = 1;
-    syscall(is_busy ? SYS_write : SYS_read, poller->busy, &value, sizeof value);
+void runloop__poller_keep_readable(struct poller *poller) {
+    poller->is_readable = true;
+    runloop__poller_wake(poller);
 }
 
 static int make_timer(struct poller *poller) {
@@ -276,6 +237,7 @@ static int wait_with_timeout(int set, struct epoll_event *events, int64_t timeou
 
 int runloop__poller_wait(struct poller *poller, int64_t timeout_ns, poller_event *events) {
     int count;
+    poller->is_readable = false;
     if (timeout_ns == 0 || timeout_ns == RUNLOOP_FOREVER)
         count = epoll_wait(poller->set, events, POLLER_BATCH, timeout_ns == 0 ? 0 : -1);
     else

@@ -20,8 +20,11 @@
 // without them. So it changes the word with a read-modify-write that may leave it as it is, and the loop sees those writes after its own
 // next one: the one that clears WOKEN, the exchange that gives the word back to an outer run, or that with which the next run begins.
 //
-// In a hosted run (WAKE_HOSTED) the host's own loop may run, and sleep, inside any call-out. So everything that comes while the run is not
-// asleep writes the eventfd, whether or not it is the first: nobody knows which edges the host has seen.
+// In a hosted run the host's own loop may run, and sleep, inside any call-out, and an edge-triggered host has seen the edge that made it
+// call. So the thread sets UNTOLD with a read-modify-write whenever the host calls, and whoever comes first after that, asleep or
+// not, clears it and writes the eventfd; the others need not. The thread clears it, then writes, where it tells the host itself. Until the
+// loop's set is asked it stays readable, so it is asked before a sleep, and written again if it was asked and call-outs follow (run.c).
+// So during call-outs a host that looks at the level finds it; and one that looks at edges finds one for what came since it called.
 //
 // The eventfd is watched for edges and never read: each write is an edge. A write that comes too late for the sleep that it was meant
 // for makes a later wait return early once, which serves nothing and sleeps again. If a waker is preempted between its change of the
@@ -33,9 +36,9 @@
 void runloop__wake_set(struct wake *wake, struct poller *poller, uint32_t required, uint32_t bit) {
     uint32_t word = wake_word(wake), changed;
     do
-        changed = word & required ? word | bit : word;
+        changed = word & required ? (word | bit) & ~(uint32_t)WAKE_UNTOLD : word;
     while (!atomic_compare_exchange_weak(&wake->word, &word, changed));
-    bool is_first = !(word & (WAKE_WOKEN | WAKE_STOPPED | WAKE_KICKED));
-    if ((word & required) && (word & WAKE_ASLEEP ? is_first : (word & WAKE_HOSTED) != 0))
+    bool ends_sleep = (word & WAKE_ASLEEP) && !(word & (WAKE_WOKEN | WAKE_STOPPED | WAKE_KICKED));
+    if ((word & required) && (ends_sleep || (word & WAKE_UNTOLD)))
         runloop__poller_wake(poller);
 }

@@ -165,7 +165,6 @@ struct runloop {
     struct poller poller;               ///< descriptors constant while it is open, but for the timer's: lock
     struct run *run;                    ///< thread: the innermost active run
     struct run *hosted;                 ///< thread: the innermost one whose sleep is a host's
-    bool host_sleeps;                   ///< thread: the innermost run is that one, and asleep
     _Atomic(const char *) current_mode; ///< written by thread
 
     struct lock lock;
@@ -173,9 +172,10 @@ struct runloop {
     _Atomic(struct mode *) *last_mode GUARDED;
     runloop_clock clock; ///< lock, and written by thread while no run is active; all NULL: CLOCK_MONOTONIC
     bool asks_clock;     ///< thread: its clock is deciding how long it sleeps
-    _Atomic(struct mode *) sleeping_in; ///< written by thread: the mode in which it sleeps or is about to
-    int64_t armed_ns GUARDED;           ///< when the timer descriptor will expire
-    uint64_t serial GUARDED;            ///< numbers additions, from 1
+    _Atomic(struct mode *)
+        sleeping_in;          ///< written by thread: the mode in which it, or a host of it, sleeps or is about to
+    int64_t armed_ns GUARDED; ///< when the timer descriptor will expire
+    uint64_t serial GUARDED;  ///< numbers additions, from 1
 
     struct signal_tree signals;
     struct ready ready;
@@ -301,15 +301,15 @@ static inline void loop_kick(runloop *loop) {
     runloop__wake_set(&loop->wake, &loop->poller, WAKE_ASLEEP, WAKE_KICKED);
 }
 
-/// May the loop be asleep while this thread makes a call? On its own thread only if a host sleeps for it, or its clock is asked.
+/// May the loop be asleep while this thread makes a call? On its own thread only if a host may sleep for it, or its clock is asked.
 static inline bool loop_may_sleep(const runloop *loop) {
-    return loop != runloop__thread_loop() || loop->host_sleeps || loop->asks_clock;
+    return loop != runloop__thread_loop() || loop->hosted || loop->asks_clock;
 }
 
-/// After a change to the mode: does the loop sleep in it, or is it about to without having seen the change? Both threads
-/// change the wake word with a read-modify-write, so one of them sees the other (kernel/wake.c).
+/// After a change to the mode: does the loop sleep in it, or is it about to without having seen the change, or may a host that runs its own
+/// loop in a call-out? Both threads change the wake word with a read-modify-write, so one of them sees the other (kernel/wake.c).
 HOLDS_LOCK static inline bool loop_sleeps_in(runloop *loop, const struct mode *mode) {
-    return loop_may_sleep(loop) && (atomic_fetch_or(&loop->wake.word, 0) & WAKE_ASLEEP) &&
+    return loop_may_sleep(loop) && (atomic_fetch_or(&loop->wake.word, 0) & (WAKE_ASLEEP | WAKE_UNTOLD)) &&
            atomic_load_explicit(&loop->sleeping_in, memory_order_relaxed) == mode;
 }
 

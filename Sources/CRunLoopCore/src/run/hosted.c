@@ -2,8 +2,8 @@
 // readable. A hosted run is a plain one that is left at its sleep and taken up again (wait.c), so observers are notified of the same.
 //
 // The descriptor is an epoll set with nothing in it, during a hosted run, but the loop's own set (poller.c). It is readable while the
-// loop's set has anything to report; posts, wake-ups and stops write the eventfd (WAKE_HOSTED), and timers arm the timerfd. So the host has
-// no timeout to compute.
+// loop's set has anything to report; posts, wake-ups and stops write the eventfd, and timers arm the timerfd. So the host has no timeout
+// to compute. What woke it is asked for before the next sleep, and not before: so the descriptor is readable while call-outs run.
 //
 // Hosted runs nest, and live on the heap, since nobody's stack lasts from one of the host's calls to the next. A host that runs its loop
 // inside one of our call-outs (a modal dialog) asks for an iteration in the midst of one: that begins a nested run of the same mode,
@@ -42,7 +42,8 @@ static int begin(runloop *loop, struct mode *mode, enum kind kind) {
     if (result)
         return runloop__run_end(run, result);
     // The host's first iteration follows.
-    runloop__poller_wake(&loop->poller);
+    if (kind != OF_CALLOUT)
+        run_tell_host(loop);
     return 0;
 }
 
@@ -98,7 +99,7 @@ static int end_of_callout(struct run *run, int result) {
         runloop__wait_settle(run);
     result = runloop__run_end(run, result);
     if (result == RUNLOOP_RESULT_STOPPED)
-        runloop__poller_wake(&loop->poller);
+        run_tell_host(loop);
     return result == -ECHILD ? -ECHILD : 0;
 }
 
@@ -110,9 +111,7 @@ static int iterate(struct run *run, int64_t budget_ns) {
     loop->tasks.end_ns = budget_ns > 0 ? end_ns : RUNLOOP_NEVER;
     if (run->is_guest)
         runloop__main_queue_unwatch(loop);
-    // The first iteration may call out before its wait, and an edge-triggered host has seen by now that the run began.
-    if (!loop->host_sleeps)
-        runloop__poller_set_busy(&loop->poller, true);
+    wake_host_called(&loop->wake);
     run->is_iterating = true;
     bool sleeps = false;
     int result = runloop__run_iterate(run, end_ns, &sleeps);
@@ -120,11 +119,10 @@ static int iterate(struct run *run, int64_t budget_ns) {
     loop->tasks.end_ns = outer_end_ns;
     if (result)
         return run->is_of_callout ? end_of_callout(run, result) : runloop__run_end(run, result);
-    if (sleeps) {
-        runloop__poller_set_busy(&loop->poller, false);
+    if (sleeps)
         return 0;
-    }
-    runloop__poller_wake(&loop->poller);
+    if (!loop->poller.is_readable || (wake_word(&loop->wake) & WAKE_UNTOLD))
+        run_tell_host(loop);
     return -EAGAIN;
 }
 
@@ -138,7 +136,7 @@ int runloop_hosted_iterate(int64_t budget_ns) {
         error = begin(loop, loop->run->mode, OF_CALLOUT);
         // The run that the host knows goes on, so the host is to ask again.
         if (error == -ENOMEM)
-            runloop__poller_wake(&loop->poller);
+            run_tell_host(loop);
         if (error)
             return error == -ECHILD ? -ECHILD : 0;
         run = loop->hosted;

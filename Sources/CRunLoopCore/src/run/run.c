@@ -18,11 +18,11 @@ INLINE void enter(struct run *run) {
         loop->hosted = run;
     }
     run->outer = loop->run;
-    run->host_slept = loop->host_sleeps;
-    loop->host_sleeps = false;
     run->outer_mode = atomic_load_explicit(&loop->current_mode, memory_order_relaxed);
-    run->outer_word = wake_enter(&loop->wake, run->is_hosted ? WAKE_HOSTED : 0);
+    run->outer_word = wake_enter(&loop->wake, loop->hosted ? WAKE_UNTOLD : 0);
     loop->run = run;
+    if (loop->hosted)
+        run_leave_to_host(loop, run);
     atomic_store_explicit(&loop->has_run, true, memory_order_relaxed);
     atomic_store_explicit(&loop->current_mode, run->mode->name, memory_order_release);
     trace_point(RUNLOOP_TRACE_RUN_BEGIN, run->mode->name, 0);
@@ -30,8 +30,8 @@ INLINE void enter(struct run *run) {
 
 /// Call-outs follow, in which the host's own loop may run: it has to ask for what is armed for nobody by then, or was reported already.
 INLINE void keep_host_awake(const struct run *run) {
-    if (run->loop->hosted && !is_from_parent_process(run->loop))
-        runloop__poller_set_busy(&run->loop->poller, true);
+    if (run->loop->hosted && !run->loop->poller.is_readable && !is_from_parent_process(run->loop))
+        run_tell_host(run->loop);
 }
 
 static COLD void end_runs_above(struct run *run) {
@@ -59,6 +59,21 @@ INLINE bool notify(struct run *run, runloop_activity activity) {
     return settle(run);
 }
 
+/// The run was hosted, or is nested in one that is.
+static COLD void leave_hosted(struct run *run) {
+    runloop *loop = run->loop;
+    if (run->is_hosted)
+        loop->hosted = run->outer_hosted;
+    if (is_from_parent_process(loop))
+        return;
+    run_leave_to_host(loop, run->outer);
+    if (run->outer_word & WAKE_ASLEEP)
+        run->outer->looks_again = true;
+    // What this run took from the kernel and armed was for the hosted run around it.
+    if (loop->hosted && !(run->is_hosted && run->is_of_callout))
+        run_tell_host(loop);
+}
+
 INLINE void leave(struct run *run) {
     runloop *loop = run->loop;
     // The host's loop in a call-out is nobody's run, so who stops it means the run around it.
@@ -68,16 +83,8 @@ INLINE void leave(struct run *run) {
         atomic_fetch_or(&loop->wake.word, WAKE_STOPPED);
     atomic_store_explicit(&loop->current_mode, run->outer_mode, memory_order_release);
     loop->run = run->outer;
-    if (run->is_hosted)
-        loop->hosted = run->outer_hosted;
-    if (run->host_slept && !is_from_parent_process(loop)) {
-        loop->host_sleeps = true;
-        atomic_store_explicit(&loop->sleeping_in, run->outer->mode, memory_order_relaxed);
-        run->outer->looks_again = true;
-    }
-    // What this run took from the kernel and armed was for the hosted run around it.
-    if ((run->outer_word & WAKE_HOSTED) && !(run->is_hosted && run->is_of_callout) && !is_from_parent_process(loop))
-        runloop__poller_wake(&loop->poller);
+    if (loop->hosted)
+        leave_hosted(run);
 }
 
 //===-- deciding (R29, R36) ------------------------------------------------------------------------------------------===//
@@ -163,12 +170,12 @@ enum progress { ON, HOST_IS_TO_SLEEP, IN_CHILD };
 INLINE bool end_of_wait(struct run *run) {
     // A source that was taken has no observers of AfterWaiting before it; one that joined since then comes too late.
     bool was_taken = run->selection.kind == SELECTED_SOURCE && run->selection.taken.source;
+    keep_host_awake(run);
     return was_taken || notify(run, RUNLOOP_ACTIVITY_AFTER_WAITING);
 }
 
 INLINE enum progress wait(struct run *run, bool may_sleep) {
-    if (run->was_polled)
-        keep_host_awake(run);
+    keep_host_awake(run);
     if (may_sleep && !notify(run, RUNLOOP_ACTIVITY_BEFORE_WAITING))
         return IN_CHILD;
     if (!runloop__wait(run, may_sleep))
@@ -299,7 +306,7 @@ INLINE int begin(struct run *run, runloop *loop, struct mode *mode, int64_t limi
 INLINE int iterate(struct run *run, int64_t end_ns, bool *host_is_to_sleep) {
     int result;
     do {
-        enum progress progress = run->loop->host_sleeps ? resume_wait(run) : iterate_to_wait(run);
+        enum progress progress = run_is_asleep(run) ? resume_wait(run) : iterate_to_wait(run);
         *host_is_to_sleep = progress == HOST_IS_TO_SLEEP;
         if (progress != ON)
             return progress == IN_CHILD ? -ECHILD : 0;
@@ -329,18 +336,15 @@ int runloop__run_iterate(struct run *run, int64_t end_ns, bool *host_is_to_sleep
 
 int runloop__run_end(struct run *run, int result) {
     run->is_iterating = true;
-    if (run->loop->host_sleeps) {
+    if (run_is_asleep(run)) {
         run_finish_sleep(run);
         if (!end_of_wait(run))
             result = -ECHILD;
     }
     runloop *loop = run->loop;
     result = end(run, result);
-    if (!is_from_parent_process(loop)) {
-        runloop__poller_set_busy(&loop->poller, false);
-        if (!loop->hosted)
-            runloop__poller_host(&loop->poller, false);
-    }
+    if (!loop->hosted && !is_from_parent_process(loop))
+        runloop__poller_host(&loop->poller, false);
     free(run);
     return result;
 }

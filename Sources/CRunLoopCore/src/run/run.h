@@ -20,7 +20,6 @@ struct run {
     bool served_main_queue;  ///< in the previous iteration
     bool is_first_iteration;
     bool handled_source; ///< in this iteration
-    bool host_slept;     ///< for the outer run, when this one began
     bool is_hosted;      ///< its sleep is a host's (hosted.c), and it is not on the stack
     bool is_iterating;   ///< hosted: a call-out of it may be running
     bool is_of_callout;  ///< hosted: begun because the host's loop runs inside a call-out
@@ -60,16 +59,31 @@ static inline bool run_is_between_iterations(const struct run *run) {
     return run->loop->run == run && !run->is_iterating;
 }
 
+/// Is the innermost run hosted, and the host to sleep? (A plain run is asleep in the middle of an iteration alone.)
+static inline bool run_is_asleep(const struct run *run) {
+    return wake_word(&run->loop->wake) & WAKE_ASLEEP;
+}
+
 /// The wait of this iteration is over.
 static inline void run_finish_wait(struct run *run) {
     wake_finish_wait(&run->loop->wake);
     run->ignores_wakeups = true;
 }
 
+/// The run is awake. A host may run its own loop, and sleep in the run's mode, in any call-out.
+static inline void run_leave_to_host(runloop *loop, const struct run *run) {
+    atomic_store_explicit(&loop->sleeping_in, loop->hosted && run ? run->mode : NULL, memory_order_relaxed);
+}
+
+/// Ends the host's sleep, or its next one. It will ask for whatever there is.
+static inline void run_tell_host(runloop *loop) {
+    wake_tell_host(&loop->wake);
+    runloop__poller_keep_readable(&loop->poller);
+}
+
 /// The sleep is over, for whatever reason.
 static inline void run_finish_sleep(struct run *run) {
-    run->loop->host_sleeps = false;
-    atomic_store_explicit(&run->loop->sleeping_in, NULL, memory_order_relaxed);
+    run_leave_to_host(run->loop, run);
     run_finish_wait(run);
 }
 

@@ -8,7 +8,6 @@ void runloop__abandon_callouts(runloop *loop) {
         outer = loop->hosted->outer_hosted;
         free(loop->hosted);
     }
-    loop->host_sleeps = false;
     atomic_store(&loop->current_mode, NULL);
     wake_leave(&loop->wake, 0);
     atomic_store(&loop->sleeping_in, NULL);

@@ -246,7 +246,7 @@ INLINE void sleep_until_over(struct run *run) {
     do {
         int64_t timeout_ns = arm(run);
         if (timeout_ns < 0)
-            return;
+            break;
         sleep_once(run, timeout_ns, &is_over);
     } while (!is_over);
     finish_sleep(run);
@@ -259,8 +259,9 @@ static COLD bool look_for_host(struct run *run) {
     int failures = 0;
     do {
         int64_t timeout_ns = arm(run);
-        if (timeout_ns < 0)
-            return true;
+        is_over = timeout_ns < 0; // in a forked child
+        if (is_over)
+            break;
         int count = sleep_once(run, 0, &is_over);
         bool is_stuck = (count < 0 && count != -EINTR) || (count > 0 && run->set_is_stale);
         failures = is_stuck ? failures + 1 : 0;
@@ -268,7 +269,7 @@ static COLD bool look_for_host(struct run *run) {
         asks_again = failures < 2 && (count > 0 || is_stuck || (timeout_ns == 0 && run->loop->clock.now));
         // The timer descriptor could not be armed: the host has to ask again and again.
         if (!is_over && (is_stuck || (!asks_again && timeout_ns != RUNLOOP_FOREVER)))
-            runloop__poller_wake(&run->loop->poller);
+            run_tell_host(run->loop);
     } while (!is_over && asks_again);
     if (is_over)
         finish_sleep(run);
@@ -280,7 +281,6 @@ INLINE bool sleep_or_find_work(struct run *run) {
         run_finish_sleep(run);
         return true;
     }
-    run->loop->host_sleeps = run->is_hosted;
     trace_point(RUNLOOP_TRACE_SLEEP, run->mode->name, 0);
     if (run->is_hosted)
         return look_for_host(run);
@@ -289,15 +289,19 @@ INLINE bool sleep_or_find_work(struct run *run) {
 }
 
 bool runloop__wait_resume(struct run *run) {
+    runloop *loop = run->loop;
     // Announced again: whoever comes after the look finds it.
     bool looks = run->looks_again;
-    run->looks_again = run->timers_are_due = false;
-    if (looks && (wake_announce_sleep(&run->loop->wake) || look(run))) {
-        poll_if_useful(run);
-        finish_sleep(run);
-        return true;
-    }
-    return look_for_host(run);
+    run->looks_again = run->timers_are_due = run->timer_ended_wait = false;
+    if (!wake_has_news(&loop->wake) && !(looks && (wake_announce_sleep(&loop->wake) || look(run))))
+        return look_for_host(run);
+    // The kernel need not be asked before the next sleep. Meanwhile the set stays readable: the loop's last question came before this
+    // news and the write that went with it.
+    loop->poller.is_readable = true;
+    lock_answer_revocation(&loop->lock);
+    select_known(run, true);
+    finish_sleep(run);
+    return true;
 }
 
 bool runloop__wait(struct run *run, bool may_sleep) {
@@ -359,7 +363,7 @@ static bool any_ready(struct run *run) {
     loop_unlock(loop);
     // What was fetched here was meant for the host.
     if (loop->hosted)
-        runloop__poller_wake(&loop->poller);
+        run_tell_host(loop);
     return any;
 }
 
