@@ -9,9 +9,14 @@
 #define WOKEN 4
 #define ASLEEP 8
 #define KICKED 16
+#define UNTOLD 32
 
-/// The eventfd is watched for edges: a wait consumes them, however many there were.
-bool edge;
+/// The eventfd is watched for edges: a wait consumes them, however many there were. Each is one for an edge-triggered host, too.
+bool edge, host_edge;
+
+inline poller_wake() {
+    atomic { edge = true; host_edge = true }
+}
 
 //===-- any thread ---------------------------------------------------------------------------------------------------===//
 
@@ -21,12 +26,17 @@ inline wake_set(required, asked) {
     atomic { LOCKED ->
         found = memory[WAKE_WORD];
         if
-        :: found & (required) -> memory[WAKE_WORD] = found | (asked)
+        :: found & (required) -> memory[WAKE_WORD] = (found | (asked)) & ~UNTOLD
         :: else -> found = 0
         fi
     };
     if
-    :: (found & (ASLEEP | WOKEN | STOPPED | KICKED)) == ASLEEP -> edge = true
+#ifndef WRITES_IF_ASLEEP
+    :: found & UNTOLD -> poller_wake()
+    :: !(found & UNTOLD) && (found & (ASLEEP | WOKEN | STOPPED | KICKED)) == ASLEEP -> poller_wake()
+#else
+    :: (found & (ASLEEP | WOKEN | STOPPED | KICKED)) == ASLEEP -> poller_wake()
+#endif
     :: else
     fi;
     found = 0
@@ -35,7 +45,7 @@ inline wake_set(required, asked) {
 /// wake_up, after a read-modify-write of what the loop looks at: mostly a load.
 inline wake_up_after_change() {
     if
-    :: (LOAD(WAKE_WORD) & (RUNNING | WOKEN)) == RUNNING -> wake_set(RUNNING, WOKEN)
+    :: (LOAD(WAKE_WORD) & (RUNNING | WOKEN)) == RUNNING || (LOAD(WAKE_WORD) & UNTOLD) -> wake_set(RUNNING, WOKEN)
     :: else
     fi
 }
