@@ -53,8 +53,8 @@ HOLDS_LOCK static bool take_date(struct runloop_alarm *alarm, int64_t *date_ns, 
 
 static void ready(runloop_source *source, void *info) {
     struct runloop_alarm *alarm = info;
-    int64_t date_ns;
-    uint64_t missed;
+    int64_t date_ns = 0;
+    uint64_t missed = 0;
     lock_take(&alarm->lock);
     bool fires = runloop_source_is_valid(source) && take_date(alarm, &date_ns, &missed);
     lock_give(&alarm->lock);
