@@ -7,39 +7,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/lock.h"
-#include "base/object.h"
-#include "runloop_input.h"
-#include "streams/idle.h"
-#include "streams/intake.h"
-
-struct runloop_input {
-    struct object object;
-    runloop *loop;
-    size_t (*received)(runloop_input *input, const char *bytes, size_t count, void *info);
-    void (*received_line)(runloop_input *input, const char *line, size_t count, int error, void *info);
-    void (*ended)(runloop_input *input, int error, const char *rest, size_t count, void *info);
-    size_t line_limit;
-    runloop_output *output; ///< constant, retained, may be NULL: what it moves counts for the idle limit as well
-    _Atomic int64_t moved_ns;
-    _Atomic bool is_paused; ///< written under the lock
-    bool owns;
-    struct steady_lock lock;
-    bool is_calling GUARDED; ///< a call-out runs
-    bool is_due GUARDED;     ///< what was kept is to come again
-    struct idle idle GUARDED;
-    // Guarded by the lock, and while a call-out runs its thread's.
-    struct intake intake;
-    bool has_returned; ///< the call-out has; its thread may have ended in it
-    bool has_taken;    ///< the call-out took a whole message, or as much as was a whole for it
-    bool has_verdict;  ///< nothing more is read, and `verdict` is why
-    int verdict;
-    size_t scanned;   ///< so many bytes have no line feed
-    bool is_skipping; ///< the rest of a line that was too long
-};
+#include "streams/input.h"
 
 //===-- what the loop watches ----------------------------------------------------------------------------------------===//
 
@@ -108,69 +78,6 @@ static void end_call(void *info) {
         steady_give(&input->lock);
 }
 
-static bool goes_on(struct runloop_input *input) {
-    return !input->is_paused && runloop_source_is_valid(input->object.source) && !object_is_inherited(&input->object);
-}
-
-/// Tells a line, and drops it with the bytes after it that belong to it.
-static void tell_line(struct runloop_input *input, size_t count, size_t dropped) {
-    const char *line = input->intake.bytes + input->intake.start;
-    bool is_long = count > input->line_limit;
-    input->received_line(input, line, is_long ? input->line_limit : count, is_long ? -EMSGSIZE : 0,
-                         input->object.context.info);
-    runloop__intake_drop(&input->intake, dropped);
-    input->scanned = 0;
-}
-
-/// Tells a line that has an end, or drops what is left of a long one. False: there is none.
-static bool tell_next_line(struct runloop_input *input) {
-    struct intake *intake = &input->intake;
-    const char *bytes = intake->bytes + intake->start;
-    const char *feed = memchr(bytes + input->scanned, '\n', intake->count - input->scanned);
-    if (!feed) {
-        input->scanned = intake->count;
-        return false;
-    }
-    size_t count = (size_t)(feed - bytes), whole = count + 1;
-    if (input->is_skipping) {
-        runloop__intake_drop(intake, whole);
-        input->is_skipping = false;
-        input->scanned = 0;
-        input->has_taken = true;
-        return true;
-    }
-    input->has_taken = true;
-    tell_line(input, count > 0 && bytes[count - 1] == '\r' ? count - 1 : count, whole);
-    return true;
-}
-
-/// The bytes have no line feed: a line that has begun, or is too long already, or the last one.
-static void tell_begun_line(struct runloop_input *input) {
-    struct intake *intake = &input->intake;
-    bool is_last = input->has_verdict && input->verdict == 0;
-    size_t count = intake->count;
-    // The byte after the limit may be a carriage return before the line feed.
-    bool may_fit = count <= input->line_limit ||
-                   (count - 1 == input->line_limit && intake->bytes[intake->start + count - 1] == '\r' && !is_last);
-    if (input->is_skipping) {
-        runloop__intake_drop(intake, count);
-        input->scanned = 0;
-    } else if (!may_fit) {
-        input->is_skipping = true;
-        tell_line(input, count, count);
-    } else if (is_last) {
-        tell_line(input, count, count);
-    }
-}
-
-static void tell_lines(struct runloop_input *input) {
-    while (goes_on(input) && input->intake.count > 0)
-        if (!tell_next_line(input)) {
-            tell_begun_line(input);
-            return;
-        }
-}
-
 static void tell_bytes(struct runloop_input *input) {
     const char *bytes = input->intake.bytes + input->intake.start;
     size_t kept = input->intake.count;
@@ -187,7 +94,7 @@ GIVES_LOCK static void call_out(struct runloop_input *input) {
     steady_give(&input->lock);
     pthread_cleanup_push(end_call, input);
     if (input->received_line)
-        tell_lines(input);
+        runloop__input_tell_lines(input);
     else
         tell_bytes(input);
     input->has_returned = true;
@@ -225,8 +132,8 @@ HOLDS_LOCK static bool is_idle_too_long(struct runloop_input *input) {
 /// Whether it may call out now.
 HOLDS_LOCK static bool is_active(struct runloop_input *input) {
     ASSERT_HOLDS(&input->lock.lock);
-    if (!goes_on(input) || !input->is_calling)
-        return goes_on(input);
+    if (!input_goes_on(input) || !input->is_calling)
+        return input_goes_on(input);
     // In a nested run, or another loop: the report would be repeated until the call-out returns. Asking for less does not fail.
     runloop_source_set_events(input->object.source, 0);
     return false;
