@@ -164,3 +164,37 @@ TEST("R20 R97 an addition that is refused leaves a common item of another loop c
     EXPECT(runloop_contains_observer(loop, observer, RUNLOOP_COMMON_MODES));
     runloop_release(finished_loop);
 }
+
+static runloop_source *sharers[3];
+
+static void leave_mode(runloop_source *source, runloop_readiness events, void *info) {
+    (void)source, (void)events;
+    trace(info);
+    runloop_remove_source(runloop_current(), sharers[1], "A");
+}
+
+static void take_all(runloop_source *source, runloop_readiness events, void *info) {
+    (void)events;
+    trace(info);
+    take(runloop_source_get_descriptor(source));
+}
+
+TEST("R73 a source that an earlier one of its descriptor takes out of the mode is passed over") {
+    int descriptor = make_eventfd(0);
+    sharers[0] = add_descriptor("A", descriptor, RUNLOOP_READABLE, leave_mode, "first");
+    sharers[1] = add_descriptor("A", descriptor, RUNLOOP_READABLE, trace_ready, "second");
+    sharers[2] = add_descriptor("A", descriptor, RUNLOOP_READABLE, take_all, "third");
+    REQUIRE(runloop_add_source(runloop_current(), sharers[1], "B") == 0);
+    bump(descriptor);
+    EXPECT_EQ(handle_one("A"), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_TRACE("first third");
+    // What was left of that turn is no part of the next one.
+    REQUIRE(runloop_add_source(runloop_current(), sharers[1], "A") == 0);
+    bump(descriptor);
+    EXPECT_EQ(handle_one("A"), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_EQ(run_a_while("A"), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT(trace_contains("third"));
+    bump(descriptor);
+    EXPECT_EQ(runloop_run_pass("A", 60 * SECOND), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_EQ(run_a_while("A"), RUNLOOP_RESULT_TIMED_OUT);
+}

@@ -184,7 +184,8 @@ HOLDS_LOCK static struct source_attachment *find(runloop *loop, const struct tak
 HOLDS_LOCK INLINE bool take(runloop *loop, const struct mode *mode, struct source_attachment *place,
                             struct taken *taken) {
     bool is_shared = shares_descriptor(loop, place);
-    if (is_shared && !place->news.turn) {
+    // It may have the turn of a selection that was not served to its end.
+    if (is_shared && (taken->turn == 0 || place->news.turn != taken->turn)) {
         mark(loop, mode, &place->news, taken);
         place = find(loop, taken);
     }
@@ -204,7 +205,7 @@ bool runloop__ready_select(runloop *loop, const struct mode *mode, uint32_t how,
         return false;
     bool is_main_queue = news == &loop->main_queue.news;
     selection->kind = is_main_queue ? SELECTED_MAIN_QUEUE : SELECTED_SOURCE;
-    selection->taken.has_others = false;
+    selection->taken = (struct taken){.descriptor = -1};
     if (!is_main_queue && !(how & SERVED_LATER))
         return take(loop, mode, LIST_ENTRY(news, struct source_attachment, news), &selection->taken);
     mark(loop, mode, news, &selection->taken);
@@ -266,8 +267,11 @@ static bool take_next(runloop *loop, const struct mode *mode, struct taken *take
     if (is_from_parent_process(loop))
         return false;
     loop_lock(loop);
-    struct source_attachment *place = find(loop, taken);
-    bool is_taken = place && is_wanted(place, mode) && take(loop, mode, place, taken);
+    struct source_attachment *place;
+    // One that has left the mode since keeps its reasons for others.
+    while ((place = find(loop, taken)) && !is_wanted(place, mode))
+        place->news.turn = 0;
+    bool is_taken = place && take(loop, mode, place, taken);
     loop_unlock(loop);
     return is_taken;
 }
