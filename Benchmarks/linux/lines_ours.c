@@ -18,10 +18,10 @@ static void check(int result) {
 }
 
 static void end(struct connection *connection) {
-    runloop_output_invalidate(connection->output);
-    runloop_output_release(connection->output);
-    runloop_input_invalidate(connection->input);
-    runloop_input_release(connection->input);
+    runloop_source_invalidate(connection->output);
+    runloop_source_release(connection->output);
+    runloop_source_invalidate(connection->input);
+    runloop_source_release(connection->input);
     free(connection);
 }
 
@@ -62,14 +62,14 @@ static void accepted(runloop_listener *listener, int descriptor, void *info) {
         .context.info = connection, .descriptor = descriptor, .limit = LINE_LIMIT + 1, .drained = drained};
     check(runloop_output_create(&output, &connection->output));
     check(runloop_input_create(&input, &connection->input));
-    check(runloop_add_source(runloop_current(), runloop_output_get_source(connection->output), RUNLOOP_DEFAULT_MODE));
-    check(runloop_add_source(runloop_current(), runloop_input_get_source(connection->input), RUNLOOP_DEFAULT_MODE));
+    check(runloop_add_source(runloop_current(), connection->output, RUNLOOP_DEFAULT_MODE));
+    check(runloop_add_source(runloop_current(), connection->input, RUNLOOP_DEFAULT_MODE));
 }
 
 void lines_serve(int listening) {
     const runloop_listener_config config = {.descriptor = listening, .owns = true, .accepted = accepted};
     runloop_listener *listener;
     check(runloop_listener_create(&config, &listener));
-    check(runloop_add_source(runloop_current(), runloop_listener_get_source(listener), RUNLOOP_DEFAULT_MODE));
+    check(runloop_add_source(runloop_current(), listener, RUNLOOP_DEFAULT_MODE));
     runloop_run();
 }

@@ -28,7 +28,7 @@ void events_watch_signal(void (*told)(void)) {
     const runloop_signal_config config = {.context.info = (void *)told, .number = SIGUSR1, .receive = signalled};
     runloop_signal *signal;
     check(runloop_signal_create(&config, &signal));
-    check(runloop_add_source(loop, runloop_signal_get_source(signal), RUNLOOP_DEFAULT_MODE));
+    check(runloop_add_source(loop, signal, RUNLOOP_DEFAULT_MODE));
 }
 
 static void changed(runloop_watch *watch, const runloop_change *changes, size_t count, void *told) {
@@ -40,7 +40,7 @@ void events_watch_file(const char *path, void (*told)(void)) {
     const runloop_watch_config config = {.context.info = (void *)told, .path = path, .changed = changed};
     runloop_watch *watch;
     check(runloop_watch_create(&config, &watch));
-    check(runloop_add_source(loop, runloop_watch_get_source(watch), RUNLOOP_DEFAULT_MODE));
+    check(runloop_add_source(loop, watch, RUNLOOP_DEFAULT_MODE));
 }
 
 static void exited(runloop_child *child, const runloop_child_exit *end, void *told) {
@@ -55,9 +55,9 @@ void events_watch_child(const char *program, const char *argument, void (*told)(
     const runloop_child_config config = {.context.info = (void *)told, .pid = pid, .reaps = true, .exited = exited};
     runloop_child *child;
     check(runloop_child_create(&config, &child));
-    check(runloop_add_source(loop, runloop_child_get_source(child), RUNLOOP_DEFAULT_MODE));
+    check(runloop_add_source(loop, child, RUNLOOP_DEFAULT_MODE));
     // The loop keeps it.
-    runloop_child_release(child);
+    runloop_source_release(child);
 }
 
 void events_run(void) {

@@ -80,7 +80,7 @@ static void ended(runloop_channel *receiver, int32_t reason, void *unused) {
 static void go_by_channel(int socket, bool asks) {
     const runloop_channel_config config = {.receive = asks ? NULL : receive, .ended = ended};
     check(runloop_channel_create(socket, &config, &channel));
-    check(runloop_add_source(runloop_current(), runloop_channel_get_source(channel), RUNLOOP_DEFAULT_MODE));
+    check(runloop_add_source(runloop_current(), channel, RUNLOOP_DEFAULT_MODE));
     if (asks)
         ask();
     runloop_run();

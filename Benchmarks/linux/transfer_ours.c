@@ -43,11 +43,11 @@ size_t transfer(int reader, int writer, const char *bytes, size_t size, size_t t
     const runloop_output_config writing = {.descriptor = writer, .limit = size, .drained = drained};
     check(runloop_input_create(&reading, &input));
     check(runloop_output_create(&writing, &output));
-    check(runloop_add_source(runloop_current(), runloop_input_get_source(input), RUNLOOP_DEFAULT_MODE));
-    check(runloop_add_source(runloop_current(), runloop_output_get_source(output), RUNLOOP_DEFAULT_MODE));
+    check(runloop_add_source(runloop_current(), input, RUNLOOP_DEFAULT_MODE));
+    check(runloop_add_source(runloop_current(), output, RUNLOOP_DEFAULT_MODE));
     send_chunks(output);
     runloop_run();
-    runloop_input_release(input);
-    runloop_output_release(output);
+    runloop_source_release(input);
+    runloop_source_release(output);
     return received_count;
 }

@@ -17,10 +17,10 @@ struct connection {
 };
 
 static void end(struct connection *connection) {
-    runloop_output_invalidate(connection->output);
-    runloop_output_release(connection->output);
-    runloop_input_invalidate(connection->input);
-    runloop_input_release(connection->input);
+    runloop_source_invalidate(connection->output);
+    runloop_source_release(connection->output);
+    runloop_source_invalidate(connection->input);
+    runloop_source_release(connection->input);
     free(connection);
 }
 
@@ -80,8 +80,8 @@ static bool begin(struct connection *connection, int descriptor) {
     if (runloop_output_create(&output, &connection->output) < 0 || runloop_input_create(&input, &connection->input) < 0)
         return false;
     runloop *loop = runloop_current();
-    return runloop_add_source(loop, runloop_output_get_source(connection->output), RUNLOOP_DEFAULT_MODE) == 0 &&
-           runloop_add_source(loop, runloop_input_get_source(connection->input), RUNLOOP_DEFAULT_MODE) == 0;
+    return runloop_add_source(loop, connection->output, RUNLOOP_DEFAULT_MODE) == 0 &&
+           runloop_add_source(loop, connection->input, RUNLOOP_DEFAULT_MODE) == 0;
 }
 
 void connection_start(int descriptor, connection_protocol protocol) {

@@ -47,7 +47,7 @@ int main(int argc, char **argv) {
     for (int i = 0; i < 2; i++) {
         const runloop_signal_config config = {.number = ending[i], .receive = stop};
         check(runloop_signal_create(&config, &signals[i]), "signal");
-        add(runloop_signal_get_source(signals[i]));
+        add(signals[i]);
     }
     int descriptor = runloop_listen_tcp("127.0.0.1", (uint16_t)(argc > 2 ? atoi(argv[2]) : 0), 0);
     check(descriptor, "listen");
@@ -55,13 +55,13 @@ int main(int argc, char **argv) {
         .descriptor = descriptor, .owns = true, .accepted = accepted, .refused = refused};
     runloop_listener *listener = NULL;
     check(runloop_listener_create(&config, &listener), "listener");
-    add(runloop_listener_get_source(listener));
+    add(listener);
     printf("port=%d\n", runloop_socket_get_port(descriptor, false));
     fflush(stdout);
     runloop_run();
-    runloop_listener_invalidate(listener);
-    runloop_listener_release(listener);
+    runloop_source_invalidate(listener);
+    runloop_source_release(listener);
     for (int i = 0; i < 2; i++)
-        runloop_signal_release(signals[i]);
+        runloop_source_release(signals[i]);
     return EXIT_SUCCESS;
 }

@@ -32,7 +32,7 @@ static runloop_alarm *make_alarm(runloop_clock_id clock, int64_t date_ns, int64_
 }
 
 static void add(runloop_alarm *alarm, const char *mode) {
-    REQUIRE(runloop_add_source(runloop_current(), runloop_alarm_get_source(alarm), mode) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), alarm, mode) == 0);
 }
 
 /// In MODE of the calling thread's loop, on the wall clock. One reference.
@@ -43,8 +43,8 @@ static runloop_alarm *add_alarm(int64_t date_ns, int64_t interval_ns, struct cal
 }
 
 static void end_alarm(runloop_alarm *alarm) {
-    runloop_alarm_invalidate(alarm);
-    runloop_alarm_release(alarm);
+    runloop_source_invalidate(alarm);
+    runloop_source_release(alarm);
 }
 
 static int iterations;
@@ -78,7 +78,7 @@ TEST("an alarm is called once, not before the clock shows its date, and then has
     EXPECT_EQ(calls.missed, 0);
     EXPECT_EQ(runloop_alarm_get_date(alarm), RUNLOOP_NEVER);
     expect_rest(MODE, &calls);
-    EXPECT(runloop_source_is_valid(runloop_alarm_get_source(alarm)));
+    EXPECT(runloop_source_is_valid(alarm));
     end_alarm(alarm);
 }
 
@@ -424,8 +424,8 @@ static void release_info(void *info) {
 }
 
 static void release_alarm(struct calls *calls) {
-    runloop_alarm_invalidate(calls->alarm);
-    runloop_alarm_release(calls->alarm);
+    runloop_source_invalidate(calls->alarm);
+    runloop_source_release(calls->alarm);
     trace("called");
 }
 
@@ -449,15 +449,15 @@ TEST("an alarm that another thread has invalidated is not called, and keeps its 
     struct worker worker = {.prepare = add_to_worker};
     start_worker(&worker);
     wait_for_sleep(&worker);
-    runloop_alarm_invalidate(of_worker_alarm);
-    runloop_alarm_invalidate(of_worker_alarm);
+    runloop_source_invalidate(of_worker_alarm);
+    runloop_source_invalidate(of_worker_alarm);
     EXPECT_EQ(runloop_alarm_set_date(of_worker_alarm, 0), -EINVAL);
     EXPECT(runloop_alarm_get_date(of_worker_alarm) != RUNLOOP_NEVER);
     step(2 * HOUR);
     pass_time(20 * MS);
     stop_worker(&worker);
     EXPECT_EQ(of_worker.count, 0);
-    runloop_alarm_release(of_worker_alarm);
+    runloop_source_release(of_worker_alarm);
 }
 
 static struct calls of_parent;
@@ -495,7 +495,7 @@ static int create_alarm(void) {
     runloop_alarm_config config = {0};
     runloop_alarm *alarm = NULL;
     int result = runloop_alarm_create(&config, &alarm);
-    runloop_alarm_release(alarm);
+    runloop_source_release(alarm);
     return result;
 }
 
@@ -517,7 +517,7 @@ TEST("arguments that make no sense are refused") {
     EXPECT_EQ(runloop_alarm_get_date(NULL), RUNLOOP_NEVER);
     EXPECT_EQ(runloop_alarm_get_clock(NULL), RUNLOOP_CLOCK_WALL);
     EXPECT_EQ(runloop_alarm_get_interval(NULL), 0);
-    EXPECT(!runloop_alarm_get_source(NULL) && !runloop_alarm_retain(NULL));
-    runloop_alarm_release(NULL);
-    runloop_alarm_invalidate(NULL);
+    EXPECT(!NULL && !runloop_source_retain(NULL));
+    runloop_source_release(NULL);
+    runloop_source_invalidate(NULL);
 }

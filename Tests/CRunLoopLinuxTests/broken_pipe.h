@@ -31,7 +31,7 @@ static inline void expect_no_signal_of_broken_pipes(void) {
         EXPECT_TRACE("");
         sigpending(&pending);
         EXPECT_EQ(sigismember(&pending, SIGPIPE), was_pending);
-        runloop_output_release(output);
+        runloop_source_release(output);
         close(ends[1]);
     }
     pthread_sigmask(SIG_UNBLOCK, &broken, NULL);

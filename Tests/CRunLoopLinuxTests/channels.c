@@ -43,7 +43,7 @@ TEST("a message carries descriptors, which are closed unless they are taken") {
 TEST("a slow reader lets messages wait up to the limits, and then they are refused; later all arrive") {
     runloop_channel *channels[2];
     make_channels(channels, (runloop_channel_config){.max_messages = 8});
-    runloop_remove_source(runloop_current(), runloop_channel_get_source(channels[1]), MODE);
+    runloop_remove_source(runloop_current(), channels[1], MODE);
     static char bytes[30000];
     int pipe[2];
     make_pipe(pipe);
@@ -55,7 +55,7 @@ TEST("a slow reader lets messages wait up to the limits, and then they are refus
     // Those that wait have descriptors of their own.
     EXPECT_EQ(count_descriptors(), before + 8);
     EXPECT_EQ(run_for(MODE, 10 * MS), RUNLOOP_RESULT_TIMED_OUT);
-    runloop_add_source(runloop_current(), runloop_channel_get_source(channels[1]), MODE);
+    runloop_add_source(runloop_current(), channels[1], MODE);
     RUN_UNTIL(MODE, received_count == sent);
     close(taken);
     EXPECT_EQ(count_descriptors(), before);
@@ -250,12 +250,12 @@ TEST("threads ask while the channel is ended by another, and each request has on
         pthread_t threads[2];
         REQUIRE(pthread_create(&threads[0], NULL, ask_until_end, channels[0]) == 0);
         run_for(MODE, MS);
-        runloop_channel_retain(channels[0]);
+        runloop_source_retain(channels[0]);
         REQUIRE(pthread_create(&threads[1], NULL, end_shared, channels[0]) == 0);
         run_for(MODE, MS);
         for (int k = 0; k < 2; k++)
             REQUIRE(pthread_join(threads[k], NULL) == 0);
-        runloop_channel_release(channels[0]);
+        runloop_source_release(channels[0]);
         end_channel(channels[1]);
         EXPECT_EQ(outcomes, accepted_requests);
     }
@@ -278,8 +278,8 @@ TEST("bad input is refused, and a refused socket remains the caller's") {
     EXPECT_EQ(runloop_channel_create(sockets[0], &config, &channel), -EINVAL);
     EXPECT_EQ(runloop_channel_send(NULL, "a", 1, NULL, 0), -EINVAL);
     EXPECT_EQ(runloop_call_reply(NULL, "a", 1, NULL, 0), -EINVAL);
-    runloop_channel_invalidate(NULL);
-    runloop_channel_release(NULL);
+    runloop_source_invalidate(NULL);
+    runloop_source_release(NULL);
     runloop_call_release(NULL);
     close(unconnected);
     for (int i = 0; i < 2; i++) {
@@ -318,8 +318,8 @@ static void end_own_channel(runloop_channel *channel, runloop_channel_message *m
     (void)info;
     received_count++;
     EXPECT_EQ(message->length, 4);
-    runloop_channel_invalidate(channel);
-    runloop_channel_release(channel);
+    runloop_source_invalidate(channel);
+    runloop_source_release(channel);
     // The call is still there, and its other end is told that it is not answered.
     EXPECT_EQ(runloop_call_reply(message->call, "r", 1, NULL, 0), -EPIPE);
 }
@@ -331,14 +331,14 @@ TEST("a channel may be ended and released in its own call-out") {
     const runloop_channel_config config = {.receive = end_own_channel, .ended = note_end};
     before = count_descriptors();
     REQUIRE(runloop_channel_create(sockets[1], &config, &channel) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_channel_get_source(channel), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), channel, MODE) == 0);
     struct outcome outcome = {0};
     EXPECT_EQ(request(other, "text", 0, &outcome), 0);
     RUN_UNTIL(MODE, outcome.replies == 1);
     EXPECT(outcome.result == -EPIPE && received_count == 1);
     RUN_UNTIL(MODE, ends == 1);
     EXPECT(count_descriptors() < before);
-    runloop_channel_release(other);
+    runloop_source_release(other);
 }
 
 TEST("a channel knows the process at its other end") {
@@ -372,7 +372,7 @@ static runloop_listener *listen_at(const char *path) {
         .descriptor = descriptor, .owns = true, .removes_path = true, .accepted = accept_channel};
     runloop_listener *listener = NULL;
     REQUIRE(runloop_listener_create(&config, &listener) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_listener_get_source(listener), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), listener, MODE) == 0);
     return listener;
 }
 
@@ -386,7 +386,7 @@ static runloop_channel *connect_to(const char *path) {
     runloop_channel *channel = NULL;
     EXPECT_EQ(runloop_channel_connect(path, &config, &channel), 0);
     if (channel)
-        REQUIRE(runloop_add_source(runloop_current(), runloop_channel_get_source(channel), MODE) == 0);
+        REQUIRE(runloop_add_source(runloop_current(), channel, MODE) == 0);
     return channel;
 }
 
@@ -404,11 +404,11 @@ TEST("what listens has a socket for its user only, whatever the umask, and remov
     EXPECT(runloop_channel_get_peer(channel, &peer) == 0 && peer.pid == getpid());
     end_channel(channel);
     RUN_UNTIL(MODE, ends);
-    runloop_channel_release(accepted_channel);
+    runloop_source_release(accepted_channel);
     EXPECT_EQ(runloop_channel_listen("service", 0, 0), -EADDRINUSE);
-    runloop_listener_invalidate(listener);
+    runloop_source_invalidate(listener);
     EXPECT(stat("service", &status) < 0);
-    runloop_listener_release(listener);
+    runloop_source_release(listener);
     runloop_channel_config config = {0};
     EXPECT_EQ(runloop_channel_connect("service", &config, &channel), -ENOENT);
 }

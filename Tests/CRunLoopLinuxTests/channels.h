@@ -54,7 +54,7 @@ static inline runloop_channel *add_channel_with(int descriptor, runloop_channel_
     config.ended = note_end;
     runloop_channel *channel = NULL;
     REQUIRE(runloop_channel_create(descriptor, &config, &channel) == 0 && channel);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_channel_get_source(channel), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), channel, MODE) == 0);
     return channel;
 }
 
@@ -71,8 +71,8 @@ static inline void make_channels(runloop_channel *channels[2], runloop_channel_c
 }
 
 static inline void end_channel(runloop_channel *channel) {
-    runloop_channel_invalidate(channel);
-    runloop_channel_release(channel);
+    runloop_source_invalidate(channel);
+    runloop_source_release(channel);
 }
 
 static inline int tell(runloop_channel *channel, const char *text) {

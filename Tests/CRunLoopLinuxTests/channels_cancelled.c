@@ -39,7 +39,7 @@ TEST("no call is a cancellation point, so a thread that is cancelled has sent, a
 
 static void *invalidate_cancelled(void *channel) {
     pthread_cancel(pthread_self());
-    runloop_channel_invalidate(channel);
+    runloop_source_invalidate(channel);
     pthread_testcancel();
     return NULL;
 }
@@ -53,8 +53,8 @@ TEST("a channel is ended by a thread that is cancelled") {
     EXPECT_EQ(tell(channels[0], "late"), -EPIPE);
     RUN_UNTIL(MODE, ends);
     EXPECT_EQ(end_reason, -EPIPE);
-    runloop_channel_release(channels[0]);
-    runloop_channel_release(channels[1]);
+    runloop_source_release(channels[0]);
+    runloop_source_release(channels[1]);
 }
 
 static void cancel_in_call(runloop_channel *channel, runloop_channel_message *message, void *info) {
@@ -67,8 +67,8 @@ static void *receive_cancelled(void *socket) {
     const runloop_channel_config config = {.receive = cancel_in_call};
     runloop_channel *channel;
     REQUIRE(runloop_channel_create(*(int *)socket, &config, &channel) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_channel_get_source(channel), MODE) == 0);
-    runloop_channel_release(channel);
+    REQUIRE(runloop_add_source(runloop_current(), channel, MODE) == 0);
+    runloop_source_release(channel);
     runloop_run_in_mode(MODE, RUNLOOP_FOREVER, false);
     return NULL;
 }

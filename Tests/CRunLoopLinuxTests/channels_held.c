@@ -10,7 +10,7 @@ static void hold_received(runloop_channel *channel, runloop_channel_message *mes
 static runloop_channel *add(int descriptor, const runloop_channel_config *config) {
     runloop_channel *channel = NULL;
     REQUIRE(runloop_channel_create(descriptor, config, &channel) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_channel_get_source(channel), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), channel, MODE) == 0);
     return channel;
 }
 
@@ -183,11 +183,11 @@ TEST("a channel that is ended while messages wait is not called for them any mor
     size_t sent = 0;
     int socket;
     runloop_channel *channel = make_waiting(&drain, &sent, &socket);
-    runloop_channel_invalidate(channel);
+    runloop_source_invalidate(channel);
     EXPECT_EQ(run_for(MODE, 5 * MS), RUNLOOP_RESULT_FINISHED);
     EXPECT_EQ(drain.count, 0);
     close(socket);
-    runloop_channel_release(channel);
+    runloop_source_release(channel);
 }
 
 static pid_t child = -1;
@@ -208,7 +208,7 @@ TEST("R123 a child that is forked when messages were sent receives none of its p
     channels[0] = add(sockets[0], &(runloop_channel_config){.receive = note_received, .drained = fork_now});
     const runloop_channel_config config = {.receive = note_received};
     REQUIRE(runloop_channel_create(sockets[1], &config, &channels[1]) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_channel_get_source(channels[1]), "other") == 0);
+    REQUIRE(runloop_add_source(runloop_current(), channels[1], "other") == 0);
     size_t sent = 0;
     while (tell(channels[0], "m") == 0)
         sent++;

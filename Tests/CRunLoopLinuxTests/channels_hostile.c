@@ -56,7 +56,7 @@ static void expect_end(int reason) {
     EXPECT_EQ(left, descriptors_before - 1);
     EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_FINISHED);
     EXPECT(send(hostile, "x", 1, MSG_NOSIGNAL) < 0);
-    runloop_channel_release(channel);
+    runloop_source_release(channel);
     EXPECT(count_descriptors() < left);
     close(hostile);
 }
@@ -145,7 +145,7 @@ TEST("a message whose descriptors find no number is an error, and those that did
     EXPECT(again >= 0 && further >= 0);
     EXPECT(dup(0) < 0);
     give_back_descriptors();
-    runloop_channel_release(channel);
+    runloop_source_release(channel);
 }
 
 TEST("what a socket's options add to each message costs neither descriptors nor their space") {
@@ -232,7 +232,7 @@ TEST("the other end dies with requests in both directions") {
     EXPECT(outcome.replies == 1 && outcome.result == -EPIPE);
     EXPECT_EQ(runloop_call_reply(kept_call, "r", 1, NULL, 0), -EPIPE);
     runloop_call_release(kept_call);
-    runloop_channel_release(channel);
+    runloop_source_release(channel);
     REQUIRE(waitpid(child, NULL, 0) == child);
 }
 
@@ -303,7 +303,7 @@ TEST("a call that is dropped is told to the other end") {
     hostile = sockets[1];
     const runloop_channel_config config = {.receive = drop_call};
     REQUIRE(runloop_channel_create(sockets[0], &config, &channel) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_channel_get_source(channel), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), channel, MODE) == 0);
     REQUIRE(throw_packet((struct header){.version = 1, .kind = 2, .id = 77}, "q", 1, -1, 0) > 0);
     RUN_UNTIL(MODE, received_count == 1);
     struct header answer = {0};

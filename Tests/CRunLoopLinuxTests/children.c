@@ -20,7 +20,7 @@ static void note_end(runloop_child *child, const runloop_child_exit *exit, void 
     runloop_child_exit known;
     EXPECT_EQ(runloop_child_get_exit(child, &known), 0);
     EXPECT_EQ(known.status, exit->status);
-    EXPECT(!runloop_source_is_valid(runloop_child_get_source(child)));
+    EXPECT(!runloop_source_is_valid(child));
     ends->last = *exit;
     ends->count++;
 }
@@ -28,7 +28,7 @@ static void note_end(runloop_child *child, const runloop_child_exit *exit, void 
 static runloop_child *add_child_with(const runloop_child_config *config) {
     runloop_child *child = NULL;
     REQUIRE(runloop_child_create(config, &child) == 0 && child);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_child_get_source(child), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), child, MODE) == 0);
     return child;
 }
 
@@ -81,7 +81,7 @@ TEST("an adopted child is reported once, with its status, and reaped") {
     EXPECT(is_reaped(pid));
     EXPECT(runloop_mode_is_empty(runloop_current(), MODE));
     EXPECT_EQ(runloop_child_send_signal(child, SIGTERM), -ESRCH);
-    runloop_child_release(child);
+    runloop_source_release(child);
 }
 
 static void use_processor(void) {
@@ -108,7 +108,7 @@ TEST("a watched child is left to its owner, with its status and what it used") {
     int status = 0;
     EXPECT_EQ(waitpid(pid, &status, 0), pid);
     EXPECT_EQ(WEXITSTATUS(status), 7);
-    runloop_child_release(child);
+    runloop_source_release(child);
 }
 
 TEST("a signal that ends a child is reported, with the core that it dumped") {
@@ -120,7 +120,7 @@ TEST("a signal that ends a child is reported, with the core that it dumped") {
     EXPECT_EQ(ends.last.end, RUNLOOP_CHILD_SIGNALLED);
     EXPECT_EQ(ends.last.status, SIGTERM);
     EXPECT(!ends.last.dumped_core);
-    runloop_child_release(child);
+    runloop_source_release(child);
     // Whether there is a core depends on the machine, so an owner is asked, too.
     pid_t pid = fork();
     if (pid == 0) {
@@ -135,7 +135,7 @@ TEST("a signal that ends a child is reported, with the core that it dumped") {
     REQUIRE(waitpid(pid, &status, 0) == pid);
     EXPECT_EQ(ends.last.status, SIGQUIT);
     EXPECT_EQ(ends.last.dumped_core, WCOREDUMP(status) != 0);
-    runloop_child_release(child);
+    runloop_source_release(child);
 }
 
 TEST("a child that has ended already is reported at once") {
@@ -145,7 +145,7 @@ TEST("a child that has ended already is reported at once") {
     runloop_child *child = add_child(pid, true, &ends);
     poll_mode(MODE);
     EXPECT_EQ(ends.last.status, 3);
-    runloop_child_release(child);
+    runloop_source_release(child);
 }
 
 TEST("a pidfd from elsewhere remains its owner's") {
@@ -164,7 +164,7 @@ TEST("a pidfd from elsewhere remains its owner's") {
     EXPECT_EQ(ends.last.status, SIGKILL);
     EXPECT(is_zombie(pid));
     waitpid(pid, NULL, 0);
-    runloop_child_release(child);
+    runloop_source_release(child);
     EXPECT_EQ(count_descriptors(), descriptors);
 }
 
@@ -190,7 +190,7 @@ TEST("if its owner reaps a watched child first, the end is reported all the same
     EXPECT(!ends.last.has_usage);
     EXPECT_EQ(ends.last.end, kernel_remembers_exits() ? RUNLOOP_CHILD_EXITED : RUNLOOP_CHILD_UNKNOWN);
     EXPECT_EQ(ends.last.status, kernel_remembers_exits() ? 9 : 0);
-    runloop_child_release(child);
+    runloop_source_release(child);
 }
 
 TEST("children that nobody can wait for are reported: SIGCHLD is ignored") {
@@ -201,7 +201,7 @@ TEST("children that nobody can wait for are reported: SIGCHLD is ignored") {
     run_for(MODE, 30 * SECOND);
     EXPECT_EQ(ends.count, 1);
     EXPECT(!ends.last.has_usage);
-    runloop_child_release(child);
+    runloop_source_release(child);
 }
 
 TEST("a process that is not a child can be watched, and not adopted") {
@@ -223,7 +223,7 @@ TEST("a process that is not a child can be watched, and not adopted") {
     run_for(MODE, 30 * SECOND);
     EXPECT_EQ(ends.count, 1);
     EXPECT(!ends.last.has_usage);
-    runloop_child_release(child);
+    runloop_source_release(child);
 }
 
 enum { MANY = 1000 };
@@ -256,14 +256,14 @@ TEST(
         EXPECT_EQ(ends[i].count, 1);
         EXPECT_EQ(ends[i].last.status, i & 127);
         EXPECT_EQ(waitpid(pids[i], NULL, WNOHANG), i % 10 ? -1 : pids[i]);
-        runloop_child_release(children[i]);
+        runloop_source_release(children[i]);
     }
 }
 
 static void end_in_call(runloop_child *child, const runloop_child_exit *exit, void *info) {
     note_end(child, exit, info);
-    runloop_child_invalidate(child);
-    runloop_child_release(child);
+    runloop_source_invalidate(child);
+    runloop_source_release(child);
 }
 
 TEST("a child may be released in its own call, and a child that is given up leaves nothing") {
@@ -279,7 +279,7 @@ TEST("a child may be released in its own call, and a child that is given up leav
     EXPECT_EQ(ends.count, 1);
     pid_t pid = start_child();
     runloop_child *child = add_child(pid, true, &ends);
-    runloop_child_invalidate(child);
+    runloop_source_invalidate(child);
     kill(pid, SIGKILL);
     keep_mode(MODE);
     WAIT_UNTIL(is_zombie(pid));
@@ -287,7 +287,7 @@ TEST("a child may be released in its own call, and a child that is given up leav
     EXPECT_EQ(ends.count, 1);
     runloop_child_exit exit;
     EXPECT_EQ(runloop_child_get_exit(child, &exit), -EAGAIN);
-    runloop_child_release(child);
+    runloop_source_release(child);
     EXPECT_EQ(count_descriptors(), with_loop);
     EXPECT(is_zombie(pid));
 }
@@ -296,7 +296,7 @@ static struct ends of_shared;
 static runloop_child *shared;
 
 static void add_shared(void) {
-    REQUIRE(runloop_add_source(runloop_current(), runloop_child_get_source(shared), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), shared, MODE) == 0);
 }
 
 TEST("a child in the loops of two threads is reported by one of them") {
@@ -312,7 +312,7 @@ TEST("a child in the loops of two threads is reported by one of them") {
         for (int i = 0; i < 2; i++)
             stop_worker(&workers[i]);
         EXPECT_EQ(of_shared.count, round + 1);
-        runloop_child_release(shared);
+        runloop_source_release(shared);
     }
 }
 
@@ -332,13 +332,13 @@ TEST("what is no process, gone, or no pidfd is refused") {
     EXPECT_EQ(runloop_child_create(&(runloop_child_config){.pid = getpid(), .reaps = true}, &child), -ECHILD);
     EXPECT_EQ(runloop_child_create(NULL, &child), -EINVAL);
     EXPECT_EQ(runloop_child_create(&(runloop_child_config){.pid = gone}, NULL), -EINVAL);
-    EXPECT(runloop_child_get_source(NULL) == NULL);
+    EXPECT(NULL == NULL);
     EXPECT_EQ(runloop_child_get_pid(NULL), 0);
     EXPECT_EQ(runloop_child_get_pidfd(NULL), -EINVAL);
     EXPECT_EQ(runloop_child_get_exit(NULL, NULL), -EINVAL);
     EXPECT_EQ(runloop_child_send_signal(NULL, SIGTERM), -EINVAL);
-    runloop_child_invalidate(NULL);
-    runloop_child_release(NULL);
+    runloop_source_invalidate(NULL);
+    runloop_source_release(NULL);
 }
 
 TEST("without descriptors there is an error, and the child is still there") {
@@ -396,7 +396,7 @@ TEST("signals that interrupt everything disturb no child") {
         runloop_child *child = add_child(start_child_that_exits(i), true, &ends);
         RUN_UNTIL(MODE, ends.count == i + 1);
         EXPECT_EQ(ends.last.status, i);
-        runloop_child_release(child);
+        runloop_source_release(child);
     }
     stop = true;
     pthread_join(storm, NULL);
@@ -406,15 +406,15 @@ static runloop_child *inherited;
 static struct ends of_inherited;
 
 static void release_inherited(void) {
-    EXPECT_EQ(runloop_add_source(runloop_current(), runloop_child_get_source(inherited), MODE), 0);
+    EXPECT_EQ(runloop_add_source(runloop_current(), inherited, MODE), 0);
     EXPECT_EQ(runloop_child_send_signal(inherited, SIGKILL), 0);
     EXPECT_EQ(run_for(MODE, 30 * SECOND), RUNLOOP_RESULT_FINISHED);
     EXPECT_EQ(of_inherited.count, 0);
-    runloop_child_release(inherited);
+    runloop_source_release(inherited);
     struct ends ends = {0};
     runloop_child *own = add_child(start_child_that_exits(1), true, &ends);
     RUN_UNTIL(MODE, ends.count == 1);
-    runloop_child_release(own);
+    runloop_source_release(own);
 }
 
 TEST("a forked child gets no report of what it inherited, and has children of its own") {
@@ -425,5 +425,5 @@ TEST("a forked child gets no report of what it inherited, and has children of it
     run_for(MODE, 30 * SECOND);
     EXPECT_EQ(of_inherited.last.status, SIGKILL);
     EXPECT(is_reaped(pid));
-    runloop_child_release(inherited);
+    runloop_source_release(inherited);
 }

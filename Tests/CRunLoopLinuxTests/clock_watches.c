@@ -36,13 +36,13 @@ static runloop_clock_watch *make_watch(struct told *told) {
 /// In MODE of the calling thread's loop. One reference.
 static runloop_clock_watch *add_watch(struct told *told) {
     runloop_clock_watch *watch = make_watch(told);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_clock_watch_get_source(watch), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), watch, MODE) == 0);
     return watch;
 }
 
 static void end_watch(runloop_clock_watch *watch) {
-    runloop_clock_watch_invalidate(watch);
-    runloop_clock_watch_release(watch);
+    runloop_source_invalidate(watch);
+    runloop_source_release(watch);
 }
 
 static bool is_close(int64_t a, int64_t b) {
@@ -118,7 +118,7 @@ TEST("what was before the watch is not told, and what is between the creation an
     step(HOUR);
     runloop_clock_watch *watch = make_watch(&told);
     step(2 * HOUR);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_clock_watch_get_source(watch), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), watch, MODE) == 0);
     handle_one(MODE);
     EXPECT_TOLD(told, 1, 2 * HOUR, 0);
     end_watch(watch);
@@ -196,8 +196,8 @@ static void release_info(void *info) {
 }
 
 static void release_watch(struct told *told) {
-    runloop_clock_watch_invalidate(told->watch);
-    runloop_clock_watch_release(told->watch);
+    runloop_source_invalidate(told->watch);
+    runloop_source_release(told->watch);
     step(HOUR);
     trace("called");
 }
@@ -209,7 +209,7 @@ TEST("a watch that is invalidated and released in its own call is freed after it
     runloop_clock_watch_config config = {.context = {.info = &told, .release = release_info}, .changed = note_change};
     runloop_clock_watch *watch;
     REQUIRE(runloop_clock_watch_create(&config, &watch) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_clock_watch_get_source(watch), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), watch, MODE) == 0);
     step(HOUR);
     handle_one(MODE);
     EXPECT_TRACE("called released");
@@ -221,7 +221,7 @@ static struct told of_parent;
 static runloop_clock_watch *of_parent_watch;
 
 static void use_inherited_watch(void) {
-    REQUIRE(runloop_add_source(runloop_current(), runloop_clock_watch_get_source(of_parent_watch), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), of_parent_watch, MODE) == 0);
     struct told told = {0};
     runloop_clock_watch *ours = add_watch(&told);
     step(HOUR);
@@ -251,8 +251,8 @@ static void *run_until_step(void *info) {
     const runloop_clock_watch_config config = {.context.info = info, .changed = end_thread_in_call};
     runloop_clock_watch *watch = NULL;
     REQUIRE(runloop_clock_watch_create(&config, &watch) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_clock_watch_get_source(watch), MODE) == 0);
-    runloop_clock_watch_release(watch);
+    REQUIRE(runloop_add_source(runloop_current(), watch, MODE) == 0);
+    runloop_source_release(watch);
     step(HOUR);
     run_for(MODE, 30 * SECOND);
     return NULL;
@@ -271,7 +271,7 @@ static int create_watch(void) {
     runloop_clock_watch_config config = {0};
     runloop_clock_watch *watch = NULL;
     int result = runloop_clock_watch_create(&config, &watch);
-    runloop_clock_watch_release(watch);
+    runloop_source_release(watch);
     return result;
 }
 
@@ -288,16 +288,16 @@ TEST("arguments that make no sense are refused") {
     runloop_clock_watch *watch = NULL;
     EXPECT_EQ(runloop_clock_watch_create(NULL, &watch), -EINVAL);
     EXPECT_EQ(runloop_clock_watch_create(&config, NULL), -EINVAL);
-    EXPECT(!runloop_clock_watch_get_source(NULL) && !runloop_clock_watch_retain(NULL));
-    runloop_clock_watch_release(NULL);
-    runloop_clock_watch_invalidate(NULL);
+    EXPECT(!NULL && !runloop_source_retain(NULL));
+    runloop_source_release(NULL);
+    runloop_source_invalidate(NULL);
 }
 
 TEST("a watch without a callback, and one that was told nothing, end well") {
     runloop_clock_watch_config config = {0};
     runloop_clock_watch *watch = NULL;
     REQUIRE(runloop_clock_watch_create(&config, &watch) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_clock_watch_get_source(watch), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), watch, MODE) == 0);
     step(HOUR);
     EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
     end_watch(watch);

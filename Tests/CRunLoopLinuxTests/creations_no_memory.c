@@ -6,8 +6,8 @@
 static int create_signal(void) {
     runloop_signal *signal = NULL;
     int result = runloop_signal_create(&(runloop_signal_config){.number = SIGUSR1}, &signal);
-    runloop_signal_invalidate(signal);
-    runloop_signal_release(signal);
+    runloop_source_invalidate(signal);
+    runloop_source_release(signal);
     EXPECT(action_of(SIGUSR1).sa_handler == SIG_DFL);
     return result;
 }
@@ -19,7 +19,7 @@ TEST("a signal") {
 static int create_child(void) {
     runloop_child *child = NULL;
     int result = runloop_child_create(&(runloop_child_config){.pid = getpid()}, &child);
-    runloop_child_release(child);
+    runloop_source_release(child);
     return result;
 }
 
@@ -49,8 +49,8 @@ static int create_shutdown(void) {
     discarded = 0;
     if (result == 0)
         worked = runloop_shutdown_add_work(shutdown, 0, no_work, NULL, note_discard);
-    runloop_shutdown_invalidate(shutdown);
-    runloop_shutdown_release(shutdown);
+    runloop_source_invalidate(shutdown);
+    runloop_source_release(shutdown);
     EXPECT_EQ(discarded, worked == 0);
     EXPECT(action_of(SIGTERM).sa_handler == terminate.sa_handler);
     EXPECT(action_of(SIGHUP).sa_handler == hang_up.sa_handler);
@@ -64,7 +64,7 @@ TEST("a shutdown and its work") {
 static int create_counter(void) {
     runloop_counter *counter = NULL;
     int result = runloop_counter_create(&(runloop_counter_config){0}, &counter);
-    runloop_counter_release(counter);
+    runloop_source_release(counter);
     return result;
 }
 
@@ -84,7 +84,7 @@ static int create_listener(void) {
     runloop_listener *listener = NULL;
     const runloop_listener_config config = {.descriptor = subject, .accepted = accept_none, .refused = accept_none};
     int result = runloop_listener_create(&config, &listener);
-    runloop_listener_release(listener);
+    runloop_source_release(listener);
     return result;
 }
 
@@ -103,7 +103,7 @@ static int create_input(void) {
     const runloop_input_config config = {
         .descriptor = subject, .limit = 100, .received_line = take_line, .idle_ns = SECOND};
     int result = runloop_input_create(&config, &input);
-    runloop_input_release(input);
+    runloop_source_release(input);
     return result;
 }
 
@@ -119,7 +119,7 @@ TEST("an input, of a pipe and of a file") {
 static int create_output(void) {
     runloop_output *output = NULL;
     int result = runloop_output_create(&(runloop_output_config){.descriptor = subject, .limit = 100}, &output);
-    runloop_output_release(output);
+    runloop_source_release(output);
     return result;
 }
 
@@ -138,7 +138,7 @@ TEST("an output that finds no memory takes nothing, and takes it when there is s
     runloop_output *output = NULL;
     REQUIRE(runloop_output_create(&(runloop_output_config){.descriptor = ends[0], .owns = true, .limit = sizeof text},
                                   &output) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_output_get_source(output), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), output, MODE) == 0);
     failing = 1;
     EXPECT_EQ(runloop_output_enqueue(output, text, sizeof text), -ENOMEM);
     EXPECT_EQ(runloop_output_get_waiting(output), 0);
@@ -146,7 +146,7 @@ TEST("an output that finds no memory takes nothing, and takes it when there is s
     RUN_UNTIL(MODE, runloop_output_get_waiting(output) == 0);
     EXPECT_EQ(recv(ends[1], read_back, sizeof read_back, MSG_WAITALL), (ssize_t)sizeof text);
     EXPECT_EQ(memcmp(text, read_back, sizeof text), 0);
-    runloop_output_invalidate(output);
-    runloop_output_release(output);
+    runloop_source_invalidate(output);
+    runloop_source_release(output);
     close(ends[1]);
 }

@@ -241,8 +241,8 @@ TEST("changes wait for a mode of the source, with a settle time too") {
     poll_mode(MODE);
     run_for(OTHER_MODE, 20 * MS);
     EXPECT_TRACE("");
-    runloop_remove_source(runloop_current(), runloop_watch_get_source(watch), MODE);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_watch_get_source(watch), OTHER_MODE) == 0);
+    runloop_remove_source(runloop_current(), watch, MODE);
+    REQUIRE(runloop_add_source(runloop_current(), watch, OTHER_MODE) == 0);
     RUN_UNTIL(OTHER_MODE, trace_contains("|"));
     EXPECT_TRACE("+f |");
     end_watch(watch);
@@ -287,7 +287,7 @@ static void end_thread(runloop_watch *watch, const runloop_change *changes, size
 static void *watch_and_end(void *argument) {
     (void)argument;
     runloop_watch_config config = {.path = "f", .scope = RUNLOOP_WATCH_FILE, .changed = end_thread};
-    runloop_watch_release(add_watch_with(&config, MODE));
+    runloop_source_release(add_watch_with(&config, MODE));
     write_file("f", "text");
     run_for(MODE, RUNLOOP_FOREVER);
     return NULL;
@@ -311,7 +311,7 @@ static void count_created(runloop_watch *watch, const runloop_change *changes, s
 }
 
 static void add_shared(void) {
-    REQUIRE(runloop_add_source(runloop_current(), runloop_watch_get_source(shared), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), shared, MODE) == 0);
 }
 
 TEST("a watch in two loops tells each change in one of them") {
@@ -338,7 +338,7 @@ static runloop_watch *inherited;
 
 static void use_inherited(void) {
     write_file("from_child", "text");
-    EXPECT_EQ(runloop_add_source(runloop_current(), runloop_watch_get_source(inherited), MODE), 0);
+    EXPECT_EQ(runloop_add_source(runloop_current(), inherited, MODE), 0);
     poll_mode(MODE);
     EXPECT_TRACE("");
     end_watch(inherited);
@@ -367,7 +367,7 @@ static int create(const char *path, runloop_watch_scope scope) {
     int result = runloop_watch_create(&config, &watch);
     EXPECT_EQ(result == 0, watch != NULL);
     if (watch)
-        runloop_watch_release(watch);
+        runloop_source_release(watch);
     return result;
 }
 
@@ -386,8 +386,8 @@ TEST("bad input is refused") {
     path[300] = 0;
     EXPECT_EQ(create(path, RUNLOOP_WATCH_FILE), -ENAMETOOLONG);
     EXPECT_EQ(create("/", RUNLOOP_WATCH_DIRECTORY), 0);
-    EXPECT(!runloop_watch_get_source(NULL) && !runloop_watch_get_path(NULL));
-    runloop_watch_invalidate(NULL);
+    EXPECT(!NULL && !runloop_watch_get_path(NULL));
+    runloop_source_invalidate(NULL);
     free(path);
 }
 

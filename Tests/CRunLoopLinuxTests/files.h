@@ -60,7 +60,7 @@ static inline void trace_changes(runloop_watch *watch, const runloop_change *cha
 static inline runloop_watch *add_watch_with(const runloop_watch_config *config, const char *mode) {
     runloop_watch *watch = NULL;
     REQUIRE(runloop_watch_create(config, &watch) == 0 && watch);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_watch_get_source(watch), mode) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), watch, mode) == 0);
     return watch;
 }
 
@@ -70,8 +70,8 @@ static inline runloop_watch *add_watch(const char *path, runloop_watch_scope sco
 }
 
 static inline void end_watch(runloop_watch *watch) {
-    runloop_watch_invalidate(watch);
-    runloop_watch_release(watch);
+    runloop_source_invalidate(watch);
+    runloop_source_release(watch);
 }
 
 /// How many inotify instances the process has, or watches of the kernel in them.

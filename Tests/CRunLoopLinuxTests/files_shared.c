@@ -64,13 +64,13 @@ static void count_far(runloop_watch *watch, const runloop_change *changes, size_
     for (size_t i = 0; i < count; i++)
         far->count += changes[i].kind == RUNLOOP_CHANGE_CREATED;
     if (far == far_watches)
-        runloop_watch_invalidate(watch);
+        runloop_source_invalidate(watch);
 }
 
 static void add_far(void) {
     static _Atomic int number;
     for (int i = number++; i < FAR_WATCHES; i += FAR_LOOPS)
-        REQUIRE(runloop_add_source(runloop_current(), runloop_watch_get_source(far_watches[i].watch), MODE) == 0);
+        REQUIRE(runloop_add_source(runloop_current(), far_watches[i].watch, MODE) == 0);
 }
 
 TEST("watches of one instance in the loops of several threads are each told all of theirs, whoever reads") {

@@ -38,7 +38,7 @@ static runloop_listener *add_listener(const char *name, uint32_t budget) {
         .descriptor = runloop_listen_abstract(name, 0), .owns = true, .budget = budget, .accepted = accept_call};
     runloop_listener *listener = NULL;
     REQUIRE(runloop_listener_create(&config, &listener) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_listener_get_source(listener), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), listener, MODE) == 0);
     return listener;
 }
 
@@ -54,8 +54,8 @@ TEST("R123 a child that is forked for a connection accepts no other one") {
         close(client);
     }
     expect_calls(3);
-    runloop_listener_invalidate(listener);
-    runloop_listener_release(listener);
+    runloop_source_invalidate(listener);
+    runloop_source_release(listener);
 }
 
 //===-- inputs -------------------------------------------------------------------------------------------------------===//
@@ -66,13 +66,13 @@ static runloop_input *add_input(runloop_input_config config) {
     config.owns = true;
     runloop_input *input = NULL;
     REQUIRE(runloop_input_create(&config, &input) == 0);
-    REQUIRE(runloop_add_source(config.loop, runloop_input_get_source(input), MODE) == 0);
+    REQUIRE(runloop_add_source(config.loop, input, MODE) == 0);
     return input;
 }
 
 static void end_input(runloop_input *input) {
-    runloop_input_invalidate(input);
-    runloop_input_release(input);
+    runloop_source_invalidate(input);
+    runloop_source_release(input);
 }
 
 static void take_line(runloop_input *input, const char *line, size_t count, int error, void *info) {

@@ -45,8 +45,8 @@ static void act(runloop_input *input, struct taking *taking) {
         EXPECT_EQ(taking->calls, call);
     }
     if (call == taking->releases_at) {
-        runloop_input_invalidate(input);
-        runloop_input_release(input);
+        runloop_source_invalidate(input);
+        runloop_source_release(input);
     }
     if (call == taking->exits_at)
         pthread_exit(NULL);
@@ -71,7 +71,7 @@ static size_t take_bytes(runloop_input *input, const char *bytes, size_t count, 
 
 static void note_end(runloop_input *input, int error, const char *rest, size_t count, void *info) {
     struct taking *taking = info;
-    EXPECT(!runloop_source_is_valid(runloop_input_get_source(input)));
+    EXPECT(!runloop_source_is_valid(input));
     EXPECT_EQ(taking->ends++, 0);
     taking->error = error;
     memcpy(taking->rest, rest, count < sizeof taking->rest ? count : sizeof taking->rest - 1);
@@ -91,13 +91,13 @@ static runloop_input *make_input(int descriptor, bool lines, size_t limit, struc
 
 static runloop_input *add_input(int descriptor, bool lines, size_t limit, struct taking *taking) {
     runloop_input *input = make_input(descriptor, lines, limit, taking);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_input_get_source(input), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), input, MODE) == 0);
     return input;
 }
 
 static void end_input(runloop_input *input) {
-    runloop_input_invalidate(input);
-    runloop_input_release(input);
+    runloop_source_invalidate(input);
+    runloop_source_release(input);
 }
 
 static void put(int descriptor, const char *text) {
@@ -341,7 +341,7 @@ TEST("a nested run in a call-out calls nothing, sleeps, and the input goes on af
 }
 
 static void *leave_in_call(void *info) {
-    REQUIRE(runloop_add_source(runloop_current(), runloop_input_get_source(info), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), info, MODE) == 0);
     run_for(MODE, 30 * SECOND);
     return NULL;
 }
@@ -355,7 +355,7 @@ TEST("when a thread ends in a call-out, the next loop gets what was not consumed
     put(ends[1], "a\nb\nc\n");
     on_new_thread(leave_in_call, input);
     EXPECT_EQ(lines->calls, 2);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_input_get_source(input), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), input, MODE) == 0);
     RUN_UNTIL(MODE, lines->calls == 4);
     EXPECT_TEXT(lines->text, "a|b|b|c|");
     end_input(input);
@@ -405,8 +405,8 @@ TEST("bad arguments and a lack of descriptors are refused, and nothing is leaked
     give_back_descriptors();
     EXPECT_EQ(runloop_input_pause(NULL), -EINVAL);
     EXPECT_EQ(runloop_input_resume(NULL), -EINVAL);
-    EXPECT(!runloop_input_retain(NULL));
+    EXPECT(!runloop_source_retain(NULL));
     EXPECT(!runloop_input_is_paused(NULL));
-    runloop_input_invalidate(NULL);
-    runloop_input_release(NULL);
+    runloop_source_invalidate(NULL);
+    runloop_source_release(NULL);
 }

@@ -30,13 +30,13 @@ static size_t note_bytes(runloop_input *input, const char *bytes, size_t count, 
 
 static void note_end(runloop_input *input, int error, const char *rest, size_t count, void *info) {
     struct listening *listening = info;
-    EXPECT(!runloop_source_is_valid(runloop_input_get_source(input)));
+    EXPECT(!runloop_source_is_valid(input));
     listening->ended++;
     listening->error = error;
     memcpy(listening->rest, rest, count);
     if (listening->releases) {
-        runloop_input_invalidate(input);
-        runloop_input_release(input);
+        runloop_source_invalidate(input);
+        runloop_source_release(input);
     }
     if (listening->exits)
         pthread_exit(NULL);
@@ -66,13 +66,13 @@ static void begin_with(struct listening *listening, int64_t idle_ns, int64_t mes
     use_shown_clock();
     REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, listening->ends) == 0);
     make_input(listening, NULL, idle_ns, message_ns);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_input_get_source(listening->input), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), listening->input, MODE) == 0);
 }
 
 static void begin(struct listening *listening) {
     REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, listening->ends) == 0);
     make_idle_input(listening, NULL);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_input_get_source(listening->input), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), listening->input, MODE) == 0);
 }
 
 /// Writes as the peer at that time, and has it read.
@@ -83,8 +83,8 @@ static void put_at(struct listening *listening, int64_t time_ns, const char *tex
 }
 
 static void finish(struct listening *listening) {
-    runloop_input_invalidate(listening->input);
-    runloop_input_release(listening->input);
+    runloop_source_invalidate(listening->input);
+    runloop_source_release(listening->input);
     close(listening->ends[1]);
 }
 
@@ -150,10 +150,10 @@ TEST("what the output of the connection moves postpones the end, and input and o
     runloop_output *output;
     REQUIRE(runloop_output_create(&config, &output) == 0);
     make_idle_input(&listening, output);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_input_get_source(listening.input), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), listening.input, MODE) == 0);
     shown_ns = LIMIT - 1;
     EXPECT_EQ(runloop_output_write(output, "x", 1), 1);
-    runloop_output_release(output);
+    runloop_source_release(output);
     shown_ns = 2 * LIMIT - 2;
     look_a_while(MODE);
     EXPECT_EQ(listening.ended, 0);
@@ -275,12 +275,12 @@ TEST("the end comes in the modes of the source only") {
     keep_mode(MODE);
     use_shown_clock();
     begin(&listening);
-    EXPECT_EQ(runloop_remove_source(runloop_current(), runloop_input_get_source(listening.input), MODE), 0);
-    EXPECT_EQ(runloop_add_source(runloop_current(), runloop_input_get_source(listening.input), OTHER_MODE), 0);
+    EXPECT_EQ(runloop_remove_source(runloop_current(), listening.input, MODE), 0);
+    EXPECT_EQ(runloop_add_source(runloop_current(), listening.input, OTHER_MODE), 0);
     shown_ns = LIMIT;
     look_a_while(MODE);
     EXPECT_EQ(listening.ended, 0);
-    EXPECT_EQ(runloop_add_source(runloop_current(), runloop_input_get_source(listening.input), MODE), 0);
+    EXPECT_EQ(runloop_add_source(runloop_current(), listening.input, MODE), 0);
     LOOK_UNTIL(listening.ended == 1);
     finish(&listening);
 }
@@ -324,14 +324,14 @@ TEST("an input may be released when it has timed out, and its memory and descrip
 
 static void *run_until_end(void *info) {
     struct listening *listening = info;
-    REQUIRE(runloop_add_source(runloop_current(), runloop_input_get_source(listening->input), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), listening->input, MODE) == 0);
     run_for(MODE, 30 * SECOND);
     return NULL;
 }
 
 static void *run_shortly(void *info) {
     struct listening *listening = info;
-    REQUIRE(runloop_add_source(runloop_current(), runloop_input_get_source(listening->input), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), listening->input, MODE) == 0);
     poll_mode(MODE);
     return NULL;
 }
@@ -354,7 +354,7 @@ static struct listening inherited;
 
 static void use_inherited(void) {
     shown_ns = LIMIT;
-    runloop_input_release(inherited.input);
+    runloop_source_release(inherited.input);
     EXPECT_EQ(inherited.ended, 0);
 }
 
@@ -386,6 +386,6 @@ TEST("bad limits are refused, and limits need no descriptors") {
     use_up_descriptors(0);
     EXPECT_EQ(runloop_input_create(&config, &input), 0);
     give_back_descriptors();
-    runloop_output_release(output);
-    runloop_input_release(input);
+    runloop_source_release(output);
+    runloop_source_release(input);
 }

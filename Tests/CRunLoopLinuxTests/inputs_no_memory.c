@@ -57,7 +57,7 @@ static runloop_input *add_limited_input(int descriptor, size_t limit, struct rea
                                          .received = take_bytes,
                                          .ended = note_end};
     REQUIRE(runloop_input_create(&config, &input) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_input_get_source(input), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), input, MODE) == 0);
     return input;
 }
 
@@ -73,8 +73,8 @@ static void warm_up(void) {
     runloop_input *input = add_limited_input(ends[0], 8, &reading);
     REQUIRE(write(ends[1], "abcdefgh", 8) == 8);
     RUN_UNTIL(MODE, reading.count == 8);
-    runloop_input_invalidate(input);
-    runloop_input_release(input);
+    runloop_source_invalidate(input);
+    runloop_source_release(input);
     close(ends[1]);
 }
 
@@ -89,8 +89,8 @@ static bool read_with_failure(long allocation, struct reading *reading) {
     RUN_UNTIL(MODE, reading->ends == 1);
     bool has_failed = failing == 0;
     failing = 0;
-    runloop_input_invalidate(input);
-    runloop_input_release(input);
+    runloop_source_invalidate(input);
+    runloop_source_release(input);
     return has_failed;
 }
 
@@ -123,8 +123,8 @@ TEST("a full buffer that can't grow ends the input, which gives what it has") {
     EXPECT_EQ(reading.error, -ENOMEM);
     EXPECT_EQ(reading.ends, 1);
     EXPECT(!reading.is_wrong && reading.count > 0 && reading.count < LENGTH);
-    runloop_input_invalidate(input);
-    runloop_input_release(input);
+    runloop_source_invalidate(input);
+    runloop_source_release(input);
     close(ends[1]);
 }
 
@@ -150,8 +150,8 @@ TEST("inputs that keep nothing have one buffer together, and no message needs me
     EXPECT_EQ(allocations, before);
     for (int i = 0; i < COUNT; i++) {
         EXPECT(!readings[i].is_wrong);
-        runloop_input_invalidate(inputs[i]);
-        runloop_input_release(inputs[i]);
+        runloop_source_invalidate(inputs[i]);
+        runloop_source_release(inputs[i]);
         close(ends[i][1]);
     }
 }
@@ -170,7 +170,7 @@ TEST("a paused input needs no descriptor to be resumed, and loses nothing") {
     give_back_descriptors();
     RUN_UNTIL(MODE, reading.count == LENGTH);
     EXPECT(!reading.is_wrong);
-    runloop_input_invalidate(input);
-    runloop_input_release(input);
+    runloop_source_invalidate(input);
+    runloop_source_release(input);
     close(ends[1]);
 }

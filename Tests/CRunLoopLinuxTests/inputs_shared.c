@@ -20,7 +20,7 @@ static void take_number(runloop_input *input, const char *line, size_t count, in
 }
 
 static void *serve(void *input) {
-    REQUIRE(runloop_add_source(runloop_current(), runloop_input_get_source(input), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), input, MODE) == 0);
     while (!is_done)
         run_for(MODE, 2 * MS);
     return NULL;
@@ -46,8 +46,8 @@ TEST("of two loops one calls at a time, and lines keep their order") {
     is_done = 1;
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
-    runloop_input_invalidate(input);
-    runloop_input_release(input);
+    runloop_source_invalidate(input);
+    runloop_source_release(input);
     close(ends[0]);
     close(ends[1]);
 }

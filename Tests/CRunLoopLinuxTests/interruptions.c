@@ -100,8 +100,8 @@ static void carry(int from, int to) {
     runloop_input *input = NULL;
     runloop_output *output = NULL;
     REQUIRE(runloop_input_create(&reading, &input) == 0 && runloop_output_create(&writing, &output) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_input_get_source(input), MODE) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_output_get_source(output), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), input, MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), output, MODE) == 0);
     begin_storm();
     write_more(output, 0, text);
     RUN_UNTIL(MODE, input_error <= 0);
@@ -109,8 +109,8 @@ static void carry(int from, int to) {
     EXPECT_EQ(input_error, 0);
     EXPECT_EQ(read_back, LENGTH);
     EXPECT(!is_wrong);
-    runloop_input_release(input);
-    runloop_output_release(output);
+    runloop_source_release(input);
+    runloop_source_release(output);
 }
 
 TEST("input and output of a socket") {
@@ -140,7 +140,7 @@ TEST("a listener") {
         .descriptor = runloop_listen_abstract(name, 0), .owns = true, .accepted = note_accepted};
     runloop_listener *listener = NULL;
     REQUIRE(runloop_listener_create(&config, &listener) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_listener_get_source(listener), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), listener, MODE) == 0);
     memcpy(address.sun_path + 1, name, strlen(name));
     socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name));
     begin_storm();
@@ -152,7 +152,7 @@ TEST("a listener") {
         close(client);
     }
     end_storm();
-    runloop_listener_release(listener);
+    runloop_source_release(listener);
 }
 
 //===-- channels, counters, watches ----------------------------------------------------------------------------------===//
@@ -187,7 +187,7 @@ TEST("a counter") {
     const runloop_counter_config config = {.context.info = &sum, .counted = add_sum};
     runloop_counter *counter = NULL;
     REQUIRE(runloop_counter_create(&config, &counter) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_counter_get_source(counter), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), counter, MODE) == 0);
     begin_storm();
     for (uint64_t i = 1; i <= 100; i++) {
         EXPECT_EQ(runloop_counter_add(counter, 2), 0);
@@ -195,7 +195,7 @@ TEST("a counter") {
             RUN_UNTIL(MODE, sum == 2 * i);
     }
     end_storm();
-    runloop_counter_release(counter);
+    runloop_source_release(counter);
 }
 
 static int created;

@@ -26,7 +26,7 @@ static inline void tally_arrival(runloop_signal *signal, const runloop_signal_ar
 static inline runloop_signal *add_signal_with(const runloop_signal_config *config, const char *mode) {
     runloop_signal *signal = NULL;
     REQUIRE(runloop_signal_create(config, &signal) == 0 && signal);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_signal_get_source(signal), mode) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), signal, mode) == 0);
     return signal;
 }
 
@@ -36,8 +36,8 @@ static inline runloop_signal *add_signal(const char *mode, int number, struct ta
 }
 
 static inline void end_signal(runloop_signal *signal) {
-    runloop_signal_invalidate(signal);
-    runloop_signal_release(signal);
+    runloop_source_invalidate(signal);
+    runloop_source_release(signal);
 }
 
 static inline struct sigaction action_of(int number) {

@@ -24,7 +24,7 @@ static void note_accepted(runloop_listener *listener, int descriptor, void *info
     arrivals->last = descriptor;
     arrivals->count++;
     if (arrivals->invalidates)
-        runloop_listener_invalidate(listener);
+        runloop_source_invalidate(listener);
 }
 
 static void note_refused(runloop_listener *listener, int descriptor, void *info) {
@@ -47,7 +47,7 @@ static runloop_listener *add_listener_with(runloop_listener_config config, struc
     config.paused = note_paused;
     REQUIRE(config.descriptor >= 0);
     REQUIRE(runloop_listener_create(&config, &listener) == 0 && listener);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_listener_get_source(listener), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), listener, MODE) == 0);
     return listener;
 }
 
@@ -56,8 +56,8 @@ static runloop_listener *add_listener(int descriptor, struct arrivals *arrivals)
 }
 
 static void end_listener(runloop_listener *listener) {
-    runloop_listener_invalidate(listener);
-    runloop_listener_release(listener);
+    runloop_source_invalidate(listener);
+    runloop_source_release(listener);
 }
 
 /// A client of whatever the descriptor listens on.
@@ -442,7 +442,7 @@ static runloop_counter *shared_counter;
 
 static void add_in_child(void) {
     EXPECT_EQ(runloop_counter_add(shared_counter, 5), 0);
-    runloop_counter_release(shared_counter);
+    runloop_source_release(shared_counter);
 }
 
 TEST("a counter's additions are told as their sum, from threads and forked children too") {
@@ -450,7 +450,7 @@ TEST("a counter's additions are told as their sum, from threads and forked child
     runloop_counter_config config = {.context.info = &sums, .counted = note_sum};
     runloop_counter *counter;
     REQUIRE(runloop_counter_create(&config, &counter) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_counter_get_source(counter), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), counter, MODE) == 0);
     for (int i = 1; i <= 4; i++)
         EXPECT_EQ(runloop_counter_add(counter, (uint64_t)i), 0);
     run_for(MODE, 0);
@@ -467,10 +467,10 @@ TEST("a counter's additions are told as their sum, from threads and forked child
     EXPECT_EQ(runloop_counter_add(counter, UINT64_MAX), -EINVAL);
     EXPECT_EQ(runloop_counter_add(counter, UINT64_MAX - 1), 0);
     EXPECT_EQ(runloop_counter_add(counter, 1), -EAGAIN);
-    runloop_counter_invalidate(counter);
-    runloop_counter_invalidate(counter);
+    runloop_source_invalidate(counter);
+    runloop_source_invalidate(counter);
     EXPECT(runloop_mode_is_empty(runloop_current(), MODE));
-    runloop_counter_release(counter);
+    runloop_source_release(counter);
     EXPECT_EQ(runloop_counter_create(NULL, &counter), -EINVAL);
     EXPECT_EQ(runloop_counter_add(NULL, 1), -EINVAL);
     EXPECT_EQ(runloop_counter_get_descriptor(NULL), -EINVAL);

@@ -32,7 +32,7 @@ static runloop_listener *add_listener(runloop_listener_config config) {
     config.owns = true;
     config.accepted = note_accepted;
     REQUIRE(runloop_listener_create(&config, &listener) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_listener_get_source(listener), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), listener, MODE) == 0);
     return listener;
 }
 
@@ -65,8 +65,8 @@ TEST("a shortage that ends in a run within its own call-out leaves no spin behin
     connect_client(clients[1], listening);
     RUN_UNTIL(MODE, accepted == 2);
     EXPECT(pauses == 1 && resumptions == 1);
-    runloop_listener_invalidate(listener);
-    runloop_listener_release(listener);
+    runloop_source_invalidate(listener);
+    runloop_source_release(listener);
 }
 
 static void end_thread(runloop_listener *listener, int descriptor, void *info) {
@@ -80,7 +80,7 @@ static void *end_at_once(void *argument) {
 }
 
 static void *run_until_refusal(void *listener) {
-    REQUIRE(runloop_add_source(runloop_current(), runloop_listener_get_source(listener), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), listener, MODE) == 0);
     use_up_descriptors(0);
     runloop_run_in_mode(MODE, RUNLOOP_FOREVER, false);
     return NULL;
@@ -88,7 +88,7 @@ static void *run_until_refusal(void *listener) {
 
 TEST("a thread that ends in a refusal has closed the connection, and another one can be refused") {
     runloop_listener *listener = add_listener((runloop_listener_config){.refused = end_thread});
-    runloop_remove_source(runloop_current(), runloop_listener_get_source(listener), MODE);
+    runloop_remove_source(runloop_current(), listener, MODE);
     int listening = runloop_listener_get_descriptor(listener), clients[2] = {make_client(), make_client()};
     // The first pthread_exit loads a library, which takes a descriptor.
     pthread_t thread;
@@ -102,6 +102,6 @@ TEST("a thread that ends in a refusal has closed the connection, and another one
         EXPECT_EQ(recv(clients[i], &byte, 1, 0), 0);
     }
     EXPECT_EQ(accepted, 0);
-    runloop_listener_invalidate(listener);
-    runloop_listener_release(listener);
+    runloop_source_invalidate(listener);
+    runloop_source_release(listener);
 }

@@ -21,13 +21,13 @@ static runloop_alarm *add_alarm(runloop_clock_id clock, int64_t date_ns, int64_t
     runloop_alarm_config config = {.clock = clock, .date_ns = date_ns, .interval_ns = interval_ns, .fire = note_call};
     runloop_alarm *alarm = NULL;
     REQUIRE(runloop_alarm_create(&config, &alarm) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_alarm_get_source(alarm), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), alarm, MODE) == 0);
     return alarm;
 }
 
 static void end_alarm(runloop_alarm *alarm) {
-    runloop_alarm_invalidate(alarm);
-    runloop_alarm_release(alarm);
+    runloop_source_invalidate(alarm);
+    runloop_source_release(alarm);
 }
 
 static int64_t now_of(clockid_t clock) {
@@ -99,15 +99,15 @@ TEST("the kernel watches the wall clock for a watch, which is quiet and lets the
     runloop_clock_watch_config config = {.changed = count_change};
     runloop_clock_watch *watch = NULL;
     REQUIRE(runloop_clock_watch_create(&config, &watch) == 0);
-    runloop_source *source = runloop_clock_watch_get_source(watch);
+    runloop_source *source = watch;
     REQUIRE(runloop_add_source(runloop_current(), source, MODE) == 0);
     // TFD_TIMER_ABSTIME and TFD_TIMER_CANCEL_ON_SET, in octal digits.
     EXPECT(kernel_says(source, "clockid: 0\n"));
     EXPECT(kernel_says(source, "settime flags: 03\n"));
     run_for(MODE, 100 * MS);
     EXPECT_EQ(calls, 0);
-    runloop_clock_watch_invalidate(watch);
-    runloop_clock_watch_release(watch);
+    runloop_source_invalidate(watch);
+    runloop_source_release(watch);
 }
 
 /// As the clock of a process that was checkpointed elsewhere, or of a container.
@@ -123,10 +123,10 @@ static void use_namespace(void) {
     runloop_clock_watch_config config = {.changed = count_change};
     runloop_clock_watch *watch = NULL;
     REQUIRE(runloop_clock_watch_create(&config, &watch) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_clock_watch_get_source(watch), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), watch, MODE) == 0);
     run_for(MODE, 20 * MS);
     EXPECT_EQ(calls, 1);
-    runloop_clock_watch_release(watch);
+    runloop_source_release(watch);
     end_alarm(alarm);
 }
 

@@ -17,7 +17,7 @@ static void note_drain(runloop_output *output, int error, void *info) {
     drains->last_error = error;
     EXPECT(drains->is_shared || runloop_output_get_waiting(output) == 0);
     if (drains->invalidates)
-        runloop_output_invalidate(output);
+        runloop_source_invalidate(output);
     drains->count++;
     if (drains->exits)
         pthread_exit(NULL);
@@ -28,13 +28,13 @@ static runloop_output *add_output(int descriptor, bool owns, size_t limit, struc
         .context.info = drains, .descriptor = descriptor, .owns = owns, .limit = limit, .drained = note_drain};
     runloop_output *output = NULL;
     REQUIRE(runloop_output_create(&config, &output) == 0 && output);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_output_get_source(output), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), output, MODE) == 0);
     return output;
 }
 
 static void end_output(runloop_output *output) {
-    runloop_output_invalidate(output);
-    runloop_output_release(output);
+    runloop_source_invalidate(output);
+    runloop_source_release(output);
 }
 
 /// Two connected sockets with small buffers; the second one does not block.
@@ -136,12 +136,12 @@ TEST("output that nothing holds up is sent at once, and asks for nothing") {
     struct drains drains = {0};
     make_sockets(ends);
     runloop_output *output = add_output(ends[0], false, 100, &drains);
-    EXPECT_EQ(runloop_source_get_events(runloop_output_get_source(output)), 0);
+    EXPECT_EQ(runloop_source_get_events(output), 0);
     EXPECT_EQ(runloop_output_write(output, "hello", 5), 5);
     char bytes[8];
     EXPECT_EQ(read(ends[1], bytes, sizeof bytes), 5);
     EXPECT_EQ(runloop_output_flush(output), 0);
-    EXPECT_EQ(runloop_source_get_events(runloop_output_get_source(output)), 0);
+    EXPECT_EQ(runloop_source_get_events(output), 0);
     EXPECT_EQ(run_for(MODE, 20 * MS), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT_EQ(drains.count, 0);
     end_output(output);
@@ -155,14 +155,14 @@ TEST("what was enqueued is sent by the loop at once, and the source asks for wri
     EXPECT_EQ(runloop_output_enqueue(output, "abc", 3), 0);
     EXPECT_EQ(runloop_output_enqueue(output, "defg", 4), 0);
     EXPECT_EQ(runloop_output_enqueue(output, "01234567890", 11), -EMSGSIZE);
-    EXPECT_EQ(runloop_source_get_events(runloop_output_get_source(output)), RUNLOOP_WRITABLE);
+    EXPECT_EQ(runloop_source_get_events(output), RUNLOOP_WRITABLE);
     EXPECT_EQ(runloop_output_get_waiting(output), 7);
     char bytes[16];
     EXPECT_EQ(read(ends[1], bytes, sizeof bytes), -1);
     RUN_UNTIL(MODE, drains.count == 1);
     EXPECT_EQ(read(ends[1], bytes, sizeof bytes), 7);
     EXPECT_EQ(memcmp(bytes, "abcdefg", 7), 0);
-    EXPECT_EQ(runloop_source_get_events(runloop_output_get_source(output)), 0);
+    EXPECT_EQ(runloop_source_get_events(output), 0);
     end_output(output);
 }
 
@@ -307,14 +307,14 @@ TEST("what waits is dropped with the object, and sent when the source comes to a
     EXPECT_EQ(runloop_output_enqueue(output, "later", 5), 0);
     char bytes[8];
     EXPECT_EQ(read(ends[1], bytes, sizeof bytes), -1);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_output_get_source(output), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), output, MODE) == 0);
     RUN_UNTIL(MODE, drains.count == 1);
     EXPECT_EQ(read(ends[1], bytes, sizeof bytes), 5);
     end_output(output);
     config.descriptor = others[0], config.owns = true;
     REQUIRE(runloop_output_create(&config, &output) == 0);
     EXPECT_EQ(runloop_output_enqueue(output, "never", 5), 0);
-    runloop_output_release(output);
+    runloop_source_release(output);
     EXPECT_EQ(read(others[1], bytes, sizeof bytes), 0);
 }
 
@@ -393,7 +393,7 @@ TEST("a forked child sends nothing of its parent's output") {
 
 static void *leave_loop(void *info) {
     runloop_output *output = info;
-    REQUIRE(runloop_add_source(runloop_current(), runloop_output_get_source(output), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), output, MODE) == 0);
     REQUIRE(runloop_output_enqueue(output, "kept", 4) == 0);
     return NULL;
 }
@@ -407,7 +407,7 @@ TEST("the end of a loop leaves what waits to the next one") {
     REQUIRE(runloop_output_create(&config, &output) == 0);
     on_new_thread(leave_loop, output);
     EXPECT_EQ(runloop_output_get_waiting(output), 4);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_output_get_source(output), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), output, MODE) == 0);
     RUN_UNTIL(MODE, drains.count == 1);
     EXPECT_EQ(runloop_output_get_waiting(output), 0);
     end_output(output);
@@ -426,7 +426,7 @@ static int64_t no_wait(void *context, int64_t duration_ns) {
 }
 
 static void *run_until_exit(void *info) {
-    REQUIRE(runloop_add_source(runloop_current(), runloop_output_get_source(info), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), info, MODE) == 0);
     run_for(MODE, 30 * SECOND);
     return NULL;
 }
@@ -437,18 +437,18 @@ TEST("an output whose thread ends in the call-out is notified once, and is idle 
     keep_mode(MODE);
     make_sockets(ends);
     runloop_output *output = add_output(ends[0], true, 10, &drains);
-    REQUIRE(runloop_remove_source(runloop_current(), runloop_output_get_source(output), MODE) == 0);
+    REQUIRE(runloop_remove_source(runloop_current(), output, MODE) == 0);
     REQUIRE(runloop_output_enqueue(output, "a", 1) == 0);
     on_new_thread(run_until_exit, output);
     EXPECT_EQ(drains.count, 1);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_output_get_source(output), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), output, MODE) == 0);
     poll_mode(MODE);
-    EXPECT_EQ(runloop_source_get_events(runloop_output_get_source(output)), 0);
+    EXPECT_EQ(runloop_source_get_events(output), 0);
     EXPECT_EQ(drains.count, 1);
     drains.exits = false;
     REQUIRE(runloop_output_enqueue(output, "b", 1) == 0);
     RUN_UNTIL(MODE, drains.count == 2);
-    EXPECT_EQ(runloop_source_get_events(runloop_output_get_source(output)), 0);
+    EXPECT_EQ(runloop_source_get_events(output), 0);
     end_output(output);
     close(ends[1]);
 }
@@ -495,8 +495,8 @@ TEST("bad arguments are refused, and the descriptor remains the caller's") {
     EXPECT_EQ(runloop_output_flush(NULL), -EINVAL);
     EXPECT_EQ(runloop_output_finish(NULL), -EINVAL);
     EXPECT_EQ(runloop_output_write(output, NULL, 0), 0);
-    EXPECT(!runloop_output_retain(NULL));
-    runloop_output_invalidate(NULL);
-    runloop_output_release(NULL);
+    EXPECT(!runloop_source_retain(NULL));
+    runloop_source_invalidate(NULL);
+    runloop_source_release(NULL);
     end_output(output);
 }

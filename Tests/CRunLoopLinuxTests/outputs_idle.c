@@ -29,12 +29,12 @@ static void begin(struct sending *sending) {
     REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, sending->ends) == 0);
     const runloop_output_config config = config_of(sending);
     REQUIRE(runloop_output_create(&config, &sending->output) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_output_get_source(sending->output), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), sending->output, MODE) == 0);
 }
 
 static void finish(struct sending *sending) {
-    runloop_output_invalidate(sending->output);
-    runloop_output_release(sending->output);
+    runloop_source_invalidate(sending->output);
+    runloop_source_release(sending->output);
     close(sending->ends[0]);
     close(sending->ends[1]);
 }
@@ -178,15 +178,15 @@ TEST("it goes on while the input of the same connection is paused, whose own lim
                                          .output = sending.output};
     runloop_input *input;
     REQUIRE(runloop_input_create(&config, &input) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_input_get_source(input), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), input, MODE) == 0);
     EXPECT_EQ(runloop_input_pause(input), 0);
     fill(&sending);
     shown_ns = LIMIT;
     LOOK_UNTIL(sending.drains == 1);
     EXPECT_EQ(sending.error, -ETIMEDOUT);
-    EXPECT(runloop_source_is_valid(runloop_input_get_source(input)));
-    runloop_input_invalidate(input);
-    runloop_input_release(input);
+    EXPECT(runloop_source_is_valid(input));
+    runloop_source_invalidate(input);
+    runloop_source_release(input);
     finish(&sending);
 }
 
@@ -196,8 +196,8 @@ TEST("the error comes in the modes of the source only, and a freed output takes 
     use_shown_clock();
     int before = count_descriptors();
     begin(&sending);
-    EXPECT_EQ(runloop_remove_source(runloop_current(), runloop_output_get_source(sending.output), MODE), 0);
-    EXPECT_EQ(runloop_add_source(runloop_current(), runloop_output_get_source(sending.output), OTHER_MODE), 0);
+    EXPECT_EQ(runloop_remove_source(runloop_current(), sending.output, MODE), 0);
+    EXPECT_EQ(runloop_add_source(runloop_current(), sending.output, OTHER_MODE), 0);
     fill(&sending);
     shown_ns = LIMIT;
     look_a_while(MODE);
@@ -222,7 +222,7 @@ static struct sending inherited;
 static void use_inherited(void) {
     shown_ns = LIMIT;
     EXPECT_EQ(runloop_output_write(inherited.output, "x", 1), -ECHILD);
-    runloop_output_release(inherited.output);
+    runloop_source_release(inherited.output);
     EXPECT_EQ(inherited.drains, 0);
 }
 

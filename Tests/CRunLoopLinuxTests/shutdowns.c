@@ -31,7 +31,7 @@ static runloop_shutdown *add_shutdown(int64_t limit_ns) {
     runloop_shutdown_config config = {.numbers = numbers, .count = 2, .limit_ns = limit_ns};
     runloop_shutdown *shutdown = NULL;
     REQUIRE(runloop_shutdown_create(&config, &shutdown) == 0 && shutdown);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_shutdown_get_source(shutdown), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), shutdown, MODE) == 0);
     return shutdown;
 }
 
@@ -162,12 +162,12 @@ TEST("an ended shutdown gives the signals back, and discards its work when it is
     EXPECT(action_of(SIGINT).sa_handler != SIG_DFL);
     REQUIRE(runloop_shutdown_add_work(shutdown, 0, write_text, "a", trace_discard) == 0);
     REQUIRE(runloop_shutdown_add_work(shutdown, 0, write_text, "b", NULL) == 0);
-    runloop_shutdown_invalidate(shutdown);
-    runloop_shutdown_invalidate(shutdown);
+    runloop_source_invalidate(shutdown);
+    runloop_source_invalidate(shutdown);
     EXPECT(action_of(SIGINT).sa_handler == SIG_DFL);
     EXPECT(action_of(SIGTERM).sa_handler == SIG_DFL);
     EXPECT_TRACE("");
-    runloop_shutdown_release(shutdown);
+    runloop_source_release(shutdown);
     EXPECT_TRACE("a");
 }
 
@@ -177,7 +177,7 @@ TEST("a signal that is ignored does not begin a shutdown") {
     EXPECT(action_of(SIGINT).sa_handler == SIG_IGN);
     raise(SIGINT);
     EXPECT_EQ(run_for(MODE, 10 * MS), RUNLOOP_RESULT_TIMED_OUT);
-    runloop_shutdown_release(shutdown);
+    runloop_source_release(shutdown);
     EXPECT(!runloop_mode_is_empty(runloop_current(), MODE));
 }
 

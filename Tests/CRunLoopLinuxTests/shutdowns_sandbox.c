@@ -15,7 +15,7 @@ static void begin_shutdown(runloop_function work) {
     const runloop_shutdown_config config = {.numbers = numbers, .count = 1, .limit_ns = 300 * MS};
     runloop_shutdown *shutdown = NULL;
     REQUIRE(runloop_shutdown_create(&config, &shutdown) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_shutdown_get_source(shutdown), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), shutdown, MODE) == 0);
     REQUIRE(runloop_shutdown_add_work(shutdown, 0, work, NULL, NULL) == 0);
     raise(SIGTERM);
     run_for(MODE, 30 * SECOND);

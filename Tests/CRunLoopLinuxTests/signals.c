@@ -53,7 +53,7 @@ TEST("an arrival waits for a mode of its source, and for a loop") {
     REQUIRE(runloop_signal_create(&config, &signal) == 0);
     raise(SIGUSR1);
     keep_mode(OTHER_MODE);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_signal_get_source(signal), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), signal, MODE) == 0);
     run_for(OTHER_MODE, 10 * MS);
     EXPECT_EQ(tally.calls, 0);
     handle_one(MODE);
@@ -65,7 +65,7 @@ static struct tally of_workers[3];
 
 static void add_to_worker(void) {
     static _Atomic int count;
-    runloop_signal_release(add_signal(MODE, SIGUSR2, &of_workers[count++]));
+    runloop_source_release(add_signal(MODE, SIGUSR2, &of_workers[count++]));
 }
 
 TEST("sources for one signal in the loops of several threads all receive it, and a signal ends their sleep") {
@@ -89,7 +89,7 @@ static struct tally of_shared;
 static runloop_signal *shared;
 
 static void add_shared(void) {
-    REQUIRE(runloop_add_source(runloop_current(), runloop_signal_get_source(shared), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), shared, MODE) == 0);
 }
 
 /// On several threads at once.
@@ -139,7 +139,7 @@ static void end_thread_in_call(runloop_signal *signal, const runloop_signal_arri
 }
 
 static void *run_until_thread_ends(void *config) {
-    runloop_signal_release(add_signal_with(config, MODE));
+    runloop_source_release(add_signal_with(config, MODE));
     raise(SIGRTMIN);
     raise(SIGRTMIN);
     run_for(MODE, 30 * SECOND);
@@ -168,11 +168,11 @@ TEST("the last source that ends restores the former handling; later sources begi
         runloop_signal *one = add_signal_with(&config, MODE), *two = add_signal(MODE, SIGUSR1, &tally);
         EXPECT(action_of(SIGUSR1).sa_handler != SIG_IGN);
         EXPECT(runloop_signal_is_caught(one));
-        runloop_signal_invalidate(one);
-        runloop_signal_invalidate(one);
+        runloop_source_invalidate(one);
+        runloop_source_invalidate(one);
         EXPECT(!runloop_signal_is_caught(one));
         EXPECT(action_of(SIGUSR1).sa_handler != SIG_IGN);
-        runloop_signal_release(one);
+        runloop_source_release(one);
         end_signal(two);
         EXPECT(action_of(SIGUSR1).sa_handler == SIG_IGN);
     }
@@ -212,8 +212,8 @@ static const char *text_of_creation(const int32_t *numbers, size_t count, bool i
     text[length > 0 ? length : 0] = 0;
     REQUIRE(dup2(saved, STDERR_FILENO) >= 0);
     EXPECT_EQ(result, 0);
-    runloop_shutdown_release(shutdown);
-    runloop_signal_release(signal);
+    runloop_source_release(shutdown);
+    runloop_source_release(signal);
     close(ends[0]);
     close(ends[1]);
     close(saved);
@@ -340,11 +340,11 @@ TEST("signals that cannot be caught, and arguments that make no sense, are refus
         EXPECT_EQ(runloop_signal_create(&(runloop_signal_config){.number = numbers[i]}, &signal), -EINVAL);
     EXPECT_EQ(runloop_signal_create(NULL, &signal), -EINVAL);
     EXPECT_EQ(runloop_signal_create(&(runloop_signal_config){.number = SIGUSR1}, NULL), -EINVAL);
-    EXPECT(runloop_signal_get_source(NULL) == NULL);
+    EXPECT(NULL == NULL);
     EXPECT_EQ(runloop_signal_get_number(NULL), 0);
     EXPECT(!runloop_signal_is_caught(NULL));
-    runloop_signal_invalidate(NULL);
-    runloop_signal_release(NULL);
+    runloop_source_invalidate(NULL);
+    runloop_source_release(NULL);
     EXPECT_EQ(runloop_end_process_by_signal(1000), -EINVAL);
     EXPECT_EQ(runloop_end_process_by_signal(SIGCHLD), -EINVAL);
 }

@@ -40,7 +40,7 @@ static size_t nest(runloop_input *input, const char *bytes, size_t count, void *
 
 static void note_end(runloop_input *input, int error, const char *rest, size_t count, void *info) {
     struct reading *reading = info;
-    EXPECT(!runloop_source_is_valid(runloop_input_get_source(input)));
+    EXPECT(!runloop_source_is_valid(input));
     failures_left = 0;
     reading->ends++;
     reading->error = error;
@@ -54,14 +54,14 @@ static runloop_input *add_input(int ends[2], struct reading *reading) {
     const runloop_input_config config = {
         .context.info = reading, .descriptor = ends[0], .owns = true, .limit = 10, .received = nest, .ended = note_end};
     REQUIRE(runloop_input_create(&config, &input) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_input_get_source(input), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), input, MODE) == 0);
     REQUIRE(write(ends[1], "ab", 2) == 2);
     return input;
 }
 
 static void end_input(runloop_input *input, const int ends[2]) {
-    runloop_input_invalidate(input);
-    runloop_input_release(input);
+    runloop_source_invalidate(input);
+    runloop_source_release(input);
     close(ends[1]);
 }
 
@@ -135,7 +135,7 @@ TEST("a listener that can't be watched again after a pause tries that until it c
                                             .paused = note_pause};
     runloop_listener *listener = NULL;
     REQUIRE(descriptor >= 0 && runloop_listener_create(&config, &listener) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), runloop_listener_get_source(listener), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), listener, MODE) == 0);
     int first = connect_to(descriptor);
     use_up_descriptors(0);
     RUN_UNTIL(MODE, connections == 1);
@@ -144,6 +144,6 @@ TEST("a listener that can't be watched again after a pause tries that until it c
     RUN_UNTIL(MODE, connections == 2);
     close(first);
     close(second);
-    runloop_listener_invalidate(listener);
-    runloop_listener_release(listener);
+    runloop_source_invalidate(listener);
+    runloop_source_release(listener);
 }

@@ -54,7 +54,7 @@ static void *run_child(void *unused) {
     const runloop_child_config config = {.context = COUNTED, .pid = pid, .reaps = true, .exited = end_in_exit};
     runloop_child *child = NULL;
     REQUIRE(runloop_child_create(&config, &child) == 0);
-    run_until_end(runloop_child_get_source(child));
+    run_until_end(child);
     return unused;
 }
 
@@ -73,7 +73,7 @@ static void *run_alarm(void *unused) {
     const runloop_alarm_config config = {.context = COUNTED, .date_ns = 1, .interval_ns = MS, .fire = end_in_alarm};
     runloop_alarm *alarm = NULL;
     REQUIRE(runloop_alarm_create(&config, &alarm) == 0);
-    run_until_end(runloop_alarm_get_source(alarm));
+    run_until_end(alarm);
     return unused;
 }
 
@@ -100,7 +100,7 @@ static void *run_listener(void *unused) {
     REQUIRE(connect(client, (struct sockaddr *)&address, size) == 0);
     // The connection stays in the queue.
     close(client);
-    run_until_end(runloop_listener_get_source(listener));
+    run_until_end(listener);
     return unused;
 }
 
@@ -127,7 +127,7 @@ static void *run_output(void *unused) {
     runloop_output *output = NULL;
     REQUIRE(runloop_output_create(&config, &output) == 0);
     EXPECT_EQ(runloop_output_enqueue(output, "text", 4), 0);
-    run_until_end(runloop_output_get_source(output));
+    run_until_end(output);
     return unused;
 }
 
@@ -146,7 +146,7 @@ static void *run_counter(void *unused) {
     runloop_counter *counter = NULL;
     REQUIRE(runloop_counter_create(&config, &counter) == 0);
     EXPECT_EQ(runloop_counter_add(counter, 7), 0);
-    run_until_end(runloop_counter_get_source(counter));
+    run_until_end(counter);
     return unused;
 }
 
@@ -189,16 +189,16 @@ static void *run_receiver(void *unused) {
     int standard_error = STDERR_FILENO;
     const runloop_channel_request_config request = {.replied = note_answer, .info = &asked};
     EXPECT_EQ(runloop_channel_request(other_end, "q", 1, &standard_error, 1, &request, NULL), 0);
-    run_until_end(runloop_channel_get_source(channel));
+    run_until_end(channel);
     return unused;
 }
 
 /// The request of the thread that has ended.
 static void expect_answer(int result) {
-    REQUIRE(runloop_add_source(runloop_current(), runloop_channel_get_source(other_end), MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), other_end, MODE) == 0);
     RUN_UNTIL(MODE, ends);
     EXPECT(asked.replies == 1 && asked.result == result);
-    runloop_channel_release(other_end);
+    runloop_source_release(other_end);
     ends = 0;
 }
 
@@ -238,7 +238,7 @@ static void *run_asker(void *unused) {
     for (int i = 0; i < 2; i++)
         EXPECT_EQ(runloop_channel_request(channel, "q", 1, NULL, 0, &request, NULL), 0);
     end_channel(other_end);
-    run_until_end(runloop_channel_get_source(channel));
+    run_until_end(channel);
     return unused;
 }
 
@@ -251,7 +251,7 @@ static void *run_ended(void *unused) {
     const runloop_channel_config config = {.context = COUNTED, .ended = end_in_end};
     runloop_channel *channel = make_pair(&config);
     end_channel(other_end);
-    run_until_end(runloop_channel_get_source(channel));
+    run_until_end(channel);
     return unused;
 }
 

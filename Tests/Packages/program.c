@@ -44,7 +44,7 @@ int main(void) {
     runloop_signal_config config = {.context.info = &count, .number = SIGUSR1, .receive = receive};
     runloop_signal *signal;
     if (ticks() || runloop_signal_create(&config, &signal) ||
-        runloop_add_source(runloop_current(), runloop_signal_get_source(signal), RUNLOOP_DEFAULT_MODE))
+        runloop_add_source(runloop_current(), signal, RUNLOOP_DEFAULT_MODE))
         return 1;
     raise(SIGUSR1);
     return runloop_run() != RUNLOOP_RESULT_STOPPED || count != 1;

@@ -165,39 +165,6 @@ RUNLOOP_EXPORT int64_t runloop_now_ns(void);
 /// without comparing text. Names that the library hands out are such pointers. NULL if memory ran out. O(log names).
 RUNLOOP_EXPORT const char *runloop_mode_name(const char *name);
 
-/// The number of wake-ups, each a sleep and a wake, that tolerance has saved this loop so far. O(1).
-RUNLOOP_EXPORT uint64_t runloop_wakeups_saved(runloop *loop);
-
-/// Diagnostics: texts on standard error about use that is allowed but hardly intended, each written once per process, by the thread that
-/// notices: work for the main dispatch queue or the main actor waits for longer than 250 ms inside other such work, or that kept the
-/// queue for a second (R109); a thread ends with items in a loop that was never run; with RUNLOOP_DEBUG, a run in a mode to which nothing
-/// was ever added (R150). Enabled unless the environment has RUNLOOP_DIAGNOSTICS=0 (as secure_getenv(3) reads it).
-RUNLOOP_EXPORT void runloop_set_diagnostics_enabled(bool enabled);
-RUNLOOP_EXPORT bool runloop_diagnostics_are_enabled(void);
-
-/// Gives a loop an object of a language binding, so that one loop is always one object there. `key` is an address that only its
-/// owner uses; each key has one object. The loop takes over one reference, which `release` releases on the ending thread, after
-/// everything else of the loop's end; a main loop whose thread does not end keeps it. `retain` returns the object with one more
-/// reference, on the thread that asked, and makes no call of this library. The object cannot be replaced or removed. -EEXIST if the
-/// key has one already; -EINVAL for any NULL; -ESHUTDOWN; -ENOMEM. After an error the object remains the caller's. O(keys).
-RUNLOOP_EXPORT int runloop_set_associated(runloop *loop, const void *key, void *object,
-                                          void *(*RUNLOOP_SENDABLE retain)(void *object),
-                                          void (*RUNLOOP_SENDABLE release)(void *object));
-
-/// The object of the calling thread's loop, borrowed: valid on this thread until its loop ends. NULL if there is no loop (none is
-/// created) or no such key, or the loop has ended. A few loads; O(keys).
-RUNLOOP_EXPORT void *runloop_current_associated(const void *key);
-/// The object of any loop, retained. NULL if there is no such key, or the loop's thread has ended. O(keys).
-RUNLOOP_EXPORT void *runloop_copy_associated(runloop *loop, const void *key);
-
-/// The number of forks between the process that loaded the library, where it is 0, and this one. What was created under another
-/// number belongs to another process. O(1).
-RUNLOOP_EXPORT uint32_t runloop_fork_generation(void);
-
-/// A readable account of a loop: modes, items, order, validity, fire dates, signals. From malloc: the caller frees it. NULL if
-/// memory ran out. O(items). For people and logs; its form may change.
-RUNLOOP_EXPORT char *runloop_copy_description(runloop *loop);
-
 //===-- Running, stopping, waking ------------------------------------------------------------------------------------===//
 /// Runs the calling thread's loop in `mode` (R28–R41). Runs nest to any depth. `limit_ns` <= 0 means exactly one iteration, which
 /// never sleeps (R31). Otherwise the run ends with the first iteration that ends at or after `limit_ns` from the return of the
@@ -288,6 +255,9 @@ typedef struct runloop_descriptor_config {
     bool (*RUNLOOP_SENDABLE equal)(const void *info, const void *other_info);
     void (*RUNLOOP_SENDABLE schedule)(runloop_source *source, runloop *loop, const char *mode, void *info);
     void (*RUNLOOP_SENDABLE cancel)(runloop_source *source, runloop *loop, const char *mode, void *info);
+    /// Once, by the call that invalidates the source, after the last `cancel`: the place to close the descriptor (R153). Not called if it
+    /// is released without that. May be NULL.
+    void (*RUNLOOP_SENDABLE invalidated)(runloop_source *source, void *info);
 } runloop_descriptor_config;
 
 /// Create a source with one reference, in no loop. -EINVAL (no or unknown events; descriptor < -1; not a counter), -ENOMEM. O(1).
@@ -419,6 +389,7 @@ RUNLOOP_EXPORT bool runloop_contains_observer(runloop *loop, runloop_observer *o
 #ifdef __cplusplus
 }
 #endif
+#include "runloop_binding.h"
 #include "runloop_clock.h"
 #include "runloop_host.h"
 #include "runloop_inspect.h"

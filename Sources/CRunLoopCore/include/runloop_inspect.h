@@ -8,6 +8,21 @@
 extern "C" {
 #endif
 
+//===-- What people read ---------------------------------------------------------------------------------------------===//
+/// The number of wake-ups, each a sleep and a wake, that tolerance has saved this loop so far. O(1).
+RUNLOOP_EXPORT uint64_t runloop_wakeups_saved(runloop *loop);
+
+/// Diagnostics: texts on standard error about use that is allowed but hardly intended, each written once per process, by the thread that
+/// notices: work for the main dispatch queue or the main actor waits for longer than 250 ms inside other such work, or that kept the
+/// queue for a second (R109); a thread ends with items in a loop that was never run; with RUNLOOP_DEBUG, a run in a mode to which nothing
+/// was ever added (R150). Enabled unless the environment has RUNLOOP_DIAGNOSTICS=0 (as secure_getenv(3) reads it).
+RUNLOOP_EXPORT void runloop_set_diagnostics_enabled(bool enabled);
+RUNLOOP_EXPORT bool runloop_diagnostics_are_enabled(void);
+
+/// A readable account of a loop: modes, items, order, validity, fire dates, signals. From malloc: the caller frees it. NULL if
+/// memory ran out. O(items). For people and logs; its form may change.
+RUNLOOP_EXPORT char *runloop_copy_description(runloop *loop);
+
 //===-- Names --------------------------------------------------------------------------------------------------------===//
 /// Names an item, for people: shown by descriptions, statistics and traces. `name` is not copied and lives as long as the item does: a
 /// literal, or text that the context's release frees. `line` is shown behind it unless it is 0, so that a file and a line can be a name.

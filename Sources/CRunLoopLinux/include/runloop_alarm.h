@@ -26,7 +26,8 @@ typedef enum RUNLOOP_CLOSED runloop_clock_id {
 RUNLOOP_EXPORT int64_t runloop_clock_get_now_ns(runloop_clock_id clock);
 
 /// A date of a clock, or a schedule of dates.
-typedef struct runloop_alarm runloop_alarm;
+/// If it is in several loops, one of them serves a date.
+typedef runloop_source runloop_alarm;
 
 /// The configuration of an alarm, which is copied.
 typedef struct runloop_alarm_config {
@@ -48,11 +49,6 @@ typedef struct runloop_alarm_config {
 /// is followed. An alarm keeps its modes from being empty, also without a date. -EINVAL: no such clock, a negative interval.
 /// -EMFILE, -ENFILE (one descriptor), -ENOMEM. O(1).
 RUNLOOP_EXPORT int runloop_alarm_create(const runloop_alarm_config *config, runloop_alarm **out);
-RUNLOOP_EXPORT runloop_alarm *runloop_alarm_retain(runloop_alarm *alarm);
-RUNLOOP_EXPORT void runloop_alarm_release(runloop_alarm *alarm);
-
-/// Its source, borrowed. If it is in several loops, one of them serves a date. O(1).
-RUNLOOP_EXPORT runloop_source *runloop_alarm_get_source(runloop_alarm *alarm);
 
 /// The next date that has had no call; RUNLOOP_NEVER: there is none, or the alarm belongs to the parent process. As last set, if
 /// invalid. O(1).
@@ -66,9 +62,6 @@ RUNLOOP_EXPORT int runloop_alarm_set_date(runloop_alarm *alarm, int64_t date_ns)
 /// As created. RUNLOOP_CLOCK_WALL and 0 for NULL. O(1).
 RUNLOOP_EXPORT runloop_clock_id runloop_alarm_get_clock(runloop_alarm *alarm);
 RUNLOOP_EXPORT int64_t runloop_alarm_get_interval(runloop_alarm *alarm);
-
-/// Ends the alarm. Twice has the effect of once. O(modes it is in).
-RUNLOOP_EXPORT void runloop_alarm_invalidate(runloop_alarm *alarm);
 
 #ifdef __cplusplus
 }

@@ -17,7 +17,8 @@ extern "C" {
 #endif
 
 /// One end of a connection to another process, or to another thread.
-typedef struct runloop_channel runloop_channel;
+/// If it is in several loops, one of them receives a message. Its end closes the socket; messages that wait are dropped.
+typedef runloop_source runloop_channel;
 /// A received request, to be replied to by any thread. It is answered exactly once.
 typedef struct runloop_call runloop_call;
 
@@ -78,11 +79,7 @@ RUNLOOP_EXPORT int runloop_channel_listen(const char *path, uint32_t mode, int b
 /// -ENAMETOOLONG, -EPROTOTYPE, and the errors of runloop_channel_create.
 RUNLOOP_EXPORT int runloop_channel_connect(const char *path, const runloop_channel_config *config,
                                            runloop_channel **out);
-RUNLOOP_EXPORT runloop_channel *runloop_channel_retain(runloop_channel *channel);
-RUNLOOP_EXPORT void runloop_channel_release(runloop_channel *channel);
 
-/// Its source, borrowed. If it is in several loops, one of them receives a message. O(1).
-RUNLOOP_EXPORT runloop_source *runloop_channel_get_source(runloop_channel *channel);
 /// The process at the other end, as it was connected. O(1).
 RUNLOOP_EXPORT int runloop_channel_get_peer(runloop_channel *channel, runloop_peer *out);
 
@@ -133,9 +130,6 @@ RUNLOOP_EXPORT void runloop_call_release(runloop_call *call);
 /// replied to. Otherwise as runloop_channel_send; after an error it can be tried again.
 RUNLOOP_EXPORT int runloop_call_reply(runloop_call *call, const void *bytes, size_t length, const int *descriptors,
                                       size_t descriptor_count);
-
-/// Ends the channel and closes the socket; messages that wait are dropped. Twice has the effect of once. O(requests, messages).
-RUNLOOP_EXPORT void runloop_channel_invalidate(runloop_channel *channel);
 
 #ifdef __cplusplus
 }

@@ -11,7 +11,9 @@ extern "C" {
 #endif
 
 /// A process whose end is awaited. The end is reported once, and then the object is invalid.
-typedef struct runloop_child runloop_child;
+/// Invalidated before, it stops waiting: the process goes on, and its owner has to wait for it. If it is in several loops, one of them reports
+/// the end.
+typedef runloop_source runloop_child;
 
 /// How a process ended.
 typedef enum RUNLOOP_CLOSED runloop_child_end {
@@ -52,11 +54,7 @@ typedef struct runloop_child_config {
 /// -EBADF: not a pidfd. -EINVAL: not a process (a thread, a negative number). -ENOSYS: the kernel is older than Linux 5.4, or a sandbox
 /// refuses pidfd_open. -EMFILE, -ENFILE (one descriptor), -ENOMEM. O(1).
 RUNLOOP_EXPORT int runloop_child_create(const runloop_child_config *config, runloop_child **out);
-RUNLOOP_EXPORT runloop_child *runloop_child_retain(runloop_child *child);
-RUNLOOP_EXPORT void runloop_child_release(runloop_child *child);
 
-/// Its source, borrowed. If it is in several loops, one of them reports the end. O(1).
-RUNLOOP_EXPORT runloop_source *runloop_child_get_source(runloop_child *child);
 /// As created: 0 if it was created from a pidfd. O(1).
 RUNLOOP_EXPORT int32_t runloop_child_get_pid(runloop_child *child);
 /// The object's own pidfd, for poll and the like: valid as long as the object, not to be closed. O(1).
@@ -68,9 +66,6 @@ RUNLOOP_EXPORT int runloop_child_get_exit(runloop_child *child, runloop_child_ex
 /// Sends a signal to this process and to no other one, even if its number is used again. -ESRCH: it has been reaped; -EPERM; -EINVAL: no
 /// such signal. O(1).
 RUNLOOP_EXPORT int runloop_child_send_signal(runloop_child *child, int32_t number);
-
-/// Stops waiting. The process goes on, and its owner has to wait for it. Twice has the effect of once. O(modes it is in).
-RUNLOOP_EXPORT void runloop_child_invalidate(runloop_child *child);
 
 #ifdef __cplusplus
 }

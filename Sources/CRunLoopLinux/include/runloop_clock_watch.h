@@ -9,7 +9,8 @@ extern "C" {
 #endif
 
 /// Tells when the wall clock was set, and when the machine was suspended. Nothing is polled: the kernel reports both.
-typedef struct runloop_clock_watch runloop_clock_watch;
+/// If it is in several loops, one of them tells a change. Changes that wait at its end are dropped.
+typedef runloop_source runloop_clock_watch;
 
 /// What has happened to the clocks since the last call, or since the creation. At least one of the two is not 0.
 typedef struct runloop_clock_change {
@@ -33,14 +34,6 @@ typedef struct runloop_clock_watch_config {
 /// microsecond; a change that is smaller is not told. -ENOSYS: the kernel does not report changes (a sandbox, or older than Linux
 /// 3.0). -EMFILE, -ENFILE (one descriptor), -ENOMEM. O(1).
 RUNLOOP_EXPORT int runloop_clock_watch_create(const runloop_clock_watch_config *config, runloop_clock_watch **out);
-RUNLOOP_EXPORT runloop_clock_watch *runloop_clock_watch_retain(runloop_clock_watch *watch);
-RUNLOOP_EXPORT void runloop_clock_watch_release(runloop_clock_watch *watch);
-
-/// Its source, borrowed. If it is in several loops, one of them tells a change. O(1).
-RUNLOOP_EXPORT runloop_source *runloop_clock_watch_get_source(runloop_clock_watch *watch);
-
-/// Ends the watch; changes that wait are dropped. Twice has the effect of once. O(modes it is in).
-RUNLOOP_EXPORT void runloop_clock_watch_invalidate(runloop_clock_watch *watch);
 
 #ifdef __cplusplus
 }

@@ -11,7 +11,8 @@ extern "C" {
 #endif
 
 /// A counter.
-typedef struct runloop_counter runloop_counter;
+/// If it is in several loops, one of them takes the sum. After its end, additions have no effect.
+typedef runloop_source runloop_counter;
 
 /// The configuration of a counter, which is copied.
 typedef struct runloop_counter_config {
@@ -22,11 +23,7 @@ typedef struct runloop_counter_config {
 
 /// Makes a counter, which is 0. -EMFILE, -ENFILE (one descriptor), -ENOMEM. O(1).
 RUNLOOP_EXPORT int runloop_counter_create(const runloop_counter_config *config, runloop_counter **out);
-RUNLOOP_EXPORT runloop_counter *runloop_counter_retain(runloop_counter *counter);
-RUNLOOP_EXPORT void runloop_counter_release(runloop_counter *counter);
 
-/// Its source, borrowed. If it is in several loops, one of them takes the sum. O(1).
-RUNLOOP_EXPORT runloop_source *runloop_counter_get_source(runloop_counter *counter);
 /// The eventfd, non-blocking: valid as long as the object, not to be closed. For those who take one; who writes eight bytes adds. O(1).
 RUNLOOP_EXPORT int runloop_counter_get_descriptor(runloop_counter *counter);
 
@@ -34,10 +31,6 @@ RUNLOOP_EXPORT int runloop_counter_get_descriptor(runloop_counter *counter);
 /// signal handlers, forked children included (whose parent is told). -EAGAIN: the sum would exceed 2^64 - 2, and nothing was added.
 /// -EINVAL for 0, and for the value that the kernel can't add, 2^64 - 1. O(1), one system call.
 RUNLOOP_EXPORT int runloop_counter_add(runloop_counter *counter, uint64_t value);
-
-/// Ends the counter; what was added since the last call is dropped, and further additions have no effect. Twice has the effect of once.
-/// O(modes it is in).
-RUNLOOP_EXPORT void runloop_counter_invalidate(runloop_counter *counter);
 
 #ifdef __cplusplus
 }

@@ -13,7 +13,11 @@ extern "C" {
 #endif
 
 /// A descriptor that is read, and the bytes that are not consumed yet.
-typedef struct runloop_input runloop_input;
+/// It keeps its modes from being empty until the end of the input, paused or not. If it is in several loops, one of them reads at a time. A
+/// regular file, and whatever else the kernel does not watch, is read once per iteration, so that the loop serves everything else meanwhile.
+/// What is kept stays when a loop ends, for the next one. When it is invalidated, what was kept is dropped, a descriptor that it owns is
+/// closed, and nothing is called any more, `ended` included.
+typedef runloop_source runloop_input;
 
 /// The configuration of an input, which is copied. The call-outs come on the loop's thread, in the modes of the source, one at a time: none while
 /// another one runs, in nested runs or another loop either. None comes while the input is paused, or after `ended`. The bytes are the input's,
@@ -65,13 +69,6 @@ typedef struct runloop_input_config {
 /// (for a moment it needs a descriptor, unless it is for a socket or a pipe; for good it has none of its own). After an error the descriptor
 /// remains the caller's in any case. O(1), a few system calls.
 RUNLOOP_EXPORT int runloop_input_create(const runloop_input_config *config, runloop_input **out);
-RUNLOOP_EXPORT runloop_input *runloop_input_retain(runloop_input *input);
-RUNLOOP_EXPORT void runloop_input_release(runloop_input *input);
-
-/// Its source, borrowed. It keeps its modes from being empty until the end of the input, paused or not. If it is in several loops, one of them
-/// reads at a time. A regular file, and whatever else the kernel does not watch, is read once per iteration, so that the loop serves
-/// everything else meanwhile. What is kept stays when a loop ends, for the next one. O(1).
-RUNLOOP_EXPORT runloop_source *runloop_input_get_source(runloop_input *input);
 
 /// Reads nothing and calls nothing, from the return on, except that a call-out that runs on another thread is not waited for. Allowed in a
 /// call-out, of a line as well: the lines after it stay. Twice has the effect of once. Any thread. -EINVAL after the end; -ECHILD in a
@@ -86,10 +83,6 @@ RUNLOOP_EXPORT bool runloop_input_is_paused(runloop_input *input);
 /// When bytes were last read; at first, when the object was made. With the same of an output it tells how long a connection has been idle.
 /// Any thread. O(1).
 RUNLOOP_EXPORT int64_t runloop_input_get_moved_ns(runloop_input *input);
-
-/// Ends the input: what was kept is dropped, and a descriptor that it owns is closed. Nothing is called any more, `ended` included.
-/// Twice has the effect of once. O(modes it is in).
-RUNLOOP_EXPORT void runloop_input_invalidate(runloop_input *input);
 
 #ifdef __cplusplus
 }

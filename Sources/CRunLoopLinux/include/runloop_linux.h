@@ -2,12 +2,11 @@
 // the wall clock, messages, connections, input, space for output. The one header of librunloop-linux to include; C11, usable from C++11.
 // The library is built on runloop.h and uses nothing else of the loop. The general rules of runloop.h hold here, and these:
 //
-//  - Objects. Each object is a source of the core, `runloop_…_get_source`, which the core's functions add to modes and remove from them:
-//    runloop_add_source(loop, runloop_signal_get_source(signal), RUNLOOP_COMMON_MODES). Object and source have one count of references:
-//    the creator's is released with `runloop_…_release`, and a loop keeps what is in its modes.
-//  - End. `runloop_…_invalidate` ends an object for good; so does the release of the last reference. It is idempotent, and allowed on any
+//  - Objects. Each object is a source of the core with a name for its kind (only a port is not): runloop_add_source(loop, watch,
+//    RUNLOOP_COMMON_MODES), runloop_source_retain, _release, _is_valid, _set_name, and what else runloop.h says of sources. Its info is the
+//    library's. A function that is given a source of another kind answers as if that were NULL.
+//  - End. runloop_source_invalidate ends an object for good; so does the release of the last reference. It is idempotent, and allowed on any
 //    thread and in the object's own callback, which is not called again. It does not wait for a callback that runs on another thread.
-//    (runloop_source_invalidate alone would end the calls, but would not give back the signal.)
 //  - Descriptors. Each object has its own, closed on exec and when the object is freed. Creation gives -EMFILE or -ENFILE where there are
 //    none left, and -ENOMEM; then nothing has changed. A descriptor that the program gives to an object is closed by it only if `owns` says so.
 //  - Forks. In the child, an inherited object is never called; releasing it frees its memory and the child's copies of its descriptors, and

@@ -53,7 +53,10 @@ RUNLOOP_EXPORT int runloop_socket_get_address(int descriptor, bool of_peer, char
 
 //===-- Listeners ----------------------------------------------------------------------------------------------------===//
 /// A socket whose connections are accepted.
-typedef struct runloop_listener runloop_listener;
+/// If it is in several loops, each connection goes to one of them. While it is in no mode that runs, connections wait in the kernel's queue.
+/// When it is invalidated, no connection is accepted any more, a socket that it owns is closed, and the kernel resets the connections that
+/// wait, unless another process has the socket as well.
+typedef runloop_source runloop_listener;
 
 /// The configuration of a listener, which is copied. Whoever made the socket, connections of TCP send small pieces without delay (TCP_NODELAY).
 typedef struct runloop_listener_config {
@@ -78,18 +81,9 @@ typedef struct runloop_listener_config {
 /// Makes a listener, in no loop yet. It needs a descriptor with `refused`. -EINVAL: no `accepted`, or not a listening socket;
 /// -EBADF, -ENOTSOCK; -EMFILE, -ENFILE, -ENOMEM. After an error the socket remains the caller's in any case. O(1).
 RUNLOOP_EXPORT int runloop_listener_create(const runloop_listener_config *config, runloop_listener **out);
-RUNLOOP_EXPORT runloop_listener *runloop_listener_retain(runloop_listener *listener);
-RUNLOOP_EXPORT void runloop_listener_release(runloop_listener *listener);
 
-/// Its source, borrowed. If it is in several loops, each connection goes to one of them. While it is in no mode that runs, connections wait
-/// in the kernel's queue. O(1).
-RUNLOOP_EXPORT runloop_source *runloop_listener_get_source(runloop_listener *listener);
 /// The socket, as created. O(1).
 RUNLOOP_EXPORT int runloop_listener_get_descriptor(runloop_listener *listener);
-
-/// Ends the listener: no connection is accepted any more. A socket that it owns is closed, and the kernel resets the connections that wait,
-/// unless another process has the socket as well. Twice has the effect of once. O(modes it is in).
-RUNLOOP_EXPORT void runloop_listener_invalidate(runloop_listener *listener);
 
 #ifdef __cplusplus
 }

@@ -12,7 +12,10 @@ extern "C" {
 #endif
 
 /// A descriptor that is written to, and the bytes that wait for it.
-typedef struct runloop_output runloop_output;
+/// It keeps its modes from being empty, whether output waits or not. If it is in several loops, one of them sends. When it is invalidated, what
+/// waits is dropped, and a descriptor that it owns is closed, without anything being said to the peer of a socket that others have open as
+/// well; `drained` is not called any more.
+typedef runloop_source runloop_output;
 
 /// The configuration of an output, which is copied.
 typedef struct runloop_output_config {
@@ -40,11 +43,6 @@ typedef struct runloop_output_config {
 /// -ENFILE (for a moment it needs a descriptor, unless it is for a socket or a pipe). After an error the descriptor
 /// remains the caller's in any case. O(1), a few system calls.
 RUNLOOP_EXPORT int runloop_output_create(const runloop_output_config *config, runloop_output **out);
-RUNLOOP_EXPORT runloop_output *runloop_output_retain(runloop_output *output);
-RUNLOOP_EXPORT void runloop_output_release(runloop_output *output);
-
-/// Its source, borrowed. It keeps its modes from being empty, whether output waits or not. If it is in several loops, one of them sends. O(1).
-RUNLOOP_EXPORT runloop_source *runloop_output_get_source(runloop_output *output);
 
 // What follows is the same for all of these. Any thread; calls exclude one another, so the bytes of one call are not mixed with another's. An
 // error of the descriptor drops what waits, and is the result of every further call: -EPIPE, -ECONNRESET, -ENOSPC, -EIO, … and what watching the
@@ -76,10 +74,6 @@ RUNLOOP_EXPORT size_t runloop_output_get_waiting(runloop_output *output);
 /// When the kernel last took bytes; at first, when the object was made. With the same of an input it tells how long a connection has been
 /// idle, without a timer that is moved for every byte. Any thread. O(1).
 RUNLOOP_EXPORT int64_t runloop_output_get_moved_ns(runloop_output *output);
-
-/// Ends the output and drops what waits. A descriptor that it owns is closed, without anything being said to the peer of a socket that others
-/// have open as well. `drained` is not called any more. Twice has the effect of once. O(modes it is in).
-RUNLOOP_EXPORT void runloop_output_invalidate(runloop_output *output);
 
 #ifdef __cplusplus
 }

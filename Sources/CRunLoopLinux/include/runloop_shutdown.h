@@ -17,7 +17,8 @@ extern "C" {
 ///
 /// The limit is kept by a timer of the kernel's or, where there is none (a sandbox, or RLIMIT_SIGPENDING), by a thread that begins with the
 /// shutdown. If there is no thread left either, the shutdown has no limit, and a text on standard error says so, unless diagnostics are disabled.
-typedef struct runloop_shutdown runloop_shutdown;
+/// Invalidated, it gives the signals back; a shutdown that has begun goes on.
+typedef runloop_source runloop_shutdown;
 
 /// The configuration of a shutdown, which is copied.
 typedef struct runloop_shutdown_config {
@@ -29,11 +30,6 @@ typedef struct runloop_shutdown_config {
 /// Catches the signals, from now on. Other objects may catch them as well. -EINVAL for a number that runloop_signal_create refuses, no
 /// numbers, a limit of 0 or less; -EMFILE, -ENFILE, -ENOMEM. O(count).
 RUNLOOP_EXPORT int runloop_shutdown_create(const runloop_shutdown_config *config, runloop_shutdown **out);
-RUNLOOP_EXPORT runloop_shutdown *runloop_shutdown_retain(runloop_shutdown *shutdown);
-RUNLOOP_EXPORT void runloop_shutdown_release(runloop_shutdown *shutdown);
-
-/// Its source, borrowed. O(1).
-RUNLOOP_EXPORT runloop_source *runloop_shutdown_get_source(runloop_shutdown *shutdown);
 
 /// Adds work: a call of `work(info)` when the shutdown has begun, those of lower `order` first, equal ones in the order of their addition.
 /// Each is a call-out: it may run the loop in a mode of its own, with a limit, until what it flushes has been taken. Work may add work,
@@ -44,9 +40,6 @@ RUNLOOP_EXPORT int runloop_shutdown_add_work(runloop_shutdown *shutdown, int32_t
 
 /// The signal that began the shutdown, 0 before. O(1).
 RUNLOOP_EXPORT int32_t runloop_shutdown_get_signal(runloop_shutdown *shutdown);
-
-/// Gives the signals back; a shutdown that has begun goes on. Twice has the effect of once. O(modes it is in).
-RUNLOOP_EXPORT void runloop_shutdown_invalidate(runloop_shutdown *shutdown);
 
 #ifdef __cplusplus
 }

@@ -15,7 +15,9 @@ extern "C" {
 #endif
 
 /// A signal of the process that is caught, from the object's creation to its end.
-typedef struct runloop_signal runloop_signal;
+/// If it is in several loops, one of them serves an arrival; for a call in each, make an object for each. Arrivals that wait at its end are
+/// dropped.
+typedef runloop_source runloop_signal;
 
 /// What arrived.
 typedef struct runloop_signal_arrival {
@@ -49,18 +51,11 @@ typedef struct runloop_signal_config {
 /// restores it, and takes effect accordingly; exec resets it to the default. -EINVAL: no such number; SIGKILL and SIGSTOP; faults of a thread, which would recur at once (SIGSEGV, SIGBUS, SIGFPE, SIGILL,
 /// SIGTRAP, SIGSYS). -EMFILE, -ENFILE (two descriptors), -ENOMEM. O(1); a signal costs O(objects of the library that catch signals).
 RUNLOOP_EXPORT int runloop_signal_create(const runloop_signal_config *config, runloop_signal **out);
-RUNLOOP_EXPORT runloop_signal *runloop_signal_retain(runloop_signal *signal);
-RUNLOOP_EXPORT void runloop_signal_release(runloop_signal *signal);
 
-/// Its source, borrowed. If it is in several loops, one of them serves an arrival; for a call in each, make an object for each. O(1).
-RUNLOOP_EXPORT runloop_source *runloop_signal_get_source(runloop_signal *signal);
 /// As created. O(1).
 RUNLOOP_EXPORT int32_t runloop_signal_get_number(runloop_signal *signal);
 /// False if the signal was left ignored, or the object has ended. O(1).
 RUNLOOP_EXPORT bool runloop_signal_is_caught(runloop_signal *signal);
-
-/// Ends the object; arrivals that wait are dropped. Twice has the effect of once. O(modes it is in).
-RUNLOOP_EXPORT void runloop_signal_invalidate(runloop_signal *signal);
 
 /// Ends the process as `number` does by default, now, so that its parent sees what ended it: the default action is set, whoever catches the
 /// signal, and the signal is sent to the calling thread. Functions of atexit are not called. Returns only if the signal does not end a

@@ -13,7 +13,9 @@ extern "C" {
 #endif
 
 /// A path whose changes are told.
-typedef struct runloop_watch runloop_watch;
+/// If it is in several loops, one of them tells a change, in no order among them. A change costs its loop O(depth), a directory that is new
+/// O(entries). Changes that wait at its end are dropped.
+typedef runloop_source runloop_watch;
 
 /// What of the path is watched.
 typedef enum RUNLOOP_CLOSED runloop_watch_scope {
@@ -82,17 +84,9 @@ typedef struct runloop_watch_config {
 /// instances (fs.inotify.max_user_instances). -ENOSPC: the user has no watches left (fs.inotify.max_user_watches). -ENFILE, -ENOMEM. -EACCES: the
 /// path can't be read, or the directory in which it is or will be. O(entries), in time and in memory.
 RUNLOOP_EXPORT int runloop_watch_create(const runloop_watch_config *config, runloop_watch **out);
-RUNLOOP_EXPORT runloop_watch *runloop_watch_retain(runloop_watch *watch);
-RUNLOOP_EXPORT void runloop_watch_release(runloop_watch *watch);
 
-/// Its source, borrowed. If it is in several loops, one of them tells a change, in no order among them. A change costs its loop O(depth), a
-/// directory that is new O(entries). O(1).
-RUNLOOP_EXPORT runloop_source *runloop_watch_get_source(runloop_watch *watch);
 /// The path as created, valid as long as the object. O(1).
 RUNLOOP_EXPORT const char *runloop_watch_get_path(runloop_watch *watch);
-
-/// Ends the watch; changes that wait are dropped. Twice has the effect of once. O(modes it is in).
-RUNLOOP_EXPORT void runloop_watch_invalidate(runloop_watch *watch);
 
 /// For a result of runloop_watch_create and for `error` of a change: a sentence that names the limit that is reached, and the sysctl that
 /// raises it. NULL for other results. Never freed. O(1).

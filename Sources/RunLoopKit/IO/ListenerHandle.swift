@@ -37,7 +37,7 @@ final class ListenerHandle: Sendable {
     }
 
     deinit {
-        runloop_listener_release(core)
+        runloop_source_release(core)
     }
 
     private static func listen(_ address: RunLoop.Listener.Address.Kind, _ backlog: Int32) -> CInt {
@@ -54,15 +54,15 @@ final class ListenerHandle: Sendable {
     }
 
     func add(to loop: RunLoop, _ mode: RunLoop.Mode) throws(RunLoop.Error) {
-        let result = runloop_add_source(loop.core, runloop_listener_get_source(core), mode.name)
+        let result = runloop_add_source(loop.core, core, mode.name)
         if result < 0 { throw RunLoop.Error(result: result) }
     }
 
     func remove(from loop: RunLoop, _ mode: RunLoop.Mode) {
-        runloop_remove_source(loop.core, runloop_listener_get_source(core), mode.name)
+        runloop_remove_source(loop.core, core, mode.name)
     }
 
-    func invalidate() { runloop_listener_invalidate(core) }
+    func invalidate() { runloop_source_invalidate(core) }
 }
 
 extension RunLoop.Listener.Address {

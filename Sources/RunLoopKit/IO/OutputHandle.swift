@@ -50,11 +50,11 @@ final class OutputHandle: Sendable {
     }
 
     deinit {
-        runloop_output_release(core)
+        runloop_source_release(core)
     }
 
     func add(to loop: RunLoop, _ mode: RunLoop.Mode) throws(RunLoop.Error) {
-        let result = runloop_add_source(loop.core, runloop_output_get_source(core), mode.name)
+        let result = runloop_add_source(loop.core, core, mode.name)
         if result < 0 { throw RunLoop.Error(result: result) }
     }
 
@@ -72,7 +72,7 @@ final class OutputHandle: Sendable {
     var waitingCount: Int { runloop_output_get_waiting(core) }
     var lastMove: Int64 { runloop_output_get_moved_ns(core) }
 
-    func invalidate() { runloop_output_invalidate(core) }
+    func invalidate() { runloop_source_invalidate(core) }
 }
 
 /// The closure of an output.

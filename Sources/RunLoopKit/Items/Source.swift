@@ -36,8 +36,8 @@ extension RunLoop {
 
         /// The `runloop_source *`, to which this object has a reference.
         nonisolated(unsafe) let core: OpaquePointer
-        /// The `runloop_signal *`, if the source is one's: an invalidation gives the signal back.
-        private nonisolated(unsafe) let caughtSignal: OpaquePointer?
+        /// An object of the library for Linux, which decides itself what it asks for.
+        private let isOfObject: Bool
         /// Which loop may have the source. Set by the initializer only.
         nonisolated(unsafe) var home = Home.any
 
@@ -56,7 +56,7 @@ extension RunLoop {
         ) {
             let box = SignalBox(perform: perform, onSchedule: onSchedule, onCancel: onCancel)
             core = makeSource(order: order, box: box)
-            caughtSignal = nil
+            isOfObject = false
         }
 
         /// Makes a source that is driven by a descriptor, in no loop yet. Whether the descriptor can be waited for is checked
@@ -78,7 +78,7 @@ extension RunLoop {
             perform: @escaping @Sendable (Readiness) -> Void
         ) throws(RunLoop.Error) {
             core = try makeSource(descriptor: fileDescriptor, events: events, order: order, ready: perform)
-            caughtSignal = nil
+            isOfObject = false
         }
 
         /// Makes a source that is driven by a counter, in no loop yet: a non-blocking eventfd, timerfd or similar, whose eight
@@ -92,17 +92,15 @@ extension RunLoop {
             core = try makeSource(descriptor: fileDescriptor, events: .read, isCounter: true, order: order) { _ in
                 perform()
             }
-            caughtSignal = nil
+            isOfObject = false
         }
 
-        /// Makes the source of an object of the library for Linux, which has the same references.
+        /// Makes one of a source of the library for Linux.
         ///
-        /// - Parameters:
-        ///   - core: the source, with one reference, which belongs to this object.
-        ///   - caughtSignal: the `runloop_signal *`, if the source is one's.
-        init(core: OpaquePointer, caughtSignal: OpaquePointer? = nil) {
+        /// - Parameter core: the source, with one reference, which belongs to this object.
+        init(core: OpaquePointer) {
             self.core = core
-            self.caughtSignal = caughtSignal
+            isOfObject = true
         }
 
         deinit {
@@ -157,7 +155,7 @@ extension RunLoop {
         ///   and with unknown conditions; `badDescriptor` and the other errors of adding the source. After an error
         ///   the requested conditions are as before.
         public func setEvents(_ events: Readiness) throws(RunLoop.Error) {
-            if caughtSignal != nil { throw .invalid }
+            if isOfObject { throw .invalid }
             let result = runloop_source_set_events(core, runloop_readiness(rawValue: events.rawValue))
             if result < 0 { throw RunLoop.Error(result: result, subject: subject) }
         }
@@ -169,9 +167,7 @@ extension RunLoop {
         /// effect. Allowed in its own closure, which runs to its end. Any thread; does not wait for a closure that runs on
         /// another thread (R119). The descriptor may be closed afterwards. O(modes it is in).
         public func invalidate() {
-            withExtendedLifetime(self) {
-                if let caughtSignal { runloop_signal_invalidate(caughtSignal) } else { runloop_source_invalidate(core) }
-            }
+            withExtendedLifetime(self) { runloop_source_invalidate(core) }
         }
     }
 

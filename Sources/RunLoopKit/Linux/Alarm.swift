@@ -41,7 +41,7 @@ extension RunLoop {
         init(core: OpaquePointer, scale: Timescale<Instant>, home: Home) {
             self.core = core
             self.scale = scale
-            source = Source(core: runloop_alarm_get_source(core))
+            source = Source(core: core)
             source.home = home
         }
 
@@ -53,7 +53,7 @@ extension RunLoop {
             let core = try makeAlarm(scale.clock, date, interval) { core, date, missed in
                 let alarm = known.withLock { known in
                     if let alarm = known.alarm { return alarm }
-                    runloop_alarm_retain(core)
+                    runloop_source_retain(core)
                     let alarm = Alarm(core: core, scale: scale, home: home)
                     known.alarm = alarm
                     return alarm

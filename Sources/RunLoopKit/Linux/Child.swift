@@ -186,11 +186,11 @@ private final class ChildHandle: Sendable {
     }
 
     deinit {
-        runloop_child_release(core)
+        runloop_source_release(core)
     }
 
     func add(to loop: RunLoop, _ mode: RunLoop.Mode) throws(RunLoop.Error) {
-        let result = runloop_add_source(loop.core, runloop_child_get_source(core), mode.name)
+        let result = runloop_add_source(loop.core, core, mode.name)
         if result < 0 { throw RunLoop.Error(result: result) }
     }
 
@@ -204,7 +204,7 @@ private final class ChildHandle: Sendable {
 
     var descriptor: CInt { runloop_child_get_pidfd(core) }
 
-    func invalidate() { runloop_child_invalidate(core) }
+    func invalidate() { runloop_source_invalidate(core) }
 }
 
 /// The closure of a child.

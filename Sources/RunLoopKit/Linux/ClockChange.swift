@@ -49,7 +49,7 @@ extension RunLoop.Source {
     public static func clockChanges(
         _ perform: @escaping @Sendable (RunLoop.ClockChange) -> Void
     ) throws(RunLoop.Error) -> RunLoop.Source {
-        RunLoop.Source(core: runloop_clock_watch_get_source(try makeClockWatch(perform)))
+        RunLoop.Source(core: try makeClockWatch(perform))
     }
 
     /// Makes such a source whose closure is isolated to the main actor, in no loop yet. Only `RunLoop.main` may have it: adding

@@ -33,13 +33,13 @@ extension RunLoop {
                 throw RunLoop.Error(result: result)
             }
             self.core = core
-            result = runloop_add_source(loop.core, runloop_counter_get_source(core), mode.name)
+            result = runloop_add_source(loop.core, core, mode.name)
             if result < 0 { throw RunLoop.Error(result: result) }
         }
 
         deinit {
-            runloop_counter_invalidate(core)
-            runloop_counter_release(core)
+            runloop_source_invalidate(core)
+            runloop_source_release(core)
         }
 
         /// Adds to the counter, and wakes the loop if it sleeps in the counter's mode. Any thread; in a forked child, the parent is
@@ -54,7 +54,7 @@ extension RunLoop {
         public var fileDescriptor: CInt { runloop_counter_get_descriptor(core) }
 
         /// Ends the counter, and drops what was added since the last call. Any thread; a second call has no effect.
-        public func invalidate() { runloop_counter_invalidate(core) }
+        public func invalidate() { runloop_source_invalidate(core) }
     }
 }
 

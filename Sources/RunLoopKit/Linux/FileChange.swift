@@ -107,7 +107,7 @@ extension RunLoop.Source {
     ) throws(RunLoop.Error) {
         if path.utf8.contains(0) { throw .invalid }
         let watch = try makeWatch(path, scope, followsLink, Nanoseconds.of(settle), perform)
-        self.init(core: runloop_watch_get_source(watch))
+        self.init(core: watch)
     }
 
     /// Makes a source that watches a path, whose closure is isolated to the main actor, in no loop yet. Only `RunLoop.main` may have it:

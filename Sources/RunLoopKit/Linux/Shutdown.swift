@@ -38,16 +38,16 @@ extension RunLoop {
                 return runloop_shutdown_create(&config, &core)
             }
             guard result == 0, let core else { throw RunLoop.Error(result: result) }
-            result = runloop_add_source(loop.core, runloop_shutdown_get_source(core), mode.name)
+            result = runloop_add_source(loop.core, core, mode.name)
             if result < 0 {
-                runloop_shutdown_release(core)
+                runloop_source_release(core)
                 throw RunLoop.Error(result: result)
             }
             self.core = core
         }
 
         deinit {
-            runloop_shutdown_release(core)
+            runloop_source_release(core)
         }
 
         /// Adds work. It is called once, on the loop's thread, when the shutdown has begun. It may run the loop in a mode of its own
@@ -78,7 +78,7 @@ extension RunLoop {
         }
 
         /// Gives the signals back; a shutdown that has begun goes on. A second call has no effect. Any thread. O(modes it is in).
-        public func invalidate() { withExtendedLifetime(self) { runloop_shutdown_invalidate(core) } }
+        public func invalidate() { withExtendedLifetime(self) { runloop_source_invalidate(core) } }
     }
 }
 

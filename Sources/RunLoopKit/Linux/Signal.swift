@@ -82,7 +82,7 @@ extension RunLoop.Source {
         signal: CInt, force: Bool = false, perform: @escaping @Sendable (RunLoop.Signal) -> Void
     ) throws(RunLoop.Error) {
         let caught = try catchSignal(signal, force: force, perform)
-        self.init(core: runloop_signal_get_source(caught), caughtSignal: caught)
+        self.init(core: caught)
     }
 
     /// Makes a source that catches a signal of the process, in no loop yet. The same, for a closure without an argument.

@@ -48,11 +48,11 @@ final class ChannelHandle: Sendable {
     }
 
     deinit {
-        runloop_channel_release(core)
+        runloop_source_release(core)
     }
 
     func add(to loop: RunLoop, _ mode: RunLoop.Mode) throws(RunLoop.Error) {
-        let result = runloop_add_source(loop.core, runloop_channel_get_source(core), mode.name)
+        let result = runloop_add_source(loop.core, core, mode.name)
         if result < 0 { throw RunLoop.Error(result: result) }
     }
 
@@ -130,7 +130,7 @@ final class ChannelHandle: Sendable {
     }
 
     func invalidate() {
-        runloop_channel_invalidate(core)
+        runloop_source_invalidate(core)
         senders.finish()
     }
 }

@@ -41,13 +41,13 @@ extension RunLoop.Channel {
             if socket < 0 { throw RunLoop.Error(result: socket, of: .system, subject: path) }
             keeper = ChannelKeeper(loop, options, mode, onEnd, receive)
             core = try makeListener(socket, keeper)
-            let result = runloop_add_source(loop.core, runloop_listener_get_source(core), mode.name)
+            let result = runloop_add_source(loop.core, core, mode.name)
             if result < 0 { throw RunLoop.Error(result: result) }
         }
 
         deinit {
             invalidate()
-            runloop_listener_release(core)
+            runloop_source_release(core)
         }
 
         /// The channels that there are, in no order. O(channels).
@@ -55,7 +55,7 @@ extension RunLoop.Channel {
 
         /// Closes the socket, removes the path, and ends the channels. A second call has no effect. Allowed in the closures. O(channels).
         public func invalidate() {
-            runloop_listener_invalidate(core)
+            runloop_source_invalidate(core)
             keeper.end()
         }
     }

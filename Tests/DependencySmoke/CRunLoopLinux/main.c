@@ -13,7 +13,7 @@ int main(void) {
     runloop_signal *signal;
     if (runloop_signal_create(&config, &signal))
         return 1;
-    if (runloop_add_source(runloop_current(), runloop_signal_get_source(signal), RUNLOOP_DEFAULT_MODE))
+    if (runloop_add_source(runloop_current(), signal, RUNLOOP_DEFAULT_MODE))
         return 1;
     raise(SIGUSR1);
     return runloop_run() != RUNLOOP_RESULT_STOPPED || count != 1;

@@ -190,62 +190,6 @@ extern "C" {
     pub fn runloop_mode_name(name: *const ::std::os::raw::c_char) -> *const ::std::os::raw::c_char;
 }
 extern "C" {
-    #[doc = " The number of wake-ups, each a sleep and a wake, that tolerance has saved this loop so far. O(1)."]
-    pub fn runloop_wakeups_saved(loop_: *mut runloop) -> u64;
-}
-extern "C" {
-    #[doc = " Diagnostics: texts on standard error about use that is allowed but hardly intended, each written once per process, by the thread that"]
-    #[doc = " notices: work for the main dispatch queue or the main actor waits for longer than 250 ms inside other such work, or that kept the"]
-    #[doc = " queue for a second (R109); a thread ends with items in a loop that was never run; with RUNLOOP_DEBUG, a run in a mode to which nothing"]
-    #[doc = " was ever added (R150). Enabled unless the environment has RUNLOOP_DIAGNOSTICS=0 (as secure_getenv(3) reads it)."]
-    pub fn runloop_set_diagnostics_enabled(enabled: bool);
-}
-extern "C" {
-    pub fn runloop_diagnostics_are_enabled() -> bool;
-}
-extern "C" {
-    #[doc = " Gives a loop an object of a language binding, so that one loop is always one object there. `key` is an address that only its"]
-    #[doc = " owner uses; each key has one object. The loop takes over one reference, which `release` releases on the ending thread, after"]
-    #[doc = " everything else of the loop's end; a main loop whose thread does not end keeps it. `retain` returns the object with one more"]
-    #[doc = " reference, on the thread that asked, and makes no call of this library. The object cannot be replaced or removed. -EEXIST if the"]
-    #[doc = " key has one already; -EINVAL for any NULL; -ESHUTDOWN; -ENOMEM. After an error the object remains the caller's. O(keys)."]
-    pub fn runloop_set_associated(
-        loop_: *mut runloop,
-        key: *const ::std::os::raw::c_void,
-        object: *mut ::std::os::raw::c_void,
-        retain: ::std::option::Option<
-            unsafe extern "C" fn(
-                object: *mut ::std::os::raw::c_void,
-            ) -> *mut ::std::os::raw::c_void,
-        >,
-        release: ::std::option::Option<unsafe extern "C" fn(object: *mut ::std::os::raw::c_void)>,
-    ) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    #[doc = " The object of the calling thread's loop, borrowed: valid on this thread until its loop ends. NULL if there is no loop (none is"]
-    #[doc = " created) or no such key, or the loop has ended. A few loads; O(keys)."]
-    pub fn runloop_current_associated(
-        key: *const ::std::os::raw::c_void,
-    ) -> *mut ::std::os::raw::c_void;
-}
-extern "C" {
-    #[doc = " The object of any loop, retained. NULL if there is no such key, or the loop's thread has ended. O(keys)."]
-    pub fn runloop_copy_associated(
-        loop_: *mut runloop,
-        key: *const ::std::os::raw::c_void,
-    ) -> *mut ::std::os::raw::c_void;
-}
-extern "C" {
-    #[doc = " The number of forks between the process that loaded the library, where it is 0, and this one. What was created under another"]
-    #[doc = " number belongs to another process. O(1)."]
-    pub fn runloop_fork_generation() -> u32;
-}
-extern "C" {
-    #[doc = " A readable account of a loop: modes, items, order, validity, fire dates, signals. From malloc: the caller frees it. NULL if"]
-    #[doc = " memory ran out. O(items). For people and logs; its form may change."]
-    pub fn runloop_copy_description(loop_: *mut runloop) -> *mut ::std::os::raw::c_char;
-}
-extern "C" {
     #[doc = " Runs the calling thread's loop in `mode` (R28–R41). Runs nest to any depth. `limit_ns` <= 0 means exactly one iteration, which"]
     #[doc = " never sleeps (R31). Otherwise the run ends with the first iteration that ends at or after `limit_ns` from the return of the"]
     #[doc = " Entry observers (R32); RUNLOOP_FOREVER means no limit. Returns a runloop_result; -ENOMEM or -EMFILE if the thread has no loop"]
@@ -427,6 +371,11 @@ pub struct runloop_descriptor_config {
             mode: *const ::std::os::raw::c_char,
             info: *mut ::std::os::raw::c_void,
         ),
+    >,
+    #[doc = " Once, by the call that invalidates the source, after the last `cancel`: the place to close the descriptor (R153). Not called if it"]
+    #[doc = " is released without that. May be NULL."]
+    pub invalidated: ::std::option::Option<
+        unsafe extern "C" fn(source: *mut runloop_source, info: *mut ::std::os::raw::c_void),
     >,
 }
 extern "C" {
@@ -710,6 +659,56 @@ extern "C" {
         mode: *const ::std::os::raw::c_char,
     ) -> bool;
 }
+extern "C" {
+    #[doc = " Gives a loop an object of a language binding, so that one loop is always one object there. `key` is an address that only its"]
+    #[doc = " owner uses; each key has one object. The loop takes over one reference, which `release` releases on the ending thread, after"]
+    #[doc = " everything else of the loop's end; a main loop whose thread does not end keeps it. `retain` returns the object with one more"]
+    #[doc = " reference, on the thread that asked, and makes no call of this library. The object cannot be replaced or removed. -EEXIST if the"]
+    #[doc = " key has one already; -EINVAL for any NULL; -ESHUTDOWN; -ENOMEM. After an error the object remains the caller's. O(keys)."]
+    pub fn runloop_set_associated(
+        loop_: *mut runloop,
+        key: *const ::std::os::raw::c_void,
+        object: *mut ::std::os::raw::c_void,
+        retain: ::std::option::Option<
+            unsafe extern "C" fn(
+                object: *mut ::std::os::raw::c_void,
+            ) -> *mut ::std::os::raw::c_void,
+        >,
+        release: ::std::option::Option<unsafe extern "C" fn(object: *mut ::std::os::raw::c_void)>,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    #[doc = " The object of the calling thread's loop, borrowed: valid on this thread until its loop ends. NULL if there is no loop (none is"]
+    #[doc = " created) or no such key, or the loop has ended. A few loads; O(keys)."]
+    pub fn runloop_current_associated(
+        key: *const ::std::os::raw::c_void,
+    ) -> *mut ::std::os::raw::c_void;
+}
+extern "C" {
+    #[doc = " The object of any loop, retained. NULL if there is no such key, or the loop's thread has ended. O(keys)."]
+    pub fn runloop_copy_associated(
+        loop_: *mut runloop,
+        key: *const ::std::os::raw::c_void,
+    ) -> *mut ::std::os::raw::c_void;
+}
+extern "C" {
+    #[doc = " The number of forks between the process that loaded the library, where it is 0, and this one. What was created under another"]
+    #[doc = " number belongs to another process. O(1)."]
+    pub fn runloop_fork_generation() -> u32;
+}
+extern "C" {
+    #[doc = " Its info if it was made with that `ready`, else NULL: so a library whose objects are sources tells them from other sources. O(1)."]
+    pub fn runloop_source_get_info_of(
+        source: *mut runloop_source,
+        ready: ::std::option::Option<
+            unsafe extern "C" fn(
+                source: *mut runloop_source,
+                reasons: runloop_readiness,
+                info: *mut ::std::os::raw::c_void,
+            ),
+        >,
+    ) -> *mut ::std::os::raw::c_void;
+}
 #[doc = " Where a loop has its time from, in place of CLOCK_MONOTONIC. Fire dates, limits and tolerances of the loop are this clock's. Budgets"]
 #[doc = " of hosted runs, spins and diagnostics stay the machine's."]
 #[repr(C)]
@@ -798,6 +797,25 @@ extern "C" {
     #[doc = " the language that the thread belongs to still works there (Go, Rust, Java). A thread that asks for its loop again gets a new one."]
     #[doc = " 0, also without a loop; -EBUSY inside a run, inside a source's `schedule`, `cancel` or `equal`, or while it ends; -EPERM for the main loop, which lasts as long as the process. O(items)."]
     pub fn runloop_end_current() -> ::std::os::raw::c_int;
+}
+extern "C" {
+    #[doc = " The number of wake-ups, each a sleep and a wake, that tolerance has saved this loop so far. O(1)."]
+    pub fn runloop_wakeups_saved(loop_: *mut runloop) -> u64;
+}
+extern "C" {
+    #[doc = " Diagnostics: texts on standard error about use that is allowed but hardly intended, each written once per process, by the thread that"]
+    #[doc = " notices: work for the main dispatch queue or the main actor waits for longer than 250 ms inside other such work, or that kept the"]
+    #[doc = " queue for a second (R109); a thread ends with items in a loop that was never run; with RUNLOOP_DEBUG, a run in a mode to which nothing"]
+    #[doc = " was ever added (R150). Enabled unless the environment has RUNLOOP_DIAGNOSTICS=0 (as secure_getenv(3) reads it)."]
+    pub fn runloop_set_diagnostics_enabled(enabled: bool);
+}
+extern "C" {
+    pub fn runloop_diagnostics_are_enabled() -> bool;
+}
+extern "C" {
+    #[doc = " A readable account of a loop: modes, items, order, validity, fire dates, signals. From malloc: the caller frees it. NULL if"]
+    #[doc = " memory ran out. O(items). For people and logs; its form may change."]
+    pub fn runloop_copy_description(loop_: *mut runloop) -> *mut ::std::os::raw::c_char;
 }
 extern "C" {
     #[doc = " Names an item, for people: shown by descriptions, statistics and traces. `name` is not copied and lives as long as the item does: a"]

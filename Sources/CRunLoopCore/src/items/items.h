@@ -86,6 +86,7 @@ struct runloop_source {
     void (*schedule)(runloop_source *source, runloop *loop, const char *mode, void *info); ///< constant
     void (*cancel)(runloop_source *source, runloop *loop, const char *mode, void *info);   ///< constant
     bool (*equal)(const void *info, const void *other_info);                               ///< constant
+    void (*invalidated)(runloop_source *source, void *info);                               ///< constant
     _Atomic int64_t due_ns;   ///< atomic: set first, then applied in each loop; RUNLOOP_NEVER: none
     _Atomic uint64_t mark;    ///< atomic: 0, or the number of its first signal since it was last called for one
     int descriptor;           ///< constant; -1: none

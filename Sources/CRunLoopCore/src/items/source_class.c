@@ -138,6 +138,7 @@ int runloop_descriptor_source_create(const runloop_descriptor_config *config, ru
     source->schedule = config->schedule;
     source->cancel = config->cancel;
     source->equal = config->equal;
+    source->invalidated = config->invalidated;
     source->descriptor = config->descriptor;
     source->is_counter = config->counter;
     atomic_init(&source->events, asked(config->events));

@@ -296,14 +296,23 @@ HOLDS_LOCK static void leave_loop(runloop *loop, struct source_attachment *place
         leave_mode(loop, place, place->attachment.memberships, place->source);
 }
 
+static void tell_invalidated(void *invalidated) {
+    runloop_source *source = invalidated;
+    if (source->invalidated)
+        source->invalidated(source, item_info(&source->item));
+}
+
 void runloop_source_invalidate(runloop_source *source) {
     // The bit goes first: an addition under way looks at it after it has published its attachment.
     if (!source || !(atomic_fetch_and(&source->item.state, ~(uint32_t)ITEM_VALID) & ITEM_VALID))
         return;
     item_retain(&source->item);
     pthread_cleanup_push(release, source);
+    // A `cancel` may end the thread.
+    pthread_cleanup_push(tell_invalidated, source);
     atomic_store(&source->mark, 0);
     runloop__source_each_loop(source, leave_loop, NULL);
+    pthread_cleanup_pop(true);
     pthread_cleanup_pop(true);
 }
 

@@ -18,20 +18,35 @@ static void ready(runloop_source *source, runloop_readiness events, void *info) 
     if (object_is_inherited(object))
         runloop_source_invalidate(source);
     else
-        object->ready(source, info);
+        object->class->ready(source, info);
+}
+
+static void invalidated(runloop_source *source, void *info) {
+    (void)source;
+    const struct object *object = info;
+    if (object->class->invalidated && !object_is_inherited(object))
+        object->class->invalidated(info);
+}
+
+void *runloop__object_of(runloop_source *source, enum object_kind kind) {
+    struct object *object = runloop_source_get_info_of(source, ready);
+    return object && object->class->kind == kind ? object : NULL;
 }
 
 int runloop__object_begin(struct object *object, const struct object_config *config) {
     const runloop_descriptor_config source = {
-        .context = {.info = object, .release = config->free, .describe = config->context.describe ? describe : NULL},
+        .context = {.info = object,
+                    .release = config->class->free,
+                    .describe = config->context.describe ? describe : NULL},
         .descriptor = config->descriptor,
         .events = config->events ? config->events : RUNLOOP_READABLE,
         .ready = ready,
+        .invalidated = invalidated,
     };
     int result = runloop_descriptor_source_create(&source, &object->source);
     if (result < 0)
         return result;
-    object->ready = config->ready;
+    object->class = config->class;
     object->generation = runloop_fork_generation();
     object->context = config->context;
     if (object->context.retain)

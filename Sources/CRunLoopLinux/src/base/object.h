@@ -1,26 +1,49 @@
-// object.h — what all objects of this library share: each is a descriptor source of the core, which owns the object and counts the
-// references to both.
+// object.h — what all objects of this library share: each is a descriptor source of the core, which clients have and count references to. Its
+// info is the object, which it frees.
 #ifndef RUNLOOP_OBJECT_H
 #define RUNLOOP_OBJECT_H
 
 #include "runloop.h"
 
+enum object_kind {
+    OBJECT_ALARM,
+    OBJECT_CHANNEL,
+    OBJECT_CHILD,
+    OBJECT_CLOCK_WATCH,
+    OBJECT_COUNTER,
+    OBJECT_INPUT,
+    OBJECT_LISTENER,
+    OBJECT_OUTPUT,
+    OBJECT_SHUTDOWN,
+    OBJECT_SIGNAL,
+    OBJECT_WATCH,
+};
+
+/// What objects of a kind have in common.
+struct object_class {
+    enum object_kind kind;
+    /// What was asked for holds, it was signalled, or its deadline has passed. Not called in a forked child, which has the same descriptor as
+    /// its parent.
+    void (*ready)(runloop_source *source, void *object);
+    /// The source was invalidated, by whomever. Not called in a forked child either. May be NULL.
+    void (*invalidated)(void *object);
+    /// Frees the object with everything in it, when nobody can call it any more.
+    void (*free)(void *object);
+};
+
 /// The first member of each.
 struct object {
+    const struct object_class *class;
     runloop_context context; ///< the client's, retained
-    runloop_source *source;  ///< has the object as its info, and frees it
-    void (*ready)(runloop_source *source, void *object);
+    runloop_source *source;
     uint32_t generation; ///< of forks, in which it was made
 };
 
 struct object_config {
+    const struct object_class *class;
     runloop_context context;
     int descriptor;           ///< -1: none
     runloop_readiness events; ///< 0: RUNLOOP_READABLE
-    /// What was asked for holds, it was signalled, or its deadline has passed. Not called in a forked child, which has the same descriptor as its parent.
-    void (*ready)(runloop_source *source, void *object);
-    /// Frees the object with everything in it, when nobody can call it any more.
-    void (*free)(void *object);
 };
 
 /// Is this a forked child, and the object its parent's? Then what it watches is the parent's, too, and a thread that the child does not have
@@ -28,6 +51,9 @@ struct object_config {
 static inline bool object_is_inherited(const struct object *object) {
     return object->generation != runloop_fork_generation();
 }
+
+/// The object that a source is; NULL if it is NULL, or of another kind.
+void *runloop__object_of(runloop_source *source, enum object_kind kind);
 
 /// Makes the source. -ENOMEM: then `free` was not called, and the context not retained.
 int runloop__object_begin(struct object *object, const struct object_config *config);

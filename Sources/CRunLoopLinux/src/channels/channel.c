@@ -27,7 +27,7 @@ enum {
 //===-- its end ------------------------------------------------------------------------------------------------------===//
 
 /// Whether it had not ended before.
-static bool close_socket(runloop_channel *channel) {
+static bool close_socket(struct channel *channel) {
     steady_take(&channel->lock);
     bool is_first = channel->socket >= 0;
     if (is_first) {
@@ -42,26 +42,17 @@ static bool close_socket(runloop_channel *channel) {
 }
 
 /// On the loop's thread.
-static void end(runloop_channel *channel, int32_t reason) {
+static void end(struct channel *channel, int32_t reason) {
     if (!close_socket(channel))
         return;
     runloop_source_invalidate(channel->object.source);
     runloop__channel_end_requests(channel, true);
     if (channel->config.ended && !object_is_inherited(&channel->object))
-        channel->config.ended(channel, reason, channel->object.context.info);
-}
-
-void runloop_channel_invalidate(runloop_channel *channel) {
-    if (channel_check(channel) < 0 || !close_socket(channel))
-        return;
-    runloop_channel_retain(channel);
-    runloop_source_invalidate(channel->object.source);
-    runloop__channel_end_requests(channel, false);
-    runloop_channel_release(channel);
+        channel->config.ended(channel->object.source, reason, channel->object.context.info);
 }
 
 UNCHECKED static void free_channel(void *info) {
-    runloop_channel *channel = info;
+    struct channel *channel = info;
     if (channel->socket >= 0)
         close(channel->socket);
     if (channel->timer >= 0)
@@ -82,14 +73,14 @@ UNCHECKED static void free_channel(void *info) {
 //===-- receiving ----------------------------------------------------------------------------------------------------===//
 
 /// -ENOMEM, or 0.
-static int receive_message(runloop_channel *channel, struct incoming *incoming) {
+static int receive_message(struct channel *channel, struct incoming *incoming) {
     if (incoming->header.kind == WIRE_REQUEST) {
         incoming->message.call = runloop__call_make(channel, incoming->header.id);
         if (!incoming->message.call)
             return -ENOMEM;
     }
     if (channel->config.receive)
-        channel->config.receive(channel, &incoming->message, channel->object.context.info);
+        channel->config.receive(channel->object.source, &incoming->message, channel->object.context.info);
     return 0;
 }
 
@@ -100,7 +91,7 @@ static void finish_incoming(void *info) {
 }
 
 /// One packet. 0, or why the channel ends.
-static int receive(runloop_channel *channel) {
+static int receive(struct channel *channel) {
     struct incoming *incoming = NULL;
     steady_take(&channel->lock);
     int result = channel->socket < 0 ? 0
@@ -120,21 +111,21 @@ static int receive(runloop_channel *channel) {
 }
 
 /// 0, or why the channel ends.
-static int flush(runloop_channel *channel) {
+static int flush(struct channel *channel) {
     steady_take(&channel->lock);
     bool has_waited = channel->first;
     ptrdiff_t result = channel->socket < 0 ? 0 : runloop__channel_flush(channel);
     steady_give(&channel->lock);
     bool is_gone = result == -EPIPE;
     if (has_waited && (result == 0 || is_gone) && channel->config.drained)
-        channel->config.drained(channel, (int)result, channel->object.context.info);
+        channel->config.drained(channel->object.source, (int)result, channel->object.context.info);
     // What the other end had sent before it went is still received.
     return result < 0 && !is_gone ? (int)result : 0;
 }
 
 static void ready(runloop_source *source, void *info) {
     (void)source;
-    runloop_channel *channel = info;
+    struct channel *channel = info;
     struct epoll_event events[2];
     int count = epoll_wait(channel->set, events, 2, 0), result = 0;
     uint32_t conditions = 0;
@@ -154,7 +145,17 @@ static void ready(runloop_source *source, void *info) {
         end(channel, result);
 }
 
-int runloop_channel_hold_message(runloop_channel *channel) {
+static void invalidated(void *info) {
+    struct channel *channel = info;
+    if (close_socket(channel))
+        runloop__channel_end_requests(channel, false);
+}
+
+static const struct object_class channel_class = {
+    .kind = OBJECT_CHANNEL, .ready = ready, .invalidated = invalidated, .free = free_channel};
+
+int runloop_channel_hold_message(runloop_channel *source) {
+    struct channel *channel = channel_of(source);
     int result = channel_check(channel);
     if (result < 0)
         return result;
@@ -168,7 +169,8 @@ int runloop_channel_hold_message(runloop_channel *channel) {
     return result;
 }
 
-int runloop_channel_release_message(runloop_channel *channel) {
+int runloop_channel_release_message(runloop_channel *source) {
+    struct channel *channel = channel_of(source);
     int result = channel_check(channel);
     if (result < 0)
         return result;
@@ -222,8 +224,8 @@ static size_t or_default(size_t limit, size_t number) {
     return limit ? limit : number;
 }
 
-UNCHECKED static runloop_channel *make(const runloop_channel_config *config) {
-    runloop_channel *channel = calloc(1, sizeof *channel);
+UNCHECKED static struct channel *make(const runloop_channel_config *config) {
+    struct channel *channel = calloc(1, sizeof *channel);
     if (!channel)
         return NULL;
     channel->config = *config;
@@ -238,14 +240,14 @@ UNCHECKED static runloop_channel *make(const runloop_channel_config *config) {
 }
 
 /// The set and the source of a channel that has a peer.
-UNCHECKED static int begin(runloop_channel *channel, int descriptor) {
+UNCHECKED static int begin(struct channel *channel, int descriptor) {
     channel->set = epoll_create1(EPOLL_CLOEXEC);
     struct epoll_event event = {.events = EPOLLIN, .data.fd = descriptor};
     if (channel->set < 0 || epoll_ctl(channel->set, EPOLL_CTL_ADD, descriptor, &event) < 0)
         return -errno;
     channel->events = event.events;
     const struct object_config object = {
-        .context = channel->config.context, .descriptor = channel->set, .ready = ready, .free = free_channel};
+        .context = channel->config.context, .descriptor = channel->set, .class = &channel_class};
     int result = runloop__object_begin(&channel->object, &object);
     if (result < 0)
         return result;
@@ -259,7 +261,7 @@ UNCHECKED static int begin(runloop_channel *channel, int descriptor) {
 int runloop_channel_create(int descriptor, const runloop_channel_config *config, runloop_channel **out) {
     if (!config || !out || config->max_descriptors > MOST_DESCRIPTORS)
         return -EINVAL;
-    runloop_channel *channel = make(config);
+    struct channel *channel = make(config);
     if (!channel)
         return -ENOMEM;
     int result = find_peer(descriptor, config->allows_any_user, &channel->peer);
@@ -273,24 +275,12 @@ int runloop_channel_create(int descriptor, const runloop_channel_config *config,
         free(channel);
         return result;
     }
-    *out = channel;
+    *out = channel->object.source;
     return 0;
 }
 
-runloop_channel *runloop_channel_retain(runloop_channel *channel) {
-    runloop_source_retain(runloop_channel_get_source(channel));
-    return channel;
-}
-
-void runloop_channel_release(runloop_channel *channel) {
-    runloop_source_release(runloop_channel_get_source(channel));
-}
-
-runloop_source *runloop_channel_get_source(runloop_channel *channel) {
-    return channel ? channel->object.source : NULL;
-}
-
-int runloop_channel_get_peer(runloop_channel *channel, runloop_peer *out) {
+int runloop_channel_get_peer(runloop_channel *source, runloop_peer *out) {
+    struct channel *channel = channel_of(source);
     if (!channel || !out)
         return -EINVAL;
     *out = channel->peer;

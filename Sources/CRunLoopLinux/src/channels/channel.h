@@ -12,7 +12,7 @@
 /// A packet that waits for the other end to read.
 struct outgoing;
 
-struct runloop_channel {
+struct channel {
     struct object object;
     runloop_channel_config config; ///< constant
     runloop_peer peer;             ///< constant
@@ -31,32 +31,37 @@ struct runloop_channel {
     struct requests requests GUARDED; ///< that were sent
 };
 
+/// NULL: it is none.
+static inline struct channel *channel_of(runloop_source *source) {
+    return runloop__object_of(source, OBJECT_CHANNEL);
+}
+
 /// 0, -EINVAL or -ECHILD.
-static inline int channel_check(runloop_channel *channel) {
+static inline int channel_check(struct channel *channel) {
     if (!channel)
         return -EINVAL;
     return object_is_inherited(&channel->object) ? -ECHILD : 0;
 }
 /// Watches the socket for what can be done.
-HOLDS_LOCK void runloop__channel_watch(runloop_channel *channel);
+HOLDS_LOCK void runloop__channel_watch(struct channel *channel);
 /// -EMSGSIZE, -EINVAL.
-int runloop__channel_check_message(runloop_channel *channel, const void *bytes, size_t length, const int *descriptors,
+int runloop__channel_check_message(struct channel *channel, const void *bytes, size_t length, const int *descriptors,
                                    size_t count);
 
 /// Sends a packet now, or puts a copy into the queue.
-HOLDS_LOCK int runloop__channel_transmit(runloop_channel *channel, const struct packet *packet, bool is_limited);
+HOLDS_LOCK int runloop__channel_transmit(struct channel *channel, const struct packet *packet, bool is_limited);
 /// Sends what waits: how many packets are left, or an error; -EPIPE has dropped them.
-HOLDS_LOCK ptrdiff_t runloop__channel_flush(runloop_channel *channel);
-HOLDS_LOCK void runloop__channel_drop_queue(runloop_channel *channel);
+HOLDS_LOCK ptrdiff_t runloop__channel_flush(struct channel *channel);
+HOLDS_LOCK void runloop__channel_drop_queue(struct channel *channel);
 
 /// Calls out a reply to the request that has the number. -EPROTO if there never was one.
-int runloop__channel_answer(runloop_channel *channel, struct incoming *incoming);
+int runloop__channel_answer(struct channel *channel, struct incoming *incoming);
 /// The deadlines that have passed.
-void runloop__channel_time_out(runloop_channel *channel);
+void runloop__channel_time_out(struct channel *channel);
 /// Answers each request that was sent with -EPIPE, or, without `calls_out`, discards it.
-void runloop__channel_end_requests(runloop_channel *channel, bool calls_out);
+void runloop__channel_end_requests(struct channel *channel, bool calls_out);
 
 /// The handle of a request that was received. NULL: no memory.
-runloop_call *runloop__call_make(runloop_channel *channel, uint64_t id);
+runloop_call *runloop__call_make(struct channel *channel, uint64_t id);
 
 #endif // RUNLOOP_CHANNEL_PRIVATE_H

@@ -23,7 +23,7 @@ static size_t beyond(size_t number, size_t allowed) {
 /// An end that asks and does not read answers is not read from either, or its answers would pile up. But two ends that ask
 /// each other must not wait for one another: behind the requests that one of them has sent come its answers, for which the other reads on. So
 /// must a client that holds messages, and waits for a reply before it goes on with them.
-HOLDS_LOCK static bool may_receive(const runloop_channel *channel) {
+HOLDS_LOCK static bool may_receive(const struct channel *channel) {
     size_t most = channel->config.max_calls;
     bool is_asker = channel->unanswered > 0;
     size_t allowed = is_asker ? MOST_BEFORE_A_REPLY : 0;
@@ -31,7 +31,7 @@ HOLDS_LOCK static bool may_receive(const runloop_channel *channel) {
     return channel->calls < most && held < most - channel->calls && answers < most - channel->calls - held;
 }
 
-void runloop__channel_watch(runloop_channel *channel) {
+void runloop__channel_watch(struct channel *channel) {
     if (channel->socket < 0)
         return;
     struct epoll_event event = {.data.fd = channel->socket};
@@ -84,7 +84,7 @@ static int copy(const struct packet *packet, struct outgoing **out) {
     return 0;
 }
 
-int runloop__channel_transmit(runloop_channel *channel, const struct packet *packet, bool is_limited) {
+int runloop__channel_transmit(struct channel *channel, const struct packet *packet, bool is_limited) {
     ASSERT_HOLDS(&channel->lock.lock);
     if (channel->socket < 0)
         return -EPIPE;
@@ -109,7 +109,7 @@ int runloop__channel_transmit(runloop_channel *channel, const struct packet *pac
     return 0;
 }
 
-HOLDS_LOCK static void drop_first(runloop_channel *channel) {
+HOLDS_LOCK static void drop_first(struct channel *channel) {
     ASSERT_HOLDS(&channel->lock.lock);
     struct outgoing *outgoing = channel->first;
     channel->first = outgoing->next;
@@ -121,7 +121,7 @@ HOLDS_LOCK static void drop_first(runloop_channel *channel) {
     free_outgoing(outgoing);
 }
 
-ptrdiff_t runloop__channel_flush(runloop_channel *channel) {
+ptrdiff_t runloop__channel_flush(struct channel *channel) {
     ASSERT_HOLDS(&channel->lock.lock);
     int result = 0;
     while (result == 0 && channel->first) {
@@ -136,14 +136,14 @@ ptrdiff_t runloop__channel_flush(runloop_channel *channel) {
     return result == 0 || result == -EAGAIN ? (ptrdiff_t)channel->count : result;
 }
 
-void runloop__channel_drop_queue(runloop_channel *channel) {
+void runloop__channel_drop_queue(struct channel *channel) {
     while (channel->first)
         drop_first(channel);
 }
 
 //===-- sending ------------------------------------------------------------------------------------------------------===//
 
-int runloop__channel_check_message(runloop_channel *channel, const void *bytes, size_t length, const int *descriptors,
+int runloop__channel_check_message(struct channel *channel, const void *bytes, size_t length, const int *descriptors,
                                    size_t count) {
     int result = channel_check(channel);
     if (result < 0)
@@ -153,8 +153,9 @@ int runloop__channel_check_message(runloop_channel *channel, const void *bytes, 
     return length <= channel->config.max_bytes && count <= channel->config.max_descriptors ? 0 : -EMSGSIZE;
 }
 
-int runloop_channel_send(runloop_channel *channel, const void *bytes, size_t length, const int *descriptors,
+int runloop_channel_send(runloop_channel *source, const void *bytes, size_t length, const int *descriptors,
                          size_t descriptor_count) {
+    struct channel *channel = channel_of(source);
     int result = runloop__channel_check_message(channel, bytes, length, descriptors, descriptor_count);
     if (result < 0)
         return result;

@@ -22,7 +22,7 @@ static struct question *question_of(struct awaited *awaited) {
 }
 
 /// RUNLOOP_NEVER: no more. Setting the timer makes it unreadable.
-HOLDS_LOCK static void set_timer(runloop_channel *channel, int64_t date_ns) {
+HOLDS_LOCK static void set_timer(struct channel *channel, int64_t date_ns) {
     ASSERT_HOLDS(&channel->lock.lock);
     struct itimerspec date = {0};
     if (date_ns != RUNLOOP_NEVER)
@@ -30,7 +30,7 @@ HOLDS_LOCK static void set_timer(runloop_channel *channel, int64_t date_ns) {
     timerfd_settime(channel->timer, TFD_TIMER_ABSTIME, &date, NULL);
 }
 
-HOLDS_LOCK static int make_timer(runloop_channel *channel) {
+HOLDS_LOCK static int make_timer(struct channel *channel) {
     ASSERT_HOLDS(&channel->lock.lock);
     if (channel->timer >= 0)
         return 0;
@@ -47,7 +47,7 @@ HOLDS_LOCK static int make_timer(runloop_channel *channel) {
 }
 
 /// 0, or the error of runloop_channel_request. The packet gets the number of the request.
-HOLDS_LOCK static int ask(runloop_channel *channel, struct question *question, struct packet *packet) {
+HOLDS_LOCK static int ask(struct channel *channel, struct question *question, struct packet *packet) {
     ASSERT_HOLDS(&channel->lock.lock);
     int64_t deadline_ns = question->config.deadline_ns;
     int result = channel->socket < 0 ? -EPIPE : 0;
@@ -71,8 +71,9 @@ HOLDS_LOCK static int ask(runloop_channel *channel, struct question *question, s
     return 0;
 }
 
-int runloop_channel_request(runloop_channel *channel, const void *bytes, size_t length, const int *descriptors,
+int runloop_channel_request(runloop_channel *source, const void *bytes, size_t length, const int *descriptors,
                             size_t descriptor_count, const runloop_channel_request_config *config, uint64_t *id) {
+    struct channel *channel = channel_of(source);
     if (!config)
         return -EINVAL;
     int result = runloop__channel_check_message(channel, bytes, length, descriptors, descriptor_count);
@@ -108,7 +109,7 @@ static void call_out(struct question *question, const runloop_reply *reply, runl
                        config.info);
 }
 
-int runloop__channel_answer(runloop_channel *channel, struct incoming *incoming) {
+int runloop__channel_answer(struct channel *channel, struct incoming *incoming) {
     steady_take(&channel->lock);
     struct question *question =
         question_of(runloop__requests_take(runloop__requests_find(&channel->requests, incoming->header.id)));
@@ -130,7 +131,7 @@ int runloop__channel_answer(runloop_channel *channel, struct incoming *incoming)
 }
 
 /// Those whose deadline has passed.
-static struct question *take_due(runloop_channel *channel) {
+static struct question *take_due(struct channel *channel) {
     steady_take(&channel->lock);
     int64_t next_ns = runloop__requests_time_out(&channel->requests, runloop_get_now_ns(NULL));
     struct question *due = question_of(runloop__requests_take_answered(&channel->requests));
@@ -140,7 +141,7 @@ static struct question *take_due(runloop_channel *channel) {
     return due;
 }
 
-void runloop__channel_time_out(runloop_channel *channel) {
+void runloop__channel_time_out(struct channel *channel) {
     const runloop_reply reply = {.result = -ETIMEDOUT};
     struct question *due;
     while (!object_is_inherited(&channel->object) && (due = take_due(channel)))
@@ -154,7 +155,8 @@ static void discard(struct question *question) {
         config.discard(config.info);
 }
 
-int runloop_channel_cancel(runloop_channel *channel, uint64_t id) {
+int runloop_channel_cancel(runloop_channel *source, uint64_t id) {
+    struct channel *channel = channel_of(source);
     int result = channel_check(channel);
     if (result < 0)
         return result;
@@ -167,14 +169,14 @@ int runloop_channel_cancel(runloop_channel *channel, uint64_t id) {
     return 0;
 }
 
-static struct question *take_any(runloop_channel *channel) {
+static struct question *take_any(struct channel *channel) {
     steady_take(&channel->lock);
     struct question *question = question_of(runloop__requests_take_any(&channel->requests));
     steady_give(&channel->lock);
     return question;
 }
 
-void runloop__channel_end_requests(runloop_channel *channel, bool calls_out) {
+void runloop__channel_end_requests(struct channel *channel, bool calls_out) {
     const runloop_reply reply = {.result = -EPIPE};
     struct question *question;
     while (!object_is_inherited(&channel->object) && (question = take_any(channel))) {
@@ -188,13 +190,13 @@ void runloop__channel_end_requests(runloop_channel *channel, bool calls_out) {
 //===-- received -----------------------------------------------------------------------------------------------------===//
 
 struct runloop_call {
-    runloop_channel *channel; ///< constant, retained
-    uint64_t id;              ///< constant
+    struct channel *channel; ///< constant, retained
+    uint64_t id;             ///< constant
     _Atomic uint32_t references;
     bool is_answered; ///< lock of the channel
 };
 
-runloop_call *runloop__call_make(runloop_channel *channel, uint64_t id) {
+runloop_call *runloop__call_make(struct channel *channel, uint64_t id) {
     runloop_call *call = malloc(sizeof *call);
     if (!call)
         return NULL;
@@ -245,7 +247,7 @@ int runloop_call_reply(runloop_call *call, const void *bytes, size_t length, con
 
 /// Tells the other end. If there is no memory to do so, the connection is broken off, which tells it too.
 static void drop(runloop_call *call) {
-    runloop_channel *channel = call->channel;
+    struct channel *channel = call->channel;
     struct packet packet;
     runloop__wire_prepare(&packet, WIRE_DROPPED, call->id, NULL, 0, NULL, 0);
     steady_take(&channel->lock);

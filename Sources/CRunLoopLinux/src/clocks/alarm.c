@@ -13,7 +13,7 @@
 #include "base/object.h"
 #include "clocks/clock_timer.h"
 
-struct runloop_alarm {
+struct alarm {
     struct object object;
     runloop_clock_id clock;
     int timer;
@@ -24,14 +24,18 @@ struct runloop_alarm {
     int64_t date_ns GUARDED;
 };
 
-HOLDS_LOCK static void set(struct runloop_alarm *alarm, int64_t date_ns) {
+static struct alarm *alarm_of(runloop_source *source) {
+    return runloop__object_of(source, OBJECT_ALARM);
+}
+
+HOLDS_LOCK static void set(struct alarm *alarm, int64_t date_ns) {
     ASSERT_HOLDS(&alarm->lock);
     alarm->date_ns = date_ns;
     runloop__clock_timer_set(alarm->timer, date_ns);
 }
 
 /// Goes on to the next date if one has come: the latest that has, and how many there were before it.
-HOLDS_LOCK static bool take_date(struct runloop_alarm *alarm, int64_t *date_ns, uint64_t *missed) {
+HOLDS_LOCK static bool take_date(struct alarm *alarm, int64_t *date_ns, uint64_t *missed) {
     int64_t first = alarm->date_ns, now = runloop_clock_get_now_ns(alarm->clock), next = RUNLOOP_NEVER;
     if (first == RUNLOOP_NEVER || now < first) {
         // The clock was set back, or another thread was faster.
@@ -52,27 +56,29 @@ HOLDS_LOCK static bool take_date(struct runloop_alarm *alarm, int64_t *date_ns, 
 }
 
 static void ready(runloop_source *source, void *info) {
-    struct runloop_alarm *alarm = info;
+    struct alarm *alarm = info;
     int64_t date_ns = 0;
     uint64_t missed = 0;
     lock_take(&alarm->lock);
     bool fires = runloop_source_is_valid(source) && take_date(alarm, &date_ns, &missed);
     lock_give(&alarm->lock);
     if (fires && alarm->fire)
-        alarm->fire(alarm, date_ns, missed, alarm->object.context.info);
+        alarm->fire(alarm->object.source, date_ns, missed, alarm->object.context.info);
 }
 
 static void free_alarm(void *info) {
-    struct runloop_alarm *alarm = info;
+    struct alarm *alarm = info;
     close(alarm->timer);
     runloop__object_end(&alarm->object);
     free(alarm);
 }
 
+static const struct object_class alarm_class = {.kind = OBJECT_ALARM, .ready = ready, .free = free_alarm};
+
 int runloop_alarm_create(const runloop_alarm_config *config, runloop_alarm **out) {
     if (!config || !out || config->clock > RUNLOOP_CLOCK_BOOT || config->interval_ns < 0)
         return -EINVAL;
-    runloop_alarm *alarm = calloc(1, sizeof *alarm);
+    struct alarm *alarm = calloc(1, sizeof *alarm);
     if (!alarm)
         return -ENOMEM;
     alarm->clock = config->clock;
@@ -84,8 +90,7 @@ int runloop_alarm_create(const runloop_alarm_config *config, runloop_alarm **out
         free(alarm);
         return result;
     }
-    const struct object_config object = {
-        .context = config->context, .descriptor = alarm->timer, .ready = ready, .free = free_alarm};
+    const struct object_config object = {.context = config->context, .descriptor = alarm->timer, .class = &alarm_class};
     int result = runloop__object_begin(&alarm->object, &object);
     if (result < 0) {
         close(alarm->timer);
@@ -95,24 +100,12 @@ int runloop_alarm_create(const runloop_alarm_config *config, runloop_alarm **out
     lock_take(&alarm->lock);
     set(alarm, config->date_ns);
     lock_give(&alarm->lock);
-    *out = alarm;
+    *out = alarm->object.source;
     return 0;
 }
 
-runloop_alarm *runloop_alarm_retain(runloop_alarm *alarm) {
-    runloop_source_retain(runloop_alarm_get_source(alarm));
-    return alarm;
-}
-
-void runloop_alarm_release(runloop_alarm *alarm) {
-    runloop_source_release(runloop_alarm_get_source(alarm));
-}
-
-runloop_source *runloop_alarm_get_source(runloop_alarm *alarm) {
-    return alarm ? alarm->object.source : NULL;
-}
-
-int64_t runloop_alarm_get_date(runloop_alarm *alarm) {
+int64_t runloop_alarm_get_date(runloop_alarm *source) {
+    struct alarm *alarm = alarm_of(source);
     if (!alarm || object_is_inherited(&alarm->object))
         return RUNLOOP_NEVER;
     lock_take(&alarm->lock);
@@ -121,7 +114,8 @@ int64_t runloop_alarm_get_date(runloop_alarm *alarm) {
     return date_ns;
 }
 
-int runloop_alarm_set_date(runloop_alarm *alarm, int64_t date_ns) {
+int runloop_alarm_set_date(runloop_alarm *source, int64_t date_ns) {
+    struct alarm *alarm = alarm_of(source);
     if (!alarm || !runloop_source_is_valid(alarm->object.source))
         return -EINVAL;
     if (object_is_inherited(&alarm->object))
@@ -132,15 +126,12 @@ int runloop_alarm_set_date(runloop_alarm *alarm, int64_t date_ns) {
     return 0;
 }
 
-runloop_clock_id runloop_alarm_get_clock(runloop_alarm *alarm) {
+runloop_clock_id runloop_alarm_get_clock(runloop_alarm *source) {
+    struct alarm *alarm = alarm_of(source);
     return alarm ? alarm->clock : RUNLOOP_CLOCK_WALL;
 }
 
-int64_t runloop_alarm_get_interval(runloop_alarm *alarm) {
+int64_t runloop_alarm_get_interval(runloop_alarm *source) {
+    struct alarm *alarm = alarm_of(source);
     return alarm ? alarm->interval_ns : 0;
-}
-
-void runloop_alarm_invalidate(runloop_alarm *alarm) {
-    if (alarm)
-        runloop_source_invalidate(alarm->object.source);
 }

@@ -24,7 +24,7 @@ struct offsets {
     int64_t error_ns;
 };
 
-struct runloop_clock_watch {
+struct clock_watch {
     struct object object;
     int timer;
     void (*changed)(runloop_clock_watch *watch, const runloop_clock_change *change, void *info);
@@ -66,7 +66,7 @@ HOLDS_LOCK static runloop_clock_change take_change(struct offsets *told, const s
 }
 
 static void ready(runloop_source *source, void *info) {
-    struct runloop_clock_watch *watch = info;
+    struct clock_watch *watch = info;
     runloop_clock_change change = {0};
     lock_take(&watch->lock);
     if (runloop_source_is_valid(source)) {
@@ -77,30 +77,32 @@ static void ready(runloop_source *source, void *info) {
     }
     lock_give(&watch->lock);
     if ((change.step_ns || change.suspended_ns) && watch->changed)
-        watch->changed(watch, &change, watch->object.context.info);
+        watch->changed(watch->object.source, &change, watch->object.context.info);
 }
 
 static void free_watch(void *info) {
-    struct runloop_clock_watch *watch = info;
+    struct clock_watch *watch = info;
     close(watch->timer);
     runloop__object_end(&watch->object);
     free(watch);
 }
 
-UNCHECKED static int begin(struct runloop_clock_watch *watch, const runloop_clock_watch_config *config) {
+static const struct object_class clock_watch_class = {.kind = OBJECT_CLOCK_WATCH, .ready = ready, .free = free_watch};
+
+UNCHECKED static int begin(struct clock_watch *watch, const runloop_clock_watch_config *config) {
     int result = runloop__clock_timer_set_for_jumps(watch->timer);
     if (result < 0)
         return result;
     watch->told = read_offsets();
     const struct object_config object = {
-        .context = config->context, .descriptor = watch->timer, .ready = ready, .free = free_watch};
+        .context = config->context, .descriptor = watch->timer, .class = &clock_watch_class};
     return runloop__object_begin(&watch->object, &object);
 }
 
 int runloop_clock_watch_create(const runloop_clock_watch_config *config, runloop_clock_watch **out) {
     if (!config || !out)
         return -EINVAL;
-    runloop_clock_watch *watch = calloc(1, sizeof *watch);
+    struct clock_watch *watch = calloc(1, sizeof *watch);
     if (!watch)
         return -ENOMEM;
     watch->changed = config->changed;
@@ -112,24 +114,6 @@ int runloop_clock_watch_create(const runloop_clock_watch_config *config, runloop
         free(watch);
         return result;
     }
-    *out = watch;
+    *out = watch->object.source;
     return 0;
-}
-
-runloop_clock_watch *runloop_clock_watch_retain(runloop_clock_watch *watch) {
-    runloop_source_retain(runloop_clock_watch_get_source(watch));
-    return watch;
-}
-
-void runloop_clock_watch_release(runloop_clock_watch *watch) {
-    runloop_source_release(runloop_clock_watch_get_source(watch));
-}
-
-runloop_source *runloop_clock_watch_get_source(runloop_clock_watch *watch) {
-    return watch ? watch->object.source : NULL;
-}
-
-void runloop_clock_watch_invalidate(runloop_clock_watch *watch) {
-    if (watch)
-        runloop_source_invalidate(watch->object.source);
 }

@@ -17,7 +17,7 @@
 
 enum { BUFFER_SIZE = 16384, MOST_READS = 256, MOST_SETTLE_TIMES = 10 };
 
-struct runloop_watch {
+struct watch {
     struct object object;
     void (*changed)(runloop_watch *watch, const runloop_change *changes, size_t count, void *info);
     int64_t settle_ns;
@@ -31,10 +31,14 @@ struct runloop_watch {
     struct changes initial GUARDED;
 };
 
+static struct watch *watch_of(runloop_source *source) {
+    return runloop__object_of(source, OBJECT_WATCH);
+}
+
 //===-- reading ------------------------------------------------------------------------------------------------------===//
 
 /// 0 disarms.
-HOLDS_LOCK static void set_timer(struct runloop_watch *watch, int64_t ns) {
+HOLDS_LOCK static void set_timer(struct watch *watch, int64_t ns) {
     ASSERT_HOLDS(&watch->tree.instance->lock.lock);
     const struct itimerspec time = {.it_value = {ns / 1000000000, ns % 1000000000}};
     timerfd_settime(watch->timer, TFD_TIMER_ABSTIME, &time, NULL);
@@ -47,7 +51,7 @@ static int64_t later(int64_t now, int64_t duration) {
 }
 
 /// Something concerns the watch: it is to be told at once, or when nothing more has been noticed for the settle time.
-HOLDS_LOCK static void notice(struct runloop_watch *watch, int64_t now, const struct runloop_watch *reader) {
+HOLDS_LOCK static void notice(struct watch *watch, int64_t now, const struct watch *reader) {
     ASSERT_HOLDS(&watch->tree.instance->lock.lock);
     int64_t longest;
     if (watch->latest_ns == RUNLOOP_NEVER)
@@ -62,16 +66,16 @@ HOLDS_LOCK static void notice(struct runloop_watch *watch, int64_t now, const st
 }
 
 /// In each tree that it concerns.
-HOLDS_LOCK static void note(const struct runloop_watch *reader, const struct inotify_event *event, int64_t now) {
+HOLDS_LOCK static void note(const struct watch *reader, const struct inotify_event *event, int64_t now) {
     const struct link *trees = &reader->tree.instance->trees;
     for (struct link *link = trees->next; link != trees; link = link->next) {
         struct tree *tree = LINK_OWNER(link, struct tree, in_instance);
         if (runloop__tree_note(tree, event, event->len ? event->name : ""))
-            notice(LINK_OWNER(tree, struct runloop_watch, tree), now, reader);
+            notice(LINK_OWNER(tree, struct watch, tree), now, reader);
     }
 }
 
-HOLDS_LOCK static void read_notifications(const struct runloop_watch *reader) {
+HOLDS_LOCK static void read_notifications(const struct watch *reader) {
     _Alignas(struct inotify_event) char buffer[BUFFER_SIZE];
     for (int i = 0; i < MOST_READS; i++) {
         ssize_t length = read(reader->tree.inotify, buffer, sizeof buffer);
@@ -87,7 +91,7 @@ HOLDS_LOCK static void read_notifications(const struct runloop_watch *reader) {
 }
 
 /// Whether what has been noticed is to be told now.
-HOLDS_LOCK static bool is_due(struct runloop_watch *watch) {
+HOLDS_LOCK static bool is_due(struct watch *watch) {
     if (watch->due_ns == RUNLOOP_NEVER || runloop_get_now_ns(NULL) < watch->due_ns)
         return false;
     watch->due_ns = watch->latest_ns = RUNLOOP_NEVER;
@@ -99,7 +103,7 @@ HOLDS_LOCK static bool is_due(struct runloop_watch *watch) {
 //===-- telling ------------------------------------------------------------------------------------------------------===//
 
 /// Looks at what was noticed.
-HOLDS_LOCK static void collect(struct runloop_watch *watch, struct changes *changes) {
+HOLDS_LOCK static void collect(struct watch *watch, struct changes *changes) {
     ASSERT_HOLDS(&watch->tree.instance->lock.lock);
     *changes = watch->initial;
     watch->initial = (struct changes){0};
@@ -112,20 +116,20 @@ static void empty(void *info) {
     runloop__changes_empty(info);
 }
 
-static void tell(struct runloop_watch *watch, const struct changes *changes) {
+static void tell(struct watch *watch, const struct changes *changes) {
     if (!watch->changed || (changes->count == 0 && !changes->is_incomplete))
         return;
     void *info = watch->object.context.info;
     if (!changes->is_incomplete) {
-        watch->changed(watch, changes->items, changes->count, info);
+        watch->changed(watch->object.source, changes->items, changes->count, info);
         return;
     }
     const runloop_change change = {.kind = RUNLOOP_CHANGE_FAILED, .path = watch->tree.path, .error = -ENOMEM};
-    watch->changed(watch, &change, 1, info);
+    watch->changed(watch->object.source, &change, 1, info);
 }
 
 static void ready(runloop_source *source, void *info) {
-    struct runloop_watch *watch = info;
+    struct watch *watch = info;
     struct instance *instance = watch->tree.instance;
     steady_take(&instance->lock);
     struct changes changes = {0};
@@ -144,7 +148,7 @@ static void ready(runloop_source *source, void *info) {
 
 //===-- life ---------------------------------------------------------------------------------------------------------===//
 
-static void free_parts(struct runloop_watch *watch) {
+static void free_parts(struct watch *watch) {
     struct instance *instance = watch->tree.instance;
     bool is_inherited = instance->generation != runloop_fork_generation();
     bool is_last = runloop__instance_leave(instance);
@@ -165,12 +169,14 @@ static void free_parts(struct runloop_watch *watch) {
 }
 
 static void free_watch(void *info) {
-    struct runloop_watch *watch = info;
+    struct watch *watch = info;
     runloop__object_end(&watch->object);
     free_parts(watch);
 }
 
-static int open_set(struct runloop_watch *watch) {
+static const struct object_class watch_class = {.kind = OBJECT_WATCH, .ready = ready, .free = free_watch};
+
+static int open_set(struct watch *watch) {
     watch->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     watch->set = watch->timer < 0 ? -1 : epoll_create1(EPOLL_CLOEXEC);
     if (watch->set < 0)
@@ -183,7 +189,7 @@ static int open_set(struct runloop_watch *watch) {
 }
 
 /// What can't be watched below the root is told later. A negative errno value for anything else.
-HOLDS_LOCK static int look_first(struct runloop_watch *watch) {
+HOLDS_LOCK static int look_first(struct watch *watch) {
     ASSERT_HOLDS(&watch->tree.instance->lock.lock);
     struct tree *tree = &watch->tree;
     tree->changes = &watch->initial;
@@ -203,7 +209,7 @@ HOLDS_LOCK static int look_first(struct runloop_watch *watch) {
     return 0;
 }
 
-static int begin(struct runloop_watch *watch, const runloop_watch_config *config) {
+static int begin(struct watch *watch, const runloop_watch_config *config) {
     struct instance *instance = watch->tree.instance;
     steady_take(&instance->lock);
     int result = runloop__tree_begin(&watch->tree, instance, config);
@@ -212,8 +218,7 @@ static int begin(struct runloop_watch *watch, const runloop_watch_config *config
     if (result == 0)
         result = look_first(watch);
     steady_give(&instance->lock);
-    const struct object_config object = {
-        .context = config->context, .descriptor = watch->set, .ready = ready, .free = free_watch};
+    const struct object_config object = {.context = config->context, .descriptor = watch->set, .class = &watch_class};
     return result < 0 ? result : runloop__object_begin(&watch->object, &object);
 }
 
@@ -221,7 +226,7 @@ UNCHECKED int runloop_watch_create(const runloop_watch_config *config, runloop_w
     if (!config || !out || !config->path || !*config->path || config->scope > RUNLOOP_WATCH_TREE ||
         config->settle_ns < 0)
         return -EINVAL;
-    struct runloop_watch *watch = calloc(1, sizeof *watch);
+    struct watch *watch = calloc(1, sizeof *watch);
     if (!watch)
         return -ENOMEM;
     watch->changed = config->changed;
@@ -238,30 +243,13 @@ UNCHECKED int runloop_watch_create(const runloop_watch_config *config, runloop_w
         free_parts(watch);
         return result;
     }
-    *out = watch;
+    *out = watch->object.source;
     return 0;
 }
 
-runloop_watch *runloop_watch_retain(runloop_watch *watch) {
-    runloop_source_retain(runloop_watch_get_source(watch));
-    return watch;
-}
-
-void runloop_watch_release(runloop_watch *watch) {
-    runloop_source_release(runloop_watch_get_source(watch));
-}
-
-runloop_source *runloop_watch_get_source(runloop_watch *watch) {
-    return watch ? watch->object.source : NULL;
-}
-
-const char *runloop_watch_get_path(runloop_watch *watch) {
+const char *runloop_watch_get_path(runloop_watch *source) {
+    struct watch *watch = watch_of(source);
     return watch ? watch->tree.path : NULL;
-}
-
-void runloop_watch_invalidate(runloop_watch *watch) {
-    if (watch)
-        runloop_source_invalidate(watch->object.source);
 }
 
 const char *runloop_watch_describe_limit(int result) {

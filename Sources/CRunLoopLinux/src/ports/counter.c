@@ -8,40 +8,45 @@
 #include "base/object.h"
 #include "runloop_counter.h"
 
-struct runloop_counter {
+struct counter {
     struct object object;
     int descriptor;
     void (*counted)(runloop_counter *counter, uint64_t sum, void *info);
 };
 
+static struct counter *counter_of(runloop_source *source) {
+    return runloop__object_of(source, OBJECT_COUNTER);
+}
+
 static void ready(runloop_source *source, void *info) {
-    struct runloop_counter *counter = info;
+    struct counter *counter = info;
     uint64_t sum;
     // Another loop may have been faster.
     if (!runloop_source_is_valid(source) || read(counter->descriptor, &sum, sizeof sum) != sizeof sum)
         return;
     if (counter->counted)
-        counter->counted(counter, sum, counter->object.context.info);
+        counter->counted(counter->object.source, sum, counter->object.context.info);
 }
 
 static void free_counter(void *info) {
-    struct runloop_counter *counter = info;
+    struct counter *counter = info;
     runloop__object_end(&counter->object);
     close(counter->descriptor);
     free(counter);
 }
 
+static const struct object_class counter_class = {.kind = OBJECT_COUNTER, .ready = ready, .free = free_counter};
+
 int runloop_counter_create(const runloop_counter_config *config, runloop_counter **out) {
     if (!config || !out)
         return -EINVAL;
-    struct runloop_counter *counter = malloc(sizeof *counter);
+    struct counter *counter = malloc(sizeof *counter);
     if (!counter)
         return -ENOMEM;
     int descriptor = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     int result = descriptor < 0 ? -errno : 0;
-    *counter = (struct runloop_counter){.descriptor = descriptor, .counted = config->counted};
-    const struct object_config object = {
-        .context = config->context, .descriptor = descriptor, .ready = ready, .free = free_counter};
+    *counter = (struct counter){.descriptor = descriptor, .counted = config->counted};
+    const struct object_config object = {.context = config->context, .descriptor = descriptor, .class = &counter_class};
     if (result == 0)
         result = runloop__object_begin(&counter->object, &object);
     if (result < 0) {
@@ -50,30 +55,17 @@ int runloop_counter_create(const runloop_counter_config *config, runloop_counter
         free(counter);
         return result;
     }
-    *out = counter;
+    *out = counter->object.source;
     return 0;
 }
 
-runloop_counter *runloop_counter_retain(runloop_counter *counter) {
-    if (counter)
-        runloop_source_retain(counter->object.source);
-    return counter;
-}
-
-void runloop_counter_release(runloop_counter *counter) {
-    if (counter)
-        runloop_source_release(counter->object.source);
-}
-
-runloop_source *runloop_counter_get_source(runloop_counter *counter) {
-    return counter ? counter->object.source : NULL;
-}
-
-int runloop_counter_get_descriptor(runloop_counter *counter) {
+int runloop_counter_get_descriptor(runloop_counter *source) {
+    struct counter *counter = counter_of(source);
     return counter ? counter->descriptor : -EINVAL;
 }
 
-int runloop_counter_add(runloop_counter *counter, uint64_t value) {
+int runloop_counter_add(runloop_counter *source, uint64_t value) {
+    struct counter *counter = counter_of(source);
     if (!counter || value == 0)
         return -EINVAL;
     int before = errno; // a signal handler leaves it as it was
@@ -83,9 +75,4 @@ int runloop_counter_add(runloop_counter *counter, uint64_t value) {
     while (result == -EINTR);
     errno = before;
     return result;
-}
-
-void runloop_counter_invalidate(runloop_counter *counter) {
-    if (counter)
-        runloop_source_invalidate(counter->object.source);
 }

@@ -18,7 +18,7 @@
 /// What is known of the end. A loop that has claimed it writes `exit` and then says so (release), for those who ask (acquire).
 enum { RUNNING, CLAIMED, KNOWN };
 
-struct runloop_child {
+struct child {
     struct object object;
     int32_t pid;
     int pidfd;
@@ -27,6 +27,10 @@ struct runloop_child {
     _Atomic int state;
     runloop_child_exit exit;
 };
+
+static struct child *child_of(runloop_source *source) {
+    return runloop__object_of(source, OBJECT_CHILD);
+}
 
 static runloop_child_exit exit_of(const siginfo_t *info, const struct kernel_usage *usage) {
     return (runloop_child_exit){
@@ -53,7 +57,7 @@ static runloop_child_exit exit_of_stranger(int pidfd) {
 }
 
 static void ready(runloop_source *source, void *info) {
-    runloop_child *child = info;
+    struct child *child = info;
     int running = RUNNING;
     if (!atomic_compare_exchange_strong(&child->state, &running, CLAIMED))
         return;
@@ -69,15 +73,17 @@ static void ready(runloop_source *source, void *info) {
     atomic_store_explicit(&child->state, KNOWN, memory_order_release);
     runloop_source_invalidate(source);
     if (child->exited)
-        child->exited(child, &child->exit, child->object.context.info);
+        child->exited(child->object.source, &child->exit, child->object.context.info);
 }
 
 static void free_child(void *info) {
-    runloop_child *child = info;
+    struct child *child = info;
     close(child->pidfd);
     runloop__object_end(&child->object);
     free(child);
 }
+
+static const struct object_class child_class = {.kind = OBJECT_CHILD, .ready = ready, .free = free_child};
 
 /// A pidfd of our own. A negative errno value if there is no such process, or if it is not one that can be reaped and has to be.
 static int open_pidfd(const runloop_child_config *config) {
@@ -95,7 +101,7 @@ static int open_pidfd(const runloop_child_config *config) {
 int runloop_child_create(const runloop_child_config *config, runloop_child **out) {
     if (!config || !out || config->pid < 0)
         return -EINVAL;
-    runloop_child *child = calloc(1, sizeof *child);
+    struct child *child = calloc(1, sizeof *child);
     if (!child)
         return -ENOMEM;
     child->pid = config->pid;
@@ -107,40 +113,29 @@ int runloop_child_create(const runloop_child_config *config, runloop_child **out
         free(child);
         return result;
     }
-    const struct object_config object = {
-        .context = config->context, .descriptor = child->pidfd, .ready = ready, .free = free_child};
+    const struct object_config object = {.context = config->context, .descriptor = child->pidfd, .class = &child_class};
     int result = runloop__object_begin(&child->object, &object);
     if (result < 0) {
         close(child->pidfd);
         free(child);
         return result;
     }
-    *out = child;
+    *out = child->object.source;
     return 0;
 }
 
-runloop_child *runloop_child_retain(runloop_child *child) {
-    runloop_source_retain(runloop_child_get_source(child));
-    return child;
-}
-
-void runloop_child_release(runloop_child *child) {
-    runloop_source_release(runloop_child_get_source(child));
-}
-
-runloop_source *runloop_child_get_source(runloop_child *child) {
-    return child ? child->object.source : NULL;
-}
-
-int32_t runloop_child_get_pid(runloop_child *child) {
+int32_t runloop_child_get_pid(runloop_child *source) {
+    struct child *child = child_of(source);
     return child ? child->pid : 0;
 }
 
-int runloop_child_get_pidfd(runloop_child *child) {
+int runloop_child_get_pidfd(runloop_child *source) {
+    struct child *child = child_of(source);
     return child ? child->pidfd : -EINVAL;
 }
 
-int runloop_child_get_exit(runloop_child *child, runloop_child_exit *out) {
+int runloop_child_get_exit(runloop_child *source, runloop_child_exit *out) {
+    struct child *child = child_of(source);
     if (!child || !out)
         return -EINVAL;
     if (atomic_load_explicit(&child->state, memory_order_acquire) != KNOWN)
@@ -149,11 +144,7 @@ int runloop_child_get_exit(runloop_child *child, runloop_child_exit *out) {
     return 0;
 }
 
-int runloop_child_send_signal(runloop_child *child, int32_t number) {
+int runloop_child_send_signal(runloop_child *source, int32_t number) {
+    struct child *child = child_of(source);
     return child ? pidfd_signal(child->pidfd, number) : -EINVAL;
-}
-
-void runloop_child_invalidate(runloop_child *child) {
-    if (child)
-        runloop_source_invalidate(child->object.source);
 }

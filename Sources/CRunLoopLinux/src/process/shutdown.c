@@ -22,7 +22,7 @@ struct work {
     void *info;
 };
 
-struct runloop_shutdown {
+struct shutdown {
     struct object object;
     struct catcher *catcher;
     int64_t limit_ns; ///< constant
@@ -32,6 +32,10 @@ struct runloop_shutdown {
     /// What is to be performed, in order. lock
     struct work *first;
 };
+
+static struct shutdown *shutdown_of(runloop_source *source) {
+    return runloop__object_of(source, OBJECT_SHUTDOWN);
+}
 
 struct limit {
     int number;
@@ -81,7 +85,7 @@ static void start_limit(int number, int64_t limit_ns) {
                 "runloop: This shutdown has no limit, since there is neither a timer nor a thread left for it.\n");
 }
 
-static struct work *next_work(runloop_shutdown *shutdown) {
+static struct work *next_work(struct shutdown *shutdown) {
     lock_take(&shutdown->lock);
     struct work *work = shutdown->first;
     if (work)
@@ -92,7 +96,7 @@ static struct work *next_work(runloop_shutdown *shutdown) {
 
 static void ready(runloop_source *source, void *info) {
     (void)source;
-    runloop_shutdown *shutdown = info;
+    struct shutdown *shutdown = info;
     struct catcher_record record;
     int32_t none = 0;
     if (runloop__catcher_read(shutdown->catcher, &record, 1) == 0 || record.number == 0 ||
@@ -113,7 +117,7 @@ static void ready(runloop_source *source, void *info) {
 }
 
 static void free_shutdown(void *info) {
-    runloop_shutdown *shutdown = info;
+    struct shutdown *shutdown = info;
     runloop__catcher_release(shutdown->catcher);
     struct work *work;
     while ((work = next_work(shutdown))) {
@@ -124,6 +128,16 @@ static void free_shutdown(void *info) {
     runloop__object_end(&shutdown->object);
     free(shutdown);
 }
+
+static void invalidated(void *info) {
+    struct shutdown *shutdown = info;
+    // One that has begun waits for the second signal.
+    if (!atomic_load(&shutdown->number))
+        runloop__catcher_end(shutdown->catcher);
+}
+
+static const struct object_class shutdown_class = {
+    .kind = OBJECT_SHUTDOWN, .ready = ready, .invalidated = invalidated, .free = free_shutdown};
 
 static int signals_of(const runloop_shutdown_config *config, uint64_t *out) {
     if (!config->numbers || config->count == 0)
@@ -141,7 +155,7 @@ int runloop_shutdown_create(const runloop_shutdown_config *config, runloop_shutd
     uint64_t signals;
     if (!config || !out || config->limit_ns <= 0 || signals_of(config, &signals))
         return -EINVAL;
-    runloop_shutdown *shutdown = calloc(1, sizeof *shutdown);
+    struct shutdown *shutdown = calloc(1, sizeof *shutdown);
     if (!shutdown)
         return -ENOMEM;
     shutdown->limit_ns = config->limit_ns;
@@ -150,33 +164,21 @@ int runloop_shutdown_create(const runloop_shutdown_config *config, runloop_shutd
         free(shutdown);
         return result;
     }
-    const struct object_config object = {
-        .descriptor = runloop__catcher_descriptor(shutdown->catcher), .ready = ready, .free = free_shutdown};
+    const struct object_config object = {.descriptor = runloop__catcher_descriptor(shutdown->catcher),
+                                         .class = &shutdown_class};
     result = runloop__object_begin(&shutdown->object, &object);
     if (result < 0) {
         runloop__catcher_release(shutdown->catcher);
         free(shutdown);
         return result;
     }
-    *out = shutdown;
+    *out = shutdown->object.source;
     return 0;
 }
 
-runloop_shutdown *runloop_shutdown_retain(runloop_shutdown *shutdown) {
-    runloop_source_retain(runloop_shutdown_get_source(shutdown));
-    return shutdown;
-}
-
-void runloop_shutdown_release(runloop_shutdown *shutdown) {
-    runloop_source_release(runloop_shutdown_get_source(shutdown));
-}
-
-runloop_source *runloop_shutdown_get_source(runloop_shutdown *shutdown) {
-    return shutdown ? shutdown->object.source : NULL;
-}
-
-int runloop_shutdown_add_work(runloop_shutdown *shutdown, int32_t order, runloop_function work, void *info,
+int runloop_shutdown_add_work(runloop_shutdown *source, int32_t order, runloop_function work, void *info,
                               runloop_function discard) {
+    struct shutdown *shutdown = shutdown_of(source);
     if (!shutdown || !work)
         return -EINVAL;
     struct work *added = malloc(sizeof *added);
@@ -193,13 +195,7 @@ int runloop_shutdown_add_work(runloop_shutdown *shutdown, int32_t order, runloop
     return 0;
 }
 
-int32_t runloop_shutdown_get_signal(runloop_shutdown *shutdown) {
+int32_t runloop_shutdown_get_signal(runloop_shutdown *source) {
+    struct shutdown *shutdown = shutdown_of(source);
     return shutdown ? atomic_load(&shutdown->number) : 0;
-}
-
-void runloop_shutdown_invalidate(runloop_shutdown *shutdown) {
-    if (!shutdown)
-        return;
-    runloop__catcher_end(shutdown->catcher);
-    runloop_source_invalidate(shutdown->object.source);
 }

@@ -11,12 +11,16 @@
 /// Of the records that are read at once, and of such reads before the loop goes on: as many as a pipe has.
 enum { BATCH = 128, MOST_BATCHES = 16 };
 
-struct runloop_signal {
+struct signal {
     struct object object;
     int32_t number;
     struct catcher *catcher;
     void (*receive)(runloop_signal *signal, const runloop_signal_arrival *arrival, void *info);
 };
+
+static struct signal *signal_of(runloop_source *source) {
+    return runloop__object_of(source, OBJECT_SIGNAL);
+}
 
 static void note(runloop_signal_arrival *arrival, const struct catcher_record *record) {
     if (record->number == 0)
@@ -44,25 +48,33 @@ static void collect(struct catcher *catcher, bool merges, runloop_signal_arrival
 
 static void ready(runloop_source *source, void *info) {
     (void)source;
-    runloop_signal *signal = info;
+    struct signal *signal = info;
     runloop_signal_arrival arrival = {.number = signal->number};
     collect(signal->catcher, signal->number < SIGRTMIN, &arrival);
     // Another loop may have been faster.
     if (arrival.count && signal->receive)
-        signal->receive(signal, &arrival, signal->object.context.info);
+        signal->receive(signal->object.source, &arrival, signal->object.context.info);
 }
 
 static void free_signal(void *info) {
-    runloop_signal *signal = info;
+    struct signal *signal = info;
     runloop__catcher_release(signal->catcher);
     runloop__object_end(&signal->object);
     free(signal);
 }
 
+static void invalidated(void *info) {
+    struct signal *signal = info;
+    runloop__catcher_end(signal->catcher);
+}
+
+static const struct object_class signal_class = {
+    .kind = OBJECT_SIGNAL, .ready = ready, .invalidated = invalidated, .free = free_signal};
+
 int runloop_signal_create(const runloop_signal_config *config, runloop_signal **out) {
     if (!config || !out || !runloop__signal_can_be_caught(config->number))
         return -EINVAL;
-    runloop_signal *signal = calloc(1, sizeof *signal);
+    struct signal *signal = calloc(1, sizeof *signal);
     if (!signal)
         return -ENOMEM;
     signal->number = config->number;
@@ -76,8 +88,7 @@ int runloop_signal_create(const runloop_signal_config *config, runloop_signal **
     const struct object_config object = {
         .context = config->context,
         .descriptor = runloop__catcher_descriptor(signal->catcher),
-        .ready = ready,
-        .free = free_signal,
+        .class = &signal_class,
     };
     result = runloop__object_begin(&signal->object, &object);
     if (result < 0) {
@@ -85,35 +96,16 @@ int runloop_signal_create(const runloop_signal_config *config, runloop_signal **
         free(signal);
         return result;
     }
-    *out = signal;
+    *out = signal->object.source;
     return 0;
 }
 
-runloop_signal *runloop_signal_retain(runloop_signal *signal) {
-    runloop_source_retain(runloop_signal_get_source(signal));
-    return signal;
-}
-
-void runloop_signal_release(runloop_signal *signal) {
-    runloop_source_release(runloop_signal_get_source(signal));
-}
-
-runloop_source *runloop_signal_get_source(runloop_signal *signal) {
-    return signal ? signal->object.source : NULL;
-}
-
-int32_t runloop_signal_get_number(runloop_signal *signal) {
+int32_t runloop_signal_get_number(runloop_signal *source) {
+    struct signal *signal = signal_of(source);
     return signal ? signal->number : 0;
 }
 
-bool runloop_signal_is_caught(runloop_signal *signal) {
+bool runloop_signal_is_caught(runloop_signal *source) {
+    struct signal *signal = signal_of(source);
     return signal && runloop__catcher_signals(signal->catcher) != 0;
-}
-
-void runloop_signal_invalidate(runloop_signal *signal) {
-    if (!signal)
-        return;
-    // The source's own invalidation may release the last reference but the caller's.
-    runloop__catcher_end(signal->catcher);
-    runloop_source_invalidate(signal->object.source);
 }

@@ -23,7 +23,7 @@
 /// The last one is IPPROTO_MPTCP, which older headers lack.
 enum { BUDGET = 16, PAUSE_NS = 100000000, MULTIPATH_TCP = 262 };
 
-struct runloop_listener {
+struct listener {
     struct object object;
     void (*accepted)(runloop_listener *listener, int descriptor, void *info);
     void (*refused)(runloop_listener *listener, int descriptor, void *info);
@@ -43,6 +43,10 @@ struct runloop_listener {
     ino_t inode GUARDED;
 };
 
+static struct listener *listener_of(runloop_source *source) {
+    return runloop__object_of(source, OBJECT_LISTENER);
+}
+
 static int make_reserve(void) {
     return eventfd(0, EFD_CLOEXEC);
 }
@@ -50,7 +54,7 @@ static int make_reserve(void) {
 //===-- accepting ----------------------------------------------------------------------------------------------------===//
 
 /// A connection, or a negative errno value.
-HOLDS_LOCK static int accept_next(const struct runloop_listener *listener) {
+HOLDS_LOCK static int accept_next(const struct listener *listener) {
     ASSERT_HOLDS(&listener->lock.lock);
     if (listener->is_closed)
         return -EAGAIN;
@@ -78,7 +82,7 @@ static bool is_of_connection(int error) {
     return false;
 }
 
-static int accept_locked(struct runloop_listener *listener) {
+static int accept_locked(struct listener *listener) {
     steady_take(&listener->lock);
     int descriptor = accept_next(listener);
     steady_give(&listener->lock);
@@ -86,7 +90,7 @@ static int accept_locked(struct runloop_listener *listener) {
 }
 
 /// With the descriptor in reserve, which another thread may take first.
-static int accept_with_reserve(struct runloop_listener *listener) {
+static int accept_with_reserve(struct listener *listener) {
     steady_take(&listener->lock);
     if (listener->reserve >= 0)
         close(listener->reserve);
@@ -97,13 +101,13 @@ static int accept_with_reserve(struct runloop_listener *listener) {
 }
 
 struct refusal {
-    struct runloop_listener *listener;
+    struct listener *listener;
     int descriptor; ///< or a negative errno value
 };
 
 static void end_refusal(void *info) {
     const struct refusal *refusal = info;
-    struct runloop_listener *listener = refusal->listener;
+    struct listener *listener = refusal->listener;
     if (refusal->descriptor >= 0)
         close(refusal->descriptor);
     if (object_is_inherited(&listener->object))
@@ -115,14 +119,14 @@ static void end_refusal(void *info) {
 }
 
 /// Whether a connection was refused, or none waits any more.
-static bool refuse(struct runloop_listener *listener) {
+static bool refuse(struct listener *listener) {
     if (!listener->refused)
         return false;
     struct refusal refusal = {listener, accept_with_reserve(listener)};
     // The call-out may end the thread.
     pthread_cleanup_push(end_refusal, &refusal);
     if (refusal.descriptor >= 0)
-        listener->refused(listener, refusal.descriptor, listener->object.context.info);
+        listener->refused(listener->object.source, refusal.descriptor, listener->object.context.info);
     pthread_cleanup_pop(1);
     return refusal.descriptor >= 0 || refusal.descriptor == -EAGAIN || is_of_connection(refusal.descriptor);
 }
@@ -130,7 +134,7 @@ static bool refuse(struct runloop_listener *listener) {
 //===-- pauses -------------------------------------------------------------------------------------------------------===//
 
 /// The loop comes again soon, whatever happens to the socket.
-HOLDS_LOCK static void come_again(const struct runloop_listener *listener) {
+HOLDS_LOCK static void come_again(const struct listener *listener) {
     ASSERT_HOLDS(&listener->lock.lock);
     // Without memory even for that it comes at once.
     if (runloop_source_set_deadline(listener->object.source, runloop_now_ns() + PAUSE_NS) == -ENOMEM)
@@ -138,13 +142,13 @@ HOLDS_LOCK static void come_again(const struct runloop_listener *listener) {
 }
 
 /// Once for each time in which nothing can be accepted, and once after it.
-static void tell(struct runloop_listener *listener, int error) {
+static void tell(struct listener *listener, int error) {
     if (atomic_exchange(&listener->is_short, error < 0) != (error < 0) && listener->paused)
-        listener->paused(listener, error, listener->object.context.info);
+        listener->paused(listener->object.source, error, listener->object.context.info);
 }
 
 /// The socket is left alone: for a while, or for good if its error is not one of shortage.
-static void pause_accepting(struct runloop_listener *listener, int error) {
+static void pause_accepting(struct listener *listener, int error) {
     steady_take(&listener->lock);
     if (!listener->is_closed) {
         // Asking for less does not fail.
@@ -156,7 +160,7 @@ static void pause_accepting(struct runloop_listener *listener, int error) {
     steady_give(&listener->lock);
 }
 
-static void end_pause(struct runloop_listener *listener) {
+static void end_pause(struct listener *listener) {
     // Called for something else, or by another loop.
     if (runloop_source_get_deadline(listener->object.source) != RUNLOOP_NEVER)
         return;
@@ -169,13 +173,13 @@ static void end_pause(struct runloop_listener *listener) {
     steady_give(&listener->lock);
 }
 
-static bool is_accepting(const struct runloop_listener *listener) {
+static bool is_accepting(const struct listener *listener) {
     return runloop_source_is_valid(listener->object.source) && !object_is_inherited(&listener->object);
 }
 
 static void ready(runloop_source *source, void *info) {
     (void)source;
-    struct runloop_listener *listener = info;
+    struct listener *listener = info;
     // Not only if there is a shortage: another loop, or a run in the call-out that tells of it, may have found its end before the pause began.
     if (atomic_load(&listener->is_resting))
         end_pause(listener);
@@ -190,7 +194,7 @@ static void ready(runloop_source *source, void *info) {
         if (object_is_inherited(&listener->object))
             return;
         if (descriptor >= 0) {
-            listener->accepted(listener, descriptor, listener->object.context.info);
+            listener->accepted(listener->object.source, descriptor, listener->object.context.info);
         } else if (!is_shortage(descriptor) || !refuse(listener)) {
             pause_accepting(listener, descriptor);
             return;
@@ -200,7 +204,7 @@ static void ready(runloop_source *source, void *info) {
 
 //===-- life ---------------------------------------------------------------------------------------------------------===//
 
-HOLDS_LOCK static void remove_path(const struct runloop_listener *listener) {
+HOLDS_LOCK static void remove_path(const struct listener *listener) {
     struct stat status;
     bool is_ours = listener->path[0] && lstat(listener->path, &status) == 0 && status.st_dev == listener->device &&
                    status.st_ino == listener->inode;
@@ -209,7 +213,7 @@ HOLDS_LOCK static void remove_path(const struct runloop_listener *listener) {
         unlink(listener->path);
 }
 
-HOLDS_LOCK static void close_socket(struct runloop_listener *listener) {
+HOLDS_LOCK static void close_socket(struct listener *listener) {
     ASSERT_HOLDS(&listener->lock.lock);
     if (listener->is_closed)
         return;
@@ -223,13 +227,23 @@ HOLDS_LOCK static void close_socket(struct runloop_listener *listener) {
 }
 
 static void free_listener(void *info) {
-    struct runloop_listener *listener = info;
+    struct listener *listener = info;
     runloop__object_end(&listener->object);
     steady_take(&listener->lock);
     close_socket(listener);
     steady_give(&listener->lock);
     free(listener);
 }
+
+static void invalidated(void *info) {
+    struct listener *listener = info;
+    steady_take(&listener->lock);
+    close_socket(listener);
+    steady_give(&listener->lock);
+}
+
+static const struct object_class listener_class = {
+    .kind = OBJECT_LISTENER, .ready = ready, .invalidated = invalidated, .free = free_listener};
 
 static bool is_tcp(int descriptor) {
     int protocol = 0;
@@ -247,7 +261,7 @@ static int check_socket(int descriptor) {
 }
 
 /// Notes which file the path is now, so that another one is not removed.
-UNCHECKED static int note_path(struct runloop_listener *listener) {
+UNCHECKED static int note_path(struct listener *listener) {
     struct socket_address address;
     struct stat status;
     int result = runloop__address_of(&address, listener->descriptor, false);
@@ -263,7 +277,7 @@ UNCHECKED static int note_path(struct runloop_listener *listener) {
     return 0;
 }
 
-UNCHECKED static int begin(struct runloop_listener *listener, const runloop_listener_config *config) {
+UNCHECKED static int begin(struct listener *listener, const runloop_listener_config *config) {
     int result = config->removes_path ? note_path(listener) : 0;
     int flags = fcntl(listener->descriptor, F_GETFL);
     if (result == 0 && (flags < 0 || fcntl(listener->descriptor, F_SETFL, flags | O_NONBLOCK) < 0))
@@ -271,7 +285,7 @@ UNCHECKED static int begin(struct runloop_listener *listener, const runloop_list
     if (result == 0 && listener->refused && (listener->reserve = make_reserve()) < 0)
         result = -errno;
     const struct object_config object = {
-        .context = config->context, .descriptor = config->descriptor, .ready = ready, .free = free_listener};
+        .context = config->context, .descriptor = config->descriptor, .class = &listener_class};
     return result < 0 ? result : runloop__object_begin(&listener->object, &object);
 }
 
@@ -279,17 +293,17 @@ UNCHECKED int runloop_listener_create(const runloop_listener_config *config, run
     int result = config && out && config->accepted ? check_socket(config->descriptor) : -EINVAL;
     if (result < 0)
         return result;
-    struct runloop_listener *listener = malloc(sizeof *listener);
+    struct listener *listener = malloc(sizeof *listener);
     if (!listener)
         return -ENOMEM;
-    *listener = (struct runloop_listener){.accepted = config->accepted,
-                                          .refused = config->refused,
-                                          .paused = config->paused,
-                                          .descriptor = config->descriptor,
-                                          .owns = config->owns,
-                                          .is_tcp = is_tcp(config->descriptor),
-                                          .budget = config->budget ? config->budget : BUDGET,
-                                          .reserve = -1};
+    *listener = (struct listener){.accepted = config->accepted,
+                                  .refused = config->refused,
+                                  .paused = config->paused,
+                                  .descriptor = config->descriptor,
+                                  .owns = config->owns,
+                                  .is_tcp = is_tcp(config->descriptor),
+                                  .budget = config->budget ? config->budget : BUDGET,
+                                  .reserve = -1};
     result = begin(listener, config);
     if (result < 0) {
         if (listener->reserve >= 0)
@@ -297,37 +311,11 @@ UNCHECKED int runloop_listener_create(const runloop_listener_config *config, run
         free(listener);
         return result;
     }
-    *out = listener;
+    *out = listener->object.source;
     return 0;
 }
 
-runloop_listener *runloop_listener_retain(runloop_listener *listener) {
-    if (listener)
-        runloop_source_retain(listener->object.source);
-    return listener;
-}
-
-void runloop_listener_release(runloop_listener *listener) {
-    if (listener)
-        runloop_source_release(listener->object.source);
-}
-
-runloop_source *runloop_listener_get_source(runloop_listener *listener) {
-    return listener ? listener->object.source : NULL;
-}
-
-int runloop_listener_get_descriptor(runloop_listener *listener) {
+int runloop_listener_get_descriptor(runloop_listener *source) {
+    struct listener *listener = listener_of(source);
     return listener ? listener->descriptor : -EINVAL;
-}
-
-void runloop_listener_invalidate(runloop_listener *listener) {
-    if (!listener)
-        return;
-    runloop_source_invalidate(listener->object.source);
-    // The descriptors that a forked child has are closed with the object.
-    if (object_is_inherited(&listener->object))
-        return;
-    steady_take(&listener->lock);
-    close_socket(listener);
-    steady_give(&listener->lock);
 }

@@ -11,15 +11,19 @@
 
 #include "streams/input.h"
 
+static struct input *input_of(runloop_source *source) {
+    return runloop__object_of(source, OBJECT_INPUT);
+}
+
 //===-- what the loop watches ----------------------------------------------------------------------------------------===//
 
 /// Whether there is something to do though nothing is reported.
-HOLDS_LOCK static bool needs_signal(const struct runloop_input *input) {
+HOLDS_LOCK static bool needs_signal(const struct input *input) {
     return input->intake.is_always_ready || (input->is_due && (input->intake.count > 0 || input->has_verdict));
 }
 
 /// No call-out runs. Makes the loop come for what the input is to do next. Never fails for one that is paused.
-HOLDS_LOCK static int watch(struct runloop_input *input) {
+HOLDS_LOCK static int watch(struct input *input) {
     ASSERT_HOLDS(&input->lock.lock);
     runloop_readiness wanted = input->is_paused ? 0 : RUNLOOP_READABLE;
     if (!input->is_paused && needs_signal(input))
@@ -32,7 +36,7 @@ HOLDS_LOCK static int watch(struct runloop_input *input) {
 //===-- calling out --------------------------------------------------------------------------------------------------===//
 
 /// After a call-out: the other side need not have sent anything meanwhile, and a message may have begun.
-HOLDS_LOCK static void note_times(struct runloop_input *input) {
+HOLDS_LOCK static void note_times(struct input *input) {
     ASSERT_HOLDS(&input->lock.lock);
     struct idle *idle = &input->idle;
     if (!idle->source)
@@ -41,22 +45,22 @@ HOLDS_LOCK static void note_times(struct runloop_input *input) {
     if (!has_begun)
         idle->begun_ns = RUNLOOP_NEVER;
     else if (input->has_taken || idle->begun_ns == RUNLOOP_NEVER)
-        idle->begun_ns = runloop_input_get_moved_ns(input);
+        idle->begun_ns = runloop_input_get_moved_ns(input->object.source);
     runloop__idle_count(idle, runloop_get_now_ns(input->loop));
 }
 
-GIVES_LOCK static void tell_end(struct runloop_input *input) {
+GIVES_LOCK static void tell_end(struct input *input) {
     const char *rest = input->intake.bytes + input->intake.start;
     input->is_calling = true;
-    runloop_source_invalidate(input->object.source);
     steady_give(&input->lock);
+    runloop_source_invalidate(input->object.source);
     if (input->ended)
-        input->ended(input, input->verdict, rest, input->intake.count, input->object.context.info);
+        input->ended(input->object.source, input->verdict, rest, input->intake.count, input->object.context.info);
 }
 
 /// After a call-out, and when its thread ends in it.
 static void end_call(void *info) {
-    struct runloop_input *input = info;
+    struct input *input = info;
     if (object_is_inherited(&input->object))
         return;
     steady_take(&input->lock);
@@ -78,15 +82,15 @@ static void end_call(void *info) {
         steady_give(&input->lock);
 }
 
-static void tell_bytes(struct runloop_input *input) {
+static void tell_bytes(struct input *input) {
     const char *bytes = input->intake.bytes + input->intake.start;
     size_t kept = input->intake.count;
-    size_t consumed = input->received(input, bytes, kept, input->object.context.info);
+    size_t consumed = input->received(input->object.source, bytes, kept, input->object.context.info);
     runloop__intake_drop(&input->intake, consumed < kept ? consumed : kept);
     input->has_taken = consumed > 0;
 }
 
-GIVES_LOCK static void call_out(struct runloop_input *input) {
+GIVES_LOCK static void call_out(struct input *input) {
     input->is_calling = true;
     input->has_returned = false;
     input->has_taken = false;
@@ -102,7 +106,7 @@ GIVES_LOCK static void call_out(struct runloop_input *input) {
 }
 
 /// Reads once. Whether there is something to tell.
-HOLDS_LOCK static bool read_more(struct runloop_input *input) {
+HOLDS_LOCK static bool read_more(struct input *input) {
     ASSERT_HOLDS(&input->lock.lock);
     bool is_end = false;
     ptrdiff_t count = runloop__intake_read(&input->intake, &is_end);
@@ -118,8 +122,8 @@ HOLDS_LOCK static bool read_more(struct runloop_input *input) {
 }
 
 /// Nothing could be read. Whether that has lasted for the idle limit, or a message has begun too long ago.
-HOLDS_LOCK static bool is_idle_too_long(struct runloop_input *input) {
-    int64_t moved_ns = runloop_input_get_moved_ns(input);
+HOLDS_LOCK static bool is_idle_too_long(struct input *input) {
+    int64_t moved_ns = runloop_input_get_moved_ns(input->object.source);
     int64_t sent_ns = input->output ? runloop_output_get_moved_ns(input->output) : moved_ns;
     moved_ns = sent_ns > moved_ns ? sent_ns : moved_ns;
     if (!runloop__idle_is_over(&input->idle, moved_ns, runloop_get_now_ns(input->loop)))
@@ -130,7 +134,7 @@ HOLDS_LOCK static bool is_idle_too_long(struct runloop_input *input) {
 }
 
 /// Whether it may call out now.
-HOLDS_LOCK static bool is_active(struct runloop_input *input) {
+HOLDS_LOCK static bool is_active(struct input *input) {
     ASSERT_HOLDS(&input->lock.lock);
     if (!input_goes_on(input) || !input->is_calling)
         return input_goes_on(input);
@@ -140,7 +144,7 @@ HOLDS_LOCK static bool is_active(struct runloop_input *input) {
 }
 
 static void ready(runloop_source *source, void *info) {
-    struct runloop_input *input = info;
+    struct input *input = info;
     (void)source;
     steady_take(&input->lock);
     // What is kept belongs to a call-out that runs, so that is looked at first.
@@ -165,7 +169,8 @@ static void ready(runloop_source *source, void *info) {
 
 //===-- calls --------------------------------------------------------------------------------------------------------===//
 
-int runloop_input_pause(runloop_input *input) {
+int runloop_input_pause(runloop_input *source) {
+    struct input *input = input_of(source);
     if (!input)
         return -EINVAL;
     if (object_is_inherited(&input->object))
@@ -181,7 +186,7 @@ int runloop_input_pause(runloop_input *input) {
     return result;
 }
 
-HOLDS_LOCK static int resume(struct runloop_input *input) {
+HOLDS_LOCK static int resume(struct input *input) {
     ASSERT_HOLDS(&input->lock.lock);
     if (!runloop_source_is_valid(input->object.source))
         return -EINVAL;
@@ -201,7 +206,8 @@ HOLDS_LOCK static int resume(struct runloop_input *input) {
     return result;
 }
 
-int runloop_input_resume(runloop_input *input) {
+int runloop_input_resume(runloop_input *source) {
+    struct input *input = input_of(source);
     if (!input)
         return -EINVAL;
     if (object_is_inherited(&input->object))
@@ -212,32 +218,47 @@ int runloop_input_resume(runloop_input *input) {
     return result;
 }
 
-bool runloop_input_is_paused(runloop_input *input) {
+bool runloop_input_is_paused(runloop_input *source) {
+    struct input *input = input_of(source);
     return input && input->is_paused;
 }
 
-int64_t runloop_input_get_moved_ns(runloop_input *input) {
+int64_t runloop_input_get_moved_ns(runloop_input *source) {
+    struct input *input = input_of(source);
     return input ? atomic_load_explicit(&input->moved_ns, memory_order_relaxed) : RUNLOOP_NEVER;
 }
 
 //===-- life ---------------------------------------------------------------------------------------------------------===//
 
-static void discard(struct runloop_input *input) {
-    runloop_output_release(input->output);
+static void discard(struct input *input) {
+    runloop_source_release(input->output);
     runloop__intake_close(&input->intake);
     runloop_release(input->loop);
     free(input);
 }
 
 static void free_input(void *info) {
-    struct runloop_input *input = info;
+    struct input *input = info;
     runloop__object_end(&input->object);
     if (input->owns && input->intake.descriptor >= 0)
         close(input->intake.descriptor);
     discard(input);
 }
 
-UNCHECKED static int begin(struct runloop_input *input, const runloop_input_config *config) {
+static void invalidated(void *info) {
+    struct input *input = info;
+    steady_take(&input->lock);
+    if (input->owns && input->intake.descriptor >= 0) {
+        close(input->intake.descriptor);
+        input->intake.descriptor = -1;
+    }
+    steady_give(&input->lock);
+}
+
+static const struct object_class input_class = {
+    .kind = OBJECT_INPUT, .ready = ready, .invalidated = invalidated, .free = free_input};
+
+UNCHECKED static int begin(struct input *input, const runloop_input_config *config) {
     // A line of the whole limit has an end, too.
     size_t limit = config->limit + (config->received_line ? 2 : 0);
     int result = runloop__intake_open(&input->intake, config->descriptor, limit);
@@ -245,15 +266,13 @@ UNCHECKED static int begin(struct runloop_input *input, const runloop_input_conf
     if (refused < 0)
         return refused;
     input->intake.is_always_ready = refused == 1;
-    const struct object_config object = {.context = config->context,
-                                         .descriptor = refused ? -1 : config->descriptor,
-                                         .ready = ready,
-                                         .free = free_input};
+    const struct object_config object = {
+        .context = config->context, .descriptor = refused ? -1 : config->descriptor, .class = &input_class};
     result = runloop__object_begin(&input->object, &object);
     if (result < 0)
         return result;
     runloop__idle_begin(&input->idle, input->object.source);
-    runloop__idle_count(&input->idle, runloop_input_get_moved_ns(input));
+    runloop__idle_count(&input->idle, runloop_input_get_moved_ns(input->object.source));
     steady_take(&input->lock);
     result = watch(input);
     steady_give(&input->lock);
@@ -265,52 +284,23 @@ int runloop_input_create(const runloop_input_config *config, runloop_input **out
         !config->received == !config->received_line || config->idle_ns < 0 || config->message_ns < 0 ||
         (config->output && !config->idle_ns))
         return -EINVAL;
-    struct runloop_input *input = malloc(sizeof *input);
+    struct input *input = malloc(sizeof *input);
     if (!input)
         return -ENOMEM;
-    *input = (struct runloop_input){.loop = runloop_retain(config->loop),
-                                    .output = runloop_output_retain(config->output),
-                                    .received = config->received,
-                                    .received_line = config->received_line,
-                                    .ended = config->ended,
-                                    .line_limit = config->limit,
-                                    .owns = config->owns,
-                                    .idle = {.limit_ns = config->idle_ns, .message_ns = config->message_ns}};
+    *input = (struct input){.loop = runloop_retain(config->loop),
+                            .output = runloop_source_retain(config->output),
+                            .received = config->received,
+                            .received_line = config->received_line,
+                            .ended = config->ended,
+                            .line_limit = config->limit,
+                            .owns = config->owns,
+                            .idle = {.limit_ns = config->idle_ns, .message_ns = config->message_ns}};
     atomic_init(&input->moved_ns, runloop_get_now_ns(config->loop));
     int result = begin(input, config);
     if (result < 0) {
         discard(input);
         return result;
     }
-    *out = input;
+    *out = input->object.source;
     return 0;
-}
-
-runloop_input *runloop_input_retain(runloop_input *input) {
-    if (input)
-        runloop_source_retain(input->object.source);
-    return input;
-}
-
-void runloop_input_release(runloop_input *input) {
-    if (input)
-        runloop_source_release(input->object.source);
-}
-
-runloop_source *runloop_input_get_source(runloop_input *input) {
-    return input ? input->object.source : NULL;
-}
-
-void runloop_input_invalidate(runloop_input *input) {
-    if (!input)
-        return;
-    runloop_source_invalidate(input->object.source);
-    if (object_is_inherited(&input->object))
-        return;
-    steady_take(&input->lock);
-    if (input->owns && input->intake.descriptor >= 0) {
-        close(input->intake.descriptor);
-        input->intake.descriptor = -1;
-    }
-    steady_give(&input->lock);
 }

@@ -10,7 +10,7 @@
 #include "streams/idle.h"
 #include "streams/intake.h"
 
-struct runloop_input {
+struct input {
     struct object object;
     runloop *loop;
     size_t (*received)(runloop_input *input, const char *bytes, size_t count, void *info);
@@ -36,11 +36,11 @@ struct runloop_input {
 };
 
 /// Between the parts of a call-out: whether there may be another one.
-static inline bool input_goes_on(struct runloop_input *input) {
+static inline bool input_goes_on(struct input *input) {
     return !input->is_paused && runloop_source_is_valid(input->object.source) && !object_is_inherited(&input->object);
 }
 
 /// During a call-out: tells each line that has an end, the beginning of one that is too long, and the last one.
-void runloop__input_tell_lines(struct runloop_input *input);
+void runloop__input_tell_lines(struct input *input);
 
 #endif // RUNLOOP_INPUT_PRIVATE_H

@@ -6,17 +6,17 @@
 #include "streams/input.h"
 
 /// Tells a line, and drops it with the bytes after it that belong to it.
-static void tell_line(struct runloop_input *input, size_t count, size_t dropped) {
+static void tell_line(struct input *input, size_t count, size_t dropped) {
     const char *line = input->intake.bytes + input->intake.start;
     bool is_long = count > input->line_limit;
-    input->received_line(input, line, is_long ? input->line_limit : count, is_long ? -EMSGSIZE : 0,
+    input->received_line(input->object.source, line, is_long ? input->line_limit : count, is_long ? -EMSGSIZE : 0,
                          input->object.context.info);
     runloop__intake_drop(&input->intake, dropped);
     input->scanned = 0;
 }
 
 /// Tells a line that has an end, or drops what is left of a long one. False: there is none.
-static bool tell_next_line(struct runloop_input *input) {
+static bool tell_next_line(struct input *input) {
     struct intake *intake = &input->intake;
     const char *bytes = intake->bytes + intake->start;
     const char *feed = memchr(bytes + input->scanned, '\n', intake->count - input->scanned);
@@ -38,7 +38,7 @@ static bool tell_next_line(struct runloop_input *input) {
 }
 
 /// The bytes have no line feed: a line that has begun, or is too long already, or the last one.
-static void tell_begun_line(struct runloop_input *input) {
+static void tell_begun_line(struct input *input) {
     struct intake *intake = &input->intake;
     bool is_last = input->has_verdict && input->verdict == 0;
     size_t count = intake->count;
@@ -56,7 +56,7 @@ static void tell_begun_line(struct runloop_input *input) {
     }
 }
 
-void runloop__input_tell_lines(struct runloop_input *input) {
+void runloop__input_tell_lines(struct input *input) {
     while (input_goes_on(input) && input->intake.count > 0)
         if (!tell_next_line(input)) {
             tell_begun_line(input);

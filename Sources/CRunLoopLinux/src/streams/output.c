@@ -20,11 +20,10 @@
 /// So much is written per call of the loop and of the client, so that a reader that is as fast as the kernel does not keep the thread for ever.
 enum { MOST_WRITES = 16 };
 
-struct runloop_output {
+struct output {
     struct object object;
     runloop *loop;
     void (*drained)(runloop_output *output, int error, void *info);
-    int set; ///< constant; -1: no idle limit
     _Atomic int64_t moved_ns;
     bool owns; ///< constant
     /// Guards all that follows.
@@ -39,10 +38,14 @@ struct runloop_output {
     struct idle idle GUARDED;
 };
 
+static struct output *output_of(runloop_source *source) {
+    return runloop__object_of(source, OBJECT_OUTPUT);
+}
+
 //===-- sending ------------------------------------------------------------------------------------------------------===//
 
 /// What waits is of no use any more.
-HOLDS_LOCK static int fail(struct runloop_output *output, int error) {
+HOLDS_LOCK static int fail(struct output *output, int error) {
     ASSERT_HOLDS(&output->lock.lock);
     output->error = error;
     ring_empty(&output->waiting);
@@ -50,7 +53,7 @@ HOLDS_LOCK static int fail(struct runloop_output *output, int error) {
 }
 
 /// The loop is to send what waits, or to tell that there is nothing.
-HOLDS_LOCK static int ask(struct runloop_output *output) {
+HOLDS_LOCK static int ask(struct output *output) {
     ASSERT_HOLDS(&output->lock.lock);
     if (output->is_asking)
         return 0;
@@ -62,7 +65,7 @@ HOLDS_LOCK static int ask(struct runloop_output *output) {
 }
 
 /// -ENOMEM, or 0.
-HOLDS_LOCK static int keep(struct runloop_output *output, const char *bytes, size_t count) {
+HOLDS_LOCK static int keep(struct output *output, const char *bytes, size_t count) {
     ASSERT_HOLDS(&output->lock.lock);
     if (!ring_reserve(&output->waiting, count))
         return -ENOMEM;
@@ -74,7 +77,7 @@ HOLDS_LOCK static int keep(struct runloop_output *output, const char *bytes, siz
 }
 
 /// Writes the pieces once: the number of bytes, 0 if the kernel takes none.
-HOLDS_LOCK static ptrdiff_t write_pieces(struct runloop_output *output, struct iovec *pieces, int count) {
+HOLDS_LOCK static ptrdiff_t write_pieces(struct output *output, struct iovec *pieces, int count) {
     ASSERT_HOLDS(&output->lock.lock);
     ptrdiff_t written = runloop__sink_write(&output->sink, pieces, count);
     output->is_full = written == 0;
@@ -84,7 +87,7 @@ HOLDS_LOCK static ptrdiff_t write_pieces(struct runloop_output *output, struct i
 }
 
 /// Sends what waits. 0: nothing waits; -EAGAIN: something still does; or the error.
-HOLDS_LOCK static int send_waiting(struct runloop_output *output) {
+HOLDS_LOCK static int send_waiting(struct output *output) {
     for (int i = 0; output->waiting.count > 0; i++) {
         struct iovec pieces[2];
         // A file is written to the end: there is nobody who would tell when to go on.
@@ -99,7 +102,7 @@ HOLDS_LOCK static int send_waiting(struct runloop_output *output) {
 }
 
 /// Sends bytes before which nothing waits: how many. An error counts only if none were.
-HOLDS_LOCK static ptrdiff_t send_now(struct runloop_output *output, const char *bytes, size_t count) {
+HOLDS_LOCK static ptrdiff_t send_now(struct output *output, const char *bytes, size_t count) {
     size_t sent = 0;
     for (int i = 0; sent < count && (i < MOST_WRITES || output->sink.is_always_ready); i++) {
         struct iovec piece = {(char *)bytes + sent, count - sent};
@@ -112,39 +115,42 @@ HOLDS_LOCK static ptrdiff_t send_now(struct runloop_output *output, const char *
 }
 
 /// Everything was sent.
-HOLDS_LOCK static int end_of_output(struct runloop_output *output) {
+HOLDS_LOCK static int end_of_output(struct output *output) {
     ASSERT_HOLDS(&output->lock.lock);
     output->is_finished = true;
     if (output->sink.is_socket)
         return shutdown(output->sink.descriptor, SHUT_WR) < 0 ? fail(output, -errno) : 0;
-    if (output->owns) {
-        runloop_source_invalidate(output->object.source);
-        close(output->sink.descriptor);
-        output->sink.descriptor = -1;
-    }
     return 0;
 }
 
+/// An owned descriptor that is no socket says by its end that everything was sent.
+GIVES_LOCK static void give(struct output *output) {
+    bool is_over = output->is_finished && output->owns && !output->sink.is_socket;
+    steady_give(&output->lock);
+    if (is_over)
+        runloop_source_invalidate(output->object.source);
+}
+
 /// The loop watches for writability no longer than it is to tell. Asking for less does not fail.
-HOLDS_LOCK static void rest(struct runloop_output *output) {
+HOLDS_LOCK static void rest(struct output *output) {
     ASSERT_HOLDS(&output->lock.lock);
     if (!output->is_asking)
         runloop_source_set_events(output->object.source, 0);
 }
 
 /// Sends what waits, unless none of it could be sent for the idle limit.
-HOLDS_LOCK static int go_on(struct runloop_output *output) {
+HOLDS_LOCK static int go_on(struct output *output) {
     size_t before = output->waiting.count;
     int result = send_waiting(output);
     bool is_stuck = result == -EAGAIN && output->waiting.count == before;
-    if (!is_stuck ||
-        !runloop__idle_is_over(&output->idle, runloop_output_get_moved_ns(output), runloop_get_now_ns(output->loop)))
+    if (!is_stuck || !runloop__idle_is_over(&output->idle, runloop_output_get_moved_ns(output->object.source),
+                                            runloop_get_now_ns(output->loop)))
         return result;
     return fail(output, -ETIMEDOUT);
 }
 
 static void ready(runloop_source *source, void *info) {
-    struct runloop_output *output = info;
+    struct output *output = info;
     steady_take(&output->lock);
     int result = runloop_source_is_valid(source) && output->is_asking ? go_on(output) : -EAGAIN;
     output->is_asking = output->is_asking && result == -EAGAIN;
@@ -154,10 +160,10 @@ static void ready(runloop_source *source, void *info) {
     // The call-out may well write more than the kernel takes. If its thread ends in it, the next call rests.
     if (!tells)
         rest(output);
-    steady_give(&output->lock);
+    give(output);
     if (!tells)
         return;
-    output->drained(output, result, output->object.context.info);
+    output->drained(output->object.source, result, output->object.context.info);
     if (object_is_inherited(&output->object))
         return;
     steady_take(&output->lock);
@@ -168,7 +174,7 @@ static void ready(runloop_source *source, void *info) {
 //===-- calls --------------------------------------------------------------------------------------------------------===//
 
 /// 0, or what the call comes to.
-TAKES_LOCK static int enter(struct runloop_output *output) {
+TAKES_LOCK static int enter(struct output *output) {
     steady_take(&output->lock);
     if (object_is_inherited(&output->object))
         return -ECHILD;
@@ -179,13 +185,13 @@ TAKES_LOCK static int enter(struct runloop_output *output) {
     return runloop_source_is_valid(output->object.source) ? 0 : -EINVAL;
 }
 
-GIVES_LOCK static ptrdiff_t leave(struct runloop_output *output, ptrdiff_t result) {
-    steady_give(&output->lock);
+GIVES_LOCK static ptrdiff_t leave(struct output *output, ptrdiff_t result) {
+    give(output);
     return result;
 }
 
 /// Sends and keeps as many as possible: how many.
-HOLDS_LOCK static ptrdiff_t write_some(struct runloop_output *output, const char *bytes, size_t count) {
+HOLDS_LOCK static ptrdiff_t write_some(struct output *output, const char *bytes, size_t count) {
     int result = output->waiting.count > 0 && !output->is_full ? send_waiting(output) : 0;
     if (result < 0 && result != -EAGAIN)
         return result;
@@ -207,7 +213,8 @@ HOLDS_LOCK static ptrdiff_t write_some(struct runloop_output *output, const char
     return sent > 0 || kept > 0 ? sent + (ptrdiff_t)kept : -EAGAIN;
 }
 
-ptrdiff_t runloop_output_write(runloop_output *output, const void *bytes, size_t count) {
+ptrdiff_t runloop_output_write(runloop_output *source, const void *bytes, size_t count) {
+    struct output *output = output_of(source);
     if (!output || (!bytes && count > 0) || count > PTRDIFF_MAX)
         return -EINVAL;
     ptrdiff_t result = enter(output);
@@ -216,7 +223,7 @@ ptrdiff_t runloop_output_write(runloop_output *output, const void *bytes, size_t
     return leave(output, result);
 }
 
-HOLDS_LOCK static int enqueue_all(struct runloop_output *output, const char *bytes, size_t count) {
+HOLDS_LOCK static int enqueue_all(struct output *output, const char *bytes, size_t count) {
     if (count > output->waiting.limit)
         return -EMSGSIZE;
     int result = 0;
@@ -233,7 +240,8 @@ HOLDS_LOCK static int enqueue_all(struct runloop_output *output, const char *byt
     return output->sink.is_always_ready ? send_waiting(output) : ask(output);
 }
 
-int runloop_output_enqueue(runloop_output *output, const void *bytes, size_t count) {
+int runloop_output_enqueue(runloop_output *source, const void *bytes, size_t count) {
+    struct output *output = output_of(source);
     if (!output || (!bytes && count > 0))
         return -EINVAL;
     int result = enter(output);
@@ -242,7 +250,8 @@ int runloop_output_enqueue(runloop_output *output, const void *bytes, size_t cou
     return (int)leave(output, result);
 }
 
-int runloop_output_flush(runloop_output *output) {
+int runloop_output_flush(runloop_output *source) {
+    struct output *output = output_of(source);
     if (!output)
         return -EINVAL;
     int result = enter(output);
@@ -253,7 +262,8 @@ int runloop_output_flush(runloop_output *output) {
     return (int)leave(output, result);
 }
 
-int runloop_output_finish(runloop_output *output) {
+int runloop_output_finish(runloop_output *source) {
+    struct output *output = output_of(source);
     if (!output)
         return -EINVAL;
     int result = enter(output);
@@ -269,7 +279,8 @@ int runloop_output_finish(runloop_output *output) {
     return (int)leave(output, result);
 }
 
-size_t runloop_output_get_waiting(runloop_output *output) {
+size_t runloop_output_get_waiting(runloop_output *source) {
+    struct output *output = output_of(source);
     if (!output || object_is_inherited(&output->object))
         return 0;
     steady_take(&output->lock);
@@ -278,33 +289,47 @@ size_t runloop_output_get_waiting(runloop_output *output) {
     return count;
 }
 
-int64_t runloop_output_get_moved_ns(runloop_output *output) {
+int64_t runloop_output_get_moved_ns(runloop_output *source) {
+    struct output *output = output_of(source);
     return output ? atomic_load_explicit(&output->moved_ns, memory_order_relaxed) : RUNLOOP_NEVER;
 }
 
 //===-- life ---------------------------------------------------------------------------------------------------------===//
 
-UNCHECKED static void discard(struct runloop_output *output) {
+UNCHECKED static void discard(struct output *output) {
     ring_empty(&output->waiting);
     runloop_release(output->loop);
     free(output);
 }
 
 UNCHECKED static void free_output(void *info) {
-    struct runloop_output *output = info;
+    struct output *output = info;
     runloop__object_end(&output->object);
     if (output->owns && output->sink.descriptor >= 0)
         close(output->sink.descriptor);
     discard(output);
 }
 
-UNCHECKED static int begin(struct runloop_output *output, const runloop_output_config *config) {
+static void invalidated(void *info) {
+    struct output *output = info;
+    steady_take(&output->lock);
+    ring_empty(&output->waiting);
+    if (output->owns && output->sink.descriptor >= 0) {
+        close(output->sink.descriptor);
+        output->sink.descriptor = -1;
+    }
+    steady_give(&output->lock);
+}
+
+static const struct object_class output_class = {
+    .kind = OBJECT_OUTPUT, .ready = ready, .invalidated = invalidated, .free = free_output};
+
+UNCHECKED static int begin(struct output *output, const runloop_output_config *config) {
     const struct object_config object = {
         .context = config->context,
         .descriptor = config->descriptor,
         .events = RUNLOOP_WRITABLE,
-        .ready = ready,
-        .free = free_output,
+        .class = &output_class,
     };
     int result = runloop__object_begin(&output->object, &object);
     // In regular files, and whatever else the kernel does not watch, nothing waits.
@@ -320,15 +345,15 @@ int runloop_output_create(const runloop_output_config *config, runloop_output **
     int result = runloop__sink_open(&sink, config->descriptor);
     if (result < 0)
         return result;
-    struct runloop_output *output = malloc(sizeof *output);
+    struct output *output = malloc(sizeof *output);
     if (!output)
         return -ENOMEM;
-    *output = (struct runloop_output){.loop = runloop_retain(config->loop),
-                                      .drained = config->drained,
-                                      .sink = sink,
-                                      .owns = config->owns,
-                                      .waiting.limit = config->limit,
-                                      .idle = {.limit_ns = config->idle_ns}};
+    *output = (struct output){.loop = runloop_retain(config->loop),
+                              .drained = config->drained,
+                              .sink = sink,
+                              .owns = config->owns,
+                              .waiting.limit = config->limit,
+                              .idle = {.limit_ns = config->idle_ns}};
     atomic_init(&output->moved_ns, runloop_get_now_ns(config->loop));
     result = begin(output, config);
     if (result < 0) {
@@ -336,36 +361,6 @@ int runloop_output_create(const runloop_output_config *config, runloop_output **
         return result;
     }
     runloop_source_set_events(output->object.source, 0);
-    *out = output;
+    *out = output->object.source;
     return 0;
-}
-
-runloop_output *runloop_output_retain(runloop_output *output) {
-    if (output)
-        runloop_source_retain(output->object.source);
-    return output;
-}
-
-void runloop_output_release(runloop_output *output) {
-    if (output)
-        runloop_source_release(output->object.source);
-}
-
-runloop_source *runloop_output_get_source(runloop_output *output) {
-    return output ? output->object.source : NULL;
-}
-
-void runloop_output_invalidate(runloop_output *output) {
-    if (!output)
-        return;
-    runloop_source_invalidate(output->object.source);
-    if (object_is_inherited(&output->object))
-        return;
-    steady_take(&output->lock);
-    ring_empty(&output->waiting);
-    if (output->owns && output->sink.descriptor >= 0) {
-        close(output->sink.descriptor);
-        output->sink.descriptor = -1;
-    }
-    steady_give(&output->lock);
 }

@@ -1,0 +1,88 @@
+// kinds.c — objects are sources: one that is of another kind is refused, and runloop_source_invalidate is the end of each.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "linux_items.h"
+
+static runloop_source *make_plain(void) {
+    const runloop_descriptor_config config = {.descriptor = -1, .events = RUNLOOP_READABLE};
+    runloop_source *source = NULL;
+    REQUIRE(runloop_descriptor_source_create(&config, &source) == 0);
+    return source;
+}
+
+static runloop_counter *make_empty_counter(void) {
+    const runloop_counter_config config = {0};
+    runloop_counter *counter = NULL;
+    REQUIRE(runloop_counter_create(&config, &counter) == 0);
+    return counter;
+}
+
+/// Calls a function of each kind with a source of none of these kinds.
+static void expect_refused(runloop_source *other) {
+    runloop_peer peer;
+    runloop_child_exit exit;
+    EXPECT_EQ(runloop_alarm_set_date(other, 0), -EINVAL);
+    EXPECT_EQ(runloop_channel_get_peer(other, &peer), -EINVAL);
+    EXPECT_EQ(runloop_channel_send(other, "", 0, NULL, 0), -EINVAL);
+    EXPECT_EQ(runloop_child_get_exit(other, &exit), -EINVAL);
+    EXPECT_EQ(runloop_input_pause(other), -EINVAL);
+    EXPECT(!runloop_input_is_paused(other));
+    EXPECT_EQ(runloop_input_get_moved_ns(other), RUNLOOP_NEVER);
+    EXPECT_EQ(runloop_listener_get_descriptor(other), -EINVAL);
+    EXPECT_EQ(runloop_output_write(other, "a", 1), -EINVAL);
+    EXPECT_EQ(runloop_shutdown_add_work(other, 0, NULL, NULL, NULL), -EINVAL);
+    EXPECT_EQ(runloop_signal_get_number(other), 0);
+    EXPECT(runloop_watch_get_path(other) == NULL);
+}
+
+TEST("a source of another kind is refused as NULL is") {
+    runloop_source *plain = make_plain();
+    runloop_counter *counter = make_empty_counter();
+    expect_refused(plain);
+    expect_refused(counter);
+    expect_refused(NULL);
+    EXPECT_EQ(runloop_counter_add(plain, 1), -EINVAL);
+    EXPECT_EQ(runloop_counter_add(counter, 1), 0);
+    runloop_source_release(counter);
+    runloop_source_release(plain);
+}
+
+static size_t take_all(runloop_input *input, const char *bytes, size_t count, void *info) {
+    (void)input, (void)bytes, (void)info;
+    return count;
+}
+
+static bool is_open(int descriptor) {
+    return fcntl(descriptor, F_GETFD) >= 0;
+}
+
+TEST("invalidating an input or an output closes the descriptor that it owns, and no other") {
+    for (int owns = 0; owns < 2; owns++) {
+        int ends[2];
+        REQUIRE(pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
+        const runloop_input_config reading = {.descriptor = ends[0], .owns = owns, .limit = 100, .received = take_all};
+        const runloop_output_config writing = {.descriptor = ends[1], .owns = owns, .limit = 100};
+        runloop_input *input = NULL;
+        runloop_output *output = NULL;
+        REQUIRE(runloop_input_create(&reading, &input) == 0 && runloop_output_create(&writing, &output) == 0);
+        runloop_source_invalidate(input);
+        runloop_source_invalidate(output);
+        EXPECT_EQ(is_open(ends[0]), !owns);
+        EXPECT_EQ(is_open(ends[1]), !owns);
+        EXPECT_EQ(runloop_output_write(output, "a", 1), -EINVAL);
+        runloop_source_release(input);
+        runloop_source_release(output);
+        for (int i = 0; i < 2 && !owns; i++)
+            close(ends[i]);
+    }
+}
+
+TEST("invalidating a signal gives it back") {
+    void (*former)(int) = action_of(SIGUSR1).sa_handler;
+    runloop_signal *signal = add_signal(MODE, SIGUSR1, NULL);
+    EXPECT(action_of(SIGUSR1).sa_handler != former);
+    runloop_source_invalidate(signal);
+    EXPECT(action_of(SIGUSR1).sa_handler == former);
+    runloop_source_release(signal);
+}
