@@ -1,5 +1,9 @@
 // kinds.c — objects are sources: one that is of another kind is refused, and runloop_source_invalidate is the end of each.
 #include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "linux_items.h"
@@ -85,4 +89,60 @@ TEST("invalidating a signal gives it back") {
     runloop_source_invalidate(signal);
     EXPECT(action_of(SIGUSR1).sa_handler == former);
     runloop_source_release(signal);
+}
+
+static void accepted(runloop_listener *listener, int descriptor, void *info) {
+    (void)listener, (void)info;
+    close(descriptor);
+}
+
+static void trace_cancel(runloop_source *source, runloop *loop, const char *mode, void *info) {
+    EXPECT(runloop_is_current(loop) && strcmp(mode, MODE) == 0);
+    EXPECT(runloop_signal_get_number(source) == 0);
+    trace(info);
+}
+
+static void *leave_loop(void *object) {
+    REQUIRE(runloop_add_source(runloop_current(), object, MODE) == 0);
+    return NULL;
+}
+
+/// Added to the loop of a thread that ends, and to this one's until it is invalidated.
+static void expect_cancelled(runloop_source *object) {
+    pthread_t thread;
+    REQUIRE(pthread_create(&thread, NULL, leave_loop, object) == 0);
+    REQUIRE(pthread_join(thread, NULL) == 0);
+    leave_loop(object);
+    trace("|");
+    runloop_source_invalidate(object);
+    runloop_source_release(object);
+}
+
+TEST("a child, an output, a listener and a channel tell that they leave a loop, with the client's info") {
+    int ends[2], sockets[2];
+    REQUIRE(pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
+    REQUIRE(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) == 0);
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(0);
+    runloop_source *object = NULL;
+    const runloop_child_config child = {.context.info = "child", .pid = pid, .reaps = true, .cancel = trace_cancel};
+    REQUIRE(runloop_child_create(&child, &object) == 0);
+    expect_cancelled(object);
+    const runloop_output_config output = {
+        .context.info = "output", .descriptor = ends[1], .limit = 10, .owns = true, .cancel = trace_cancel};
+    REQUIRE(runloop_output_create(&output, &object) == 0);
+    expect_cancelled(object);
+    const runloop_channel_config channel = {.context.info = "channel", .cancel = trace_cancel};
+    REQUIRE(runloop_channel_create(sockets[0], &channel, &object) == 0);
+    expect_cancelled(object);
+    int socket = runloop_listen_abstract("runloop-kinds", 1);
+    const runloop_listener_config listener = {
+        .context.info = "listener", .descriptor = socket, .owns = true, .accepted = accepted, .cancel = trace_cancel};
+    REQUIRE(socket >= 0 && runloop_listener_create(&listener, &object) == 0);
+    expect_cancelled(object);
+    EXPECT_TRACE("child | child output | output channel | channel listener | listener");
+    EXPECT_EQ(waitpid(pid, NULL, 0), pid);
+    close(ends[0]);
+    close(sockets[1]);
 }

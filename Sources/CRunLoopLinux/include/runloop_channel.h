@@ -63,6 +63,8 @@ typedef struct runloop_channel_config {
     /// (-EPIPE). Once each time that messages have waited, so it says when to go on after -EAGAIN. Not after the end. It may make any call
     /// for the channel, send, invalidate and run the loop, too. May be NULL.
     void (*RUNLOOP_SENDABLE drained)(runloop_channel *channel, int error, void *info);
+    /// After each removal from a mode, as of any source; at the end of its loop, too. May be NULL.
+    void (*RUNLOOP_SENDABLE cancel)(runloop_channel *channel, runloop *loop, const char *mode, void *info);
 } runloop_channel_config;
 
 /// Makes a channel of a connected socket, which it owns from then on, and makes non-blocking. -EINVAL: not a SOCK_SEQPACKET socket of the

@@ -46,6 +46,8 @@ typedef struct runloop_child_config {
     /// On the loop's thread, in the modes of the source, once: at once if the process has ended already. May be NULL: with `reaps`, the
     /// child is reaped all the same.
     void (*RUNLOOP_SENDABLE exited)(runloop_child *child, const runloop_child_exit *exit, void *info);
+    /// After each removal from a mode, as of any source; at the end of its loop, too. May be NULL.
+    void (*RUNLOOP_SENDABLE cancel)(runloop_child *child, runloop *loop, const char *mode, void *info);
 } runloop_child_config;
 
 /// Awaits the end of a process. A child of this process can't be mistaken for another one before it was reaped; for other processes pass

@@ -76,6 +76,8 @@ typedef struct runloop_listener_config {
     /// accepted again. Meanwhile connections are refused, or wait while the listener tries again ten times a second. Any other error is
     /// the socket's, and final: it was shut down, for instance. May be NULL.
     void (*RUNLOOP_SENDABLE paused)(runloop_listener *listener, int error, void *info);
+    /// After each removal from a mode, as of any source; at the end of its loop, too. May be NULL.
+    void (*RUNLOOP_SENDABLE cancel)(runloop_listener *listener, runloop *loop, const char *mode, void *info);
 } runloop_listener_config;
 
 /// Makes a listener, in no loop yet. It needs a descriptor with `refused`. -EINVAL: no `accepted`, or not a listening socket;

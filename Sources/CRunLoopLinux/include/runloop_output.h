@@ -37,6 +37,8 @@ typedef struct runloop_output_config {
     /// before the kernel was asked once more. Looked at in the modes of the source. The loop wakes up for it once per limit at most, and once
     /// more when output begins to wait. It goes on when an input of the same connection is paused or has ended. 0: no limit.
     int64_t idle_ns;
+    /// After each removal from a mode, as of any source; at the end of its loop, too. May be NULL.
+    void (*RUNLOOP_SENDABLE cancel)(runloop_output *output, runloop *loop, const char *mode, void *info);
 } runloop_output_config;
 
 /// Makes an output, in no loop yet. -EBADF: not open for writing; -EINVAL: no limit of bytes, or a negative idle limit; -ENOMEM, -ENOSPC; -EMFILE,

@@ -21,6 +21,11 @@ static void ready(runloop_source *source, runloop_readiness events, void *info) 
         object->class->ready(source, info);
 }
 
+static void cancel(runloop_source *source, runloop *loop, const char *mode, void *info) {
+    const struct object *object = info;
+    object->cancel(source, loop, mode, object->context.info);
+}
+
 static void invalidated(runloop_source *source, void *info) {
     (void)source;
     const struct object *object = info;
@@ -41,12 +46,14 @@ int runloop__object_begin(struct object *object, const struct object_config *con
         .descriptor = config->descriptor,
         .events = config->events ? config->events : RUNLOOP_READABLE,
         .ready = ready,
+        .cancel = config->cancel ? cancel : NULL,
         .invalidated = invalidated,
     };
     int result = runloop_descriptor_source_create(&source, &object->source);
     if (result < 0)
         return result;
     object->class = config->class;
+    object->cancel = config->cancel;
     object->generation = runloop_fork_generation();
     object->context = config->context;
     if (object->context.retain)

@@ -36,12 +36,15 @@ struct object {
     const struct object_class *class;
     runloop_context context; ///< the client's, retained
     runloop_source *source;
+    /// The client's, may be NULL.
+    void (*cancel)(runloop_source *source, runloop *loop, const char *mode, void *info);
     uint32_t generation; ///< of forks, in which it was made
 };
 
 struct object_config {
     const struct object_class *class;
     runloop_context context;
+    void (*cancel)(runloop_source *source, runloop *loop, const char *mode, void *info);
     int descriptor;           ///< -1: none
     runloop_readiness events; ///< 0: RUNLOOP_READABLE
 };

@@ -246,8 +246,10 @@ UNCHECKED static int begin(struct channel *channel, int descriptor) {
     if (channel->set < 0 || epoll_ctl(channel->set, EPOLL_CTL_ADD, descriptor, &event) < 0)
         return -errno;
     channel->events = event.events;
-    const struct object_config object = {
-        .context = channel->config.context, .descriptor = channel->set, .class = &channel_class};
+    const struct object_config object = {.context = channel->config.context,
+                                         .cancel = channel->config.cancel,
+                                         .descriptor = channel->set,
+                                         .class = &channel_class};
     int result = runloop__object_begin(&channel->object, &object);
     if (result < 0)
         return result;

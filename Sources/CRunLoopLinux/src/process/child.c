@@ -113,7 +113,8 @@ int runloop_child_create(const runloop_child_config *config, runloop_child **out
         free(child);
         return result;
     }
-    const struct object_config object = {.context = config->context, .descriptor = child->pidfd, .class = &child_class};
+    const struct object_config object = {
+        .context = config->context, .cancel = config->cancel, .descriptor = child->pidfd, .class = &child_class};
     int result = runloop__object_begin(&child->object, &object);
     if (result < 0) {
         close(child->pidfd);

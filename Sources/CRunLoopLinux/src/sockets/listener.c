@@ -284,8 +284,10 @@ UNCHECKED static int begin(struct listener *listener, const runloop_listener_con
         result = -errno;
     if (result == 0 && listener->refused && (listener->reserve = make_reserve()) < 0)
         result = -errno;
-    const struct object_config object = {
-        .context = config->context, .descriptor = config->descriptor, .class = &listener_class};
+    const struct object_config object = {.context = config->context,
+                                         .cancel = config->cancel,
+                                         .descriptor = config->descriptor,
+                                         .class = &listener_class};
     return result < 0 ? result : runloop__object_begin(&listener->object, &object);
 }
 

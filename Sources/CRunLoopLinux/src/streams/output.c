@@ -327,6 +327,7 @@ static const struct object_class output_class = {
 UNCHECKED static int begin(struct output *output, const runloop_output_config *config) {
     const struct object_config object = {
         .context = config->context,
+        .cancel = config->cancel,
         .descriptor = config->descriptor,
         .events = RUNLOOP_WRITABLE,
         .class = &output_class,
