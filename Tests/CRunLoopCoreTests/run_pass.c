@@ -121,6 +121,33 @@ TEST("R151 a pass that is nested in another serves the rest, and nothing is serv
         EXPECT_EQ(calls[i], 1);
 }
 
+static runloop_source *add_ranked_counter(int descriptor, int32_t order, const char *name) {
+    const runloop_descriptor_config config = {.context = {.info = (void *)name},
+                                              .order = order,
+                                              .descriptor = descriptor,
+                                              .events = RUNLOOP_READABLE,
+                                              .counter = true,
+                                              .ready = trace_ready};
+    runloop_source *source = NULL;
+    REQUIRE(runloop_descriptor_source_create(&config, &source) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), source, MODE) == 0);
+    return source;
+}
+
+TEST("R151 R69 in a pass each counter is read once, for all sources of its descriptor, which follow one another by "
+     "their order") {
+    int ours = make_eventfd(3), others = make_eventfd(5);
+    runloop_source *last = add_ranked_counter(ours, 2, "last");
+    add_ranked_counter(others, 0, "other");
+    add_ranked_counter(ours, 1, "first");
+    // The last one has a place in line before the others.
+    EXPECT_EQ(runloop_source_signal(last), 0);
+    EXPECT_EQ(runloop_run_pass(MODE, 60 * SECOND), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_TRACE("first last other");
+    EXPECT_EQ(runloop_run_pass(MODE, 0), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_TRACE("");
+}
+
 static void stop_loop(runloop_timer *timer, void *info) {
     (void)timer, (void)info;
     runloop_stop(runloop_current());

@@ -270,21 +270,12 @@ HOLDS_LOCK static inline void ready_add(runloop *loop, struct news *news, uint32
 HOLDS_LOCK static inline void ready_remove(runloop *loop, struct news *news) {
     ASSERT(list_is_empty(&news->link) == !news->reasons, "What is to be served is in no list, or the other way round.");
     list_remove(&news->link);
-    news->reasons = news->turn = 0;
+    news->reasons = news->selection = 0;
     if (list_is_empty(&loop->ready.waiting)) {
         uint32_t known = atomic_load_explicit(&loop->news, memory_order_relaxed);
         atomic_store_explicit(&loop->news, (uint8_t)(known & ~(uint32_t)NEWS_READY), memory_order_relaxed);
     }
 }
-
-/// A source in a loop, retained to be called, or to be found again by its turn.
-struct taken {
-    runloop_source *source; ///< NULL: it is still in its list
-    uint32_t reasons;
-    uint32_t turn;
-    int descriptor;  ///< whose sources have the turn, or -1: any
-    bool has_others; ///< others may have the turn
-};
 
 /// What a wait has selected to serve.
 struct selection {
@@ -294,7 +285,18 @@ struct selection {
         SELECTED_MAIN_QUEUE,
         SELECTED_SOURCE,
     } kind;
-    struct taken taken; ///< SELECTED_SOURCE; not yet taken if somebody is to be notified before it is served (R45)
+    // Of a source, or several.
+    uint32_t number;        ///< by which they are found
+    uint32_t reasons;       ///< of `source`
+    runloop_source *source; ///< out of its list, and retained, to be called next; NULL: still to be found
+    int descriptor;         ///< whose sources are being served; -1: none's
+    enum {
+        COUNTER_UNREAD,
+        COUNTER_READ,
+        COUNTER_EMPTY,
+    } counter;       ///< of the descriptor, read once for all its sources
+    bool has_others; ///< there may be others than `source`
+    bool is_of_all;  ///< of whatever descriptor
 };
 
 /// A source that the loop has in other modes joins one. Negative errno of epoll_ctl.
@@ -308,13 +310,13 @@ HOLDS_LOCK bool runloop__ready_any(runloop *loop, const struct mode *mode, bool 
 enum { WITH_MAIN_QUEUE = 1, SERVED_LATER = 2 };
 HOLDS_LOCK bool runloop__ready_select(runloop *loop, const struct mode *mode, uint32_t how,
                                       struct selection *selection);
-/// The thread. All that the mode wants gets the same turn. The kind says whether the main queue is ready, too.
+/// The thread. Selects all that the mode wants. The kind says whether the main queue is ready, too.
 HOLDS_LOCK void runloop__ready_select_all(runloop *loop, const struct mode *mode, bool with_main_queue,
                                           struct selection *selection);
 /// The main queue is ready, whether or not the kernel said so here.
 HOLDS_LOCK void runloop__ready_select_main_queue(runloop *loop, const struct mode *mode, struct selection *selection);
-/// The thread. Calls what was taken, or is found by its turn, and the others of the turn: true if any was called.
-bool runloop__ready_serve(runloop *loop, const struct mode *mode, struct taken *taken);
+/// The thread. Calls the selected sources: true if any was called.
+bool runloop__ready_serve(runloop *loop, const struct mode *mode, struct selection *selection);
 
 //===-- tasks (task.c) -----------------------------------------------------------------------------------------------===//
 

@@ -164,7 +164,7 @@ static void drain(void) {
 bool runloop__main_queue_dispatch(runloop *loop) {
     struct main_queue *queue = &loop->main_queue;
     loop_lock(loop);
-    bool is_ready = queue->news.turn != 0;
+    bool is_ready = queue->news.selection != 0;
     ready_remove(loop, &queue->news);
     loop_unlock(loop);
     // If the counter is zero, another loop has drained the queue since it was reported.

@@ -5,7 +5,8 @@
 // main queue, holds: it is in a list exactly if it has a reason; the lists belong to the loop's lock; nothing that the latest mode wants is
 // aside.
 //
-// Sources of one descriptor are called in one iteration (R73): when one of them is selected, all that have a reason get the same turn. What becomes ready in one of their call-outs has no turn, and waits for the next iteration (R71).
+// Sources of one descriptor are called in one iteration, one after the other (R73): when one of them is selected, all that have a reason
+// are. What becomes ready in one of their call-outs is not selected, and waits for the next iteration (R71).
 //
 // Modes are told apart in user space. What the running mode does not want is set aside when it is met. If that mode is about to sleep,
 // the descriptor is masked besides, down to what the mode wants, since epoll would report it again and again. When another mode runs, it
@@ -136,64 +137,84 @@ HOLDS_LOCK static void forget(runloop *loop, struct source_attachment *place) {
         ready_remove(loop, &place->news);
 }
 
-HOLDS_LOCK static uint32_t next_turn(runloop *loop) {
-    return loop->ready.turns += loop->ready.turns == UINT32_MAX ? 2 : 1;
+HOLDS_LOCK static uint32_t next_number(runloop *loop) {
+    return loop->ready.selections += loop->ready.selections == UINT32_MAX ? 2 : 1;
 }
 
-/// What is selected with it gets the same turn, by which it is found again.
-HOLDS_LOCK static void mark(runloop *loop, const struct mode *mode, struct news *news, struct taken *taken) {
-    *taken = (struct taken){.descriptor = -1, .turn = next_turn(loop)};
-    news->turn = taken->turn;
+/// Nothing is selected until it is given the number.
+HOLDS_LOCK static void begin(runloop *loop, struct selection *selection, bool is_of_all) {
+    selection->number = is_of_all ? next_number(loop) : 0;
+    selection->source = NULL;
+    selection->descriptor = -1;
+    selection->counter = COUNTER_UNREAD;
+    selection->has_others = selection->is_of_all = is_of_all;
+}
+
+/// Selects the source and the others of its descriptor, to be found by the number.
+HOLDS_LOCK static void mark(runloop *loop, const struct mode *mode, struct news *news, struct selection *selection) {
+    begin(loop, selection, false);
+    news->selection = selection->number = next_number(loop);
     if (news == &loop->main_queue.news)
         return;
-    taken->descriptor = place_of(&news->link)->source->descriptor;
-    const struct registration *registration = registration_find(loop, taken->descriptor);
+    selection->descriptor = place_of(&news->link)->source->descriptor;
+    const struct registration *registration = registration_find(loop, selection->descriptor);
     struct source_attachment *place = registration ? registration->sources : NULL;
     for (; place; place = place->next_registered) {
         if (place->news.reasons && is_wanted(place, mode))
-            place->news.turn = taken->turn;
+            place->news.selection = selection->number;
         else if (place->news.reasons)
             forget(loop, place);
     }
 }
 
-HOLDS_LOCK static struct source_attachment *find_in(struct list *list, uint32_t turn) {
+HOLDS_LOCK static struct source_attachment *find_in(struct list *list, uint32_t number) {
     LIST_EACH(node, list) {
-        if (LIST_ENTRY(node, struct news, link)->turn == turn)
+        if (LIST_ENTRY(node, struct news, link)->selection == number)
             return place_of(node);
     }
     return NULL;
 }
 
-/// The first that was selected for the turn and is still to be served.
-HOLDS_LOCK static struct source_attachment *find(runloop *loop, const struct taken *taken) {
-    if (taken->descriptor >= 0) {
-        struct registration *registration = registration_find(loop, taken->descriptor);
-        struct source_attachment *place = registration ? registration->sources : NULL;
-        while (place && place->news.turn != taken->turn)
-            place = place->next_registered;
-        return place;
+HOLDS_LOCK static struct source_attachment *find_of_descriptor(runloop *loop, const struct selection *selection) {
+    struct registration *registration = registration_find(loop, selection->descriptor);
+    struct source_attachment *place = registration ? registration->sources : NULL;
+    while (place && place->news.selection != selection->number)
+        place = place->next_registered;
+    return place;
+}
+
+/// The first that was selected and is still to be served; others of the descriptor before those of another.
+HOLDS_LOCK static struct source_attachment *find(runloop *loop, struct selection *selection) {
+    if (selection->descriptor >= 0) {
+        struct source_attachment *place = find_of_descriptor(loop, selection);
+        if (place || !selection->is_of_all)
+            return place;
     }
-    struct source_attachment *place = find_in(&loop->ready.waiting, taken->turn);
-    if (!place)
-        place = find_in(&loop->ready.unwanted, taken->turn);
-    return place ? place : find_in(&loop->ready.aside, taken->turn);
+    struct list *lists[] = {&loop->ready.waiting, &loop->ready.unwanted, &loop->ready.aside};
+    struct source_attachment *place = NULL;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists && !place; i++)
+        place = find_in(lists[i], selection->number);
+    selection->descriptor = place ? place->source->descriptor : -1;
+    selection->counter = COUNTER_UNREAD;
+    // The first of its descriptor is called first.
+    struct source_attachment *ranked = selection->descriptor >= 0 ? find_of_descriptor(loop, selection) : NULL;
+    return ranked ? ranked : place;
 }
 
 /// Takes it out of its list, retained. False when memory ran out: it stays there.
 HOLDS_LOCK INLINE bool take(runloop *loop, const struct mode *mode, struct source_attachment *place,
-                            struct taken *taken) {
+                            struct selection *selection) {
     bool is_shared = shares_descriptor(loop, place);
-    // It may have the turn of a selection that was not served to its end.
-    if (is_shared && (taken->turn == 0 || place->news.turn != taken->turn)) {
-        mark(loop, mode, &place->news, taken);
-        place = find(loop, taken);
+    // It may be of a selection that was not served to its end.
+    if (is_shared && (selection->number == 0 || place->news.selection != selection->number)) {
+        mark(loop, mode, &place->news, selection);
+        place = find_of_descriptor(loop, selection);
     }
     if (!collect_item(loop, &place->source->item, 0, 0))
         return false;
-    taken->has_others |= is_shared;
-    taken->source = place->source;
-    taken->reasons = place->news.reasons & ~(uint32_t)IS_ASIDE;
+    selection->has_others |= is_shared;
+    selection->source = place->source;
+    selection->reasons = place->news.reasons & ~(uint32_t)IS_ASIDE;
     ready_remove(loop, &place->news);
     loop->timers_served_last = false;
     return true;
@@ -205,33 +226,33 @@ bool runloop__ready_select(runloop *loop, const struct mode *mode, uint32_t how,
         return false;
     bool is_main_queue = news == &loop->main_queue.news;
     selection->kind = is_main_queue ? SELECTED_MAIN_QUEUE : SELECTED_SOURCE;
-    selection->taken = (struct taken){.descriptor = -1};
+    begin(loop, selection, false);
     if (!is_main_queue && !(how & SERVED_LATER))
-        return take(loop, mode, LIST_ENTRY(news, struct source_attachment, news), &selection->taken);
-    mark(loop, mode, news, &selection->taken);
+        return take(loop, mode, LIST_ENTRY(news, struct source_attachment, news), selection);
+    mark(loop, mode, news, selection);
     return true;
 }
 
 void runloop__ready_select_all(runloop *loop, const struct mode *mode, bool with_main_queue,
                                struct selection *selection) {
     struct news *queue = &loop->main_queue.news;
-    *selection = (struct selection){.kind = SELECTED_SOURCE,
-                                    .taken = {.descriptor = -1, .turn = next_turn(loop), .has_others = true}};
+    selection->kind = SELECTED_SOURCE;
+    begin(loop, selection, true);
     LIST_EACH(node, &loop->ready.waiting) {
         struct news *news = LIST_ENTRY(node, struct news, link);
         if (news != queue && is_wanted(place_of(node), mode))
-            news->turn = selection->taken.turn;
+            news->selection = selection->number;
     }
     if (with_main_queue && queue->reasons) {
         selection->kind = SELECTED_MAIN_QUEUE;
-        queue->turn = next_turn(loop);
+        queue->selection = next_number(loop);
     }
 }
 
 void runloop__ready_select_main_queue(runloop *loop, const struct mode *mode, struct selection *selection) {
     selection->kind = SELECTED_MAIN_QUEUE;
     ready_add(loop, &loop->main_queue.news, RUNLOOP_READABLE);
-    mark(loop, mode, &loop->main_queue.news, &selection->taken);
+    mark(loop, mode, &loop->main_queue.news, selection);
 }
 
 //===-- serving ------------------------------------------------------------------------------------------------------===//
@@ -242,19 +263,16 @@ static bool take_counter(int descriptor) {
     return syscall(SYS_read, descriptor, &counter, sizeof counter) == (long)sizeof counter;
 }
 
-/// The counter of a descriptor is read once for all its sources.
-enum counter { NOT_ASKED_FOR, COUNTED, EMPTY };
-
-static uint32_t reasons_of(const struct taken *taken, enum counter *counter) {
-    runloop_source *source = taken->source;
-    uint32_t reasons = taken->reasons;
+static uint32_t reasons_of(struct selection *selection) {
+    runloop_source *source = selection->source;
+    uint32_t reasons = selection->reasons;
     // Another loop may have called it for the signal.
     if ((reasons & RUNLOOP_SIGNALLED) && !atomic_exchange(&source->mark, 0))
         reasons &= ~(uint32_t)RUNLOOP_SIGNALLED;
     if (source->is_counter && (reasons & ~OWN_REASONS)) {
-        if (*counter == NOT_ASKED_FOR)
-            *counter = take_counter(source->descriptor) ? COUNTED : EMPTY;
-        if (*counter == EMPTY)
+        if (selection->counter == COUNTER_UNREAD)
+            selection->counter = take_counter(source->descriptor) ? COUNTER_READ : COUNTER_EMPTY;
+        if (selection->counter == COUNTER_EMPTY)
             reasons &= OWN_REASONS;
     }
     if (reasons & EPOLLRDHUP)
@@ -262,34 +280,33 @@ static uint32_t reasons_of(const struct taken *taken, enum counter *counter) {
     return reasons;
 }
 
-/// The next of the same turn.
-static bool take_next(runloop *loop, const struct mode *mode, struct taken *taken) {
+/// The next of the same selection.
+static bool take_next(runloop *loop, const struct mode *mode, struct selection *selection) {
     if (is_from_parent_process(loop))
         return false;
     loop_lock(loop);
     struct source_attachment *place;
     // One that has left the mode since keeps its reasons for others.
-    while ((place = find(loop, taken)) && !is_wanted(place, mode))
-        place->news.turn = 0;
-    bool is_taken = place && take(loop, mode, place, taken);
+    while ((place = find(loop, selection)) && !is_wanted(place, mode))
+        place->news.selection = 0;
+    bool is_taken = place && take(loop, mode, place, selection);
     loop_unlock(loop);
     return is_taken;
 }
 
-bool runloop__ready_serve(runloop *loop, const struct mode *mode, struct taken *taken) {
-    enum counter counter = NOT_ASKED_FOR;
+bool runloop__ready_serve(runloop *loop, const struct mode *mode, struct selection *selection) {
     bool any = false;
-    if (!taken->source && !take_next(loop, mode, taken))
+    if (!selection->source && !take_next(loop, mode, selection))
         return false;
     do {
-        runloop_source *source = taken->source;
-        uint32_t reasons = reasons_of(taken, &counter);
+        runloop_source *source = selection->source;
+        uint32_t reasons = reasons_of(selection);
         if (reasons && source->ready)
             TRACED(RUNLOOP_TRACE_DESCRIPTOR, source, reasons,
                    runloop__IS_CALLING_OUT_TO_A_DESCRIPTOR_SOURCE(source->ready, source, reasons,
                                                                   item_info(&source->item)));
         any |= reasons != 0;
         collected_drop(loop, --loop->collected_count);
-    } while (taken->has_others && take_next(loop, mode, taken));
+    } while (selection->has_others && take_next(loop, mode, selection));
     return any;
 }

@@ -144,7 +144,7 @@ static COLD bool serve_all(struct run *run) {
     loop_unlock(loop);
     bool any = timers_are_due_now && runloop__timers_dispatch(loop, run->mode, run->timer_ended_wait);
     if (settle(run))
-        any |= runloop__ready_serve(loop, run->mode, &all.taken);
+        any |= runloop__ready_serve(loop, run->mode, &all);
     if (all.kind == SELECTED_MAIN_QUEUE && settle(run))
         any |= run->served_main_queue = runloop__main_queue_dispatch(loop);
     return any;
@@ -159,7 +159,7 @@ INLINE bool serve(struct run *run) {
     case SELECTED_NOTHING: break;
     case SELECTED_TIMERS: runloop__timers_dispatch(loop, run->mode, run->timer_ended_wait); break;
     case SELECTED_MAIN_QUEUE: return run->served_main_queue = runloop__main_queue_dispatch(loop);
-    case SELECTED_SOURCE: return runloop__ready_serve(loop, run->mode, &run->selection.taken);
+    case SELECTED_SOURCE: return runloop__ready_serve(loop, run->mode, &run->selection);
     }
     return false;
 }
@@ -169,7 +169,7 @@ enum progress { ON, HOST_IS_TO_SLEEP, IN_CHILD };
 /// A wait that may have slept is over. False in a forked child.
 INLINE bool end_of_wait(struct run *run) {
     // A source that was taken has no observers of AfterWaiting before it; one that joined since then comes too late.
-    bool was_taken = run->selection.kind == SELECTED_SOURCE && run->selection.taken.source;
+    bool was_taken = run->selection.kind == SELECTED_SOURCE && run->selection.source;
     keep_host_awake(run);
     return was_taken || notify(run, RUNLOOP_ACTIVITY_AFTER_WAITING);
 }
@@ -247,7 +247,7 @@ INLINE int serve_what_is_ready(struct run *run) {
         loop_unlock(loop);
         if (!any)
             return 0;
-        runloop__ready_serve(loop, run->mode, &run->selection.taken);
+        runloop__ready_serve(loop, run->mode, &run->selection);
         if (!settle(run))
             return -ECHILD;
     }
