@@ -111,8 +111,14 @@ let package = Package(
         ),
         // Whole programs under seeds, in virtual time.
         .target(
+            name: "CRunLoopSimulation",
+            path: "Sources/CRunLoopSimulation",
+            sources: ["src"],
+            publicHeadersPath: "include"
+        ),
+        .target(
             name: "RunLoopKitSimulation",
-            dependencies: ["RunLoopKit", "RunLoopKitTesting", "CRunLoopCore"],
+            dependencies: ["RunLoopKit", "RunLoopKitTesting", "CRunLoopCore", "CRunLoopExecutors", "CRunLoopSimulation"],
             path: "Sources/RunLoopKitSimulation",
             swiftSettings: swiftSettings
         ),

@@ -1,3 +1,5 @@
+internal import CRunLoopSimulation
+
 /// Where a simulation may go one way or another: a seed decides, or the journal of an earlier run. Used by one thread at a time.
 final class Choices {
     /// What was chosen so far.
@@ -16,6 +18,9 @@ final class Choices {
         replayed = journal
     }
 
+    /// The first state of the program's own random numbers.
+    func chooseDice() -> UInt64 { UInt64(choose(1 << 16)) }
+
     /// One of `count` ways. A single way is no choice, and not in the journal.
     func choose(_ count: Int) -> Int {
         if count <= 1 { return 0 }
@@ -24,18 +29,9 @@ final class Choices {
             let next = journal.count
             choice = next < replayed.count ? min(replayed[next], count - 1) : 0
         } else {
-            choice = Int(random() % UInt64(count))
+            choice = Int(runloop_simulation_next_random(&state) % UInt64(count))
         }
         journal.append(choice)
         return choice
-    }
-
-    /// SplitMix64: any seed is as good as any other.
-    private func random() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
     }
 }

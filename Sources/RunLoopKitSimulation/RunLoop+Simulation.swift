@@ -1,5 +1,6 @@
 internal import CRunLoopCore
 internal import CRunLoopOverlay
+internal import CRunLoopSimulation
 public import RunLoopKit
 internal import Synchronization
 
@@ -18,28 +19,36 @@ extension RunLoop {
     /// happens to a message on a simulated link. What a loop guarantees stays so: posts in order, timers at one instant by their order.
     /// Time is virtual, and passes when nobody has anything to do.
     ///
-    /// Tasks follow the simulation if they inherit the executor of its body: child tasks and `Task(executorPreference: simulation.executor)`,
-    /// with all default actors that they call. They sleep by `simulation.clock`. A task elsewhere, the main actor and `Task.sleep` are real, and
-    /// make runs differ.
+    /// The program needs no change for that. Whatever the body starts belongs to the simulation: `Task { }` and `Task.detached`, actors, the main
+    /// actor, groups, libraries that are built on them. `Task.sleep`, `ContinuousClock`, `SuspendingClock` and `Date` follow its time,
+    /// `SystemRandomNumberGenerator` its dice. What can't belong to it are threads, Dispatch's queues, and descriptors of the world
+    /// outside: if one of them resumes a task, the simulation fails with ``Escape``, since the same seed need not give the same run then.
+    /// (With compilers other than Swift 6.3 only tasks that prefer ``executor`` belong to it, and they sleep by ``clock``.)
     public final class Simulation: Sendable {
         /// The loop of the tasks.
         public let loop: RunLoop
         let schedule: Schedule
         let failsToOpen = Guarded(false)
         let waits = Guarded(Waits())
-        private let tasks: SimulatedTasks
+        let tasks: SimulatedTasks
+        private let owned = Guarded(OwnedTasks())
         private let threads = Guarded<[(PosixThread, RunLoop)]>([])
         private let notes = Guarded<[String]>([])
         private let descriptors = Guarded<[CInt]>([])
         private let start: Int64
 
+        static func at(_ simulation: UnsafeMutableRawPointer?) -> RunLoop.Simulation? {
+            simulation.map { Unmanaged<RunLoop.Simulation>.fromOpaque($0).takeUnretainedValue() }
+        }
+
         /// On a new thread.
-        init(_ choices: Choices) throws(RunLoop.Error) {
+        init(_ choices: Choices, patience: Int32) throws(RunLoop.Error) {
             loop = .current
             start = 1_000_000_000_000
             schedule = Schedule(choices, startingAt: start)
-            Self.joinSchedule(schedule, "main")
+            schedule.patience = patience
             tasks = try SimulatedTasks(schedule, on: loop)
+            join("main")
         }
 
         /// The executor of the tasks.
@@ -70,24 +79,25 @@ extension RunLoop {
         public func makeLoop(_ name: String) throws(RunLoop.Error) -> RunLoop {
             try mayFailToOpen()
             let made = Handover<RunLoop>()
-            let thread = try PosixThread(name: name, stackSize: nil) { [schedule] in
+            let thread = try PosixThread(name: name, stackSize: nil) { [self] in
                 let loop = RunLoop.current
-                let member = Self.joinSchedule(schedule, name)
+                let member = join(name)
                 made.put(loop)
                 schedule.awaitTurn(of: member)
-                guard let keepAlive = try? KeepAlive(on: loop) else { return schedule.leave(member) }
+                defer { schedule.leave(member) }
+                guard let keepAlive = try? KeepAlive(on: loop) else { return }
                 loop.run(mode: .default)
                 keepAlive.invalidate()
-                schedule.leave(member)
             }
             let loop = made.wait()
             threads.withLock { $0.append((thread, loop)) }
             return loop
         }
 
-        /// Gives the calling thread's loop the simulation's time, and its turns.
+        /// Gives the calling thread the simulation's time, and its loop its turns.
         @discardableResult
-        private static func joinSchedule(_ schedule: Schedule, _ name: String) -> Int {
+        private func join(_ name: String) -> Int {
+            runloop_simulation_join(schedule.world, Unmanaged.passUnretained(self).toOpaque())
             let member = schedule.join(name, descriptor: runloop__set_descriptor(runloop_current()))
             let place = Place(schedule, member)
             var clock = runloop_clock(
@@ -105,7 +115,7 @@ extension RunLoop {
         /// Runs the body as a task, until it ends or nothing can happen any more.
         func run(_ body: @escaping @Sendable (Simulation) async throws -> Void) -> Result<Void, any Swift.Error> {
             let outcome = Guarded<Result<Void, any Swift.Error>?>(nil)
-            Task(executorPreference: executor) {
+            let perform: @Sendable () async -> Void = {
                 let result: Result<Void, any Swift.Error>
                 do {
                     result = .success(try await body(self))
@@ -115,11 +125,43 @@ extension RunLoop {
                 outcome.withLock { $0 = result }
                 self.loop.stopCurrentOrNextRun()
             }
-            while outcome.withLock({ $0 == nil }) && !schedule.standsStill { loop.run(mode: .default) }
-            let result =
-                outcome.withLock { $0 } ?? .failure(Standstill(waiters: waiters, loops: descriptions, lines: lines))
+            if ownsTasks { Task(operation: perform) } else { Task(executorPreference: executor, operation: perform) }
+            while outcome.withLock({ $0 == nil }) && !schedule.standsStill && !schedule.goesRound {
+                loop.run(mode: .default)
+            }
+            let outsiders = owned.withLock { $0.outsiders }
+            let result: Result<Void, any Swift.Error> =
+                if !outsiders.isEmpty {
+                    .failure(Escape(functions: outsiders, lines: lines))
+                } else if let result = outcome.withLock({ $0 }) {
+                    result
+                } else if schedule.goesRound {
+                    .failure(Livelock(steps: schedule.steps, functions: tasks.busiest, lines: lines))
+                } else {
+                    .failure(Standstill(waiters: waiters, loops: descriptions, lines: lines))
+                }
             end()
             return result
+        }
+
+        /// A task is to go on, on a thread of the simulation: is it the simulation's? Not if it is older.
+        func adopt(_ task: UInt32) -> Bool {
+            // An actor's own job, which is no task.
+            if task == 0 { return true }
+            return owned.withLock { owned in
+                if owned.first == 0 { owned.first = task }
+                if task < owned.first { return false }
+                if owned.tasks.insert(task).inserted { owners.add(task, self) }
+                return true
+            }
+        }
+
+        /// A task of the simulation's is to go on, as a thread outside has said.
+        func noteOutsider(_ place: CodePlace?) {
+            let name = place.map { "\($0)" } ?? "a function without a name"
+            owned.withLock { owned in
+                if !owned.outsiders.contains(name) { owned.outsiders.append(name) }
+            }
         }
 
         private var descriptions: [String] {
@@ -128,6 +170,8 @@ extension RunLoop {
 
         private func end() {
             tasks.end()
+            owners.remove(owned.withLock { $0.tasks })
+            runloop_simulation_join(nil, nil)
             let threads = threads.withLock { $0 }
             for (_, loop) in threads { loop.stopCurrentOrNextRun() }
             schedule.leave(0)
@@ -141,6 +185,39 @@ extension RunLoop {
         }
     }
 }
+
+/// The tasks of a simulation, by their numbers.
+private struct OwnedTasks {
+    /// The body's. Those of older tasks are smaller. 0 belongs to none.
+    var first: UInt32 = 0
+    var tasks: Set<UInt32> = []
+    /// Where tasks went on that a thread outside has resumed.
+    var outsiders: [String] = []
+}
+
+/// Whose task it is, for all simulations of the process.
+final class Owners: Sendable {
+    private let simulations = Guarded<[UInt32: RunLoop.Simulation]>([:])
+    private let count = Atomic(0)
+
+    var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
+
+    func add(_ task: UInt32, _ simulation: RunLoop.Simulation) {
+        simulations.withLock { $0[task] = simulation }
+        count.add(1, ordering: .relaxed)
+    }
+
+    func remove(_ tasks: Set<UInt32>) {
+        simulations.withLock { simulations in
+            for task in tasks { simulations[task] = nil }
+        }
+        count.subtract(tasks.count, ordering: .relaxed)
+    }
+
+    func owner(of task: UInt32) -> RunLoop.Simulation? { simulations.withLock { $0[task] } }
+}
+
+let owners = Owners()
 
 /// A loop's place in the schedule, which its clock is asked by.
 private final class Place: Sendable {
@@ -186,6 +263,42 @@ extension RunLoop.Simulation {
             \(lines.suffix(20).joined(separator: "\n"))
             The loops:
             \(loops.joined(separator: "\n"))
+            """
+        }
+    }
+
+    /// The program goes round, and never ends: there were more steps than ``mostSteps``.
+    public struct Livelock: Error, CustomStringConvertible {
+        /// How many there were.
+        public let steps: Int
+        /// The functions in which the latest of them were, the most frequent first.
+        public let functions: [String]
+        /// What the simulation has noted.
+        public let lines: [String]
+
+        /// All of that, in sentences.
+        public var description: String {
+            """
+            The body has not ended after \(steps) steps: the program goes round. The latest were in
+            \(functions.joined(separator: "\n"))
+            \(lines.suffix(20).joined(separator: "\n"))
+            """
+        }
+    }
+
+    /// A thread outside the simulation, of a Dispatch queue for instance, has resumed a task of it.
+    public struct Escape: Error, CustomStringConvertible {
+        /// Where the tasks went on.
+        public let functions: [String]
+        /// What the simulation has noted.
+        public let lines: [String]
+
+        /// All of that, in sentences.
+        public var description: String {
+            """
+            The program has left the simulation: a thread outside has resumed a task, so the same seed need not give the same run. It went on in
+            \(functions.joined(separator: "\n"))
+            \(lines.suffix(20).joined(separator: "\n"))
             """
         }
     }

@@ -1,3 +1,4 @@
+internal import CRunLoopSimulation
 internal import RunLoopKit
 
 #if canImport(Glibc)
@@ -25,10 +26,16 @@ final class Schedule: @unchecked Sendable {
     }
 
     let choices: Choices
-    private(set) var now: Int64
+    /// Its time, and the dice of the program's own random numbers.
+    let world: UnsafeMutablePointer<runloop_simulated_world>
     private(set) var members: [Member] = []
     /// Every loop waits for something that never comes.
     private(set) var standsStill = false
+    /// So many steps, of tasks and of time, are a program that goes round.
+    var mostSteps = 1_000_000
+    private(set) var steps = 0
+    /// How long real threads are given to resume a task, when nothing can happen otherwise, in milliseconds.
+    var patience: Int32 = 0
     /// How much later than asked a sleep may end.
     var greatestDelay: Int64 = 0
     var wakesSpuriously = false
@@ -39,8 +46,30 @@ final class Schedule: @unchecked Sendable {
 
     init(_ choices: Choices, startingAt now: Int64) {
         self.choices = choices
-        self.now = now
+        world = .allocate(capacity: 1)
+        // The dice are a choice like the others, so that a journal has them, too.
+        world.initialize(
+            to: runloop_simulated_world(now_ns: now, random: 0, has_dice: false) {
+                RunLoop.Simulation.at($0)?.schedule.choices.chooseDice() ?? 0
+            })
     }
+
+    deinit {
+        world.deallocate()
+    }
+
+    private(set) var now: Int64 {
+        get { world.pointee.now_ns }
+        set { world.pointee.now_ns = newValue }
+    }
+
+    /// On the thread whose turn it is: one more step. False if there were too many.
+    func countStep() -> Bool {
+        steps += 1
+        return steps <= mostSteps
+    }
+
+    var goesRound: Bool { steps > mostSteps }
 
     /// On the thread of a new loop. Whoever waits for that has the turn meanwhile. The first one to join has the first turn.
     func join(_ name: String, descriptor: Int32) -> Int {
@@ -72,7 +101,8 @@ final class Schedule: @unchecked Sendable {
             let (end, overflow) = now.addingReportingOverflow(duration)
             members[member].waitsUntil = overflow || duration == .max ? .max : end
             var ready = runnable()
-            while ready.isEmpty && passTime() { ready = runnable() }
+            while ready.isEmpty && countStep() && passTime() { ready = runnable() }
+            if ready.isEmpty && !goesRound && awaitOutsiders() { ready = runnable() }
             if ready.isEmpty {
                 standsStill = true
                 ready = [0]
@@ -113,6 +143,12 @@ final class Schedule: @unchecked Sendable {
             guard let end = member.waitsUntil else { return true }
             return end <= now || isReadable(member.descriptor)
         }
+    }
+
+    /// Nothing can happen, unless a thread outside does something. Whether one has.
+    private func awaitOutsiders() -> Bool {
+        var waited = members.filter { !$0.hasLeft }.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+        return patience > 0 && poll(&waited, nfds_t(waited.count), patience) > 0
     }
 
     /// Up to the first instant that a loop waits for, or somewhat later. False if there is none.

@@ -21,9 +21,13 @@ public func simulate(
     for seed in 0..<UInt64(count) {
         let outcome = await runOnce(.seed(first &+ seed), caller, body)
         guard let error = outcome.error else { continue }
-        let shortest = await shortened(outcome, caller, body)
+        // What is called repeatable has been repeated.
+        let again = await runOnce(.seed(first &+ seed), caller, body)
+        let isRepeatable = again.isSameRun(as: outcome) && !(error is RunLoop.Simulation.Escape)
+        let shortest = isRepeatable ? await shortened(outcome, caller, body) : outcome
         throw RunLoop.Simulation.Failure(
-            seed: first &+ seed, error: shortest.error ?? error, journal: shortest.trimmed, lines: shortest.lines)
+            seed: first &+ seed, error: shortest.error ?? error, journal: shortest.trimmed, lines: shortest.lines,
+            isRepeatable: isRepeatable)
     }
 }
 
@@ -36,7 +40,8 @@ public func replay(
 ) async throws(RunLoop.Simulation.Failure) {
     let outcome = await runOnce(.journal(journal), Caller(fileID, line), body)
     guard let error = outcome.error else { return }
-    throw RunLoop.Simulation.Failure(seed: nil, error: error, journal: outcome.trimmed, lines: outcome.lines)
+    throw RunLoop.Simulation.Failure(
+        seed: nil, error: error, journal: outcome.trimmed, lines: outcome.lines, isRepeatable: true)
 }
 
 extension RunLoop.Simulation {
@@ -50,15 +55,22 @@ extension RunLoop.Simulation {
         public let journal: [Int]
         /// What the simulation noted.
         public let lines: [String]
+        /// Did a second run under the seed go the same way? If not, something of the program is outside the simulation.
+        public let isRepeatable: Bool
 
         /// All of that, in sentences.
         public var description: String {
             """
             \(seed.map { "Seed \($0) fails. " } ?? "")\(error)
-            It is repeated by replay(\(journal)).
+            \(isRepeatable ? "It is repeated by replay(\(journal))." : Self.notRepeatable)
             \(lines.suffix(40).joined(separator: "\n"))
             """
         }
+
+        private static let notRepeatable = """
+            A second run under the seed went another way, so something of the program has left the simulation: a thread, a Dispatch queue, a \
+            descriptor of the world outside, or an order that the process decides, such as that of a set's elements.
+            """
     }
 }
 
@@ -85,9 +97,23 @@ private struct Outcome: Sendable {
         Array(journal.prefix((journal.lastIndex { $0 != 0 } ?? -1) + 1))
     }
 
+    /// The same failure, and not only one of the same kind.
     func failsLike(_ other: Outcome) -> Bool {
-        guard let error, let otherError = other.error else { return false }
-        return type(of: error) == type(of: otherError)
+        guard let error, let otherError = other.error, type(of: error) == type(of: otherError) else { return false }
+        switch (error, otherError) {
+        case (let unmet as RunLoop.Simulation.UnmetRequirement, let other as RunLoop.Simulation.UnmetRequirement):
+            // Its words may have figures in them.
+            return unmet.line == other.line && "\(unmet.fileID)" == "\(other.fileID)"
+                && unmet.what.filter { !$0.isNumber } == other.what.filter { !$0.isNumber }
+        case (let stands as RunLoop.Simulation.Standstill, let other as RunLoop.Simulation.Standstill):
+            return stands.waiters == other.waiters
+        case (is RunLoop.Simulation.Livelock, _), (is RunLoop.Simulation.Escape, _): return true
+        default: return "\(error)" == "\(otherError)"
+        }
+    }
+
+    func isSameRun(as other: Outcome) -> Bool {
+        journal == other.journal && lines == other.lines && (error == nil) == (other.error == nil)
     }
 }
 
@@ -95,13 +121,14 @@ private func runOnce(
     _ decisions: Decisions, _ caller: Caller, _ body: @escaping @Sendable (RunLoop.Simulation) async throws -> Void
 ) async -> Outcome {
     await withRunLoop(name: "simulation") { _ in
-        let choices =
+        // A thread outside that resumes a task is awaited where it is to be found out, not in each of many repetitions.
+        let (choices, patience): (Choices, Int32) =
             switch decisions {
-            case .seed(let seed): Choices(seed: seed)
-            case .journal(let journal): Choices(journal: journal)
+            case .seed(let seed): (Choices(seed: seed), 100)
+            case .journal(let journal): (Choices(journal: journal), 0)
             }
         do {
-            let simulation = try RunLoop.Simulation(choices)
+            let simulation = try RunLoop.Simulation(choices, patience: ownsTasks ? patience : 0)
             _ = simulation.beginWait(.init(what: "the end of the body", file: caller.file, line: caller.line))
             let result = simulation.run(body)
             var error: (any Error)?

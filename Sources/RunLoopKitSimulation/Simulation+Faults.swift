@@ -21,6 +21,12 @@ extension RunLoop.Simulation {
         set { failsToOpen.withLock { $0 = newValue } }
     }
 
+    /// After so many steps, of tasks and of time, a body that has not ended is a ``Livelock``. A million unless it is set.
+    public var mostSteps: Int {
+        get { schedule.mostSteps }
+        set { schedule.mostSteps = newValue }
+    }
+
     /// Lets the clock step forward, as it does for a program that was stopped, or starved of the processor: what became due on the way is
     /// late, and all of it due at once. From a task or a call-out of the simulation. A negative step is a precondition failure: clocks that
     /// timers follow do not go back.

@@ -30,7 +30,7 @@ extension RunLoop.Simulation {
 
     /// Makes two connected descriptors for messages, AF_UNIX and SOCK_DGRAM, which lose, delay and reorder them as `transport` says.
     ///
-    /// They are non-blocking, and the simulation's, which closes them when it ends. From a task of the simulation.
+    /// They are non-blocking, and the caller's, who closes them or gives them to an adopter. From a task of the simulation.
     public func makeMessageLink(_ transport: Transport = Transport()) throws(RunLoop.Error) -> (CInt, CInt) {
         try makeLink(.messages, transport)
     }
@@ -46,9 +46,16 @@ extension RunLoop.Simulation {
     private func makeLink(_ kind: Relay.Kind, _ transport: Transport) throws(RunLoop.Error) -> (CInt, CInt) {
         try mayFailToOpen()
         let (near, nearRelayed) = try socketPair(kind)
-        keepUntilEnd([near, nearRelayed])
-        let (far, farRelayed) = try socketPair(kind)
-        keepUntilEnd([far, farRelayed])
+        keepUntilEnd([nearRelayed])
+        let far: CInt
+        let farRelayed: CInt
+        do throws(RunLoop.Error) {
+            (far, farRelayed) = try socketPair(kind)
+        } catch {
+            close(near)
+            throw error
+        }
+        keepUntilEnd([farRelayed])
         for (from, to) in [(nearRelayed, farRelayed), (farRelayed, nearRelayed)] {
             let relay = Relay(kind, transport, to: to, of: self)
             let source = try RunLoop.Source(fileDescriptor: from) { [weak self] _ in

@@ -288,6 +288,7 @@ private func receive(from descriptor: CInt, _ capacity: Int = 16) -> [UInt8]? {
 
 private let showOldAnswer: @Sendable (any World, Bool) async throws -> Void = { world, isFixed in
     let (client, server) = try world.makeMessageLink(.init(reorders: true))
+    defer { world.end((client, server)) }
     let shown = Guarded<(UInt8, UInt8)>((0, 0))
     let answering = try RunLoop.Source(fileDescriptor: server) { _ in
         while let request = receive(from: server) { send(request, to: server) }
@@ -308,6 +309,7 @@ private let showOldAnswer: @Sendable (any World, Bool) async throws -> Void = { 
 
 private let repeatRequest: @Sendable (any World, Bool) async throws -> Void = { world, isFixed in
     let (client, server) = try world.makeMessageLink(.init(lossPercentage: 20))
+    defer { world.end((client, server)) }
     let done = Guarded<(count: Int, numbers: Set<UInt8>)>((0, []))
     let isAnswered = Guarded(false)
     let serving = try RunLoop.Source(fileDescriptor: server) { _ in
@@ -334,6 +336,7 @@ private let repeatRequest: @Sendable (any World, Bool) async throws -> Void = { 
 
 private let readShort: @Sendable (any World, Bool) async throws -> Void = { world, isFixed in
     let (client, server) = try world.makeStreamLink()
+    defer { world.end((client, server)) }
     let (text, messages) = (Guarded<[UInt8]>([]), Guarded<[[UInt8]]>([]))
     let reading = try RunLoop.Source(fileDescriptor: server) { _ in
         while let bytes = receive(from: server, 4) {

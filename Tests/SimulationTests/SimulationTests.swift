@@ -107,7 +107,9 @@ private let kept = Guarded<[UnsafeContinuation<Void, Never>]>([])
             await #expect(throws: RunLoop.Simulation.Failure.self) {
                 try await simulate(seeds: 100) { simulation in
                     simulation.runsOutOfDescriptors = true
-                    _ = try simulation.makeMessageLink()
+                    let (near, far) = try simulation.makeMessageLink()
+                    close(near)
+                    close(far)
                 }
             })
         #expect(failure.error as? RunLoop.Error == .tooManyDescriptors)

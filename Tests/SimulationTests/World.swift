@@ -16,6 +16,11 @@ protocol World: Sendable {
 }
 
 extension World {
+    func end(_ link: (CInt, CInt)) {
+        close(link.0)
+        close(link.1)
+    }
+
     func sleep(_ milliseconds: Int) async throws { try await loop.clock.sleep(for: .milliseconds(milliseconds)) }
 }
 
@@ -35,7 +40,6 @@ struct RealWorld: World {
     }
 
     private let threads: Guarded<[RunLoop.Thread]>
-    private let descriptors = Guarded<[CInt]>([])
     let loop: RunLoop
     var executor: any TaskExecutor { loop.taskExecutor }
 
@@ -69,7 +73,6 @@ struct RealWorld: World {
             thread.stop()
             await thread.join()
         }
-        for descriptor in descriptors.withLock({ $0 }) { close(descriptor) }
     }
 
     func makeLoop(_ name: String) throws(RunLoop.Error) -> RunLoop {
@@ -89,7 +92,6 @@ struct RealWorld: World {
         if socketpair(AF_UNIX, CInt(type.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) != 0 {
             throw RunLoop.Error(errorNumber: errno)
         }
-        descriptors.withLock { $0 += ends }
         return (ends[0], ends[1])
     }
 

@@ -8,16 +8,22 @@
 
 //===-- at load ------------------------------------------------------------------------------------------------------===//
 
+// Of the products that are linked.
+
 /// RunLoopKitMainActor
-extern void runloop_install_main_actor(void);
-/// RunLoopKitSingleThread, if that is linked, too
+extern void runloop_install_main_actor(void) __attribute__((weak));
+/// RunLoopKitSingleThread
 extern void runloop_install_single_thread(void) __attribute__((weak));
+/// RunLoopKitSimulation, whose executors pass on what no simulation owns to those before them
+extern void runloop_install_simulation(void) __attribute__((weak));
 
 __attribute__((constructor)) static void install_executors(void) {
     if (runloop_install_single_thread)
         runloop_install_single_thread();
-    else
+    else if (runloop_install_main_actor)
         runloop_install_main_actor();
+    if (runloop_install_simulation)
+        runloop_install_simulation();
 }
 
 //===-- the hook -----------------------------------------------------------------------------------------------------===//
