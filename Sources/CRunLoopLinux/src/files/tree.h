@@ -125,7 +125,7 @@ int runloop__watch_descriptor(int inotify, int descriptor, uint32_t events);
 /// Reduces what is watched of an open file to what the trees of the instance need.
 HOLDS_LOCK void runloop__tree_narrow(struct tree *tree, int wd, int descriptor);
 
-//===-- way.c, look.c ----------------------------------------------------------------------------------------------------------------===//
+//===-- path_watch.c, rescan.c ---------------------------------------------------------------------------------------------------------===//
 
 /// Watches the directories that lead to the path, as far as they exist. -EACCES: the last of them can't be read.
 HOLDS_LOCK int runloop__way_watch(struct tree *tree);

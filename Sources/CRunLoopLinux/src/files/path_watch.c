@@ -1,4 +1,4 @@
-// way.c — the way to the path: each directory in which a name of it is, links included, is watched before the name is looked up.
+// path_watch.c — the way to the path: each directory in which a name of it is, links included, is watched before the name is looked up.
 //
 // Other users' files may be in such a directory, and each notification of them would wake the loop. So what has the name is watched as well, and
 // then the directory for less: what is moved, or loses a name, tells that itself. Only a directory that somebody has open does not tell when

@@ -1,4 +1,4 @@
-// look.c — looks at what is marked, and tells the difference between what the tree has and what is on the disk.
+// rescan.c — looks at what is marked, and tells the difference between what the tree has and what is on the disk.
 
 #define _FILE_OFFSET_BITS 64
 #include <dirent.h>
