@@ -21,9 +21,19 @@ static void ready(runloop_source *source, runloop_readiness events, void *info) 
         object->class->ready(source, info);
 }
 
+static void schedule(runloop_source *source, runloop *loop, const char *mode, void *info) {
+    (void)source;
+    const struct object *object = info;
+    if (!object_is_inherited(object))
+        object->class->schedule(info, loop, mode);
+}
+
 static void cancel(runloop_source *source, runloop *loop, const char *mode, void *info) {
     const struct object *object = info;
-    object->cancel(source, loop, mode, object->context.info);
+    if (object->class->cancel && !object_is_inherited(object))
+        object->class->cancel(info, loop, mode);
+    if (object->cancel)
+        object->cancel(source, loop, mode, object->context.info);
 }
 
 static void invalidated(runloop_source *source, void *info) {
@@ -46,7 +56,8 @@ int runloop__object_begin(struct object *object, const struct object_config *con
         .descriptor = config->descriptor,
         .events = config->events ? config->events : RUNLOOP_READABLE,
         .ready = ready,
-        .cancel = config->cancel ? cancel : NULL,
+        .schedule = config->class->schedule ? schedule : NULL,
+        .cancel = config->cancel || config->class->cancel ? cancel : NULL,
         .invalidated = invalidated,
     };
     int result = runloop_descriptor_source_create(&source, &object->source);

@@ -11,6 +11,7 @@ enum object_kind {
     OBJECT_CHILD,
     OBJECT_CLOCK_WATCH,
     OBJECT_COUNTER,
+    OBJECT_INOTIFY,
     OBJECT_INPUT,
     OBJECT_LISTENER,
     OBJECT_OUTPUT,
@@ -25,6 +26,9 @@ struct object_class {
     /// What was asked for holds, it was signalled, or its deadline has passed. Not called in a forked child, which has the same descriptor as
     /// its parent.
     void (*ready)(runloop_source *source, void *object);
+    /// The source was added to a mode, or removed from one. Not called in a forked child either. Both or neither; may be NULL.
+    void (*schedule)(void *object, runloop *loop, const char *mode);
+    void (*cancel)(void *object, runloop *loop, const char *mode);
     /// The source was invalidated, by whomever. Not called in a forked child either. May be NULL.
     void (*invalidated)(void *object);
     /// Frees the object with everything in it, when nobody can call it any more.
