@@ -94,3 +94,32 @@ TEST("a change that finds no memory is told without another one, at least that i
     }
     end_watch(watch);
 }
+
+TEST("a watch that finds no memory when it is added is told its changes all the same, in each of its modes") {
+    enter_folder();
+    REQUIRE(mkdir("t", 0777) == 0);
+    runloop *loop = runloop_current();
+    REQUIRE(runloop_add_common_mode(loop, MODE) == 0 && runloop_add_common_mode(loop, OTHER_MODE) == 0);
+    keep_mode(MODE);
+    keep_mode(OTHER_MODE);
+    runloop_watch_config config = {.path = "t/f", .changed = count_changes};
+    bool is_over = false;
+    for (long allocation = 1; !is_over; allocation++) {
+        runloop_watch *watch = NULL;
+        REQUIRE(runloop_watch_create(&config, &watch) == 0);
+        failing = allocation;
+        int result = runloop_add_source(loop, watch, RUNLOOP_COMMON_MODES);
+        is_over = failing > 0;
+        failing = 0;
+        EXPECT(result == 0 || result == -ENOMEM);
+        const char *modes[] = {OTHER_MODE, MODE};
+        for (int i = 0; i < 2 && result == 0; i++) {
+            told = 0;
+            write_file("t/f", "text");
+            RUN_UNTIL(modes[i], told > 0);
+        }
+        end_watch(watch);
+        // It is not asked again and again.
+        EXPECT_EQ(runloop_next_fire_date(loop, MODE), RUNLOOP_NEVER);
+    }
+}

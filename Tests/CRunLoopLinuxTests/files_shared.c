@@ -14,9 +14,10 @@ static int count_told(const int *calls, int from, int to, int name) {
     return count;
 }
 
-TEST("the watches of a thread share an instance, and each is told what concerns it, in its modes") {
-    enum { COUNT = 200 };
-    runloop_watch *watches[COUNT];
+enum { COUNT = 2000 };
+
+TEST("thousands of watches of a thread have one descriptor, and each is told what concerns it, in its modes") {
+    static runloop_watch *watches[COUNT];
     static int calls[COUNT];
     enter_folder();
     runloop_current();
@@ -28,14 +29,15 @@ TEST("the watches of a thread share an instance, and each is told what concerns 
         snprintf(path, sizeof path, "t/%d", i % 10);
         runloop_watch_config config = {
             .context.info = &calls[i], .path = path, .scope = RUNLOOP_WATCH_FILE, .changed = count_calls};
-        watches[i] = add_watch_with(&config, i < 100 ? MODE : OTHER_MODE);
+        watches[i] = add_watch_with(&config, i < COUNT / 2 ? MODE : OTHER_MODE);
     }
-    EXPECT(count_in_instances(false) <= 7);
+    EXPECT_EQ(count_descriptors(), before + 1);
+    EXPECT_EQ(count_in_instances(false), 1);
     write_file("t/3", "text");
-    RUN_UNTIL(MODE, count_told(calls, 0, 100, 3) == 10);
+    RUN_UNTIL(MODE, count_told(calls, 0, COUNT / 2, 3) == COUNT / 20);
     for (int i = 0; i < COUNT; i++)
-        EXPECT_EQ(calls[i], i < 100 && i % 10 == 3);
-    RUN_UNTIL(OTHER_MODE, count_told(calls, 100, COUNT, 3) == 10);
+        EXPECT_EQ(calls[i], i < COUNT / 2 && i % 10 == 3);
+    RUN_UNTIL(OTHER_MODE, count_told(calls, COUNT / 2, COUNT, 3) == COUNT / 20);
     for (int i = 0; i < COUNT; i++)
         EXPECT_EQ(calls[i], i % 10 == 3);
     // What others still need is not ended with one.
@@ -45,10 +47,12 @@ TEST("the watches of a thread share an instance, and each is told what concerns 
     EXPECT(count_kernel_watches() < kernel_watches);
     write_file("t/5", "text");
     write_file("t/3", "more");
-    RUN_UNTIL(MODE, calls[5] == 1 && calls[95] == 1 && calls[3] == 2 && calls[93] == 2);
+    RUN_UNTIL(MODE, count_told(calls, 0, COUNT / 2, 5) == COUNT / 20 && calls[3] == 2 && calls[93] == 2);
     for (int i = 1; i < COUNT; i += 2)
         end_watch(watches[i]);
     EXPECT_EQ(count_descriptors(), before);
+    EXPECT_EQ(run_for(MODE, 0), RUNLOOP_RESULT_FINISHED);
+    EXPECT_EQ(run_for(OTHER_MODE, 0), RUNLOOP_RESULT_FINISHED);
 }
 
 enum { FAR_WATCHES = 8, FAR_LOOPS = 4, FAR_FILES = 50 };

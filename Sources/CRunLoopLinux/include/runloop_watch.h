@@ -66,23 +66,27 @@ typedef struct runloop_watch_config {
     /// is what is watched. Links on the way to the last name are followed in any case, those inside a tree never.
     bool follows_link;
     /// 0: changes are told as they are noticed. Otherwise they are told together, once nothing has been noticed for so long, or ten times
-    /// as long after the first.
+    /// as long after the first, by the clock of the loop; what could not be watched at the creation is told at once.
     int64_t settle_ns;
     /// On the loop's thread, in the modes of the source, with at least one change. May be NULL.
     void (*RUNLOOP_SENDABLE changed)(runloop_watch *watch, const runloop_change *changes, size_t count, void *info);
 } runloop_watch_config;
 
-/// Watches a path from now on: changes wait until the source is in a mode that runs. It uses two descriptors, and an inotify instance that up to
-/// 32 watches share which the same thread makes (in any loops and modes), or 96 once the user has no other instance; of the kernel's watches one for each directory that is watched, and
-/// one for each on the way to it (those that can't be read are left out), unless another watch of the instance has it already. Directories
-/// that are mounted over later are not noticed. Needs /proc.
+/// Watches a path from now on: changes wait until the source is in a mode that runs. It has no descriptor of its own: all watches that a thread
+/// makes, however many, in whatever loops and modes, share an inotify instance, which ends with the last of them. Of the kernel's watches
+/// it uses one for each directory that is watched, or for the file, and one for each directory on the way to it (those that can't be read are
+/// left out), unless another watch of the instance has it already. Directories that are mounted over later are not noticed. Needs /proc.
+/// The instance is a source by itself, named "inotify", in the modes in which any of its watches is. So a loop is woken by what concerns
+/// any watch that the same thread has made, also one of another loop or mode, and a run that returns after a source returns then. It is read
+/// once for all: a change costs O(watches that it concerns), an overflow O(watches of the instance). Leaving a mode is O(1) as a rule, and
+/// O(watches of the instance) for the last one there.
 /// What happens to other files beside those on the way wakes the loop only as far as the kernel can't tell it apart: what comes into the last
 /// directory that exists, while the path does not; removals beside, and moves to the directory above, if that last one may be empty, or is
 /// the path itself; and changes of attributes in a directory on the way that not everybody may write to. A file that is there costs
 /// nothing in /tmp. In a directory whose entries are watched, all that happens to them does.
 /// -EINVAL: no path, no such scope, a negative settle time. -ENAMETOOLONG. -EMFILE: the process has no descriptors left, or the user no
-/// instances (fs.inotify.max_user_instances). -ENOSPC: the user has no watches left (fs.inotify.max_user_watches). -ENFILE, -ENOMEM. -EACCES: the
-/// path can't be read, or the directory in which it is or will be. O(entries), in time and in memory.
+/// instances for another thread (fs.inotify.max_user_instances). -ENOSPC: the user has no watches left (fs.inotify.max_user_watches). -ENFILE,
+/// -ENOMEM. -EACCES: the path can't be read, or the directory in which it is or will be. O(entries), in time and in memory.
 RUNLOOP_EXPORT int runloop_watch_create(const runloop_watch_config *config, runloop_watch **out);
 
 /// The path as created, valid as long as the object. O(1).

@@ -88,9 +88,8 @@ extension RunLoop.Source {
     /// the changes, applied in order, always lead to what is on the disk once that is quiet. Something that came and went in between
     /// may not be told, and something may be told as created twice.
     ///
-    /// It uses two descriptors, and an inotify instance that up to 32 sources share which the same thread makes (96 once the user has no
-    /// other one); of the kernel's watches one for each directory, those on the way to the path included. Memory and the time to
-    /// make it are O(entries).
+    /// It has no descriptor of its own: the sources that a thread makes share an inotify instance, however many there are. Of the kernel's
+    /// watches it uses one for each directory, those on the way to the path included. Memory and the time to make it are O(entries).
     ///
     /// - Parameters:
     ///   - path: a relative one is one of the current directory now.

@@ -3,56 +3,51 @@
 #include "files/instance.h"
 
 #include <errno.h>
+#include <search.h>
 #include <stdlib.h>
-#include <sys/inotify.h>
 #include <unistd.h>
-
-/// As many as it has as a rule, and where the user has no further instance.
-enum { MOST_USERS = 32, MOST_USERS_IN_NEED = 96 };
 
 static struct process_lock instances_lock;
 static struct instance *first GUARDED;
 
-/// That of the thread with the fewest users, if these are less than that many.
-HOLDS_LOCK static struct instance *find(uint32_t most) {
+HOLDS_LOCK static struct instance *find(void) {
     ASSERT_HOLDS(&instances_lock);
-    struct instance *found = NULL;
-    for (struct instance *instance = first; instance; instance = instance->next)
-        if (pthread_equal(instance->thread, pthread_self()) && instance->generation == runloop_fork_generation() &&
-            instance->users < (found ? found->users : most))
-            found = instance;
-    return found;
+    struct instance *instance = first;
+    while (instance && (!pthread_equal(instance->thread, pthread_self()) || object_is_inherited(&instance->object)))
+        instance = instance->next;
+    return instance;
 }
 
-HOLDS_LOCK static int make(struct instance **out) {
+HOLDS_LOCK static int make(const struct object_class *class, struct instance **out) {
     ASSERT_HOLDS(&instances_lock);
     struct instance *instance = malloc(sizeof *instance);
     if (!instance)
         return -ENOMEM;
-    *instance = (struct instance){.inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC),
-                                  .generation = runloop_fork_generation(),
-                                  .thread = pthread_self(),
-                                  .next = first};
-    if (instance->inotify < 0) {
-        int result = -errno;
+    *instance =
+        (struct instance){.inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC), .thread = pthread_self(), .next = first};
+    const struct object_config object = {.descriptor = instance->inotify, .class = class};
+    int result = instance->inotify < 0 ? -errno : runloop__object_begin(&instance->object, &object);
+    if (result < 0) {
+        if (instance->inotify >= 0)
+            close(instance->inotify);
         free(instance);
         return result;
     }
+    runloop_source_set_name(instance->object.source, "inotify", 0);
     link_init(&instance->trees);
     *out = first = instance;
     return 0;
 }
 
-int runloop__instance_join(struct instance **out) {
+int runloop__instance_join(const struct object_class *class, struct instance **out) {
+    int result = 0;
     lock_take(&instances_lock);
-    *out = find(MOST_USERS);
-    int result = *out ? 0 : make(out);
-    if (result == -EMFILE && (*out = find(MOST_USERS_IN_NEED)))
-        result = 0;
-    if (result == 0) {
+    if ((*out = find()))
+        runloop_source_retain((*out)->object.source);
+    else
+        result = make(class, out);
+    if (result == 0)
         (*out)->users++;
-        atomic_fetch_add(&(*out)->references, 1);
-    }
     lock_give(&instances_lock);
     return result;
 }
@@ -69,10 +64,11 @@ bool runloop__instance_leave(struct instance *instance) {
     return is_last;
 }
 
-void runloop__instance_release(struct instance *instance) {
-    if (atomic_fetch_sub(&instance->references, 1) > 1)
-        return;
+UNCHECKED void runloop__instance_free(void *info) {
+    struct instance *instance = info;
     // The kernel's watches end with the last descriptor of the instance, so a forked child does not end its parent's.
     close(instance->inotify);
+    tdestroy(instance->kernel_watches, free);
+    runloop__object_end(&instance->object);
     free(instance);
 }

@@ -1,35 +1,67 @@
-// instance.h — an inotify instance, which the watches that a thread makes have together.
+// instance.h — an inotify instance, which all watches that a thread makes have together, and what the kernel watches for them.
 //
-// A user may have 128 of them. Each watch has it in an epoll set of its own, so whichever loop and mode can take a notification wakes up, and
-// reads for all of them: a notification is noted in each tree that it concerns, and the other watches are made ready. The kernel
-// bounds in how many sets, which are in sets, a descriptor may be (500, or 100 if a host has the loop), and wakes each of them, so an
-// instance has a limited number of watches: few, as long as the user has instances, and up to that bound afterwards.
+// It is a source that is read in the modes in which any of the watches is (watch.c). Each thing that the kernel watches (a kernel watch, by wd)
+// has a list of those who want to know of it, so a notification costs what it concerns, however many watches there are.
 #ifndef RUNLOOP_INSTANCE_H
 #define RUNLOOP_INSTANCE_H
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdint.h>
+#include <sys/inotify.h>
 
 #include "base/link.h"
 #include "base/lock.h"
+#include "base/object.h"
 
 struct instance {
-    int inotify;
-    uint32_t generation;    ///< of forks
+    struct object object;
+    int inotify;            ///< the source's descriptor
     pthread_t thread;       ///< that made it; one with the same name later may join it as well
-    uint32_t users GUARDED; ///< lock of all instances: those that use it; with none it is not found any more
-    _Atomic uint32_t references;
+    uint32_t users GUARDED; ///< lock of all instances: those that have joined; with none it is not found any more
     struct instance *next GUARDED; ///< lock of all instances
-    /// Guards the trees and what belongs to them. Not held in call-outs.
+    /// Guards the trees and what belongs to them. Not held in call-outs, but in calls of the core: it is taken before the lock of a loop.
     struct steady_lock lock;
     struct link trees GUARDED;
+    void *kernel_watches GUARDED; ///< by wd, of tsearch
+    /// What the kernel watches ends with the descriptor, or is the parent's of a forked child, where a thread that is not there may have been
+    /// changing the lists.
+    bool is_over GUARDED;
 };
 
-/// The instance of the calling thread that has space for another watch, found or made. -EMFILE, -ENFILE, -ENOMEM.
-int runloop__instance_join(struct instance **out);
-/// The watch uses it no more. Whether it was the last one, which nobody else follows: the instance ends with its release.
+struct tree;
+struct kernel_watch;
+
+/// That somebody wants to know of what the kernel watches. All zeros: of nothing yet.
+struct interest {
+    struct kernel_watch *of; ///< NULL: nothing (any more)
+    struct link link;        ///< in that
+    uint32_t events;
+    struct tree *tree; ///< whose it is
+    /// Whether the notification concerns the tree: another one may have asked for more. `name` is "" for what is watched itself. Changes no
+    /// interest.
+    bool (*note)(struct interest *interest, const struct inotify_event *event, const char *name);
+};
+
+/// That of the calling thread, found or made with this class. -EMFILE, -ENFILE, -ENOMEM.
+int runloop__instance_join(const struct object_class *class, struct instance **out);
+/// Whether the caller was the last one, which nobody else follows. It still has a reference to the instance's source.
 bool runloop__instance_leave(struct instance *instance);
-void runloop__instance_release(struct instance *instance);
+/// The class's `free`.
+void runloop__instance_free(void *instance);
+
+//===-- kernel_watch.c -----------------------------------------------------------------------------------------------===//
+
+/// Watches what `descriptor` is open for (O_PATH suffices) for further events. 0, or a negative errno value: then `interest` is of nothing.
+HOLDS_LOCK int runloop__interest_begin(struct instance *instance, struct interest *interest, int descriptor,
+                                       uint32_t events);
+/// Reduces what it is interested in, and what the kernel watches to what anybody needs; with descriptor -1 the kernel goes on.
+HOLDS_LOCK void runloop__interest_narrow(struct instance *instance, struct interest *interest, int descriptor,
+                                         uint32_t events);
+/// Ends what nobody needs any more.
+HOLDS_LOCK void runloop__interest_end(struct instance *instance, struct interest *interest);
+
+/// Notes it in each interest that it is about, and calls `concerns` for the trees that it concerns.
+HOLDS_LOCK void runloop__instance_note(struct instance *instance, const struct inotify_event *event,
+                                       void (*concerns)(struct tree *tree, void *context), void *context);
 
 #endif // RUNLOOP_INSTANCE_H

@@ -18,6 +18,12 @@
 
 enum { MOST_LINKS = 40 };
 
+/// What a directory is watched for at first, and what has the name.
+enum {
+    EVENTS_ON_WAY = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB,
+    EVENTS_OF_STEP = IN_MOVE_SELF | IN_DELETE_SELF | IN_ATTRIB,
+};
+
 /// What a directory is watched for, if the name is there and tells of itself; if that is an empty directory; and if it is not there. The first is
 /// something that does not happen to the entries.
 enum {
@@ -31,66 +37,80 @@ struct walk {
     int directory; ///< open (O_PATH)
     char *rest;    ///< the names that follow, from malloc
     int links;
-    int last_result;  ///< of the last step's watch
-    int above;        ///< the directory of the last step, if what has the name is one itself; -1: none
-    bool has_entered; ///< `directory` is what has that name
-    bool is_public;   ///< so anybody may change its entries, and of their attributes it would tell
+    int last_result;   ///< of the last step's watch
+    struct step *last; ///< of the tree's
+    int above;         ///< the directory of the last step, if what has the name is one itself; -1: none
+    bool has_entered;  ///< `directory` is what has that name
+    bool is_public;    ///< so anybody may change its entries, and of their attributes it would tell
 };
 
 /// The last step's directory is watched for less. `is_empty`: what has its name may be.
-HOLDS_LOCK static void finish_above(struct tree *tree, struct walk *walk, struct step *step, bool is_empty) {
+HOLDS_LOCK static void finish_above(struct tree *tree, struct walk *walk, bool is_empty) {
     if (walk->above < 0)
         return;
-    step->events = (is_empty ? EVENTS_ABOVE_EMPTY : EVENTS_BESIDE_NAME) | (walk->is_public ? IN_ATTRIB : 0);
-    runloop__tree_narrow(tree, step->wd, walk->above);
+    uint32_t events = (is_empty ? EVENTS_ABOVE_EMPTY : EVENTS_BESIDE_NAME) | (walk->is_public ? IN_ATTRIB : 0);
+    runloop__interest_narrow(tree->instance, &walk->last->directory, walk->above, events);
     close(walk->above);
     walk->above = -1;
 }
 
-/// Watches what has the name of the last step, if it is there.
-HOLDS_LOCK static void watch_own(struct tree *tree, struct walk *walk, struct step *step) {
+/// Watches what has the name of the step that follows the last one, if it is there. -ENOMEM.
+HOLDS_LOCK static int watch_own(struct tree *tree, struct walk *walk, struct step *step) {
     struct stat status;
     int own = openat(walk->directory, step->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     bool is_there = own >= 0 || errno != ENOENT;
-    if (step > tree->steps)
-        finish_above(tree, walk, step - 1, !walk->has_entered || !is_there);
+    finish_above(tree, walk, !walk->has_entered || !is_there);
     bool is_known = own >= 0 && fstat(own, &status) == 0, is_directory = is_known && S_ISDIR(status.st_mode);
     walk->is_public = is_directory && status.st_mode & S_IWOTH;
-    if (is_known) {
-        step->own_events = EVENTS_OF_STEP & ~(walk->is_public ? (uint32_t)IN_ATTRIB : 0);
-        step->own_wd = runloop__watch_descriptor(tree->inotify, own, step->own_events);
-    }
+    int result = 0;
+    if (is_known)
+        result = runloop__interest_begin(tree->instance, &step->own, own,
+                                         EVENTS_OF_STEP & ~(walk->is_public ? (uint32_t)IN_ATTRIB : 0));
     if (own >= 0)
         close(own);
     // What can't be watched itself leaves everything to its directory.
-    if (step->wd < 0 || (is_there && step->own_wd < 0))
-        return;
-    if (is_directory) {
+    if (!step->directory.of || (is_there && !step->own.of))
+        return result == -ENOMEM ? result : 0;
+    if (is_directory)
         walk->above = fcntl(walk->directory, F_DUPFD_CLOEXEC, 0);
-        return;
-    }
-    step->events = is_there ? EVENTS_BESIDE_NAME : EVENTS_BEFORE_NAME;
-    runloop__tree_narrow(tree, step->wd, walk->directory);
+    else
+        runloop__interest_narrow(tree->instance, &step->directory, walk->directory,
+                                 is_there ? EVENTS_BESIDE_NAME : EVENTS_BEFORE_NAME);
+    return 0;
+}
+
+/// Of the directory in which the name is.
+HOLDS_LOCK static bool note(struct interest *interest, const struct inotify_event *event, const char *name) {
+    const struct step *step = LINK_OWNER(interest, struct step, directory);
+    bool concerns = event->mask & IN_IGNORED || (event->mask & EVENTS_ON_WAY && strcmp(step->name, name) == 0);
+    interest->tree->way_is_stale |= concerns;
+    return concerns;
+}
+
+/// Of what has the name.
+HOLDS_LOCK static bool note_own(struct interest *interest, const struct inotify_event *event, const char *name) {
+    bool concerns = event->mask & (EVENTS_OF_STEP | IN_IGNORED) && *name == 0;
+    interest->tree->way_is_stale |= concerns;
+    return concerns;
 }
 
 HOLDS_LOCK static int add_step(struct tree *tree, struct walk *walk, const char *name) {
-    int wd = runloop__watch_descriptor(tree->inotify, walk->directory, EVENTS_ON_WAY);
-    walk->last_result = wd < 0 ? wd : 0;
-    // A directory that may be passed but not read has no watch.
-    if (wd < 0 && wd != -EACCES)
-        return wd;
-    struct step *steps = realloc(tree->steps, (tree->step_count + 1) * sizeof *steps);
-    char *copy = strdup(name);
-    if (steps)
-        tree->steps = steps;
-    if (!steps || !copy) {
-        free(copy);
+    size_t size = strlen(name) + 1;
+    struct step *step = malloc(sizeof *step + size);
+    if (!step)
         return -ENOMEM;
+    *step = (struct step){.directory = {.tree = tree, .note = note}, .own = {.tree = tree, .note = note_own}};
+    memcpy(step->name, name, size);
+    walk->last_result = runloop__interest_begin(tree->instance, &step->directory, walk->directory, EVENTS_ON_WAY);
+    // A directory that may be passed but not read has no watch.
+    if (walk->last_result < 0 && walk->last_result != -EACCES) {
+        free(step);
+        return walk->last_result;
     }
-    struct step *step = &steps[tree->step_count++];
-    *step = (struct step){.wd = wd < 0 ? -1 : wd, .events = EVENTS_ON_WAY, .own_wd = -1, .name = copy};
-    watch_own(tree, walk, step);
-    return 0;
+    int result = watch_own(tree, walk, step);
+    *(walk->last ? &walk->last->next : &tree->steps) = step;
+    walk->last = step;
+    return result;
 }
 
 /// Takes the first name off the rest: "" at the end. `name` has the size of the longest name.
@@ -155,53 +175,38 @@ HOLDS_LOCK static int walk_on(struct tree *tree, struct walk *walk) {
 }
 
 /// Frees steps, and ends the watches of the kernel that nothing else needs.
-HOLDS_LOCK static void end_steps(struct tree *tree, struct step *steps, size_t count) {
-    if (steps == tree->steps) {
-        tree->steps = NULL;
-        tree->step_count = 0;
+HOLDS_LOCK static void end_steps(struct tree *tree, struct step *step) {
+    for (struct step *next; step; step = next) {
+        next = step->next;
+        runloop__interest_end(tree->instance, &step->directory);
+        runloop__interest_end(tree->instance, &step->own);
+        free(step);
     }
-    for (size_t i = 0; i < count; i++) {
-        if (steps[i].wd >= 0)
-            runloop__tree_end_wd(tree, steps[i].wd);
-        if (steps[i].own_wd >= 0)
-            runloop__tree_end_wd(tree, steps[i].own_wd);
-        free(steps[i].name);
-    }
-    free(steps);
 }
 
 int runloop__way_watch(struct tree *tree) {
     ASSERT_HOLDS(&tree->instance->lock.lock);
     struct step *former = tree->steps;
-    size_t former_count = tree->step_count;
+    // They keep what the kernel watches, which the walk finds again, but not the events.
+    for (struct step *step = former; step; step = step->next) {
+        runloop__interest_narrow(tree->instance, &step->directory, -1, 0);
+        runloop__interest_narrow(tree->instance, &step->own, -1, 0);
+    }
     tree->steps = NULL;
-    tree->step_count = 0;
     tree->way_is_stale = false;
     struct walk walk = {
         .directory = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), .rest = strdup(tree->absolute), .above = -1};
     int result = walk.directory < 0 ? -errno : !walk.rest ? -ENOMEM : walk_on(tree, &walk);
-    if (tree->step_count > 0)
-        finish_above(tree, &walk, &tree->steps[tree->step_count - 1], true);
+    finish_above(tree, &walk, true);
     if (walk.directory >= 0)
         close(walk.directory);
     free(walk.rest);
-    end_steps(tree, former, former_count);
+    end_steps(tree, former);
     return result;
-}
-
-bool runloop__way_concerns(const struct tree *tree, const struct inotify_event *event, const char *name) {
-    for (size_t i = 0; i < tree->step_count; i++) {
-        const struct step *step = &tree->steps[i];
-        bool is_directory = step->wd == event->wd, is_own = step->own_wd == event->wd;
-        if (event->mask & IN_IGNORED ? is_directory || is_own
-                                     : (is_directory && event->mask & EVENTS_ON_WAY && strcmp(step->name, name) == 0) ||
-                                           (is_own && event->mask & EVENTS_OF_STEP && *name == 0))
-            return true;
-    }
-    return false;
 }
 
 void runloop__way_end(struct tree *tree) {
     ASSERT_HOLDS(&tree->instance->lock.lock);
-    end_steps(tree, tree->steps, tree->step_count);
+    end_steps(tree, tree->steps);
+    tree->steps = NULL;
 }

@@ -10,45 +10,10 @@
 
 #include "files/tree.h"
 
-enum { CONTENTS = IN_MODIFY | IN_ATTRIB, ARRIVALS = IN_CREATE | IN_MOVED_TO };
+enum { ARRIVALS = IN_CREATE | IN_MOVED_TO };
 
 /// How many marks away the other name of a move may be. The kernel writes the two next to each other.
 enum { MOST_MARKS_OF_MOVE = 256 };
-
-//===-- marks --------------------------------------------------------------------------------------------------------===//
-
-HOLDS_LOCK static bool note_in(struct tree *tree, struct directory *directory, const struct inotify_event *event,
-                               const char *name) {
-    uint32_t marks = event->mask & IN_ALL_EVENTS;
-    struct tree_entry *entry = directory->entry;
-    if (*name == 0) {
-        // Of what is below the root, the directory tells, with the name.
-        marks &= entry == tree->root ? (uint32_t)CONTENTS : 0;
-    } else if (!directory->is_read) {
-        return false;
-    } else if (!(entry = runloop__tree_entry(tree, directory, name))) {
-        tree->is_overflown = true;
-        return true;
-    }
-    runloop__tree_mark(tree, entry, marks, event->cookie);
-    return marks != 0;
-}
-
-bool runloop__tree_note(struct tree *tree, const struct inotify_event *event, const char *name) {
-    ASSERT_HOLDS(&tree->instance->lock.lock);
-    bool is_over = event->mask & IN_IGNORED, concerns = event->mask & IN_Q_OVERFLOW;
-    tree->is_overflown |= concerns;
-    if (runloop__way_concerns(tree, event, name))
-        concerns = tree->way_is_stale = true;
-    struct directory *directory = runloop__tree_directory(tree, event->wd);
-    concerns |= is_over && directory;
-    if (is_over)
-        runloop__tree_forget_wd(tree, event->wd);
-    else
-        for (; directory && event->mask & IN_ALL_EVENTS; directory = directory->next)
-            concerns |= note_in(tree, directory, event, name);
-    return concerns;
-}
 
 //===-- the disk -----------------------------------------------------------------------------------------------------===//
 
@@ -261,7 +226,7 @@ static bool is_below(const struct tree_entry *entry, const struct directory *dir
 /// Moves what the tree has at one name to another name that has it on the disk. False: it does not.
 HOLDS_LOCK static bool move(struct tree *tree, struct tree_entry *from, struct tree_entry *to) {
     struct stat status;
-    if (!from->is_present || (from->directory && (from->directory->wd < 0 || is_below(to, from->directory))) ||
+    if (!from->is_present || (from->directory && (!from->directory->interest.of || is_below(to, from->directory))) ||
         (to->directory && is_below(from, to->directory)) || status_of(tree, to, &status) != 1 ||
         !is_same(from, &status) || is_same(to, &status))
         return false;
@@ -287,7 +252,7 @@ HOLDS_LOCK static void look_for_move(struct tree *tree, struct tree_entry *entry
                                      uint32_t to_cookie) {
     struct tree_entry *to = from_cookie ? find_other_name(tree, entry, false, from_cookie) : NULL;
     if (to && move(tree, entry, to)) {
-        uint32_t rest = to->marks & CONTENTS;
+        uint32_t rest = to->marks & MARKS_OF_CONTENTS;
         runloop__tree_unmark(tree, to);
         runloop__tree_mark(tree, to, is_in_scope(tree, to) && !to->directory ? MARK_LOOK : rest, 0);
     }
@@ -315,7 +280,7 @@ HOLDS_LOCK static int look_at_disk(struct tree *tree, struct tree_entry *entry, 
         return 0;
     }
     // The same inode with a watch that is over was freed and used again, or mounted again.
-    if (entry->directory && entry->directory->wd < 0) {
+    if (entry->directory && !entry->directory->interest.of) {
         forget_contents(tree, entry);
         marks |= IN_CREATE;
     }
@@ -339,7 +304,7 @@ HOLDS_LOCK static int look(struct tree *tree, struct tree_entry *entry) {
     uint32_t marks = entry->marks, from_cookie = entry->from_cookie, to_cookie = entry->to_cookie;
     runloop__tree_unmark(tree, entry);
     bool is_watched = entry->directory || !is_in_scope(tree, entry);
-    if (!(marks & ~(uint32_t)CONTENTS) && entry->is_present && is_watched) {
+    if (!(marks & ~(uint32_t)MARKS_OF_CONTENTS) && entry->is_present && is_watched) {
         tell_contents(tree, entry, marks);
         return 0;
     }

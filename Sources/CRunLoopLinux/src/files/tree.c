@@ -1,4 +1,4 @@
-// tree.c — entries by name, directories by wd, and marks.
+// tree.c — entries by name, directories, marks, and what notifications mark.
 
 #define _FILE_OFFSET_BITS 64
 #include "files/tree.h"
@@ -101,65 +101,25 @@ void runloop__tree_unmark(struct tree *tree, struct tree_entry *entry) {
 
 //===-- directories --------------------------------------------------------------------------------------------------===//
 
-static int compare_directories(const void *a, const void *b) {
-    const struct directory *one = a, *other = b;
-    return (one->wd > other->wd) - (one->wd < other->wd);
-}
-
-HOLDS_LOCK static struct directory **find_directories(struct tree *tree, int wd) {
-    const struct directory key = {.wd = wd};
-    return tfind(&key, &tree->directories, compare_directories);
-}
-
-struct directory *runloop__tree_directory(struct tree *tree, int wd) {
-    struct directory **found = find_directories(tree, wd);
-    return found ? *found : NULL;
-}
-
-static int watch_exactly(int inotify, int descriptor, uint32_t events) {
-    char path[32];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
-    int wd = inotify_add_watch(inotify, path, events);
-    return wd < 0 ? -errno : wd;
-}
-
-int runloop__watch_descriptor(int inotify, int descriptor, uint32_t events) {
-    return watch_exactly(inotify, descriptor, events | IN_MASK_ADD);
-}
-
-HOLDS_LOCK static uint32_t needed_by(struct tree *tree, int wd) {
-    uint32_t events = 0;
-    for (const struct step *step = tree->steps; step < tree->steps + tree->step_count; step++)
-        events |= (step->wd == wd ? step->events : 0) | (step->own_wd == wd ? step->own_events : 0);
-    for (const struct directory *directory = runloop__tree_directory(tree, wd); directory; directory = directory->next)
-        events |= directory->events;
-    return events;
-}
-
-/// Of all trees.
-HOLDS_LOCK static uint32_t needed(struct tree *tree, int wd) {
-    uint32_t events = needed_by(tree, wd);
-    const struct link *trees = &tree->instance->trees;
-    for (struct link *link = trees->next; link != trees; link = link->next)
-        events |= needed_by(LINK_OWNER(link, struct tree, in_instance), wd);
-    return events;
-}
-
-void runloop__tree_narrow(struct tree *tree, int wd, int descriptor) {
-    uint32_t events = needed(tree, wd);
-    if (events)
-        watch_exactly(tree->inotify, descriptor, events);
-}
-
-HOLDS_LOCK static int add_directory(struct tree *tree, struct directory *directory) {
-    struct directory **first = tsearch(directory, &tree->directories, compare_directories);
-    if (!first)
-        return -ENOMEM;
-    if (*first != directory) {
-        directory->next = (*first)->next;
-        (*first)->next = directory;
+/// Marks what a notification of a directory is about.
+HOLDS_LOCK static bool note(struct interest *interest, const struct inotify_event *event, const char *name) {
+    struct tree *tree = interest->tree;
+    struct directory *directory = LINK_OWNER(interest, struct directory, interest);
+    struct tree_entry *entry = directory->entry;
+    uint32_t marks = event->mask & IN_ALL_EVENTS;
+    if (event->mask & IN_IGNORED) {
+        marks = MARK_LOOK;
+    } else if (*name == 0) {
+        // Of what is below the root, the directory tells, with the name.
+        marks &= entry == tree->root ? (uint32_t)MARKS_OF_CONTENTS : 0;
+    } else if (!directory->is_read) {
+        return false;
+    } else if (!(entry = runloop__tree_entry(tree, directory, name))) {
+        tree->is_overflown = true;
+        return true;
     }
-    return 0;
+    runloop__tree_mark(tree, entry, marks, event->cookie);
+    return marks != 0;
 }
 
 int runloop__tree_watch(struct tree *tree, struct tree_entry *entry, int descriptor) {
@@ -170,67 +130,27 @@ int runloop__tree_watch(struct tree *tree, struct tree_entry *entry, int descrip
     bool is_read = S_ISDIR(status.st_mode) && tree->scope != RUNLOOP_WATCH_FILE;
     // Of a directory that is not read, its entries would be told.
     uint32_t events = is_read ? EVENTS_IN_DIRECTORY : S_ISDIR(status.st_mode) ? IN_ATTRIB : EVENTS_OF_FILE;
-    int wd = runloop__watch_descriptor(tree->inotify, descriptor, events);
-    if (wd < 0)
-        return wd;
-    struct directory *directory = calloc(1, sizeof *directory);
-    if (directory)
-        *directory = (struct directory){.wd = wd,
-                                        .is_read = is_read,
-                                        .events = events,
-                                        .device = status.st_dev,
-                                        .inode = status.st_ino,
-                                        .entry = entry};
-    if (!directory || add_directory(tree, directory) < 0) {
-        runloop__tree_end_wd(tree, wd);
-        free(directory);
-        return -ENOMEM;
-    }
-    entry->directory = directory;
-    return 0;
-}
-
-void runloop__tree_forget_wd(struct tree *tree, int wd) {
-    ASSERT_HOLDS(&tree->instance->lock.lock);
-    struct directory *directory = runloop__tree_directory(tree, wd);
+    struct directory *directory = malloc(sizeof *directory);
     if (!directory)
-        return;
-    tdelete(directory, &tree->directories, compare_directories);
-    for (struct directory *next; directory; directory = next) {
-        next = directory->next;
-        directory->wd = -1;
-        directory->next = NULL;
-        runloop__tree_mark(tree, directory->entry, MARK_LOOK, 0);
-    }
-}
-
-void runloop__tree_end_wd(struct tree *tree, int wd) {
-    ASSERT_HOLDS(&tree->instance->lock.lock);
-    if (tree->inotify >= 0 && needed(tree, wd) == 0)
-        inotify_rm_watch(tree->inotify, wd);
-}
-
-HOLDS_LOCK static void remove_from_directories(struct tree *tree, struct directory *directory) {
-    struct directory **first = find_directories(tree, directory->wd);
-    if (*first != directory) {
-        struct directory *previous = *first;
-        while (previous->next != directory)
-            previous = previous->next;
-        previous->next = directory->next;
-    } else if (directory->next) {
-        *first = directory->next;
-    } else {
-        tdelete(directory, &tree->directories, compare_directories);
-        runloop__tree_end_wd(tree, directory->wd);
-    }
+        return -ENOMEM;
+    *directory = (struct directory){.interest = {.tree = tree, .note = note},
+                                    .is_read = is_read,
+                                    .device = status.st_dev,
+                                    .inode = status.st_ino,
+                                    .entry = entry};
+    int result = runloop__interest_begin(tree->instance, &directory->interest, descriptor, events);
+    if (result < 0)
+        free(directory);
+    else
+        entry->directory = directory;
+    return result;
 }
 
 /// Ends the watch of one that has no entries any more.
 HOLDS_LOCK static void free_directory(struct tree *tree, struct directory *directory) {
     if (tree->opened == directory)
         tree->opened = NULL;
-    if (directory->wd >= 0)
-        remove_from_directories(tree, directory);
+    runloop__interest_end(tree->instance, &directory->interest);
     directory->entry->directory = NULL;
     free(directory);
 }
@@ -270,7 +190,7 @@ static char *absolute_path(const char *path) {
 }
 
 int runloop__tree_begin(struct tree *tree, struct instance *instance, const runloop_watch_config *config) {
-    *tree = (struct tree){.instance = instance, .inotify = instance->inotify, .opened_descriptor = -1, .is_new = true};
+    *tree = (struct tree){.instance = instance, .opened_descriptor = -1, .is_new = true};
     link_insert_before(&instance->trees, &tree->in_instance);
     tree->scope = config->scope;
     tree->follows_link = config->follows_link;
@@ -293,8 +213,7 @@ void runloop__tree_end(struct tree *tree) {
             runloop__tree_remove_directory(tree, tree->root->directory);
         free_entry(tree, tree->root);
     }
-    // The others are those of a forked child's parent, which may have been changing the ring.
-    if (tree->instance->generation == runloop_fork_generation())
+    if (!tree->instance->is_over)
         link_remove(&tree->in_instance);
     free(tree->absolute);
     free(tree->path);

@@ -7,9 +7,6 @@
 #ifndef RUNLOOP_TREE_H
 #define RUNLOOP_TREE_H
 
-#include <stdint.h>
-#include <sys/inotify.h>
-
 #include "files/changes.h"
 #include "files/instance.h"
 
@@ -17,13 +14,12 @@ struct tree_entry;
 
 /// What the kernel watches: a directory, or the file that has the path of the watch.
 struct directory {
-    int wd; ///< -1: the kernel's watch is over. Several have the same where mounts, or moves under way, give a directory two paths.
-    bool is_read;    ///< its entries are in the tree
-    uint32_t events; ///< that it needs
+    /// Of nothing: the kernel's watch is over. Several are of the same where mounts, or moves under way, give a directory two paths.
+    struct interest interest;
+    bool is_read; ///< its entries are in the tree
     uint64_t device, inode;
     struct tree_entry *entry;
     struct tree_entry *entries;
-    struct directory *next; ///< with this wd
 };
 
 /// What identifies an entry.
@@ -46,40 +42,30 @@ struct tree_entry {
     char name[];
 };
 
-/// Further marks: look at the entry; look at everything in it, too.
-enum { MARK_LOOK = 1 << 16, MARK_SCAN = 1 << 17 };
+/// Marks that what is in the entry has changed, and further ones: look at the entry; look at everything in it, too.
+enum { MARKS_OF_CONTENTS = IN_MODIFY | IN_ATTRIB, MARK_LOOK = 1 << 16, MARK_SCAN = 1 << 17 };
 
-enum {
-    EVENTS_ON_WAY = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB,
-    EVENTS_OF_STEP = IN_MOVE_SELF | IN_DELETE_SELF | IN_ATTRIB,
-};
-
-/// A name on the way to the path, the watch of the directory in which it is, and that of what has the name. wd -1: that can't be read, or
-/// is not there.
+/// A name on the way to the path. The interests are of nothing where that can't be read, or is not there.
 struct step {
-    int wd;
-    uint32_t events; ///< that it needs of the directory
-    int own_wd;
-    uint32_t own_events;
-    char *name;
+    struct interest directory; ///< in which the name is
+    struct interest own;       ///< in what has the name
+    struct step *next;
+    char name[];
 };
 
 struct tree {
     struct instance *instance; ///< whose lock guards all of the tree
     struct link in_instance;
-    int inotify; ///< the instance's; -1: its watches end with it
     runloop_watch_scope scope;
     bool follows_link;
     bool is_new GUARDED; ///< what is found is not told
     char *path;          ///< as given
     char *absolute;      ///< without slashes at the end
     struct tree_entry *root GUARDED;
-    void *names GUARDED;       ///< entries by key, of tsearch
-    void *directories GUARDED; ///< the first directory for each wd, of tsearch
+    void *names GUARDED; ///< entries by key, of tsearch
     struct tree_entry *first_marked GUARDED, *last_marked GUARDED;
     struct tree_entry *first_stale GUARDED; ///< of those that were marked again because they could not be found
     struct step *steps GUARDED;
-    size_t step_count GUARDED;
     bool way_is_stale GUARDED; ///< something has happened to a name on the way
     bool is_overflown GUARDED; ///< notifications were dropped
     uint64_t scans GUARDED;
@@ -92,7 +78,7 @@ struct tree {
 
 /// Makes an empty tree for a path that is not empty, which belongs to the instance from then on. -ENAMETOOLONG, -ENOMEM.
 HOLDS_LOCK int runloop__tree_begin(struct tree *tree, struct instance *instance, const runloop_watch_config *config);
-/// Frees everything but the way, which has ended, and ends the watches of the kernel that no other tree needs, unless `inotify` is -1.
+/// Frees everything but the way, which has ended, and ends the watches of the kernel that no other tree needs.
 HOLDS_LOCK void runloop__tree_end(struct tree *tree);
 
 /// An entry, made if necessary. NULL: no memory.
@@ -103,16 +89,10 @@ HOLDS_LOCK void runloop__tree_free_if_unused(struct tree *tree, struct tree_entr
 HOLDS_LOCK void runloop__tree_mark(struct tree *tree, struct tree_entry *entry, uint32_t marks, uint32_t cookie);
 HOLDS_LOCK void runloop__tree_unmark(struct tree *tree, struct tree_entry *entry);
 
-/// The first of the directories with this wd. NULL: there is none.
-HOLDS_LOCK struct directory *runloop__tree_directory(struct tree *tree, int wd);
 /// Watches what `descriptor` is open for (O_PATH suffices), as the directory of the entry. A negative errno value.
 HOLDS_LOCK int runloop__tree_watch(struct tree *tree, struct tree_entry *entry, int descriptor);
-/// The kernel's watch is over.
-HOLDS_LOCK void runloop__tree_forget_wd(struct tree *tree, int wd);
 /// Ends the watch of a directory, and frees it with what is in it. The removal of the entries is told.
 HOLDS_LOCK void runloop__tree_remove_directory(struct tree *tree, struct directory *directory);
-/// Ends a watch of the kernel that neither a directory nor a step of any tree needs any more.
-HOLDS_LOCK void runloop__tree_end_wd(struct tree *tree, int wd);
 
 /// `from`, for a move: the former path, from malloc.
 HOLDS_LOCK void runloop__tree_tell(struct tree *tree, runloop_change_kind kind, const struct tree_entry *entry,
@@ -120,23 +100,13 @@ HOLDS_LOCK void runloop__tree_tell(struct tree *tree, runloop_change_kind kind, 
 /// The path of an entry, from malloc.
 HOLDS_LOCK char *runloop__tree_path(const struct tree *tree, const struct tree_entry *entry);
 
-/// Adds a watch of the kernel for an open file, to what is watched of it already: its wd, or a negative errno value.
-int runloop__watch_descriptor(int inotify, int descriptor, uint32_t events);
-/// Reduces what is watched of an open file to what the trees of the instance need.
-HOLDS_LOCK void runloop__tree_narrow(struct tree *tree, int wd, int descriptor);
-
 //===-- path_watch.c, rescan.c ---------------------------------------------------------------------------------------------------------===//
 
 /// Watches the directories that lead to the path, as far as they exist. -EACCES: the last of them can't be read.
 HOLDS_LOCK int runloop__way_watch(struct tree *tree);
-/// Whether a notification concerns the way.
-HOLDS_LOCK bool runloop__way_concerns(const struct tree *tree, const struct inotify_event *event, const char *name);
 /// Frees it, and ends the watches of the kernel that nothing else needs.
 HOLDS_LOCK void runloop__way_end(struct tree *tree);
 
-/// Marks what a notification is about. `name` is "" for the directory itself. Whether it concerns the tree: another one of the instance may have
-/// asked for more.
-HOLDS_LOCK bool runloop__tree_note(struct tree *tree, const struct inotify_event *event, const char *name);
 /// Looks at what is marked, and tells what has changed.
 HOLDS_LOCK void runloop__tree_look(struct tree *tree);
 

@@ -1,32 +1,43 @@
-// watch.c — a watch as a source: the kernel's notifications are read, what they are about is looked at, and the changes are told.
+// watch.c — a watch as a source: what notifications are about is looked at, and the changes are told.
 //
-// The source's descriptor is an epoll set, in which are the notifications, which the watch shares with others (instance.h), and a timer of the
-// kernel's. Whoever reads the notifications sets the timer of each watch that they concern: at once, or after the settle time. So what waits
-// to be told belongs to the modes and loops of the source, whichever these are by then; a timer of one loop would have to follow it.
+// A watch is a source without a descriptor. The instance, which it shares with others (instance.h), is a source of its own, in the modes in
+// which any of its watches is. Whoever reads it signals each watch that a notification concerns, or sets its deadline to the end of the
+// settle time. So what waits to be told belongs to the modes and loops of the watch, whichever these are by then. The first that may be
+// called where it is read is called at once, so that for one watch a change is one call-out.
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "base/object.h"
 #include "files/tree.h"
 
-enum { BUFFER_SIZE = 16384, MOST_READS = 256, MOST_SETTLE_TIMES = 10 };
+enum {
+    BUFFER_SIZE = 16384,
+    MOST_READS = 256,
+    MOST_SETTLE_TIMES = 10,
+    MOST_MODES = 64,
+    ASK_AGAIN_NS = 100 * 1000 * 1000,
+};
+
+/// A time at which something is to be told: as soon as possible.
+#define AT_ONCE INT64_MIN
+#define LONGEST_SETTLE_NS (INT64_MAX / MOST_SETTLE_TIMES)
 
 struct watch {
     struct object object;
     void (*changed)(runloop_watch *watch, const runloop_change *changes, size_t count, void *info);
     int64_t settle_ns;
-    int timer;
-    int set; ///< the epoll set
     // The lock of the instance guards what follows.
+    /// NULL until it is made. After the last release it is there until free_watch has had the lock; what is asked of it then has no effect.
+    runloop_source *source GUARDED;
     int64_t latest_ns GUARDED; ///< when what has been noticed has to be told; RUNLOOP_NEVER: nothing has been noticed
     int64_t due_ns GUARDED;    ///< when it is to be told; RUNLOOP_NEVER likewise
-    bool is_set GUARDED;       ///< the timer, for that time
+    int places GUARDED;        ///< in how many modes of loops it is
+    bool is_left_out GUARDED;  ///< the instance is perhaps not in all of these, for want of memory
     struct tree tree;
     struct changes initial GUARDED;
 };
@@ -35,14 +46,42 @@ static struct watch *watch_of(runloop_source *source) {
     return runloop__object_of(source, OBJECT_WATCH);
 }
 
+static struct watch *watch_of_tree(struct tree *tree) {
+    return LINK_OWNER(tree, struct watch, tree);
+}
+
 //===-- reading ------------------------------------------------------------------------------------------------------===//
 
-/// 0 disarms.
-HOLDS_LOCK static void set_timer(struct watch *watch, int64_t ns) {
+/// The watch is called when it is due.
+HOLDS_LOCK static void arm(const struct watch *watch) {
     ASSERT_HOLDS(&watch->tree.instance->lock.lock);
-    const struct itimerspec time = {.it_value = {ns / 1000000000, ns % 1000000000}};
-    timerfd_settime(watch->timer, TFD_TIMER_ABSTIME, &time, NULL);
-    watch->is_set = ns != 0;
+    int64_t due = watch->due_ns;
+    if (watch->is_left_out && due != AT_ONCE) {
+        int64_t again = runloop_now_ns() + ASK_AGAIN_NS;
+        due = again < due ? again : due;
+    }
+    // Without memory for a deadline it is called at once, and looks again.
+    if (due == AT_ONCE || (due != RUNLOOP_NEVER && runloop_source_set_deadline(watch->source, due) < 0))
+        runloop_source_wake(watch->source);
+}
+
+/// Somebody reads an instance.
+struct reading {
+    struct instance *instance;
+    runloop *loop;
+    const char *mode;
+    int64_t now;
+    struct watch *first; ///< that is to be called by the reader, retained
+};
+
+/// Whether the reader takes it over to call it. If it is where it is read, its loop has a reference, or a thread that has removed it has one and
+/// waits for the lock (cancel).
+HOLDS_LOCK static bool is_taken_over(struct watch *watch, struct reading *reading) {
+    if (reading->first || !runloop_contains_source(reading->loop, watch->source, reading->mode))
+        return false;
+    reading->first = watch;
+    runloop_source_retain(watch->source);
+    return true;
 }
 
 static int64_t later(int64_t now, int64_t duration) {
@@ -51,53 +90,120 @@ static int64_t later(int64_t now, int64_t duration) {
 }
 
 /// Something concerns the watch: it is to be told at once, or when nothing more has been noticed for the settle time.
-HOLDS_LOCK static void notice(struct watch *watch, int64_t now, const struct watch *reader) {
-    ASSERT_HOLDS(&watch->tree.instance->lock.lock);
-    int64_t longest;
-    if (watch->latest_ns == RUNLOOP_NEVER)
-        watch->latest_ns = __builtin_mul_overflow(watch->settle_ns, MOST_SETTLE_TIMES, &longest) ? RUNLOOP_NEVER - 1
-                                                                                                 : later(now, longest);
-    int64_t due = later(now, watch->settle_ns);
-    due = due < watch->latest_ns ? due : watch->latest_ns;
-    // The watch that reads looks afterwards whether it has something to tell.
-    if (due != watch->due_ns && (watch->settle_ns || watch != reader))
-        set_timer(watch, due);
+HOLDS_LOCK static void notice(struct watch *watch, struct reading *reading) {
+    int64_t due = AT_ONCE;
+    if (watch->settle_ns) {
+        if (watch->latest_ns == RUNLOOP_NEVER)
+            watch->latest_ns = later(reading->now, watch->settle_ns * MOST_SETTLE_TIMES);
+        due = later(reading->now, watch->settle_ns);
+        due = due < watch->latest_ns ? due : watch->latest_ns;
+    }
+    // One that is to be called at once will be.
+    if (due == watch->due_ns)
+        return;
     watch->due_ns = due;
+    if (due != AT_ONCE || !is_taken_over(watch, reading))
+        arm(watch);
 }
 
-/// In each tree that it concerns.
-HOLDS_LOCK static void note(const struct watch *reader, const struct inotify_event *event, int64_t now) {
-    const struct link *trees = &reader->tree.instance->trees;
+HOLDS_LOCK static void notice_tree(struct tree *tree, void *reading) {
+    notice(LINK_OWNER(tree, struct watch, tree), reading);
+}
+
+HOLDS_LOCK static void notice_overflow(struct reading *reading) {
+    struct link *trees = &reading->instance->trees;
     for (struct link *link = trees->next; link != trees; link = link->next) {
-        struct tree *tree = LINK_OWNER(link, struct tree, in_instance);
-        if (runloop__tree_note(tree, event, event->len ? event->name : ""))
-            notice(LINK_OWNER(tree, struct watch, tree), now, reader);
+        LINK_OWNER(link, struct tree, in_instance)->is_overflown = true;
+        notice_tree(LINK_OWNER(link, struct tree, in_instance), reading);
     }
 }
 
-HOLDS_LOCK static void read_notifications(const struct watch *reader) {
+HOLDS_LOCK static void read_notifications(struct reading *reading) {
     _Alignas(struct inotify_event) char buffer[BUFFER_SIZE];
-    for (int i = 0; i < MOST_READS; i++) {
-        ssize_t length = read(reader->tree.inotify, buffer, sizeof buffer);
-        if (length <= 0)
-            break;
-        int64_t now = runloop_get_now_ns(NULL);
-        for (const char *at = buffer; at < buffer + length;) {
-            const struct inotify_event *event = (const void *)at;
-            note(reader, event, now);
-            at += sizeof *event + event->len;
+    // The kernel has no more for now if another one would have had space.
+    const ssize_t full = BUFFER_SIZE - sizeof(struct inotify_event) - NAME_MAX;
+    ssize_t length = full;
+    for (int i = 0; i < MOST_READS && length >= full; i++) {
+        length = read(reading->instance->inotify, buffer, sizeof buffer);
+        reading->now = runloop_now_ns();
+        for (ssize_t at = 0; at < length;) {
+            const struct inotify_event *event = (const void *)(buffer + at);
+            if (event->mask & IN_Q_OVERFLOW)
+                notice_overflow(reading);
+            runloop__instance_note(reading->instance, event, notice_tree, reading);
+            at += (ssize_t)(sizeof *event + event->len);
         }
     }
 }
 
-/// Whether what has been noticed is to be told now.
-HOLDS_LOCK static bool is_due(struct watch *watch) {
-    if (watch->due_ns == RUNLOOP_NEVER || runloop_get_now_ns(NULL) < watch->due_ns)
-        return false;
-    watch->due_ns = watch->latest_ns = RUNLOOP_NEVER;
-    if (watch->is_set)
-        set_timer(watch, 0);
-    return true;
+//===-- modes --------------------------------------------------------------------------------------------------------===//
+
+// A thread that adds a watch and one that removes it may come here in the other order. So it is asked, under the lock, where the watches are, and
+// whoever comes last finds what is so.
+
+/// The instance is in the mode if the watch is. False for want of memory, or of what the kernel has.
+HOLDS_LOCK static bool join(const struct watch *watch, runloop *loop, const char *mode) {
+    if (!runloop_contains_source(loop, watch->source, mode))
+        return true;
+    int result = runloop_add_source(loop, watch->tree.instance->object.source, mode);
+    // What has ended takes its sources out.
+    return result == 0 || result == -ESHUTDOWN;
+}
+
+static void schedule(void *object, runloop *loop, const char *mode) {
+    struct watch *watch = object;
+    struct instance *instance = watch->tree.instance;
+    steady_take(&instance->lock);
+    watch->places++;
+    if (!join(watch, loop, mode)) {
+        watch->is_left_out = true;
+        arm(watch);
+    }
+    steady_give(&instance->lock);
+}
+
+HOLDS_LOCK static bool is_in(struct instance *instance, struct link *link, runloop *loop, const char *mode) {
+    return link != &instance->trees &&
+           runloop_contains_source(loop, watch_of_tree(LINK_OWNER(link, struct tree, in_instance))->source, mode);
+}
+
+/// Any watch of the instance. From this one on in both directions, since those that were made together are mostly in one mode.
+HOLDS_LOCK static bool is_any_in(struct watch *watch, runloop *loop, const char *mode) {
+    struct link *self = &watch->tree.in_instance, *next = self, *previous = self;
+    do {
+        if (is_in(watch->tree.instance, next, loop, mode) || is_in(watch->tree.instance, previous, loop, mode))
+            return true;
+        next = next->next;
+        previous = previous->previous;
+    } while (next != self);
+    return false;
+}
+
+static void cancel(void *object, runloop *loop, const char *mode) {
+    struct watch *watch = object;
+    struct instance *instance = watch->tree.instance;
+    steady_take(&instance->lock);
+    watch->places--;
+    if (!is_any_in(watch, loop, mode))
+        runloop_remove_source(loop, instance->object.source, mode);
+    steady_give(&instance->lock);
+}
+
+/// Into which the instance could not come: reads it without, and tries again. It is in all of them if the loop that runs has all.
+HOLDS_LOCK static void join_again(struct watch *watch) {
+    const char *modes[MOST_MODES];
+    runloop *loop = runloop_current();
+    size_t count = runloop_get_modes(loop, modes, MOST_MODES);
+    int places = 0;
+    bool has_joined = true;
+    for (size_t i = 0; i < count && i < MOST_MODES; i++) {
+        places += runloop_contains_source(loop, watch->source, modes[i]);
+        has_joined &= join(watch, loop, modes[i]);
+    }
+    watch->is_left_out = !has_joined || places != watch->places;
+    // With a mode of no name it calls nobody.
+    struct reading reading = {.instance = watch->tree.instance, .loop = loop};
+    read_notifications(&reading);
 }
 
 //===-- telling ------------------------------------------------------------------------------------------------------===//
@@ -128,6 +234,14 @@ static void tell(struct watch *watch, const struct changes *changes) {
     watch->changed(watch->object.source, &change, 1, info);
 }
 
+/// Whether what has been noticed is to be told now.
+HOLDS_LOCK static bool is_due(struct watch *watch) {
+    if (runloop_now_ns() < watch->due_ns)
+        return false;
+    watch->due_ns = watch->latest_ns = RUNLOOP_NEVER;
+    return true;
+}
+
 static void ready(runloop_source *source, void *info) {
     struct watch *watch = info;
     struct instance *instance = watch->tree.instance;
@@ -135,9 +249,12 @@ static void ready(runloop_source *source, void *info) {
     struct changes changes = {0};
     // Another loop may have been faster, and ended it.
     if (runloop_source_is_valid(source)) {
-        read_notifications(watch);
+        if (watch->is_left_out)
+            join_again(watch);
         if (is_due(watch))
             collect(watch, &changes);
+        else
+            arm(watch);
     }
     steady_give(&instance->lock);
     // The call may end the thread.
@@ -146,24 +263,40 @@ static void ready(runloop_source *source, void *info) {
     pthread_cleanup_pop(1);
 }
 
+static void release(void *source) {
+    runloop_source_release(source);
+}
+
+static void instance_ready(runloop_source *source, void *info) {
+    (void)source;
+    runloop *loop = runloop_current();
+    struct reading reading = {.instance = info, .loop = loop, .mode = runloop_current_mode(loop)};
+    steady_take(&reading.instance->lock);
+    if (!reading.instance->is_over)
+        read_notifications(&reading);
+    steady_give(&reading.instance->lock);
+    if (!reading.first)
+        return;
+    runloop_source *first = reading.first->object.source;
+    pthread_cleanup_push(release, first);
+    ready(first, reading.first);
+    pthread_cleanup_pop(1);
+}
+
+static const struct object_class instance_class = {
+    .kind = OBJECT_INOTIFY, .ready = instance_ready, .free = runloop__instance_free};
+
 //===-- life ---------------------------------------------------------------------------------------------------------===//
 
 static void free_parts(struct watch *watch) {
     struct instance *instance = watch->tree.instance;
-    bool is_inherited = instance->generation != runloop_fork_generation();
     bool is_last = runloop__instance_leave(instance);
-    if (watch->set >= 0)
-        close(watch->set);
-    if (watch->timer >= 0)
-        close(watch->timer);
     steady_take(&instance->lock);
-    // A forked child does not end its parent's watches.
-    if (is_inherited || is_last)
-        watch->tree.inotify = -1;
+    instance->is_over |= is_last || object_is_inherited(&instance->object);
     runloop__way_end(&watch->tree);
     runloop__tree_end(&watch->tree);
     steady_give(&instance->lock);
-    runloop__instance_release(instance);
+    runloop_source_release(instance->object.source);
     runloop__changes_empty(&watch->initial);
     free(watch);
 }
@@ -174,19 +307,8 @@ static void free_watch(void *info) {
     free_parts(watch);
 }
 
-static const struct object_class watch_class = {.kind = OBJECT_WATCH, .ready = ready, .free = free_watch};
-
-static int open_set(struct watch *watch) {
-    watch->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    watch->set = watch->timer < 0 ? -1 : epoll_create1(EPOLL_CLOEXEC);
-    if (watch->set < 0)
-        return -errno;
-    struct epoll_event readable = {.events = EPOLLIN};
-    if (epoll_ctl(watch->set, EPOLL_CTL_ADD, watch->timer, &readable) < 0 ||
-        epoll_ctl(watch->set, EPOLL_CTL_ADD, watch->tree.inotify, &readable) < 0)
-        return -errno;
-    return 0;
-}
+static const struct object_class watch_class = {
+    .kind = OBJECT_WATCH, .ready = ready, .schedule = schedule, .cancel = cancel, .free = free_watch};
 
 /// What can't be watched below the root is told later. A negative errno value for anything else.
 HOLDS_LOCK static int look_first(struct watch *watch) {
@@ -205,7 +327,7 @@ HOLDS_LOCK static int look_first(struct watch *watch) {
             return failure->error;
     }
     if (watch->initial.count)
-        notice(watch, runloop_get_now_ns(NULL), NULL);
+        watch->due_ns = AT_ONCE;
     return 0;
 }
 
@@ -214,12 +336,20 @@ static int begin(struct watch *watch, const runloop_watch_config *config) {
     steady_take(&instance->lock);
     int result = runloop__tree_begin(&watch->tree, instance, config);
     if (result == 0)
-        result = open_set(watch);
-    if (result == 0)
         result = look_first(watch);
     steady_give(&instance->lock);
-    const struct object_config object = {.context = config->context, .descriptor = watch->set, .class = &watch_class};
-    return result < 0 ? result : runloop__object_begin(&watch->object, &object);
+    if (result < 0)
+        return result;
+    const struct object_config object = {.context = config->context, .descriptor = -1, .class = &watch_class};
+    result = runloop__object_begin(&watch->object, &object);
+    if (result < 0)
+        return result;
+    // Something has failed, or another loop has noticed something by now.
+    steady_take(&instance->lock);
+    watch->source = watch->object.source;
+    arm(watch);
+    steady_give(&instance->lock);
+    return 0;
 }
 
 UNCHECKED int runloop_watch_create(const runloop_watch_config *config, runloop_watch **out) {
@@ -230,10 +360,9 @@ UNCHECKED int runloop_watch_create(const runloop_watch_config *config, runloop_w
     if (!watch)
         return -ENOMEM;
     watch->changed = config->changed;
-    watch->settle_ns = config->settle_ns;
+    watch->settle_ns = config->settle_ns < LONGEST_SETTLE_NS ? config->settle_ns : LONGEST_SETTLE_NS;
     watch->latest_ns = watch->due_ns = RUNLOOP_NEVER;
-    watch->timer = watch->set = -1;
-    int result = runloop__instance_join(&watch->tree.instance);
+    int result = runloop__instance_join(&instance_class, &watch->tree.instance);
     if (result < 0) {
         free(watch);
         return result;
