@@ -9,6 +9,7 @@ from blocks import Fault
 
 # Each can be a member of a class or a global.
 GIVEN = {
+    "advance": "func advance() {}",
     "application": "let application = 0",
     "close": "func close() {}",
     "complain": "func complain() {}",

@@ -10,7 +10,7 @@ extension RunLoop {
         case stopped = 2
         /// The limit was reached.
         case timedOut = 3
-        /// A source was handled, and the caller had asked to return then.
+        /// A source was handled, and the caller had asked to return then. Of a pass: a source, a timer or the main queue was served.
         case handledSource = 4
     }
 
@@ -71,6 +71,35 @@ extension RunLoop {
     @inline(__always)
     public func run(mode: Mode, for limit: Duration, returnAfterSourceHandled: Bool = false) -> RunResult {
         run(mode, limit: Nanoseconds.of(limit), returnAfterSourceHandled: returnAfterSourceHandled)
+    }
+
+    /// Makes one pass: a run of one iteration that waits once, and then serves everything that is ready, each once (R151). For those
+    /// who drive the loop from a loop of their own, that of a game, a simulation or an interpreter:
+    ///
+    ///     while !isDone {
+    ///         loop.runPass(waitingAtMost: .milliseconds(5))
+    ///         advance()
+    ///     }
+    ///
+    /// An iteration of another run serves one descriptor (R43). What becomes ready during the pass waits for the next one. If closures
+    /// or signalled sources have been performed, the pass does not wait. It is a run as any other: it may be nested, `stop()` ends its
+    /// wait, observers are notified.
+    ///
+    /// On the loop's own thread only: anything else is a precondition failure. In `.common`, in an unknown mode or in an empty one
+    /// it finishes at once, as any run. O(what is ready), and a system call.
+    ///
+    /// - Parameter limit: zero or less does not wait; `nil` is as long as it takes.
+    /// - Returns: `handledSource` if a source, a timer or the main dispatch queue was served; else `stopped`, `finished`, or
+    ///   `timedOut`: it has waited in vain, or for a wake-up or a performed closure.
+    @available(
+        *, noasync,
+        message: "Running a loop blocks its thread: call this from synchronous code on a thread of your own."
+    )
+    @discardableResult
+    public func runPass(mode: Mode = .default, waitingAtMost limit: Duration? = .zero) -> RunResult {
+        checkThread()
+        let limit = limit.map(Nanoseconds.of) ?? Nanoseconds.never
+        return RunResult(rawValue: runloop_run_pass(mode.name, limit)) ?? .finished
     }
 
     /// A run that the core refuses, because the thread is ending or the loop was made before a fork, is finished.
