@@ -34,6 +34,8 @@ import Testing
         #expect(RunLoop.Source.Readiness.write.rawValue == runloop_readiness.RUNLOOP_WRITABLE.rawValue)
         #expect(RunLoop.Source.Readiness.error.rawValue == runloop_readiness.RUNLOOP_ERROR.rawValue)
         #expect(RunLoop.Source.Readiness.hangUp.rawValue == runloop_readiness.RUNLOOP_HANG_UP.rawValue)
+        #expect(RunLoop.Source.Readiness.signalled.rawValue == runloop_readiness.RUNLOOP_SIGNALLED.rawValue)
+        #expect(RunLoop.Source.Readiness.due.rawValue == runloop_readiness.RUNLOOP_DUE.rawValue)
     }
 
     @Test("The modes have the names of the C header")

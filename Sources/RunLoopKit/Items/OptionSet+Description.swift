@@ -12,12 +12,13 @@ extension RunLoop.Observer.Activities: CustomStringConvertible {
 }
 
 extension RunLoop.Source.Readiness: CustomStringConvertible {
-    /// The name of the condition, or the names, `[read, hangUp]`; bits without a name as a number.
+    /// The name of the reason, or the names, `[read, hangUp]`; bits without a name as a number.
     public var description: String {
         describe(
             self,
             [
                 (.read, "read"), (.priority, "priority"), (.write, "write"), (.error, "error"), (.hangUp, "hangUp"),
+                (.signalled, "signalled"), (.due, "due"),
             ])
     }
 }

@@ -9,7 +9,7 @@ extension RunLoop {
     /// closures. A loop retains its sources. The closures are freed with the source, not when it becomes invalid (R57): a
     /// closure that uses its own source captures it weakly.
     public final class Source: Sendable {
-        /// Conditions of a descriptor. The values are those of EPOLLIN, EPOLLPRI, …
+        /// Why a source is called: conditions of its descriptor, with the values of EPOLLIN, EPOLLPRI, …, and what it can't ask for.
         public struct Readiness: OptionSet, Hashable, Sendable {
             /// The bits.
             public let rawValue: UInt32
@@ -32,6 +32,8 @@ extension RunLoop {
             public static let hangUp = Readiness(rawValue: 0x010)
             /// The source was signalled. Not a condition that can be asked for.
             public static let signalled = Readiness(rawValue: 0x020)
+            /// Its deadline has passed. Not a condition that can be asked for.
+            public static let due = Readiness(rawValue: 0x040)
         }
 
         /// The `runloop_source *`, to which this object has a reference.
@@ -68,10 +70,11 @@ extension RunLoop {
         /// you close it (R73).
         ///
         /// - Parameters:
-        ///   - fileDescriptor: −1 makes a source that is never called, and that keeps its modes from being empty (R68).
+        ///   - fileDescriptor: −1 makes a source that is called for a signal and its deadline alone, and that keeps its modes from being
+        ///     empty (R68).
         ///   - events: at least one condition; `setEvents(_:)` changes it later.
         ///   - order: among the sources of one descriptor, lower is called first. Clamped to 32 bits.
-        ///   - perform: called on the loop's thread with the conditions that hold.
+        ///   - perform: called on the loop's thread with all reasons that there are: the conditions that hold, a signal, its deadline.
         /// - Throws: `invalid` without or with unknown conditions, and for a descriptor below −1.
         public init(
             fileDescriptor: CInt, events: Readiness = .read, order: Int = 0,
@@ -157,6 +160,36 @@ extension RunLoop {
         public func setEvents(_ events: Readiness) throws(RunLoop.Error) {
             if isOfObject { throw .invalid }
             let result = runloop_source_set_events(core, runloop_readiness(rawValue: events.rawValue))
+            if result < 0 { throw RunLoop.Error(result: result, subject: subject) }
+        }
+
+        /// The instant at which the source is called with `Readiness.due`; `nil` if there is none, or it has had its call. Any thread; an
+        /// answer about another thread's loop may be out of date already. O(1).
+        public var deadline: Instant? { Instant(nanosecondCount: runloop_source_get_deadline(core)) }
+
+        /// Sets the instant at which a source with a descriptor, which may be −1, is called with `Readiness.due`: once, not before it,
+        /// in a run of one of its modes, and together with what else there is to tell (R152). So the source of a connection has its
+        /// limit of time itself, without a timer that has to follow its modes and its end:
+        ///
+        ///     let source = try RunLoop.Source(fileDescriptor: descriptor) { readiness in
+        ///         if readiness.contains(.read) { advance() } else if readiness.contains(.due) { complain() }
+        ///     }
+        ///     try source.setDeadline(.now + .seconds(30))
+        ///     try loop.add(source, forMode: .common)
+        ///
+        /// What the loop knows already is served before the kernel is asked, so a call with `due` alone does not say that nothing has
+        /// arrived: look, before you give a peer up.
+        ///
+        /// Another instant replaces it. `nil` takes it back, also if it has passed and the source was not yet called for it. One
+        /// that has passed is due at once. Also while the source is paused or in no loop; in its own closure too. If it is in
+        /// several loops, one of them calls it. A loop that sleeps is re-armed, not woken. The closure of a counter is called without being
+        /// told why. Any thread. O(log deadlines) per mode.
+        ///
+        /// - Throws: `invalid` for an invalidated source, for one that is signalled by hand, and for a signal of the process, a watch or an
+        ///   alarm; `outOfMemory`. After an error the deadline is as before.
+        public func setDeadline(_ instant: Instant?) throws(RunLoop.Error) {
+            if isOfObject { throw .invalid }
+            let result = runloop_source_set_deadline(core, instant.map(Nanoseconds.of) ?? Nanoseconds.never)
             if result < 0 { throw RunLoop.Error(result: result, subject: subject) }
         }
 
