@@ -27,6 +27,15 @@ func releaseInfo(_ info: UnsafeMutableRawPointer?) {
     Unmanaged<AnyObject>.fromOpaque(info).release()
 }
 
+/// A closure that an item of the core keeps, behind its info.
+final class ClosureBox<Argument>: Sendable {
+    let call: @Sendable (Argument) -> Void
+
+    init(_ call: @escaping @Sendable (Argument) -> Void) {
+        self.call = call
+    }
+}
+
 /// Calls `body` with the object behind `info`. The core keeps the object for the whole call.
 @inline(__always)
 func withInfo<Object: AnyObject>(_ info: UnsafeMutableRawPointer?, as _: Object.Type, _ body: (Object) -> Void) {

@@ -32,16 +32,11 @@ extension RunLoop {
             public let missed: Int
         }
 
-        /// The `runloop_alarm *`, which lives as long as its source.
-        private nonisolated(unsafe) let core: OpaquePointer
         let source: Source
         private let scale: Timescale<Instant>
 
-        /// - Parameter core: with one reference, which belongs to this object.
-        init(core: OpaquePointer, scale: Timescale<Instant>, home: Home) {
-            self.core = core
-            self.scale = scale
-            source = Source(core: core)
+        private init(_ source: Source, _ scale: Timescale<Instant>, _ home: Home) {
+            (self.source, self.scale) = (source, scale)
             source.home = home
         }
 
@@ -50,17 +45,19 @@ extension RunLoop {
             _ action: @escaping @Sendable (Alarm, Tick) -> Void
         ) throws(RunLoop.Error) {
             let known = Guarded(KnownAlarm<Instant>())
-            let core = try makeAlarm(scale.clock, date, interval) { core, date, missed in
-                let alarm = known.withLock { known in
-                    if let alarm = known.alarm { return alarm }
-                    runloop_source_retain(core)
-                    let alarm = Alarm(core: core, scale: scale, home: home)
-                    known.alarm = alarm
-                    return alarm
-                }
-                action(alarm, Tick(date: scale.instant(date), missed: Int(clamping: missed)))
-            }
-            self.init(core: core, scale: scale, home: home)
+            let source = try Source(
+                scale.clock, date, interval,
+                ClosureBox { core, date, missed in
+                    let alarm = known.withLock { known in
+                        if let alarm = known.alarm { return alarm }
+                        runloop_source_retain(core)
+                        let alarm = Alarm(Source(core: core), scale, home)
+                        known.alarm = alarm
+                        return alarm
+                    }
+                    action(alarm, Tick(date: scale.instant(date), missed: Int(clamping: missed)))
+                })
+            self.init(source, scale, home)
             known.withLock { $0.alarm = self }
         }
 
@@ -69,18 +66,18 @@ extension RunLoop {
         /// nor delayed. Setting is ignored on an invalid alarm and in a forked child, where there is no date. O(1).
         public var nextDate: Instant? {
             get {
-                let date = withExtendedLifetime(self) { runloop_alarm_get_date(core) }
+                let date = runloop_alarm_get_date(source.core)
                 return date == Nanoseconds.never ? nil : scale.instant(date)
             }
             set {
                 let date = newValue.map(scale.nanoseconds) ?? Nanoseconds.never
-                withExtendedLifetime(self) { _ = runloop_alarm_set_date(core, date) }
+                runloop_alarm_set_date(source.core, date)
             }
         }
 
         /// The interval, `nil` for an alarm without a schedule. O(1).
         public var interval: Duration? {
-            let interval = withExtendedLifetime(self) { runloop_alarm_get_interval(core) }
+            let interval = runloop_alarm_get_interval(source.core)
             return interval > 0 ? .nanoseconds(interval) : nil
         }
 
@@ -196,18 +193,14 @@ extension RunLoop.Alarm where Instant == ContinuousClock.Instant {
 
 /// How instants of a type are counted in C.
 struct Timescale<Instant: InstantProtocol>: Sendable {
-    enum Clock: Sendable {
-        case wall, boot
-    }
-
-    let clock: Clock
+    let clock: runloop_clock_id
     let nanoseconds: @Sendable (Instant) -> Int64
     let instant: @Sendable (Int64) -> Instant
 }
 
 extension Timescale where Instant == RunLoop.WallInstant {
     static var wall: Self {
-        Timescale(clock: .wall, nanoseconds: \.nanoseconds, instant: Instant.init(nanoseconds:))
+        Timescale(clock: .RUNLOOP_CLOCK_WALL, nanoseconds: \.nanoseconds, instant: Instant.init(nanoseconds:))
     }
 }
 
@@ -215,7 +208,7 @@ extension Timescale where Instant == ContinuousClock.Instant {
     /// Swift's clock is CLOCK_BOOTTIME.
     static var boot: Self {
         Timescale(
-            clock: .boot, nanoseconds: { Nanoseconds.of(ContinuousClock().systemEpoch.duration(to: $0)) },
+            clock: .RUNLOOP_CLOCK_BOOT, nanoseconds: { Nanoseconds.of(ContinuousClock().systemEpoch.duration(to: $0)) },
             instant: { ContinuousClock().systemEpoch.advanced(by: .nanoseconds($0)) })
     }
 }
@@ -225,35 +218,22 @@ private struct KnownAlarm<Instant: InstantProtocol> where Instant.Duration == Du
     weak var alarm: RunLoop.Alarm<Instant>?
 }
 
-/// The closure of an alarm.
-private final class AlarmReceiver: Sendable {
-    let fire: @Sendable (OpaquePointer, Int64, UInt64) -> Void
-
-    init(_ fire: @escaping @Sendable (OpaquePointer, Int64, UInt64) -> Void) {
-        self.fire = fire
+extension RunLoop.Source {
+    /// Makes an alarm: the pointer to it, the date and the number of those before are the argument of the closure.
+    fileprivate convenience init(
+        _ clock: runloop_clock_id, _ date: Int64, _ interval: Int64, _ receiver: ClosureBox<(OpaquePointer, Int64, UInt64)>
+    ) throws(RunLoop.Error) {
+        try self.init(receiver: receiver) { context, alarm in
+            var config = runloop_alarm_config()
+            config.context = context
+            config.clock = clock
+            config.date_ns = date
+            config.interval_ns = interval
+            config.fire = { alarm, date, missed, info in
+                guard let alarm else { return }
+                withInfo(info, as: ClosureBox<(OpaquePointer, Int64, UInt64)>.self) { $0.call((alarm, date, missed)) }
+            }
+            return runloop_alarm_create(&config, &alarm)
+        }
     }
-}
-
-/// A `runloop_alarm *`, with one reference, which is that of its source.
-private func makeAlarm<Instant>(
-    _ clock: Timescale<Instant>.Clock, _ date: Int64, _ interval: Int64,
-    _ fire: @escaping @Sendable (OpaquePointer, Int64, UInt64) -> Void
-) throws(RunLoop.Error) -> OpaquePointer {
-    var config = runloop_alarm_config()
-    config.context.info = retainedInfo(AlarmReceiver(fire))
-    config.context.release = releaseInfo
-    config.clock = clock == .wall ? .RUNLOOP_CLOCK_WALL : .RUNLOOP_CLOCK_BOOT
-    config.date_ns = date
-    config.interval_ns = interval
-    config.fire = { alarm, date, missed, info in
-        guard let alarm else { return }
-        withInfo(info, as: AlarmReceiver.self) { $0.fire(alarm, date, missed) }
-    }
-    var alarm: OpaquePointer?
-    let result = runloop_alarm_create(&config, &alarm)
-    guard result == 0, let alarm else {
-        releaseInfo(config.context.info)
-        throw RunLoop.Error(result: result)
-    }
-    return alarm
 }

@@ -49,7 +49,7 @@ extension RunLoop {
             public var isSuccess: Bool { reason == .exited(0) }
         }
 
-        private let handle: ChildHandle
+        private let source: Source
         private let end: ChildEnd
         private let isAdopted: Bool
 
@@ -92,21 +92,15 @@ extension RunLoop {
             _ process: Process, _ loop: RunLoop, _ mode: Mode, _ onExit: (@Sendable (Exit) -> Void)?
         ) throws(RunLoop.Error) {
             let end = ChildEnd(onExit)
-            let handle = try ChildHandle(process) { end.settle(.success($0)) }
-            end.detectEnd(of: loop, mode)
-            do throws(RunLoop.Error) {
-                try handle.add(to: loop, mode)
-            } catch {
-                end.settle(.failure(error))
-                throw error
-            }
-            (self.handle, self.end, isAdopted) = (handle, end, process.reaps)
+            let source = try Source(process, end)
+            try loop.add(source, forMode: mode)
+            (self.source, self.end, isAdopted) = (source, end, process.reaps)
         }
 
         deinit {
             if isAdopted { return }
-            handle.invalidate()
             end.settle(.failure(CancellationError()))
+            source.invalidate()
         }
 
         /// Waits for the end of the process. Any number of tasks may wait; each gets the same. The tasks block no thread.
@@ -123,10 +117,16 @@ extension RunLoop {
         /// Sends a signal to this process and to no other one, even if its pid is used again. Any thread.
         ///
         /// - Throws: `noSuchProcess` if it has been reaped, `notPermitted`, and `invalid` for no such signal.
-        public func send(_ signal: CInt) throws(RunLoop.Error) { try handle.send(signal) }
+        public func send(_ signal: CInt) throws(RunLoop.Error) {
+            let result = runloop_child_send_signal(source.core, signal)
+            if result < 0 {
+                let subject = "signal \(signal) to process \(runloop_child_get_pid(source.core))"
+                throw RunLoop.Error(result: result, of: .system, subject: subject)
+            }
+        }
 
         /// The pidfd, for calls that take one. It is the child's: closed with it, and not by its user. O(1).
-        public var fileDescriptor: CInt { handle.descriptor }
+        public var fileDescriptor: CInt { runloop_child_get_pidfd(source.core) }
     }
 
     /// The ends of children, in the order in which the loop notices them; it ends with the last: `for await exit in try loop.exits(…)`.
@@ -141,12 +141,10 @@ extension RunLoop {
     ) throws(RunLoop.Error) -> AsyncStream<Child.Exit> {
         let (stream, continuation) = AsyncStream.makeStream(of: Child.Exit.self)
         let end = EndOfSequence(continuation)
-        var handles: [ChildHandle] = []
-        for process in processes {
-            let handle = try ChildHandle(Process(pid: process, reaps: true)) { end.continuation.yield($0) }
-            handles.append(handle)
+        let children = try processes.map { process throws(RunLoop.Error) in
+            try Source(Process(pid: process, reaps: true), ChildEnd { end.continuation.yield($0) })
         }
-        for handle in handles { try handle.add(to: self, mode) }
+        for child in children { try add(child, forMode: mode) }
         return stream
     }
 }
@@ -158,61 +156,28 @@ private struct Process {
     var reaps = false
 }
 
-/// A `runloop_child`, to which this object has a reference.
-private final class ChildHandle: Sendable {
-    private nonisolated(unsafe) let core: OpaquePointer
-
-    init(_ process: Process, exited: @escaping @Sendable (RunLoop.Child.Exit) -> Void) throws(RunLoop.Error) {
-        var config = runloop_child_config()
-        config.context.info = retainedInfo(ChildReceiver(exited))
-        config.context.release = releaseInfo
-        config.pid = process.pid
-        config.pidfd = process.pidfd
-        config.reaps = process.reaps
-        config.exited = { child, exit, info in
-            guard let exit else { return }
-            let pid = runloop_child_get_pid(child)
-            withInfo(info, as: ChildReceiver.self) { $0.exited(RunLoop.Child.Exit(pid, exit.pointee)) }
+extension RunLoop.Source {
+    /// Makes a child, whose end settles `end`; so does that of its loop.
+    fileprivate convenience init(_ process: Process, _ end: ChildEnd) throws(RunLoop.Error) {
+        let subject = process.pidfd < 0 ? "process \(process.pid)" : "descriptor \(process.pidfd)"
+        try self.init(receiver: end, of: .child, subject: subject) { context, child in
+            // Without a pid, the core expects a pidfd.
+            if process.pid == 0 && process.pidfd < 0 { return -ErrorNumber.invalid }
+            var config = runloop_child_config()
+            config.context = context
+            config.pid = process.pid
+            config.pidfd = process.pidfd
+            config.reaps = process.reaps
+            config.exited = { child, exit, info in
+                guard let exit else { return }
+                let end = RunLoop.Child.Exit(runloop_child_get_pid(child), exit.pointee)
+                withInfo(info, as: ChildEnd.self) { $0.settle(.success(end)) }
+            }
+            config.cancel = { child, _, _, info in
+                withInfoAtEndOfLoop(child, info, as: ChildEnd.self) { $0.settle(.failure(RunLoop.Error.loopFinished)) }
+            }
+            return runloop_child_create(&config, &child)
         }
-        var core: OpaquePointer?
-        // Without a pid, the core expects a pidfd.
-        let result = process.pid == 0 && process.pidfd < 0 ? -ErrorNumber.invalid : runloop_child_create(&config, &core)
-        guard result == 0, let core else {
-            releaseInfo(config.context.info)
-            let subject = process.pidfd < 0 ? "process \(process.pid)" : "descriptor \(process.pidfd)"
-            throw RunLoop.Error(result: result, of: .child, subject: subject)
-        }
-        self.core = core
-    }
-
-    deinit {
-        runloop_source_release(core)
-    }
-
-    func add(to loop: RunLoop, _ mode: RunLoop.Mode) throws(RunLoop.Error) {
-        let result = runloop_add_source(loop.core, core, mode.name)
-        if result < 0 { throw RunLoop.Error(result: result) }
-    }
-
-    func send(_ signal: CInt) throws(RunLoop.Error) {
-        let result = runloop_child_send_signal(core, signal)
-        if result < 0 {
-            let subject = "signal \(signal) to process \(runloop_child_get_pid(core))"
-            throw RunLoop.Error(result: result, of: .system, subject: subject)
-        }
-    }
-
-    var descriptor: CInt { runloop_child_get_pidfd(core) }
-
-    func invalidate() { runloop_source_invalidate(core) }
-}
-
-/// The closure of a child.
-private final class ChildReceiver: Sendable {
-    let exited: @Sendable (RunLoop.Child.Exit) -> Void
-
-    init(_ exited: @escaping @Sendable (RunLoop.Child.Exit) -> Void) {
-        self.exited = exited
     }
 }
 

@@ -5,8 +5,6 @@ final class ChildEnd: Sendable {
     private struct State {
         var outcome: Outcome?
         var waiters = WaitingTasks<Outcome>()
-        /// In the loop until the outcome is known. Its end without that is the end of the loop's thread.
-        var presence: RunLoop.Source?
     }
 
     private let state = Guarded(State())
@@ -18,13 +16,6 @@ final class ChildEnd: Sendable {
 
     var outcome: Outcome? { state.withLock { $0.outcome } }
 
-    /// If the loop has ended, the addition of the child tells.
-    func detectEnd(of loop: RunLoop, _ mode: RunLoop.Mode) {
-        let presence = RunLoop.Source(
-            onCancel: { [weak self] _, _ in self?.settle(.failure(RunLoop.Error.loopFinished)) }, perform: {})
-        if (try? loop.add(presence, forMode: mode)) != nil { state.withLock { $0.presence = presence } }
-    }
-
     /// The first outcome counts.
     func settle(_ outcome: Outcome) {
         let settled: State? = state.withLock { state in
@@ -32,12 +23,10 @@ final class ChildEnd: Sendable {
             defer {
                 state.outcome = outcome
                 state.waiters = WaitingTasks()
-                state.presence = nil
             }
             return state
         }
         guard var settled else { return }
-        settled.presence?.invalidate()
         if case .success(let exit) = outcome { onExit?(exit) }
         for waiter in settled.waiters.removeAll() { waiter.resume(returning: outcome) }
     }

@@ -49,7 +49,19 @@ extension RunLoop.Source {
     public static func clockChanges(
         _ perform: @escaping @Sendable (RunLoop.ClockChange) -> Void
     ) throws(RunLoop.Error) -> RunLoop.Source {
-        RunLoop.Source(core: try makeClockWatch(perform))
+        try RunLoop.Source(receiver: ClosureBox(perform)) { context, watch in
+            var config = runloop_clock_watch_config()
+            config.context = context
+            config.changed = { _, change, info in
+                guard let change = change?.pointee else { return }
+                withInfo(info, as: ClosureBox<RunLoop.ClockChange>.self) {
+                    $0.call(
+                        RunLoop.ClockChange(
+                            stepNanoseconds: change.step_ns, suspendedNanoseconds: change.suspended_ns))
+                }
+            }
+            return runloop_clock_watch_create(&config, &watch)
+        }
     }
 
     /// Makes such a source whose closure is isolated to the main actor, in no loop yet. Only `RunLoop.main` may have it: adding
@@ -61,37 +73,4 @@ extension RunLoop.Source {
         source.home = .main
         return source
     }
-}
-
-/// The closure of a source that tells of the clocks.
-private final class ClockChangeReceiver: Sendable {
-    let receive: @Sendable (RunLoop.ClockChange) -> Void
-
-    init(_ receive: @escaping @Sendable (RunLoop.ClockChange) -> Void) {
-        self.receive = receive
-    }
-}
-
-/// A `runloop_clock_watch *`, with one reference, which is that of its source.
-private func makeClockWatch(
-    _ receive: @escaping @Sendable (RunLoop.ClockChange) -> Void
-) throws(RunLoop.Error) -> OpaquePointer {
-    var config = runloop_clock_watch_config()
-    config.context.info = retainedInfo(ClockChangeReceiver(receive))
-    config.context.release = releaseInfo
-    config.changed = { _, change, info in
-        guard let change = change?.pointee else { return }
-        withInfo(info, as: ClockChangeReceiver.self) {
-            $0.receive(
-                RunLoop.ClockChange(
-                    stepNanoseconds: change.step_ns, suspendedNanoseconds: change.suspended_ns))
-        }
-    }
-    var watch: OpaquePointer?
-    let result = runloop_clock_watch_create(&config, &watch)
-    guard result == 0, let watch else {
-        releaseInfo(config.context.info)
-        throw RunLoop.Error(result: result)
-    }
-    return watch
 }

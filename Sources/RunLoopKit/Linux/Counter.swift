@@ -10,7 +10,7 @@ extension RunLoop {
     /// For signal handlers in C, for other processes, and for libraries and kernel interfaces that take an eventfd; within a
     /// process a `Source` that is signalled costs less. The loop keeps the counter until it is invalidated or freed.
     public final class Counter: Sendable {
-        private nonisolated(unsafe) let core: OpaquePointer
+        private let source: Source
 
         /// Makes a counter, which is 0. Any thread.
         ///
@@ -22,24 +22,17 @@ extension RunLoop {
         public init(
             on loop: RunLoop, inMode mode: Mode = .common, _ counted: @escaping @Sendable (UInt64) -> Void
         ) throws(RunLoop.Error) {
-            var config = runloop_counter_config()
-            config.context.info = retainedInfo(CounterReceiver(counted))
-            config.context.release = releaseInfo
-            config.counted = { _, sum, info in withInfo(info, as: CounterReceiver.self) { $0.counted(sum) } }
-            var core: OpaquePointer?
-            var result = runloop_counter_create(&config, &core)
-            guard result == 0, let core else {
-                releaseInfo(config.context.info)
-                throw RunLoop.Error(result: result)
+            source = try Source(receiver: ClosureBox(counted)) { context, counter in
+                var config = runloop_counter_config()
+                config.context = context
+                config.counted = { _, sum, info in withInfo(info, as: ClosureBox<UInt64>.self) { $0.call(sum) } }
+                return runloop_counter_create(&config, &counter)
             }
-            self.core = core
-            result = runloop_add_source(loop.core, core, mode.name)
-            if result < 0 { throw RunLoop.Error(result: result) }
+            try loop.add(source, forMode: mode)
         }
 
         deinit {
-            runloop_source_invalidate(core)
-            runloop_source_release(core)
+            source.invalidate()
         }
 
         /// Adds to the counter, and wakes the loop if it sleeps in the counter's mode. Any thread; in a forked child, the parent is
@@ -47,22 +40,13 @@ extension RunLoop {
         ///
         /// - Throws: `invalid` for 0, for `UInt64.max`, and if the sum would be as large as that; then nothing was added.
         public func add(_ value: UInt64 = 1) throws(RunLoop.Error) {
-            if runloop_counter_add(core, value) < 0 { throw .invalid }
+            if runloop_counter_add(source.core, value) < 0 { throw .invalid }
         }
 
         /// The eventfd, non-blocking: valid as long as the counter, not to be closed. Who writes eight bytes adds. O(1).
-        public var fileDescriptor: CInt { runloop_counter_get_descriptor(core) }
+        public var fileDescriptor: CInt { runloop_counter_get_descriptor(source.core) }
 
         /// Ends the counter, and drops what was added since the last call. Any thread; a second call has no effect.
-        public func invalidate() { runloop_source_invalidate(core) }
-    }
-}
-
-/// The closure of a counter.
-private final class CounterReceiver: Sendable {
-    let counted: @Sendable (UInt64) -> Void
-
-    init(_ counted: @escaping @Sendable (UInt64) -> Void) {
-        self.counted = counted
+        public func invalidate() { source.invalidate() }
     }
 }

@@ -105,8 +105,21 @@ extension RunLoop.Source {
         settle: Duration = .zero, perform: @escaping @Sendable ([RunLoop.FileChange]) -> Void
     ) throws(RunLoop.Error) {
         if path.utf8.contains(0) { throw .invalid }
-        let watch = try makeWatch(path, scope, followsLink, Nanoseconds.of(settle), perform)
-        self.init(core: watch)
+        try self.init(receiver: ClosureBox(perform), of: .system, subject: path) { context, watch in
+            var config = runloop_watch_config()
+            config.context = context
+            config.scope = scope.core
+            config.follows_link = followsLink
+            config.settle_ns = Nanoseconds.of(settle)
+            config.changed = { _, changes, count, info in
+                let changes = UnsafeBufferPointer(start: changes, count: count).map(RunLoop.FileChange.init)
+                withInfo(info, as: ClosureBox<[RunLoop.FileChange]>.self) { $0.call(changes) }
+            }
+            return path.withCString { path in
+                config.path = path
+                return runloop_watch_create(&config, &watch)
+            }
+        }
     }
 
     /// Makes a source that watches a path, whose closure is isolated to the main actor, in no loop yet. Only `RunLoop.main` may have it:
@@ -123,43 +136,12 @@ extension RunLoop.Source {
     }
 }
 
-/// The closure of a source that watches a path.
-private final class ChangeReceiver: Sendable {
-    let receive: @Sendable ([RunLoop.FileChange]) -> Void
-
-    init(_ receive: @escaping @Sendable ([RunLoop.FileChange]) -> Void) {
-        self.receive = receive
-    }
-}
-
-/// A `runloop_watch *`, with one reference, which is that of its source.
-private func makeWatch(
-    _ path: String, _ scope: RunLoop.FileChange.Scope, _ followsLink: Bool, _ settle: Int64,
-    _ receive: @escaping @Sendable ([RunLoop.FileChange]) -> Void
-) throws(RunLoop.Error) -> OpaquePointer {
-    var config = runloop_watch_config()
-    config.context.info = retainedInfo(ChangeReceiver(receive))
-    config.context.release = releaseInfo
-    config.scope =
-        switch scope {
+extension RunLoop.FileChange.Scope {
+    fileprivate var core: runloop_watch_scope {
+        switch self {
         case .file: .RUNLOOP_WATCH_FILE
         case .directory: .RUNLOOP_WATCH_DIRECTORY
         case .tree: .RUNLOOP_WATCH_TREE
         }
-    config.follows_link = followsLink
-    config.settle_ns = settle
-    config.changed = { _, changes, count, info in
-        let changes = UnsafeBufferPointer(start: changes, count: count).map(RunLoop.FileChange.init)
-        withInfo(info, as: ChangeReceiver.self) { $0.receive(changes) }
     }
-    var watch: OpaquePointer?
-    let result = path.withCString { path in
-        config.path = path
-        return runloop_watch_create(&config, &watch)
-    }
-    guard result == 0, let watch else {
-        releaseInfo(config.context.info)
-        throw RunLoop.Error(result: result, of: .system, subject: path)
-    }
-    return watch
 }

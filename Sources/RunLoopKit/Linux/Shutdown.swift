@@ -15,7 +15,7 @@ extension RunLoop {
     ///
     /// The loop keeps the shutdown; the program may release its object.
     public final class Shutdown: Sendable {
-        private nonisolated(unsafe) let core: OpaquePointer
+        private let source: Source
 
         /// Catches the signals, from now on. Those that are ignored are left so. Any thread.
         ///
@@ -30,7 +30,7 @@ extension RunLoop {
             signals: [CInt], within limit: Duration? = nil, on loop: RunLoop = .main, inMode mode: Mode = .common
         ) throws(RunLoop.Error) {
             var core: OpaquePointer?
-            var result = signals.withUnsafeBufferPointer { numbers in
+            let result = signals.withUnsafeBufferPointer { numbers in
                 var config = runloop_shutdown_config()
                 config.numbers = numbers.baseAddress
                 config.count = numbers.count
@@ -38,16 +38,8 @@ extension RunLoop {
                 return runloop_shutdown_create(&config, &core)
             }
             guard result == 0, let core else { throw RunLoop.Error(result: result) }
-            result = runloop_add_source(loop.core, core, mode.name)
-            if result < 0 {
-                runloop_source_release(core)
-                throw RunLoop.Error(result: result)
-            }
-            self.core = core
-        }
-
-        deinit {
-            runloop_source_release(core)
+            source = Source(core: core)
+            try loop.add(source, forMode: mode)
         }
 
         /// Adds work. It is called once, on the loop's thread, when the shutdown has begun. It may run the loop in a mode of its own
@@ -55,12 +47,12 @@ extension RunLoop {
         ///
         /// - Parameter order: lower is performed first, equal in the order of addition. Clamped to 32 bits.
         public func addWork(order: Int = 0, _ work: @escaping @Sendable () -> Void) {
-            let info = retainedInfo(ShutdownWork(work))
+            let info = retainedInfo(ClosureBox<Void>(work))
             let result = runloop_shutdown_add_work(
-                core, Int32(clamping: order),
+                source.core, Int32(clamping: order),
                 { info in
                     guard let info else { return }
-                    Unmanaged<ShutdownWork>.fromOpaque(info).takeRetainedValue().perform()
+                    Unmanaged<ClosureBox<Void>>.fromOpaque(info).takeRetainedValue().call(())
                 }, info, releaseInfo)
             if result < 0 { outOfMemory() }
         }
@@ -73,19 +65,11 @@ extension RunLoop {
 
         /// The signal that began the shutdown; `nil` before. O(1).
         public var signal: CInt? {
-            let number = runloop_shutdown_get_signal(core)
+            let number = runloop_shutdown_get_signal(source.core)
             return number == 0 ? nil : number
         }
 
         /// Gives the signals back; a shutdown that has begun goes on. A second call has no effect. Any thread. O(modes it is in).
-        public func invalidate() { withExtendedLifetime(self) { runloop_source_invalidate(core) } }
-    }
-}
-
-private final class ShutdownWork: Sendable {
-    let perform: @Sendable () -> Void
-
-    init(_ perform: @escaping @Sendable () -> Void) {
-        self.perform = perform
+        public func invalidate() { source.invalidate() }
     }
 }

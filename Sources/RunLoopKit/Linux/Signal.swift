@@ -81,8 +81,17 @@ extension RunLoop.Source {
     public convenience init(
         signal: CInt, force: Bool = false, perform: @escaping @Sendable (RunLoop.Signal) -> Void
     ) throws(RunLoop.Error) {
-        let caught = try catchSignal(signal, force: force, perform)
-        self.init(core: caught)
+        try self.init(receiver: ClosureBox(perform), of: .system, subject: "signal \(signal)") { context, caught in
+            var config = runloop_signal_config()
+            config.context = context
+            config.number = signal
+            config.force = force
+            config.receive = { _, arrival, info in
+                guard let arrival else { return }
+                withInfo(info, as: ClosureBox<RunLoop.Signal>.self) { $0.call(RunLoop.Signal(arrival.pointee)) }
+            }
+            return runloop_signal_create(&config, &caught)
+        }
     }
 
     /// Makes a source that catches a signal of the process, in no loop yet. The same, for a closure without an argument.
@@ -107,35 +116,4 @@ extension RunLoop.Source {
     ) throws(RunLoop.Error) {
         try self.init(isolation: isolation, signal: signal, force: force) { (_: RunLoop.Signal) in perform() }
     }
-}
-
-/// The closure of a source that catches a signal.
-private final class SignalReceiver: Sendable {
-    let receive: @Sendable (RunLoop.Signal) -> Void
-
-    init(_ receive: @escaping @Sendable (RunLoop.Signal) -> Void) {
-        self.receive = receive
-    }
-}
-
-/// A `runloop_signal *`, with one reference.
-private func catchSignal(
-    _ number: CInt, force: Bool, _ receive: @escaping @Sendable (RunLoop.Signal) -> Void
-) throws(RunLoop.Error) -> OpaquePointer {
-    var config = runloop_signal_config()
-    config.context.info = retainedInfo(SignalReceiver(receive))
-    config.context.release = releaseInfo
-    config.number = number
-    config.force = force
-    config.receive = { _, arrival, info in
-        guard let arrival else { return }
-        withInfo(info, as: SignalReceiver.self) { $0.receive(RunLoop.Signal(arrival.pointee)) }
-    }
-    var caught: OpaquePointer?
-    let result = runloop_signal_create(&config, &caught)
-    guard result == 0, let caught else {
-        releaseInfo(config.context.info)
-        throw RunLoop.Error(result: result, of: .system, subject: "signal \(number)")
-    }
-    return caught
 }
