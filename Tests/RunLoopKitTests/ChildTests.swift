@@ -6,7 +6,7 @@ import Testing
     @Test("A task awaits the exit of an adopted child, which is reaped")
     func awaits() async throws {
         let thread = try RunLoop.Thread()
-        let pid = try start("exit 7")
+        let pid = try startShell("exit 7")
         let child = try RunLoop.Child(adopting: pid, on: thread.loop)
         let exit = try await child.exit()
         #expect(exit.reason == .exited(7))
@@ -24,7 +24,7 @@ import Testing
     @Test("A watched child is its owner's, by pid and by pidfd")
     func watches() async throws {
         let thread = try RunLoop.Thread()
-        let pid = try start("exec sleep 1000")
+        let pid = try startShell("exec sleep 1000")
         let (one, two) = (Handed<RunLoop.Child.Exit>(), Handed<RunLoop.Child.Exit>())
         let byPid = try RunLoop.Child(watching: pid, on: thread.loop) { one.put($0) }
         let byPidfd = try RunLoop.Child(watchingDescriptor: byPid.fileDescriptor, on: thread.loop) { two.put($0) }
@@ -45,7 +45,7 @@ import Testing
     func destroyed() async throws {
         let thread = try RunLoop.Thread()
         let freed = Count()
-        let (adopted, watched) = (try start("exec sleep 1000"), try start("exec sleep 1000"))
+        let (adopted, watched) = (try startShell("exec sleep 1000"), try startShell("exec sleep 1000"))
         let called = Count()
         do {
             let token = Token(freed)
@@ -66,7 +66,7 @@ import Testing
     @Test("The ends of many children are a sequence, which ends with the last")
     func sequence() async throws {
         let thread = try RunLoop.Thread()
-        let pids = try (0..<20).map { try start("exit \($0)") }
+        let pids = try (0..<20).map { try startShell("exit \($0)") }
         var statuses: [Int32: CInt] = [:]
         for await exit in try thread.loop.exits(adopting: pids) {
             guard case .exited(let status) = exit.reason, let process = exit.process else { continue }
@@ -77,7 +77,7 @@ import Testing
 
     @Test("Waiting ends when the task is cancelled, and when the loop's thread ends")
     func ends() async throws {
-        let pid = try start("exec sleep 1000")
+        let pid = try startShell("exec sleep 1000")
         defer {
             kill(pid, SIGKILL)
             waitpid(pid, nil, 0)
@@ -95,7 +95,7 @@ import Testing
     @Test("What is not a child, gone, or no pidfd is refused")
     func refused() async throws {
         let thread = try RunLoop.Thread()
-        let gone = try start("exit 0")
+        let gone = try startShell("exit 0")
         #expect(waitpid(gone, nil, 0) == gone)
         #expect(throws: RunLoop.Error.noSuchProcess) { _ = try RunLoop.Child(watching: gone, on: thread.loop) }
         #expect(throws: RunLoop.Error.notAChild) { _ = try RunLoop.Child(adopting: getpid(), on: thread.loop) }
@@ -103,20 +103,20 @@ import Testing
         #expect(throws: RunLoop.Error.badDescriptor) {
             _ = try RunLoop.Child(watchingDescriptor: STDIN_FILENO, on: thread.loop)
         }
-        let pid = try start("exit 3")
+        let pid = try startShell("exit 3")
         #expect(throws: RunLoop.Error.noSuchProcess) { _ = try thread.loop.exits(adopting: [pid, gone]) }
         var status: CInt = 0
         #expect(waitpid(pid, &status, 0) == pid && status == 3 << 8)
     }
 }
 
-private final class SharedChild: Sendable {
+final class SharedChild: Sendable {
     let child: RunLoop.Child
     init(_ child: consuming RunLoop.Child) { self.child = child }
 }
 
 /// Starts a shell with a command.
-private func start(_ command: String) throws -> Int32 {
+func startShell(_ command: String) throws -> Int32 {
     var pid: pid_t = 0
     let words: [String] = ["sh", "-c", command]
     let arguments = words.map { strdup($0) } + [nil]

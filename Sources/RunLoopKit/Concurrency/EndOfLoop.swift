@@ -1,31 +1,44 @@
-/// Resumes tasks that wait for the end of a loop.
+/// Tells those who wait for the end of a loop.
 final class EndOfLoop: Sendable {
-    private enum State {
-        case notReached([UnsafeContinuation<Void, Never>])
-        case reached
+    private struct State {
+        var isReached = false
+        var actions: [UInt: @Sendable () -> Void] = [:]
+        var numbersSoFar: UInt = 0
     }
 
-    private let state = Guarded(State.notReached([]))
+    private let state = Guarded(State())
+    /// A forked child never takes the lock, which a thread that it does not have may hold.
+    private let generation = ForkGeneration()
 
     /// Called once, by the ending thread, when everything that was in the loop has been freed.
     func reach() {
-        let waiters: [UnsafeContinuation<Void, Never>] = state.withLock { state in
-            guard case .notReached(let waiters) = state else { return [] }
-            state = .reached
-            return waiters
+        let actions = state.withLock { state in
+            state.isReached = true
+            defer { state.actions = [:] }
+            return state.actions.values
         }
-        for waiter in waiters { waiter.resume() }
+        for action in actions { action() }
+    }
+
+    /// Calls `action` at the end, on the ending thread; at once if that is over.
+    ///
+    /// - Returns: the number by which it can be forgotten before.
+    func notify(_ action: @escaping @Sendable () -> Void) -> UInt {
+        if generation.isOver { return 0 }
+        let (number, isReached) = state.withLock { state in
+            state.numbersSoFar += 1
+            if !state.isReached { state.actions[state.numbersSoFar] = action }
+            return (state.numbersSoFar, state.isReached)
+        }
+        if isReached { action() }
+        return number
+    }
+
+    func forget(_ number: UInt) {
+        if !generation.isOver { _ = state.withLock { $0.actions.removeValue(forKey: number) } }
     }
 
     func wait(isolation actor: isolated (any Actor)?) async {
-        await withUnsafeContinuation(isolation: actor) { waiter in
-            let isReached = state.withLock { state in
-                guard case .notReached(var waiters) = state else { return true }
-                waiters.append(waiter)
-                state = .notReached(waiters)
-                return false
-            }
-            if isReached { waiter.resume() }
-        }
+        await withUnsafeContinuation(isolation: actor) { waiter in _ = notify { waiter.resume() } }
     }
 }

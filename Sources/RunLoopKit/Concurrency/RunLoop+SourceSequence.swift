@@ -2,7 +2,7 @@ extension RunLoop {
     /// What a source is called with, as a sequence: see `readiness(of:for:inMode:)` and `signals(_:inMode:)`, which make it.
     ///
     /// There is no element before the next call of `next()`, so nothing is called while the consumer is busy. Each iteration over the
-    /// sequence has a source of its own, which is in the loop only while `next()` waits, and is invalidated when the iteration ends.
+    /// sequence has a source of its own, which asks for nothing unless `next()` waits, and is invalidated when the iteration ends.
     public struct SourceSequence<Element: Sendable>: AsyncSequence, Sendable {
         /// The errors of making a source and adding it.
         public typealias Failure = RunLoop.Error
@@ -49,7 +49,7 @@ extension RunLoop {
 
             private mutating func begin() throws(RunLoop.Error) {
                 let (stream, continuation) = AsyncStream.makeStream(
-                    of: Element.self, bufferingPolicy: .bufferingNewest(1))
+                    of: Element.self)
                 watch = try SourceWatch(sequence, continuation)
                 elements = stream.makeAsyncIterator()
             }
@@ -57,28 +57,36 @@ extension RunLoop {
     }
 }
 
-/// The source of an iteration, which is in the loop only while it is armed.
+/// The source of an iteration, which is in the loop from its beginning, so the mode is not empty, and paused unless it is armed.
 private final class SourceWatch<Element: Sendable>: Sendable {
+    private struct State {
+        let source: RunLoop.Source
+        /// What it asks for when it is armed.
+        let events: RunLoop.Source.Readiness
+        /// By which the end of the loop is forgotten.
+        var endNumber: UInt?
+    }
+
     private let loop: RunLoop
-    private let mode: RunLoop.Mode
-    private let source = Guarded<RunLoop.Source?>(nil)
-    /// Keeps the mode from being empty while the source is not in it, and detects the end of the loop's thread.
-    private let presence: RunLoop.Source
+    /// `nil` before the beginning and after the end.
+    private let state = Guarded<State?>(nil)
 
     init(_ sequence: RunLoop.SourceSequence<Element>, _ continuation: AsyncStream<Element>.Continuation) throws(RunLoop
         .Error)
     {
         loop = sequence.loop
-        mode = sequence.mode
-        presence = RunLoop.Source(onCancel: { _, _ in continuation.finish() }, perform: {})
         let source = try sequence.makeSource { [weak self] element in
-            self?.disarm()
+            self?.state.withLock { $0?.source }?.pause()
             continuation.yield(element)
         }
-        self.source.withLock { $0 = source }
+        let events = source.events
+        source.pause()
+        state.withLock { $0 = State(source: source, events: events) }
         continuation.onTermination = { [weak self] _ in self?.end() }
         do throws(RunLoop.Error) {
-            try loop.add(presence, forMode: mode)
+            try loop.add(source, forMode: sequence.mode)
+            let number = loop.end.notify { continuation.finish() }
+            state.withLock { $0?.endNumber = number }
         } catch {
             if error != .loopFinished { throw error }
             continuation.finish()
@@ -90,26 +98,18 @@ private final class SourceWatch<Element: Sendable>: Sendable {
     }
 
     func arm() throws(RunLoop.Error) {
-        guard let source = source.withLock({ $0 }) else { return }
+        guard let watched = state.withLock({ $0 }) else { return }
         do throws(RunLoop.Error) {
-            try loop.add(source, forMode: mode)
+            try watched.source.request(watched.events)
         } catch {
-            // The loop's thread is ending, and will cancel the presence, which ends the iteration.
-            if error != .loopFinished { throw error }
+            // The end may have come meanwhile, and says what there is to say.
+            if state.withLock({ $0 != nil }) { throw error }
         }
-    }
-
-    private func disarm() {
-        guard let source = source.withLock({ $0 }) else { return }
-        loop.remove(source, forMode: mode)
     }
 
     private func end() {
-        let source = source.withLock { source in
-            defer { source = nil }
-            return source
-        }
-        source?.invalidate()
-        presence.invalidate()
+        guard let watched = state.withLock({ $0.take() }) else { return }
+        watched.endNumber.map(loop.end.forget)
+        watched.source.invalidate()
     }
 }

@@ -130,24 +130,28 @@ func makeSource(order: Int, box: SignalBox) -> OpaquePointer {
     return core
 }
 
-/// The closure of a source that is driven by a descriptor.
+/// The closures of a source that is driven by a descriptor.
 private final class DescriptorBox: Sendable {
     let ready: @Sendable (RunLoop.Source.Readiness) -> Void
+    let onEndOfLoop: (@Sendable () -> Void)?
 
-    init(_ ready: @escaping @Sendable (RunLoop.Source.Readiness) -> Void) {
+    init(_ ready: @escaping @Sendable (RunLoop.Source.Readiness) -> Void, _ onEndOfLoop: (@Sendable () -> Void)?) {
         self.ready = ready
+        self.onEndOfLoop = onEndOfLoop
     }
 }
 
 /// Makes a source that is driven by a descriptor.
 ///
-/// - Parameter isCounter: the core reads the eight bytes of the descriptor before each call.
+/// - Parameters:
+///   - isCounter: the core reads the eight bytes of the descriptor before each call.
+///   - onEndOfLoop: for a source of ours, which nobody removes.
 func makeSource(
     descriptor: CInt, events: RunLoop.Source.Readiness, isCounter: Bool = false, order: Int,
-    ready: @escaping @Sendable (RunLoop.Source.Readiness) -> Void
+    onEndOfLoop: (@Sendable () -> Void)? = nil, ready: @escaping @Sendable (RunLoop.Source.Readiness) -> Void
 ) throws(RunLoop.Error) -> OpaquePointer {
     var config = runloop_descriptor_config()
-    config.context.info = retainedInfo(DescriptorBox(ready))
+    config.context.info = retainedInfo(DescriptorBox(ready, onEndOfLoop))
     config.context.release = releaseInfo
     config.order = Int32(clamping: order)
     config.descriptor = descriptor
@@ -156,6 +160,11 @@ func makeSource(
     config.ready = { _, events, info in
         withInfo(info, as: DescriptorBox.self) { $0.ready(RunLoop.Source.Readiness(rawValue: events.rawValue)) }
     }
+    if onEndOfLoop != nil {
+        config.cancel = { source, _, _, info in
+            withInfoAtEndOfLoop(source, info, as: DescriptorBox.self) { $0.onEndOfLoop?() }
+        }
+    }
     var core: OpaquePointer?
     let result = runloop_descriptor_source_create(&config, &core)
     guard result == 0, let core else {
@@ -163,4 +172,12 @@ func makeSource(
         throw RunLoop.Error(result: result, subject: "descriptor \(descriptor)")
     }
     return core
+}
+
+/// In the `cancel` of a source that nobody removes from its loop: calls `body` if the loop's thread ends. Who invalidates a source has made
+/// it invalid before `cancel` is called; one whose loop ends stays valid.
+func withInfoAtEndOfLoop<Object: AnyObject>(
+    _ source: OpaquePointer?, _ info: UnsafeMutableRawPointer?, as type: Object.Type, _ body: (Object) -> Void
+) {
+    if runloop_source_is_valid(source) { withInfo(info, as: type, body) }
 }

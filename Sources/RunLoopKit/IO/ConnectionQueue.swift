@@ -1,7 +1,7 @@
 /// The connections of a listener that nobody has taken yet, or the tasks that wait for one, or the handler of all.
 ///
-/// The listener is in the loop while somebody waits, so connections are accepted only then; one call of the loop may accept more
-/// than are waited for, and these are kept.
+/// The listener is in the loop from the first wait on, and asks for connections while somebody waits, so they are accepted only then; one
+/// call of the loop may accept more than are waited for, and these are kept.
 final class ConnectionQueue: Sendable {
     private typealias Waiters = WaitingTasks<RunLoop.Connection?>
 
@@ -9,12 +9,11 @@ final class ConnectionQueue: Sendable {
         var handler: (@Sendable (RunLoop.Connection) -> Void)?
         var connections = Queue<RunLoop.Connection>()
         var waiters = Waiters()
-        /// It is in the loop.
-        var armed: ListenerHandle?
+        /// The loop has it. It refers to this queue, until the end.
+        var listener: RunLoop.Source?
+        var isArmed = false
         var isOver = false
         var failure: RunLoop.Error?
-        /// In the loop from the first wait on: its end is the end of the loop's thread.
-        var presence: RunLoop.Source?
     }
 
     private let loop: RunLoop
@@ -31,16 +30,16 @@ final class ConnectionQueue: Sendable {
     var isOver: Bool { state.withLock { $0.isOver } }
 
     func begin(
-        _ handler: @escaping @Sendable (RunLoop.Connection) -> Void, _ listener: ListenerHandle
+        _ handler: @escaping @Sendable (RunLoop.Connection) -> Void, _ listener: RunLoop.Source
     ) throws(RunLoop.Error) {
         let error: RunLoop.Error? = state.withLock { state in
             precondition(
-                state.handler == nil && state.presence == nil, "A listener's connections go to one handler or to tasks."
+                state.handler == nil && state.listener == nil, "A listener's connections go to one handler or to tasks."
             )
             if state.isOver { return .invalid }
             state.handler = handler
             do throws(RunLoop.Error) {
-                try listener.add(to: loop, mode)
+                try loop.add(listener, forMode: mode)
                 return nil
             } catch {
                 state.handler = nil
@@ -70,7 +69,7 @@ final class ConnectionQueue: Sendable {
 
     /// `nil` at the end, and if the task is cancelled.
     func next(
-        _ listener: ListenerHandle, isolation actor: isolated (any Actor)?
+        _ listener: RunLoop.Source, isolation actor: isolated (any Actor)?
     ) async throws(RunLoop.Error) -> RunLoop.Connection? {
         let number = state.withLock { state in
             precondition(state.handler == nil, "A listener's connections go to one handler or to tasks.")
@@ -82,7 +81,7 @@ final class ConnectionQueue: Sendable {
         return connection
     }
 
-    private func begin(_ waiter: Waiters.Waiter, _ number: UInt, _ listener: ListenerHandle) {
+    private func begin(_ waiter: Waiters.Waiter, _ number: UInt, _ listener: RunLoop.Source) {
         let known: RunLoop.Connection?? = state.withLock { state in
             if state.isOver || Task.isCancelled { return .some(nil) }
             if let connection = state.connections.removeFirst() { return connection }
@@ -98,19 +97,16 @@ final class ConnectionQueue: Sendable {
         if let known { waiter.resume(returning: known) }
     }
 
-    private func arm(_ state: inout State, _ listener: ListenerHandle) throws(RunLoop.Error) {
-        if state.presence == nil {
-            let presence = RunLoop.Source(onCancel: { [weak self] _, _ in self?.finish(nil) }, perform: {})
-            try loop.add(presence, forMode: mode)
-            state.presence = presence
-        }
-        if state.armed != nil { return }
-        try listener.add(to: loop, mode)
-        state.armed = listener
+    private func arm(_ state: inout State, _ listener: RunLoop.Source) throws(RunLoop.Error) {
+        if state.isArmed { return }
+        if state.listener == nil { try loop.add(listener, forMode: mode) } else { try listener.request(.read) }
+        (state.listener, state.isArmed) = (listener, true)
     }
 
     private func disarmIfUnneeded(_ state: inout State) {
-        if state.waiters.isEmpty { state.armed.take()?.remove(from: loop, mode) }
+        if !state.waiters.isEmpty { return }
+        state.listener?.pause()
+        state.isArmed = false
     }
 
     private func cancel(_ number: UInt) {
@@ -122,7 +118,7 @@ final class ConnectionQueue: Sendable {
         waiter?.resume(returning: nil)
     }
 
-    /// Ends every wait, and frees the connections that nobody has taken.
+    /// Ends every wait, and frees the connections that nobody has taken. Called at the end of the loop, too.
     func finish(_ failure: RunLoop.Error?) {
         let ended: State? = state.withLock { state in
             if state.isOver { return nil }
@@ -134,7 +130,6 @@ final class ConnectionQueue: Sendable {
             return state
         }
         guard var ended else { return }
-        ended.presence?.invalidate()
         for waiter in ended.waiters.removeAll() { waiter.resume(returning: nil) }
     }
 }

@@ -1,4 +1,4 @@
-/// The sources in a loop of an iteration over the input of a descriptor, and the buffer into which the loop's thread reads.
+/// The source in a loop of an iteration over the input of a descriptor, and the buffer into which the loop's thread reads.
 ///
 /// The buffer is filled only while a task waits for it, and is not changed until that task waits again. So one buffer is enough,
 /// nothing is read that was not requested, and when no wait is active the descriptor is not read.
@@ -13,51 +13,39 @@ final class DescriptorReader: @unchecked Sendable {
     }
 
     private struct State {
-        var sources: Sources?
-        /// The loop has the descriptor's source. It keeps it while the reader is as fast as the writer; the first report that
-        /// nobody waits for takes it out.
+        /// In the loop until there is a verdict, so the mode is not empty.
+        var source: RunLoop.Source?
+        /// The source asks for input. It does so while the reader is as fast as the writer; the first report that nobody waits for
+        /// pauses it.
         var isArmed = false
-        /// The kernel does not report the descriptor, because a read of it never waits: a regular file, /dev/null.
+        /// The kernel does not report the descriptor, because a read of it never waits: a regular file, /dev/null. The source is
+        /// signalled once per wait, so there too the loop reads once per iteration.
         var isAlwaysReady = false
         var waiter: UnsafeContinuation<Outcome, Never>?
         /// What every further wait comes to.
         var verdict: Outcome?
 
-        mutating func arm(in loop: RunLoop, _ mode: RunLoop.Mode) {
-            guard !isArmed, let sources else { return }
-            if isAlwaysReady { return sources.presence.signal(waking: loop) }
+        mutating func arm(in loop: RunLoop) {
+            guard !isArmed, let source else { return }
+            if isAlwaysReady { return source.signal(waking: loop) }
             do throws(RunLoop.Error) {
-                try loop.add(sources.descriptor, forMode: mode)
+                try source.request(.read)
                 isArmed = true
             } catch .permissionDenied {
                 isAlwaysReady = true
-                sources.presence.signal(waking: loop)
+                source.signal(waking: loop)
             } catch {
                 verdict = .failure(error)
             }
         }
 
-        mutating func disarm(in loop: RunLoop, _ mode: RunLoop.Mode) {
-            guard isArmed, let sources else { return }
-            loop.remove(sources.descriptor, forMode: mode)
+        mutating func disarm() {
+            if isArmed { source?.pause() }
             isArmed = false
         }
     }
 
-    private struct Sources {
-        let descriptor: RunLoop.Source
-        /// Keeps the mode from being empty while the other one is out, and tells of the end of the loop's thread. Signalled once
-        /// per wait when the kernel does not report the descriptor, so there too the loop reads once per iteration.
-        let presence: RunLoop.Source
-
-        func invalidate() {
-            descriptor.invalidate()
-            presence.invalidate()
-        }
-    }
-
     private let loop: RunLoop
-    private let mode: RunLoop.Mode
     private let input: DescriptorInput
     private let socket: ConnectedSocket?
     private let buffer: UnsafeMutableRawBufferPointer
@@ -67,20 +55,19 @@ final class DescriptorReader: @unchecked Sendable {
     /// Throws the errors of making and adding a source.
     init(_ input: InputOfDescriptor) throws(RunLoop.Error) {
         loop = input.loop
-        mode = input.mode
         socket = input.socket
         self.input = try DescriptorInput(input.descriptor)
         buffer = .allocate(byteCount: input.bufferSize, alignment: 1)
-        let source = try RunLoop.Source(fileDescriptor: input.descriptor) { [weak self] _ in self?.fill() }
-        let presence = RunLoop.Source(
-            onCancel: { [weak self] _, _ in self?.finish(.failure(.loopFinished)) },
+        let source = try RunLoop.Source(
+            inputDescriptor: input.descriptor,
+            onEndOfLoop: { [weak self] in self?.finish(.failure(.loopFinished)) },
             perform: { [weak self] in self?.fill() })
-        state.withLock { $0.sources = Sources(descriptor: source, presence: presence) }
-        try loop.add(presence, forMode: mode)
+        state.withLock { $0.source = source }
+        try loop.add(source, forMode: input.mode)
     }
 
     deinit {
-        state.withLock { $0.sources }?.invalidate()
+        state.withLock { $0.source }?.invalidate()
         buffer.deallocate()
     }
 
@@ -99,7 +86,7 @@ final class DescriptorReader: @unchecked Sendable {
 
     private func begin(_ waiter: UnsafeContinuation<Outcome, Never>) {
         let verdict: Outcome? = state.withLock { state in
-            if state.verdict == nil { state.arm(in: loop, mode) }
+            if state.verdict == nil { state.arm(in: loop) }
             if state.verdict == nil {
                 precondition(
                     state.waiter == nil, "Only one task at a time may wait for an iteration over a descriptor.")
@@ -109,7 +96,7 @@ final class DescriptorReader: @unchecked Sendable {
             return state.verdict
         }
         guard let verdict else { return }
-        invalidateSources()
+        invalidateSource()
         waiter.resume(returning: verdict)
     }
 
@@ -117,14 +104,14 @@ final class DescriptorReader: @unchecked Sendable {
     private func fill() {
         let reading: (UnsafeContinuation<Outcome, Never>, Outcome)? = state.withLock { state in
             guard let waiter = state.waiter else {
-                state.disarm(in: loop, mode)
+                state.disarm()
                 return nil
             }
             let outcome: Outcome
             switch input.read(into: buffer) {
             case .nothing:
                 // A descriptor that the kernel reports is reported again. The next iteration reads the other kind again.
-                if state.isAlwaysReady { state.arm(in: loop, mode) }
+                if state.isAlwaysReady { state.arm(in: loop) }
                 return nil
             case .bytes(let count):
                 socket?.noteMove(at: Nanoseconds.now)
@@ -138,27 +125,21 @@ final class DescriptorReader: @unchecked Sendable {
             return (waiter, outcome)
         }
         guard let (waiter, outcome) = reading else { return }
-        if case .bytes = outcome {} else { invalidateSources() }
+        if case .bytes = outcome {} else { invalidateSource() }
         waiter.resume(returning: outcome)
     }
 
     /// Ends the wait and every further one, unless that has been done. No thread is reading when this returns.
     private func finish(_ verdict: Outcome) {
-        let waiter = state.withLock { state in
-            if state.verdict == nil { state.verdict = verdict }
-            defer { state.waiter = nil }
+        let waiter: UnsafeContinuation<Outcome, Never>? = state.withLock { state in
+            if state.verdict != nil { return nil }
+            state.verdict = verdict
             socket?.limits.endWait()
-            return state.waiter
+            return state.waiter.take()
         }
-        invalidateSources()
+        invalidateSource()
         waiter?.resume(returning: verdict)
     }
 
-    private func invalidateSources() {
-        let sources = state.withLock { state in
-            defer { state.sources = nil }
-            return state.sources
-        }
-        sources?.invalidate()
-    }
+    private func invalidateSource() { state.withLock { $0.source.take() }?.invalidate() }
 }

@@ -1,68 +1,49 @@
 internal import CRunLoopCore
 internal import CRunLoopLinux
 
-/// A `runloop_listener`, to which this object has a reference.
-final class ListenerHandle: Sendable {
-    private nonisolated(unsafe) let core: OpaquePointer
-    let descriptor: CInt
-
-    init(
-        _ address: RunLoop.Listener.Address, backlog: Int, receiver: ListenerReceiver
+extension RunLoop.Source {
+    /// Makes a `runloop_listener`, which listens from now on.
+    convenience init(
+        listeningOn address: RunLoop.Listener.Address, backlog: Int, _ receiver: ListenerReceiver
     ) throws(RunLoop.Error) {
-        let socket = Self.listen(address.kind, Int32(clamping: backlog))
+        let socket = listen(address.kind, Int32(clamping: backlog))
         if socket < 0 { throw RunLoop.Error(result: socket, of: .address, subject: address.subject) }
-        var config = runloop_listener_config()
-        config.context.info = retainedInfo(receiver)
-        config.context.release = releaseInfo
-        config.descriptor = socket
-        config.owns = true
-        if case .unix = address.kind { config.removes_path = true }
-        config.accepted = { _, descriptor, info in
-            withInfo(info, as: ListenerReceiver.self) { $0.queue.accepted(descriptor) }
-        }
-        if receiver.refusal != nil {
-            config.refused = { _, descriptor, info in
-                withInfo(info, as: ListenerReceiver.self) { sendOnce($0.refusal ?? "", to: descriptor) }
+        try self.init(receiver: receiver, subject: address.subject) { context, listener in
+            var config = runloop_listener_config()
+            config.context = context
+            config.descriptor = socket
+            config.owns = true
+            if case .unix = address.kind { config.removes_path = true }
+            config.accepted = { _, descriptor, info in
+                withInfo(info, as: ListenerReceiver.self) { $0.queue.accepted(descriptor) }
             }
-        }
-        config.paused = { _, error, info in withInfo(info, as: ListenerReceiver.self) { $0.paused(error) } }
-        var core: OpaquePointer?
-        let result = runloop_listener_create(&config, &core)
-        guard result == 0, let core else {
-            releaseInfo(config.context.info)
-            closeDescriptor(socket)
-            throw RunLoop.Error(result: result, subject: address.subject)
-        }
-        (self.core, descriptor) = (core, socket)
-    }
-
-    deinit {
-        runloop_source_release(core)
-    }
-
-    private static func listen(_ address: RunLoop.Listener.Address.Kind, _ backlog: Int32) -> CInt {
-        switch address {
-        // For C it would be a shorter text, and so another address.
-        case .tcp(let text, _) where text.utf8.contains(0), .unix(let text, _) where text.utf8.contains(0),
-            .abstract(let text) where text.utf8.contains(0):
-            -ErrorNumber.invalid
-        case .tcp(let address, let port): runloop_listen_tcp(address, port, backlog)
-        case .unix(let path, let permissions): runloop_listen_unix(path, permissions, backlog)
-        case .abstract(let name): runloop_listen_abstract(name, backlog)
-        case .descriptor(let descriptor): descriptor < 0 ? -ErrorNumber.badDescriptor : descriptor
+            if receiver.refusal != nil {
+                config.refused = { _, descriptor, info in
+                    withInfo(info, as: ListenerReceiver.self) { sendOnce($0.refusal ?? "", to: descriptor) }
+                }
+            }
+            config.paused = { _, error, info in withInfo(info, as: ListenerReceiver.self) { $0.paused(error) } }
+            config.cancel = { listener, _, _, info in
+                withInfoAtEndOfLoop(listener, info, as: ListenerReceiver.self) { $0.queue.finish(nil) }
+            }
+            let result = runloop_listener_create(&config, &listener)
+            if result < 0 { closeDescriptor(socket) }
+            return result
         }
     }
+}
 
-    func add(to loop: RunLoop, _ mode: RunLoop.Mode) throws(RunLoop.Error) {
-        let result = runloop_add_source(loop.core, core, mode.name)
-        if result < 0 { throw RunLoop.Error(result: result) }
+private func listen(_ address: RunLoop.Listener.Address.Kind, _ backlog: Int32) -> CInt {
+    switch address {
+    // For C it would be a shorter text, and so another address.
+    case .tcp(let text, _) where text.utf8.contains(0), .unix(let text, _) where text.utf8.contains(0),
+        .abstract(let text) where text.utf8.contains(0):
+        -ErrorNumber.invalid
+    case .tcp(let address, let port): runloop_listen_tcp(address, port, backlog)
+    case .unix(let path, let permissions): runloop_listen_unix(path, permissions, backlog)
+    case .abstract(let name): runloop_listen_abstract(name, backlog)
+    case .descriptor(let descriptor): descriptor < 0 ? -ErrorNumber.badDescriptor : descriptor
     }
-
-    func remove(from loop: RunLoop, _ mode: RunLoop.Mode) {
-        runloop_remove_source(loop.core, core, mode.name)
-    }
-
-    func invalidate() { runloop_source_invalidate(core) }
 }
 
 extension RunLoop.Listener.Address {

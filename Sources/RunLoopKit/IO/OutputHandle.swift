@@ -1,8 +1,8 @@
 internal import CRunLoopCore
 internal import CRunLoopLinux
 
-/// A `runloop_output`, to which this object has a reference.
-final class OutputHandle: Sendable {
+/// A `runloop_output`.
+struct OutputHandle: Sendable {
     /// What a call has come to.
     enum Result {
         /// How many bytes were taken; 0: the call is done.
@@ -21,41 +21,32 @@ final class OutputHandle: Sendable {
         }
     }
 
-    private nonisolated(unsafe) let core: OpaquePointer
+    let source: RunLoop.Source
+    private var core: OpaquePointer { source.core }
 
-    /// - Parameter drained: called on the loop's thread when all output that has waited was sent, or can't be.
+    /// - Parameter queue: is told when all output that has waited was sent, or can't be, and that the loop has ended.
     init(
-        _ descriptor: CInt, of loop: RunLoop, limit: Int, owns: Bool,
-        drained: @escaping @Sendable (RunLoop.Error?) -> Void
+        _ descriptor: CInt, of loop: RunLoop, limit: Int, owns: Bool, _ queue: OutputQueue
     ) throws(RunLoop.Error) {
-        var config = runloop_output_config()
-        config.context.info = retainedInfo(DrainReceiver(drained))
-        config.context.release = releaseInfo
-        config.descriptor = descriptor
-        config.owns = owns
-        config.limit = limit
-        config.loop = loop.core
-        config.drained = { _, error, info in
-            withInfo(info, as: DrainReceiver.self) {
-                $0.drained(error == 0 ? nil : RunLoop.Error(result: error, of: .output))
+        source = try RunLoop.Source(
+            receiver: queue, of: .output, subject: "descriptor \(descriptor)"
+        ) { context, output in
+            var config = runloop_output_config()
+            config.context = context
+            config.descriptor = descriptor
+            config.owns = owns
+            config.limit = limit
+            config.loop = loop.core
+            config.drained = { _, error, info in
+                withInfo(info, as: OutputQueue.self) {
+                    $0.drained(error == 0 ? nil : RunLoop.Error(result: error, of: .output))
+                }
             }
+            config.cancel = { output, _, _, info in
+                withInfoAtEndOfLoop(output, info, as: OutputQueue.self) { $0.fail(.loopFinished) }
+            }
+            return runloop_output_create(&config, &output)
         }
-        var core: OpaquePointer?
-        let result = runloop_output_create(&config, &core)
-        guard result == 0, let core else {
-            releaseInfo(config.context.info)
-            throw RunLoop.Error(result: result, of: .output, subject: "descriptor \(descriptor)")
-        }
-        self.core = core
-    }
-
-    deinit {
-        runloop_source_release(core)
-    }
-
-    func add(to loop: RunLoop, _ mode: RunLoop.Mode) throws(RunLoop.Error) {
-        let result = runloop_add_source(loop.core, core, mode.name)
-        if result < 0 { throw RunLoop.Error(result: result) }
     }
 
     func write(_ bytes: UnsafeRawBufferPointer) -> Result {
@@ -71,15 +62,4 @@ final class OutputHandle: Sendable {
 
     var waitingCount: Int { runloop_output_get_waiting(core) }
     var lastMove: Int64 { runloop_output_get_moved_ns(core) }
-
-    func invalidate() { runloop_source_invalidate(core) }
-}
-
-/// The closure of an output.
-private final class DrainReceiver: Sendable {
-    let drained: @Sendable (RunLoop.Error?) -> Void
-
-    init(_ drained: @escaping @Sendable (RunLoop.Error?) -> Void) {
-        self.drained = drained
-    }
 }

@@ -40,6 +40,7 @@ final class OutputQueue: Sendable {
         var changes: UInt = 0
         var drains: UInt = 0
         var failure: RunLoop.Error?
+        var isEnded = false
 
         mutating func takeFirst() -> [Waiter] {
             line.first.flatMap { waiters.removeValue(forKey: $0) }.map { [$0] } ?? []
@@ -93,12 +94,17 @@ final class OutputQueue: Sendable {
     }
 
     /// Ends every wait and every further attempt. The first reason counts.
-    func fail(_ error: RunLoop.Error) {
+    ///
+    /// - Parameter isEnd: the owner of the output has ended it.
+    func fail(_ error: RunLoop.Error, isEnd: Bool = false) {
         change { state in
+            if isEnd { state.isEnded = true }
             if state.failure == nil { state.failure = error }
             return state.takeAll()
         }
     }
+
+    var isEnded: Bool { state.withLock { $0.isEnded } }
 
     /// How often all output was sent after it had waited.
     var drains: UInt { state.withLock { $0.drains } }

@@ -47,7 +47,7 @@ extension RunLoop {
             public static func descriptor(_ descriptor: CInt) -> Address { Address(kind: .descriptor(descriptor)) }
         }
 
-        private let handle: ListenerHandle
+        private let source: Source
         private let queue: ConnectionQueue
 
         /// Listens, from now on. Nothing is accepted before a task asks for a connection, or `accept` is called.
@@ -70,9 +70,9 @@ extension RunLoop {
             refusal: String? = nil, inMode mode: Mode = .common, onShortage: (@Sendable (RunLoop.Error?) -> Void)? = nil
         ) throws(RunLoop.Error) {
             let queue = ConnectionQueue(loop, mode, options)
-            handle = try ListenerHandle(
-                address, backlog: backlog ?? 0,
-                receiver: ListenerReceiver(queue: queue, refusal: refusal, onShortage: onShortage))
+            source = try Source(
+                listeningOn: address, backlog: backlog ?? 0,
+                ListenerReceiver(queue: queue, refusal: refusal, onShortage: onShortage))
             self.queue = queue
         }
 
@@ -85,28 +85,30 @@ extension RunLoop {
         ///
         /// - Throws: `loopFinished`, `inheritedAcrossFork`, `outOfMemory`, `invalid` after `invalidate()`.
         public func accept(_ handler: @escaping @Sendable (Connection) -> Void) throws(RunLoop.Error) {
-            try queue.begin(handler, handle)
+            try queue.begin(handler, source)
         }
 
         /// The connections, for any number of tasks: each goes to one of them.
         public var connections: Connections { Connections(listener: self) }
 
+        private var descriptor: CInt { runloop_listener_get_descriptor(source.core) }
+
         /// The port of a TCP socket, `nil` of another one. O(1), a system call.
-        public var port: UInt16? { UInt16(exactly: runloop_socket_get_port(handle.descriptor, false)) }
+        public var port: UInt16? { UInt16(exactly: runloop_socket_get_port(descriptor, false)) }
 
         /// The address: "127.0.0.1:80", "[::1]:80", "/run/x", "@abstract". "" after `invalidate()`. O(1), a system call.
         public var address: String {
-            queue.isOver ? "" : RunLoopKit.address(ofSocket: handle.descriptor, isPeer: false)
+            queue.isOver ? "" : RunLoopKit.address(ofSocket: descriptor, isPeer: false)
         }
 
         /// Closes the socket, and the connections that wait. Iterations end. A second call has no effect. Allowed in the handler.
         public func invalidate() {
             queue.finish(nil)
-            handle.invalidate()
+            source.invalidate()
         }
 
         fileprivate func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> Connection? {
-            try await queue.next(handle, isolation: actor)
+            try await queue.next(source, isolation: actor)
         }
 
         /// The connections of a listener, which it accepts as tasks ask for them.

@@ -10,7 +10,8 @@ extension RunLoop {
     /// memory. The loop watches the descriptor only while output waits.
     ///
     /// Any thread and any number of tasks may write: the bytes of one call are never mixed with another's, and those of a task that
-    /// waits come before those of a task that comes later. The mode is not empty (R23) until the writer is invalidated or freed.
+    /// waits come before those of a task that comes later. The mode is not empty (R23) until the writer is invalidated or freed,
+    /// or has closed its descriptor.
     /// Regular files, and devices like /dev/null, never wait: they are written at once, on the caller's thread.
     ///
     /// Bytes that were *accepted*, by a call that has returned, are sent in order, even if the task that wrote them is cancelled.
@@ -24,8 +25,6 @@ extension RunLoop {
     public final class Writer: Sendable {
         private let output: OutputHandle
         private let queue: OutputQueue
-        /// Tells of the end of the loop's thread.
-        private let presence: Source
         /// The descriptor's owner, if it is a connection's.
         private let socket: ConnectedSocket?
 
@@ -37,7 +36,7 @@ extension RunLoop {
         ///   - loop: on whose thread waiting output is sent.
         ///   - limit: how many bytes may wait, greater than zero (anything else is a precondition failure).
         ///   - closesDescriptor: the writer closes the descriptor, when it is finished, invalidated or freed; not if this throws,
-        ///     but for `loopFinished`. Otherwise the descriptor stays the caller's, who closes it after that.
+        ///     but for `loopFinished` and `inheritedAcrossFork`. Otherwise the descriptor stays the caller's, who closes it after that.
         ///   - mode: in which mode, or in all common ones.
         /// - Throws: `badDescriptor`, `tooManyDescriptors` (for a moment it needs one, unless it is for a socket), `loopFinished`,
         ///   `inheritedAcrossFork`, `outOfMemory`.
@@ -52,17 +51,10 @@ extension RunLoop {
             _ descriptor: CInt, _ loop: RunLoop, _ limit: Int, _ owns: Bool, _ mode: Mode, _ socket: ConnectedSocket?
         ) throws(RunLoop.Error) {
             precondition(limit > 0, "The buffer of a writer has at least one byte.")
-            let queue = OutputQueue()
-            let presence = Source(onCancel: { _, _ in queue.fail(.loopFinished) }, perform: {})
-            try loop.add(presence, forMode: mode)
-            do throws(RunLoop.Error) {
-                output = try OutputHandle(descriptor, of: loop, limit: limit, owns: owns) { queue.drained($0) }
-                try output.add(to: loop, mode)
-            } catch {
-                presence.invalidate()
-                throw error
-            }
-            (self.queue, self.presence, self.socket) = (queue, presence, socket)
+            queue = OutputQueue()
+            output = try OutputHandle(descriptor, of: loop, limit: limit, owns: owns, queue)
+            self.socket = socket
+            try loop.add(output.source, forMode: mode)
         }
 
         deinit {
@@ -163,7 +155,7 @@ extension RunLoop {
         public var waitingCount: Int { output.waitingCount }
 
         /// Can it still write? `false` after `invalidate()`; `true` after an error, and after `finish()`. Any thread. O(1).
-        public var isValid: Bool { presence.isValid }
+        public var isValid: Bool { !queue.isEnded }
 
         /// When the kernel last took bytes, by the loop's clock.
         var lastMove: Int64 { output.lastMove }
@@ -172,9 +164,8 @@ extension RunLoop {
         public func invalidate() { end(because: .invalid) }
 
         func end(because error: RunLoop.Error) {
-            queue.fail(error)
-            output.invalidate()
-            presence.invalidate()
+            queue.fail(error, isEnd: true)
+            output.source.invalidate()
         }
 
         /// A connection that the program has ended says why.

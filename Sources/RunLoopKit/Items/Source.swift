@@ -98,6 +98,19 @@ extension RunLoop {
             isOfObject = false
         }
 
+        /// Makes one for input, which is called for nothing before the first request.
+        ///
+        /// - Parameter onEndOfLoop: called when the thread of a loop that has it ends.
+        init(
+            inputDescriptor: CInt, onEndOfLoop: @escaping @Sendable () -> Void, perform: @escaping @Sendable () -> Void
+        ) throws(RunLoop.Error) {
+            core = try makeSource(
+                descriptor: inputDescriptor, events: .read, order: 0, onEndOfLoop: onEndOfLoop
+            ) { _ in perform() }
+            isOfObject = false
+            pause()
+        }
+
         /// Makes one of a source of the library for Linux.
         ///
         /// - Parameter core: the source, with one reference, which belongs to this object.
@@ -159,6 +172,11 @@ extension RunLoop {
         ///   the requested conditions are as before.
         public func setEvents(_ events: Readiness) throws(RunLoop.Error) {
             if isOfObject { throw .invalid }
+            try request(events)
+        }
+
+        /// The same, of an object as well, which asks for no less by itself unless it has to rest. Asking for nothing does not fail.
+        func request(_ events: Readiness) throws(RunLoop.Error) {
             let result = runloop_source_set_events(core, runloop_readiness(rawValue: events.rawValue))
             if result < 0 { throw RunLoop.Error(result: result, subject: subject) }
         }
@@ -192,6 +210,9 @@ extension RunLoop {
             let result = runloop_source_set_deadline(core, instant.map(Nanoseconds.of) ?? Nanoseconds.never)
             if result < 0 { throw RunLoop.Error(result: result, subject: subject) }
         }
+
+        /// It is not called for its descriptor before the next request, and stays in its modes.
+        func pause() { runloop_source_set_events(core, runloop_readiness()) }
 
         /// Can it still be called? O(1).
         public var isValid: Bool { runloop_source_is_valid(core) }

@@ -221,7 +221,8 @@ private struct KnownAlarm<Instant: InstantProtocol> where Instant.Duration == Du
 extension RunLoop.Source {
     /// Makes an alarm: the pointer to it, the date and the number of those before are the argument of the closure.
     fileprivate convenience init(
-        _ clock: runloop_clock_id, _ date: Int64, _ interval: Int64, _ receiver: ClosureBox<(OpaquePointer, Int64, UInt64)>
+        _ clock: runloop_clock_id, _ date: Int64, _ interval: Int64,
+        _ receiver: ClosureBox<(OpaquePointer, Int64, UInt64)>
     ) throws(RunLoop.Error) {
         try self.init(receiver: receiver) { context, alarm in
             var config = runloop_alarm_config()

@@ -27,11 +27,3 @@ extension RunLoop.Source {
         self.init(core: core)
     }
 }
-
-/// In the `cancel` of an object that nobody removes from its loop: calls `body` if the loop's thread ends. Who invalidates a source has
-/// made it invalid before `cancel` is called; one whose loop ends stays valid.
-func withInfoAtEndOfLoop<Object: AnyObject>(
-    _ source: OpaquePointer?, _ info: UnsafeMutableRawPointer?, as type: Object.Type, _ body: (Object) -> Void
-) {
-    if runloop_source_is_valid(source) { withInfo(info, as: type, body) }
-}

@@ -19,12 +19,6 @@ extension RunLoop {
     /// (`closed`), by its timeout or its cancellation. The channel ends with its object, when either side invalidates its end, and when the
     /// loop's thread ends. A forked child has no channel: what it sends there is `closed`.
     public final class Channel: Sendable {
-        private struct State {
-            var isOver = false
-            /// In the loop until the end: its cancellation before is the end of the loop's thread.
-            var presence: Source?
-        }
-
         /// The loop on whose thread messages are received.
         public let loop: RunLoop
         private let handle: ChannelHandle
@@ -32,7 +26,7 @@ extension RunLoop {
         private let inbox: ChannelInbox?
         private let onEnd: (@Sendable (Channel, End) -> Void)?
         private let generation = ForkGeneration()
-        private let state = Guarded(State())
+        private let isOver = Guarded(false)
 
         /// Makes a channel of a connected socket, of a socketpair or from elsewhere. Any thread. O(1).
         ///
@@ -98,11 +92,7 @@ extension RunLoop {
         }
 
         private func begin(_ mode: Mode) throws(ChannelError) {
-            let presence = Source(
-                onCancel: { [weak self] _, _ in self?.end(.failed(.loopFinished)) }, perform: {})
             do throws(RunLoop.Error) {
-                try loop.add(presence, forMode: mode)
-                state.withLock { $0.presence = presence }
                 try handle.add(to: loop, mode)
             } catch {
                 end(nil)
@@ -205,7 +195,7 @@ extension RunLoop {
         public var peer: Peer { handle.peer }
 
         /// Can it still send and receive? O(1).
-        public var isValid: Bool { !generation.isOver && !state.withLock { $0.isOver } }
+        public var isValid: Bool { !generation.isOver && !isOver.withLock { $0 } }
 
         /// Ends the channel: messages that wait for the other end to read are destroyed, and requests get `closed`. `onEnd` is not
         /// called, and iterations of ``messages`` end at once. A second call has no effect. Any thread, `receive` too; does not wait for a call
@@ -215,16 +205,15 @@ extension RunLoop {
         /// - Parameter reason: `nil` if its owner ends it, who need not be told.
         func end(_ reason: End?) {
             if generation.isOver { return }
-            let former: State = state.withLock { state in
-                defer { state = State(isOver: true, presence: nil) }
-                return state
+            let wasOver = isOver.withLock { isOver in
+                defer { isOver = true }
+                return isOver
             }
-            if former.isOver {
+            if wasOver {
                 // What was received before the other end went, and not taken, is dropped with the own end.
                 if reason == nil { inbox?.finish(nil) }
                 return
             }
-            former.presence?.invalidate()
             handle.invalidate()
             inbox?.finish(reason)
             if let reason { onEnd?(self, reason) }

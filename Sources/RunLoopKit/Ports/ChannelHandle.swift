@@ -1,7 +1,7 @@
 internal import CRunLoopCore
 internal import CRunLoopLinux
 
-/// A `runloop_channel`, to which this object has a reference.
+/// A `runloop_channel`.
 final class ChannelHandle: Sendable {
     enum Target {
         /// Taken over, also if there is an error.
@@ -9,7 +9,8 @@ final class ChannelHandle: Sendable {
         case path(String)
     }
 
-    private nonisolated(unsafe) let core: OpaquePointer
+    private let source: RunLoop.Source
+    private var core: OpaquePointer { source.core }
     private let senders = ChannelSenders()
 
     init(
@@ -28,6 +29,11 @@ final class ChannelHandle: Sendable {
         config.drained = { _, _, info in
             withInfo(info, as: ChannelReceiver.self) { $0.channel?.drained() }
         }
+        config.cancel = { channel, _, _, info in
+            withInfoAtEndOfLoop(channel, info, as: ChannelReceiver.self) {
+                $0.channel?.end(.failed(.loopFinished))
+            }
+        }
         var core: OpaquePointer?
         let result =
             switch target {
@@ -44,17 +50,10 @@ final class ChannelHandle: Sendable {
             case .path(let path): throw RunLoop.ChannelError(result: result, subject: path)
             }
         }
-        self.core = core
+        source = RunLoop.Source(core: core)
     }
 
-    deinit {
-        runloop_source_release(core)
-    }
-
-    func add(to loop: RunLoop, _ mode: RunLoop.Mode) throws(RunLoop.Error) {
-        let result = runloop_add_source(loop.core, core, mode.name)
-        if result < 0 { throw RunLoop.Error(result: result) }
-    }
+    func add(to loop: RunLoop, _ mode: RunLoop.Mode) throws(RunLoop.Error) { try loop.add(source, forMode: mode) }
 
     func send(_ bytes: some Collection<UInt8>, _ descriptors: [CInt]) -> Int32 {
         // The bytes first: a collection may be computed, by code that uses the channel.
@@ -130,7 +129,7 @@ final class ChannelHandle: Sendable {
     }
 
     func invalidate() {
-        runloop_source_invalidate(core)
+        source.invalidate()
         senders.finish()
     }
 }
