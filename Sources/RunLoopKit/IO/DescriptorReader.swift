@@ -39,6 +39,13 @@ final class DescriptorReader: @unchecked Sendable {
             }
         }
 
+        /// The source has a deadline from the time on when a line begins. It is not moved for each line: one that has passed is a
+        /// reason to look, and there is none while no line is awaited.
+        mutating func limitLine(_ limits: ConnectionLimits?) {
+            guard let deadline = limits?.lineDeadline, let source, source.deadline == nil else { return }
+            do throws(RunLoop.Error) { try source.setDeadline(deadline) } catch { verdict = .failure(error) }
+        }
+
         mutating func disarm() {
             if isArmed { source?.pause() }
             isArmed = false
@@ -61,7 +68,7 @@ final class DescriptorReader: @unchecked Sendable {
         let source = try RunLoop.Source(
             inputDescriptor: input.descriptor,
             onEndOfLoop: { [weak self] in self?.finish(.failure(.loopFinished)) },
-            perform: { [weak self] in self?.fill() })
+            perform: { [weak self] in self?.called($0) })
         state.withLock { $0.source = source }
         try loop.add(source, forMode: input.mode)
     }
@@ -87,6 +94,7 @@ final class DescriptorReader: @unchecked Sendable {
     private func begin(_ waiter: UnsafeContinuation<Outcome, Never>) {
         let verdict: Outcome? = state.withLock { state in
             if state.verdict == nil { state.arm(in: loop) }
+            if state.verdict == nil { state.limitLine(socket?.limits) }
             if state.verdict == nil {
                 precondition(
                     state.waiter == nil, "Only one task at a time may wait for an iteration over a descriptor.")
@@ -100,7 +108,20 @@ final class DescriptorReader: @unchecked Sendable {
         waiter.resume(returning: verdict)
     }
 
-    /// The descriptor was reported, or is always ready: on the loop's thread.
+    /// On the loop's thread.
+    private func called(_ reasons: RunLoop.Source.Readiness) {
+        if reasons != .due { fill() }
+        if reasons.contains(.due) { lookAtLine() }
+    }
+
+    /// The line for which a task waits is late. If none waits any more, the next wait begins with a look.
+    private func lookAtLine() {
+        guard let socket, state.withLock({ $0.waiter != nil }) else { return }
+        guard let deadline = socket.limits.lookAtLine(of: socket) else { return }
+        state.withLock { try? $0.source?.setDeadline(deadline) }
+    }
+
+    /// The descriptor was reported, or is always ready.
     private func fill() {
         let reading: (UnsafeContinuation<Outcome, Never>, Outcome)? = state.withLock { state in
             guard let waiter = state.waiter else {

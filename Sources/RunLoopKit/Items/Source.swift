@@ -102,11 +102,11 @@ extension RunLoop {
         ///
         /// - Parameter onEndOfLoop: called when the thread of a loop that has it ends.
         init(
-            inputDescriptor: CInt, onEndOfLoop: @escaping @Sendable () -> Void, perform: @escaping @Sendable () -> Void
+            inputDescriptor: CInt, onEndOfLoop: @escaping @Sendable () -> Void,
+            perform: @escaping @Sendable (Readiness) -> Void
         ) throws(RunLoop.Error) {
             core = try makeSource(
-                descriptor: inputDescriptor, events: .read, order: 0, onEndOfLoop: onEndOfLoop
-            ) { _ in perform() }
+                descriptor: inputDescriptor, events: .read, order: 0, onEndOfLoop: onEndOfLoop, ready: perform)
             isOfObject = false
             pause()
         }
