@@ -30,6 +30,7 @@ func attachTimer(_ core: OpaquePointer, to timer: RunLoop.Timer) {
 
 /// A C timer that fires once and calls a closure, without an object. The value owns one reference to it.
 struct ClosureTimer: ~Copyable, Sendable {
+    /// Any thread may make any call for it: the core guards what is behind it.
     nonisolated(unsafe) let core: OpaquePointer
 
     init(fireDate: Int64, tolerance: Int64, _ body: sending @escaping () -> Void) {

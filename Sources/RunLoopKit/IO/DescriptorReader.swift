@@ -1,7 +1,8 @@
 /// The source in a loop of an iteration over the input of a descriptor, and the buffer into which the loop's thread reads.
 ///
 /// The buffer is filled only while a task waits for it, and is not changed until that task waits again. So one buffer is enough,
-/// nothing is read that was not requested, and when no wait is active the descriptor is not read.
+/// nothing is read that was not requested, and when no wait is active the descriptor is not read. That also is why it is Sendable: the
+/// buffer belongs to the loop's thread, under the lock, from the beginning of a wait to its outcome, and to the task otherwise.
 final class DescriptorReader: @unchecked Sendable {
     /// The result of a wait.
     enum Outcome {

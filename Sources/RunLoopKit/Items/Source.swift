@@ -36,11 +36,12 @@ extension RunLoop {
             public static let due = Readiness(rawValue: 0x040)
         }
 
-        /// The `runloop_source *`, to which this object has a reference.
+        /// The `runloop_source *`, to which this object has a reference. Any thread may make any call for it: the core guards what is
+        /// behind it.
         nonisolated(unsafe) let core: OpaquePointer
         /// An object of the library for Linux, which decides itself what it asks for.
         private let isOfObject: Bool
-        /// Which loop may have the source. Set by the initializer only.
+        /// Which loop may have the source. Written only by who makes the source, before anybody else has it, and then only read.
         nonisolated(unsafe) var home = Home.any
 
         /// Makes a source that is signalled by hand, in no loop yet (R56).

@@ -134,7 +134,7 @@ final class ChannelHandle: Sendable {
     }
 }
 
-/// What a channel calls.
+/// What a channel calls. Sendable because the closure is called by the loop's thread alone, and the rest is read-only by then.
 final class ChannelReceiver: @unchecked Sendable {
     private enum Target {
         /// Called on the loop's thread only.
