@@ -69,6 +69,25 @@ TEST("what one watch is told in a mode is one call, in the first iteration") {
     end_watch(watch);
 }
 
+TEST("what is noticed while a watch is paused waits until it is woken, also if another one reads it") {
+    enter_folder();
+    runloop_watch *watch = make_watch("1"), *other = make_watch("2");
+    add_to(watch, MODE);
+    add_to(other, MODE);
+    EXPECT_EQ(runloop_source_set_events(watch, 0), 0);
+    write_file("1", "text");
+    write_file("2", "text");
+    RUN_UNTIL(MODE, trace_contains("|"));
+    run_for(MODE, 5 * MS);
+    EXPECT_TRACE("+2 |");
+    EXPECT_EQ(runloop_source_set_events(watch, RUNLOOP_READABLE), 0);
+    EXPECT_EQ(runloop_source_wake(watch), 0);
+    RUN_UNTIL(MODE, trace_contains("|"));
+    EXPECT_TRACE("+1 |");
+    end_watch(watch);
+    end_watch(other);
+}
+
 TEST("a mode is finished when its last watch has left it, and not before") {
     enter_folder();
     runloop_watch *watches[] = {make_watch("1"), make_watch("2"), make_watch("3")};

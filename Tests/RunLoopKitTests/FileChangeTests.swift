@@ -47,6 +47,34 @@ private final class Folder: Sendable {
         }
     }
 
+    @Test("Changes that come while the consumer is busy are one element")
+    func busyConsumer() async throws {
+        let folder = try Folder()
+        let thread = try RunLoop.Thread()
+        let writer = Task {
+            while !Task.isCancelled {
+                try folder.write("file")
+                try await Task.sleep(for: .milliseconds(1))
+            }
+        }
+        var iterator = thread.loop.changes(of: folder.path, .tree).makeAsyncIterator()
+        _ = try await iterator.next()
+        writer.cancel()
+        _ = await writer.result
+        for name in ["a", "b", "c"] {
+            try folder.write(name)
+            // The loop has time to notice it.
+            try await Task.sleep(for: .milliseconds(2))
+        }
+        var known: Set<String> = []
+        while known.isEmpty, let changes = try await iterator.next() {
+            known = Set(changes.filter { $0.kind == .created }.map { String($0.path.suffix(1)) }).intersection([
+                "a", "b", "c",
+            ])
+        }
+        #expect(known == ["a", "b", "c"])
+    }
+
     @Test("The changes of a tree are a sequence, in which none is lost while the consumer is busy")
     func sequence() async throws {
         let folder = try Folder()

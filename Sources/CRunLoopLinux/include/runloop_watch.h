@@ -15,6 +15,7 @@ extern "C" {
 /// A path whose changes are told.
 /// If it is in several loops, one of them tells a change, in no order among them. A change costs its loop O(depth), a directory that is new
 /// O(entries). Changes that wait at its end are dropped.
+/// While it is paused (runloop_source_set_events with 0), changes are noticed and nothing is told; runloop_source_wake after the pause tells them.
 typedef runloop_source runloop_watch;
 
 /// What of the path is watched.

@@ -180,6 +180,8 @@ extension RunLoop {
         func request(_ events: Readiness) throws(RunLoop.Error) {
             let result = runloop_source_set_events(core, runloop_readiness(rawValue: events.rawValue))
             if result < 0 { throw RunLoop.Error(result: result, subject: subject) }
+            // One without a descriptor was not called for what came meanwhile.
+            if isOfObject && fileDescriptor == nil { runloop_source_wake(core) }
         }
 
         /// The instant at which the source is called with `Readiness.due`; `nil` if there is none, or it has had its call. Any thread; an

@@ -50,6 +50,11 @@ static struct watch *watch_of_tree(struct tree *tree) {
     return LINK_OWNER(tree, struct watch, tree);
 }
 
+/// What is noticed meanwhile waits, for a wake that follows its end.
+static bool is_paused(const struct watch *watch) {
+    return runloop_source_get_events(watch->object.source) == 0;
+}
+
 //===-- reading ------------------------------------------------------------------------------------------------------===//
 
 /// The watch is called when it is due.
@@ -77,7 +82,7 @@ struct reading {
 /// Whether the reader takes it over to call it. If it is where it is read, its loop has a reference, or a thread that has removed it has one and
 /// waits for the lock (cancel).
 HOLDS_LOCK static bool is_taken_over(struct watch *watch, struct reading *reading) {
-    if (reading->first || !runloop_contains_source(reading->loop, watch->source, reading->mode))
+    if (reading->first || is_paused(watch) || !runloop_contains_source(reading->loop, watch->source, reading->mode))
         return false;
     reading->first = watch;
     runloop_source_retain(watch->source);
@@ -248,7 +253,7 @@ static void ready(runloop_source *source, void *info) {
     steady_take(&instance->lock);
     struct changes changes = {0};
     // Another loop may have been faster, and ended it.
-    if (runloop_source_is_valid(source)) {
+    if (runloop_source_is_valid(source) && !is_paused(watch)) {
         if (watch->is_left_out)
             join_again(watch);
         if (is_due(watch))
