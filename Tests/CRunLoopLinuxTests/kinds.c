@@ -30,6 +30,8 @@ static void expect_refused(runloop_source *other) {
     EXPECT_EQ(runloop_channel_get_peer(other, &peer), -EINVAL);
     EXPECT_EQ(runloop_channel_send(other, "", 0, NULL, 0), -EINVAL);
     EXPECT_EQ(runloop_child_get_exit(other, &exit), -EINVAL);
+    EXPECT_EQ(runloop_connect_get_failures(other, NULL, 0), 0);
+    EXPECT(runloop_connect_get_name_error(other) == NULL);
     EXPECT_EQ(runloop_input_pause(other), -EINVAL);
     EXPECT(!runloop_input_is_paused(other));
     EXPECT_EQ(runloop_input_get_moved_ns(other), RUNLOOP_NEVER);

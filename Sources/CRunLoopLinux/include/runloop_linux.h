@@ -20,6 +20,7 @@
 #include "runloop_channel.h"
 #include "runloop_child.h"
 #include "runloop_clock_watch.h"
+#include "runloop_connect.h"
 #include "runloop_counter.h"
 #include "runloop_input.h"
 #include "runloop_listener.h"

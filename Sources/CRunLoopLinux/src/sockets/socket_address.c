@@ -90,22 +90,25 @@ static int write_local(const struct socket_address *address, char *text, size_t 
     return snprintf(text, capacity, "%.*s", (int)length, path);
 }
 
+int runloop__address_text(const struct socket_address *address, char *text, size_t capacity) {
+    char number[INET_ADDRSTRLEN];
+    int result;
+    switch (address->any.sa_family) {
+    case AF_INET:
+        inet_ntop(AF_INET, &address->ip4.sin_addr, number, sizeof number);
+        result = snprintf(text, capacity, "%s:%d", number, ntohs(address->ip4.sin_port));
+        break;
+    case AF_INET6: result = write_ip6(&address->ip6, text, capacity); break;
+    case AF_UNIX: result = write_local(address, text, capacity); break;
+    default: return -EAFNOSUPPORT;
+    }
+    return (size_t)result < capacity ? result : -ENOBUFS;
+}
+
 int runloop_socket_get_address(int descriptor, bool of_peer, char *text, size_t capacity) {
     if (!text)
         return -EINVAL;
     struct socket_address address;
-    char number[INET_ADDRSTRLEN];
     int result = runloop__address_of(&address, descriptor, of_peer);
-    if (result < 0)
-        return result;
-    switch (address.any.sa_family) {
-    case AF_INET:
-        inet_ntop(AF_INET, &address.ip4.sin_addr, number, sizeof number);
-        result = snprintf(text, capacity, "%s:%d", number, ntohs(address.ip4.sin_port));
-        break;
-    case AF_INET6: result = write_ip6(&address.ip6, text, capacity); break;
-    case AF_UNIX: result = write_local(&address, text, capacity); break;
-    default: return -EAFNOSUPPORT;
-    }
-    return (size_t)result < capacity ? result : -ENOBUFS;
+    return result < 0 ? result : runloop__address_text(&address, text, capacity);
 }

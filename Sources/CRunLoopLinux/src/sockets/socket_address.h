@@ -25,6 +25,9 @@ int runloop__local_address(struct socket_address *address, const char *path, boo
 /// A socket's own, or its peer's. A negative errno value.
 int runloop__address_of(struct socket_address *address, int descriptor, bool of_peer);
 
+/// As runloop_socket_get_address.
+int runloop__address_text(const struct socket_address *address, char *text, size_t capacity);
+
 /// As runloop_listen_unix, with a socket of that type.
 int runloop__listen_local(const char *path, int type, uint32_t mode, int backlog);
 

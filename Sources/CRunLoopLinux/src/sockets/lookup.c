@@ -1,0 +1,158 @@
+// lookup.c — names are looked up by getaddrinfo, which may take as long as it likes and can't be interrupted.
+//
+// So it has a thread, and whoever asked does not wait for that: it takes the result when the bell rings, or leaves the look-up behind, which the
+// thread frees then. A thread knows nothing of the object that asked, and allocates nothing but what getaddrinfo does.
+
+#include "sockets/lookup.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+
+#include "base/lock.h"
+
+enum { MOST_THREADS = 16 };
+
+static struct {
+    /// Guards what follows, and of each look-up its node, bell, `is_running` and `is_abandoned`.
+    struct steady_lock lock;
+    uint32_t generation GUARDED;
+    int threads GUARDED;
+    struct link waiting GUARDED;
+} lookups = {.waiting = {&lookups.waiting, &lookups.waiting}};
+
+TAKES_LOCK static void take(void) {
+    steady_take(&lookups.lock);
+    if (lookups.generation == runloop_fork_generation())
+        return;
+    // A forked child has neither its parent's threads nor anything for them to do.
+    lookups.generation = runloop_fork_generation();
+    lookups.threads = 0;
+    link_init(&lookups.waiting);
+}
+
+GIVES_LOCK static void give(void) {
+    steady_give(&lookups.lock);
+}
+
+static void free_lookup(struct lookup *lookup) {
+    if (lookup->bell >= 0)
+        close(lookup->bell);
+    // In a forked child the thread may have been about to write it.
+    if (lookup_is_done(lookup) && lookup->found)
+        freeaddrinfo(lookup->found);
+    free(lookup);
+}
+
+/// What getaddrinfo says, as an errno value. All that is not listed means that there is no address.
+static int error_of(int code) {
+    switch (code) {
+    case 0: return 0;
+    case EAI_SYSTEM: return errno ? -errno : -EIO;
+    case EAI_MEMORY: return -ENOMEM;
+    case EAI_AGAIN: return -EAGAIN;
+    case EAI_FAIL: return -EIO;
+    default: return -ENOENT;
+    }
+}
+
+static void look_up(struct lookup *lookup) {
+    const struct addrinfo hints = {.ai_family = lookup->family, .ai_socktype = SOCK_STREAM};
+    int code = getaddrinfo(lookup->host, NULL, &hints, &lookup->found);
+    lookup->error = error_of(code);
+    lookup->name_error = code == 0 || code == EAI_SYSTEM ? NULL : gai_strerror(code);
+    lookup->found = code == 0 ? lookup->found : NULL;
+}
+
+HOLDS_LOCK static void hand_over(struct lookup *lookup) {
+    ASSERT_HOLDS(&lookups.lock.lock);
+    atomic_store_explicit(&lookup->is_done, true, memory_order_release);
+    if (lookup->is_abandoned)
+        free_lookup(lookup);
+    else
+        eventfd_write(lookup->bell, 1);
+}
+
+/// Serves who waits, and ends.
+static void *serve(void *unused) {
+    take();
+    while (!link_is_alone(&lookups.waiting)) {
+        struct lookup *lookup = LINK_OWNER(lookups.waiting.next, struct lookup, node);
+        link_remove(&lookup->node);
+        lookup->is_running = true;
+        give();
+        look_up(lookup);
+        take();
+        hand_over(lookup);
+    }
+    lookups.threads--;
+    give();
+    return unused;
+}
+
+/// With all signals blocked: handlers are for the program's own threads.
+HOLDS_LOCK static int make_thread(void) {
+    ASSERT_HOLDS(&lookups.lock.lock);
+    sigset_t all, before;
+    pthread_t thread;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&thread, NULL, serve, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error)
+        return -error;
+    pthread_detach(thread);
+    lookups.threads++;
+    return 0;
+}
+
+/// Threads that are there come to it, too, before they end.
+static int enqueue(struct lookup *lookup) {
+    take();
+    int result = lookups.threads < MOST_THREADS ? make_thread() : 0;
+    if (lookups.threads > 0) {
+        link_insert_before(&lookups.waiting, &lookup->node);
+        result = 0;
+    }
+    give();
+    return result;
+}
+
+int runloop__lookup_begin(const char *host, int family, struct lookup **out) {
+    size_t size = strlen(host) + 1;
+    struct lookup *lookup = calloc(1, sizeof *lookup + size);
+    if (!lookup)
+        return -ENOMEM;
+    link_init(&lookup->node);
+    memcpy(lookup->host, host, size);
+    lookup->family = family;
+    lookup->generation = runloop_fork_generation();
+    lookup->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    int result = lookup->bell < 0 ? -errno : enqueue(lookup);
+    if (result < 0)
+        free_lookup(lookup);
+    else
+        *out = lookup;
+    return result;
+}
+
+void runloop__lookup_end(struct lookup *lookup) {
+    if (!lookup)
+        return;
+    if (lookup->generation != runloop_fork_generation()) {
+        free_lookup(lookup);
+        return;
+    }
+    take();
+    link_remove(&lookup->node);
+    lookup->is_abandoned = lookup->is_running && !lookup_is_done(lookup);
+    if (lookup->is_abandoned) {
+        close(lookup->bell);
+        lookup->bell = -1;
+    } else {
+        free_lookup(lookup);
+    }
+    give();
+}

@@ -1,0 +1,36 @@
+// lookup.h — the addresses of a name, from getaddrinfo, on a thread that is made for it.
+#ifndef RUNLOOP_LOOKUP_H
+#define RUNLOOP_LOOKUP_H
+
+#include <netdb.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/link.h"
+
+struct lookup {
+    struct link node; ///< among those that wait for a thread
+    uint32_t generation;
+    int family;
+    int bell; ///< an eventfd, readable when it is done; -1 once nobody waits for it
+    bool is_running, is_abandoned;
+    /// Written last by the thread, with release: who has seen it may read what follows, which is not written again.
+    _Atomic bool is_done;
+    int error;              ///< a negative errno value, or 0
+    const char *name_error; ///< of gai_strerror, or NULL
+    struct addrinfo *found; ///< NULL after an error
+    char host[];
+};
+
+/// Begins. -EMFILE, -ENFILE, -ENOMEM; -EAGAIN: no thread.
+int runloop__lookup_begin(const char *host, int family, struct lookup **out);
+
+static inline bool lookup_is_done(const struct lookup *lookup) {
+    return atomic_load_explicit(&lookup->is_done, memory_order_acquire);
+}
+
+/// Frees it, with what was found; if a thread still works at it, the bell at once, and the rest when getaddrinfo returns. NULL is ignored.
+void runloop__lookup_end(struct lookup *lookup);
+
+#endif // RUNLOOP_LOOKUP_H
