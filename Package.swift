@@ -157,6 +157,12 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .executableTarget(
+            name: "fetch",
+            dependencies: ["RunLoopKit"],
+            path: "Examples/Fetch",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
             name: "follow",
             dependencies: ["RunLoopKit"],
             path: "Examples/Follow",

@@ -17,6 +17,7 @@ import Testing
         ("brokenPipe", .brokenPipe, EPIPE), ("connectionReset", .connectionReset, ECONNRESET),
         ("timedOut", .timedOut, ETIMEDOUT), ("addressInUse", .addressInUse, EADDRINUSE),
         ("addressNotAvailable", .addressNotAvailable, EADDRNOTAVAIL),
+        ("connectionRefused", .connectionRefused, ECONNREFUSED), ("nameNotFound", .nameNotFound, ENOENT),
     ]
 
     @Test("No two constants are equal, and each has a number and a sentence of its own")

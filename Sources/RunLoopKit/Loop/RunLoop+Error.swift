@@ -23,7 +23,7 @@ extension RunLoop {
         private let meaning: Meaning
 
         private enum Meaning: Hashable, Sendable {
-            case ofNumber, inUse, notAChild, outputTooLarge, tooManyThreads, invalidAddress, notPermitted
+            case ofNumber, inUse, notAChild, outputTooLarge, tooManyThreads, invalidAddress, notPermitted, nameNotFound
         }
 
         /// The error of an `errno` value, positive. If several constants have the number, it is the one whose meaning is that of an
@@ -49,8 +49,10 @@ extension RunLoop {
             case thread
             /// Output.
             case output
-            /// Listening on an address.
+            /// Listening on an address, or connecting to one.
             case address
+            /// The look-up of a name.
+            case name
         }
 
         /// The error of a negative result of the core.
@@ -67,6 +69,7 @@ extension RunLoop {
                 case (ErrorNumber.inheritedAcrossFork, .child): .notAChild
                 case (ErrorNumber.lineTooLong, .output): .outputTooLarge
                 case (ErrorNumber.invalid, .address): .invalidAddress
+                case (ErrorNumber.noSuchFile, .name): .nameNotFound
                 default: .ofNumber
                 }
             self.init(number, meaning, subject: subject)
@@ -93,7 +96,8 @@ extension RunLoop {
         public static let inUse = Error(ErrorNumber.inAnotherLoop, .inUse)
         /// The item is invalid, there are no conditions or unknown ones, or the descriptor is not a counter (EINVAL).
         public static let invalid = Error(errorNumber: ErrorNumber.invalid)
-        /// What a listener was to listen on is no address: a name, for instance, which is not looked up (EINVAL).
+        /// What a listener was to listen on is no address: a name, for instance, which is not looked up; or what a connection was to be
+        /// made to, or from (EINVAL).
         public static let invalidAddress = Error(ErrorNumber.invalid, .invalidAddress)
         /// The process, or the directory, belongs to another user (EPERM).
         public static let notPermitted = Error(ErrorNumber.permissionDenied, .notPermitted)
@@ -123,6 +127,10 @@ extension RunLoop {
         public static let addressInUse = Error(errorNumber: ErrorNumber.addressInUse)
         /// No interface of this machine has the address (EADDRNOTAVAIL).
         public static let addressNotAvailable = Error(errorNumber: ErrorNumber.addressNotAvailable)
+        /// Nobody listens there (ECONNREFUSED).
+        public static let connectionRefused = Error(errorNumber: ErrorNumber.connectionRefused)
+        /// There is no such name, or it has no address (ENOENT).
+        public static let nameNotFound = Error(ErrorNumber.noSuchFile, .nameNotFound)
     }
 }
 
@@ -164,8 +172,8 @@ extension RunLoop.Error: CustomStringConvertible {
         case .invalid: "The item was invalidated, or its descriptor and conditions do not make sense."
         case .invalidAddress:
             """
-            A TCP address is a number, such as 127.0.0.1 or ::1 (names are not looked up), with an interface if it is local to a link: \
-            fe80::1%eth0. A path and a name have at least one character, and no NUL.
+            A TCP address is a number, such as 127.0.0.1 or ::1 (names are not looked up to listen), with an interface if it is local to \
+            a link: fe80::1%eth0. A path and a name have at least one character, and no NUL. To connect takes a port.
             """
         case .notPermitted: "The system does not permit it: the process, or the directory, belongs to another user."
         case .loopFinished: "The thread of the run loop has ended, so nothing will ever run there."
@@ -181,6 +189,8 @@ extension RunLoop.Error: CustomStringConvertible {
         case .timedOut: "The connection was idle for too long, or the peer does not answer."
         case .addressInUse: "Somebody else listens on the address, or its path is not a socket."
         case .addressNotAvailable: "No interface of this machine has the address."
+        case .connectionRefused: "Nobody listens there."
+        case .nameNotFound: "There is no such name, or it has no address."
         default: "\(systemText(of: errorNumber)) (error \(errorNumber))."
         }
     }
