@@ -243,12 +243,14 @@ typedef struct runloop_source_config {
 /// closes. With `descriptor` -1 it is called for signals alone (R68, R72).
 typedef struct runloop_descriptor_config {
     runloop_context context;
-    int32_t order;            ///< Among the sources of one descriptor.
+    int32_t order;            ///< Among the sources of one descriptor, and among those that are called together.
     int descriptor;           ///< Remains the caller's.
     runloop_readiness events; ///< At least one; can be changed later. Errors and hang-ups are reported in any case.
     /// `counter`: the descriptor is a non-blocking eventfd, timerfd or similar, whose 8 bytes the loop reads before the call (R69).
     /// Checked: -EINVAL otherwise, so that the loop never consumes a byte of a pipe or a socket.
     bool counter;
+    /// Called in one iteration with all others that say so and are ready in the mode, by order: no timer comes between them (R71).
+    bool together;
     /// On the loop's thread, with all reasons that there are. May be NULL: the source still counts as handled.
     void (*RUNLOOP_SENDABLE ready)(runloop_source *source, runloop_readiness reasons, void *info);
     /// As for runloop_source_config.

@@ -332,7 +332,7 @@ pub struct runloop_source_config {
 #[derive(Debug, Copy, Clone)]
 pub struct runloop_descriptor_config {
     pub context: runloop_context,
-    #[doc = "< Among the sources of one descriptor."]
+    #[doc = "< Among the sources of one descriptor, and among those that are called together."]
     pub order: i32,
     #[doc = "< Remains the caller's."]
     pub descriptor: ::std::os::raw::c_int,
@@ -341,6 +341,8 @@ pub struct runloop_descriptor_config {
     #[doc = " `counter`: the descriptor is a non-blocking eventfd, timerfd or similar, whose 8 bytes the loop reads before the call (R69)."]
     #[doc = " Checked: -EINVAL otherwise, so that the loop never consumes a byte of a pipe or a socket."]
     pub counter: bool,
+    #[doc = " Called in one iteration with all others that say so and are ready in the mode, by order: no timer comes between them (R71)."]
+    pub together: bool,
     #[doc = " On the loop's thread, with all reasons that there are. May be NULL: the source still counts as handled."]
     pub ready: ::std::option::Option<
         unsafe extern "C" fn(

@@ -104,6 +104,7 @@ impl<T: AsFd + 'static> DescriptorSource<T> {
             descriptor,
             events: wanted.bits(),
             counter: false,
+            together: false,
             ready: Some(call::<T, F>),
             equal: None,
             schedule: None,

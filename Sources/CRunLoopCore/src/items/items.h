@@ -91,6 +91,7 @@ struct runloop_source {
     _Atomic uint64_t mark;    ///< atomic: 0, or the number of its first signal since it was last called for one
     int descriptor;           ///< constant; -1: none
     bool is_counter;          ///< constant
+    bool is_together;         ///< constant; called in one iteration with others like it
     _Atomic(uint16_t) events; ///< atomic: what epoll is asked for; set first, then applied in each loop
     struct source_attachment first;
 };
@@ -310,6 +311,8 @@ HOLDS_LOCK bool runloop__ready_any(runloop *loop, const struct mode *mode, bool 
 enum { WITH_MAIN_QUEUE = 1, SERVED_LATER = 2 };
 HOLDS_LOCK bool runloop__ready_select(runloop *loop, const struct mode *mode, uint32_t how,
                                       struct selection *selection);
+/// Does any wait that is called together with others, so that the kernel must be asked for all of them?
+HOLDS_LOCK bool runloop__ready_any_together(runloop *loop);
 /// The thread. Selects all that the mode wants. The kind says whether the main queue is ready, too.
 HOLDS_LOCK void runloop__ready_select_all(runloop *loop, const struct mode *mode, bool with_main_queue,
                                           struct selection *selection);

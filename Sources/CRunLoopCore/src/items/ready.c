@@ -8,6 +8,8 @@
 // Sources of one descriptor are called in one iteration, one after the other (R73): when one of them is selected, all that have a reason
 // are. What becomes ready in one of their call-outs is not selected, and waits for the next iteration (R71).
 //
+// So do sources that are called together, which come to the front of the list then, by order: when one of them is selected, all are.
+//
 // Modes are told apart in user space. What the running mode does not want is set aside when it is met. If that mode is about to sleep,
 // the descriptor is masked besides, down to what the mode wants, since epoll would report it again and again. When another mode runs, it
 // takes back what it wants, before what was reported since. So a mode pays once for what others have to do, and nothing as long as the
@@ -150,6 +152,17 @@ HOLDS_LOCK static void begin(runloop *loop, struct selection *selection, bool is
     selection->has_others = selection->is_of_all = is_of_all;
 }
 
+HOLDS_LOCK static void mark_descriptor(runloop *loop, const struct mode *mode, int descriptor, uint32_t number) {
+    const struct registration *registration = registration_find(loop, descriptor);
+    struct source_attachment *place = registration ? registration->sources : NULL;
+    for (; place; place = place->next_registered) {
+        if (place->news.reasons && is_wanted(place, mode))
+            place->news.selection = number;
+        else if (place->news.reasons)
+            forget(loop, place);
+    }
+}
+
 /// Selects the source and the others of its descriptor, to be found by the number.
 HOLDS_LOCK static void mark(runloop *loop, const struct mode *mode, struct news *news, struct selection *selection) {
     begin(loop, selection, false);
@@ -157,14 +170,43 @@ HOLDS_LOCK static void mark(runloop *loop, const struct mode *mode, struct news 
     if (news == &loop->main_queue.news)
         return;
     selection->descriptor = place_of(&news->link)->source->descriptor;
-    const struct registration *registration = registration_find(loop, selection->descriptor);
-    struct source_attachment *place = registration ? registration->sources : NULL;
-    for (; place; place = place->next_registered) {
-        if (place->news.reasons && is_wanted(place, mode))
-            place->news.selection = selection->number;
-        else if (place->news.reasons)
-            forget(loop, place);
+    mark_descriptor(loop, mode, selection->descriptor, selection->number);
+}
+
+static bool is_together(const runloop *loop, struct list *node) {
+    return node != &loop->main_queue.news.link && place_of(node)->source->is_together;
+}
+
+/// All that are called together come to the front, by order, and are selected.
+HOLDS_LOCK static void mark_together(runloop *loop, const struct mode *mode, struct selection *selection) {
+    begin(loop, selection, true);
+    struct list *waiting = &loop->ready.waiting, *last = waiting;
+    for (struct list *node = waiting->next, *next; node != waiting; node = next) {
+        next = node->next;
+        if (!is_together(loop, node) || !is_wanted(place_of(node), mode))
+            continue;
+        place_of(node)->news.selection = selection->number;
+        struct list *before = last;
+        while (before != waiting && place_of(before)->source->item.order > place_of(node)->source->item.order)
+            before = before->previous;
+        list_remove(node);
+        list_insert_before(before->next, node);
+        last = before == last ? node : last;
     }
+    // Last, as it may take others out of the list.
+    for (struct list *node = waiting->next; last != waiting; node = node->next) {
+        mark_descriptor(loop, mode, place_of(node)->source->descriptor, selection->number);
+        if (node == last)
+            break;
+    }
+}
+
+bool runloop__ready_any_together(runloop *loop) {
+    LIST_EACH(node, &loop->ready.waiting) {
+        if (is_together(loop, node))
+            return true;
+    }
+    return false;
 }
 
 HOLDS_LOCK static struct source_attachment *find_in(struct list *list, uint32_t number) {
@@ -226,10 +268,14 @@ bool runloop__ready_select(runloop *loop, const struct mode *mode, uint32_t how,
         return false;
     bool is_main_queue = news == &loop->main_queue.news;
     selection->kind = is_main_queue ? SELECTED_MAIN_QUEUE : SELECTED_SOURCE;
-    begin(loop, selection, false);
-    if (!is_main_queue && !(how & SERVED_LATER))
+    if (is_together(loop, &news->link)) {
+        mark_together(loop, mode, selection);
+    } else if (is_main_queue || (how & SERVED_LATER)) {
+        mark(loop, mode, news, selection);
+    } else {
+        begin(loop, selection, false);
         return take(loop, mode, LIST_ENTRY(news, struct source_attachment, news), selection);
-    mark(loop, mode, news, selection);
+    }
     return true;
 }
 

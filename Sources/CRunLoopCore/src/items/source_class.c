@@ -141,6 +141,7 @@ int runloop_descriptor_source_create(const runloop_descriptor_config *config, ru
     source->invalidated = config->invalidated;
     source->descriptor = config->descriptor;
     source->is_counter = config->counter;
+    source->is_together = config->together;
     atomic_init(&source->events, asked(config->events));
     *out = source;
     return 0;

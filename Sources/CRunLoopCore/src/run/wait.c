@@ -131,7 +131,7 @@ static COLD int select_unreported(struct run *run, int count, bool slept_to_end)
     return count < 0 ? count : 0;
 }
 
-/// A pass serves all that is ready, of which the kernel has reported a full batch.
+/// A pass serves all that is ready, and so do sources that are called together; the kernel has reported a full batch.
 HOLDS_LOCK static COLD void report_the_rest(struct run *run, poller_event *events) {
     enum { MORE_BATCHES = 15 };
     for (int i = 0, count = POLLER_BATCH; i < MORE_BATCHES && count == POLLER_BATCH; i++) {
@@ -158,7 +158,7 @@ INLINE int poll_and_select(struct run *run, int64_t timeout_ns) {
         return select_unreported(run, count, wait_ns == timeout_ns && timeout_ns != 0);
     loop_lock(loop);
     runloop__registrations_report(loop, events, count, &run->timer_ended_wait);
-    if (run->is_pass && count == POLLER_BATCH)
+    if (count == POLLER_BATCH && (run->is_pass || runloop__ready_any_together(loop)))
         report_the_rest(run, events);
     select_event(run, true);
     loop_unlock(loop);
