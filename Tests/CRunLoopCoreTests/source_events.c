@@ -375,6 +375,52 @@ TEST("R149 a signalled source, a counter, an invalid source and conditions that 
     runloop_source_release(source);
 }
 
+/// Does any epoll set of the process have the descriptor?
+static bool is_watched(int descriptor) {
+    bool is_found = false;
+    char path[64], line[128];
+    for (int set = 0; set < 64; set++) {
+        snprintf(path, sizeof path, "/proc/self/fdinfo/%d", set);
+        FILE *file = fopen(path, "r");
+        int watched;
+        while (file && fgets(line, sizeof line, file))
+            is_found |= sscanf(line, "tfd: %d", &watched) == 1 && watched == descriptor;
+        if (file)
+            fclose(file);
+    }
+    return is_found;
+}
+
+static void pause_and_close(runloop_source *source, runloop *loop, const char *mode, void *info) {
+    (void)loop, (void)mode, (void)info;
+    int descriptor = runloop_source_get_descriptor(source);
+    if (calls++ > 0)
+        return;
+    EXPECT(is_watched(descriptor)); // It is in the other mode.
+    EXPECT_EQ(runloop_source_set_events(source, 0), 0);
+    EXPECT(!is_watched(descriptor));
+    close(descriptor);
+    // Another file now.
+    EXPECT_EQ(dup2(make_eventfd(1), descriptor), descriptor);
+}
+
+TEST("R149 an invalid source that is paused leaves its descriptor alone, also before it has left all modes") {
+    int descriptor = make_eventfd(0);
+    runloop_descriptor_config config = {
+        .descriptor = descriptor, .events = RUNLOOP_READABLE, .ready = note_events, .cancel = pause_and_close};
+    runloop_source *source;
+    REQUIRE(runloop_descriptor_source_create(&config, &source) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), source, MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), source, OTHER_MODE) == 0);
+    calls = 0;
+    runloop_source_invalidate(source);
+    EXPECT_EQ(calls, 2);
+    EXPECT(!is_watched(descriptor));
+    runloop_source_release(source);
+    add_descriptor(MODE, descriptor, RUNLOOP_READABLE, note_events, NULL);
+    EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
+}
+
 TEST("R149 in no loop, and with descriptor -1, the conditions are only stored") {
     runloop_source *source = make_descriptor(-1, RUNLOOP_READABLE, note_events, NULL);
     EXPECT_EQ(runloop_source_set_events(source, RUNLOOP_WRITABLE), 0);

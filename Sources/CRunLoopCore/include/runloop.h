@@ -283,8 +283,8 @@ RUNLOOP_EXPORT bool runloop_source_is_valid(runloop_source *source);
 /// Changes the conditions that the source asks for in every loop that it is in (R149): the one source of a connection asks for
 /// RUNLOOP_WRITABLE only while output waits. 0 pauses it: it is not called at all, errors and hang-ups included, but keeps its modes.
 /// Applies from the next wait on, and to a wait under way, which ends if a condition holds; allowed in the source's own callback.
-/// Other sources of the descriptor are not affected. -EINVAL: the source is invalid, signalled by hand, or a counter; unknown
-/// events. -EBADF, -EPERM, -ENOSPC, -ENOMEM as for an addition: the source keeps its former conditions. If two threads set them at
+/// Other sources of the descriptor are not affected. An invalid source can be paused: then no loop will name its descriptor to the kernel for it,
+/// even if another thread is still invalidating it. Otherwise -EINVAL if it is invalid; signalled by hand, a counter; unknown events. -EBADF, -EPERM, -ENOSPC, -ENOMEM as for an addition: the source keeps its former conditions. If two threads set them at
 /// once, one of the two prevails. O(loops it is in), an epoll_ctl for each in which what is watched for the descriptor changes.
 RUNLOOP_EXPORT int runloop_source_set_events(runloop_source *source, runloop_readiness events);
 

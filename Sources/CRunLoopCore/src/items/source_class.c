@@ -156,8 +156,8 @@ HOLDS_LOCK static void update(runloop *loop, struct source_attachment *place, vo
 }
 
 int runloop_source_set_events(runloop_source *source, runloop_readiness events) {
-    if (!source || !is_descriptor_source(source) || source->is_counter || (events && !may_ask_for(events)) ||
-        !item_is_valid(&source->item))
+    if (!source || !is_descriptor_source(source) || source->is_counter ||
+        (events && !(may_ask_for(events) && item_is_valid(&source->item))))
         return -EINVAL;
     // Each loop asks for what the source says by then, so the last word counts, whoever comes last to a loop.
     uint16_t now = asked(events), former = atomic_exchange(&source->events, now);
