@@ -66,102 +66,117 @@ static void use_up(struct rlimit *before) {
     setrlimit(RLIMIT_NOFILE, &none);
 }
 
-static void end_socket(CFSocketRef s, CFRunLoopSourceRef source) {
-    CFRelease(source);
-    CFSocketInvalidate(s);
-    CFRelease(s);
-    close(pair[1]);
+static void write_again(void) {
+    calls = 0;
+    if (write(pair[1], "again", 5) != 5)
+        perror("write");
 }
 
-static CFSocketRef make_socket(CFRunLoopSourceRef *source) {
+//===-- the two kinds ------------------------------------------------------------------------------------------------===//
+
+static CFTypeRef make_socket(CFRunLoopSourceRef *source) {
     CFSocketRef s = CFSocketCreateWithNative(NULL, pair[0], kCFSocketDataCallBack, receive, NULL);
     *source = CFSocketCreateRunLoopSource(NULL, s, 0);
     return s;
 }
 
-static void add_without_descriptors(void) {
-    CFRunLoopSourceRef source;
-    struct rlimit before;
-    make_pair();
-    CFSocketRef s = make_socket(&source);
-    use_up(&before);
-    CFRunLoopAddSource(loop, source, kMode);
-    CFRunLoopRunInMode(kMode, 0.25, false);
-    printf("without descriptors: called %d\n", calls);
-    setrlimit(RLIMIT_NOFILE, &before);
-    show("a socket, with descriptors again", source, kMode);
-    end_socket(s, source);
+static void enable_socket(CFTypeRef s, bool enables) {
+    (enables ? CFSocketEnableCallBacks : CFSocketDisableCallBacks)((CFSocketRef)s, kCFSocketDataCallBack);
 }
 
-static void remove_before_it_joins(void) {
+static void invalidate_socket(CFTypeRef s) {
+    CFSocketInvalidate((CFSocketRef)s);
+}
+
+static void enable_descriptor(CFTypeRef f, bool enables) {
+    (enables ? CFFileDescriptorEnableCallBacks : CFFileDescriptorDisableCallBacks)((CFFileDescriptorRef)f,
+                                                                                   kCFFileDescriptorReadCallBack);
+}
+
+static CFTypeRef make_descriptor(CFRunLoopSourceRef *source) {
+    CFFileDescriptorRef f = CFFileDescriptorCreate(NULL, pair[0], true, take, NULL);
+    *source = CFFileDescriptorCreateRunLoopSource(NULL, f, 0);
+    enable_descriptor(f, true);
+    return f;
+}
+
+static void invalidate_descriptor(CFTypeRef f) {
+    CFFileDescriptorInvalidate((CFFileDescriptorRef)f);
+}
+
+static const struct kind {
+    const char *name;
+    CFTypeRef (*make)(CFRunLoopSourceRef *source); ///< enabled
+    void (*enable)(CFTypeRef object, bool enables);
+    void (*invalidate)(CFTypeRef object);
+} kinds[] = {{"a socket", make_socket, enable_socket, invalidate_socket},
+             {"a descriptor", make_descriptor, enable_descriptor, invalidate_descriptor}};
+
+static void end(const struct kind *kind, CFTypeRef object, CFRunLoopSourceRef source) {
+    CFRelease(source);
+    kind->invalidate(object);
+    CFRelease(object);
+    close(pair[1]);
+}
+
+//===-- shortages ----------------------------------------------------------------------------------------------------===//
+
+/// None is needed.
+static void add_without_descriptors(const struct kind *kind) {
     CFRunLoopSourceRef source;
     struct rlimit before;
     make_pair();
-    CFSocketRef s = make_socket(&source);
+    CFTypeRef object = kind->make(&source);
     use_up(&before);
+    CFRunLoopAddSource(loop, source, kMode);
+    printf("without descriptors, ");
+    show(kind->name, source, kMode);
+    setrlimit(RLIMIT_NOFILE, &before);
+    end(kind, object, source);
+}
+
+static void remove_before_it_is_watched(const struct kind *kind, int error) {
+    CFRunLoopSourceRef source;
+    make_pair();
+    CFTypeRef object = kind->make(&source);
+    refusal = error;
     CFRunLoopAddSource(loop, source, kMode);
     CFRunLoopAddSource(loop, source, kOther);
-    setrlimit(RLIMIT_NOFILE, &before);
+    refusal = 0;
     CFRunLoopRemoveSource(loop, source, kMode);
     CFRunLoopRunInMode(kMode, 0.25, false);
-    printf("removed before it joins: called %d\n", calls);
+    printf("%s, removed before it is watched: called %d\n", kind->name, calls);
     show("in the other mode", source, kOther);
-    end_socket(s, source);
+    end(kind, object, source);
 }
 
-static void use_socket_without_memory(int error) {
+static void use_without_memory(const struct kind *kind, int error) {
     CFRunLoopSourceRef source;
     make_pair();
-    CFSocketRef s = make_socket(&source);
+    CFTypeRef object = kind->make(&source);
     refusal = error;
     CFRunLoopAddSource(loop, source, kMode);
     CFRunLoopRunInMode(kMode, 0.25, false);
     printf("%s: refused %d, called %d\n", strerror(error), refused > 1, calls);
     refusal = 0;
-    show("a socket", source, kMode);
-    CFSocketDisableCallBacks(s, kCFSocketDataCallBack);
+    show(kind->name, source, kMode);
+    kind->enable(object, false);
     refusal = error;
-    CFSocketEnableCallBacks(s, kCFSocketDataCallBack);
+    kind->enable(object, true);
     refusal = 0;
-    calls = 0;
-    if (write(pair[1], "again", 5) != 5)
-        perror("write");
+    write_again();
     show("enabled without memory", source, kMode);
-    end_socket(s, source);
-}
-
-static void use_descriptor_without_memory(int error) {
-    make_pair();
-    CFFileDescriptorRef f = CFFileDescriptorCreate(NULL, pair[0], true, take, NULL);
-    CFRunLoopSourceRef source = CFFileDescriptorCreateRunLoopSource(NULL, f, 0);
-    CFFileDescriptorEnableCallBacks(f, kCFFileDescriptorReadCallBack);
-    refusal = error;
-    CFRunLoopAddSource(loop, source, kMode);
-    CFRunLoopRunInMode(kMode, 0.25, false);
-    printf("%s: refused %d, called %d\n", strerror(error), refused > 1, calls);
-    refusal = 0;
-    show("a descriptor", source, kMode);
-    refusal = error;
-    CFFileDescriptorEnableCallBacks(f, kCFFileDescriptorReadCallBack);
-    refusal = 0;
-    calls = 0;
-    if (write(pair[1], "again", 5) != 5)
-        perror("write");
-    show("enabled without memory", source, kMode);
-    CFRelease(source);
-    CFFileDescriptorInvalidate(f);
-    CFRelease(f);
-    close(pair[1]);
+    end(kind, object, source);
 }
 
 int main(void) {
     loop = CFRunLoopGetCurrent();
     setvbuf(stdout, NULL, _IOLBF, 0);
-    add_without_descriptors();
-    remove_before_it_joins();
-    use_socket_without_memory(ENOMEM);
-    use_socket_without_memory(ENOSPC);
-    use_descriptor_without_memory(ENOMEM);
-    use_descriptor_without_memory(ENOSPC);
+    for (const struct kind *kind = kinds; kind < kinds + 2; kind++) {
+        add_without_descriptors(kind);
+        remove_before_it_is_watched(kind, ENOMEM);
+        use_without_memory(kind, ENOMEM);
+        use_without_memory(kind, ENOSPC);
+    }
     return 0;
 }

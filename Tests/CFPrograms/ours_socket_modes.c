@@ -1,5 +1,5 @@
-// Sockets in several modes and loops: one that is ready in another mode disturbs nobody; another thread enables, invalidates, or ends.
-// Only for ours.
+// Sockets in several modes and loops: one that is ready in another mode disturbs nobody; another thread enables, adds,
+// invalidates, or ends. Only for ours.
 #include <CoreFoundation/CoreFoundation.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -122,6 +122,43 @@ static void other_thread_enables(void) {
     end(source);
 }
 
+static void *add_later(void *source) {
+    while (!CFRunLoopIsWaiting(loop))
+        usleep(1000);
+    CFRunLoopAddSource(loop, source, kFirst);
+    return NULL;
+}
+
+static void stop(CFFileDescriptorRef f, CFOptionFlags types, void *info) {
+    (void)f, (void)types, (void)info;
+    calls++;
+    CFRunLoopStop(CFRunLoopGetCurrent());
+}
+
+static void do_nothing(void *info) {
+    (void)info;
+}
+
+static void other_thread_adds_a_file(void) {
+    pthread_t thread;
+    CFRunLoopSourceContext context = {.perform = do_nothing};
+    CFRunLoopSourceRef keep = CFRunLoopSourceCreate(NULL, 0, &context);
+    CFRunLoopAddSource(loop, keep, kFirst);
+    CFFileDescriptorRef f = CFFileDescriptorCreate(NULL, open("/proc/self/exe", O_RDONLY), true, stop, NULL);
+    CFRunLoopSourceRef source = CFFileDescriptorCreateRunLoopSource(NULL, f, 0);
+    CFFileDescriptorEnableCallBacks(f, kCFFileDescriptorReadCallBack);
+    pthread_create(&thread, NULL, add_later, (void *)source);
+    calls = 0;
+    int result = (int)CFRunLoopRunInMode(kFirst, 60, false);
+    pthread_join(thread, NULL);
+    printf("a file added by another thread, while the loop slept: result %d, %d calls\n", result, calls);
+    CFRunLoopSourceInvalidate(keep);
+    CFRelease(keep);
+    CFRelease(source);
+    CFFileDescriptorInvalidate(f);
+    CFRelease(f);
+}
+
 static void *invalidate(void *unused) {
     wait_for(1);
     CFSocketInvalidate(shared);
@@ -173,6 +210,7 @@ int main(void) {
     loop = CFRunLoopGetCurrent();
     modes();
     other_thread_enables();
+    other_thread_adds_a_file();
     other_thread_invalidates();
     other_thread_ends();
     return 0;

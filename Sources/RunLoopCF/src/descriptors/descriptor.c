@@ -1,13 +1,11 @@
 // descriptor.c — CFFileDescriptor: the loop itself watches the descriptor, and each enabling leads to one call-out.
 //
-// Its run loop source is an ordinary signalled source. Through `schedule` and `cancel` it learns the modes and loops to which it belongs.
-// As long as callbacks are enabled, these modes contain a core source for the descriptor, the `watch`. It is replaced when the set
-// of enabled callbacks changes. A regular file can't be watched and is always ready; its source is signalled instead.
+// The run loop source, which watches the descriptor for what is enabled (source.c), references it; it knows of the source without a
+// reference. If nothing else references the source any more, it lives as long as it is in a mode.
 
 #include "descriptors/callouts.h"
 #include "loop/loop.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 enum { BOTH = kCFFileDescriptorReadCallBack | kCFFileDescriptorWriteCallBack };
@@ -21,12 +19,6 @@ struct link {
     CFRunLoopSourceRef source;
 };
 
-struct membership {
-    struct membership *next;
-    CFRunLoopRef loop; ///< lives at least until `cancel`
-    CFStringRef mode;
-};
-
 struct __CFFileDescriptor {
     struct cf_object object;
     CFFileDescriptorCallBack callout;
@@ -35,9 +27,7 @@ struct __CFFileDescriptor {
     struct process_lock lock;                   ///< guards the fields below; never held while user code runs
     int descriptor GUARDED_BY(descriptor_lock); ///< -1 when invalid
     CFOptionFlags enabled GUARDED_BY(descriptor_lock);
-    struct membership *memberships GUARDED_BY(descriptor_lock);
-    runloop_source *watch GUARDED_BY(descriptor_lock); ///< for the enabled callbacks, in all memberships
-    bool is_always_ready GUARDED_BY(descriptor_lock);
+    int modes GUARDED_BY(descriptor_lock); ///< in which the source is
     struct cf_callouts callouts GUARDED_BY(descriptor_lock);
     struct link *link GUARDED_BY(descriptor_lock); ///< the info of the source, while the source lives
 };
@@ -54,74 +44,26 @@ CFTypeID CFFileDescriptorGetTypeID(void) {
     return CF_TYPE_DESCRIPTOR;
 }
 
-//===-- the watch ----------------------------------------------------------------------------------------------------===//
+//===-- enabling -----------------------------------------------------------------------------------------------------===//
 
-static void ready(runloop_source *core, runloop_readiness events, void *object);
-
-static void release_object(void *object) {
-    CFRelease(object);
-}
-
-static runloop_source *make_watch(CFFileDescriptorRef f) HOLDS(descriptor_lock) {
-    struct runloop_descriptor_config config = {
-        .context = {.info = f, .release = release_object}, .descriptor = f->descriptor, .ready = ready};
-    if (f->enabled & kCFFileDescriptorReadCallBack)
-        config.events |= RUNLOOP_READABLE;
-    if (f->enabled & kCFFileDescriptorWriteCallBack)
-        config.events |= RUNLOOP_WRITABLE;
-    config.order = cf__order(CFRunLoopSourceGetOrder(f->link->source));
-    runloop_source *watch = NULL;
-    if (runloop_descriptor_source_create(&config, &watch) == 0)
-        CFRetain(f);
-    return watch;
-}
-
-static void try_again(CFTypeRef object, CFRunLoopRef loop, CFRunLoopMode mode);
-
-/// If there is no memory for that either, the source is tried again in each iteration.
-static void retry_later(CFFileDescriptorRef f, CFRunLoopRef loop, CFRunLoopMode mode) HOLDS(descriptor_lock) {
-    if (cf__retry_later(cf__core_of_loop(loop), cf__mode_name(mode), f, try_again))
-        return;
-    CFRunLoopSourceSignal(f->link->source);
-    CFRunLoopWakeUp(loop);
-}
-
-/// As long as there are memberships there is a source: it lives until all of them have been cancelled.
-static void watch_in(CFFileDescriptorRef f, const struct membership *membership) HOLDS(descriptor_lock) {
-    int result = -ENOMEM;
-    if (f->watch)
-        result = runloop_add_source(cf__core_of_loop(membership->loop), f->watch, cf__mode_name(membership->mode));
-    f->is_always_ready |= result == -EPERM;
-    if (f->watch && f->is_always_ready) {
-        CFRunLoopSourceSignal(f->link->source);
-        CFRunLoopWakeUp(membership->loop);
-    } else if (f->enabled && f->descriptor >= 0 && (result == -ENOMEM || result == -ENOSPC)) {
-        retry_later(f, membership->loop, membership->mode);
-    }
-}
-
-/// Called when the set of enabled callbacks has changed. The caller releases the old watch after unlocking.
-static runloop_source *renew_watch(CFFileDescriptorRef f) HOLDS(descriptor_lock) {
+/// As long as there is a link there is a source: freeing it takes the lock first.
+static void watch(CFFileDescriptorRef f) HOLDS(descriptor_lock) {
     ASSERT_HOLDS(&f->lock);
-    runloop_source *old = f->watch;
-    f->watch = f->enabled && f->memberships && f->descriptor >= 0 ? make_watch(f) : NULL;
-    // The old one is invalidated first, so that the loop never watches for both.
-    runloop_source_invalidate(old);
-    for (const struct membership *membership = f->memberships; membership; membership = membership->next)
-        watch_in(f, membership);
-    return old;
+    runloop_readiness wanted = f->enabled & kCFFileDescriptorReadCallBack ? RUNLOOP_READABLE : 0;
+    if (f->enabled & kCFFileDescriptorWriteCallBack)
+        wanted |= RUNLOOP_WRITABLE;
+    if (f->link)
+        cf__source_watch(f->link->source, wanted);
 }
 
 static void change_enabled(CFFileDescriptorRef f, CFOptionFlags set, CFOptionFlags cleared) {
     take(f);
     CFOptionFlags enabled = (f->enabled | (set & BOTH)) & ~cleared;
-    runloop_source *old = NULL;
     if (f->descriptor >= 0 && enabled != f->enabled) {
         f->enabled = enabled;
-        old = renew_watch(f);
+        watch(f);
     }
     give(f);
-    runloop_source_release(old);
 }
 
 //===-- calling out --------------------------------------------------------------------------------------------------===//
@@ -144,19 +86,21 @@ static void end_callout(CFFileDescriptorRef f) {
         release_info(f);
 }
 
-/// Calls back for those of `types` that are enabled, and disables them first.
-static void call_out(CFFileDescriptorRef f, runloop_source *watch, CFOptionFlags types) WITHOUT(descriptor_lock) {
-    CFRetain(f);
+/// Calls back for those callbacks that are enabled, and disables them first.
+static void ready(void *info, runloop_readiness conditions) WITHOUT(descriptor_lock) {
+    CFFileDescriptorRef f = (CFFileDescriptorRef)(uintptr_t)CFRetain(((struct link *)info)->f);
+    CFOptionFlags types = 0;
+    if (conditions & ~(runloop_readiness)RUNLOOP_WRITABLE)
+        types |= kCFFileDescriptorReadCallBack;
+    if (conditions & ~(runloop_readiness)RUNLOOP_READABLE)
+        types |= kCFFileDescriptorWriteCallBack;
     take(f);
-    runloop_source *old = NULL;
-    types &= watch && watch != f->watch ? 0 : f->enabled;
-    if (types) {
-        f->enabled &= ~types;
+    types &= f->enabled;
+    f->enabled &= ~types;
+    watch(f);
+    if (types)
         cf__callouts_begin(&f->callouts);
-        old = renew_watch(f);
-    }
     give(f);
-    runloop_source_release(old);
     if (types) {
         ASSERT_WITHOUT(&f->lock);
         if (f->callout)
@@ -166,93 +110,23 @@ static void call_out(CFFileDescriptorRef f, runloop_source *watch, CFOptionFlags
     CFRelease(f);
 }
 
-static void ready(runloop_source *core, runloop_readiness events, void *object) {
-    CFOptionFlags types = 0;
-    if (events & ~(runloop_readiness)RUNLOOP_WRITABLE)
-        types |= kCFFileDescriptorReadCallBack;
-    if (events & ~(runloop_readiness)(RUNLOOP_READABLE | RUNLOOP_PRIORITY))
-        types |= kCFFileDescriptorWriteCallBack;
-    call_out(object, core, types);
-}
-
-static void perform(void *info) {
-    CFFileDescriptorRef f = ((struct link *)info)->f;
-    take(f);
-    bool is_ready = f->is_always_ready;
-    give(f);
-    if (is_ready) {
-        call_out(f, NULL, BOTH);
-        return;
-    }
-    CFRunLoopRef loop = CFRunLoopGetCurrent();
-    CFRunLoopMode mode = CFRunLoopCopyCurrentMode(loop);
-    if (mode)
-        try_again(f, loop, mode);
-    CFRelease(mode);
-}
-
 //===-- the source ---------------------------------------------------------------------------------------------------===//
 
-/// The old watch, if there is a new one.
-static runloop_source *join(CFFileDescriptorRef f, CFRunLoopRef loop, CFRunLoopMode mode) HOLDS(descriptor_lock) {
-    ASSERT_HOLDS(&f->lock);
-    struct membership *membership = f->memberships;
-    while (membership && (membership->loop != loop || !CFEqual(membership->mode, mode)))
-        membership = membership->next;
-    if (!membership) {
-        membership = malloc(sizeof *membership);
-        if (!membership) {
-            retry_later(f, loop, mode);
-            return NULL;
-        }
-        *membership = (struct membership){.next = f->memberships, .loop = loop, .mode = CFRetain(mode)};
-        f->memberships = membership;
-    }
-    if (!f->watch)
-        return f->enabled ? renew_watch(f) : NULL;
-    watch_in(f, membership);
-    return NULL;
+static void count_modes(CFFileDescriptorRef f, int change) {
+    take(f);
+    f->modes += change;
+    give(f);
 }
 
 static void schedule(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
-    CFFileDescriptorRef f = ((struct link *)info)->f;
-    take(f);
-    runloop_source *old = join(f, loop, mode);
-    give(f);
-    runloop_source_release(old);
+    (void)loop, (void)mode;
+    count_modes(((struct link *)info)->f, 1);
 }
 
-/// A removal that has not ended the membership yet waits for the lock, and finds it.
-static void try_again(CFTypeRef object, CFRunLoopRef loop, CFRunLoopMode mode) {
-    CFFileDescriptorRef f = (CFFileDescriptorRef)(uintptr_t)object;
-    runloop_source *old = NULL;
-    take(f);
-    if (f->descriptor >= 0 && f->link && CFRunLoopContainsSource(loop, f->link->source, mode))
-        old = join(f, loop, mode);
-    give(f);
-    runloop_source_release(old);
-}
-
+/// Whoever removes the source has a reference until this returns.
 static void cancel(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
-    CFFileDescriptorRef f = ((struct link *)info)->f;
-    runloop_source *old = NULL;
-    take(f);
-    struct membership **link = &f->memberships;
-    while (*link && ((*link)->loop != loop || !CFEqual((*link)->mode, mode)))
-        link = &(*link)->next;
-    struct membership *membership = *link;
-    if (membership) {
-        *link = membership->next;
-        if (f->memberships && f->watch)
-            runloop_remove_source(cf__core_of_loop(loop), f->watch, cf__mode_text(mode));
-        else
-            old = renew_watch(f);
-    }
-    give(f);
-    runloop_source_release(old);
-    if (membership)
-        CFRelease(membership->mode);
-    free(membership);
+    (void)loop, (void)mode;
+    count_modes(((struct link *)info)->f, -1);
 }
 
 /// The source is being freed.
@@ -266,35 +140,36 @@ static void free_link(const void *info) {
     free(link);
 }
 
-/// The source, retained. NULL if nothing references it and no loop contains it: then it is about to be freed.
+/// The source, retained. NULL if nothing references it and it is in no mode: then it is about to be freed.
 static CFRunLoopSourceRef copy_source(CFFileDescriptorRef f) HOLDS(descriptor_lock) {
     ASSERT_HOLDS(&f->lock);
     CFRunLoopSourceRef source = f->link ? f->link->source : NULL;
     if (!source || cf__retain_if_referenced(source))
         return source;
-    return f->memberships ? (CFRunLoopSourceRef)(uintptr_t)CFRetain(source) : NULL;
+    return f->modes > 0 ? (CFRunLoopSourceRef)(uintptr_t)CFRetain(source) : NULL;
 }
 
-static CFRunLoopSourceRef make_source(CFAllocatorRef allocator, CFFileDescriptorRef f, CFIndex order)
-    HOLDS(descriptor_lock) {
+static CFRunLoopSourceRef make_source(CFFileDescriptorRef f, CFIndex order) HOLDS(descriptor_lock) {
     struct link *link = malloc(sizeof *link);
     if (!link)
         return NULL;
     CFRunLoopSourceContext context = {.info = link, .release = free_link};
     context.schedule = schedule;
     context.cancel = cancel;
-    context.perform = perform;
-    *link = (struct link){.f = f, .source = CFRunLoopSourceCreate(allocator, order, &context)};
+    struct cf_watch watched = {.descriptor = f->descriptor, .ready = ready};
+    *link = (struct link){.f = f, .source = cf__source_create_watching(order, &context, &watched)};
     if (!link->source) {
         free(link);
         return NULL;
     }
     CFRetain(f);
     f->link = link;
+    watch(f);
     return link->source;
 }
 
 CFRunLoopSourceRef CFFileDescriptorCreateRunLoopSource(CFAllocatorRef allocator, CFFileDescriptorRef f, CFIndex order) {
+    (void)allocator;
     if (!CF_IS(f, CF_TYPE_DESCRIPTOR))
         return NULL;
     CFRunLoopSourceRef source = NULL;
@@ -302,7 +177,7 @@ CFRunLoopSourceRef CFFileDescriptorCreateRunLoopSource(CFAllocatorRef allocator,
     if (f->descriptor >= 0) {
         source = copy_source(f);
         if (!source)
-            source = make_source(allocator, f, order);
+            source = make_source(f, order);
     }
     give(f);
     return source;
@@ -348,12 +223,11 @@ void CFFileDescriptorInvalidate(CFFileDescriptorRef f) {
     }
     f->descriptor = -1;
     f->enabled = 0;
-    runloop_source *old = renew_watch(f);
+    watch(f);
     CFRunLoopSourceRef source = copy_source(f);
     int closing;
     bool releases = cf__callouts_invalidate(&f->callouts, f->closes ? descriptor : -1, &closing);
     give(f);
-    runloop_source_release(old);
     if (source)
         CFRunLoopSourceInvalidate(source);
     CFRelease(source);

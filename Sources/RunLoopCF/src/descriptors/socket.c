@@ -11,7 +11,6 @@ struct process_lock cf__sockets_lock;
 
 static CFSocketRef *table GUARDED_BY(cf__sockets_lock); ///< by descriptor
 static int table_size GUARDED_BY(cf__sockets_lock);
-static uint32_t last_serial GUARDED_BY(cf__sockets_lock);
 
 CFTypeID CFSocketGetTypeID(void) {
     return CF_TYPE_SOCKET;
@@ -19,10 +18,9 @@ CFTypeID CFSocketGetTypeID(void) {
 
 //===-- the table ----------------------------------------------------------------------------------------------------===//
 
-CFSocketRef cf__socket_of_native(int native, uint32_t serial) {
+CFSocketRef cf__socket_of_native(int native) {
     ASSERT_HOLDS(&cf__sockets_lock);
-    CFSocketRef s = native >= 0 && native < table_size ? table[native] : NULL;
-    return s && (serial == 0 || s->serial == serial) ? s : NULL;
+    return native >= 0 && native < table_size ? table[native] : NULL;
 }
 
 static bool reserve_entry(int native) HOLDS(cf__sockets_lock) {
@@ -39,16 +37,15 @@ static bool reserve_entry(int native) HOLDS(cf__sockets_lock) {
 }
 
 bool cf__socket_enter(CFSocketRef s) {
-    ASSERT(!cf__socket_of_native(s->native, 0), "A descriptor has two sockets.");
+    ASSERT(!cf__socket_of_native(s->native), "A descriptor has two sockets.");
     if (!reserve_entry(s->native))
         return false;
-    s->serial = ++last_serial ? last_serial : ++last_serial;
     table[s->native] = (CFSocketRef)(uintptr_t)CFRetain(s);
     return true;
 }
 
 void cf__socket_forget(int native) {
-    ASSERT(cf__socket_of_native(native, 0), "A descriptor has no socket to forget.");
+    ASSERT(cf__socket_of_native(native), "A descriptor has no socket to forget.");
     table[native] = NULL;
 }
 

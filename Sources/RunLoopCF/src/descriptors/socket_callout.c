@@ -8,7 +8,6 @@
 #include "values/values.h"
 
 #include <errno.h>
-#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -16,6 +15,16 @@
 enum { CHUNK = 32768, DATAGRAM = 65536 };
 
 //===-- enabling -----------------------------------------------------------------------------------------------------===//
+
+/// A source without a mode remembers it. An invalid one takes no notice.
+void cf__socket_watch(CFSocketRef s) {
+    ASSERT_HOLDS(&cf__sockets_lock);
+    runloop_readiness wanted = s->enabled & CF_SOCKET_INPUT ? RUNLOOP_READABLE : 0;
+    if (s->enabled & CF_SOCKET_OUTPUT)
+        wanted |= RUNLOOP_WRITABLE;
+    if (s->source)
+        cf__source_watch(s->source, wanted);
+}
 
 /// Those of the types that the socket was created with. Input is all or nothing.
 static CFOptionFlags own_types(CFSocketRef s, CFOptionFlags types) {
@@ -121,9 +130,8 @@ void CFSocketInvalidate(CFSocketRef s) {
         process_unlock(&cf__sockets_lock);
         return;
     }
-    while (s->members)
-        cf__socket_end_member(s->members);
     s->enabled = 0;
+    cf__socket_watch(s);
     s->native = -1;
     cf__socket_forget(descriptor);
     CFRunLoopSourceRef source = s->source;
@@ -240,21 +248,32 @@ static bool tell_input(CFSocketRef s, int native) {
 
 //===-- all ----------------------------------------------------------------------------------------------------------===//
 
-void cf__socket_serve(CFSocketRef s, uint32_t events) {
-    bool can_write = events & EPOLLOUT;
+/// A type is disabled while its callback runs, but the source is not paused for that, since it would be watched again right after. If a
+/// nested run, or another loop, finds the socket ready meanwhile, there is nothing to call, and then the source is paused.
+void cf__socket_serve(void *info, runloop_readiness conditions) {
+    CFSocketRef s = (CFSocketRef)(uintptr_t)CFRetain(info);
+    if (conditions & (RUNLOOP_ERROR | RUNLOOP_HANG_UP))
+        conditions |= RUNLOOP_READABLE | RUNLOOP_WRITABLE;
+    bool can_write = conditions & RUNLOOP_WRITABLE, any = false;
     int native = can_write ? begin(s, CF_SOCKET_CONNECT) : -1;
     if (native >= 0) {
+        any = true;
         can_write = tell_connect(s, native);
         end(s, CF_SOCKET_CONNECT, true);
     }
-    native = events & EPOLLIN ? begin(s, CF_SOCKET_INPUT) : -1;
+    native = conditions & RUNLOOP_READABLE ? begin(s, CF_SOCKET_INPUT) : -1;
     if (native >= 0) {
+        any = true;
         bool can_repeat = tell_input(s, native);
         end(s, CF_SOCKET_INPUT, can_repeat);
     }
     native = can_write ? begin(s, CF_SOCKET_WRITE) : -1;
     if (native >= 0) {
+        any = true;
         call(s, kCFSocketWriteCallBack, NULL, NULL);
         end(s, CF_SOCKET_WRITE, true);
     }
+    if (!any)
+        cf__socket_enable_again(s, 0);
+    CFRelease(s);
 }

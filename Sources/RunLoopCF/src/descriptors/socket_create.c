@@ -1,14 +1,10 @@
 // socket_create.c — sockets: made, one for each descriptor; their sources.
 //
-// A socket's run loop source is an ordinary signalled source. Through `schedule` and `cancel` the socket learns the modes and loops
-// to which it belongs, and joins or leaves their sets (socket_set.c). The source itself is signalled only for a regular file.
-//
 // Socket and source own each other until one of them is invalidated.
 
 #include "descriptors/socket.h"
 
 #include <fcntl.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -31,7 +27,6 @@ UNCHECKED static CFSocketRef make(int native, CFOptionFlags types, CFSocketCallB
     s->flags = (types & CF_SOCKET_INPUT) | kCFSocketCloseOnInvalidate;
     s->native = native;
     s->callout = callout;
-    s->serve = cf__socket_serve;
     if (context) {
         s->context = *context;
         if (context->retain)
@@ -42,7 +37,7 @@ UNCHECKED static CFSocketRef make(int native, CFOptionFlags types, CFSocketCallB
 
 /// The socket of the descriptor, retained.
 static CFSocketRef copy_known(int native) HOLDS(cf__sockets_lock) {
-    CFSocketRef s = cf__socket_of_native(native, 0);
+    CFSocketRef s = cf__socket_of_native(native);
     return s ? (CFSocketRef)(uintptr_t)CFRetain(s) : NULL;
 }
 
@@ -126,37 +121,6 @@ CFSocketRef CFSocketCreateConnectedToSocketSignature(CFAllocatorRef allocator, c
 
 //===-- the source ---------------------------------------------------------------------------------------------------===//
 
-/// An addition and an invalidation may meet: whichever of `schedule` and `cancel` is last finds the source invalid or the member.
-static void schedule(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
-    CFSocketRef s = info;
-    process_lock(&cf__sockets_lock);
-    if (s->native >= 0 && s->source && CFRunLoopSourceIsValid(s->source))
-        cf__socket_join(s, cf__core_of_loop(loop), cf__mode_name(mode), cf__order(CFRunLoopSourceGetOrder(s->source)));
-    process_unlock(&cf__sockets_lock);
-}
-
-static void cancel(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
-    process_lock(&cf__sockets_lock);
-    cf__socket_leave(info, cf__core_of_loop(loop), cf__mode_name(mode));
-    process_unlock(&cf__sockets_lock);
-}
-
-static void perform(void *info) {
-    CFSocketRef s = info;
-    process_lock(&cf__sockets_lock);
-    bool is_ready = s->is_always_ready;
-    process_unlock(&cf__sockets_lock);
-    if (is_ready) {
-        s->serve(s, EPOLLIN | EPOLLOUT);
-        return;
-    }
-    CFRunLoopRef loop = CFRunLoopGetCurrent();
-    CFRunLoopMode mode = CFRunLoopCopyCurrentMode(loop);
-    if (mode)
-        cf__socket_try_again(s, loop, mode);
-    CFRelease(mode);
-}
-
 static const void *retain_socket(const void *info) {
     return CFRetain(info);
 }
@@ -166,17 +130,18 @@ static void release_socket(const void *info) {
 }
 
 CFRunLoopSourceRef CFSocketCreateRunLoopSource(CFAllocatorRef allocator, CFSocketRef s, CFIndex order) {
+    (void)allocator;
     if (!CF_IS(s, CF_TYPE_SOCKET))
         return NULL;
     CFRunLoopSourceContext context = {.info = s, .retain = retain_socket, .release = release_socket};
-    context.schedule = schedule;
-    context.cancel = cancel;
-    context.perform = perform;
     CFRunLoopSourceRef old = NULL, source = NULL;
     process_lock(&cf__sockets_lock);
     if (s->native >= 0 && (!s->source || !CFRunLoopSourceIsValid(s->source))) {
-        old = s->source;
-        s->source = CFRunLoopSourceCreate(allocator, order, &context);
+        if ((old = s->source))
+            cf__source_watch(old, 0);
+        struct cf_watch watch = {.descriptor = s->native, .together = true, .ready = cf__socket_serve};
+        s->source = cf__source_create_watching(order, &context, &watch);
+        cf__socket_watch(s);
     }
     source = s->source ? (CFRunLoopSourceRef)(uintptr_t)CFRetain(s->source) : NULL;
     process_unlock(&cf__sockets_lock);

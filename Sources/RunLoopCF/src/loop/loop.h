@@ -36,8 +36,24 @@ int32_t cf__order(CFIndex order);
 /// For runloop_context.describe.
 char *cf__copy_info_description(CFStringRef (*describe)(const void *info), const void *info);
 
-/// Calls `again` in a tenth of a second, on the loop's thread, in the mode. False when memory ran out. (retry.c)
-typedef void (*cf_retry_callback)(CFTypeRef object, CFRunLoopRef loop, CFRunLoopMode mode);
-bool cf__retry_later(runloop *loop, const char *mode, CFTypeRef object, cf_retry_callback again);
+//===-- sources of version 0 that watch a descriptor (source.c) ------------------------------------------------------===//
+
+/// On the loop's thread, with the conditions that hold, asked for or not. None: what could not be watched can be tried again, so the callback
+/// says with cf__source_watch what it wants, as after every call.
+typedef void (*cf_ready_callback)(void *info, runloop_readiness conditions);
+
+struct cf_watch {
+    int descriptor;
+    bool together; ///< called in one iteration with others (R71)
+    cf_ready_callback ready;
+};
+
+/// Watches for nothing at first. NULL when memory ran out.
+CFRunLoopSourceRef cf__source_create_watching(CFIndex order, const CFRunLoopSourceContext *context,
+                                              const struct cf_watch *watch);
+/// From now on it is called when one of these conditions holds, or an error or a hang-up. What is always ready, a regular file, is called once
+/// for each call of this. None: it is left alone, and no loop will name the descriptor to the kernel, which may be closed, even while another
+/// thread invalidates the source. Any thread, under a lock that puts the calls in order.
+void cf__source_watch(CFRunLoopSourceRef source, runloop_readiness conditions);
 
 #endif // RUNLOOP_CF_LOOP_H

@@ -3,8 +3,14 @@
 // A source of version 1 gets its descriptor from `getPort` when it is added. A core source has one descriptor, from its creation, so the
 // core source is created at the first addition, and replaced if `getPort` returns another descriptor later. Before the first addition
 // the source has a core source without a descriptor.
+//
+// The source of a CFSocket or a CFFileDescriptor is of version 0, and its core source watches the descriptor. So modes, loops and signals are
+// the core's business as for any other source. What the kernel refuses to watch is in its modes all the same: the core source is paused, and
+// a signal or a deadline of its own has it called, to try again. No field says what is wanted: whoever made the source knows.
 
 #include "loop/loop.h"
+
+#include <errno.h>
 
 /// Stands for the locks of all sources; never defined.
 extern struct process_lock source_lock;
@@ -16,6 +22,8 @@ struct __CFRunLoopSource {
     bool was_invalidated GUARDED_BY(source_lock);
     _Atomic bool is_signalled; ///< version 1, whose signal calls nothing, unlike the core's (R72)
     CFIndex order;
+    cf_ready_callback ready;      ///< of one that watches a descriptor, else NULL
+    _Atomic bool is_always_ready; ///< what it watches, which epoll can't: a regular file
     union {
         CFRunLoopSourceContext v0;
         CFRunLoopSourceContext1 v1;
@@ -101,6 +109,13 @@ static void ready(runloop_source *core, runloop_readiness events, void *object) 
         context->perform(context->info);
 }
 
+static void ready_or_again(runloop_source *core, runloop_readiness reasons, void *object) {
+    (void)core;
+    CFRunLoopSourceRef source = object;
+    runloop_readiness both = RUNLOOP_READABLE | RUNLOOP_WRITABLE, own = RUNLOOP_SIGNALLED | RUNLOOP_DUE;
+    source->ready(source->context.v0.info, source->is_always_ready ? both : reasons & ~own);
+}
+
 typedef void (*loop_callback)(void *info, CFRunLoopRef rl, CFRunLoopMode mode);
 
 static void call_with_loop(loop_callback callback, runloop *core, const char *mode, void *info) WITHOUT(source_lock) {
@@ -176,10 +191,24 @@ static runloop_source *make_port(struct __CFRunLoopSource *source, int port) {
     return runloop_descriptor_source_create(&config, &core) ? NULL : core;
 }
 
-CFRunLoopSourceRef CFRunLoopSourceCreate(CFAllocatorRef allocator, CFIndex order, CFRunLoopSourceContext *context) {
-    (void)allocator;
-    if (!context)
-        cf__misuse(__func__, "a source needs a context.");
+/// Paused: a core source is made to watch for something.
+static runloop_source *make_watching(struct __CFRunLoopSource *source, const struct cf_watch *watch) {
+    const CFRunLoopSourceContext *context = &source->context.v0;
+    struct runloop_descriptor_config config = {.context = core_context(source),
+                                               .order = cf__order(source->order),
+                                               .descriptor = watch->descriptor,
+                                               .events = RUNLOOP_READABLE,
+                                               .together = watch->together,
+                                               .ready = ready_or_again,
+                                               .schedule = context->schedule ? schedule : NULL,
+                                               .cancel = context->cancel ? cancel : NULL};
+    runloop_source *core = NULL;
+    if (runloop_descriptor_source_create(&config, &core) == 0)
+        runloop_source_set_events(core, 0);
+    return core;
+}
+
+static CFRunLoopSourceRef create(CFIndex order, const CFRunLoopSourceContext *context, const struct cf_watch *watch) {
     struct __CFRunLoopSource *source = cf__new(&class, sizeof *source);
     if (!source)
         return NULL;
@@ -192,7 +221,10 @@ CFRunLoopSourceRef CFRunLoopSourceCreate(CFAllocatorRef allocator, CFIndex order
         memcpy(&source->context.v1, context, sizeof source->context.v1);
     else
         memcpy(&source->context.v1, context, offsetof(CFRunLoopSourceContext1, getPort));
-    source->core = is_port(source) ? make_port(source, -1) : make_signalled(source);
+    source->ready = watch ? watch->ready : NULL;
+    source->core = watch             ? make_watching(source, watch)
+                   : is_port(source) ? make_port(source, -1)
+                                     : make_signalled(source);
     if (!source->core) {
         free(source);
         return NULL;
@@ -201,6 +233,42 @@ CFRunLoopSourceRef CFRunLoopSourceCreate(CFAllocatorRef allocator, CFIndex order
     if (context->retain)
         source->context.v0.info = (void *)(uintptr_t)context->retain(context->info);
     return source;
+}
+
+CFRunLoopSourceRef CFRunLoopSourceCreate(CFAllocatorRef allocator, CFIndex order, CFRunLoopSourceContext *context) {
+    (void)allocator;
+    if (!context)
+        cf__misuse(__func__, "a source needs a context.");
+    return create(order, context, NULL);
+}
+
+CFRunLoopSourceRef cf__source_create_watching(CFIndex order, const CFRunLoopSourceContext *context,
+                                              const struct cf_watch *watch) {
+    return create(order, context, watch);
+}
+
+//===-- watching -----------------------------------------------------------------------------------------------------===//
+
+static bool is_refusal(int error) {
+    return error == -EPERM || error == -ENOMEM || error == -ENOSPC;
+}
+
+/// The kernel has refused to watch. Called to try again, or because it is always ready; without memory for a deadline, in each iteration.
+static void try_again(CFRunLoopSourceRef source, int error) {
+    enum { PAUSE_NS = 100000000 };
+    source->is_always_ready |= error == -EPERM;
+    if (error == -EPERM || runloop_source_set_deadline(source->core, runloop_now_ns() + PAUSE_NS))
+        runloop_source_wake(source->core);
+}
+
+void cf__source_watch(CFRunLoopSourceRef source, runloop_readiness conditions) {
+    int error = 0;
+    if (source->is_always_ready)
+        error = conditions ? -EPERM : 0;
+    else if (!conditions || runloop_source_get_events(source->core) != conditions)
+        error = runloop_source_set_events(source->core, conditions);
+    if (is_refusal(error))
+        try_again(source, error);
 }
 
 //===-- in loops -----------------------------------------------------------------------------------------------------===//
@@ -242,7 +310,13 @@ void CFRunLoopAddSource(CFRunLoopRef rl, CFRunLoopSourceRef source, CFRunLoopMod
     if (is_port(source))
         refresh_port(source);
     runloop_source *core = copy_core(source);
-    runloop_add_source(loop, core, cf__mode_name(mode));
+    int error = runloop_add_source(loop, core, cf__mode_name(mode));
+    // Nobody is told, so it joins paused. If another thread has it watched meanwhile, that is undone until the next try.
+    if (source->ready && is_refusal(error)) {
+        runloop_source_set_events(core, 0);
+        runloop_add_source(loop, core, cf__mode_name(mode));
+        try_again(source, error);
+    }
     runloop_source_release(core);
     CFRelease(source);
 }
