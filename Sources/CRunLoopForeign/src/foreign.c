@@ -1,13 +1,12 @@
-// foreign.c — a guest of the loop, from the loop's public interface alone: a descriptor source for the guest's wait set, two observers,
-// and a source that is never signalled, which is told of modes.
+// foreign.c — a guest of the loop, from the loop's public interface alone: a descriptor source for the guest's wait set, and two observers.
 //
 //   late, the last observer      BeforeSources    prepare and cancel, if the iteration before didn't wait: a run that never sleeps
 //                                                 learns what the guest waits for
 //                                BeforeWaiting    prepare: prepared from here on
 //   early, the first observer    AfterWaiting     cancel
 //                                Entry, Exit      cancel, too: another run is in the midst of our wait
-//   the descriptor source                         prepare, poll, check, dispatch
-//   the other source                              removed from the last mode, maybe by the end of the loop: cancel
+//   the descriptor source                         prepare, poll, check, dispatch; removed from the last mode, maybe by the end of the
+//                                                 loop: cancel
 //
 // So the guest is prepared in the loop's sleep and nowhere else, and in call-outs it is as if nothing waited: they may do with it what
 // they like. That it has work is known to the guest and the kernel, and never remembered here: the source asks both when it is called.
@@ -40,7 +39,7 @@ struct runloop_foreign_source {
     _Atomic int parts;
     /// How many it is in. Another thread may declare a mode common.
     _Atomic int modes;
-    runloop_source *source, *membership;
+    runloop_source *source;
     runloop_observer *early, *late;
 
     struct wait_set set;
@@ -78,7 +77,6 @@ static void invalidate_items(runloop_foreign_source *foreign) {
     runloop_observer_invalidate(foreign->early);
     runloop_observer_invalidate(foreign->late);
     runloop_source_invalidate(foreign->source);
-    runloop_source_invalidate(foreign->membership);
 }
 
 runloop_foreign_source *runloop_foreign_source_retain(runloop_foreign_source *foreign) {
@@ -94,7 +92,6 @@ void runloop_foreign_source_release(runloop_foreign_source *foreign) {
     runloop_observer_release(foreign->early);
     runloop_observer_release(foreign->late);
     runloop_source_release(foreign->source);
-    runloop_source_release(foreign->membership);
     release_part(foreign);
 }
 
@@ -271,9 +268,9 @@ static int create_items(runloop_foreign_source *foreign) {
     runloop_descriptor_config source = {.context = {.info = foreign, .release = release_item},
                                         .descriptor = foreign->set.descriptor,
                                         .events = RUNLOOP_READABLE,
-                                        .ready = serve};
-    runloop_source_config membership = {
-        .context = {.info = foreign, .release = release_item}, .schedule = join, .cancel = part};
+                                        .ready = serve,
+                                        .schedule = join,
+                                        .cancel = part};
     int error;
     if ((error = runloop_observer_create(&early, &foreign->early)))
         return error;
@@ -282,9 +279,6 @@ static int create_items(runloop_foreign_source *foreign) {
         return error;
     atomic_fetch_add(&foreign->parts, 1);
     if ((error = runloop_descriptor_source_create(&source, &foreign->source)))
-        return error;
-    atomic_fetch_add(&foreign->parts, 1);
-    if ((error = runloop_source_create(&membership, &foreign->membership)))
         return error;
     atomic_fetch_add(&foreign->parts, 1);
     return 0;
@@ -350,10 +344,9 @@ void *runloop_foreign_source_get_info(runloop_foreign_source *foreign) {
 //===-- modes --------------------------------------------------------------------------------------------------------===//
 
 static void remove_items(runloop *loop, runloop_foreign_source *foreign, const char *mode) {
-    runloop_remove_source(loop, foreign->source, mode);
     runloop_remove_observer(loop, foreign->late, mode);
     runloop_remove_observer(loop, foreign->early, mode);
-    runloop_remove_source(loop, foreign->membership, mode);
+    runloop_remove_source(loop, foreign->source, mode);
 }
 
 int runloop_add_foreign_source(runloop *loop, runloop_foreign_source *foreign, const char *mode) {
@@ -365,10 +358,9 @@ int runloop_add_foreign_source(runloop *loop, runloop_foreign_source *foreign, c
     if (runloop_contains_source(loop, foreign->source, mode))
         return 0;
     runloop_foreign_source_retain(foreign);
-    if ((error = runloop_add_source(loop, foreign->membership, mode)) == 0 &&
-        (error = runloop_add_observer(loop, foreign->early, mode)) == 0 &&
-        (error = runloop_add_observer(loop, foreign->late, mode)) == 0)
-        error = runloop_add_source(loop, foreign->source, mode);
+    if ((error = runloop_add_source(loop, foreign->source, mode)) == 0 &&
+        (error = runloop_add_observer(loop, foreign->early, mode)) == 0)
+        error = runloop_add_observer(loop, foreign->late, mode);
     if (error)
         remove_items(loop, foreign, mode);
     interrupt(foreign);
