@@ -26,15 +26,13 @@ extension RunLoopKit.RunLoop {
     /// failure.
     public final class FoundationHost: LoopHost {
         private let loop = RunLoopKit.RunLoop.current
-        private let hosted: SharedRun
+        package var share: HostShare
         private let companion = FoundationCompanion()
         // It has this object, so neither is freed before it is invalid: Foundation frees a loop on any thread, some time after its own has
         // ended.
         private var source: CFRunLoopSource?
         // Our loop has it, and nobody else, so the end of that frees its closure.
         private weak var observer: Observer?
-        private var ended: RunResult?
-        private var onEnd: ((RunResult) -> Void)?
 
         /// Begins a hosted run of the calling thread's loop in `mode`. A run of an empty mode is over at once, with `finished`; the main
         /// loop's default mode is never empty. O(1).
@@ -48,22 +46,20 @@ extension RunLoopKit.RunLoop {
         public init(
             mode: Mode = .default, onEnd: ((RunResult) -> Void)? = nil
         ) throws(RunLoopKit.RunLoop.Error) {
-            hosted = try SharedRun.inMode(mode)
-            ended = hosted.result
+            share = HostShare(try SharedRun.inMode(mode), onEnd: onEnd)
             if result != nil { return }
-            self.onEnd = onEnd
             var context = CFRunLoopSourceContext1()
             context.version = 1
             context.info = Unmanaged.passUnretained(self).toOpaque()
             context.retain = { UnsafeRawPointer(Unmanaged.passRetained(FoundationHost.of($0)).toOpaque()) }
             context.release = { Unmanaged.passUnretained(FoundationHost.of($0)).release() }
-            context.getPort = { FoundationHost.of($0).hosted.fileDescriptor }
+            context.getPort = { FoundationHost.of($0).share.run.fileDescriptor }
             context.perform = { FoundationHost.of($0).serve() }
             // Sources of one descriptor are equal.
             context.equal = {
-                FoundationHost.of($0).hosted.fileDescriptor == FoundationHost.of($1).hosted.fileDescriptor
+                FoundationHost.of($0).share.run.fileDescriptor == FoundationHost.of($1).share.run.fileDescriptor
             }
-            context.hash = { CFHashCode(FoundationHost.of($0).hosted.fileDescriptor) }
+            context.hash = { CFHashCode(FoundationHost.of($0).share.run.fileDescriptor) }
             let source = withUnsafeMutablePointer(to: &context) {
                 // Its version says which structure it is.
                 $0.withMemoryRebound(to: CFRunLoopSourceContext.self, capacity: 1) {
@@ -75,13 +71,13 @@ extension RunLoopKit.RunLoop {
                 "A thread has one FoundationHost at a time.")
             CFRunLoopAddSource(CFRunLoopGetCurrent(), source, kCFRunLoopCommonModes)
             self.source = source
-            hosted.add(self)
+            share.run.add(self)
             Companionship.current.loop = companion
             detachAtEndOfThread(inMode: mode)
         }
 
         /// Why the run is over, or `nil` while it goes on.
-        public var result: RunResult? { ended }
+        public var result: RunResult? { share.result }
 
         /// Runs Foundation's loop in its default mode, and ours with it, until our run is over. Returns why that is. Inside a closure of
         /// either loop as well.
@@ -98,26 +94,14 @@ extension RunLoopKit.RunLoop {
         /// Ends the run, and Foundation's loop serves ours no more; `onEnd` is not called. If another host of the thread shares the run, it
         /// goes on for that one. Does nothing if the run is over. In a closure of our loop it is a precondition failure to end the run: use
         /// ``RunLoopKit/RunLoop/stop()`` there. O(1).
-        public func end() {
-            if result != nil { return }
-            hosted.remove(self)
-            ended = .stopped
-            detach()
-        }
-
-        package func runHasEnded(_ result: RunResult) {
-            ended = result
-            let onEnd = onEnd
-            detach()
-            onEnd?(result)
-        }
+        public func end() { leave() }
 
         private static func of(_ info: UnsafeRawPointer?) -> FoundationHost {
             Unmanaged.fromOpaque(info!).takeUnretainedValue()
         }
 
         /// After so much Foundation's other sources have their turn.
-        private func serve() { hosted.serve() }
+        private func serve() { share.run.serve() }
 
         /// An observer is never in the way: it does not keep a mode from being empty.
         private func detachAtEndOfThread(inMode mode: Mode) {
@@ -136,10 +120,9 @@ extension RunLoopKit.RunLoop {
         }
 
         /// Makes Foundation's loop give back its reference to this object.
-        private func detach() {
+        package func detach() {
             guard let source else { return }
             self.source = nil
-            onEnd = nil
             Companionship.current.loop = nil
             companion.end()
             CFRunLoopSourceInvalidate(source)

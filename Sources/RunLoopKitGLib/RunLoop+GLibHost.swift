@@ -18,14 +18,12 @@ extension RunLoop {
     /// thread of the loop only, as with ``RunLoopKit/RunLoop/HostedRun``: anything else is a precondition failure, and so is a host in a
     /// process that has not loaded GLib. The product itself needs neither GLib nor its headers.
     public final class GLibHost: LoopHost, CompanionsHost {
-        private let run: SharedRun
+        package var share: HostShare
         private let glib: GLib
         private let context: GLib.Context
         private let priority: CInt
         private var source: GLib.Source?
         private var companion: GLibCompanion?
-        private var ended: RunResult?
-        private var onEnd: ((RunResult) -> Void)?
 
         /// The priority of GTK's redrawing, `GDK_PRIORITY_REDRAW`.
         public static let defaultPriority: CInt = 120
@@ -54,11 +52,9 @@ extension RunLoop {
             self.glib = glib
             self.context = context ?? glib.mainContextGetThreadDefault() ?? glib.mainContextDefault()
             self.priority = priority
-            run = try SharedRun.inMode(mode)
-            ended = run.result
+            share = HostShare(try SharedRun.inMode(mode), onEnd: onEnd)
             if result != nil { return }
-            self.onEnd = onEnd
-            let source = glib.unixFDSourceNew(run.fileDescriptor, GLib.isReadable)
+            let source = glib.unixFDSourceNew(share.run.fileDescriptor, GLib.isReadable)
             let serve: GLib.FDSourceFunction = { _, _, host in
                 Unmanaged<GLibHost>.fromOpaque(host!).takeUnretainedValue().serve()
             }
@@ -71,29 +67,17 @@ extension RunLoop {
             glib.sourceSetCanRecurse(source, 1)
             _ = glib.sourceAttach(source, self.context)
             self.source = source
-            run.add(self)
+            share.run.add(self)
             Companionship.current.add(self)
         }
 
         /// Why the run is over, or `nil` while it goes on.
-        public var result: RunResult? { ended }
+        public var result: RunResult? { share.result }
 
         /// Ends the run, and GLib serves the loop no more; `onEnd` is not called. If another host of the thread shares the run, it goes on for
         /// that one. Does nothing if the run is over. In a closure of the loop it is a precondition failure to end the run: use
         /// ``RunLoopKit/RunLoop/stop()`` there. O(1).
-        public func end() {
-            if result != nil { return }
-            run.remove(self)
-            ended = .stopped
-            detach()
-        }
-
-        package func runHasEnded(_ result: RunResult) {
-            ended = result
-            let onEnd = onEnd
-            detach()
-            onEnd?(result)
-        }
+        public func end() { leave() }
 
         package func companionHasChanged() {
             companion?.detach()
@@ -105,7 +89,7 @@ extension RunLoop {
         // The context is being freed.
         deinit {
             guard let source else { return }
-            run.remove(self)
+            share.run.remove(self)
             companion?.destroySource()
             glib.sourceUnref(source)
         }
@@ -113,15 +97,14 @@ extension RunLoop {
         /// Whether GLib is to call again.
         private func serve() -> GLib.Boolean {
             // After so much GLib's other sources of this priority, and of higher ones, have their turn.
-            run.serve()
+            share.run.serve()
             return result == nil ? 1 : 0
         }
 
         /// Gives back the reference to the source, and makes GLib give back that to this object.
-        private func detach() {
+        package func detach() {
             guard let source else { return }
             self.source = nil
-            onEnd = nil
             companion?.detach()
             companion = nil
             glib.sourceDestroy(source)

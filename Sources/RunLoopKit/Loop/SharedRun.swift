@@ -57,8 +57,48 @@ extension RunLoop {
     }
 }
 
-/// What lets a shared run go on.
+/// What lets a shared run go on. Used on the thread of the loop.
 package protocol LoopHost: AnyObject {
-    /// The shared run has ended by itself. Called once, on the thread of the loop.
-    func runHasEnded(_ result: RunLoop.RunResult)
+    var share: RunLoop.HostShare { get set }
+    /// The run is over, for this host at least: what lets it go on is given back. Called once.
+    func detach()
+}
+
+extension RunLoop {
+    /// A host's part in a shared run.
+    package struct HostShare {
+        package let run: SharedRun
+        /// Why the run is over, or `nil` while it goes on.
+        package fileprivate(set) var result: RunResult?
+        fileprivate var onEnd: ((RunResult) -> Void)?
+
+        /// - Parameter onEnd: Called if the run ends by itself later.
+        package init(_ run: SharedRun, onEnd: ((RunResult) -> Void)?) {
+            self.run = run
+            result = run.result
+            self.onEnd = result == nil ? onEnd : nil
+        }
+    }
+}
+
+extension LoopHost {
+    /// The host leaves the run, and its `onEnd` is not called.
+    package func leave() {
+        if share.result != nil { return }
+        share.run.remove(self)
+        isOver(.stopped)
+    }
+
+    /// The run has ended by itself.
+    fileprivate func runHasEnded(_ result: RunLoop.RunResult) {
+        let onEnd = share.onEnd
+        isOver(result)
+        onEnd?(result)
+    }
+
+    private func isOver(_ result: RunLoop.RunResult) {
+        share.result = result
+        share.onEnd = nil
+        detach()
+    }
 }
