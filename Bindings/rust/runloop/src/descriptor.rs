@@ -109,6 +109,7 @@ impl<T: AsFd + 'static> DescriptorSource<T> {
             equal: None,
             schedule: None,
             cancel: None,
+            invalidated: None,
         };
         // SAFETY: the context is of the type that `call` expects.
         let raw = unsafe {
