@@ -12,13 +12,12 @@ static char *describe(void *info) {
     return object->context.describe(object->context.info);
 }
 
-static void ready(runloop_source *source, runloop_readiness events, void *info) {
-    (void)events;
+static void ready(runloop_source *source, runloop_readiness reasons, void *info) {
     const struct object *object = info;
     if (object_is_inherited(object))
         runloop_source_invalidate(source);
     else
-        object->class->ready(source, info);
+        object->class->ready(source, reasons, info);
 }
 
 static void schedule(runloop_source *source, runloop *loop, const char *mode, void *info) {

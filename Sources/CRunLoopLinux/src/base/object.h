@@ -26,7 +26,7 @@ struct object_class {
     enum object_kind kind;
     /// What was asked for holds, it was signalled, or its deadline has passed. Not called in a forked child, which has the same descriptor as
     /// its parent.
-    void (*ready)(runloop_source *source, void *object);
+    void (*ready)(runloop_source *source, runloop_readiness reasons, void *object);
     /// The source was added to a mode, or removed from one. Not called in a forked child either. Both or neither; may be NULL.
     void (*schedule)(void *object, runloop *loop, const char *mode);
     void (*cancel)(void *object, runloop *loop, const char *mode);

@@ -123,8 +123,8 @@ static int flush(struct channel *channel) {
     return result < 0 && !is_gone ? (int)result : 0;
 }
 
-static void ready(runloop_source *source, void *info) {
-    (void)source;
+static void ready(runloop_source *source, runloop_readiness reasons, void *info) {
+    (void)source, (void)reasons;
     struct channel *channel = info;
     struct epoll_event events[2];
     int count = epoll_wait(channel->set, events, 2, 0), result = 0;

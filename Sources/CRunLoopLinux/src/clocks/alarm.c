@@ -55,7 +55,8 @@ HOLDS_LOCK static bool take_date(struct alarm *alarm, int64_t *date_ns, uint64_t
     return true;
 }
 
-static void ready(runloop_source *source, void *info) {
+static void ready(runloop_source *source, runloop_readiness reasons, void *info) {
+    (void)reasons;
     struct alarm *alarm = info;
     int64_t date_ns = 0;
     uint64_t missed = 0;

@@ -65,7 +65,8 @@ HOLDS_LOCK static runloop_clock_change take_change(struct offsets *told, const s
     return change;
 }
 
-static void ready(runloop_source *source, void *info) {
+static void ready(runloop_source *source, runloop_readiness reasons, void *info) {
+    (void)reasons;
     struct clock_watch *watch = info;
     runloop_clock_change change = {0};
     lock_take(&watch->lock);

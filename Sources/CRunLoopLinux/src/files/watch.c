@@ -247,7 +247,8 @@ HOLDS_LOCK static bool is_due(struct watch *watch) {
     return true;
 }
 
-static void ready(runloop_source *source, void *info) {
+static void ready(runloop_source *source, runloop_readiness reasons, void *info) {
+    (void)reasons;
     struct watch *watch = info;
     struct instance *instance = watch->tree.instance;
     steady_take(&instance->lock);
@@ -272,7 +273,7 @@ static void release(void *source) {
     runloop_source_release(source);
 }
 
-static void instance_ready(runloop_source *source, void *info) {
+static void instance_ready(runloop_source *source, runloop_readiness reasons, void *info) {
     (void)source;
     runloop *loop = runloop_current();
     struct reading reading = {.instance = info, .loop = loop, .mode = runloop_current_mode(loop)};
@@ -284,7 +285,7 @@ static void instance_ready(runloop_source *source, void *info) {
         return;
     runloop_source *first = reading.first->object.source;
     pthread_cleanup_push(release, first);
-    ready(first, reading.first);
+    ready(first, reasons, reading.first);
     pthread_cleanup_pop(1);
 }
 

@@ -18,7 +18,8 @@ static struct counter *counter_of(runloop_source *source) {
     return runloop__object_of(source, OBJECT_COUNTER);
 }
 
-static void ready(runloop_source *source, void *info) {
+static void ready(runloop_source *source, runloop_readiness reasons, void *info) {
+    (void)reasons;
     struct counter *counter = info;
     uint64_t sum;
     // Another loop may have been faster.

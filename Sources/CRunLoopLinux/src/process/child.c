@@ -56,7 +56,8 @@ static runloop_child_exit exit_of_stranger(int pidfd) {
     return exit;
 }
 
-static void ready(runloop_source *source, void *info) {
+static void ready(runloop_source *source, runloop_readiness reasons, void *info) {
+    (void)reasons;
     struct child *child = info;
     int running = RUNNING;
     if (!atomic_compare_exchange_strong(&child->state, &running, CLAIMED))

@@ -94,8 +94,8 @@ static struct work *next_work(struct shutdown *shutdown) {
     return work;
 }
 
-static void ready(runloop_source *source, void *info) {
-    (void)source;
+static void ready(runloop_source *source, runloop_readiness reasons, void *info) {
+    (void)source, (void)reasons;
     struct shutdown *shutdown = info;
     struct catcher_record record;
     int32_t none = 0;

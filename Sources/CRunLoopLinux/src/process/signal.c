@@ -46,8 +46,8 @@ static void collect(struct catcher *catcher, bool merges, runloop_signal_arrival
     arrival->count += runloop__catcher_take_unrecorded(catcher);
 }
 
-static void ready(runloop_source *source, void *info) {
-    (void)source;
+static void ready(runloop_source *source, runloop_readiness reasons, void *info) {
+    (void)source, (void)reasons;
     struct signal *signal = info;
     runloop_signal_arrival arrival = {.number = signal->number};
     collect(signal->catcher, signal->number < SIGRTMIN, &arrival);

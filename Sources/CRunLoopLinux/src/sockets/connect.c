@@ -209,8 +209,8 @@ static void tell(struct connect *connect) {
     connect->connected(connect->object.source, descriptor, error, connect->object.context.info);
 }
 
-static void ready(runloop_source *source, void *info) {
-    (void)source;
+static void ready(runloop_source *source, runloop_readiness reasons, void *info) {
+    (void)source, (void)reasons;
     struct connect *connect = info;
     struct lookup *lookup = NULL;
     int result = -EINPROGRESS;

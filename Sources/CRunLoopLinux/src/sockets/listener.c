@@ -177,8 +177,8 @@ static bool is_accepting(const struct listener *listener) {
     return runloop_source_is_valid(listener->object.source) && !object_is_inherited(&listener->object);
 }
 
-static void ready(runloop_source *source, void *info) {
-    (void)source;
+static void ready(runloop_source *source, runloop_readiness reasons, void *info) {
+    (void)source, (void)reasons;
     struct listener *listener = info;
     // Not only if there is a shortage: another loop, or a run in the call-out that tells of it, may have found its end before the pause began.
     if (atomic_load(&listener->is_resting))

@@ -143,9 +143,9 @@ HOLDS_LOCK static bool is_active(struct input *input) {
     return false;
 }
 
-static void ready(runloop_source *source, void *info) {
+static void ready(runloop_source *source, runloop_readiness reasons, void *info) {
     struct input *input = info;
-    (void)source;
+    (void)source, (void)reasons;
     steady_take(&input->lock);
     // What is kept belongs to a call-out that runs, so that is looked at first.
     bool has_news = is_active(input) && ((input->is_due && input->intake.count > 0) || input->has_verdict ||

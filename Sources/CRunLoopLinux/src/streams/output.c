@@ -149,7 +149,8 @@ HOLDS_LOCK static int go_on(struct output *output) {
     return fail(output, -ETIMEDOUT);
 }
 
-static void ready(runloop_source *source, void *info) {
+static void ready(runloop_source *source, runloop_readiness reasons, void *info) {
+    (void)reasons;
     struct output *output = info;
     steady_take(&output->lock);
     int result = runloop_source_is_valid(source) && output->is_asking ? go_on(output) : -EAGAIN;
