@@ -47,17 +47,19 @@ static ssize_t throw_packet(struct header header, const void *bytes, size_t leng
 /// The channel has ended for the reason, without having received anything, and left no descriptors.
 static void expect_end(int reason) {
     int left = 0;
+    runloop_peer peer;
+    EXPECT_EQ(runloop_channel_get_peer(channel, &peer), 0);
     RUN_UNTIL(MODE, ends);
     EXPECT_EQ(end_reason, reason);
     EXPECT_EQ(ends, 1);
     EXPECT_EQ(received_count, 0);
-    // The socket, and the epoll set and the peer's pidfd, which are there until the release.
+    // The socket; and the peer's pidfd, which is there until the release.
     left = count_descriptors();
     EXPECT_EQ(left, descriptors_before - 1);
     EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_FINISHED);
     EXPECT(send(hostile, "x", 1, MSG_NOSIGNAL) < 0);
     runloop_source_release(channel);
-    EXPECT(count_descriptors() < left);
+    EXPECT_EQ(count_descriptors(), left - (peer.pidfd >= 0));
     close(hostile);
 }
 

@@ -68,8 +68,8 @@ typedef struct runloop_channel_config {
 } runloop_channel_config;
 
 /// Makes a channel of a connected socket, which it owns from then on, and makes non-blocking. -EINVAL: not a SOCK_SEQPACKET socket of the
-/// Unix domain, or a limit out of range. -EPERM: the other end belongs to another user. -ENOTCONN; -EBADF; -EMFILE, -ENFILE (one descriptor,
-/// and the peer's pidfd); -ENOMEM. After an error the socket remains the caller's. O(1).
+/// Unix domain, or a limit out of range. -EPERM: the other end belongs to another user. -ENOTCONN; -EBADF; -EMFILE, -ENFILE (for
+/// the peer's pidfd); -ENOMEM. After an error the socket remains the caller's. O(1).
 RUNLOOP_EXPORT int runloop_channel_create(int descriptor, const runloop_channel_config *config, runloop_channel **out);
 /// A socket that listens for channels, which is the caller's: a runloop_listener accepts its connections, and each is one for
 /// runloop_channel_create. A relative path is one in $XDG_RUNTIME_DIR, which a program with more rights than whoever has started it does not
@@ -103,7 +103,8 @@ RUNLOOP_EXPORT int runloop_channel_release_message(runloop_channel *channel);
 
 /// How a request is answered, which is copied.
 typedef struct runloop_channel_request_config {
-    /// Until when a reply is awaited, an instant of CLOCK_MONOTONIC; RUNLOOP_NEVER, or 0: no deadline. Kept in the modes of the source.
+    /// Until when a reply is awaited, by the clock of the loop that the channel is in; RUNLOOP_NEVER, or 0: no deadline. It is the deadline
+    /// of the source (runloop_source_set_deadline), and kept in the modes of that.
     int64_t deadline_ns;
     /// Once, on the loop's thread. `result` of the reply is 0; -EPIPE: the channel has ended; -ENOMSG: the call was dropped; -ETIMEDOUT. The
     /// descriptors of a reply are as in runloop_channel_message. May be NULL.
@@ -114,8 +115,8 @@ typedef struct runloop_channel_request_config {
     void *info; ///< For the two.
 } runloop_channel_request_config;
 
-/// Sends a request; `id`, which may be NULL, receives its number among those of the channel. -EMFILE also: the first one with a deadline needs
-/// a descriptor. Otherwise as runloop_channel_send. O(length), and O(requests with a later deadline).
+/// Sends a request; `id`, which may be NULL, receives its number among those of the channel. Errors as of
+/// runloop_channel_send. O(length), and O(requests with a later deadline).
 RUNLOOP_EXPORT int runloop_channel_request(runloop_channel *channel, const void *bytes, size_t length,
                                            const int *descriptors, size_t descriptor_count,
                                            const runloop_channel_request_config *config, uint64_t *id);

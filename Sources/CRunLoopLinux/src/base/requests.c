@@ -50,6 +50,34 @@ int64_t runloop__requests_time_out(struct requests *requests, int64_t now_ns) {
     return first ? first->deadline_ns : RUNLOOP_NEVER;
 }
 
+// The deadline of a source may be earlier than that of any request, one of which was answered: then the source is called for nothing, once,
+// which is cheaper than a new deadline for each answer. It is later only if it has passed, or if there was no memory.
+static bool is_kept(const struct awaited *first, runloop_source *source) {
+    return !first || runloop_source_get_deadline(source) <= first->deadline_ns;
+}
+
+int runloop__requests_keep_deadline(struct requests *requests, runloop_source *source) {
+    const struct awaited *first = first_of(&requests->timed);
+    if (is_kept(first, source))
+        return 0;
+    int result = runloop_source_set_deadline(source, first->deadline_ns);
+    return result == -EINVAL ? -EPIPE : result;
+}
+
+struct awaited *runloop__requests_take_due(struct requests *requests, runloop_source *source) {
+    struct awaited *first = first_of(&requests->timed);
+    if (is_kept(first, source))
+        return NULL;
+    bool is_due = first->deadline_ns <= runloop_now_ns();
+    if (is_due) {
+        first->result = -ETIMEDOUT;
+        runloop__requests_take(first);
+    }
+    if (runloop__requests_keep_deadline(requests, source) == -ENOMEM)
+        runloop_source_wake(source);
+    return is_due ? first : NULL;
+}
+
 struct awaited *runloop__requests_take(struct awaited *awaited) {
     if (awaited) {
         atomic_store(&awaited->state, REQUEST_IS_OVER);

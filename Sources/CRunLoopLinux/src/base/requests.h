@@ -42,6 +42,12 @@ HOLDS_LOCK void runloop__requests_answer(struct requests *requests, struct await
 /// Answers those that are due with -ETIMEDOUT. The earliest deadline of the others, or RUNLOOP_NEVER.
 HOLDS_LOCK int64_t runloop__requests_time_out(struct requests *requests, int64_t now_ns);
 
+/// Sets the deadline of the source to the earliest, unless it is set to that or an earlier one. -ENOMEM; -EPIPE if the source is invalid.
+HOLDS_LOCK int runloop__requests_keep_deadline(struct requests *requests, runloop_source *source);
+/// A request that is due, or NULL: on the thread of a loop that serves the source. It is over for the table, with -ETIMEDOUT. The source is
+/// called again for the next one, however that call-out ends.
+HOLDS_LOCK struct awaited *runloop__requests_take_due(struct requests *requests, runloop_source *source);
+
 /// It is over for the table: the caller calls it out, or discards it.
 HOLDS_LOCK struct awaited *runloop__requests_take(struct awaited *awaited);
 /// NULL: none is to be called out.

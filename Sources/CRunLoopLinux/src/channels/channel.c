@@ -1,12 +1,10 @@
-// channel.c — a channel: made, received from, ended. Its descriptor is an epoll set of the socket and of a timer for deadlines, so that both
-// are served in the modes of one source.
+// channel.c — a channel: made, received from, ended. Its source has the socket, and the earliest deadline of its requests.
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -27,23 +25,23 @@ enum {
 //===-- its end ------------------------------------------------------------------------------------------------------===//
 
 /// Whether it had not ended before.
-static bool close_socket(struct channel *channel) {
-    steady_take(&channel->lock);
-    bool is_first = channel->socket >= 0;
-    if (is_first) {
-        // The other end learns it even if a forked child has the socket, too.
-        shutdown(channel->socket, SHUT_RDWR);
-        close(channel->socket);
-        channel->socket = -1;
-        runloop__channel_drop_queue(channel);
-    }
-    steady_give(&channel->lock);
-    return is_first;
+HOLDS_LOCK static bool break_off(struct channel *channel) {
+    ASSERT_HOLDS(&channel->lock.lock);
+    if (channel->has_ended)
+        return false;
+    channel->has_ended = true;
+    // The other end learns it even if a forked child has the socket, too.
+    shutdown(channel->socket, SHUT_RDWR);
+    runloop__channel_drop_queue(channel);
+    return true;
 }
 
-/// On the loop's thread.
+/// On the loop's thread. The socket is closed when its source is in no loop any more.
 static void end(struct channel *channel, int32_t reason) {
-    if (!close_socket(channel))
+    steady_take(&channel->lock);
+    bool is_first = break_off(channel);
+    steady_give(&channel->lock);
+    if (!is_first)
         return;
     runloop_source_invalidate(channel->object.source);
     runloop__channel_end_requests(channel, true);
@@ -55,11 +53,8 @@ UNCHECKED static void free_channel(void *info) {
     struct channel *channel = info;
     if (channel->socket >= 0)
         close(channel->socket);
-    if (channel->timer >= 0)
-        close(channel->timer);
     if (channel->peer.pidfd >= 0)
         close(channel->peer.pidfd);
-    close(channel->set);
     steady_take(&channel->lock);
     runloop__channel_drop_queue(channel);
     steady_give(&channel->lock);
@@ -94,9 +89,9 @@ static void finish_incoming(void *info) {
 static int receive(struct channel *channel) {
     struct incoming *incoming = NULL;
     steady_take(&channel->lock);
-    int result = channel->socket < 0 ? 0
-                                     : runloop__wire_receive(channel->socket, channel->config.max_bytes,
-                                                             channel->config.max_descriptors, &incoming);
+    int result = channel->has_ended ? 0
+                                    : runloop__wire_receive(channel->socket, channel->config.max_bytes,
+                                                            channel->config.max_descriptors, &incoming);
     steady_give(&channel->lock);
     if (result <= 0)
         return result;
@@ -114,7 +109,7 @@ static int receive(struct channel *channel) {
 static int flush(struct channel *channel) {
     steady_take(&channel->lock);
     bool has_waited = channel->first;
-    ptrdiff_t result = channel->socket < 0 ? 0 : runloop__channel_flush(channel);
+    ptrdiff_t result = channel->has_ended ? 0 : runloop__channel_flush(channel);
     steady_give(&channel->lock);
     bool is_gone = result == -EPIPE;
     if (has_waited && (result == 0 || is_gone) && channel->config.drained)
@@ -123,23 +118,27 @@ static int flush(struct channel *channel) {
     return result < 0 && !is_gone ? (int)result : 0;
 }
 
+/// What could not be done for want of memory is tried again: only then is the source signalled, or by somebody who means nothing by it.
+static void retry(struct channel *channel) {
+    steady_take(&channel->lock);
+    runloop__channel_watch(channel);
+    steady_give(&channel->lock);
+}
+
 static void ready(runloop_source *source, runloop_readiness reasons, void *info) {
-    (void)source, (void)reasons;
+    (void)source;
     struct channel *channel = info;
-    struct epoll_event events[2];
-    int count = epoll_wait(channel->set, events, 2, 0), result = 0;
-    uint32_t conditions = 0;
-    for (int i = 0; i < count; i++) {
-        if (events[i].data.fd < 0)
-            runloop__channel_time_out(channel);
-        else
-            conditions = events[i].events;
-    }
+    int result = 0;
+    if (reasons & RUNLOOP_SIGNALLED)
+        retry(channel);
+    // A call-out that ends the thread keeps nothing from other loops: the socket is reported again, and the deadline of the next request is set.
+    if (reasons & (RUNLOOP_DUE | RUNLOOP_SIGNALLED))
+        runloop__channel_time_out(channel);
     // Each call-out may fork: what comes from the socket is the parent's.
-    if (conditions & EPOLLOUT && channel_check(channel) == 0)
+    if (reasons & RUNLOOP_WRITABLE && channel_check(channel) == 0)
         result = flush(channel);
     // When the other end is gone, the calls that wait can't become more than it has sent.
-    if (result == 0 && conditions & (EPOLLIN | EPOLLHUP | EPOLLERR) && channel_check(channel) == 0)
+    if (result == 0 && reasons & (RUNLOOP_READABLE | RUNLOOP_HANG_UP | RUNLOOP_ERROR) && channel_check(channel) == 0)
         result = receive(channel);
     if (result < 0 && channel_check(channel) == 0)
         end(channel, result);
@@ -147,7 +146,12 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
 
 static void invalidated(void *info) {
     struct channel *channel = info;
-    if (close_socket(channel))
+    steady_take(&channel->lock);
+    bool is_first = break_off(channel);
+    close(channel->socket);
+    channel->socket = -1;
+    steady_give(&channel->lock);
+    if (is_first)
         runloop__channel_end_requests(channel, false);
 }
 
@@ -160,7 +164,7 @@ int runloop_channel_hold_message(runloop_channel *source) {
     if (result < 0)
         return result;
     steady_take(&channel->lock);
-    result = channel->socket < 0 ? -EPIPE : 0;
+    result = channel->has_ended ? -EPIPE : 0;
     if (result == 0) {
         channel->held++;
         runloop__channel_watch(channel);
@@ -234,21 +238,17 @@ UNCHECKED static struct channel *make(const runloop_channel_config *config) {
     channel->config.max_descriptors = or_default(config->max_descriptors, DEFAULT_DESCRIPTORS);
     channel->config.max_calls = or_default(config->max_calls, DEFAULT_CALLS);
     channel->last = &channel->first;
-    channel->socket = channel->timer = channel->set = channel->peer.pidfd = -1;
+    channel->socket = channel->peer.pidfd = -1;
     runloop__requests_init(&channel->requests);
     return channel;
 }
 
-/// The set and the source of a channel that has a peer.
+/// The source of a channel that has a peer.
 UNCHECKED static int begin(struct channel *channel, int descriptor) {
-    channel->set = epoll_create1(EPOLL_CLOEXEC);
-    struct epoll_event event = {.events = EPOLLIN, .data.fd = descriptor};
-    if (channel->set < 0 || epoll_ctl(channel->set, EPOLL_CTL_ADD, descriptor, &event) < 0)
-        return -errno;
-    channel->events = event.events;
     const struct object_config object = {.context = channel->config.context,
                                          .cancel = channel->config.cancel,
-                                         .descriptor = channel->set,
+                                         .descriptor = descriptor,
+                                         .events = RUNLOOP_READABLE | RUNLOOP_ERROR,
                                          .class = &channel_class};
     int result = runloop__object_begin(&channel->object, &object);
     if (result < 0)
@@ -272,8 +272,6 @@ int runloop_channel_create(int descriptor, const runloop_channel_config *config,
     if (result < 0) {
         if (channel->peer.pidfd >= 0)
             close(channel->peer.pidfd);
-        if (channel->set >= 0)
-            close(channel->set);
         free(channel);
         return result;
     }

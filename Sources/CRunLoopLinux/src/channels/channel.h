@@ -16,12 +16,10 @@ struct channel {
     struct object object;
     runloop_channel_config config; ///< constant
     runloop_peer peer;             ///< constant
-    int set;                       ///< constant: an epoll set of the socket and the timer, and the source's descriptor
 
     struct steady_lock lock;
-    int socket GUARDED;      ///< -1 when the channel has ended
-    uint32_t events GUARDED; ///< for which the set watches it
-    int timer GUARDED;       ///< a timerfd for the earliest deadline, or -1 until there is one
+    int socket GUARDED;     ///< the source's descriptor; -1 when it is closed
+    bool has_ended GUARDED; ///< nothing is sent or received any more
     struct outgoing *first GUARDED, **last GUARDED;
     size_t count GUARDED, bytes GUARDED;
     size_t calls GUARDED;      ///< received and not answered
@@ -42,7 +40,7 @@ static inline int channel_check(struct channel *channel) {
         return -EINVAL;
     return object_is_inherited(&channel->object) ? -ECHILD : 0;
 }
-/// Watches the socket for what can be done.
+/// Has the socket watched for what can be done. The loop comes and tries again if that fails.
 HOLDS_LOCK void runloop__channel_watch(struct channel *channel);
 /// -EMSGSIZE, -EINVAL.
 int runloop__channel_check_message(struct channel *channel, const void *bytes, size_t length, const int *descriptors,
@@ -56,7 +54,7 @@ HOLDS_LOCK void runloop__channel_drop_queue(struct channel *channel);
 
 /// Calls out a reply to the request that has the number. -EPROTO if there never was one.
 int runloop__channel_answer(struct channel *channel, struct incoming *incoming);
-/// The deadlines that have passed.
+/// Calls out the first request whose deadline has passed, if any has. For the next one the loop comes again.
 void runloop__channel_time_out(struct channel *channel);
 /// Answers each request that was sent with -EPIPE, or, without `calls_out`, discards it.
 void runloop__channel_end_requests(struct channel *channel, bool calls_out);

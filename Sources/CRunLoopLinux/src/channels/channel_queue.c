@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "channels/channel.h"
@@ -32,15 +31,17 @@ HOLDS_LOCK static bool may_receive(const struct channel *channel) {
 }
 
 void runloop__channel_watch(struct channel *channel) {
-    if (channel->socket < 0)
-        return;
-    struct epoll_event event = {.data.fd = channel->socket};
+    ASSERT_HOLDS(&channel->lock.lock);
+    runloop_source *source = channel->object.source;
+    // The end of the other side is told in any case.
+    runloop_readiness wanted = RUNLOOP_ERROR;
     if (may_receive(channel))
-        event.events |= EPOLLIN;
+        wanted |= RUNLOOP_READABLE;
     if (channel->first)
-        event.events |= EPOLLOUT;
-    if (event.events != channel->events && epoll_ctl(channel->set, EPOLL_CTL_MOD, channel->socket, &event) == 0)
-        channel->events = event.events;
+        wanted |= RUNLOOP_WRITABLE;
+    // What waits would wait for ever otherwise.
+    if (runloop_source_get_events(source) != wanted && runloop_source_set_events(source, wanted) < 0)
+        runloop_source_wake(source);
 }
 
 //===-- the queue ----------------------------------------------------------------------------------------------------===//
@@ -86,7 +87,7 @@ static int copy(const struct packet *packet, struct outgoing **out) {
 
 int runloop__channel_transmit(struct channel *channel, const struct packet *packet, bool is_limited) {
     ASSERT_HOLDS(&channel->lock.lock);
-    if (channel->socket < 0)
+    if (channel->has_ended)
         return -EPIPE;
     if (!channel->first) {
         int result = runloop__wire_send(channel->socket, packet);

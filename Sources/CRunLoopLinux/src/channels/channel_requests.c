@@ -2,9 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "channels/channel.h"
@@ -21,51 +19,22 @@ static struct question *question_of(struct awaited *awaited) {
     return awaited ? LINK_OWNER(awaited, struct question, awaited) : NULL;
 }
 
-/// RUNLOOP_NEVER: no more. Setting the timer makes it unreadable.
-HOLDS_LOCK static void set_timer(struct channel *channel, int64_t date_ns) {
-    ASSERT_HOLDS(&channel->lock.lock);
-    struct itimerspec date = {0};
-    if (date_ns != RUNLOOP_NEVER)
-        date.it_value = (struct timespec){date_ns / 1000000000, date_ns % 1000000000};
-    timerfd_settime(channel->timer, TFD_TIMER_ABSTIME, &date, NULL);
-}
-
-HOLDS_LOCK static int make_timer(struct channel *channel) {
-    ASSERT_HOLDS(&channel->lock.lock);
-    if (channel->timer >= 0)
-        return 0;
-    int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    struct epoll_event event = {.events = EPOLLIN, .data.fd = -1};
-    if (timer < 0 || epoll_ctl(channel->set, EPOLL_CTL_ADD, timer, &event) < 0) {
-        int result = -errno;
-        if (timer >= 0)
-            close(timer);
-        return result;
-    }
-    channel->timer = timer;
-    return 0;
-}
-
 /// 0, or the error of runloop_channel_request. The packet gets the number of the request.
 HOLDS_LOCK static int ask(struct channel *channel, struct question *question, struct packet *packet) {
     ASSERT_HOLDS(&channel->lock.lock);
-    int64_t deadline_ns = question->config.deadline_ns;
-    int result = channel->socket < 0 ? -EPIPE : 0;
-    if (result == 0 && deadline_ns > 0 && deadline_ns != RUNLOOP_NEVER)
-        result = make_timer(channel);
-    if (result < 0)
-        return result;
-    bool is_earliest = runloop__requests_enter(&channel->requests, &question->awaited, deadline_ns);
+    if (channel->has_ended)
+        return -EPIPE;
+    runloop__requests_enter(&channel->requests, &question->awaited, question->config.deadline_ns);
     packet->header.id = question->awaited.id;
-    result = runloop__channel_transmit(channel, packet, true);
+    int result = runloop__requests_keep_deadline(&channel->requests, channel->object.source);
+    if (result == 0)
+        result = runloop__channel_transmit(channel, packet, true);
     if (result < 0) {
         runloop__requests_take(&question->awaited);
         // The other end has not seen the number, and must not answer to it.
         channel->requests.last_id--;
         return result;
     }
-    if (is_earliest)
-        set_timer(channel, deadline_ns);
     channel->unanswered++;
     runloop__channel_watch(channel);
     return 0;
@@ -130,21 +99,12 @@ int runloop__channel_answer(struct channel *channel, struct incoming *incoming) 
     return 0;
 }
 
-/// Those whose deadline has passed.
-static struct question *take_due(struct channel *channel) {
-    steady_take(&channel->lock);
-    int64_t next_ns = runloop__requests_time_out(&channel->requests, runloop_get_now_ns(NULL));
-    struct question *due = question_of(runloop__requests_take_answered(&channel->requests));
-    if (!due)
-        set_timer(channel, next_ns);
-    steady_give(&channel->lock);
-    return due;
-}
-
 void runloop__channel_time_out(struct channel *channel) {
     const runloop_reply reply = {.result = -ETIMEDOUT};
-    struct question *due;
-    while (!object_is_inherited(&channel->object) && (due = take_due(channel)))
+    steady_take(&channel->lock);
+    struct question *due = question_of(runloop__requests_take_due(&channel->requests, channel->object.source));
+    steady_give(&channel->lock);
+    if (due)
         call_out(due, &reply, NULL);
 }
 
@@ -252,7 +212,7 @@ static void drop(runloop_call *call) {
     runloop__wire_prepare(&packet, WIRE_DROPPED, call->id, NULL, 0, NULL, 0);
     steady_take(&channel->lock);
     int result = answer(call, &packet);
-    if (result < 0 && result != -EALREADY && channel->socket >= 0)
+    if (result < 0 && result != -EALREADY && !channel->has_ended)
         shutdown(channel->socket, SHUT_RDWR);
     steady_give(&channel->lock);
     runloop__wire_finish(&packet);

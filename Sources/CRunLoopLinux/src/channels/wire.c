@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -122,6 +123,39 @@ int runloop__wire_send(int socket, const struct packet *packet) {
 
 //===-- receiving ----------------------------------------------------------------------------------------------------===//
 
+// How long a packet is, only its receipt tells, and what of it finds no space is lost. To ask before that would be a system call for each. So
+// it is received into space for the longest, which is kept: one for the process, which has the packet until its call-out returns. Whoever
+// needs another one meanwhile, a nested run or another thread, makes it, and frees it if there is one again by then. Who takes it out
+// by the exchange has it alone.
+static _Atomic(struct incoming *) kept;
+
+static struct incoming *make_incoming(size_t length) {
+    struct incoming *incoming = malloc(sizeof *incoming + length);
+    if (incoming) {
+        incoming->is_packet = false;
+        incoming->message =
+            (runloop_channel_message){.bytes = incoming->bytes, .length = length, .descriptors = incoming->descriptors};
+    }
+    return incoming;
+}
+
+static struct incoming *make_packet(void) {
+    struct incoming *packet = atomic_exchange(&kept, NULL);
+    if (!packet)
+        packet = malloc(sizeof *packet + WIRE_MOST_BYTES);
+    if (packet) {
+        packet->is_packet = true;
+        packet->message = (runloop_channel_message){.bytes = packet->bytes, .descriptors = packet->descriptors};
+    }
+    return packet;
+}
+
+static void free_incoming(struct incoming *incoming) {
+    struct incoming *none = NULL;
+    if (!incoming->is_packet || !atomic_compare_exchange_strong(&kept, &none, incoming))
+        free(incoming);
+}
+
 void runloop__wire_free(void *pointer) {
     struct incoming *incoming = pointer;
     int cancellation;
@@ -129,17 +163,8 @@ void runloop__wire_free(void *pointer) {
     for (size_t i = 0; i < incoming->message.descriptor_count; i++)
         if (incoming->message.descriptors[i] >= 0)
             close(incoming->message.descriptors[i]);
-    free(incoming);
+    free_incoming(incoming);
     pthread_setcancelstate(cancellation, NULL);
-}
-
-static struct incoming *make_incoming(size_t length) {
-    struct incoming *incoming = malloc(sizeof *incoming + length);
-    if (incoming) {
-        incoming->message =
-            (runloop_channel_message){.bytes = incoming->bytes, .length = length, .descriptors = incoming->descriptors};
-    }
-    return incoming;
 }
 
 /// Space for the descriptors of a packet, and for what else the kernel adds where the socket's options ask for it: the sender's credentials,
@@ -168,9 +193,8 @@ static void take_descriptors(struct incoming *incoming, struct msghdr *message) 
     }
 }
 
-/// Fills a structure that has space for the packet's bytes.
 static int receive_packet(int socket, struct incoming *incoming) {
-    struct iovec parts[] = {{&incoming->header, sizeof incoming->header}, {incoming->bytes, incoming->message.length}};
+    struct iovec parts[] = {{&incoming->header, sizeof incoming->header}, {incoming->bytes, WIRE_MOST_BYTES}};
     union received_control control;
     struct msghdr message = {
         .msg_iov = parts, .msg_iovlen = 2, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
@@ -178,11 +202,16 @@ static int receive_packet(int socket, struct incoming *incoming) {
     if (size < 0)
         return -errno;
     take_descriptors(incoming, &message);
+    // An empty packet, which no channel sends, looks the same.
+    if (size == 0)
+        return -EPIPE;
+    if ((message.msg_flags & MSG_TRUNC) || (size_t)size < sizeof incoming->header)
+        return -EPROTO;
     // There is space for all that the kernel passes, so it was the process that has no more numbers.
     if (message.msg_flags & MSG_CTRUNC)
         return -EMFILE;
-    bool is_whole = !(message.msg_flags & MSG_TRUNC);
-    return is_whole && (size_t)size == sizeof incoming->header + incoming->message.length ? 0 : -EPROTO;
+    incoming->message.length = (size_t)size - sizeof incoming->header;
+    return 0;
 }
 
 static bool is_sound(const struct incoming *incoming) {
@@ -219,7 +248,7 @@ static int read_large(struct incoming **packet, size_t max_bytes) {
     for (size_t done = 0; done < length;) {
         ssize_t got = pread(memfd, large->bytes + done, (size_t)length - done, (off_t)done);
         if (got <= 0 && !(got < 0 && errno == EINTR)) {
-            free(large);
+            free_incoming(large);
             return -EPROTO;
         }
         done += got > 0 ? (size_t)got : 0;
@@ -228,7 +257,7 @@ static int read_large(struct incoming **packet, size_t max_bytes) {
     large->message.descriptor_count = small->message.descriptor_count - 1;
     memcpy(large->descriptors, small->descriptors + 1, large->message.descriptor_count * sizeof(int));
     close(memfd);
-    free(small);
+    free_incoming(small);
     *packet = large;
     return 0;
 }
@@ -244,17 +273,7 @@ static int check(struct incoming **packet, size_t max_bytes, size_t max_descript
 }
 
 int runloop__wire_receive(int socket, size_t max_bytes, size_t max_descriptors, struct incoming **out) {
-    ssize_t size = recv(socket, NULL, 0, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT);
-    // A reset is told once, and what was sent before it can still be received.
-    if (size < 0)
-        return errno == EAGAIN || errno == EINTR || errno == ECONNRESET ? 0 : -errno;
-    // An empty packet, which no channel sends, looks the same.
-    if (size == 0)
-        return -EPIPE;
-    const size_t header = sizeof(struct wire_header);
-    if ((size_t)size < header || (size_t)size > header + WIRE_MOST_BYTES)
-        return -EPROTO;
-    struct incoming *packet = make_incoming((size_t)size - header);
+    struct incoming *packet = make_packet();
     if (!packet)
         return -ENOMEM;
     int result = receive_packet(socket, packet);
@@ -262,6 +281,7 @@ int runloop__wire_receive(int socket, size_t max_bytes, size_t max_descriptors, 
         result = check(&packet, max_bytes, max_descriptors);
     if (result < 0) {
         runloop__wire_free(packet);
+        // A reset is told once, and what was sent before it can still be received.
         return result == -EAGAIN || result == -EINTR || result == -ECONNRESET ? 0 : result;
     }
     *out = packet;

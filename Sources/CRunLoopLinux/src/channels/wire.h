@@ -36,6 +36,7 @@ struct packet {
 /// Received, with its descriptors: those that are not taken are closed with it.
 struct incoming {
     struct wire_header header;
+    bool is_packet; ///< has space for the longest packet, and is used for further ones
     runloop_channel_message message;
     int descriptors[WIRE_MOST_DESCRIPTORS];
     _Alignas(max_align_t) unsigned char bytes[];
