@@ -438,3 +438,52 @@ TEST("R45 a selected timer whose date is moved doesn't fire") {
     EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT_TRACE("T T");
 }
+
+//===-- sources without a descriptor ---------------------------------------------------------------------------------===//
+
+static void signal_again(runloop_source *source, runloop_readiness reasons, void *info) {
+    (void)info;
+    EXPECT_EQ(reasons, RUNLOOP_SIGNALLED);
+    calls++;
+    runloop_source_signal(source);
+}
+
+static void be_due_again(runloop_source *source, runloop_readiness reasons, void *info) {
+    (void)info;
+    EXPECT_EQ(reasons, RUNLOOP_DUE);
+    calls++;
+    runloop_source_set_deadline(source, 1);
+}
+
+/// A descriptor that becomes ready in between has its turn every time.
+static void expect_turns_beside(void (*ready)(runloop_source *, runloop_readiness, void *)) {
+    runloop_source *busy = add_descriptor(MODE, -1, RUNLOOP_READABLE, ready, NULL);
+    make_sources(2, take_and_trace);
+    if (ready == be_due_again)
+        runloop_source_set_deadline(busy, 1);
+    else
+        runloop_source_signal(busy);
+    for (int i = 0; i < 10; i++) {
+        int before = calls;
+        bump(descriptors[i % 2]);
+        for (int turn = 0; turn < 3; turn++)
+            handle_one(MODE);
+        EXPECT_TRACE(i % 2 ? "b" : "a");
+        EXPECT(calls > before);
+    }
+    runloop_source_invalidate(busy);
+}
+
+TEST("R154 a source that is signalled in each of its calls keeps no descriptor from its turn") {
+    expect_turns_beside(signal_again);
+}
+
+TEST("R154 a source that is signalled in each of its calls keeps no descriptor from its turn, and observers may look "
+     "on") {
+    add_observer(MODE, RUNLOOP_ACTIVITY_AFTER_WAITING, NULL, NULL);
+    expect_turns_beside(signal_again);
+}
+
+TEST("R154 a source that is due again in each of its calls keeps no descriptor from its turn") {
+    expect_turns_beside(be_due_again);
+}

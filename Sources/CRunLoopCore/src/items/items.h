@@ -288,7 +288,7 @@ struct selection {
     } kind;
     // Of a source, or several.
     uint32_t number;        ///< by which they are found
-    uint32_t reasons;       ///< of `source`
+    uint32_t reasons;       ///< of `source`, or of the one that is to be found first
     runloop_source *source; ///< out of its list, and retained, to be called next; NULL: still to be found
     int descriptor;         ///< whose sources are being served; -1: none's
     enum {

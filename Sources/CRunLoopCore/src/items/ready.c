@@ -147,6 +147,7 @@ HOLDS_LOCK static uint32_t next_number(runloop *loop) {
 HOLDS_LOCK static void begin(runloop *loop, struct selection *selection, bool is_of_all) {
     selection->number = is_of_all ? next_number(loop) : 0;
     selection->source = NULL;
+    selection->reasons = 0;
     selection->descriptor = -1;
     selection->counter = COUNTER_UNREAD;
     selection->has_others = selection->is_of_all = is_of_all;
@@ -268,14 +269,15 @@ bool runloop__ready_select(runloop *loop, const struct mode *mode, uint32_t how,
         return false;
     bool is_main_queue = news == &loop->main_queue.news;
     selection->kind = is_main_queue ? SELECTED_MAIN_QUEUE : SELECTED_SOURCE;
-    if (is_together(loop, &news->link)) {
-        mark_together(loop, mode, selection);
-    } else if (is_main_queue || (how & SERVED_LATER)) {
-        mark(loop, mode, news, selection);
-    } else {
+    if (!is_main_queue && !(how & SERVED_LATER) && !is_together(loop, &news->link)) {
         begin(loop, selection, false);
         return take(loop, mode, LIST_ENTRY(news, struct source_attachment, news), selection);
     }
+    if (is_together(loop, &news->link))
+        mark_together(loop, mode, selection);
+    else
+        mark(loop, mode, news, selection);
+    selection->reasons = news->reasons;
     return true;
 }
 

@@ -179,10 +179,14 @@ static COLD void poll_and_select_all(struct run *run) {
     }
 }
 
-/// A pass serves what the kernel alone knows of, beside what is known already.
-INLINE void ask_for_pass(struct run *run) {
+/// Something is selected that was known already. A pass serves what the kernel alone knows of besides. So that sources which are signalled in
+/// each of their calls, or due again, keep no descriptor from its turn, that is noted beside them (R154).
+INLINE void ask_besides(struct run *run) {
+    bool is_of_kernel = run->selection.reasons & ~(OWN_REASONS | IS_ASIDE);
     if (run->is_pass && has_descriptors(run))
         poll_and_select(run, 0);
+    else if (run->selection.kind == SELECTED_SOURCE && !is_of_kernel && has_descriptors(run))
+        runloop__registrations_poll(run->loop);
 }
 
 /// Selects what is ready, without sleeping.
@@ -225,7 +229,7 @@ INLINE bool find_work(struct run *run) {
         runloop__spin(run);
     // What is known already is selected whatever else there is, and needs no announcement.
     if (select_known(run, false)) {
-        ask_for_pass(run);
+        ask_besides(run);
         return true;
     }
     atomic_store_explicit(&loop->sleeping_in, run->mode, memory_order_relaxed);
@@ -312,7 +316,7 @@ bool runloop__wait(struct run *run, bool may_sleep) {
             return false;
     } else {
         if (select_known(run, !has_descriptors(run)))
-            ask_for_pass(run);
+            ask_besides(run);
         else if (has_descriptors(run))
             poll_and_select_all(run);
         // A wait that takes no time consumes a wake-up, too, and later ones are ignored until the next iteration (R48). Where no call-out
