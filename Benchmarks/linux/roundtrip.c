@@ -80,10 +80,10 @@ static void *serve(void *unused) {
     keep_mode();
     const runloop_port_config config = {.receive = receive};
     check(runloop_port_create(there, &config, &port));
-    check(runloop_port_add(port, RUNLOOP_DEFAULT_MODE));
+    check(runloop_add_source(there, port, RUNLOOP_DEFAULT_MODE));
     sem_post(&is_ready);
     runloop_run();
-    runloop_port_release(port);
+    runloop_source_release(port);
     return unused;
 }
 
@@ -97,7 +97,7 @@ int main(int count, char **arguments) {
     keep_mode();
     const runloop_port_config config = {0};
     check(runloop_port_create(here, &config, &asker));
-    check(runloop_port_add(asker, RUNLOOP_DEFAULT_MODE));
+    check(runloop_add_source(here, asker, RUNLOOP_DEFAULT_MODE));
     sem_init(&is_ready, 0, 0);
     pthread_t thread;
     if (pthread_create(&thread, NULL, serve, NULL) != 0)

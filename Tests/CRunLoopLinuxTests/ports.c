@@ -26,16 +26,14 @@ TEST("bad input is refused, and NULL is no port") {
     EXPECT_EQ(runloop_port_create(runloop_current(), NULL, &port), -EINVAL);
     EXPECT_EQ(runloop_port_create(runloop_current(), &config, NULL), -EINVAL);
     EXPECT_EQ(runloop_port_send(NULL, "a", 1, 0), -EINVAL);
-    EXPECT_EQ(runloop_port_add(NULL, MODE), -EINVAL);
-    EXPECT_EQ(runloop_port_remove(NULL, MODE), -EINVAL);
     EXPECT_EQ(runloop_port_request_and_wait(NULL, "a", 1, 0, NULL, NULL), -EINVAL);
     EXPECT_EQ(runloop_request_reply(NULL, "a", 1), -EINVAL);
     EXPECT(!runloop_port_is_valid(NULL) && !runloop_port_get_loop(NULL) && !runloop_request_is_awaited(NULL));
-    runloop_port_invalidate(NULL);
-    runloop_port_release(NULL);
+    runloop_source_invalidate(NULL);
+    runloop_source_release(NULL);
     runloop_request_release(NULL);
     port = make_port(runloop_current(), &config);
-    EXPECT_EQ(runloop_port_add(port, NULL), -EINVAL);
+    EXPECT_EQ(runloop_add_source(runloop_port_get_loop(port), port, NULL), -EINVAL);
     EXPECT_EQ(runloop_port_send(port, NULL, 1, 0), -EINVAL);
     EXPECT_EQ(runloop_port_send(port, "123456789", 9, RUNLOOP_NEVER), -EMSGSIZE);
     EXPECT_EQ(runloop_port_send(port, "a", SIZE_MAX, 0), -EMSGSIZE);
@@ -111,32 +109,31 @@ TEST("the end of a port tells a sender that waits, which a signal has not distur
         pthread_kill(thread, SIGUSR1);
         pass_time(MS);
     }
-    runloop_port_invalidate(port);
+    runloop_source_invalidate(port);
     void *result;
     REQUIRE(pthread_join(thread, &result) == 0);
     EXPECT_EQ((intptr_t)result, -EPIPE);
     EXPECT_EQ(send_text(port, "after"), -EPIPE);
     EXPECT(!runloop_port_is_valid(port));
-    EXPECT_EQ(runloop_port_add(port, MODE), -EINVAL);
-    EXPECT_EQ(runloop_port_remove(port, MODE), -EINVAL);
-    runloop_port_invalidate(port);
-    runloop_port_release(port);
+    EXPECT_EQ(runloop_add_source(runloop_port_get_loop(port), port, MODE), -EINVAL);
+    runloop_source_invalidate(port);
+    runloop_source_release(port);
     EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_FINISHED);
     EXPECT_TRACE("");
 }
 
 TEST("a port is received from in its modes only, and keeps them from being empty") {
     runloop_port *port = add_port();
-    EXPECT_EQ(runloop_port_add(port, MODE), 0);
-    EXPECT_EQ(runloop_port_add(port, OTHER_MODE), 0);
-    EXPECT_EQ(runloop_port_remove(port, MODE), 0);
-    EXPECT_EQ(runloop_port_remove(port, MODE), 0);
+    EXPECT_EQ(runloop_add_source(runloop_port_get_loop(port), port, MODE), 0);
+    EXPECT_EQ(runloop_add_source(runloop_port_get_loop(port), port, OTHER_MODE), 0);
+    EXPECT_EQ(runloop_remove_source(runloop_port_get_loop(port), port, MODE), 0);
+    EXPECT_EQ(runloop_remove_source(runloop_port_get_loop(port), port, MODE), 0);
     EXPECT_EQ(send_text(port, "text"), 0);
     EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_FINISHED);
     EXPECT_TRACE("");
     EXPECT_EQ(handle_one(OTHER_MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
     EXPECT_TRACE("text");
-    EXPECT_EQ(runloop_port_add(port, RUNLOOP_COMMON_MODES), 0);
+    EXPECT_EQ(runloop_add_source(runloop_port_get_loop(port), port, RUNLOOP_COMMON_MODES), 0);
     EXPECT_EQ(send_text(port, "common"), 0);
     EXPECT_EQ(handle_one(RUNLOOP_DEFAULT_MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
     EXPECT_TRACE("common");
@@ -151,20 +148,20 @@ TEST("the loop keeps a port that is in a mode; the last reference frees it, with
     runloop_port_config config = {.context = {.info = "freed", .release = note_release}, .receive = trace_message};
     runloop_port *port = add_port_to(runloop_current(), &config);
     EXPECT_EQ(send_text(port, "text"), 0);
-    runloop_port_release(port);
+    runloop_source_release(port);
     EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
     EXPECT_EQ(send_text(port, "never"), 0);
     EXPECT_TRACE("text");
-    EXPECT_EQ(runloop_port_remove(port, MODE), 0);
+    EXPECT_EQ(runloop_remove_source(runloop_port_get_loop(port), port, MODE), 0);
     EXPECT_TRACE("freed");
     // In no mode.
-    runloop_port_release(make_port(runloop_current(), &config));
+    runloop_source_release(make_port(runloop_current(), &config));
     EXPECT_TRACE("freed");
 }
 
 static void end_in_call_out(runloop_port *port, const runloop_message *message, void *info) {
     trace_message(port, message, NULL);
-    EXPECT_EQ(runloop_port_remove(port, MODE), 0);
+    EXPECT_EQ(runloop_remove_source(runloop_port_get_loop(port), port, MODE), 0);
     end_port(port);
     trace(info);
 }
@@ -234,13 +231,14 @@ static void wait_for_burst(runloop_port *port, const runloop_message *message, v
 
 static _Atomic int wake_ups;
 
-static void count_wake_up(runloop_observer *observer, runloop_activity activity, void *info) {
-    (void)observer, (void)activity, (void)info;
-    wake_ups++;
+static void count_wake_up(void *context, runloop_trace_point point, const void *object, int64_t value) {
+    (void)context, (void)object, (void)value;
+    wake_ups += point == RUNLOOP_TRACE_WAKE;
 }
 
 static void count_wake_ups(void) {
-    add_observer(MODE, RUNLOOP_ACTIVITY_AFTER_WAITING, count_wake_up, NULL);
+    const runloop_tracer tracer = {.trace = count_wake_up};
+    EXPECT_EQ(runloop_set_tracer(&tracer), 0);
 }
 
 TEST("a burst wakes a sleeping loop once") {
@@ -260,7 +258,7 @@ TEST("a burst wakes a sleeping loop once") {
     EXPECT_EQ(strlen(test_trace_text), strlen("first") + 2 * BURST);
     EXPECT(!runloop_port_is_valid(port));
     EXPECT_EQ(send_text(port, "after"), -EPIPE);
-    runloop_port_release(port);
+    runloop_source_release(port);
 }
 
 static void end_thread(runloop_port *port, const runloop_message *message, void *info) {
@@ -283,8 +281,9 @@ TEST("a thread that ends in a call-out ends its ports, whatever waits, and in no
     on_new_thread(end_in_receive, "last");
     EXPECT(!runloop_port_is_valid(shared));
     EXPECT_EQ(send_text(shared, "after"), -EPIPE);
+    EXPECT_TRACE("");
+    runloop_source_release(shared);
     EXPECT_TRACE("freed");
-    runloop_port_release(shared);
 }
 
 static void *make_on_thread(void *argument) {
@@ -300,13 +299,13 @@ TEST("a loop that has ended has no ports") {
     runloop *loop = runloop_port_get_loop(shared);
     runloop_port *port;
     EXPECT_EQ(runloop_port_create(loop, &(runloop_port_config){0}, &port), -ESHUTDOWN);
-    runloop_port_release(shared);
+    runloop_source_release(shared);
     runloop_release(loop);
 }
 
 static void use_in_child(void) {
     EXPECT_EQ(send_text(shared, "child"), -ECHILD);
-    EXPECT_EQ(runloop_port_add(shared, MODE), -ECHILD);
+    EXPECT_EQ(runloop_add_source(runloop_port_get_loop(shared), shared, MODE), -ECHILD);
     EXPECT_EQ(runloop_port_request_and_wait(shared, "a", 1, RUNLOOP_NEVER, NULL, NULL), -ECHILD);
     EXPECT_EQ(runloop_request_reply(kept, "a", 1), -ECHILD);
     EXPECT(!runloop_port_is_valid(shared));

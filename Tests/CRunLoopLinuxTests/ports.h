@@ -34,7 +34,7 @@ static inline runloop_port *make_port(runloop *loop, const runloop_port_config *
 /// A port in MODE of a loop. One reference.
 static inline runloop_port *add_port_to(runloop *loop, const runloop_port_config *config) {
     runloop_port *port = make_port(loop, config);
-    REQUIRE(runloop_port_add(port, MODE) == 0);
+    REQUIRE(runloop_add_source(loop, port, MODE) == 0);
     return port;
 }
 
@@ -43,8 +43,8 @@ static inline runloop_port *add_port(void) {
 }
 
 static inline void end_port(runloop_port *port) {
-    runloop_port_invalidate(port);
-    runloop_port_release(port);
+    runloop_source_invalidate(port);
+    runloop_source_release(port);
 }
 
 static inline int send_text(runloop_port *port, const char *text) {

@@ -24,7 +24,7 @@ TEST("a port that finds no memory is not made or not added") {
         failing = allocation;
         result = runloop_port_create(runloop_current(), &config, &port);
         if (result == 0)
-            result = runloop_port_add(port, "new mode");
+            result = runloop_add_source(runloop_port_get_loop(port), port, "new mode");
         failing = 0;
         EXPECT(result == 0 || result == -ENOMEM);
         if (port)

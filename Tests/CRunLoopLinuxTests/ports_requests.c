@@ -20,7 +20,7 @@ TEST("a request is replied to on the asker's loop, in its modes") {
     EXPECT_ANSWER(answer, 0);
     EXPECT_TEXT(answer.text, "text");
     stop_worker(&worker);
-    runloop_port_release(port);
+    runloop_source_release(port);
     end_port(asker);
 }
 
@@ -85,7 +85,7 @@ TEST("the last reference to a port answers what waits in it") {
     runloop_port *port = make_port(runloop_current(), &(runloop_port_config){0}), *asker = add_answers();
     struct answer answer = {0};
     ask(port, asker, "waits", &answer);
-    runloop_port_release(port);
+    runloop_source_release(port);
     run_until_idle();
     EXPECT_ANSWER(answer, -EPIPE);
     end_port(asker);
@@ -117,7 +117,7 @@ TEST("the end of the receiver's thread answers what it has received and not rece
     EXPECT_ANSWER(answers[1], -EPIPE);
     EXPECT_EQ(runloop_request_reply(kept, "late", 4), -EPIPE);
     runloop_request_release(kept);
-    runloop_port_release(of_thread);
+    runloop_source_release(of_thread);
     end_port(asker);
 }
 
@@ -127,7 +127,7 @@ static void *ask_and_end(void *argument) {
     runloop_port *asker = add_answers();
     for (int i = 0; i < 3; i++)
         ask(argument, asker, "question", &asked[i]);
-    runloop_port_release(asker);
+    runloop_source_release(asker);
     return NULL;
 }
 
@@ -174,7 +174,7 @@ TEST("deadlines answer in order, not before, and a reply prevents them") {
     EXPECT_EQ(runloop_request_reply(kept, "r", 1), 0);
     runloop_request_release(kept);
     keeps_requests = false;
-    EXPECT_EQ(runloop_port_remove(port, MODE), 0);
+    EXPECT_EQ(runloop_remove_source(runloop_port_get_loop(port), port, MODE), 0);
     ask_until(port, asker, "late", now + 700 * MS, &late);
     ask_until(port, asker, "early", now + 600 * MS, &early);
     ask(port, asker, "never", &never);
@@ -190,12 +190,12 @@ TEST("deadlines answer in order, not before, and a reply prevents them") {
     EXPECT(past.rank < early.rank && early.rank < late.rank);
     EXPECT_ANSWER(replied, 0);
     EXPECT_EQ(never.replies, 0);
-    EXPECT_EQ(runloop_port_add(port, MODE), 0);
+    EXPECT_EQ(runloop_add_source(runloop_port_get_loop(port), port, MODE), 0);
     RUN_UNTIL(MODE, never.replies);
     EXPECT_TRACE("replied never");
     // The timer still serves further ones.
     struct answer again = {0};
-    runloop_port_remove(port, MODE);
+    runloop_remove_source(runloop_port_get_loop(port), port, MODE);
     ask_until(port, asker, "again", runloop_now_ns() + 5 * MS, &again);
     RUN_UNTIL(MODE, again.replies);
     EXPECT_ANSWER(again, -ETIMEDOUT);
@@ -284,12 +284,12 @@ TEST("a thread waits until its deadline, the end of the port, or the drop of its
     EXPECT_EQ(dialog.result, -ENOMSG);
     REQUIRE(pthread_create(&thread, NULL, ask_and_wait, &dialog) == 0);
     WAIT_UNTIL(runloop_port_get_count(port) == 1);
-    runloop_port_invalidate(port);
+    runloop_source_invalidate(port);
     REQUIRE(pthread_join(thread, NULL) == 0);
     EXPECT_EQ(dialog.result, -EPIPE);
     on_new_thread(ask_and_wait, &dialog);
     EXPECT_EQ(dialog.result, -EPIPE);
-    runloop_port_release(port);
+    runloop_source_release(port);
 }
 
 static void end_asker(const runloop_reply *reply, void *info) {
@@ -320,7 +320,7 @@ static void *ask_oneself_and_end(void *argument) {
     struct answer *answer = argument;
     EXPECT_EQ(runloop_port_request(port, "first", 5, &config, NULL), 0);
     ask(port, port, "second", answer);
-    runloop_port_release(port);
+    runloop_source_release(port);
     run_for(MODE, RUNLOOP_FOREVER);
     return NULL;
 }
@@ -341,11 +341,11 @@ TEST("an error of a request leaves nothing to be called") {
     EXPECT_EQ(runloop_port_request(port, "a", 1, &config, NULL), -EAGAIN);
     EXPECT_EQ(runloop_port_request(port, NULL, 1, &config, NULL), -EINVAL);
     EXPECT_EQ(runloop_port_request(port, "a", SIZE_MAX, &config, NULL), -EMSGSIZE);
-    runloop_port_invalidate(port);
+    runloop_source_invalidate(port);
     EXPECT_EQ(runloop_port_request(port, "a", 1, &config, NULL), -EPIPE);
-    runloop_port_invalidate(asker);
+    runloop_source_invalidate(asker);
     EXPECT_EQ(runloop_port_request(asker, "a", 1, &config, NULL), -EPIPE);
     EXPECT_EQ(answer.replies + answer.discards, 0);
-    runloop_port_release(port);
-    runloop_port_release(asker);
+    runloop_source_release(port);
+    runloop_source_release(asker);
 }

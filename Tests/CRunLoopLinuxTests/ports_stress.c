@@ -101,7 +101,7 @@ static pthread_mutex_t target_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static runloop_port *retain_target(void) {
     pthread_mutex_lock(&target_lock);
-    runloop_port *port = runloop_port_retain(target);
+    runloop_port *port = runloop_source_retain(target);
     pthread_mutex_unlock(&target_lock);
     return port;
 }
@@ -143,11 +143,11 @@ static void *ask_somehow(void *argument) {
             result = runloop_port_request_and_wait(port, &i, sizeof i, runloop_get_now_ns(NULL) + 50000, NULL, NULL);
             EXPECT(result <= 0);
         }
-        runloop_port_release(port);
+        runloop_source_release(port);
         poll_mode(MODE);
     }
     // Some are answered by the end of this thread's loop.
-    runloop_port_release(asker);
+    runloop_source_release(asker);
     return NULL;
 }
 

@@ -2,7 +2,7 @@
 // the wall clock, messages, connections, input, space for output. The one header of librunloop-linux to include; C11, usable from C++11.
 // The library is built on runloop.h and uses nothing else of the loop. The general rules of runloop.h hold here, and these:
 //
-//  - Objects. Each object is a source of the core with a name for its kind (only a port is not): runloop_add_source(loop, watch,
+//  - Objects. Each object is a source of the core with a name for its kind: runloop_add_source(loop, watch,
 //    RUNLOOP_COMMON_MODES), runloop_source_retain, _release, _is_valid, _set_name, and what else runloop.h says of sources. Its info is the
 //    library's. A function that is given a source of another kind answers as if that were NULL.
 //  - End. runloop_source_invalidate ends an object for good; so does the release of the last reference. It is idempotent, and allowed on any

@@ -1,10 +1,13 @@
 // runloop_port.h — messages between the threads of a process, with replies. Part of runloop_linux.h, whose general rules hold, but for
 // these:
 //
-//  - A port has one loop, named at its creation, on whose thread it calls out. So it is added to modes by functions of its own, and its
-//    source is not shown. It has no descriptor.
-//  - A port ends when it is invalidated, when its last reference is released (a loop keeps a port that is in a mode), and when the loop's
-//    thread ends, whether it was in a mode or not. Its end answers every request that it has not answered, with -EPIPE.
+//  - A port has one loop, named at its creation, to whose modes it is added (runloop_add_source). That loop is woken for what comes, and the
+//    port ends with it: so nobody waits for a receiver that is gone. Another loop that it is added to, too, may receive a message as well,
+//    but is not woken. A port has no descriptor.
+//  - A port ends when it is invalidated, when its last reference is released (a loop keeps a port that is in a mode), and when its loop's
+//    thread ends, whether it was in a mode or not. Its end drops the messages that wait, tells the threads that wait for space, answers every
+//    request that it has not answered, with -EPIPE, and calls `discard` for those that it has sent itself. A request that shall still be
+//    replied to is replied to before. O(messages, requests).
 //  - In a forked child, calls for an inherited port or request give -ECHILD, and their memory is left as it is.
 //
 // Each call-out is for one message or one reply, and the loop's iteration goes on: timers and other sources are served in between, also in a
@@ -18,7 +21,7 @@ extern "C" {
 #endif
 
 /// Receives messages on the thread of a loop, and sends requests for which the replies come there.
-typedef struct runloop_port runloop_port;
+typedef runloop_source runloop_port;
 /// A received request, to be replied to by any thread. It is answered exactly once, whatever happens.
 typedef struct runloop_request runloop_request;
 
@@ -44,37 +47,23 @@ typedef struct runloop_reply {
 /// The configuration of a port, which is copied.
 typedef struct runloop_port_config {
     runloop_context context;
-    int32_t order;       ///< Among signalled sources, as theirs.
     size_t max_messages; ///< How many messages may wait to be received. 0 stands for 64.
     size_t max_bytes;    ///< How many bytes these may have, which also limits each message. 0 stands for 1 MiB.
-    /// On the loop's thread, in the port's modes, once for each message. A nested run in one of the modes receives the next ones. May be
+    /// On the loop's thread, in the modes of the source, once for each message. A nested run in one of the modes receives the next ones. May be
     /// NULL: messages are consumed, requests dropped.
     void (*RUNLOOP_SENDABLE receive)(runloop_port *port, const runloop_message *message, void *info);
 } runloop_port_config;
 
-/// Creates a port of a loop, in no mode yet: messages wait. -EINVAL, -ENOMEM, -ESHUTDOWN, -ECHILD. O(1).
+/// Creates a port of a loop, in no mode yet: messages wait. Every thread that sends to it has a reference. -EINVAL, -ENOMEM, -ESHUTDOWN,
+/// -ECHILD. O(1).
 RUNLOOP_EXPORT int runloop_port_create(runloop *loop, const runloop_port_config *config, runloop_port **out);
-/// Every thread that sends to a port has a reference.
-RUNLOOP_EXPORT runloop_port *runloop_port_retain(runloop_port *port);
-RUNLOOP_EXPORT void runloop_port_release(runloop_port *port);
-
-/// Adds the port to a mode of its loop, or to all common modes; removes it, and messages wait then. Adding does not wake the loop, but a
-/// message that waits is received in the mode's next iteration. As for sources, twice has the effect of once, and the port keeps its modes
-/// from being empty. Any thread. -EINVAL if it has ended; adding: -ENOMEM, -ESHUTDOWN. O(log n) per mode.
-RUNLOOP_EXPORT int runloop_port_add(runloop_port *port, const char *mode);
-RUNLOOP_EXPORT int runloop_port_remove(runloop_port *port, const char *mode);
-
-/// Its loop, borrowed, as created. O(1).
+/// The loop with which it ends, borrowed. O(1).
 RUNLOOP_EXPORT runloop *runloop_port_get_loop(runloop_port *port);
-/// Whether it has not ended. O(1).
+/// Whether it has not ended. Unlike runloop_source_is_valid it is false also when its loop has ended, of which a source in no mode learns
+/// nothing. O(1).
 RUNLOOP_EXPORT bool runloop_port_is_valid(runloop_port *port);
 /// How many messages wait to be received. O(1).
 RUNLOOP_EXPORT size_t runloop_port_get_count(runloop_port *port);
-
-/// Ends the port. Messages that wait are dropped, threads that wait for space are told, requests that it has received or that wait are
-/// answered, and `discard` is called for those that it has sent itself. A request that shall still be replied to is replied to before.
-/// Twice has the effect of once. O(modes, messages, requests).
-RUNLOOP_EXPORT void runloop_port_invalidate(runloop_port *port);
 
 /// Sends a copy of the bytes, from any thread. If there is no space, waits for it until the instant `deadline_ns` of CLOCK_MONOTONIC;
 /// RUNLOOP_NEVER is as long as it takes, 0 not at all. -EAGAIN: there is no space; -ETIMEDOUT: there was none until the deadline; -EDEADLK:
@@ -88,8 +77,8 @@ RUNLOOP_EXPORT int runloop_port_send(runloop_port *port, const void *bytes, size
 typedef struct runloop_request_config {
     runloop_port
         *asker; ///< On whose loop, and in whose modes, the answer is called out. It keeps no reference to the port.
-    /// Until when the answer is awaited, by the clock of that loop; RUNLOOP_NEVER, or 0: no deadline. It is kept while the asker's loop runs
-    /// in one of its modes.
+    /// Until when the answer is awaited, by the clock of that loop; RUNLOOP_NEVER, or 0: no deadline. It is the deadline of the source
+    /// (runloop_source_set_deadline), and kept in the modes of that.
     int64_t deadline_ns;
     /// Once, on the asker's thread. May be NULL.
     void (*RUNLOOP_SENDABLE replied)(const runloop_reply *reply, void *info);

@@ -14,17 +14,39 @@ static struct awaited *first_of(const struct link *ring) {
     return link_is_alone(ring) ? NULL : LINK_OWNER(ring->next, struct awaited, in_table);
 }
 
-bool runloop__requests_enter(struct requests *requests, struct awaited *awaited, int64_t deadline_ns) {
+/// The deadline of a source may be earlier than that of any request, one of which was answered: then the source is called for nothing, once,
+/// which is cheaper than a new deadline for each answer. It is later only if it has passed, or if there was no memory.
+static bool is_kept(const struct awaited *first, runloop_source *source) {
+    return !first || runloop_source_get_deadline(source) <= first->deadline_ns;
+}
+
+static int keep_deadline(const struct requests *requests, runloop_source *source) {
+    const struct awaited *first = first_of(&requests->timed);
+    return is_kept(first, source) ? 0 : runloop_source_set_deadline(source, first->deadline_ns);
+}
+
+int runloop__requests_enter(struct requests *requests, struct awaited *awaited, int64_t deadline_ns,
+                            runloop_source *source) {
     awaited->id = ++requests->last_id;
     awaited->deadline_ns = deadline_ns > 0 ? deadline_ns : RUNLOOP_NEVER;
-    struct link *position = &requests->untimed;
-    if (awaited->deadline_ns != RUNLOOP_NEVER) {
-        for (position = &requests->timed; position->previous != &requests->timed; position = position->previous)
-            if (LINK_OWNER(position->previous, struct awaited, in_table)->deadline_ns <= awaited->deadline_ns)
-                break;
+    if (awaited->deadline_ns == RUNLOOP_NEVER) {
+        link_insert_before(&requests->untimed, &awaited->in_table);
+        return 0;
     }
+    struct link *position = &requests->timed;
+    for (; position->previous != &requests->timed; position = position->previous)
+        if (LINK_OWNER(position->previous, struct awaited, in_table)->deadline_ns <= awaited->deadline_ns)
+            break;
     link_insert_before(position, &awaited->in_table);
-    return requests->timed.next == &awaited->in_table;
+    int result = keep_deadline(requests, source);
+    if (result < 0)
+        runloop__requests_withdraw(requests, awaited);
+    return result == -EINVAL ? -EPIPE : result;
+}
+
+void runloop__requests_withdraw(struct requests *requests, struct awaited *awaited) {
+    link_remove(&awaited->in_table);
+    requests->last_id--;
 }
 
 struct awaited *runloop__requests_find(struct requests *requests, uint64_t id) {
@@ -43,27 +65,6 @@ void runloop__requests_answer(struct requests *requests, struct awaited *awaited
     link_insert_before(&requests->answered, &awaited->in_table);
 }
 
-int64_t runloop__requests_time_out(struct requests *requests, int64_t now_ns) {
-    struct awaited *first;
-    while ((first = first_of(&requests->timed)) && first->deadline_ns <= now_ns)
-        runloop__requests_answer(requests, first, -ETIMEDOUT);
-    return first ? first->deadline_ns : RUNLOOP_NEVER;
-}
-
-// The deadline of a source may be earlier than that of any request, one of which was answered: then the source is called for nothing, once,
-// which is cheaper than a new deadline for each answer. It is later only if it has passed, or if there was no memory.
-static bool is_kept(const struct awaited *first, runloop_source *source) {
-    return !first || runloop_source_get_deadline(source) <= first->deadline_ns;
-}
-
-int runloop__requests_keep_deadline(struct requests *requests, runloop_source *source) {
-    const struct awaited *first = first_of(&requests->timed);
-    if (is_kept(first, source))
-        return 0;
-    int result = runloop_source_set_deadline(source, first->deadline_ns);
-    return result == -EINVAL ? -EPIPE : result;
-}
-
 struct awaited *runloop__requests_take_due(struct requests *requests, runloop_source *source) {
     struct awaited *first = first_of(&requests->timed);
     if (is_kept(first, source))
@@ -73,7 +74,7 @@ struct awaited *runloop__requests_take_due(struct requests *requests, runloop_so
         first->result = -ETIMEDOUT;
         runloop__requests_take(first);
     }
-    if (runloop__requests_keep_deadline(requests, source) == -ENOMEM)
+    if (keep_deadline(requests, source) == -ENOMEM)
         runloop_source_wake(source);
     return is_due ? first : NULL;
 }

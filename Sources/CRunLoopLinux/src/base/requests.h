@@ -33,17 +33,17 @@ struct requests {
 
 void runloop__requests_init(struct requests *requests);
 
-/// Gives the request the next number. Whether its deadline is the earliest now.
-HOLDS_LOCK bool runloop__requests_enter(struct requests *requests, struct awaited *awaited, int64_t deadline_ns);
+/// Gives the request the next number, and the source, on whose loop it is called out, the earliest deadline. -ENOMEM; -EPIPE if the source is
+/// invalid: then it was not entered.
+HOLDS_LOCK int runloop__requests_enter(struct requests *requests, struct awaited *awaited, int64_t deadline_ns,
+                                       runloop_source *source);
+/// Of a request whose number nobody has seen, and which is the last that was entered.
+HOLDS_LOCK void runloop__requests_withdraw(struct requests *requests, struct awaited *awaited);
 /// NULL if it is over, or never was.
 HOLDS_LOCK struct awaited *runloop__requests_find(struct requests *requests, uint64_t id);
 /// It is awaited, and is to be called out then.
 HOLDS_LOCK void runloop__requests_answer(struct requests *requests, struct awaited *awaited, int32_t result);
-/// Answers those that are due with -ETIMEDOUT. The earliest deadline of the others, or RUNLOOP_NEVER.
-HOLDS_LOCK int64_t runloop__requests_time_out(struct requests *requests, int64_t now_ns);
 
-/// Sets the deadline of the source to the earliest, unless it is set to that or an earlier one. -ENOMEM; -EPIPE if the source is invalid.
-HOLDS_LOCK int runloop__requests_keep_deadline(struct requests *requests, runloop_source *source);
 /// A request that is due, or NULL: on the thread of a loop that serves the source. It is over for the table, with -ETIMEDOUT. The source is
 /// called again for the next one, however that call-out ends.
 HOLDS_LOCK struct awaited *runloop__requests_take_due(struct requests *requests, runloop_source *source);

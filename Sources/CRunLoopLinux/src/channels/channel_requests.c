@@ -24,15 +24,15 @@ HOLDS_LOCK static int ask(struct channel *channel, struct question *question, st
     ASSERT_HOLDS(&channel->lock.lock);
     if (channel->has_ended)
         return -EPIPE;
-    runloop__requests_enter(&channel->requests, &question->awaited, question->config.deadline_ns);
+    int result = runloop__requests_enter(&channel->requests, &question->awaited, question->config.deadline_ns,
+                                         channel->object.source);
+    if (result < 0)
+        return result;
     packet->header.id = question->awaited.id;
-    int result = runloop__requests_keep_deadline(&channel->requests, channel->object.source);
-    if (result == 0)
-        result = runloop__channel_transmit(channel, packet, true);
+    result = runloop__channel_transmit(channel, packet, true);
     if (result < 0) {
-        runloop__requests_take(&question->awaited);
         // The other end has not seen the number, and must not answer to it.
-        channel->requests.last_id--;
+        runloop__requests_withdraw(&channel->requests, &question->awaited);
         return result;
     }
     channel->unanswered++;

@@ -13,14 +13,12 @@ static runloop_request *request_of(struct awaited *awaited) {
 
 /// Gives the request a number, by which it can be cancelled from now on until its reply is called out. -EPIPE if the asker has ended.
 static int enter(runloop_request *request, uint64_t *id) {
-    runloop_port *asker = request->asker;
+    struct port *asker = request->asker;
     lock_take(&asker->lock);
-    int result = asker->source ? 0 : -EPIPE;
-    if (result == 0) {
-        if (runloop__requests_enter(&asker->requests, &request->awaited, request->config.deadline_ns))
-            runloop_timer_set_fire_date(asker->timer, request->awaited.deadline_ns);
-        *id = request->awaited.id;
-    }
+    int result = asker->has_ended ? -EPIPE
+                                  : runloop__requests_enter(&asker->requests, &request->awaited,
+                                                            request->config.deadline_ns, asker->object.source);
+    *id = request->awaited.id;
     lock_give(&asker->lock);
     return result;
 }
@@ -35,16 +33,17 @@ static bool leave(runloop_request *request) {
     return is_awaited;
 }
 
-int runloop_port_request(runloop_port *port, const void *bytes, size_t length, const runloop_request_config *config,
+int runloop_port_request(runloop_port *source, const void *bytes, size_t length, const runloop_request_config *config,
                          uint64_t *id) {
     if (!config)
         return -EINVAL;
+    struct port *port = port_of(source), *asker = port_of(config->asker);
     int result = runloop__port_check(port);
     if (result == 0)
-        result = runloop__port_check(config->asker);
+        result = runloop__port_check(asker);
     runloop_request *request = NULL;
     if (result == 0)
-        result = runloop__request_make(port, config->asker, bytes, length, &request);
+        result = runloop__request_make(port, asker, bytes, length, &request);
     if (result < 0)
         return result;
     request->config = *config;
@@ -68,7 +67,8 @@ int runloop_port_request(runloop_port *port, const void *bytes, size_t length, c
     return result;
 }
 
-int runloop_port_cancel(runloop_port *asker, uint64_t id) {
+int runloop_port_cancel(runloop_port *source, uint64_t id) {
+    struct port *asker = port_of(source);
     int result = runloop__port_check(asker);
     if (result < 0)
         return result;
@@ -81,7 +81,7 @@ int runloop_port_cancel(runloop_port *asker, uint64_t id) {
     return 0;
 }
 
-void runloop__requests_by_port_end(runloop_port *port) {
+void runloop__requests_by_port_end(struct port *port) {
     for (;;) {
         lock_take(&port->lock);
         runloop_request *request = request_of(runloop__requests_take_any(&port->requests));
@@ -90,19 +90,6 @@ void runloop__requests_by_port_end(runloop_port *port) {
             return;
         runloop__request_discard(request);
     }
-}
-
-void runloop__port_time_out(runloop_port *port) {
-    runloop_source *source = NULL;
-    lock_take(&port->lock);
-    if (port->timer) {
-        int64_t next_ns = runloop__requests_time_out(&port->requests, runloop_get_now_ns(port->loop));
-        runloop_timer_set_fire_date(port->timer, next_ns);
-        if (!link_is_alone(&port->requests.answered))
-            source = runloop__port_mark(port);
-    }
-    lock_give(&port->lock);
-    runloop__port_wake(port, source);
 }
 
 //===-- a thread that waits ------------------------------------------------------------------------------------------===//
@@ -116,8 +103,9 @@ static void await(runloop_request *request, int64_t deadline_ns) {
     }
 }
 
-int runloop_port_request_and_wait(runloop_port *port, const void *bytes, size_t length, int64_t deadline_ns,
+int runloop_port_request_and_wait(runloop_port *source, const void *bytes, size_t length, int64_t deadline_ns,
                                   void **reply, size_t *reply_length) {
+    struct port *port = port_of(source);
     int result = runloop__port_check(port);
     if (result < 0)
         return result;

@@ -5,13 +5,13 @@
 
 #include "ports/port.h"
 
-int runloop__port_check(runloop_port *port) {
+int runloop__port_check(const struct port *port) {
     if (!port)
         return -EINVAL;
-    return port->generation == runloop_fork_generation() ? 0 : -ECHILD;
+    return object_is_inherited(&port->object) ? -ECHILD : 0;
 }
 
-void runloop__port_release_memory(runloop_port *port) {
+void runloop__port_release_memory(struct port *port) {
     if (atomic_fetch_sub(&port->memory, 1) > 1)
         return;
     runloop__ports_release(port->ports);
@@ -19,19 +19,16 @@ void runloop__port_release_memory(runloop_port *port) {
     free(port);
 }
 
-runloop_source *runloop__port_mark(runloop_port *port) {
+bool runloop__port_mark(struct port *port) {
     ASSERT_HOLDS(&port->lock);
-    if (port->is_marked || !port->source)
-        return NULL;
+    if (port->is_marked || port->has_ended)
+        return false;
     port->is_marked = true;
-    return runloop_source_retain(port->source);
+    runloop_source_signal(port->object.source);
+    return true;
 }
 
-void runloop__port_wake(runloop_port *port, runloop_source *source) {
-    if (!source)
-        return;
-    runloop_source_signal(source);
+void runloop__port_wake(struct port *port) {
     if (runloop_needs_wake_up(port->loop))
         runloop_wake_up(port->loop);
-    runloop_source_release(source);
 }

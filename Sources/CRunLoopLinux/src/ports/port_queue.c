@@ -8,16 +8,16 @@
 #include "ports/wait_word.h"
 
 /// 0, or why the message is not taken now.
-HOLDS_LOCK static int admit(runloop_port *port, size_t length) {
+HOLDS_LOCK static int admit(struct port *port, size_t length) {
     ASSERT_HOLDS(&port->lock);
-    if (!port->source)
+    if (port->has_ended)
         return -EPIPE;
     bool has_space = port->count < port->max_messages && length <= port->max_bytes - port->bytes;
     return has_space ? 0 : -EAGAIN;
 }
 
 /// There may be space now.
-HOLDS_LOCK static void wait_for_space(runloop_port *port, int64_t deadline_ns) {
+HOLDS_LOCK static void wait_for_space(struct port *port, int64_t deadline_ns) {
     uint32_t seen = atomic_load(&port->space);
     port->waiting++;
     lock_give(&port->lock);
@@ -26,7 +26,7 @@ HOLDS_LOCK static void wait_for_space(runloop_port *port, int64_t deadline_ns) {
     port->waiting--;
 }
 
-HOLDS_LOCK static int admit_until(runloop_port *port, size_t length, int64_t deadline_ns) {
+HOLDS_LOCK static int admit_until(struct port *port, size_t length, int64_t deadline_ns) {
     for (;;) {
         int result = admit(port, length);
         if (result != -EAGAIN || deadline_ns <= 0)
@@ -39,10 +39,10 @@ HOLDS_LOCK static int admit_until(runloop_port *port, size_t length, int64_t dea
     }
 }
 
-int runloop__port_enqueue(runloop_port *port, struct queued *queued, int64_t deadline_ns) {
+int runloop__port_enqueue(struct port *port, struct queued *queued, int64_t deadline_ns) {
     lock_take(&port->lock);
+    bool wakes = false;
     int result = admit_until(port, queued->message.length, deadline_ns);
-    runloop_source *source = NULL;
     if (result == 0) {
         queued->next = NULL;
         *port->last = queued;
@@ -51,10 +51,11 @@ int runloop__port_enqueue(runloop_port *port, struct queued *queued, int64_t dea
         port->bytes += queued->message.length;
         if (queued->message.request)
             link_insert_before(&port->received, &queued->message.request->to_receiver);
-        source = runloop__port_mark(port);
+        wakes = runloop__port_mark(port);
     }
     lock_give(&port->lock);
-    runloop__port_wake(port, source);
+    if (wakes)
+        runloop__port_wake(port);
     return result;
 }
 
@@ -63,7 +64,8 @@ struct sent {
     _Alignas(max_align_t) unsigned char bytes[];
 };
 
-int runloop_port_send(runloop_port *port, const void *bytes, size_t length, int64_t deadline_ns) {
+int runloop_port_send(runloop_port *source, const void *bytes, size_t length, int64_t deadline_ns) {
+    struct port *port = port_of(source);
     int result = runloop__port_check(port);
     if (result < 0)
         return result;

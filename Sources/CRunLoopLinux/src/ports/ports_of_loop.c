@@ -6,8 +6,8 @@
 #include "ports/port.h"
 
 struct ports_of_loop {
-    _Atomic uint32_t references;     ///< of the ports, and of the loop until its end
-    void (*end)(runloop_port *port); ///< constant
+    _Atomic uint32_t references;    ///< of the ports, and of the loop until its end
+    void (*end)(struct port *port); ///< constant
     struct process_lock lock;
     bool has_ended; ///< lock
     struct link ports;
@@ -28,12 +28,12 @@ void runloop__ports_release(struct ports_of_loop *ports) {
 }
 
 /// A port that is still there, with its memory.
-static runloop_port *next_port(struct ports_of_loop *ports) {
+static struct port *next_port(struct ports_of_loop *ports) {
     lock_take(&ports->lock);
     ports->has_ended = true;
-    runloop_port *port = NULL;
+    struct port *port = NULL;
     if (!link_is_alone(&ports->ports)) {
-        port = port_keep_memory(LINK_OWNER(ports->ports.next, runloop_port, in_loop));
+        port = port_keep_memory(LINK_OWNER(ports->ports.next, struct port, in_loop));
         link_remove(&port->in_loop);
     }
     lock_give(&ports->lock);
@@ -43,13 +43,13 @@ static runloop_port *next_port(struct ports_of_loop *ports) {
 /// On the ending thread.
 static void loop_has_ended(void *info) {
     struct ports_of_loop *ports = info;
-    runloop_port *port;
+    struct port *port;
     while ((port = next_port(ports)))
         ports->end(port);
     runloop__ports_release(ports);
 }
 
-int runloop__ports_of_loop(runloop *loop, void (*end)(runloop_port *port), struct ports_of_loop **out) {
+int runloop__ports_of_loop(runloop *loop, void (*end)(struct port *port), struct ports_of_loop **out) {
     for (;;) {
         *out = runloop_copy_associated(loop, &key);
         if (*out)
@@ -72,7 +72,7 @@ int runloop__ports_of_loop(runloop *loop, void (*end)(runloop_port *port), struc
     }
 }
 
-int runloop__ports_add(struct ports_of_loop *ports, runloop_port *port) {
+int runloop__ports_add(struct ports_of_loop *ports, struct port *port) {
     lock_take(&ports->lock);
     int result = ports->has_ended ? -ESHUTDOWN : 0;
     if (result == 0)
@@ -81,7 +81,7 @@ int runloop__ports_add(struct ports_of_loop *ports, runloop_port *port) {
     return result;
 }
 
-void runloop__ports_remove(struct ports_of_loop *ports, runloop_port *port) {
+void runloop__ports_remove(struct ports_of_loop *ports, struct port *port) {
     lock_take(&ports->lock);
     link_remove(&port->in_loop);
     lock_give(&ports->lock);

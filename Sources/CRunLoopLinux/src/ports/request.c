@@ -23,7 +23,7 @@ void runloop__request_release_memory(runloop_request *request) {
     free(request);
 }
 
-int runloop__request_make(runloop_port *receiver, runloop_port *asker, const void *bytes, size_t length,
+int runloop__request_make(struct port *receiver, struct port *asker, const void *bytes, size_t length,
                           runloop_request **out) {
     if (!bytes && length > 0)
         return -EINVAL;
@@ -54,9 +54,9 @@ void runloop__request_unmake(runloop_request *request) {
 //===-- its answer ---------------------------------------------------------------------------------------------------===//
 
 bool runloop__request_answer(runloop_request *request, int32_t result, void *reply, size_t length) {
-    runloop_port *asker = request->asker;
+    struct port *asker = request->asker;
     struct process_lock *lock = asker ? &asker->lock : &request->receiver->lock;
-    runloop_source *source = NULL;
+    bool wakes = false;
     lock_take(lock);
     bool is_awaited = runloop_request_is_awaited(request);
     if (is_awaited) {
@@ -64,14 +64,15 @@ bool runloop__request_answer(runloop_request *request, int32_t result, void *rep
         request->reply_length = length;
         if (asker) {
             runloop__requests_answer(&asker->requests, &request->awaited, result);
-            source = runloop__port_mark(asker);
+            wakes = runloop__port_mark(asker);
         } else {
             request->awaited.result = result;
             atomic_store(&request->awaited.state, REQUEST_IS_ANSWERED);
         }
     }
     lock_give(lock);
-    runloop__port_wake(asker, source);
+    if (wakes)
+        runloop__port_wake(asker);
     if (is_awaited && !asker)
         wait_word_wake_all(&request->awaited.state);
     return is_awaited;
@@ -140,7 +141,7 @@ bool runloop_request_is_awaited(runloop_request *request) {
 }
 
 /// With a reference. NULL if there is none any more.
-static runloop_request *take_received(runloop_port *port) {
+static runloop_request *take_received(struct port *port) {
     runloop_request *request = NULL;
     lock_take(&port->lock);
     if (!link_is_alone(&port->received)) {
@@ -152,7 +153,7 @@ static runloop_request *take_received(runloop_port *port) {
     return request;
 }
 
-void runloop__requests_to_port_end(runloop_port *port) {
+void runloop__requests_to_port_end(struct port *port) {
     runloop_request *request;
     while ((request = take_received(port))) {
         runloop__request_answer(request, -EPIPE, NULL, 0);

@@ -1,0 +1,219 @@
+// ports_source.c — a port is a source: in several loops, with deadlines in its modes, and called whatever a call-out did before.
+#include "ports.h"
+
+static runloop_port *subject, *silent;
+static _Atomic int calls;
+static struct answer answers[3];
+
+static runloop_port *add_silent(void) {
+    keeps_requests = true;
+    return make_port(runloop_current(), &(runloop_port_config){0});
+}
+
+//===-- deadlines ----------------------------------------------------------------------------------------------------===//
+
+TEST("a deadline is kept in the modes of the port, and not in others") {
+    runloop_port *asker = add_port();
+    silent = add_silent();
+    keep_mode(OTHER_MODE);
+    int64_t deadline = runloop_now_ns() + 10 * MS;
+    ask_until(silent, asker, "q", deadline, &answers[0]);
+    EXPECT_EQ(run_for(OTHER_MODE, 20 * MS), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT(runloop_now_ns() >= deadline);
+    EXPECT_EQ(answers[0].replies, 0);
+    RUN_UNTIL(MODE, answers[0].replies);
+    EXPECT_ANSWER(answers[0], -ETIMEDOUT);
+    end_port(asker);
+    end_port(silent);
+}
+
+TEST("the deadlines of two ports come in their order, none before its time, and take no descriptor") {
+    runloop_port *askers[2] = {add_port(), add_port()};
+    silent = add_silent();
+    keep_mode(MODE);
+    // The loop's own for timers.
+    add_timer(MODE, runloop_now_ns() + 60 * SECOND, 0, NULL, NULL);
+    run_for(MODE, MS);
+    int before = count_descriptors();
+    int64_t now = runloop_now_ns();
+    ask_until(silent, askers[0], "q", now + 30 * MS, &answers[0]);
+    ask_until(silent, askers[1], "q", now + 20 * MS, &answers[1]);
+    ask_until(silent, askers[0], "q", now + 10 * MS, &answers[2]);
+    RUN_UNTIL(MODE, answers[2].replies);
+    EXPECT(runloop_now_ns() >= now + 10 * MS);
+    RUN_UNTIL(MODE, answers[0].replies && answers[1].replies);
+    EXPECT(runloop_now_ns() >= now + 30 * MS);
+    for (int i = 0; i < 3; i++)
+        EXPECT_ANSWER(answers[i], -ETIMEDOUT);
+    EXPECT(answers[2].rank < answers[0].rank);
+    EXPECT_EQ(count_descriptors(), before);
+    end_port(askers[0]);
+    end_port(askers[1]);
+    end_port(silent);
+}
+
+//===-- several loops ------------------------------------------------------------------------------------------------===//
+
+static pthread_t receiver_thread;
+
+static void note_thread(runloop_port *port, const runloop_message *message, void *info) {
+    (void)port, (void)message, (void)info;
+    receiver_thread = pthread_self();
+    calls++;
+}
+
+static void *receive_elsewhere(void *port) {
+    REQUIRE(runloop_add_source(runloop_current(), port, MODE) == 0);
+    while (calls == 0)
+        run_for(MODE, MS);
+    return NULL;
+}
+
+TEST(
+    "a port in a mode of another loop is received from there, also if that sleeps, and its own loop's end is its end") {
+    runloop_port *port = make_port(runloop_current(), &(runloop_port_config){.receive = note_thread});
+    pthread_t thread;
+    REQUIRE(pthread_create(&thread, NULL, receive_elsewhere, port) == 0);
+    EXPECT_EQ(send_text(port, "m"), 0);
+    REQUIRE(pthread_join(thread, NULL) == 0);
+    EXPECT(calls == 1 && pthread_equal(receiver_thread, thread));
+    EXPECT(runloop_port_is_valid(port));
+    EXPECT_EQ(send_text(port, "m"), 0);
+    REQUIRE(runloop_add_source(runloop_current(), port, MODE) == 0);
+    RUN_UNTIL(MODE, calls == 2);
+    EXPECT(pthread_equal(receiver_thread, pthread_self()));
+    end_port(port);
+}
+
+TEST("a port is a source of its kind") {
+    runloop_port *port = add_port();
+    const runloop_descriptor_config config = {.descriptor = -1, .events = RUNLOOP_READABLE};
+    runloop_source *plain = NULL;
+    REQUIRE(runloop_descriptor_source_create(&config, &plain) == 0);
+    EXPECT_EQ(runloop_port_send(plain, "a", 1, 0), -EINVAL);
+    EXPECT_EQ(runloop_port_request(port, "a", 1, &(runloop_request_config){.asker = plain}, NULL), -EINVAL);
+    EXPECT_EQ(runloop_port_cancel(plain, 1), -EINVAL);
+    EXPECT_EQ(runloop_port_get_count(plain), 0);
+    EXPECT(!runloop_port_is_valid(plain) && !runloop_port_get_loop(plain));
+    EXPECT_EQ(runloop_channel_send(port, "a", 1, NULL, 0), -EINVAL);
+    EXPECT_EQ(runloop_source_get_descriptor(port), -1);
+    // A signal that means nothing does no harm.
+    EXPECT_EQ(runloop_source_signal(port), 0);
+    EXPECT_EQ(send_text(port, "m"), 0);
+    run_until_idle();
+    EXPECT_TRACE("m");
+    runloop_source_release(plain);
+    end_port(port);
+}
+
+//===-- in call-outs -------------------------------------------------------------------------------------------------===//
+
+enum event { MESSAGE, REPLY, TIMEOUT, EVENTS };
+enum action { INVALIDATE, FORK, EXIT };
+
+static enum action action;
+static pid_t child;
+static int child_status;
+static _Atomic int discards;
+
+/// In the first call-out.
+static void act(void) {
+    if (++calls > 1)
+        return;
+    switch (action) {
+    case INVALIDATE: runloop_source_invalidate(subject); break;
+    case FORK:
+        fflush(NULL);
+        child = fork();
+        EXPECT(child == 0 || waitpid(child, &child_status, 0) == child);
+        break;
+    case EXIT: pthread_exit(NULL);
+    }
+}
+
+static void act_on_message(runloop_port *port, const runloop_message *message, void *info) {
+    (void)port, (void)message, (void)info;
+    act();
+}
+
+static void act_on_reply(const runloop_reply *reply, void *info) {
+    EXPECT_EQ(reply->result, *(const int *)info);
+    act();
+}
+
+static void note_one_discard(void *info) {
+    (void)info;
+    discards++;
+}
+
+/// Two of what will call out.
+static void prepare(enum event event) {
+    static const int replied = 0, timed_out = -ETIMEDOUT;
+    const runloop_request_config config = {.asker = subject,
+                                           .deadline_ns = event == TIMEOUT ? 1 : RUNLOOP_NEVER,
+                                           .replied = act_on_reply,
+                                           .discard = note_one_discard,
+                                           .info = (void *)(event == TIMEOUT ? &timed_out : &replied)};
+    for (int i = 0; i < 2; i++) {
+        if (event == MESSAGE)
+            EXPECT_EQ(send_text(subject, "m"), 0);
+        else
+            EXPECT_EQ(runloop_port_request(silent, "q", 1, &config, NULL), 0);
+    }
+    // Whose loop is this thread's: it replies to both.
+    if (event == REPLY)
+        run_until_idle();
+}
+
+static void *play_on_thread(void *argument) {
+    enum event event = *(const enum event *)argument;
+    subject = make_port(runloop_current(), &(runloop_port_config){.receive = act_on_message});
+    runloop_source_retain(subject);
+    silent = make_port(runloop_current(), &(runloop_port_config){.receive = trace_message});
+    REQUIRE(runloop_add_source(runloop_current(), silent, event == REPLY ? MODE : OTHER_MODE) == 0);
+    prepare(event);
+    REQUIRE(runloop_add_source(runloop_current(), subject, MODE) == 0);
+    keep_mode(MODE);
+    int result = 0;
+    while (calls < 2 && runloop_source_is_valid(subject) && result >= 0)
+        result = runloop_run_in_mode(MODE, 30 * SECOND, true);
+    if (result >= 0)
+        result = runloop_run_in_mode(MODE, 0, false);
+    if (child == 0 && action == FORK)
+        _exit(result == -ECHILD && calls == 1 && test_failures == 0 ? 0 : 1);
+    end_port(subject);
+    end_port(silent);
+    return NULL;
+}
+
+static void play_all(enum action what) {
+    action = what;
+    for (enum event event = MESSAGE; event < EVENTS; event++) {
+        calls = discards = 0;
+        child = child_status = -1;
+        on_new_thread(play_on_thread, &event);
+        EXPECT_EQ(calls, action == FORK ? 2 : 1);
+        if (action == FORK)
+            EXPECT_EQ(child_status, 0);
+        // A port ends with its loop, so each request has its one outcome.
+        EXPECT_EQ(discards, action != FORK && event != MESSAGE ? 1 : 0);
+        EXPECT(!runloop_port_is_valid(subject));
+        if (action == EXIT) {
+            runloop_source_release(subject);
+            runloop_source_release(silent);
+        }
+        runloop_source_release(subject);
+    }
+}
+
+TEST("a port that is invalidated in a call-out is not called again") {
+    play_all(INVALIDATE);
+}
+
+TEST("R123 a child that is forked in a call-out is not called, and its parent is") {
+    play_all(FORK);
+}
+
+TEST("a thread that ends in a call-out ends its port, and each request has one outcome") {
+    play_all(EXIT);
+}
