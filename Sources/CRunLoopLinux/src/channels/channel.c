@@ -69,7 +69,7 @@ UNCHECKED static void free_channel(void *info) {
 
 /// -ENOMEM, or 0.
 static int receive_message(struct channel *channel, struct incoming *incoming) {
-    if (incoming->header.kind == WIRE_REQUEST) {
+    if (incoming->header.kind == PACKET_REQUEST) {
         incoming->message.call = runloop__call_make(channel, incoming->header.id);
         if (!incoming->message.call)
             return -ENOMEM;
@@ -82,7 +82,7 @@ static int receive_message(struct channel *channel, struct incoming *incoming) {
 static void finish_incoming(void *info) {
     struct incoming *incoming = info;
     runloop_call_release(incoming->message.call);
-    runloop__wire_free(incoming);
+    runloop__packet_free(incoming);
 }
 
 /// One packet. 0, or why the channel ends.
@@ -90,14 +90,14 @@ static int receive(struct channel *channel) {
     struct incoming *incoming = NULL;
     steady_take(&channel->lock);
     int result = channel->has_ended ? 0
-                                    : runloop__wire_receive(channel->socket, channel->config.max_bytes,
-                                                            channel->config.max_descriptors, &incoming);
+                                    : runloop__packet_receive(channel->socket, channel->config.max_bytes,
+                                                              channel->config.max_descriptors, &incoming);
     steady_give(&channel->lock);
     if (result <= 0)
         return result;
     // The call-out may end the thread.
     pthread_cleanup_push(finish_incoming, incoming);
-    if (incoming->header.kind == WIRE_MESSAGE || incoming->header.kind == WIRE_REQUEST)
+    if (incoming->header.kind == PACKET_MESSAGE || incoming->header.kind == PACKET_REQUEST)
         result = receive_message(channel, incoming);
     else
         result = runloop__channel_answer(channel, incoming);

@@ -7,7 +7,7 @@
 #include "base/link.h"
 #include "base/object.h"
 #include "base/requests.h"
-#include "channels/wire.h"
+#include "channels/packet.h"
 
 /// A packet that waits for the other end to read.
 struct outgoing;

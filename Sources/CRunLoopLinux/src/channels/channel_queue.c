@@ -59,7 +59,7 @@ static void free_outgoing(struct outgoing *outgoing) {
 }
 
 static bool is_answer(const struct packet *packet) {
-    return packet->header.kind == WIRE_REPLY || packet->header.kind == WIRE_DROPPED;
+    return packet->header.kind == PACKET_REPLY || packet->header.kind == PACKET_DROPPED;
 }
 
 static int copy(const struct packet *packet, struct outgoing **out) {
@@ -90,7 +90,7 @@ int runloop__channel_transmit(struct channel *channel, const struct packet *pack
     if (channel->has_ended)
         return -EPIPE;
     if (!channel->first) {
-        int result = runloop__wire_send(channel->socket, packet);
+        int result = runloop__packet_send(channel->socket, packet);
         if (result != -EAGAIN)
             return result;
     }
@@ -126,7 +126,7 @@ ptrdiff_t runloop__channel_flush(struct channel *channel) {
     ASSERT_HOLDS(&channel->lock.lock);
     int result = 0;
     while (result == 0 && channel->first) {
-        result = runloop__wire_send(channel->socket, &channel->first->packet);
+        result = runloop__packet_send(channel->socket, &channel->first->packet);
         if (result == 0)
             drop_first(channel);
     }
@@ -161,12 +161,12 @@ int runloop_channel_send(runloop_channel *source, const void *bytes, size_t leng
     if (result < 0)
         return result;
     struct packet packet;
-    result = runloop__wire_prepare(&packet, WIRE_MESSAGE, 0, bytes, length, descriptors, descriptor_count);
+    result = runloop__packet_prepare(&packet, PACKET_MESSAGE, 0, bytes, length, descriptors, descriptor_count);
     if (result < 0)
         return result;
     steady_take(&channel->lock);
     result = runloop__channel_transmit(channel, &packet, true);
     steady_give(&channel->lock);
-    runloop__wire_finish(&packet);
+    runloop__packet_finish(&packet);
     return result;
 }

@@ -53,7 +53,7 @@ int runloop_channel_request(runloop_channel *source, const void *bytes, size_t l
         return -ENOMEM;
     *question = (struct question){.config = *config};
     struct packet packet;
-    result = runloop__wire_prepare(&packet, WIRE_REQUEST, 0, bytes, length, descriptors, descriptor_count);
+    result = runloop__packet_prepare(&packet, PACKET_REQUEST, 0, bytes, length, descriptors, descriptor_count);
     if (result < 0) {
         free(question);
         return result;
@@ -61,7 +61,7 @@ int runloop_channel_request(runloop_channel *source, const void *bytes, size_t l
     steady_take(&channel->lock);
     result = ask(channel, question, &packet);
     steady_give(&channel->lock);
-    runloop__wire_finish(&packet);
+    runloop__packet_finish(&packet);
     if (result < 0)
         free(question);
     else if (id)
@@ -91,7 +91,7 @@ int runloop__channel_answer(struct channel *channel, struct incoming *incoming) 
         return was_sent ? 0 : -EPROTO;
     runloop_channel_message *message = &incoming->message;
     const runloop_reply reply = {
-        .result = incoming->header.kind == WIRE_DROPPED ? -ENOMSG : 0,
+        .result = incoming->header.kind == PACKET_DROPPED ? -ENOMSG : 0,
         .bytes = message->length > 0 ? message->bytes : NULL,
         .length = message->length,
     };
@@ -195,13 +195,13 @@ int runloop_call_reply(runloop_call *call, const void *bytes, size_t length, con
     if (result < 0)
         return result;
     struct packet packet;
-    result = runloop__wire_prepare(&packet, WIRE_REPLY, call->id, bytes, length, descriptors, descriptor_count);
+    result = runloop__packet_prepare(&packet, PACKET_REPLY, call->id, bytes, length, descriptors, descriptor_count);
     if (result < 0)
         return result;
     steady_take(&call->channel->lock);
     result = answer(call, &packet);
     steady_give(&call->channel->lock);
-    runloop__wire_finish(&packet);
+    runloop__packet_finish(&packet);
     return result;
 }
 
@@ -209,13 +209,13 @@ int runloop_call_reply(runloop_call *call, const void *bytes, size_t length, con
 static void drop(runloop_call *call) {
     struct channel *channel = call->channel;
     struct packet packet;
-    runloop__wire_prepare(&packet, WIRE_DROPPED, call->id, NULL, 0, NULL, 0);
+    runloop__packet_prepare(&packet, PACKET_DROPPED, call->id, NULL, 0, NULL, 0);
     steady_take(&channel->lock);
     int result = answer(call, &packet);
     if (result < 0 && result != -EALREADY && !channel->has_ended)
         shutdown(channel->socket, SHUT_RDWR);
     steady_give(&channel->lock);
-    runloop__wire_finish(&packet);
+    runloop__packet_finish(&packet);
 }
 
 void runloop_call_release(runloop_call *call) {

@@ -1,4 +1,4 @@
-// wire.c — packets are sent and received; what is received is checked before anything is done with it.
+// packet.c — packets are sent and received; what is received is checked before anything is done with it.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "channels/wire.h"
+#include "channels/packet.h"
 
 // Not every libc has the names.
 #ifndef F_GET_SEALS
@@ -59,15 +59,15 @@ static int make_sealed(const void *bytes, size_t length) {
     return descriptor;
 }
 
-int runloop__wire_prepare(struct packet *packet, enum wire_kind kind, uint64_t id, const void *bytes, size_t length,
-                          const int *descriptors, size_t count) {
-    packet->header = (struct wire_header){.version = WIRE_VERSION, .kind = (uint8_t)kind, .id = id};
+int runloop__packet_prepare(struct packet *packet, enum packet_kind kind, uint64_t id, const void *bytes, size_t length,
+                            const int *descriptors, size_t count) {
+    packet->header = (struct packet_header){.version = PACKET_VERSION, .kind = (uint8_t)kind, .id = id};
     packet->bytes = bytes;
     packet->length = packet->counted = length;
     packet->count = 0;
     packet->memfd = -1;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &packet->cancellation);
-    if (length > WIRE_MOST_BYTES) {
+    if (length > PACKET_MOST_BYTES) {
         packet->memfd = make_sealed(bytes, length);
         if (packet->memfd < 0) {
             pthread_setcancelstate(packet->cancellation, NULL);
@@ -85,7 +85,7 @@ int runloop__wire_prepare(struct packet *packet, enum wire_kind kind, uint64_t i
     return 0;
 }
 
-void runloop__wire_finish(struct packet *packet) {
+void runloop__packet_finish(struct packet *packet) {
     if (packet->memfd >= 0)
         close(packet->memfd);
     pthread_setcancelstate(packet->cancellation, NULL);
@@ -93,11 +93,11 @@ void runloop__wire_finish(struct packet *packet) {
 
 /// Space for the descriptors of a packet.
 union control {
-    char bytes[CMSG_SPACE(WIRE_MOST_DESCRIPTORS * sizeof(int))];
+    char bytes[CMSG_SPACE(PACKET_MOST_DESCRIPTORS * sizeof(int))];
     struct cmsghdr alignment;
 };
 
-int runloop__wire_send(int socket, const struct packet *packet) {
+int runloop__packet_send(int socket, const struct packet *packet) {
     struct iovec parts[] = {{(void *)&packet->header, sizeof packet->header}, {(void *)packet->bytes, packet->length}};
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = packet->length > 0 ? 2 : 1};
     union control control;
@@ -142,7 +142,7 @@ static struct incoming *make_incoming(size_t length) {
 static struct incoming *make_packet(void) {
     struct incoming *packet = atomic_exchange(&kept, NULL);
     if (!packet)
-        packet = malloc(sizeof *packet + WIRE_MOST_BYTES);
+        packet = malloc(sizeof *packet + PACKET_MOST_BYTES);
     if (packet) {
         packet->is_packet = true;
         packet->message = (runloop_channel_message){.bytes = packet->bytes, .descriptors = packet->descriptors};
@@ -156,7 +156,7 @@ static void free_incoming(struct incoming *incoming) {
         free(incoming);
 }
 
-void runloop__wire_free(void *pointer) {
+void runloop__packet_free(void *pointer) {
     struct incoming *incoming = pointer;
     int cancellation;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
@@ -170,7 +170,7 @@ void runloop__wire_free(void *pointer) {
 /// Space for the descriptors of a packet, and for what else the kernel adds where the socket's options ask for it: the sender's credentials,
 /// its label, which has no more than a page, and a descriptor of its process.
 union received_control {
-    char bytes[CMSG_SPACE(WIRE_MOST_DESCRIPTORS * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(4096) +
+    char bytes[CMSG_SPACE(PACKET_MOST_DESCRIPTORS * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(4096) +
                CMSG_SPACE(sizeof(int))];
     struct cmsghdr alignment;
 };
@@ -185,7 +185,7 @@ static void take_descriptors(struct incoming *incoming, struct msghdr *message) 
         for (size_t i = 0; i < count; i++) {
             int descriptor;
             memcpy(&descriptor, CMSG_DATA(part) + i * sizeof descriptor, sizeof descriptor);
-            if (are_sent && incoming->message.descriptor_count < WIRE_MOST_DESCRIPTORS)
+            if (are_sent && incoming->message.descriptor_count < PACKET_MOST_DESCRIPTORS)
                 incoming->descriptors[incoming->message.descriptor_count++] = descriptor;
             else if (descriptor >= 0)
                 close(descriptor);
@@ -194,7 +194,7 @@ static void take_descriptors(struct incoming *incoming, struct msghdr *message) 
 }
 
 static int receive_packet(int socket, struct incoming *incoming) {
-    struct iovec parts[] = {{&incoming->header, sizeof incoming->header}, {incoming->bytes, WIRE_MOST_BYTES}};
+    struct iovec parts[] = {{&incoming->header, sizeof incoming->header}, {incoming->bytes, PACKET_MOST_BYTES}};
     union received_control control;
     struct msghdr message = {
         .msg_iov = parts, .msg_iovlen = 2, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
@@ -215,15 +215,15 @@ static int receive_packet(int socket, struct incoming *incoming) {
 }
 
 static bool is_sound(const struct incoming *incoming) {
-    const struct wire_header *header = &incoming->header;
-    bool is_answer = header->kind == WIRE_REPLY || header->kind == WIRE_DROPPED;
-    if (header->version != WIRE_VERSION || header->zero != 0 || header->is_large > 1)
+    const struct packet_header *header = &incoming->header;
+    bool is_answer = header->kind == PACKET_REPLY || header->kind == PACKET_DROPPED;
+    if (header->version != PACKET_VERSION || header->zero != 0 || header->is_large > 1)
         return false;
-    if (header->kind != WIRE_MESSAGE && header->kind != WIRE_REQUEST && !is_answer)
+    if (header->kind != PACKET_MESSAGE && header->kind != PACKET_REQUEST && !is_answer)
         return false;
-    if ((header->kind == WIRE_MESSAGE) != (header->id == 0))
+    if ((header->kind == PACKET_MESSAGE) != (header->id == 0))
         return false;
-    if (header->kind == WIRE_DROPPED && (incoming->message.length > 0 || header->descriptors > 0))
+    if (header->kind == PACKET_DROPPED && (incoming->message.length > 0 || header->descriptors > 0))
         return false;
     return header->descriptors == incoming->message.descriptor_count;
 }
@@ -272,7 +272,7 @@ static int check(struct incoming **packet, size_t max_bytes, size_t max_descript
     return message->length <= max_bytes && message->descriptor_count <= max_descriptors ? 0 : -EPROTO;
 }
 
-int runloop__wire_receive(int socket, size_t max_bytes, size_t max_descriptors, struct incoming **out) {
+int runloop__packet_receive(int socket, size_t max_bytes, size_t max_descriptors, struct incoming **out) {
     struct incoming *packet = make_packet();
     if (!packet)
         return -ENOMEM;
@@ -280,7 +280,7 @@ int runloop__wire_receive(int socket, size_t max_bytes, size_t max_descriptors, 
     if (result == 0)
         result = check(&packet, max_bytes, max_descriptors);
     if (result < 0) {
-        runloop__wire_free(packet);
+        runloop__packet_free(packet);
         // A reset is told once, and what was sent before it can still be received.
         return result == -EAGAIN || result == -EINTR || result == -ECONNRESET ? 0 : result;
     }

@@ -1,20 +1,20 @@
-// wire.h — what channels send: a packet each, with a header, bytes, and descriptors. The other end may be hostile.
-#ifndef RUNLOOP_WIRE_H
-#define RUNLOOP_WIRE_H
+// packet.h — what channels send: a packet each, with a header, bytes, and descriptors. The other end may be hostile.
+#ifndef RUNLOOP_PACKET_H
+#define RUNLOOP_PACKET_H
 
 #include "runloop_channel.h"
 
 enum {
-    WIRE_VERSION = 1,
+    PACKET_VERSION = 1,
     /// Bytes of a packet behind its header. A longer message is in a memfd, of which the packet has the length.
-    WIRE_MOST_BYTES = 64 << 10,
+    PACKET_MOST_BYTES = 64 << 10,
     /// As many as the kernel passes with a packet, one of them a memfd.
-    WIRE_MOST_DESCRIPTORS = 253,
+    PACKET_MOST_DESCRIPTORS = 253,
 };
 
-enum wire_kind { WIRE_MESSAGE = 1, WIRE_REQUEST = 2, WIRE_REPLY = 3, WIRE_DROPPED = 4 };
+enum packet_kind { PACKET_MESSAGE = 1, PACKET_REQUEST = 2, PACKET_REPLY = 3, PACKET_DROPPED = 4 };
 
-struct wire_header {
+struct packet_header {
     uint8_t version, kind, is_large, zero;
     uint32_t descriptors; ///< with the packet
     uint64_t id;          ///< of a request and its answer, else 0
@@ -22,12 +22,12 @@ struct wire_header {
 
 /// To be sent.
 struct packet {
-    struct wire_header header;
+    struct packet_header header;
     const void *bytes;
     size_t length;
     size_t counted; ///< bytes of the message, which may be in a memfd
     size_t count;
-    int descriptors[WIRE_MOST_DESCRIPTORS];
+    int descriptors[PACKET_MOST_DESCRIPTORS];
     int memfd; ///< the first of the descriptors, to be closed, or -1
     uint64_t large_length;
     int cancellation; ///< the state of the thread that has prepared it, before that
@@ -35,24 +35,24 @@ struct packet {
 
 /// Received, with its descriptors: those that are not taken are closed with it.
 struct incoming {
-    struct wire_header header;
+    struct packet_header header;
     bool is_packet; ///< has space for the longest packet, and is used for further ones
     runloop_channel_message message;
-    int descriptors[WIRE_MOST_DESCRIPTORS];
+    int descriptors[PACKET_MOST_DESCRIPTORS];
     _Alignas(max_align_t) unsigned char bytes[];
 };
 
 /// Prepares a message, which keeps the caller's bytes and descriptors. 0, or the error of a memfd. The thread is not cancelled until it has
 /// finished the packet.
-int runloop__wire_prepare(struct packet *packet, enum wire_kind kind, uint64_t id, const void *bytes, size_t length,
-                          const int *descriptors, size_t count);
-void runloop__wire_finish(struct packet *packet);
+int runloop__packet_prepare(struct packet *packet, enum packet_kind kind, uint64_t id, const void *bytes, size_t length,
+                            const int *descriptors, size_t count);
+void runloop__packet_finish(struct packet *packet);
 
 /// 0, or why it was not sent: -EAGAIN if the other end has to read first.
-int runloop__wire_send(int socket, const struct packet *packet);
+int runloop__packet_send(int socket, const struct packet *packet);
 
 /// 1; 0 if there is nothing; -EPIPE at the end, -EPROTO, -EMFILE or -ENOMEM. Then no descriptor is left.
-int runloop__wire_receive(int socket, size_t max_bytes, size_t max_descriptors, struct incoming **out);
-void runloop__wire_free(void *incoming);
+int runloop__packet_receive(int socket, size_t max_bytes, size_t max_descriptors, struct incoming **out);
+void runloop__packet_free(void *incoming);
 
-#endif // RUNLOOP_WIRE_H
+#endif // RUNLOOP_PACKET_H

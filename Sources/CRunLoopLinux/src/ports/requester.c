@@ -1,4 +1,4 @@
-// asker.c — the requests that a port has sent; and threads that wait for their one.
+// requester.c — the requests that a port has sent; and threads that wait for their one.
 
 #include <errno.h>
 
