@@ -1,29 +1,9 @@
 // children.c — the ends of child processes: watched or reaped, by pid or pidfd, many, gone, and not ours.
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <spawn.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/utsname.h>
 
-#include "linux_items.h"
-
-/// The ends that were reported.
-struct ends {
-    _Atomic int count;
-    runloop_child_exit last;
-};
-
-static void note_end(runloop_child *child, const runloop_child_exit *exit, void *info) {
-    struct ends *ends = info;
-    runloop_child_exit known;
-    EXPECT_EQ(runloop_child_get_exit(child, &known), 0);
-    EXPECT_EQ(known.status, exit->status);
-    EXPECT(!runloop_source_is_valid(child));
-    ends->last = *exit;
-    ends->count++;
-}
+#include "children.h"
 
 static runloop_child *add_child_with(const runloop_child_config *config) {
     runloop_child *child = NULL;
@@ -350,19 +330,6 @@ TEST("without descriptors there is an error, and the child is still there") {
     EXPECT_EQ(waitpid(pid, &status, 0), pid);
     EXPECT_EQ(WEXITSTATUS(status), 5);
     give_back_descriptors();
-}
-
-/// From now on the kernel answers a system call with an error.
-static void refuse(int call, int error) {
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = {sizeof code / sizeof *code, code};
-    REQUIRE(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
-    REQUIRE(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
 }
 
 TEST("a kernel without pidfds, or a sandbox that refuses them, is named as such, and nothing is reaped") {

@@ -27,6 +27,27 @@ TEST("a child") {
     expect_failures_without_traces(create_child);
 }
 
+static int start_child(void) {
+    runloop_child *child = NULL;
+    int input = -1;
+    const runloop_child_descriptor descriptor = {.number = 0, .kind = RUNLOOP_CHILD_INPUT_PIPE, .parent_end = &input};
+    const runloop_child_start_config config = {
+        .arguments = (const char *const[]){"/bin/cat", NULL}, .descriptors = &descriptor, .descriptor_count = 1};
+    int result = runloop_child_start(&config, &child);
+    if (result == -ENOSYS && getenv("EMULATOR"))
+        LEAVE_OUT("The emulator does not know CLONE_PIDFD.");
+    EXPECT_EQ(input >= 0, result == 0);
+    if (result == 0)
+        close(input);
+    runloop_source_release(child);
+    EXPECT(waitpid(-1, NULL, 0) > 0 || result < 0);
+    return result;
+}
+
+TEST("a child that is started, and is not without memory") {
+    expect_failures_without_traces(start_child);
+}
+
 static int discarded;
 
 static void no_work(void *info) {

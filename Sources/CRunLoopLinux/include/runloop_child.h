@@ -69,6 +69,26 @@ RUNLOOP_EXPORT int runloop_child_get_exit(runloop_child *child, runloop_child_ex
 /// such signal. O(1).
 RUNLOOP_EXPORT int runloop_child_send_signal(runloop_child *child, int32_t number);
 
+/// A signal of a sequence, and how long the next one waits for its effect.
+typedef struct runloop_child_step {
+    int32_t signal;
+    int64_t pause_ns; ///< Not negative. What the last one says does not matter.
+} runloop_child_step;
+
+/// Ends a process politely at first: SIGTERM, five seconds, SIGKILL. The first signal is sent by the calling thread, each other one by the loop,
+/// never before the pause after the former has passed, and in a run of a mode that the child is in. When the process has ended, nothing is
+/// sent any more; the end is reported as ever. A second call takes the place of the first, from its own first signal on. It costs no
+/// descriptor: the pauses are deadlines of the source (runloop_source_set_deadline), of which a child has no other use.
+///
+/// `of_group`: the signals go to all of the process group that the process leads, but only as long as the process itself has not ended. Who
+/// ignores the first signals there and outlives it gets no further one.
+///
+/// Any thread, and allowed in call-outs. -ESRCH: it has ended, or was reaped; -EPERM; -EINVAL: no steps, more than eight, no signal, a negative
+/// pause; or a process whose group is to be signalled and that leads none, is not reaped by this object, or was given as a pidfd; -ECHILD in a forked child. After an error nothing was begun, and a
+/// former sequence goes on. If later the process may not be signalled, the next step is tried all the same. O(log n) per mode.
+RUNLOOP_EXPORT int runloop_child_end_by(runloop_child *child, const runloop_child_step *steps, size_t count,
+                                        bool of_group);
+
 #ifdef __cplusplus
 }
 #endif

@@ -19,6 +19,7 @@
 #include "runloop_alarm.h"
 #include "runloop_channel.h"
 #include "runloop_child.h"
+#include "runloop_child_start.h"
 #include "runloop_clock_watch.h"
 #include "runloop_connect.h"
 #include "runloop_counter.h"

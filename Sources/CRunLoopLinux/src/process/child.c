@@ -1,22 +1,22 @@
 // child.c — the end of a child process, from its pidfd.
 //
-// A pidfd is readable from the end of the process on, for ever; so the first loop that sees it claims the end, and invalidates the source
+// A pidfd is readable from the end of the process on, for ever; so the first loop that sees it takes the end, and invalidates the source
 // before anybody is called.
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/lock.h"
 #include "base/object.h"
+#include "process/child.h"
 #include "process/pidfd.h"
-#include "runloop_child.h"
 
-/// What is known of the end. A loop that has claimed it writes `exit` and then says so (release), for those who ask (acquire).
-enum { RUNNING, CLAIMED, KNOWN };
+enum { MOST_STEPS = 8 };
 
 struct child {
     struct object object;
@@ -24,8 +24,15 @@ struct child {
     int pidfd;
     bool reaps;
     void (*exited)(runloop_child *child, const runloop_child_exit *exit, void *info);
-    _Atomic int state;
-    runloop_child_exit exit;
+    /// Guards what follows, and that the number of the process is its own: it is reaped, and its group is signalled, under the lock.
+    struct process_lock lock;
+    bool has_ended GUARDED;
+    runloop_child_exit exit GUARDED; ///< constant from then on
+    // The signals that end it. The next one is due when the deadline of the source has passed, if that has one.
+    runloop_child_step steps[MOST_STEPS] GUARDED;
+    size_t step_count GUARDED, next_step GUARDED;
+    bool ends_group GUARDED;
+    bool has_deadline GUARDED; ///< false: there was no memory for it
 };
 
 static struct child *child_of(runloop_source *source) {
@@ -56,25 +63,68 @@ static runloop_child_exit exit_of_stranger(int pidfd) {
     return exit;
 }
 
+HOLDS_LOCK static int send(struct child *child, int32_t number, bool to_group) {
+    ASSERT_HOLDS(&child->lock);
+    if (!to_group)
+        return pidfd_signal(child->pidfd, number);
+    return kill(-child->pid, number) < 0 ? -errno : 0;
+}
+
+/// After a step that was sent, and that is not the last one. Without memory the child is called in the next iteration, where that is
+/// tried again.
+HOLDS_LOCK static void wait_for_next_step(struct child *child) {
+    int64_t instant_ns;
+    if (__builtin_add_overflow(runloop_now_ns(), child->steps[child->next_step - 1].pause_ns, &instant_ns))
+        instant_ns = RUNLOOP_NEVER;
+    child->has_deadline = runloop_source_set_deadline(child->object.source, instant_ns) == 0;
+    if (!child->has_deadline)
+        runloop_source_wake(child->object.source);
+}
+
+/// Sends what is due. A process that may not be signalled is not an error here: its owner awaits the end, and the next signal may do.
+HOLDS_LOCK static void go_on_ending(struct child *child) {
+    ASSERT_HOLDS(&child->lock);
+    if (child->next_step == child->step_count)
+        return;
+    if (child->has_deadline) {
+        if (runloop_source_get_deadline(child->object.source) != RUNLOOP_NEVER)
+            return;
+        send(child, child->steps[child->next_step++].signal, child->ends_group);
+    }
+    if (child->next_step < child->step_count)
+        wait_for_next_step(child);
+}
+
+/// Has the process ended, and is this the first to see it? Two loops may be called.
+HOLDS_LOCK static bool take_end(struct child *child) {
+    ASSERT_HOLDS(&child->lock);
+    siginfo_t ended = {0};
+    struct kernel_usage usage = {0};
+    if (child->has_ended)
+        return false;
+    int result = pidfd_wait(child->pidfd, child->reaps ? 0 : WNOWAIT, &ended, &usage);
+    // Called for a signal that is due, or a debugger keeps the end from us for now: then the source is called again.
+    if (result == 0 && ended.si_pid == 0)
+        return false;
+    child->exit = result == 0 ? exit_of(&ended, &usage) : exit_of_stranger(child->pidfd);
+    child->has_ended = true;
+    return true;
+}
+
 static void ready(runloop_source *source, runloop_readiness reasons, void *info) {
     (void)reasons;
     struct child *child = info;
-    int running = RUNNING;
-    if (!atomic_compare_exchange_strong(&child->state, &running, CLAIMED))
+    lock_take(&child->lock);
+    bool is_over = take_end(child);
+    if (!is_over && !child->has_ended)
+        go_on_ending(child);
+    runloop_child_exit exit = child->exit;
+    lock_give(&child->lock);
+    if (!is_over)
         return;
-    siginfo_t ended = {0};
-    struct kernel_usage usage = {0};
-    int result = pidfd_wait(child->pidfd, child->reaps ? 0 : WNOWAIT, &ended, &usage);
-    if (result == 0 && ended.si_pid == 0) {
-        // A debugger keeps it from us for now. The source is called again.
-        atomic_store(&child->state, RUNNING);
-        return;
-    }
-    child->exit = result == 0 ? exit_of(&ended, &usage) : exit_of_stranger(child->pidfd);
-    atomic_store_explicit(&child->state, KNOWN, memory_order_release);
     runloop_source_invalidate(source);
     if (child->exited)
-        child->exited(child->object.source, &child->exit, child->object.context.info);
+        child->exited(child->object.source, &exit, child->object.context.info);
 }
 
 static void free_child(void *info) {
@@ -99,31 +149,49 @@ static int open_pidfd(const runloop_child_config *config) {
     return result;
 }
 
-int runloop_child_create(const runloop_child_config *config, runloop_child **out) {
-    if (!config || !out || config->pid < 0)
-        return -EINVAL;
+int runloop__child_make(const runloop_child_config *config, int pidfd, runloop_child **out) {
     struct child *child = calloc(1, sizeof *child);
-    if (!child)
+    if (!child) {
+        close(pidfd);
         return -ENOMEM;
+    }
     child->pid = config->pid;
+    child->pidfd = pidfd;
     child->reaps = config->reaps;
     child->exited = config->exited;
-    child->pidfd = open_pidfd(config);
-    if (child->pidfd < 0) {
-        int result = child->pidfd;
-        free(child);
-        return result;
-    }
     const struct object_config object = {
-        .context = config->context, .cancel = config->cancel, .descriptor = child->pidfd, .class = &child_class};
+        .context = config->context, .cancel = config->cancel, .descriptor = pidfd, .class = &child_class};
     int result = runloop__object_begin(&child->object, &object);
     if (result < 0) {
-        close(child->pidfd);
+        close(pidfd);
         free(child);
         return result;
     }
     *out = child->object.source;
     return 0;
+}
+
+void runloop__child_begin(runloop_child *source, int32_t pid, int pidfd) {
+    struct child *child = child_of(source);
+    child->pid = pid;
+    // It can't fail, since the descriptor is there already.
+    dup3(pidfd, child->pidfd, O_CLOEXEC);
+    close(pidfd);
+}
+
+void runloop__child_give_up(runloop_child *source) {
+    struct child *child = child_of(source);
+    // What was retained for the object is released by it.
+    if (child && !child->object.context.retain)
+        child->object.context.release = NULL;
+    runloop_source_release(source);
+}
+
+int runloop_child_create(const runloop_child_config *config, runloop_child **out) {
+    if (!config || !out || config->pid < 0)
+        return -EINVAL;
+    int pidfd = open_pidfd(config);
+    return pidfd < 0 ? pidfd : runloop__child_make(config, pidfd, out);
 }
 
 int32_t runloop_child_get_pid(runloop_child *source) {
@@ -140,13 +208,56 @@ int runloop_child_get_exit(runloop_child *source, runloop_child_exit *out) {
     struct child *child = child_of(source);
     if (!child || !out)
         return -EINVAL;
-    if (atomic_load_explicit(&child->state, memory_order_acquire) != KNOWN)
-        return -EAGAIN;
-    *out = child->exit;
-    return 0;
+    lock_take(&child->lock);
+    bool has_ended = child->has_ended;
+    if (has_ended)
+        *out = child->exit;
+    lock_give(&child->lock);
+    return has_ended ? 0 : -EAGAIN;
 }
 
 int runloop_child_send_signal(runloop_child *source, int32_t number) {
     struct child *child = child_of(source);
     return child ? pidfd_signal(child->pidfd, number) : -EINVAL;
+}
+
+static bool are_valid(const runloop_child_step *steps, size_t count) {
+    if (!steps || count == 0 || count > MOST_STEPS)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (steps[i].signal <= 0 || steps[i].pause_ns < 0)
+            return false;
+    return true;
+}
+
+HOLDS_LOCK static int begin_ending(struct child *child, const runloop_child_step *steps, size_t count, bool of_group) {
+    if (child->has_ended)
+        return -ESRCH;
+    if (of_group && (!child->reaps || child->pid == 0 || getpgid(child->pid) != child->pid))
+        return -EINVAL;
+    int result = send(child, steps[0].signal, of_group);
+    if (result < 0)
+        return result;
+    memcpy(child->steps, steps, count * sizeof *steps);
+    child->step_count = count;
+    child->next_step = 1;
+    child->ends_group = of_group;
+    // A former sequence is over.
+    runloop_source_set_deadline(child->object.source, RUNLOOP_NEVER);
+    child->has_deadline = true;
+    if (count > 1)
+        wait_for_next_step(child);
+    return 0;
+}
+
+int runloop_child_end_by(runloop_child *source, const runloop_child_step *steps, size_t count, bool of_group) {
+    struct child *child = child_of(source);
+    if (!child || !are_valid(steps, count))
+        return -EINVAL;
+    if (object_is_inherited(&child->object))
+        return -ECHILD;
+    lock_take(&child->lock);
+    int result = begin_ending(child, steps, count, of_group);
+    lock_give(&child->lock);
+    return result;
 }

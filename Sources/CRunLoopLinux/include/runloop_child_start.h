@@ -1,0 +1,95 @@
+// runloop_child_start.h — a program is started as a child process. Part of runloop_linux.h, whose general rules hold.
+//
+// The child has what the configuration says, and nothing by chance: no descriptor that isn't listed, no blocked signal, no handler.
+#ifndef RUNLOOP_CHILD_START_H
+#define RUNLOOP_CHILD_START_H
+#include "runloop.h"
+#include "runloop_child.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// What a descriptor of the child is.
+typedef enum RUNLOOP_CLOSED runloop_child_descriptor_kind {
+    RUNLOOP_CHILD_INHERITED = 0,   ///< The parent's of the same number, closed on exec or not.
+    RUNLOOP_CHILD_NULL = 1,        ///< /dev/null, for reading and writing.
+    RUNLOOP_CHILD_INPUT_PIPE = 2,  ///< The child reads what the parent writes to `*parent_end`.
+    RUNLOOP_CHILD_OUTPUT_PIPE = 3, ///< The parent reads from `*parent_end` what the child writes.
+    RUNLOOP_CHILD_DESCRIPTOR = 4,  ///< The parent's `from`, closed on exec or not, which remains the caller's.
+    RUNLOOP_CHILD_SAME = 5,        ///< The same as the child's number `from`: for 2 from 1, what a shell calls 2>&1.
+} runloop_child_descriptor_kind;
+
+/// A descriptor of the child.
+typedef struct runloop_child_descriptor {
+    int number; ///< In the child.
+    runloop_child_descriptor_kind kind;
+    int from;
+    /// Where the parent's end of a pipe is written, if the child was started: non-blocking, closed on exec, the caller's to close.
+    int *parent_end;
+} runloop_child_descriptor;
+
+/// A limit of the child, as of setrlimit: RLIMIT_CORE and the like, and UINT64_MAX for none.
+typedef struct runloop_child_limit {
+    int32_t resource;
+    uint64_t soft, hard;
+} runloop_child_limit;
+
+/// The process group of the child, if it is no number of a group.
+enum {
+    RUNLOOP_CHILD_PARENTS_GROUP = 0,
+    RUNLOOP_CHILD_NEW_GROUP = -1,   ///< One whose number is the child's.
+    RUNLOOP_CHILD_NEW_SESSION = -2, ///< Such a group in a session of its own, without a terminal.
+};
+
+/// The configuration of a child that is started. Nothing of it is kept but `child`.
+typedef struct runloop_child_start_config {
+    runloop_child_config child;     ///< Its context, `exited` and `cancel`; the process is always reaped.
+    const char *const *arguments;   ///< As of main, with NULL at the end: at least one.
+    const char *const *environment; ///< "NAME=value", with NULL at the end. NULL: the parent's.
+    /// The file that is executed; NULL: the first argument. It is searched for in the parent's PATH if it has no slash and
+    /// `searches` is true. A file that is neither a program nor has a first line that names one is not given to a shell.
+    const char *program;
+    bool searches;
+    const char *directory; ///< The working directory, for a relative `program`, too. NULL: the parent's.
+    int32_t group;         ///< A process group of the parent's session, or one of the constants above.
+    /// true: `terminal`, a descriptor of the parent's for a terminal that has no session yet (the slave of a pty), becomes the controlling
+    /// terminal, with the child in its foreground. Only with RUNLOOP_CHILD_NEW_SESSION. Its size and mode are the caller's business; for the
+    /// child to read from it and write to it, it is listed in `descriptors`, too.
+    bool has_terminal;
+    int terminal;
+    /// Each number once, in any order. If 0, 1 and 2 aren't listed they are the parent's, unless it closes them on exec. What else isn't listed
+    /// is closed.
+    const runloop_child_descriptor *descriptors;
+    size_t descriptor_count;
+    const runloop_child_limit *limits;
+    size_t limit_count;
+    /// Sent to the child when the thread that started it ends, also if it has ended by now (prctl PR_SET_PDEATHSIG, whose restrictions
+    /// apply: a program that gives itself other rights is not signalled). 0: none.
+    int32_t parent_death_signal;
+    /// The signals that the child ignores, n as bit n - 1. All others have their default action and are not blocked, also those that the
+    /// parent ignores: a program under nohup passes SIGHUP here.
+    uint64_t ignored_signals;
+    /// Where it is written what an error is about, if that is known: the path of the program or of the directory, "descriptor 5", "limit 7",
+    /// "terminal 5", "process group 12". Otherwise, and without an error, an empty text. May be NULL.
+    char *failed;
+    size_t failed_size;
+} runloop_child_start_config;
+
+/// Starts a program, and returns when it is executed, or can't be. Any thread, which sleeps until then with all signals blocked, as long as
+/// reading the program from its file system takes; other threads go on. The object is in no loop yet, so the caller adds it to one, by
+/// which the child is reaped. No handler of pthread_atfork is called. Other threads do not change the environment meanwhile.
+///
+/// After an error there is no child, no descriptor and no zombie: -ENOENT, -EACCES (also a directory), -ENOEXEC, -E2BIG and whatever else
+/// execve says, of `program`; of `directory` what chdir says. -EBADF: a descriptor that is not open; -EPERM: a group of another session, a
+/// terminal that has one already, a limit that may not be raised; -EAGAIN: too many processes; -ENOMEM; -EMFILE, -ENFILE (one descriptor, one
+/// for each pipe, and for a moment one more for each pipe and one for /dev/null). -ENOSYS: the kernel is older than Linux 5.4, or a sandbox
+/// refuses waitid of a pidfd. -EINVAL: no arguments, a number that is listed twice or is negative, a pipe without `parent_end`, what is the
+/// same as something that isn't listed or is itself the same as another; `pid` or `pidfd` in `child`. O(what the child has), independent
+/// of how much memory the parent has, and of how many descriptors from Linux 5.9 on.
+RUNLOOP_EXPORT int runloop_child_start(const runloop_child_start_config *config, runloop_child **out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif // RUNLOOP_CHILD_START_H
