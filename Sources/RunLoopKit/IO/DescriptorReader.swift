@@ -56,6 +56,7 @@ final class DescriptorReader: @unchecked Sendable {
     private let loop: RunLoop
     private let input: DescriptorInput
     private let socket: ConnectedSocket?
+    private let pipe: ChildPipe?
     private let buffer: UnsafeMutableRawBufferPointer
     /// The loop is called under this lock; the loop never takes it while it holds a lock of its own.
     private let state = Guarded(State())
@@ -64,6 +65,7 @@ final class DescriptorReader: @unchecked Sendable {
     init(_ input: InputOfDescriptor) throws(RunLoop.Error) {
         loop = input.loop
         socket = input.socket
+        pipe = input.pipe
         self.input = try DescriptorInput(input.descriptor)
         buffer = .allocate(byteCount: input.bufferSize, alignment: 1)
         let source = try RunLoop.Source(
@@ -72,6 +74,16 @@ final class DescriptorReader: @unchecked Sendable {
             perform: { [weak self] in self?.called($0) })
         state.withLock { $0.source = source }
         try loop.add(source, forMode: input.mode)
+        if pipe?.begin(self) == false { stopWaiting() }
+    }
+
+    /// From now on the descriptor counts as always ready: what is there is read, and then it is at its end.
+    func stopWaiting() {
+        state.withLock { state in
+            state.disarm()
+            state.isAlwaysReady = true
+            if state.waiter != nil { state.arm(in: loop) }
+        }
     }
 
     deinit {
@@ -130,7 +142,7 @@ final class DescriptorReader: @unchecked Sendable {
                 return nil
             }
             let outcome: Outcome
-            switch input.read(into: buffer) {
+            switch pipe?.read(input, into: buffer) ?? input.read(into: buffer) {
             case .nothing:
                 // A descriptor that the kernel reports is reported again. The next iteration reads the other kind again.
                 if state.isAlwaysReady { state.arm(in: loop) }

@@ -6,9 +6,12 @@ struct InputOfDescriptor: Sendable {
     let bufferSize: Int
     /// The descriptor's owner, if it is a connection's.
     let socket: ConnectedSocket?
+    /// The same, if it is a child's.
+    let pipe: ChildPipe?
 
     init(
-        _ loop: RunLoop, _ descriptor: CInt, _ mode: RunLoop.Mode, bufferSize: Int, socket: ConnectedSocket? = nil
+        _ loop: RunLoop, _ descriptor: CInt, _ mode: RunLoop.Mode, bufferSize: Int, socket: ConnectedSocket? = nil,
+        pipe: ChildPipe? = nil
     ) {
         precondition(bufferSize > 0, "A descriptor is read into a buffer of at least one byte.")
         self.loop = loop
@@ -16,6 +19,7 @@ struct InputOfDescriptor: Sendable {
         self.mode = mode
         self.bufferSize = bufferSize
         self.socket = socket
+        self.pipe = pipe
     }
 }
 

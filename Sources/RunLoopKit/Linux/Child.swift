@@ -49,8 +49,10 @@ extension RunLoop {
             public var isSuccess: Bool { reason == .exited(0) }
         }
 
-        private let source: Source
-        private let end: ChildEnd
+        let source: Source
+        let end: ChildEnd
+        /// Of a child that was started.
+        let pipes: ChildPipes?
         private let isAdopted: Bool
 
         /// Adopts a child of this process that nobody else waits for. Any thread.
@@ -92,12 +94,23 @@ extension RunLoop {
             _ process: Process, _ loop: RunLoop, _ mode: Mode, _ onExit: (@Sendable (Exit) -> Void)?
         ) throws(RunLoop.Error) {
             let end = ChildEnd(onExit)
-            let source = try Source(process, end)
-            try loop.add(source, forMode: mode)
-            (self.source, self.end, isAdopted) = (source, end, process.reaps)
+            try self.init(Source(process, end), end, nil, isAdopted: process.reaps, loop, mode)
+        }
+
+        init(
+            _ source: Source, _ end: ChildEnd, _ pipes: ChildPipes?, isAdopted: Bool, _ loop: RunLoop, _ mode: Mode
+        ) throws(RunLoop.Error) {
+            do throws(RunLoop.Error) {
+                try loop.add(source, forMode: mode)
+            } catch {
+                if pipes != nil { source.killChild() }
+                throw error
+            }
+            (self.source, self.end, self.pipes, self.isAdopted) = (source, end, pipes, isAdopted)
         }
 
         deinit {
+            pipes?.release()
             if isAdopted { return }
             end.settle(.failure(CancellationError()))
             source.invalidate()
@@ -158,26 +171,58 @@ private struct Process {
 
 extension RunLoop.Source {
     /// Makes a child, whose end settles `end`; so does that of its loop.
+    convenience init(
+        _ end: ChildEnd, create: (runloop_child_config) throws(RunLoop.Error) -> OpaquePointer
+    ) throws(RunLoop.Error) {
+        var config = runloop_child_config()
+        config.context.info = retainedInfo(end)
+        config.context.release = releaseInfo
+        config.exited = { child, exit, info in
+            guard let exit else { return }
+            let end = RunLoop.Child.Exit(runloop_child_get_pid(child), exit.pointee)
+            withInfo(info, as: ChildEnd.self) { $0.settle(.success(end)) }
+        }
+        config.cancel = { child, _, _, info in
+            withInfoAtEndOfLoop(child, info, as: ChildEnd.self) { $0.settle(.failure(RunLoop.Error.loopFinished)) }
+        }
+        let core: OpaquePointer
+        do throws(RunLoop.Error) {
+            core = try create(config)
+        } catch {
+            releaseInfo(config.context.info)
+            throw error
+        }
+        self.init(core: core)
+    }
+
     fileprivate convenience init(_ process: Process, _ end: ChildEnd) throws(RunLoop.Error) {
-        let subject = process.pidfd < 0 ? "process \(process.pid)" : "descriptor \(process.pidfd)"
-        try self.init(receiver: end, of: .child, subject: subject) { context, child in
-            // Without a pid, the core expects a pidfd.
-            if process.pid == 0 && process.pidfd < 0 { return -ErrorNumber.invalid }
-            var config = runloop_child_config()
-            config.context = context
+        try self.init(end) { config throws(RunLoop.Error) in
+            var config = config
             config.pid = process.pid
             config.pidfd = process.pidfd
             config.reaps = process.reaps
-            config.exited = { child, exit, info in
-                guard let exit else { return }
-                let end = RunLoop.Child.Exit(runloop_child_get_pid(child), exit.pointee)
-                withInfo(info, as: ChildEnd.self) { $0.settle(.success(end)) }
-            }
-            config.cancel = { child, _, _, info in
-                withInfoAtEndOfLoop(child, info, as: ChildEnd.self) { $0.settle(.failure(RunLoop.Error.loopFinished)) }
-            }
-            return runloop_child_create(&config, &child)
+            var core: OpaquePointer?
+            // Without a pid, the core expects a pidfd.
+            let result =
+                process.pid == 0 && process.pidfd < 0 ? -ErrorNumber.invalid : runloop_child_create(&config, &core)
+            if result == 0, let core { return core }
+            let subject = process.pidfd < 0 ? "process \(process.pid)" : "descriptor \(process.pidfd)"
+            throw RunLoop.Error(result: result, of: .child, subject: subject)
         }
+    }
+
+    /// Ends a child by signals with pauses between them.
+    func endChild(by steps: [runloop_child_step], ofGroup: Bool) throws(RunLoop.Error) {
+        let result = runloop_child_end_by(core, steps, steps.count, ofGroup)
+        if result < 0 {
+            throw RunLoop.Error(result: result, of: .system, subject: "process \(runloop_child_get_pid(core))")
+        }
+    }
+
+    /// Ends a child that was started and that nobody else will wait for.
+    func killChild() {
+        runloop_child_send_signal(core, SignalNumber.kill)
+        reap(runloop_child_get_pid(core))
     }
 }
 
