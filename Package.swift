@@ -181,6 +181,12 @@ let package = Package(
             path: "Examples/Sensors",
             swiftSettings: swiftSettings
         ),
+        .executableTarget(
+            name: "supervise",
+            dependencies: ["RunLoopKit"],
+            path: "Examples/Supervise",
+            swiftSettings: swiftSettings
+        ),
         // Run by tests, in processes of their own, as executors belong to a process. The tests do not depend on them: they would be
         // linked, and so install executors, in the process of the tests.
         .executableTarget(
