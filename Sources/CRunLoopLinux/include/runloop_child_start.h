@@ -37,9 +37,9 @@ typedef struct runloop_child_limit {
 
 /// The process group of the child, if it is no number of a group.
 enum {
-    RUNLOOP_CHILD_PARENTS_GROUP = 0,
-    RUNLOOP_CHILD_NEW_GROUP = -1,   ///< One whose number is the child's.
-    RUNLOOP_CHILD_NEW_SESSION = -2, ///< Such a group in a session of its own, without a terminal.
+    RUNLOOP_CHILD_PARENTS_GROUP = 0, ///< That of the parent.
+    RUNLOOP_CHILD_NEW_GROUP = -1,    ///< One whose number is the child's.
+    RUNLOOP_CHILD_NEW_SESSION = -2,  ///< Such a group in a session of its own, without a terminal.
 };
 
 /// The configuration of a child that is started. Nothing of it is kept but `child`.

@@ -33,11 +33,13 @@ extension RunLoop.Child {
     public struct Options: Sendable {
         /// A process group.
         public enum Group: Hashable, Sendable {
+            /// The parent's.
             case parents
             /// A new one, whose number is the child's.
             case new
             /// A new one in a session of its own.
             case newSession
+            /// One of the parent's session, by its number.
             case existing(Int32)
         }
 
