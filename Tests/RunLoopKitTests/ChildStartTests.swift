@@ -46,6 +46,8 @@ import Testing
             let output = try await child.output.collect(upTo: limit)
             #expect(String(decoding: output.bytes, as: UTF8.self) == expected)
             #expect(output.isComplete == isComplete)
+            // Before its loop ends: a child that nobody reaps keeps the library for tests from noticing the ends of its own.
+            #expect(try await child.exit().isSuccess)
         }
         let silent = Shared(try RunLoop.Child.start(["sleep", "1000"], output: .pipe, on: thread.loop))
         let collecting = Task { try await silent.child.output.collect(upTo: 10).bytes }
@@ -73,6 +75,7 @@ import Testing
         let reading = try RunLoop.Child.start(
             shell("cat; echo complaint >&2"), input: .file(path), output: .pipe, error: .same(as: 1), on: thread.loop)
         #expect(try await reading.output.collect(upTo: 100).bytes == Array("line\nmore\ncomplaint\n".utf8))
+        #expect(try await reading.exit().isSuccess)
         let (reader, writer) = try makePipe()
         defer { close(reader) }
         let writing = try RunLoop.Child.start(["echo", "direct"], output: .descriptor(writer), on: thread.loop)
@@ -98,6 +101,7 @@ import Testing
             on: thread.loop)
         let text = String(decoding: try await child.output.collect(upTo: 1_000).bytes, as: UTF8.self)
         #expect(text == "name b c\n/\n0\nleads\nSigIgn:\t0000000000000001\n")
+        #expect(try await child.exit().isSuccess)
     }
 
     @Test("What can't be started is an error with its path, and leaves nothing")
@@ -172,6 +176,7 @@ import Testing
         for try await line in reader.lines() where line != "y" { grandchild = Int32(line) ?? grandchild }
         kill(grandchild, SIGKILL)
         #expect(grandchild > 0)
+        #expect(try await endless.exit().isSuccess)
     }
 
     @Test("A child is ended politely, and then not, also by a task that is cancelled")
