@@ -9,6 +9,7 @@
 #ifndef RUNLOOP_PORT_PRIVATE_H
 #define RUNLOOP_PORT_PRIVATE_H
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
@@ -69,7 +70,11 @@ static inline struct port *port_of(runloop_port *source) {
 }
 
 /// 0, -EINVAL or -ECHILD.
-int runloop__port_check(const struct port *port);
+static inline int port_check(const struct port *port) {
+    if (!port)
+        return -EINVAL;
+    return object_is_inherited(&port->object) ? -ECHILD : 0;
+}
 static inline struct port *port_keep_memory(struct port *port) {
     atomic_fetch_add_explicit(&port->memory, 1, memory_order_relaxed);
     return port;

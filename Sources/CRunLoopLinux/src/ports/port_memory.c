@@ -1,15 +1,8 @@
 // port_memory.c — what everybody who has the memory of a port may do with it, whether the port has ended or not.
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "ports/port.h"
-
-int runloop__port_check(const struct port *port) {
-    if (!port)
-        return -EINVAL;
-    return object_is_inherited(&port->object) ? -ECHILD : 0;
-}
 
 void runloop__port_release_memory(struct port *port) {
     if (atomic_fetch_sub(&port->memory, 1) > 1)
