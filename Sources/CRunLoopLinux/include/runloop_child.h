@@ -71,7 +71,7 @@ RUNLOOP_EXPORT int runloop_child_send_signal(runloop_child *child, int32_t numbe
 
 /// A signal of a sequence, and how long the next one waits for its effect.
 typedef struct runloop_child_step {
-    int32_t signal;
+    int32_t signal;   ///< Its number.
     int64_t pause_ns; ///< Not negative. What the last one says does not matter.
 } runloop_child_step;
 

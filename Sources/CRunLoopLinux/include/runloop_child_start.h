@@ -24,15 +24,16 @@ typedef enum RUNLOOP_CLOSED runloop_child_descriptor_kind {
 typedef struct runloop_child_descriptor {
     int number; ///< In the child.
     runloop_child_descriptor_kind kind;
-    int from;
+    int from; ///< What the kind says.
     /// Where the parent's end of a pipe is written, if the child was started: non-blocking, closed on exec, the caller's to close.
     int *parent_end;
 } runloop_child_descriptor;
 
-/// A limit of the child, as of setrlimit: RLIMIT_CORE and the like, and UINT64_MAX for none.
+/// A limit of the child, as of setrlimit. UINT64_MAX: none.
 typedef struct runloop_child_limit {
-    int32_t resource;
-    uint64_t soft, hard;
+    int32_t resource; ///< RLIMIT_CORE and the like.
+    uint64_t soft;    ///< The limit.
+    uint64_t hard;    ///< Up to which the child may raise it.
 } runloop_child_limit;
 
 /// The process group of the child, if it is no number of a group.
