@@ -118,7 +118,9 @@ let package = Package(
         ),
         .target(
             name: "RunLoopKitSimulation",
-            dependencies: ["RunLoopKit", "RunLoopKitTesting", "CRunLoopCore", "CRunLoopExecutors", "CRunLoopSimulation"],
+            dependencies: [
+                "RunLoopKit", "RunLoopKitTesting", "CRunLoopCore", "CRunLoopExecutors", "CRunLoopSimulation",
+            ],
             path: "Sources/RunLoopKitSimulation",
             swiftSettings: swiftSettings
         ),
