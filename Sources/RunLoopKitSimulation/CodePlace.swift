@@ -31,10 +31,10 @@ struct CodePlace: Hashable, CustomStringConvertible {
         UInt32(unsafeBitCast(job, to: UnsafePointer<UInt>.self)[4] >> 32)
     }
 
-    /// The innermost function that is not the runtime's or the standard library's.
+    /// The innermost asynchronous function that is not the standard library's.
     var description: String {
         let names = functions.lazy.compactMap { name(of: $0) }
-        return names.first { !$0.contains("Swift.") && !$0.hasPrefix("_Z") } ?? names.first
+        return names.first { $0.contains(" async ") && !$0.contains("Swift.") } ?? names.first
             ?? "a function without a name"
     }
 

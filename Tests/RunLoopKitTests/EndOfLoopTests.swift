@@ -108,6 +108,20 @@ import Testing
         close(reader)
     }
 
+    @Test("A writer that can't be made closes its descriptor, if it was to, and leaves it otherwise")
+    func unmadeWriter() throws {
+        let (reader, output) = try makePipe()
+        defer { close(output) }
+        #expect(throws: RunLoop.Error.badDescriptor) { try RunLoop.Writer(reader, on: .current) }
+        #expect(fcntl(reader, F_GETFD) >= 0)
+        #expect(throws: RunLoop.Error.badDescriptor) {
+            try RunLoop.Writer(reader, on: .current, closesDescriptor: true)
+        }
+        // Without a reader, the pipe is broken.
+        var waited = pollfd(fd: output, events: Int16(POLLOUT), revents: 0)
+        #expect(poll(&waited, 1, 0) == 1 && waited.revents & Int16(POLLERR) != 0)
+    }
+
     @Test("A reader of a pipe, and one of a file, tells the end of the loop; a cancelled one does not")
     func reader() async throws {
         let (input, output) = try makePipe()

@@ -17,6 +17,13 @@
 #include <time.h>
 #include <unistd.h>
 
+/// Called by threads that a sanitizer does not know yet, or any more.
+#if defined(__has_attribute) && __has_attribute(disable_sanitizer_instrumentation)
+#define UNINSTRUMENTED __attribute__((disable_sanitizer_instrumentation))
+#else
+#define UNINSTRUMENTED
+#endif
+
 static __thread struct runloop_simulated_world *joined_world;
 static __thread void *joined_simulation;
 
@@ -25,7 +32,7 @@ void runloop_simulation_join(struct runloop_simulated_world *world, void *simula
     joined_simulation = simulation;
 }
 
-void *runloop_simulation_current(void) {
+UNINSTRUMENTED void *runloop_simulation_current(void) {
     return joined_simulation;
 }
 
@@ -40,12 +47,12 @@ static struct {
 } found;
 
 /// Whoever comes first looks, and two who do find the same.
-static clock_function *real_clock(void) {
+UNINSTRUMENTED static clock_function *real_clock(void) {
     if (!atomic_load(&found.clock))
         atomic_store(&found.clock, (clock_function *)dlsym(RTLD_NEXT, "clock_gettime"));
     return atomic_load(&found.clock);
 }
-static system_call_function *real_system_call(void) {
+UNINSTRUMENTED static system_call_function *real_system_call(void) {
     if (!atomic_load(&found.system_call))
         atomic_store(&found.system_call, (system_call_function *)dlsym(RTLD_NEXT, "syscall"));
     return atomic_load(&found.system_call);
@@ -57,12 +64,12 @@ static system_call_function *real_system_call(void) {
 enum { NS_PER_S = 1000000000, NS_PER_US = 1000 };
 static const int64_t wall_offset_ns = INT64_C(1735689600) * NS_PER_S;
 
-static struct timespec simulated(int64_t offset_ns) {
+UNINSTRUMENTED static struct timespec simulated(int64_t offset_ns) {
     int64_t now_ns = joined_world->now_ns + offset_ns;
     return (struct timespec){.tv_sec = now_ns / NS_PER_S, .tv_nsec = now_ns % NS_PER_S};
 }
 
-int clock_gettime(clockid_t clock, struct timespec *out) {
+UNINSTRUMENTED int clock_gettime(clockid_t clock, struct timespec *out) {
     if (joined_world) {
         switch (clock) {
         case CLOCK_REALTIME:
@@ -78,7 +85,7 @@ int clock_gettime(clockid_t clock, struct timespec *out) {
     return real_clock()(clock, out);
 }
 
-int gettimeofday(struct timeval *restrict out, void *restrict zone) {
+UNINSTRUMENTED int gettimeofday(struct timeval *restrict out, void *restrict zone) {
     (void)zone;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
@@ -86,7 +93,7 @@ int gettimeofday(struct timeval *restrict out, void *restrict zone) {
     return 0;
 }
 
-time_t time(time_t *out) {
+UNINSTRUMENTED time_t time(time_t *out) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     if (out)
@@ -96,7 +103,7 @@ time_t time(time_t *out) {
 
 //===-- the dice -----------------------------------------------------------------------------------------------------===//
 
-uint64_t runloop_simulation_next_random(uint64_t *state) {
+UNINSTRUMENTED uint64_t runloop_simulation_next_random(uint64_t *state) {
     *state += 0x9e3779b97f4a7c15;
     uint64_t mixed = *state;
     mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9;
@@ -104,7 +111,7 @@ uint64_t runloop_simulation_next_random(uint64_t *state) {
     return mixed ^ (mixed >> 31);
 }
 
-static void throw_dice(void *bytes, size_t count) {
+UNINSTRUMENTED static void throw_dice(void *bytes, size_t count) {
     struct runloop_simulated_world *world = joined_world;
     if (!world->has_dice)
         world->random = world->first_random(joined_simulation);
@@ -116,12 +123,12 @@ static void throw_dice(void *bytes, size_t count) {
     }
 }
 
-ssize_t getrandom(void *bytes, size_t count, unsigned flags) {
+UNINSTRUMENTED ssize_t getrandom(void *bytes, size_t count, unsigned flags) {
     return syscall(SYS_getrandom, bytes, count, flags);
 }
 
 /// The Swift runtime has its random numbers from here, and this one call alone is another in a simulation.
-long syscall(long number, ...) {
+UNINSTRUMENTED long syscall(long number, ...) {
     va_list list;
     va_start(list, number);
     long arguments[6];

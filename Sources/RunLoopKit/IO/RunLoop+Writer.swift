@@ -35,8 +35,8 @@ extension RunLoop {
         ///     given at most 4,096 bytes at a time, when the kernel says that it is writable.
         ///   - loop: on whose thread waiting output is sent.
         ///   - limit: how many bytes may wait, greater than zero (anything else is a precondition failure).
-        ///   - closesDescriptor: the writer closes the descriptor, when it is finished, invalidated or freed; not if this throws,
-        ///     but for `loopFinished` and `inheritedAcrossFork`. Otherwise the descriptor stays the caller's, who closes it after that.
+        ///   - closesDescriptor: from this call on the writer alone closes the descriptor, when it is finished, invalidated or freed, and
+        ///     also if this throws. Otherwise the descriptor stays the caller's, who closes it after the writer's end.
         ///   - mode: in which mode, or in all common ones.
         /// - Throws: `badDescriptor`, `tooManyDescriptors` (for a moment it needs one, unless it is for a socket), `loopFinished`,
         ///   `inheritedAcrossFork`, `outOfMemory`.
@@ -52,8 +52,14 @@ extension RunLoop {
         ) throws(RunLoop.Error) {
             precondition(limit > 0, "The buffer of a writer has at least one byte.")
             queue = OutputQueue()
-            output = try OutputHandle(descriptor, of: loop, limit: limit, owns: owns, queue)
+            do throws(RunLoop.Error) {
+                output = try OutputHandle(descriptor, of: loop, limit: limit, owns: owns, queue)
+            } catch {
+                if owns { closeFile(descriptor) }
+                throw error
+            }
             self.socket = socket
+            // If the loop refuses it, it is freed, and closes what it owns.
             try loop.add(output.source, forMode: mode)
         }
 

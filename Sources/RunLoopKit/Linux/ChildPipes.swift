@@ -109,14 +109,8 @@ final class ChildPipes: Sendable {
                 state.limited.append(Weak(pipe: pipe))
             }
         }
-        do throws(RunLoop.Error) {
-            let writer = try RunLoop.Writer(end.descriptor, on: loop, closesDescriptor: true, inMode: mode)
-            state.withLock { $0.inputs[end.number] = writer }
-        } catch {
-            // A writer that its loop has refused has closed it.
-            if error != .loopFinished && error != .inheritedAcrossFork { closeFile(end.descriptor) }
-            throw error
-        }
+        let writer = try RunLoop.Writer(end.descriptor, on: loop, closesDescriptor: true, inMode: mode)
+        state.withLock { $0.inputs[end.number] = writer }
     }
 
     /// The child has ended.
