@@ -1,4 +1,4 @@
-// native.c — Python's signals while its main thread sleeps in a loop.
+// native.c — Python's signals while its main thread sleeps in a loop, and whether anybody observes a mode.
 //
 // Python's handlers run between two instructions of Python's main thread, and its C handler only notes the signal and writes a
 // byte to the wake-up descriptor. A source for that descriptor would keep modes from being empty, so a thread of ours reads it and
@@ -103,4 +103,15 @@ static int signal_watch_in_mode(const char *mode) {
 /// Where the bytes went before: there they go, too. -1: nowhere.
 static void signal_watch_forward(int descriptor) {
     atomic_store(&watch.forward_to, descriptor);
+}
+
+static void look_at(void *is_observed, runloop_item_kind kind, void *item) {
+    if (kind == RUNLOOP_ITEM_OBSERVER && item != watch.observer)
+        *(bool *)is_observed = true;
+}
+
+/// Are there observers in the mode, besides the one above? Yes, if there is no memory to find out. O(items).
+static bool mode_is_observed(runloop *loop, const char *mode) {
+    bool is_observed = false;
+    return runloop_visit_items(loop, mode, look_at, &is_observed) < 0 || is_observed;
 }

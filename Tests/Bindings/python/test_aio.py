@@ -5,6 +5,7 @@ import asyncio
 import os
 import queue
 import signal
+import sys
 import threading
 import unittest
 
@@ -102,6 +103,152 @@ class AioTests(unittest.TestCase):
                 return [await seen.get(), await seen.get()]
 
         self.assertEqual(self.run_async(main()), [Activity.BEFORE_WAITING, Activity.AFTER_WAITING])
+
+    def test_what_a_coroutine_signals_or_performs_is_served_before_asyncio_sleeps(self):
+        async def main():
+            loop, done = Loop.current(), asyncio.Event()
+            with loop.add(Source(done.set)) as source:
+                source.signal()
+                await done.wait()
+                done.clear()
+                loop.perform(done.set)
+                await done.wait()
+                self.assertIsNone(loop.current_mode)
+                self.assertFalse(loop.is_waiting)
+
+        self.run_async(main())
+
+    def test_the_run_loop_and_a_busy_asyncio_have_their_turns(self):
+        async def main():
+            loop, turns, posts, stops = Loop.current(), [0, 0], [], asyncio.Event()
+
+            def post():
+                posts.append(1)
+                if not stops.is_set():
+                    loop.post(post)
+
+            with loop.add(Timer.every(0.0005, lambda: turns.__setitem__(0, turns[0] + 1))):
+                loop.post(post)
+                while turns[0] < 10 or turns[1] < 10 or len(posts) < 10:
+                    turns[1] += 1
+                    await asyncio.sleep(0)
+            stops.set()
+
+        self.run_async(main())
+
+    def test_an_observer_sees_each_sleep_of_asyncios_and_no_other(self):
+        async def main():
+            seen = []
+            with Loop.current().add(Observer(Activity.ALL, seen.append)):
+                for _ in range(3):
+                    await asyncio.sleep(0.01)
+                seen.clear()
+                await asyncio.sleep(0)
+                self.assertNotIn(Activity.BEFORE_WAITING, seen)
+                seen.clear()
+                await asyncio.sleep(0.01)
+                self.assertLess(seen.count(Activity.BEFORE_WAITING), 5)
+                self.assertEqual(seen.count(Activity.ENTRY), seen.count(Activity.EXIT))
+                first = seen.index(Activity.BEFORE_WAITING)
+                self.assertEqual(seen[first : first + 3], [Activity.BEFORE_WAITING, Activity.AFTER_WAITING, Activity.EXIT])
+            seen.clear()
+            await asyncio.sleep(0.001)
+            self.assertEqual(seen, [])
+
+        self.run_async(main())
+
+    def test_an_observer_that_is_about_to_see_a_sleep_may_call_asyncio(self):
+        async def main():
+            done, loop = asyncio.Event(), asyncio.get_running_loop()
+            with Loop.current().add(Observer(Activity.BEFORE_WAITING, lambda now: loop.call_later(0.001, done.set), repeats=False)):
+                await done.wait()
+
+        self.run_async(main())
+
+    def test_a_handler_of_a_signal_calls_the_run_loop_while_asyncio_sleeps(self):
+        async def main():
+            loop, done = Loop.current(), asyncio.Event()
+            with loop.add(Source(done.set)) as source:
+                for each in source.signal, lambda: loop.perform(done.set), lambda: loop.post(done.set):
+                    for observes in False, True:
+                        with Observer(Activity.ALL, lambda now: None) as observer:
+                            if observes:
+                                loop.add(observer)
+                            signal.signal(signal.SIGALRM, lambda number, frame: each())
+                            signal.setitimer(signal.ITIMER_REAL, 0.005)
+                            await done.wait()
+                            done.clear()
+
+        former = signal.getsignal(signal.SIGALRM)
+        try:
+            self.run_async(main())
+        finally:
+            signal.signal(signal.SIGALRM, former)
+
+    def test_a_nested_run_in_the_same_mode_leaves_asyncios_descriptors_alone(self):
+        async def main():
+            ends, iterations, done = os.pipe(), [], asyncio.Event()
+            asyncio.get_running_loop().add_reader(ends[0], done.set)
+            os.write(ends[1], b"x")
+            with Loop.current().add(Observer(Activity.BEFORE_TIMERS, iterations.append)):
+                self.assertEqual(runloop.run(limit=0.01), runloop.Result.TIMED_OUT)
+            self.assertFalse(done.is_set())
+            self.assertLess(len(iterations), 10)
+            await done.wait()
+            asyncio.get_running_loop().remove_reader(ends[0])
+            os.close(ends[0]), os.close(ends[1])
+
+        self.run_async(main())
+
+    def test_a_stop_by_an_item_and_an_exception_end_nothing_of_asyncio(self):
+        async def main():
+            loop, ticks, errors = Loop.current(), asyncio.Queue(), []
+            asyncio.get_running_loop().set_exception_handler(lambda loop, context: errors.append(context["exception"]))
+
+            def tick():
+                ticks.put_nowait(1)
+                loop.stop()
+                1 / 0
+
+            loop.stop_latched()
+            loop.stop_mode(runloop.DEFAULT_MODE)
+            with loop.add(Timer.every(0.001, tick)):
+                for _ in range(3):
+                    await ticks.get()
+            done = asyncio.Event()
+            with loop.add(Timer(0.001, loop.stop)), loop.add(Timer(0.005, done.set)):
+                await done.wait()
+            self.assertEqual({type(error) for error in errors}, {ZeroDivisionError})
+
+        self.run_async(main())
+
+    def test_it_runs_in_a_callback_of_a_run(self):
+        results = []
+
+        def call():
+            with asyncio.Runner(loop_factory=runloop.aio.EventLoop) as runner:
+                results.append(runner.run(asyncio.sleep(0.001, "slept")))
+
+        Loop.current().post(call)
+        with Loop.current().add(Source(lambda: None)):
+            runloop.run(limit=0)
+        self.assertEqual(results, ["slept"])
+
+    def test_a_forked_child_may_leave_the_event_loop(self):
+        async def main():
+            child = os.fork()
+            if child == 0:
+                sys.exit(7)
+            return os.waitpid(child, 0)[1]
+
+        try:
+            status = self.run_async(main())
+        except SystemExit as end:
+            os._exit(end.code)
+        self.assertEqual(os.waitstatus_to_exitcode(status), 7)
+
+    def test_the_common_modes_are_no_mode_to_sleep_in(self):
+        self.assertRaises(ValueError, runloop.aio.EventLoop, runloop.COMMON_MODES)
 
     def test_a_loop_that_does_not_run_keeps_no_other_awake(self):
         read_end, write_end = os.pipe()

@@ -92,13 +92,46 @@ def create(function, kind, config, callback):
 
 class Runs(threading.local):
     """The runs of the thread, the innermost one last: each is a list with the exception that is to come out of it, if there is
-    one."""
+    one. `host` is the selector of the asyncio event loop that the thread runs, if it is runloop.aio's."""
 
     def __init__(self):
-        self.active = []
+        self.active, self.host = [], None
+
+    def awake(self):
+        """Before a use of the thread's loop that depends on whether it runs, or of which it must know before it sleeps: asyncio,
+        whose callback this is, has the loop in a run that looks asleep."""
+        if self.host:
+            self.host.awake()
 
 
 runs = Runs()
+
+
+class Observers:
+    """`change` is another object after each addition and removal of an observer, on any thread."""
+
+    change = object()
+
+
+def changing_observers(function):
+    def wrapper(*arguments):
+        try:
+            return function(*arguments)
+        finally:
+            Observers.change = object()
+
+    return wrapper
+
+
+def called(function, *arguments):
+    """The result of a C function that runs the loop, and the exception that is to come out of it, or None."""
+    here = []
+    runs.active.append(here)
+    try:
+        result = function(*arguments)
+    finally:
+        runs.active.pop()
+    return result, here.pop() if here else None
 
 
 def left(kind, error, trace):

@@ -4,105 +4,144 @@ one thread.
     asyncio.Runner(loop_factory=runloop.aio.EventLoop)          # Python 3.11 and later
     asyncio.set_event_loop_policy(runloop.aio.EventLoopPolicy())  # before asyncio.run()
 
-While nothing of asyncio is ready, its loop sleeps in a run of one mode, whose items are served. A callback of theirs may call
-asyncio as one of asyncio's own may: set a future's result, start a task. What it raises goes to asyncio's exception handler, but
-for SystemExit and KeyboardInterrupt, which come out of the event loop. In a run of another mode inside a coroutine, asyncio's
-callbacks wait.
+asyncio waits as it always does, for its descriptors in an epoll set, and hosts a run of one mode: one descriptor in that set is
+readable when the run loop has anything to do. A callback of the run loop may call asyncio as one of asyncio's own may: set a
+future's result, start a task. What it raises goes to asyncio's exception handler, but for SystemExit and KeyboardInterrupt, which
+come out of the event loop. In a run of another mode inside a coroutine, asyncio's callbacks wait.
 """
 
 import asyncio
-import math
+import errno
+import select
 import selectors
 
-from .items import DescriptorSource, Readiness, Source
-from .loop import DEFAULT_MODE, Loop, run
+from ._core import Observers, called, check, lib, mode_name, runs
+from .items import Source
+from .loop import COMMON_MODES, DEFAULT_MODE, Loop
 
-_READ = Readiness.READABLE | Readiness.ERROR | Readiness.HANG_UP | Readiness.PRIORITY
-_WRITE = Readiness.WRITABLE | Readiness.ERROR | Readiness.HANG_UP
+_BUDGET_NS = 1_000_000  # Then asyncio has its turn.
+_EXCEPT_READ, _EXCEPT_WRITE = ~select.EPOLLIN, ~select.EPOLLOUT
 
 
-class Selector(selectors._BaseSelectorImpl):
-    """Waits in a run of `mode`. Its descriptors are sources of the loop between attach() and detach() only, so that those of an
-    event loop that does not run keep no other one awake."""
+class _Selector(selectors.EpollSelector):
+    """asyncio's selector, beside whose descriptors a hosted run of the mode sleeps.
 
-    def __init__(self, mode=DEFAULT_MODE):
+    Nobody can tell one run that lasts from a run for each wait, as long as there are no observers and the thread makes no use of
+    the run loop: then the run rests, and a wait costs what it costs asyncio. Before such a use (see Runs.awake) the run ends, and
+    the next wait begins another one. In a mode with observers each wait is a run of its own."""
+
+    def __init__(self, event_loop, mode):
         super().__init__()
-        self.is_selecting = False
-        self._mode, self._loop = mode, None
-        self._sources, self._ready = {}, []
-        self._waker = Source(lambda: None)
+        if mode == COMMON_MODES:
+            raise ValueError("an event loop sleeps in one mode, not in all common ones")
+        self._event_loop, self._mode, self._name = event_loop, mode, mode_name(mode)
+        self._loop = self._observers = self._descriptor = None
+        self._is_observed = self._is_in_run = self._rests = False
+        self._waker = Source(lambda: None)  # There is always something in the mode.
 
     def attach(self):
         """To the calling thread's loop."""
-        self._loop = Loop.current()
-        for source in [self._waker, *self._sources.values()]:
-            self._loop.add(source, self._mode)
+        self._loop, self._former, runs.host = Loop.current(), runs.host, self
+        self._loop.add(self._waker, self._mode)
+        self._descriptor = check(lib.runloop_hosted_descriptor())
+        self._selector.register(self._descriptor, select.EPOLLIN)
 
     def detach(self):
-        loop, self._loop = self._loop, None
-        for source in [self._waker, *self._sources.values()]:
-            loop.remove(source, self._mode)
+        self._leave()
+        runs.host = self._former
+        if self._loop.is_current:  # Else this is a forked child, where all this is the parent's.
+            if self._descriptor is not None:
+                self._selector.unregister(self._descriptor)
+            self._loop.remove(self._waker, self._mode)
+        self._loop = self._observers = self._descriptor = None
 
-    def interrupt(self):
-        """Ends the wait, or the next one. Any thread."""
-        self._waker.signal()
-        loop = self._loop
-        if loop:
-            loop.wake_up()
+    def awake(self):
+        """See Runs.awake."""
+        if self._leave():
+            self._event_loop._write_to_self()  # A signal's handler may have called this, in the midst of the wait.
 
-    def register(self, fileobj, events, data=None):
-        key = super().register(fileobj, events, data)
-        try:
-            self._sources[key.fd] = self._source(key)
-        except BaseException:
-            super().unregister(fileobj)
-            raise
-        return key
-
-    def _source(self, key):
-        events = Readiness.READABLE if key.events & selectors.EVENT_READ else Readiness.NONE
-        if key.events & selectors.EVENT_WRITE:
-            events |= Readiness.WRITABLE
-        source = DescriptorSource(key.fd, events, lambda now: self._note(key.fd, now))
-        loop = self._loop or Loop.current()
-        loop.add(source, self._mode)  # Says whether the descriptor can be waited for.
-        if not self._loop:
-            loop.remove(source, self._mode)
-        return source
-
-    def _note(self, fd, now):
-        events = (selectors.EVENT_READ if now & _READ else 0) | (selectors.EVENT_WRITE if now & _WRITE else 0)
-        self._ready.append((fd, events))
-
-    def unregister(self, fileobj):
-        key = super().unregister(fileobj)
-        self._sources.pop(key.fd).invalidate()
-        return key
-
-    def modify(self, fileobj, events, data=None):
-        self.unregister(fileobj)
-        return self.register(fileobj, events, data)
+    def _leave(self):
+        """Ends the run. False if there is none, or the thread is in a callback of it."""
+        if not self._is_in_run or self._call(lib.runloop_hosted_end) == -errno.EBUSY:
+            return False
+        self._is_in_run = self._rests = False
+        return True
 
     def select(self, timeout=None):
-        self.is_selecting = True
+        """Waits, and adds the callbacks of what is ready, which is more than asyncio asks for, and less work."""
+        events = self._selector.poll(timeout, len(self._fd_to_key) + 1) if self._rests else self._serve_and_poll(timeout)
+        keys, add = self._fd_to_key, self._event_loop._ready.append
+        for fd, event in events:
+            if fd not in keys:
+                self._rests = False
+                continue
+            key = keys[fd]
+            reader, writer = key.data
+            if reader is not None and event & _EXCEPT_WRITE:
+                self._event_loop._remove_reader(key.fileobj) if reader._cancelled else add(reader)
+            if writer is not None and event & _EXCEPT_READ:
+                self._event_loop._remove_writer(key.fileobj) if writer._cancelled else add(writer)
+        return []
+
+    def _serve_and_poll(self, timeout):
+        if self._observers is not Observers.change:
+            self._leave()
+            self._observers = Observers.change
+            self._is_observed = lib.mode_is_observed(self._loop._c, self._name)
+        if self._is_observed and timeout is not None and timeout <= 0:
+            self._leave()
+            self._call(lib.runloop_run_pass, self._name, 0)
+        else:
+            timeout = self._timeout(timeout) if self._falls_asleep() else 0
         try:
-            run(self._mode, math.inf if timeout is None else max(timeout, 0), return_after_source_handled=True)
+            return self._selector.poll(timeout, len(self._fd_to_key) + 1)
         finally:
-            self.is_selecting = False
-            ready, self._ready = self._ready, []
-        keys = [(self._fd_to_key.get(fd), events) for fd, events in ready]
-        return [(key, events & key.events) for key, events in keys if key and events & key.events]
+            if self._is_observed:
+                self._leave()
+
+    def _falls_asleep(self):
+        """Serves what the run loop has. True if there is no more; the descriptor is readable when there is."""
+        if not self._is_in_run:
+            self._is_in_run = check(self._call(lib.runloop_hosted_begin, self._name)) == 0
+        if not self._is_in_run:
+            return False  # It was stopped.
+        self._rests = not self._is_observed
+        result = self._call(lib.runloop_hosted_iterate, _BUDGET_NS)
+        if result != 0:
+            self._rests = False
+        if result != -errno.EAGAIN:
+            self._is_in_run = check(result) == 0
+        return result == 0
+
+    def _timeout(self, timeout):
+        """Callbacks of the run loop may have called asyncio, which did not know of it when it computed the timeout."""
+        loop = self._event_loop
+        if loop._ready or loop._stopping:
+            return 0
+        if loop._scheduled:
+            left = max(0, loop._scheduled[0]._when - loop.time())
+            return left if timeout is None else min(left, timeout)
+        return timeout
+
+    def _call(self, function, *arguments):
+        """Its result. What callbacks raise goes where exceptions of asyncio's own callbacks go."""
+        result, error = called(function, *arguments)
+        if isinstance(error, (SystemExit, KeyboardInterrupt)):
+            raise error
+        if error is not None:
+            message = "an exception in a callback of the run loop"
+            self._event_loop.call_exception_handler({"message": message, "exception": error})
+        return result
 
     def close(self):
-        for source in self._sources.values():
-            source.invalidate()
-        self._sources.clear()
         self._waker.invalidate()
         super().close()
 
 
 class EventLoop(asyncio.SelectorEventLoop):
     """asyncio's event loop, on the loop of whichever thread runs it."""
+
+    _closed = True  # Of one that could not be made.
 
     def __init__(self, mode=DEFAULT_MODE):
         super().__init__(_Selector(self, mode))
@@ -115,44 +154,6 @@ class EventLoop(asyncio.SelectorEventLoop):
             super().run_forever()
         finally:
             self._selector.detach()
-
-    def _call_soon(self, callback, args, context):
-        return self._noticed(super()._call_soon(callback, args, context))
-
-    def call_at(self, when, callback, *args, context=None):
-        return self._noticed(super().call_at(when, callback, *args, context=context))
-
-    def _noticed(self, handle):
-        """If an item of the run loop has called asyncio, that did not know of it when it began to wait."""
-        if handle._source_traceback:
-            del handle._source_traceback[-1]  # our own frame, as asyncio's own methods do
-        selector = self._selector
-        if selector is not None and selector.is_selecting:
-            selector.interrupt()
-        return handle
-
-    def _write_to_self(self):
-        selector = self._selector
-        if selector is not None:
-            selector.interrupt()
-
-
-class _Selector(Selector):
-    """What items of the run loop raise goes where asyncio's own callbacks' exceptions go."""
-
-    def __init__(self, event_loop, mode):
-        super().__init__(mode)
-        self._event_loop = event_loop
-
-    def select(self, timeout=None):
-        try:
-            return super().select(timeout)
-        except (SystemExit, KeyboardInterrupt):
-            raise
-        except BaseException as error:
-            message = "an exception in a callback of the run loop"
-            self._event_loop.call_exception_handler({"message": message, "exception": error})
-            return []
 
 
 class EventLoopPolicy(asyncio.DefaultEventLoopPolicy):

@@ -3,7 +3,7 @@ or their threads end, whether or not the program still has the object. `with` in
 
 import enum
 
-from ._core import Callback, create, check, ffi, in_seconds, lib, nanoseconds
+from ._core import Callback, changing_observers, check, create, ffi, in_seconds, lib, nanoseconds, runs
 
 
 class Activity(enum.IntFlag):
@@ -123,6 +123,7 @@ class Source(_AnySource):
 
     def signal(self):
         """Marks it. Does not wake a sleeping loop: Loop.wake_up() does."""
+        runs.awake()
         check(lib.runloop_source_signal(self._c))
 
     @property
@@ -156,9 +157,10 @@ class Observer(Item):
     """Calls `callback(activity)` when the loop does one of `activities`; once in all if it does not repeat. Keeps no mode from
     being empty."""
 
-    _release, _invalidate = lib.runloop_observer_release, lib.runloop_observer_invalidate
-    _is_valid = lib.runloop_observer_is_valid
-    _add, _remove, _contains = lib.runloop_add_observer, lib.runloop_remove_observer, lib.runloop_contains_observer
+    _release, _is_valid, _contains = lib.runloop_observer_release, lib.runloop_observer_is_valid, lib.runloop_contains_observer
+    _add = staticmethod(changing_observers(lib.runloop_add_observer))
+    _remove = staticmethod(changing_observers(lib.runloop_remove_observer))
+    _invalidate = staticmethod(changing_observers(lib.runloop_observer_invalidate))
 
     def __init__(self, activities, callback, *, order=0, repeats=True):
         config = ffi.new("runloop_observer_config *")
@@ -166,4 +168,5 @@ class Observer(Item):
         config.activities = activities
         config.repeats = repeats
         config.observe = lib.observed
-        self._create(lib.runloop_observer_create, "runloop_observer **", config, lambda now: callback(Activity(now)))
+        call = lambda now: callback(Activity(now))
+        self._create(lib.runloop_observer_create, "runloop_observer **", config, call if repeats else changing_observers(call))

@@ -6,7 +6,7 @@ import math
 import signal
 import threading
 
-from ._core import check, drop, ffi, in_seconds, keep, lib, mode_name, nanoseconds, runs
+from ._core import called, check, drop, ffi, in_seconds, keep, lib, mode_name, nanoseconds, runs
 
 DEFAULT_MODE = ffi.string(lib.RUNLOOP_DEFAULT_MODE).decode()
 COMMON_MODES = ffi.string(lib.RUNLOOP_COMMON_MODES).decode()  # all modes that were declared common
@@ -30,15 +30,12 @@ def run(mode=DEFAULT_MODE, limit=math.inf, *, return_after_source_handled=False)
     """Runs the calling thread's loop, nested if it is running already, until it is stopped, nothing can happen any more, or
     `limit` seconds are over; 0 is one iteration, which does not sleep. Other threads run meanwhile. An exception that a callback
     raises ends the innermost run and comes out of here, as does KeyboardInterrupt, or whatever a signal's handler raises."""
-    name, limit_ns, here = mode_name(mode), nanoseconds(limit), []
+    name, limit_ns = mode_name(mode), nanoseconds(limit)
+    runs.awake()
     with _signals_noticed(name):
-        runs.active.append(here)
-        try:
-            result = lib.runloop_run_in_mode(name, limit_ns, return_after_source_handled)
-        finally:
-            runs.active.pop()
-    if here:
-        raise here.pop()
+        result, error = called(lib.runloop_run_in_mode, name, limit_ns, return_after_source_handled)
+    if error is not None:
+        raise error
     return Result(check(result))
 
 
@@ -97,7 +94,11 @@ class Loop:
         end_current()
 
     is_current = property(lambda self: bool(lib.runloop_is_current(self._c)))
-    is_waiting = property(lambda self: bool(lib.runloop_is_waiting(self._c)))
+
+    @property
+    def is_waiting(self):
+        runs.awake()
+        return bool(lib.runloop_is_waiting(self._c))
 
     @property
     def is_idle(self):
@@ -107,6 +108,7 @@ class Loop:
     @property
     def current_mode(self):
         """The mode of the innermost active run, or None."""
+        runs.awake()
         name = lib.runloop_current_mode(self._c)
         return ffi.string(name).decode() if name else None
 
@@ -117,10 +119,12 @@ class Loop:
         return in_seconds(lib.runloop_next_fire_date(self._c, mode_name(mode)))
 
     def add_common_mode(self, mode):
+        runs.awake()
         check(lib.runloop_add_common_mode(self._c, mode_name(mode)))
 
     def add(self, item, mode=DEFAULT_MODE):
         """Adds a timer, source or observer, which may be there already, and returns it."""
+        runs.awake()
         check(item._add(self._c, item._c, mode_name(mode)))
         return item
 
@@ -140,6 +144,7 @@ class Loop:
         self._enqueue(lib.runloop_perform, callback, mode)
 
     def _enqueue(self, function, callback, mode):
+        runs.awake()
         name, handle = mode_name(mode), keep(callback)
         outcome = function(self._c, name, lib.posted, handle, lib.released)
         if outcome < 0:
@@ -148,6 +153,7 @@ class Loop:
 
     def stop(self):
         """Ends the innermost active run at the end of its iteration."""
+        runs.awake()
         lib.runloop_stop(self._c)
 
     def stop_latched(self):
