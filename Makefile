@@ -387,7 +387,7 @@ test-guests: ## Other libraries in our loop: GLib, Wayland with weston, sd-bus, 
 guest-deps: ## Installs the development packages of the guests (apt-get)
 	apt-get install -y libglib2.0-dev libwayland-dev weston libsystemd-dev libcurl4-openssl-dev libc-ares-dev pkg-config
 
-.PHONY: test-bindings stress-bindings test-python-asyncio
+.PHONY: test-bindings stress-bindings test-python-asyncio test-python-suites
 test-bindings: ## The bindings to other languages (FOLDERS="cpp go")
 	@mkdir -p $(BUILD)
 	@set -o pipefail; Tests/bin/bindings $(FOLDERS) 2>&1 | tee $(BUILD)/test-bindings.log
@@ -395,6 +395,10 @@ test-bindings: ## The bindings to other languages (FOLDERS="cpp go")
 test-python-asyncio: ## All of CPython's own tests of asyncio, on the event loop of Bindings/python: two minutes
 	@mkdir -p $(BUILD)/bindings/python
 	@INCLUDE=$(CORE)/include OUT=$(abspath $(BUILD))/bindings/python Tests/Bindings/python/run asyncio
+
+test-python-suites: ## Other projects' tests on asyncio's event loop and on that of Bindings/python (FOLDERS="uvloop anyio"): ten minutes, PyPI
+	@mkdir -p $(BUILD)/bindings/python
+	@INCLUDE=$(CORE)/include OUT=$(abspath $(BUILD))/bindings/python Tests/Bindings/python/run suites $(FOLDERS)
 
 stress-bindings: ## Stresses the bindings for SECONDS=600, each under its language's checks (FOLDERS="cpp go")
 	@STRESS=$(or $(SECONDS),600) Tests/bin/bindings $(FOLDERS)
@@ -469,6 +473,12 @@ bench-tasks: ## Swift concurrency on RunLoopKitSingleThread and on the runtime's
 .PHONY: bench-linux
 bench-linux: ## Signals, children, files, ports and streams, beside libuv and GLib (REPS=7); PUBLISH=1 writes docs/bench/linux.md
 	@Benchmarks/linux/measure $(REPS) $(if $(PUBLISH),--publish)
+
+.PHONY: bench-asyncio
+bench-asyncio: ## The event loop of Bindings/python beside asyncio's own (REPS=7 W="ready echo"); libraries from PyPI
+	@mkdir -p $(BUILD)/bindings/python
+	@OUT=$(abspath $(BUILD))/bindings/python Tests/Bindings/python/run environment
+	@W="$(W)" $(BUILD)/bindings/python/venv/bin/python Benchmarks/asyncio/measure $(REPS)
 
 size: ## Size and start of one small program: C, Swift with RunLoopKit, Swift with Foundation
 	@Benchmarks/size/measure

@@ -107,11 +107,14 @@ class _Selector(selectors.EpollSelector):
             return False  # It was stopped.
         self._rests = not self._is_observed
         result = self._call(lib.runloop_hosted_iterate, _BUDGET_NS)
-        if result != 0:
-            self._rests = False
+        if result == 0:
+            return True
+        self._rests = False
         if result != -errno.EAGAIN:
-            self._is_in_run = check(result) == 0
-        return result == 0
+            self._is_in_run = False
+            if result != -errno.EINVAL:  # A signal's handler may have ended the run. One that does so later ends the wait, too.
+                check(result)
+        return False
 
     def _timeout(self, timeout):
         """Callbacks of the run loop may have called asyncio, which did not know of it when it computed the timeout."""
