@@ -396,7 +396,7 @@ test-python-asyncio: ## All of CPython's own tests of asyncio, on the event loop
 	@mkdir -p $(BUILD)/bindings/python
 	@INCLUDE=$(CORE)/include OUT=$(abspath $(BUILD))/bindings/python Tests/Bindings/python/run asyncio
 
-test-python-suites: ## Other projects' tests on asyncio's event loop and on that of Bindings/python (FOLDERS="uvloop anyio"): ten minutes, PyPI
+test-python-suites: ## Other projects' tests on asyncio's event loop and on that of Bindings/python (FOLDERS="uvloop anyio"): twenty minutes
 	@mkdir -p $(BUILD)/bindings/python
 	@INCLUDE=$(CORE)/include OUT=$(abspath $(BUILD))/bindings/python Tests/Bindings/python/run suites $(FOLDERS)
 

@@ -9,6 +9,7 @@ Prints a table, and then the tests that fail on ours alone, after a second try: 
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -91,6 +92,7 @@ def started(suite, loop, folder, place, arguments):
 
 
 def main(folder, *chosen):
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # What a shell runs in the background has it ignored.
     folder = Path(folder).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     only_ours = {}
