@@ -6,6 +6,8 @@ extension RunLoop.Child {
         let signal: CInt
         let pause: Duration
 
+        /// A signal by its number.
+        ///
         /// - Parameter pause: how long the next signal waits for the effect of this one.
         public static func signal(_ number: CInt, pause: Duration) -> Step { Step(signal: number, pause: pause) }
         /// SIGTERM.
