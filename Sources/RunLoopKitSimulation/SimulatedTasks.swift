@@ -86,12 +86,17 @@ final class SimulatedTasks: TaskExecutor {
         return counts.sorted { ($0.value, $1.key) > ($1.value, $0.key) }.prefix(3).map(\.key)
     }
 
-    /// Nobody runs the jobs that are left.
+    /// Nobody runs the jobs that are left: their tasks never end, and keep what they have.
     func end() {
-        state.withLock {
-            $0.hasEnded = true
-            $0.ready = []
+        let left = state.withLock { state in
+            state.hasEnded = true
+            defer { state.ready = [] }
+            return state.ready
         }
+        abandoned.withLock { $0 += left }
         source.withLock { $0 }?.invalidate()
     }
 }
+
+/// The jobs of simulations that have ended before their tasks.
+private let abandoned = Guarded<[SimulatedTasks.Job]>([])

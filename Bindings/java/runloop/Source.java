@@ -16,8 +16,9 @@ public final class Source extends Item {
         Native.ADDRESS.withName("schedule"), Native.ADDRESS.withName("cancel"), Native.ADDRESS.withName("equal"));
     static final MemoryLayout DESCRIPTOR_CONFIG = MemoryLayout.structLayout(
         Native.CONTEXT.withName("context"), Native.INT.withName("order"), Native.INT.withName("descriptor"), Native.INT.withName("events"),
-        Native.BOOL.withName("counter"), MemoryLayout.paddingLayout(3), Native.ADDRESS.withName("ready"), Native.ADDRESS.withName("equal"),
-        Native.ADDRESS.withName("schedule"), Native.ADDRESS.withName("cancel"));
+        Native.BOOL.withName("counter"), Native.BOOL.withName("together"), MemoryLayout.paddingLayout(2), Native.ADDRESS.withName("ready"),
+        Native.ADDRESS.withName("equal"), Native.ADDRESS.withName("schedule"), Native.ADDRESS.withName("cancel"),
+        Native.ADDRESS.withName("invalidated"));
 
     private static final Kind KIND = Kind.of("source");
     private static final MethodHandle CREATE = Native.function("runloop_source_create", Native.INT, Native.ADDRESS, Native.ADDRESS);
