@@ -62,6 +62,7 @@ final class SimulatedTasks: TaskExecutor {
     }
 
     private func runOne() {
+        if !schedule.countStep() { return loop.stopCurrentOrNextRun() }
         let (job, hasMore) = state.withLock { state -> (Job?, Bool) in
             if state.ready.isEmpty { return (nil, false) }
             let job = state.ready.remove(at: schedule.choices.choose(state.ready.count))
@@ -70,7 +71,6 @@ final class SimulatedTasks: TaskExecutor {
             }
             return (job, !state.ready.isEmpty)
         }
-        if !schedule.countStep() { return loop.stopCurrentOrNextRun() }
         if hasMore { source.withLock { $0 }?.signal() }
         guard let job else { return }
         switch job.executor {
