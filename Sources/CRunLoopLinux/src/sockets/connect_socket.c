@@ -38,14 +38,9 @@ static int set_options(int descriptor, const struct connect_options *options) {
     const struct {
         int level, name, value;
     } numbers[] = {
-        {IPPROTO_TCP, TCP_NODELAY, !options->delays},
-        {SOL_SOCKET, SO_KEEPALIVE, options->idle_s > 0},
-        {IPPROTO_TCP, TCP_KEEPIDLE, options->idle_s},
-        {IPPROTO_TCP, TCP_KEEPINTVL, options->interval_s},
-        {IPPROTO_TCP, TCP_KEEPCNT, options->count},
-        {IPPROTO_TCP, TCP_USER_TIMEOUT, options->user_timeout_ms},
-        // The port is chosen by connect, so that many connections from one address can share it.
-        {IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, options->local.any.sa_family != AF_UNSPEC},
+        {IPPROTO_TCP, TCP_NODELAY, !options->delays}, {SOL_SOCKET, SO_KEEPALIVE, options->idle_s > 0},
+        {IPPROTO_TCP, TCP_KEEPIDLE, options->idle_s}, {IPPROTO_TCP, TCP_KEEPINTVL, options->interval_s},
+        {IPPROTO_TCP, TCP_KEEPCNT, options->count},   {IPPROTO_TCP, TCP_USER_TIMEOUT, options->user_timeout_ms},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         int value = numbers[i].value;
@@ -59,6 +54,9 @@ static int set_options(int descriptor, const struct connect_options *options) {
     if (length && setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, options->interface, (socklen_t)length) < 0)
         return -errno;
     bool has_local = options->local.any.sa_family != AF_UNSPEC;
+    // If the kernel can do that, the port is chosen by connect, so that many connections from one address can share it.
+    if (has_local)
+        setsockopt(descriptor, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &(int){1}, sizeof(int));
     return has_local && bind(descriptor, &options->local.any, options->local.size) < 0 ? -errno : 0;
 }
 
