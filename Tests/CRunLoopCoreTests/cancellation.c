@@ -143,8 +143,7 @@ static void *serve_counters(void *unused) {
     return NULL;
 }
 
-/// With a lock that the thread shares, or that is biased to it.
-static void expect_orderly_end(bool is_shared) {
+TEST("R8 a thread that is cancelled while it serves counters ends in order") {
     pthread_t thread;
     counters[0] = make_eventfd(1);
     counters[1] = make_eventfd(1);
@@ -153,8 +152,6 @@ static void expect_orderly_end(bool is_shared) {
     int before = count_descriptors();
     REQUIRE(pthread_create(&thread, NULL, serve_counters, NULL) == 0);
     WAIT_UNTIL(__atomic_load_n(&counting_loop, __ATOMIC_ACQUIRE));
-    if (is_shared)
-        runloop_next_fire_date(counting_loop, MODE);
     __atomic_store_n(&may_run, true, __ATOMIC_RELEASE);
     void *result = NULL;
     REQUIRE(pthread_join(thread, &result) == 0);
@@ -162,12 +159,6 @@ static void expect_orderly_end(bool is_shared) {
     EXPECT_EQ(runloop_post(counting_loop, MODE, count_perform, NULL, NULL), -ESHUTDOWN);
     runloop_release(counting_loop);
     EXPECT_EQ(count_descriptors(), before);
-}
-
-TEST("R8 a thread that is cancelled while it serves counters ends in order, whether or not its lock is shared") {
-    expect_orderly_end(false);
-    trace_reset();
-    expect_orderly_end(true);
 }
 
 static void *sleeps_for_ever(void *unused) {

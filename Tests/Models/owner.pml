@@ -3,7 +3,7 @@
 //
 // A loop's thread puts an item into its loop, while others change the item, which is in none. Then it ends: it takes the
 // item out, passes through the item's guard, and gives up its reference. Three other threads change the item, wherever it
-// is. The locks themselves are taken for granted; a loop's is given up by a plain store, as the biased one is.
+// is. The locks themselves are taken for granted; they are given up by a plain store.
 //
 // Claim: no two threads change the item at once, and each sees what the one before has written. No thread touches a
 // loop that was freed, and the loop is freed.

@@ -1,5 +1,5 @@
 // runloop_lock.h — what the C libraries share, and nobody else: marks by which clang checks who holds a lock (make lint), asserts for debug
-// builds, sleeping on a word, and the lock of everything that is not a loop. It is not installed, and uses what is public of the core.
+// builds, sleeping on a word, and the one kind of lock that there is. It is not installed, and uses what is public of the core.
 //
 // A fork may leave a lock held by a thread that the child does not have. So the word says in which generation it is held, and a word of
 // another generation is no obstacle. Taking it pairs (acquire) with giving it (release). Never taken by a signal handler, and never held
@@ -92,8 +92,13 @@ struct CAPABILITY process_lock {
 #endif
 };
 
+// The core has it at hand.
+#ifndef LOCK_GENERATION
+#define LOCK_GENERATION() runloop_fork_generation()
+#endif
+
 static inline uint32_t lock_held_word(void) {
-    return runloop_fork_generation() << 2 | LOCK_IS_HELD;
+    return LOCK_GENERATION() << 2 | LOCK_IS_HELD;
 }
 
 #ifdef RUNLOOP_DEBUG
@@ -116,23 +121,32 @@ static inline void lock_note_holder(struct process_lock *lock, bool is_held) {
 #define ASSERT_WITHOUT(lock) ((void)0)
 #endif
 
+/// It is not free. False if that was a thread of the parent process.
+static __attribute__((noinline, cold, unused)) bool lock_await(struct process_lock *lock, uint32_t held,
+                                                               uint32_t seen) {
+    do {
+        if (seen != 0 && seen >> 2 == held >> 2) {
+            // A thread that has slept does not know whether it was the only one.
+            held |= LOCK_IS_AWAITED;
+            if ((seen & LOCK_IS_AWAITED) || atomic_compare_exchange_strong(&lock->word, &seen, seen | LOCK_IS_AWAITED))
+                futex_wait(&lock->word, seen | LOCK_IS_AWAITED);
+            seen = 0;
+        }
+        // Free, or left behind by the parent: the exchange replaces what was seen.
+    } while (
+        !atomic_compare_exchange_weak_explicit(&lock->word, &seen, held, memory_order_acquire, memory_order_relaxed));
+    return seen == 0;
+}
+
 /// Returns false if a thread of the parent process held it at the fork, and may have left what it guards half changed.
 UNCHECKED static inline bool process_lock(struct process_lock *lock) TAKES(*lock) {
     ASSERT_WITHOUT(lock);
     uint32_t held = lock_held_word(), seen = 0;
-    while (
-        !atomic_compare_exchange_weak_explicit(&lock->word, &seen, held, memory_order_acquire, memory_order_relaxed)) {
-        // Free, or left behind by the parent: the next exchange replaces what was seen.
-        if (seen == 0 || seen >> 2 != held >> 2)
-            continue;
-        // A thread that has slept does not know whether it was the only one.
-        held |= LOCK_IS_AWAITED;
-        if ((seen & LOCK_IS_AWAITED) || atomic_compare_exchange_strong(&lock->word, &seen, seen | LOCK_IS_AWAITED))
-            futex_wait(&lock->word, seen | LOCK_IS_AWAITED);
-        seen = 0;
-    }
+    bool is_whole =
+        atomic_compare_exchange_strong_explicit(&lock->word, &seen, held, memory_order_acquire, memory_order_relaxed) ||
+        lock_await(lock, held, seen);
     lock_note_holder(lock, true);
-    return seen == 0;
+    return is_whole;
 }
 
 UNCHECKED static inline void process_unlock(struct process_lock *lock) GIVES(*lock) {

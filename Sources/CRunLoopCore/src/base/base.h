@@ -12,8 +12,8 @@
 
 #include "base/list.h"
 #include "base/lock.h"
+#include "base/process.h"
 #include "runloop.h"
-#include "runloop_lock.h"
 #include "runloop_overlay.h"
 
 /// Thread-local variables at a fixed distance from the thread's pointer. glibc reserves space there for a library that is loaded by dlopen;
@@ -34,21 +34,6 @@
 
 /// Writes the sentence to standard error and ends the program.
 _Noreturn void runloop__fatal(const char *sentence);
-
-//===-- the process and its forks (process.c) ------------------------------------------------------------------------===//
-
-/// Counts forks, from 1. Lies in a page that the kernel wipes in a forked child, so that 0 means "a child that has not noticed yet".
-extern _Atomic uint32_t *runloop__generation_word;
-uint32_t runloop__begin_generation(void);
-
-static inline uint32_t runloop__generation(void) {
-    uint32_t generation = atomic_load_explicit(runloop__generation_word, memory_order_relaxed);
-    return __builtin_expect(generation != 0, 1) ? generation : runloop__begin_generation();
-}
-
-static inline bool is_initial_thread(void) {
-    return syscall(SYS_gettid) == getpid();
-}
 
 // Sanitizers need to see each block and each freed item.
 #ifndef __has_feature

@@ -93,7 +93,7 @@ void runloop__observers_notify(runloop *loop, struct mode *mode, runloop_activit
         if (!attached)
             continue;
         runloop_observer *observer = observer_of(attached);
-        loop_unlock_own(loop);
+        loop_unlock(loop);
         if (observer->observe)
             TRACED(
                 RUNLOOP_TRACE_OBSERVER, observer, activity,

@@ -16,7 +16,6 @@ UNCHECKED static void init(runloop *loop, bool is_main) {
     loop->armed_ns = RUNLOOP_NEVER;
     loop->tasks.end_ns = RUNLOOP_NEVER;
     loop->common.name = runloop__common_modes;
-    runloop__lock_init(&loop->lock);
     list_init(&loop->ready.waiting);
     list_init(&loop->ready.unwanted);
     list_init(&loop->ready.aside);
@@ -79,14 +78,6 @@ void runloop_release(runloop *loop) {
     ASSERT(before > 1 || atomic_load(&loop->is_finished), "A loop was released that its thread still has (rule R6).");
     if (before == 1)
         free_loop(loop);
-}
-
-void runloop__lock_from_other_thread(runloop *loop) {
-    // An inherited lock may be held by a thread that does not exist in the child, where nobody else can want it.
-    if (is_from_parent_process(loop) || lock_take_from_other_thread(&loop->lock))
-        return;
-    runloop__poller_wake(&loop->poller);
-    runloop__lock_await_acknowledgment(&loop->lock);
 }
 
 bool runloop_is_current(runloop *loop) {

@@ -7,7 +7,7 @@
 //   atomic     see the comment in its file for the ordering and the partner
 //   constant   written before the object is published, never after
 //
-// Locks are taken in this order: a loop's lock, then one of the process. Two of a kind are never held together.
+// Locks are taken in this order: a loop's lock, then another one. Two of a kind are never held together.
 #ifndef RUNLOOP_MODEL_H
 #define RUNLOOP_MODEL_H
 
@@ -167,7 +167,7 @@ struct runloop {
     struct run *hosted;                 ///< thread: the innermost one whose sleep is a host's
     _Atomic(const char *) current_mode; ///< written by thread
 
-    struct lock lock;
+    struct process_lock lock;
     _Atomic(struct mode *) modes; ///< append-only
     _Atomic(struct mode *) *last_mode GUARDED;
     runloop_clock clock; ///< lock, and written by thread while no run is active; all NULL: CLOCK_MONOTONIC
@@ -210,7 +210,6 @@ struct runloop {
 int runloop__loop_create(bool is_main, runloop **out);
 /// Frees what the upper layers keep in a loop, with its last reference. Set by them (thread.c).
 extern void (*runloop__loop_closed)(runloop *loop);
-void runloop__lock_from_other_thread(runloop *loop);
 
 static inline bool is_from_parent_process(const runloop *loop) {
     // Mostly the word says so. 0, in a child that has not noticed yet, is no loop's generation.
@@ -241,27 +240,14 @@ extern _Thread_local const runloop *runloop__locked;
 
 TAKES_LOCK UNCHECKED static inline void loop_lock(runloop *loop) {
     ASSERT_NOT_LOCKED();
-    if (loop == runloop__thread_loop())
-        lock_take(&loop->lock);
-    else
-        runloop__lock_from_other_thread(loop);
+    process_lock(&loop->lock);
     LOCK_NOTE(loop);
 }
 
 GIVES_LOCK UNCHECKED static inline void loop_unlock(runloop *loop) {
     ASSERT_LOCKED(loop);
     LOCK_NOTE(NULL);
-    if (loop == runloop__thread_loop())
-        lock_give(&loop->lock);
-    else if (!is_from_parent_process(loop)) // whose lock another thread of the parent may hold for ever
-        lock_give_word(&loop->lock);
-}
-
-/// The same on the loop's thread, in the process that made it.
-GIVES_LOCK UNCHECKED static inline void loop_unlock_own(runloop *loop) {
-    ASSERT_LOCKED(loop);
-    LOCK_NOTE(NULL);
-    lock_give(&loop->lock);
+    process_unlock(&loop->lock);
 }
 
 /// Most often the owner is the caller's own loop, which nobody else can end.

@@ -90,7 +90,6 @@ void runloop__teardown(runloop *loop) {
         detach_items(loop, mode);
     runloop__tasks_close(loop);
     runloop__await_owner_readers();
-    lock_end_bias(&loop->lock);
     runloop__associations_end(loop);
 }
 

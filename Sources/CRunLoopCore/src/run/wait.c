@@ -151,7 +151,6 @@ INLINE int poll_and_select(struct run *run, int64_t timeout_ns) {
         run->starves_main_queue = runloop__main_queue_is_starved(loop);
     }
     int count = runloop__poller_wait(&loop->poller, wait_ns, events);
-    lock_answer_revocation(&loop->lock);
     run->timer_ended_wait = false;
     // The eventfd has nothing to say that the wake word doesn't.
     if (count == 0 || count == -EINTR || (count == 1 && events[0].data.u64 == TAG_WAKER))
@@ -302,7 +301,6 @@ bool runloop__wait_resume(struct run *run) {
     // The kernel need not be asked before the next sleep. Meanwhile the set stays readable: the loop's last question came before this
     // news and the write that went with it.
     loop->poller.is_readable = true;
-    lock_answer_revocation(&loop->lock);
     select_known(run, true);
     finish_sleep(run);
     return true;

@@ -1,5 +1,5 @@
-// lock_word.pml — a loop's lock without bias: a word that is FREE, HELD or AWAITED, and a futex. Source: base/lock.h,
-// base/lock.c.
+// lock.pml — the lock of a loop, and of whatever else: a word that is FREE, HELD or AWAITED, and a futex. Source:
+// include/runloop_lock.h. Which generation holds it is left out: a word of another one is free.
 //
 // Three threads take the lock twice each, and count what they did while they had it.
 //
@@ -12,6 +12,7 @@
 //   GIVES_BY_STORE     the word is given up by a load and a store
 //   SLEEPS_UNANNOUNCED a thread sleeps without having made the word AWAITED
 //   SLEEPS_UNCHECKED   it sleeps without comparing the word again
+//   ANNOUNCES_BLINDLY  it stores AWAITED, whatever the word is by then
 
 #define THREADS 3
 #define WORDS 2
@@ -56,38 +57,38 @@ inline sleep() {
 #endif
 }
 
-/// One attempt of a thread that waits.
-inline take_awaited() {
+/// lock_await: the word was found held. Before it sleeps, a thread makes it AWAITED, if nobody else has.
+inline sleep_once() {
 #if defined SLEEPS_UNANNOUNCED
-    compare_exchange(FREE, HELD)
-#elif defined TAKES_AS_HELD
-    compare_exchange(FREE, HELD);
-    if
-    :: found == HELD -> compare_exchange(HELD, AWAITED)
-    :: else
-    fi
+    sleep()
+#elif defined ANNOUNCES_BLINDLY
+    store_locked(WORD, AWAITED);
+    sleep()
 #else
-    exchange(WORD, AWAITED, found)
+    if
+    :: found == AWAITED -> sleep()
+    :: else ->
+        compare_exchange(HELD, AWAITED);
+        if
+        :: found == HELD -> sleep()
+        :: else
+        fi
+    fi
 #endif
-}
-
-/// runloop__lock_wait_for_word
-inline wait_for_word() {
-    do
-    :: take_awaited();
-       if
-       :: found == FREE -> break
-       :: else -> sleep()
-       fi
-    od
 }
 
 inline take() {
     compare_exchange(FREE, HELD);
-    if
-    :: found == FREE
-    :: else -> wait_for_word()
-    fi
+    do
+    :: found == FREE -> break
+    :: else ->
+        sleep_once();
+#ifdef TAKES_AS_HELD
+        compare_exchange(FREE, HELD)
+#else
+        compare_exchange(FREE, AWAITED)
+#endif
+    od
 }
 
 inline give() {
