@@ -303,7 +303,7 @@ INLINE int begin(struct run *run, runloop *loop, struct mode *mode, int64_t limi
     return 0;
 }
 
-INLINE int iterate(struct run *run, int64_t end_ns, bool *host_is_to_sleep) {
+int runloop__run_iterate(struct run *run, int64_t end_ns, bool *host_is_to_sleep) {
     int result;
     do {
         enum progress progress = run_is_asleep(run) ? resume_wait(run) : iterate_to_wait(run);
@@ -330,10 +330,6 @@ int runloop__run_begin(struct run *run, runloop *loop, struct mode *mode, int64_
     return begin(run, loop, mode, limit_ns, returns_after_source);
 }
 
-int runloop__run_iterate(struct run *run, int64_t end_ns, bool *host_is_to_sleep) {
-    return iterate(run, end_ns, host_is_to_sleep);
-}
-
 int runloop__run_end(struct run *run, int result) {
     run->is_iterating = true;
     if (run_is_asleep(run)) {
@@ -350,19 +346,8 @@ int runloop__run_end(struct run *run, int result) {
 }
 
 /// The sanitizer would put the run elsewhere than on the stack.
-__attribute__((no_sanitize_address)) static int run_in_mode(runloop *loop, struct mode *mode, int64_t limit_ns,
-                                                            bool returns_after_source, bool is_pass) {
-    struct run run;
-    bool unused;
-    run.is_hosted = run.is_guest = false;
-    run.is_pass = is_pass;
-    int result = begin(&run, loop, mode, limit_ns, returns_after_source);
-    if (!result)
-        result = iterate(&run, RUNLOOP_NEVER, &unused);
-    return end(&run, result);
-}
-
-INLINE int run_in_mode_named(const char *name, int64_t limit_ns, bool returns_after_source, bool is_pass) {
+__attribute__((noinline, no_sanitize_address)) static int run_in_mode(const char *name, int64_t limit_ns,
+                                                                      bool returns_after_source, bool is_pass) {
     runloop *loop = runloop__thread_loop();
     if ((!loop || is_from_parent_process(loop)) && !(loop = runloop_current()))
         return runloop__this_thread.has_ended ? -ESHUTDOWN : runloop__this_thread.error;
@@ -376,15 +361,22 @@ INLINE int run_in_mode_named(const char *name, int64_t limit_ns, bool returns_af
         runloop__note_unknown_mode(loop, name);
     if (!mode || mode_is_empty(loop, mode))
         return RUNLOOP_RESULT_FINISHED;
-    return run_in_mode(loop, mode, limit_ns, returns_after_source, is_pass);
+    struct run run;
+    bool unused;
+    run.is_hosted = run.is_guest = false;
+    run.is_pass = is_pass;
+    int result = begin(&run, loop, mode, limit_ns, returns_after_source);
+    if (!result)
+        result = runloop__run_iterate(&run, RUNLOOP_NEVER, &unused);
+    return end(&run, result);
 }
 
 int runloop_run_in_mode(const char *name, int64_t limit_ns, bool return_after_source_handled) {
-    return run_in_mode_named(name, limit_ns, return_after_source_handled, false);
+    return run_in_mode(name, limit_ns, return_after_source_handled, false);
 }
 
 int runloop_run_pass(const char *name, int64_t limit_ns) {
-    return run_in_mode_named(name, limit_ns, true, true);
+    return run_in_mode(name, limit_ns, true, true);
 }
 
 int runloop_run(void) {
