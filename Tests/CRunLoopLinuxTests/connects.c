@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 
 #include "connects.h"
+#include "shown_clock.h"
 
 //===-- success ------------------------------------------------------------------------------------------------------===//
 
@@ -341,13 +342,14 @@ TEST("nothing happens in a run of another mode") {
 TEST("it may change its mode while it is under way") {
     struct outcome outcome = {0};
     struct black_hole hole = make_black_hole("127.0.0.1", 0);
-    runloop_connect_config config = {
-        .host = "127.0.0.1", .port = port_of(hole.listening), .deadline_ns = runloop_now_ns() + 50 * MS};
+    use_shown_clock();
+    runloop_connect_config config = {.host = "127.0.0.1", .port = port_of(hole.listening), .deadline_ns = LIMIT};
     runloop_connect *connect = add_connect(config, &outcome);
-    run_for(MODE, 1);
+    look_a_while(MODE);
     EXPECT_EQ(runloop_remove_source(runloop_current(), connect, MODE), 0);
     EXPECT_EQ(runloop_add_source(runloop_current(), connect, OTHER_MODE), 0);
-    run_for(MODE, 100 * MS);
+    shown_ns = LIMIT;
+    look_a_while(MODE);
     EXPECT_EQ(outcome.calls, 0);
     RUN_UNTIL(OTHER_MODE, outcome.calls == 1);
     EXPECT_EQ(outcome.error, -ETIMEDOUT);

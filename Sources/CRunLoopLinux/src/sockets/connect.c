@@ -180,7 +180,9 @@ HOLDS_LOCK static int go_on(struct connect *connect) {
     ASSERT_HOLDS(&connect->lock.lock);
     int64_t now_ns = runloop_now_ns();
     int result = connect->error ? connect->error : collect(connect, now_ns);
-    while (result == -EINPROGRESS && connect->begun < connect->count && connect->next_ns <= now_ns)
+    // At the deadline only the first is tried, since a success counts all the same.
+    while (result == -EINPROGRESS && connect->begun < connect->count && connect->next_ns <= now_ns &&
+           (now_ns < connect->deadline_ns || connect->begun == 0))
         result = begin_next(connect, now_ns);
     if (result == -EINPROGRESS && !connect->lookup && connect->begun == connect->count && connect->under_way == 0)
         result = connect->attempts[0].error;
