@@ -1,5 +1,5 @@
 /// Tells those who wait for the end of a loop.
-final class EndOfLoop: Sendable {
+package final class EndOfLoop: Sendable {
     private struct State {
         var isReached = false
         var actions: [UInt: @Sendable () -> Void] = [:]
@@ -23,7 +23,7 @@ final class EndOfLoop: Sendable {
     /// Calls `action` at the end, on the ending thread; at once if that is over.
     ///
     /// - Returns: the number by which it can be forgotten before.
-    func notify(_ action: @escaping @Sendable () -> Void) -> UInt {
+    package func notify(_ action: @escaping @Sendable () -> Void) -> UInt {
         if generation.isOver { return 0 }
         let (number, isReached) = state.withLock { state in
             state.numbersSoFar += 1
@@ -34,7 +34,7 @@ final class EndOfLoop: Sendable {
         return number
     }
 
-    func forget(_ number: UInt) {
+    package func forget(_ number: UInt) {
         if !generation.isOver { _ = state.withLock { $0.actions.removeValue(forKey: number) } }
     }
 

@@ -158,7 +158,7 @@ extension RunLoop {
 
     /// Which loop may have an item or a closure: one that is isolated to an actor, the actor's loop only.
     @usableFromInline
-    enum Home: Sendable {
+    package enum Home: Sendable {
         case any
         /// Asked for when the item is added: a forked child has another main loop than its parent process.
         case main
@@ -166,7 +166,7 @@ extension RunLoop {
     }
 
     /// Fails if this is another loop.
-    func checkHome(_ home: Home) {
+    package func checkHome(_ home: Home) {
         let isHome =
             switch home {
             case .any: true

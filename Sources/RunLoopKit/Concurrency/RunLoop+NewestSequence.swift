@@ -22,10 +22,10 @@ extension RunLoop {
 
 /// Retained by the closure of such an item, and by nothing else. It is freed when the loop releases the item because its thread has
 /// ended, or when the loop has refused the item. Then the sequence ends.
-final class EndOfSequence<Element: Sendable>: Sendable {
-    let continuation: AsyncStream<Element>.Continuation
+package final class EndOfSequence<Element: Sendable>: Sendable {
+    package let continuation: AsyncStream<Element>.Continuation
 
-    init(_ continuation: AsyncStream<Element>.Continuation) {
+    package init(_ continuation: AsyncStream<Element>.Continuation) {
         self.continuation = continuation
     }
 

@@ -7,11 +7,16 @@ extension RunLoop {
         /// The errors of making a source and adding it.
         public typealias Failure = RunLoop.Error
         /// Makes a source that calls the closure.
-        typealias MakeSource = @Sendable (@escaping @Sendable (Element) -> Void) throws(RunLoop.Error) -> RunLoop.Source
+        package typealias MakeSource =
+            @Sendable (@escaping @Sendable (Element) -> Void) throws(RunLoop.Error) -> RunLoop.Source
 
         let loop: RunLoop
         let mode: RunLoop.Mode
         let makeSource: MakeSource
+
+        package init(loop: RunLoop, mode: RunLoop.Mode, makeSource: @escaping MakeSource) {
+            (self.loop, self.mode, self.makeSource) = (loop, mode, makeSource)
+        }
 
         /// Begins an iteration, which does nothing before the first call of `next()`.
         public func makeAsyncIterator() -> Iterator { Iterator(sequence: self) }

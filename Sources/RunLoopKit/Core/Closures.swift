@@ -16,29 +16,31 @@
 //===----------------------------------------------------------------------===//
 
 /// Retains an object for the core, as the info of one of its items or posts.
-func retainedInfo(_ object: AnyObject) -> UnsafeMutableRawPointer {
+package func retainedInfo(_ object: AnyObject) -> UnsafeMutableRawPointer {
     Unmanaged.passRetained(object).toOpaque()
 }
 
 /// Releases the core's reference to an object.
 @Sendable
-func releaseInfo(_ info: UnsafeMutableRawPointer?) {
+package func releaseInfo(_ info: UnsafeMutableRawPointer?) {
     guard let info else { return }
     Unmanaged<AnyObject>.fromOpaque(info).release()
 }
 
 /// A closure that an item of the core keeps, behind its info.
-final class ClosureBox<Argument>: Sendable {
-    let call: @Sendable (Argument) -> Void
+package final class ClosureBox<Argument>: Sendable {
+    package let call: @Sendable (Argument) -> Void
 
-    init(_ call: @escaping @Sendable (Argument) -> Void) {
+    package init(_ call: @escaping @Sendable (Argument) -> Void) {
         self.call = call
     }
 }
 
 /// Calls `body` with the object behind `info`. The core keeps the object for the whole call.
+@inlinable
 @inline(__always)
-func withInfo<Object: AnyObject>(_ info: UnsafeMutableRawPointer?, as _: Object.Type, _ body: (Object) -> Void) {
+package func withInfo<Object: AnyObject>(_ info: UnsafeMutableRawPointer?, as _: Object.Type, _ body: (Object) -> Void)
+{
     guard let info else { return }
     Unmanaged<Object>.fromOpaque(info)._withUnsafeGuaranteedRef(body)
 }

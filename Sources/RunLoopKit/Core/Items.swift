@@ -177,7 +177,7 @@ func makeSource(
 
 /// In the `cancel` of a source that nobody removes from its loop: calls `body` if the loop's thread ends. Who invalidates a source has made
 /// it invalid before `cancel` is called; one whose loop ends stays valid.
-func withInfoAtEndOfLoop<Object: AnyObject>(
+package func withInfoAtEndOfLoop<Object: AnyObject>(
     _ source: OpaquePointer?, _ info: UnsafeMutableRawPointer?, as type: Object.Type, _ body: (Object) -> Void
 ) {
     if runloop_source_is_valid(source) { withInfo(info, as: type, body) }

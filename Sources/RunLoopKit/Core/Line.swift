@@ -1,29 +1,31 @@
 /// Values in the order of their arrival, each with a number of its own, by which it can leave from anywhere. Each operation is O(1),
 /// amortized.
-struct Line<Element> {
+package struct Line<Element> {
     private var elements: [UInt: Element] = [:]
     /// Of all that are in `elements`, and of some that have left, but not at the beginning.
     private var order = Queue<UInt>()
 
-    var count: Int { elements.count }
-    var isEmpty: Bool { elements.isEmpty }
+    package init() {}
+
+    package var count: Int { elements.count }
+    package var isEmpty: Bool { elements.isEmpty }
 
     /// The number of the first one.
-    var first: UInt? { order.first }
+    package var first: UInt? { order.first }
 
-    subscript(number: UInt) -> Element? { elements[number] }
+    package subscript(number: UInt) -> Element? { elements[number] }
 
-    mutating func append(_ element: Element, _ number: UInt) {
+    package mutating func append(_ element: Element, _ number: UInt) {
         elements[number] = element
         order.append(number)
     }
 
     /// `nil` if there is none.
-    mutating func removeFirst() -> Element? { order.first.flatMap { remove($0) } }
+    package mutating func removeFirst() -> Element? { order.first.flatMap { remove($0) } }
 
     /// `nil` if it is not there.
     @discardableResult
-    mutating func remove(_ number: UInt) -> Element? {
+    package mutating func remove(_ number: UInt) -> Element? {
         guard let element = elements.removeValue(forKey: number) else { return nil }
         while let first = order.first, elements[first] == nil { _ = order.removeFirst() }
         if order.count > 32, order.count / 2 > elements.count {
@@ -32,7 +34,7 @@ struct Line<Element> {
         return element
     }
 
-    mutating func removeAll() -> [Element] {
+    package mutating func removeAll() -> [Element] {
         defer { self = Line() }
         return order.removeAll().compactMap { elements[$0] }
     }

@@ -8,10 +8,10 @@ internal import CRunLoopCore
 @usableFromInline
 package enum Nanoseconds {
     @inlinable
-    static var never: Int64 { Int64.max }
+    package static var never: Int64 { Int64.max }
 
     /// Of the calling thread.
-    static var now: Int64 { runloop_now_ns() }
+    package static var now: Int64 { runloop_now_ns() }
 
     @inlinable
     @inline(__always)
@@ -31,13 +31,13 @@ package enum Nanoseconds {
     }
 
     @inlinable
-    static func of(_ instant: RunLoop.Instant) -> Int64 { instant.nanoseconds }
+    package static func of(_ instant: RunLoop.Instant) -> Int64 { instant.nanoseconds }
 
     @usableFromInline
     package static func fromNow(_ nanoseconds: Int64) -> Int64 { from(now, nanoseconds) }
 
     /// By the time of a loop, which may be another thread's.
-    static func fromNow(of loop: OpaquePointer, _ nanoseconds: Int64) -> Int64 {
+    package static func fromNow(of loop: OpaquePointer, _ nanoseconds: Int64) -> Int64 {
         from(runloop_get_now_ns(loop), nanoseconds)
     }
 

@@ -1,17 +1,19 @@
 /// Values in the order in which they were appended. The first can be removed, in O(1), amortized; what was removed is not kept.
-struct Queue<Element> {
+package struct Queue<Element> {
     /// From `start` on without gaps; `nil` before.
     private var elements: [Element?] = []
     private var start = 0
 
-    var count: Int { elements.count - start }
-    var isEmpty: Bool { count == 0 }
+    package init() {}
 
-    mutating func append(_ element: Element) { elements.append(element) }
+    package var count: Int { elements.count - start }
+    package var isEmpty: Bool { count == 0 }
 
-    var first: Element? { isEmpty ? nil : elements[start] }
+    package mutating func append(_ element: Element) { elements.append(element) }
 
-    mutating func removeFirst() -> Element? {
+    package var first: Element? { isEmpty ? nil : elements[start] }
+
+    package mutating func removeFirst() -> Element? {
         if isEmpty { return nil }
         let element = elements[start].take()
         start += 1
@@ -22,7 +24,7 @@ struct Queue<Element> {
         return element
     }
 
-    mutating func removeAll() -> [Element] {
+    package mutating func removeAll() -> [Element] {
         defer { self = Queue() }
         return elements.compactMap(\.self)
     }

@@ -1,5 +1,4 @@
 internal import CRunLoopCore
-internal import CRunLoopLinux
 
 extension RunLoop {
     /// An event outside the loop for which the loop calls a closure: a call of `signal()`, the state of a file descriptor, or a
@@ -38,11 +37,11 @@ extension RunLoop {
 
         /// The `runloop_source *`, to which this object has a reference. Any thread may make any call for it: the core guards what is
         /// behind it.
-        nonisolated(unsafe) let core: OpaquePointer
+        package nonisolated(unsafe) let core: OpaquePointer
         /// An object of the library for Linux, which decides itself what it asks for.
         private let isOfObject: Bool
         /// Which loop may have the source. Written only by who makes the source, before anybody else has it, and then only read.
-        nonisolated(unsafe) var home = Home.any
+        package nonisolated(unsafe) var home = Home.any
 
         /// Makes a source that is signalled by hand, in no loop yet (R56).
         ///
@@ -102,7 +101,7 @@ extension RunLoop {
         /// Makes one for input, which is called for nothing before the first request.
         ///
         /// - Parameter onEndOfLoop: called when the thread of a loop that has it ends.
-        init(
+        package init(
             inputDescriptor: CInt, onEndOfLoop: @escaping @Sendable () -> Void,
             perform: @escaping @Sendable (Readiness) -> Void
         ) throws(RunLoop.Error) {
@@ -115,7 +114,7 @@ extension RunLoop {
         /// Makes one of a source of the library for Linux.
         ///
         /// - Parameter core: the source, with one reference, which belongs to this object.
-        init(core: OpaquePointer) {
+        package init(core: OpaquePointer) {
             self.core = core
             isOfObject = true
         }
@@ -177,7 +176,7 @@ extension RunLoop {
         }
 
         /// The same, of an object as well, which asks for no less by itself unless it has to rest. Asking for nothing does not fail.
-        func request(_ events: Readiness) throws(RunLoop.Error) {
+        package func request(_ events: Readiness) throws(RunLoop.Error) {
             let result = runloop_source_set_events(core, runloop_readiness(rawValue: events.rawValue))
             if result < 0 { throw RunLoop.Error(result: result, subject: subject) }
             // One without a descriptor was not called for what came meanwhile.
@@ -215,7 +214,7 @@ extension RunLoop {
         }
 
         /// It is not called for its descriptor before the next request, and stays in its modes.
-        func pause() { runloop_source_set_events(core, runloop_readiness()) }
+        package func pause() { runloop_source_set_events(core, runloop_readiness()) }
 
         /// Can it still be called? O(1).
         public var isValid: Bool { runloop_source_is_valid(core) }

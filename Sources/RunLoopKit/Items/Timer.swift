@@ -81,7 +81,7 @@ extension RunLoop {
         }
 
         @usableFromInline
-        init(
+        package init(
             fireDate: Int64, interval: Int64, tolerance: Int64, order: Int, home: Home = .any,
             _ action: sending @escaping (Timer) -> Void
         ) {
@@ -92,7 +92,7 @@ extension RunLoop {
         }
 
         @inlinable
-        static func checked(_ interval: Duration) -> Int64 {
+        package static func checked(_ interval: Duration) -> Int64 {
             let nanoseconds = Nanoseconds.of(interval)
             precondition(nanoseconds > 0, "A timer repeats at an interval greater than zero.")
             return nanoseconds

@@ -13,16 +13,16 @@ extension RunLoop {
 
         /// Since the epoch of CLOCK_MONOTONIC.
         @usableFromInline
-        let nanoseconds: Int64
+        package let nanoseconds: Int64
 
         // Not inlinable: that would have to presuppose the fields, which library evolution leaves open.
         @usableFromInline
-        init(nanoseconds: Int64) {
+        package init(nanoseconds: Int64) {
             self.nanoseconds = nanoseconds
         }
 
         /// `nil` for the instant that never comes.
-        init?(nanosecondCount: Int64) {
+        package init?(nanosecondCount: Int64) {
             if nanosecondCount == Nanoseconds.never { return nil }
             nanoseconds = nanosecondCount
         }

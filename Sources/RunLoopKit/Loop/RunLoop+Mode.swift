@@ -8,10 +8,10 @@ extension RunLoop {
     /// fixed modes and does not make one per request. Making one from a string costs O(log names), comparing two is O(1).
     public struct Mode: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
         /// The text in the core's process-wide table of names: equal names have the same address, and are never freed.
-        nonisolated(unsafe) let name: UnsafePointer<CChar>
+        package nonisolated(unsafe) let name: UnsafePointer<CChar>
 
         /// The mode of a name that comes from the core, and so is in the table.
-        init(name: UnsafePointer<CChar>?) {
+        package init(name: UnsafePointer<CChar>?) {
             guard let name else { outOfMemory() }
             self.name = name
         }

@@ -16,10 +16,10 @@ internal import CRunLoopCore
 /// `async` `main` links the product RunLoopKitMainActor, or RunLoopKitSingleThread to have all its tasks there.
 public final class RunLoop: Sendable {
     /// The `runloop *`, to which this object has a reference.
-    nonisolated(unsafe) let core: OpaquePointer
+    package nonisolated(unsafe) let core: OpaquePointer
     let keyed = KeyedRegistrations()
     let executors: LoopExecutors
-    let end = EndOfLoop()
+    package let end = EndOfLoop()
     /// The innermost one, on the loop's thread.
     nonisolated(unsafe) var hostedRun: Unmanaged<HostedRun>?
 

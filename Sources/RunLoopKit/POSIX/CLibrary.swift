@@ -11,45 +11,45 @@
 // Only the files of this folder need the C library.
 
 /// The error numbers that the core returns.
-enum ErrorNumber {
-    static let permissionDenied = EPERM
-    static let badDescriptor = EBADF
-    static let inheritedAcrossFork = ECHILD
-    static let outOfMemory = ENOMEM
-    static let inAnotherLoop = EBUSY
-    static let alreadyThere = EEXIST
-    static let invalid = EINVAL
-    static let tooManyDescriptors = EMFILE
-    static let tooManyWatches = ENOSPC
-    static let accessDenied = EACCES
-    static let loopFinished = ESHUTDOWN
-    static let tryAgain = EAGAIN
-    static let lineTooLong = EMSGSIZE
-    static let noSuchProcess = ESRCH
-    static let unsupported = ENOSYS
-    static let brokenPipe = EPIPE
-    static let connectionReset = ECONNRESET
-    static let timedOut = ETIMEDOUT
-    static let tooManyFiles = ENFILE
-    static let outOfBuffers = ENOBUFS
-    static let tooMany = E2BIG
-    static let addressInUse = EADDRINUSE
-    static let addressNotAvailable = EADDRNOTAVAIL
-    static let noMessage = ENOMSG
-    static let noSuchFile = ENOENT
-    static let connectionRefused = ECONNREFUSED
-    static let protocolViolated = EPROTO
+package enum ErrorNumber {
+    package static let permissionDenied = EPERM
+    package static let badDescriptor = EBADF
+    package static let inheritedAcrossFork = ECHILD
+    package static let outOfMemory = ENOMEM
+    package static let inAnotherLoop = EBUSY
+    package static let alreadyThere = EEXIST
+    package static let invalid = EINVAL
+    package static let tooManyDescriptors = EMFILE
+    package static let tooManyWatches = ENOSPC
+    package static let accessDenied = EACCES
+    package static let loopFinished = ESHUTDOWN
+    package static let tryAgain = EAGAIN
+    package static let lineTooLong = EMSGSIZE
+    package static let noSuchProcess = ESRCH
+    package static let unsupported = ENOSYS
+    package static let brokenPipe = EPIPE
+    package static let connectionReset = ECONNRESET
+    package static let timedOut = ETIMEDOUT
+    package static let tooManyFiles = ENFILE
+    package static let outOfBuffers = ENOBUFS
+    package static let tooMany = E2BIG
+    package static let addressInUse = EADDRINUSE
+    package static let addressNotAvailable = EADDRNOTAVAIL
+    package static let noMessage = ENOMSG
+    package static let noSuchFile = ENOENT
+    package static let connectionRefused = ECONNREFUSED
+    package static let protocolViolated = EPROTO
 }
 
 /// Makes a string from a text that was allocated with `malloc`, and frees the text.
-func takeString(_ text: UnsafeMutablePointer<CChar>?) -> String? {
+package func takeString(_ text: UnsafeMutablePointer<CChar>?) -> String? {
     guard let text else { return nil }
     defer { free(text) }
     return String(cString: text)
 }
 
 /// What the C library says of an error number: "No such file or directory".
-func systemText(of errorNumber: CInt) -> String {
+package func systemText(of errorNumber: CInt) -> String {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
         buffer.initialize(repeating: 0)
         guard let start = buffer.baseAddress else { return "" }
@@ -64,7 +64,7 @@ private func text(_ result: UnsafeMutablePointer<CChar>?, in buffer: UnsafeMutab
 }
 
 /// Ends the program when memory runs out where Swift cannot report it.
-func outOfMemory() -> Never {
+package func outOfMemory() -> Never {
     fatalError("Memory ran out while a run loop was changed.")
 }
 

@@ -1,5 +1,5 @@
 /// What a task waits for: settled once, by whoever is first.
-final class PortAnswer<Value>: @unchecked Sendable {
+package final class PortAnswer<Value>: @unchecked Sendable {
     private enum State {
         case open(UnsafeContinuation<Void, Never>?)
         case settled(Result<Value, RunLoop.PortError>)
@@ -8,7 +8,9 @@ final class PortAnswer<Value>: @unchecked Sendable {
 
     private let state = Guarded(State.open(nil))
 
-    var isOpen: Bool {
+    package init() {}
+
+    package var isOpen: Bool {
         state.withLock { state in
             if case .open = state { return true }
             return false
@@ -17,7 +19,7 @@ final class PortAnswer<Value>: @unchecked Sendable {
 
     /// - Returns: was this the first? Otherwise `result` is destroyed.
     @discardableResult
-    func settle(_ result: sending Result<Value, RunLoop.PortError>) -> Bool {
+    package func settle(_ result: sending Result<Value, RunLoop.PortError>) -> Bool {
         let (isFirst, waiter): (Bool, UnsafeContinuation<Void, Never>?) = state.withLock { state in
             guard case .open(let waiter) = state else { return (false, nil) }
             state = .settled(result)
@@ -29,7 +31,7 @@ final class PortAnswer<Value>: @unchecked Sendable {
 
     /// The one task that waits. If it wants to give up, `withdraw` is called, which says whether it may: `false` if somebody is about to settle
     /// this.
-    func wait(
+    package func wait(
         timeout: Duration?, clock: some Clock<Duration>, isolation actor: isolated (any Actor)?,
         withdraw: @escaping @Sendable () -> Bool
     ) async throws(RunLoop.PortError) -> sending Value {
