@@ -11,7 +11,12 @@ let swiftSettings: [SwiftSetting] = [
 let package = Package(
     name: "RunLoopKit",
     products: [
+        // Loops, modes, items, tasks, threads, executors, and ports between threads.
         .library(name: "RunLoopKit", targets: ["RunLoopKit"]),
+        // What Linux has to report: signals, children, files, clocks that jump, streams, connections, messages of other processes.
+        .library(name: "RunLoopKitLinux", targets: ["RunLoopKitLinux"]),
+        // What a loop does: reports, statistics, recordings, a watchdog.
+        .library(name: "RunLoopKitDiagnostics", targets: ["RunLoopKitDiagnostics"]),
         .library(name: "RunLoopKitTesting", targets: ["RunLoopKitTesting"]),
         .library(name: "RunLoopKitSimulation", targets: ["RunLoopKitSimulation"]),
         .library(name: "RunLoopKitFoundationCompat", targets: ["RunLoopKitFoundationCompat"]),
@@ -65,8 +70,21 @@ let package = Package(
         ),
         .target(
             name: "RunLoopKit",
-            dependencies: ["CRunLoopCore", "CRunLoopDiagnostics", "CRunLoopLinux"],
+            dependencies: ["CRunLoopCore"],
             path: "Sources/RunLoopKit",
+            swiftSettings: swiftSettings
+        ),
+        // The two C libraries above, in Swift.
+        .target(
+            name: "RunLoopKitLinux",
+            dependencies: ["RunLoopKit", "CRunLoopCore", "CRunLoopLinux"],
+            path: "Sources/RunLoopKitLinux",
+            swiftSettings: swiftSettings
+        ),
+        .target(
+            name: "RunLoopKitDiagnostics",
+            dependencies: ["RunLoopKit", "CRunLoopCore", "CRunLoopDiagnostics"],
+            path: "Sources/RunLoopKitDiagnostics",
             swiftSettings: swiftSettings
         ),
         // Nothing else depends on these.
@@ -147,45 +165,45 @@ let package = Package(
         // The guided tour, `make run`. Clients of the package do not get it.
         .executableTarget(
             name: "tour",
-            dependencies: ["RunLoopKit"],
+            dependencies: ["RunLoopKit", "RunLoopKitLinux", "RunLoopKitDiagnostics"],
             path: "Examples/Tour",
             swiftSettings: swiftSettings
         ),
         // Programs to learn from, and to copy. Tests/bin/examples drives them. Clients of the package do not get them.
         .executableTarget(
             name: "chat",
-            dependencies: ["RunLoopKit"],
+            dependencies: ["RunLoopKit", "RunLoopKitLinux"],
             path: "Examples/Chat",
             swiftSettings: swiftSettings
         ),
         .executableTarget(
             name: "fetch",
-            dependencies: ["RunLoopKit"],
+            dependencies: ["RunLoopKit", "RunLoopKitLinux"],
             path: "Examples/Fetch",
             swiftSettings: swiftSettings
         ),
         .executableTarget(
             name: "follow",
-            dependencies: ["RunLoopKit"],
+            dependencies: ["RunLoopKit", "RunLoopKitLinux"],
             path: "Examples/Follow",
             swiftSettings: swiftSettings
         ),
         .executableTarget(
             name: "scale-out",
-            dependencies: ["RunLoopKit"],
+            dependencies: ["RunLoopKit", "RunLoopKitLinux"],
             path: "Examples/ScaleOut",
             exclude: ["README.md", "measure"],
             swiftSettings: swiftSettings
         ),
         .executableTarget(
             name: "sensors",
-            dependencies: ["RunLoopKit"],
+            dependencies: ["RunLoopKit", "RunLoopKitLinux"],
             path: "Examples/Sensors",
             swiftSettings: swiftSettings
         ),
         .executableTarget(
             name: "supervise",
-            dependencies: ["RunLoopKit"],
+            dependencies: ["RunLoopKit", "RunLoopKitLinux"],
             path: "Examples/Supervise",
             swiftSettings: swiftSettings
         ),
@@ -207,7 +225,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "synchronous-main-program",
-            dependencies: ["RunLoopKit", "RunLoopKitSingleThread"],
+            dependencies: ["RunLoopKit", "RunLoopKitLinux", "RunLoopKitSingleThread"],
             path: "Tests/ExecutorPrograms/SynchronousMain",
             swiftSettings: swiftSettings
         ),
@@ -229,13 +247,16 @@ let package = Package(
         .target(name: "ForkedChild", path: "Tests/ForkedChild", swiftSettings: swiftSettings),
         .testTarget(
             name: "RunLoopKitTests",
-            dependencies: ["RunLoopKit", "RunLoopKitTesting", "CRunLoopCore", "ForkedChild"],
+            dependencies: [
+                "RunLoopKit", "RunLoopKitLinux", "RunLoopKitDiagnostics", "RunLoopKitTesting", "CRunLoopCore",
+                "ForkedChild",
+            ],
             path: "Tests/RunLoopKitTests",
             swiftSettings: swiftSettings
         ),
         .testTarget(
             name: "SimulationTests",
-            dependencies: ["RunLoopKit", "RunLoopKitSimulation"],
+            dependencies: ["RunLoopKit", "RunLoopKitLinux", "RunLoopKitSimulation"],
             path: "Tests/SimulationTests",
             swiftSettings: swiftSettings
         ),
@@ -254,7 +275,9 @@ let package = Package(
         // What must run on the initial thread: Swift Testing cannot, synchronous XCTest methods do.
         .testTarget(
             name: "MainThreadTests",
-            dependencies: ["RunLoopKit", "RunLoopKitFoundation", "RunLoopKitTesting"],
+            dependencies: [
+                "RunLoopKit", "RunLoopKitLinux", "RunLoopKitDiagnostics", "RunLoopKitFoundation", "RunLoopKitTesting",
+            ],
             path: "Tests/MainThreadTests",
             swiftSettings: swiftSettings
         ),

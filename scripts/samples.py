@@ -35,6 +35,8 @@ GIVEN = {
 PRELUDE = """
 import Glibc
 import RunLoopKit
+import RunLoopKitDiagnostics
+import RunLoopKitLinux
 import Testing
 
 func given<Value>() -> Value { fatalError() }

@@ -94,8 +94,7 @@ def dispatch_flags():
 
 
 SWIFT = ["-O", "-wmo", "-package-name", "RunLoopKit", "-parse-as-library", "-enable-upcoming-feature", "InternalImportsByDefault",
-         "-enable-upcoming-feature", "MemberImportVisibility",
-         *(f"-I{ROOT}/Sources/{module}/include" for module in ("CRunLoopCore", "CRunLoopLinux", "CRunLoopDiagnostics"))]
+         "-enable-upcoming-feature", "MemberImportVisibility", f"-I{ROOT}/Sources/CRunLoopCore/include"]
 
 
 def is_older(made, sources):
@@ -114,8 +113,7 @@ def overlay_flags(name, main, header):
     if is_older(peer, [overlay, main, header]):
         succeed(["swiftc", *SWIFT, "-swift-version", "5", "-module-name", name, f"-I{OUT}", f"-I{main.parent}", "-emit-object", "-o", peer, main])
     libraries = ["-lswiftCore", "-lswift_Concurrency", "-lswiftGlibc", "-lswiftSynchronization"]
-    below = [core_library().parent / f"librunloop-{name}.a" for name in ("linux", "diagnostics")]
-    return [next(linux.glob("*/swiftrt.o")), peer, overlay, *below, *core_flags(), f"-L{linux}", f"-Wl,-rpath,{linux}", *libraries]
+    return [next(linux.glob("*/swiftrt.o")), peer, overlay, *core_flags(), f"-L{linux}", f"-Wl,-rpath,{linux}", *libraries]
 
 
 def clang():

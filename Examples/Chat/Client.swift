@@ -1,4 +1,5 @@
 import RunLoopKit
+import RunLoopKitLinux
 
 /// One client: its connection, and the conversation with it.
 @MainActor final class Client {

@@ -1,4 +1,5 @@
 import RunLoopKit
+import RunLoopKitLinux
 
 /// A directory whose files are all followed. Each file is printed once, even if it is renamed.
 @MainActor final class FollowedDirectory: Followed {

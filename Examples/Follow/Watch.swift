@@ -1,4 +1,5 @@
 import RunLoopKit
+import RunLoopKitLinux
 
 /// A source that watches a path. It ends when this is released.
 ///

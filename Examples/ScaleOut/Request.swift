@@ -1,4 +1,5 @@
 import RunLoopKit
+import RunLoopKitLinux
 
 /// As much of HTTP/1.1 as the example needs: requests without a body, and connections that stay open.
 struct Request {

@@ -1,4 +1,5 @@
 import RunLoopKit
+import RunLoopKitLinux
 
 /// A loop with its thread and its connections. Everything in it happens on that thread: the listener accepts, the port receives, and the
 /// tasks of connections run there, so nothing needs a lock.

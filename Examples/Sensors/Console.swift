@@ -1,4 +1,5 @@
 import RunLoopKit
+import RunLoopKitLinux
 
 #if canImport(Glibc)
     import Glibc

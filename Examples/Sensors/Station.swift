@@ -1,4 +1,5 @@
 import RunLoopKit
+import RunLoopKitLinux
 
 extension RunLoop.Mode {
     /// The mode in which nothing is measured: it has no timer and no input.

@@ -1,4 +1,5 @@
 import RunLoopKit
+import RunLoopKitLinux
 
 /// A program that is started again and again, until the task is cancelled.
 @MainActor

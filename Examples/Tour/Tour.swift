@@ -1,4 +1,5 @@
 import RunLoopKit
+import RunLoopKitDiagnostics
 
 #if canImport(Glibc)
     import Glibc

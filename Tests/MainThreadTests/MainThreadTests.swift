@@ -1,6 +1,8 @@
 import Dispatch
 import Glibc
 import RunLoopKit
+import RunLoopKitDiagnostics
+import RunLoopKitLinux
 import RunLoopKitTesting
 import XCTest
 

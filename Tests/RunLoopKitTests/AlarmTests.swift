@@ -1,6 +1,7 @@
 import CRunLoopCore
 import Glibc
 import RunLoopKit
+import RunLoopKitLinux
 import Testing
 
 @Suite struct AlarmTests {

@@ -1,6 +1,7 @@
 import ForkedChild
 import Glibc
 import RunLoopKit
+import RunLoopKitLinux
 import RunLoopKitTesting
 import Synchronization
 import Testing

@@ -1,4 +1,5 @@
 import RunLoopKit
+import RunLoopKitLinux
 import Testing
 
 /// What is told of clocks that jump is in clock_watches.c: no test sets the clock of its machine.

@@ -1,5 +1,6 @@
 import Glibc
 import RunLoopKit
+import RunLoopKitLinux
 import Synchronization
 import Testing
 

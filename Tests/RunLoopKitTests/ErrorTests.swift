@@ -1,5 +1,6 @@
 import Glibc
 import RunLoopKit
+import RunLoopKitLinux
 import Testing
 
 /// What the loops' errors say, and what they are equal to.

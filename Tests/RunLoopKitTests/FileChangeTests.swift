@@ -1,5 +1,6 @@
 import Glibc
 import RunLoopKit
+import RunLoopKitLinux
 import Testing
 
 /// A folder of a test's own.

@@ -1,5 +1,6 @@
 import Glibc
 import RunLoopKit
+import RunLoopKitDiagnostics
 import Testing
 
 @Suite struct LookingInsideTests {

@@ -1,5 +1,6 @@
 import Glibc
 import RunLoopKit
+import RunLoopKitLinux
 import Testing
 
 /// The processor time of a loop's thread in which many tasks stop waiting: for eight times as many, it is not 64 times as much.

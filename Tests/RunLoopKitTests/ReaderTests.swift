@@ -1,5 +1,6 @@
 import Glibc
 import RunLoopKit
+import RunLoopKitLinux
 import Testing
 
 @Suite struct ReaderTests {

@@ -1,6 +1,7 @@
 import ForkedChild
 import Glibc
 import RunLoopKit
+import RunLoopKitLinux
 import Testing
 
 /// Each test has a signal of its own, since signals belong to the whole process.

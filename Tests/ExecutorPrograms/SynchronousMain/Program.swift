@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import RunLoopKit
+import RunLoopKitLinux
 
 /// With RunLoopKitSingleThread linked, and a synchronous main: who runs the main loop is up to the program.
 @main struct Program {

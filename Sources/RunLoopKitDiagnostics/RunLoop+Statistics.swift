@@ -1,0 +1,104 @@
+internal import CRunLoopDiagnostics
+public import RunLoopKit
+
+extension RunLoop {
+    /// What a loop has done since its statistics were started.
+    public struct Statistics: Sendable {
+        /// The kinds of call-outs.
+        public enum Callout: Int, CaseIterable, Sendable {
+            /// An observer was notified.
+            case observer
+            /// A timer, a timeout or a delayed perform fired.
+            case timer
+            /// A signalled source was performed.
+            case signalledSource
+            /// A descriptor source was told of its descriptor.
+            case descriptorSource
+            /// A closure was performed, or a job of the loop's executor.
+            case task
+            /// The main dispatch queue was served.
+            case mainQueue
+        }
+
+        /// How long it is since the statistics were started, or was until they were stopped.
+        public let elapsed: Duration
+        /// How much of that was in runs, asleep or busy.
+        public let running: Duration
+        /// How much of that the loop was asleep.
+        public let asleep: Duration
+        /// How many runs began, nested ones included.
+        public let runs: Int
+        /// How many iterations began, those of nested runs included.
+        public let iterations: Int
+        /// How often the loop slept.
+        public let sleeps: Int
+        /// How many call-outs there were of each kind.
+        public let callouts: [Callout: Int]
+        /// How long the sleeps were.
+        public let sleepDurations: Histogram
+        /// How long the iterations of the outermost runs took, without their sleep.
+        public let iterationDurations: Histogram
+        /// How long the call-outs took; a run inside one counts for it, too.
+        public let calloutDurations: Histogram
+        /// How late timers fired.
+        public let timerLateness: Histogram
+        /// How long it took from a post to when the loop took it up; of posts in a burst, the first.
+        public let postToRun: Histogram
+        /// The longest call-out: its kind, and the name of its item if there is one.
+        public let longestCallout: (kind: Callout, name: String?)?
+
+        /// The busy share of the elapsed time, from 0 to 1.
+        public var busyShare: Double {
+            let busy = running - asleep
+            return elapsed > .zero ? max(0, busy / elapsed) : 0
+        }
+
+        fileprivate init(_ counted: borrowing runloop_statistics) {
+            elapsed = .nanoseconds(counted.elapsed_ns)
+            running = .nanoseconds(counted.running_ns)
+            asleep = .nanoseconds(counted.asleep_ns)
+            runs = Int(clamping: counted.runs)
+            iterations = Int(clamping: counted.iterations)
+            sleeps = Int(clamping: counted.sleeps)
+            let counts = withUnsafeBytes(of: counted.callouts) { Array($0.bindMemory(to: UInt64.self)) }
+            callouts = .init(uniqueKeysWithValues: zip(Callout.allCases, counts.map { Int(clamping: $0) }))
+            sleepDurations = Histogram(counted.sleep)
+            iterationDurations = Histogram(counted.iteration)
+            calloutDurations = Histogram(counted.callout)
+            timerLateness = Histogram(counted.lateness)
+            postToRun = Histogram(counted.post_to_run)
+            let name = withUnsafeBytes(of: counted.longest_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            longestCallout =
+                counted.callout.count == 0
+                ? nil : Callout(rawValue: Int(counted.longest_kind)).map { ($0, name.isEmpty ? nil : name) }
+        }
+    }
+
+    /// Starts the loop's statistics, from zero. From then on an iteration reads the clock some times, and counts. No effect if they are
+    /// started already. On the loop's own thread only: anything else is a precondition failure. O(1).
+    ///
+    ///     loop.startStatistics()
+    ///     …
+    ///     print(loop.statistics?.calloutDurations.quantile(0.99) ?? .zero)
+    public func startStatistics() {
+        precondition(isCurrent, "The statistics of a run loop are started on its own thread.")
+        let result = runloop_statistics_start()
+        if result < 0, Error(result: result) == .outOfMemory { outOfMemory() }
+    }
+
+    /// Stops them. What they have counted stays readable. No effect if they are not started. On the loop's own thread only:
+    /// anything else is a precondition failure. O(1).
+    public func stopStatistics() {
+        precondition(isCurrent, "The statistics of a run loop are stopped on its own thread.")
+        runloop_statistics_stop()
+    }
+
+    /// What the loop has done since ``startStatistics()``; `nil` if they were never started, or the loop's thread has ended. Any
+    /// thread, without a lock: each number is right for some moment of the call, not all of them for the same one. O(1).
+    public var statistics: Statistics? {
+        var counted = runloop_statistics()
+        return runloop_statistics_copy(core, &counted) == 0 ? Statistics(counted) : nil
+    }
+}

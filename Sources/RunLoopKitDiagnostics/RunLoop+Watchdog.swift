@@ -1,0 +1,134 @@
+internal import CRunLoopDiagnostics
+public import RunLoopKit
+
+extension RunLoop {
+    /// What a watchdog has noticed.
+    public struct Diagnosis: Sendable, CustomStringConvertible {
+        /// The kinds of reports.
+        public enum Kind: Sendable {
+            /// The loop has not come back for the limit. Once per hang.
+            case hang
+            /// It is back. The duration is that of the whole hang.
+            case hangEnded
+            /// Many iterations in a row without a sleep, for nothing. Once per spin.
+            case spin
+            /// Work for the main dispatch queue and the main actor has waited for the limit, while the main loop ran inside such work, or in
+            /// a mode that isn't common. Once until it is served.
+            case starvation
+        }
+
+        /// What was noticed.
+        public let kind: Kind
+        /// The kind of the call-out that it is about, if it is about one.
+        public let callout: Statistics.Callout?
+        /// The name of its item, if it has one.
+        public let name: String?
+        /// The mode in which the loop runs; `nil` if it runs in none.
+        public let mode: Mode?
+        /// How long the hang or the wait is, or the hang was; zero for a spin.
+        public let duration: Duration
+        /// How many iterations the spin has had; otherwise zero.
+        public let iterations: Int
+        /// The functions of the loop's thread, the innermost first; empty if they can't be had.
+        public let stack: [String]
+        /// All of that but the stack, as a sentence.
+        public let description: String
+
+        fileprivate init(_ diagnosis: runloop_diagnosis) {
+            kind =
+                switch diagnosis.kind {
+                case .RUNLOOP_DIAGNOSIS_HANG: .hang
+                case .RUNLOOP_DIAGNOSIS_HANG_ENDED: .hangEnded
+                case .RUNLOOP_DIAGNOSIS_SPIN: .spin
+                default: .starvation
+                }
+            callout = Statistics.Callout(rawValue: Int(diagnosis.callout))
+            let text = diagnosis.name.map { String(cString: $0) } ?? ""
+            name = text.isEmpty ? nil : text
+            mode = diagnosis.mode.map { Mode(name: $0) }
+            duration = .nanoseconds(diagnosis.duration_ns)
+            iterations = Int(diagnosis.iterations)
+            stack = diagnosis.stack.map { String(cString: $0).split(separator: "\n").map(String.init) } ?? []
+            description = diagnosis.sentence.map { String(cString: $0) } ?? ""
+        }
+    }
+
+    /// Has a thread of its own watch the loop, in place of the watchdog that it had: for hangs, which keep it from coming back to the next
+    /// iteration or to sleep, and for spins, iterations without a sleep in which nothing is served, or always the same item alone; and the
+    /// main loop for runs that leave work for the main dispatch queue waiting. An iteration then reads the clock some times.
+    ///
+    ///     try RunLoop.main.startWatchdog(hangLimit: .milliseconds(250))
+    ///
+    /// A loop that sleeps, and a nested run that iterates, don't hang; nor does a loop whose machine was suspended or whose program
+    /// was stopped by a debugger. The hung thread is asked for its stack by SIGURG, unless the program handles that signal itself. A
+    /// forked child has no watchdog. On the loop's own thread only: anything else is a precondition failure, as is a limit below ten
+    /// milliseconds or one iteration, or no limit at all. O(1).
+    ///
+    /// - Parameters:
+    ///   - hangLimit: how long the loop may be busy, or the main dispatch queue's work wait. Noticed up to a quarter of it late, at most a
+    ///     second. `nil`: neither is reported.
+    ///   - spinLimit: how many iterations may follow one another for nothing: more than a peak takes, such as 100,000. `nil`: spins
+    ///     are not reported.
+    ///   - report: is told, on the watchdog's thread. Without it, a line is written to standard error.
+    /// - Throws: `tooManyThreads`, `tooManyDescriptors`, `outOfMemory`.
+    public func startWatchdog(
+        hangLimit: Duration?, spinLimit: Int? = nil, report: (@Sendable (Diagnosis) -> Void)? = nil
+    ) throws(RunLoop.Error) {
+        precondition(isCurrent, "The watchdog of a run loop is started on its own thread.")
+        precondition(hangLimit != nil || spinLimit != nil, "A watchdog has a limit for hangs, for spins, or for both.")
+        precondition(hangLimit.map { $0 >= .milliseconds(10) } ?? true, "A hang is longer than ten milliseconds.")
+        precondition(spinLimit.map { $0 > 0 } ?? true, "A spin has at least one iteration.")
+        runloop_watchdog_stop()
+        var config = runloop_watchdog_config()
+        config.limit_ns = hangLimit.map { Nanoseconds.of($0) } ?? 0
+        config.spin_limit = spinLimit.map { UInt32(clamping: $0) } ?? 0
+        let told = report.map { Unmanaged.passRetained(Told($0)) }
+        config.handler.context = told?.toOpaque()
+        if told != nil {
+            config.handler.report = { context, diagnosis in
+                guard let context, let diagnosis else { return }
+                Unmanaged<Told>.fromOpaque(context).takeUnretainedValue().report(Diagnosis(diagnosis.pointee))
+            }
+            config.handler.release = { context in if let context { Unmanaged<Told>.fromOpaque(context).release() } }
+        }
+        var result = runloop_watchdog_start(&config)
+        if result < 0, Error(result: result, of: .thread) == .inUse {
+            // The program handles the signal itself.
+            config.signal = -1
+            result = runloop_watchdog_start(&config)
+        }
+        if result < 0 {
+            told?.release()
+            throw Error(result: result, of: .thread)
+        }
+    }
+
+    /// No longer watches the loop. A report under way may still be made after this. No effect if it isn't watched. On the loop's own
+    /// thread only: anything else is a precondition failure. O(1).
+    public func stopWatchdog() {
+        precondition(isCurrent, "The watchdog of a run loop is stopped on its own thread.")
+        runloop_watchdog_stop()
+    }
+
+    /// From now on, reports are written to standard error whenever the process gets a signal: on this thread's loop, and on all that have
+    /// statistics, a recording or a watchdog. A thread of its own writes them, so it works when loops hang.
+    ///
+    ///     try RunLoop.writeReports(onSignal: SIGUSR1)      // and then, in a shell: kill -USR1 PID
+    ///
+    /// Lasts as long as the process; a forked child asks again if it wants. A second call changes the form. Any thread with a loop. O(1).
+    ///
+    /// - Throws: `invalid` for a signal that does not exist or can't be caught; `inUse`, because the program handles it itself;
+    ///   `tooManyThreads`, `tooManyDescriptors`, `outOfMemory`.
+    public static func writeReports(onSignal number: CInt, form: ReportForm = .text) throws(RunLoop.Error) {
+        let result = runloop_report_on_signal(number, form == .json ? .RUNLOOP_REPORT_JSON : .RUNLOOP_REPORT_TEXT)
+        if result < 0 { throw Error(result: result, of: .thread, subject: "signal \(number)") }
+    }
+}
+
+private final class Told: Sendable {
+    let report: @Sendable (RunLoop.Diagnosis) -> Void
+
+    init(_ report: @escaping @Sendable (RunLoop.Diagnosis) -> Void) {
+        self.report = report
+    }
+}

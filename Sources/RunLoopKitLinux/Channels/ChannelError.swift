@@ -1,0 +1,67 @@
+public import RunLoopKit
+
+extension RunLoop {
+    /// Why a channel could not be made, did not take a message, or why there is no reply.
+    public enum ChannelError: Swift.Error, Hashable, Sendable {
+        /// As many messages, or bytes, wait for the other end to read as the limits allow; or too many connections wait to be accepted.
+        case full
+        /// One message has more bytes or descriptors than the limits allow.
+        case tooLarge
+        /// The channel has ended.
+        case closed
+        /// The receiver has destroyed the message without a reply.
+        case dropped
+        /// The timeout has passed.
+        case timedOut
+        /// The task was cancelled.
+        case cancelled
+        /// There is no such path, or the process that listened there is gone.
+        case nobodyListens
+        /// The process at the other end belongs to another user.
+        case otherUser
+        /// The system, or the loop, has refused it.
+        case failed(Error)
+
+        init(result: Int32, subject: String? = nil) {
+            self =
+                switch -result {
+                case ErrorNumber.tryAgain: .full
+                case ErrorNumber.lineTooLong: .tooLarge
+                case ErrorNumber.brokenPipe, ErrorNumber.inheritedAcrossFork: .closed
+                case ErrorNumber.noMessage: .dropped
+                case ErrorNumber.timedOut: .timedOut
+                case ErrorNumber.noSuchFile, ErrorNumber.connectionRefused: .nobodyListens
+                case ErrorNumber.permissionDenied: .otherUser
+                default: .failed(Error(result: result, subject: subject))
+                }
+        }
+
+        init(_ error: PortError) {
+            self =
+                switch error {
+                case .full: .full
+                case .closed: .closed
+                case .dropped: .dropped
+                case .timedOut: .timedOut
+                case .cancelled: .cancelled
+                }
+        }
+    }
+}
+
+extension RunLoop.ChannelError: CustomStringConvertible {
+    /// The reason, as a sentence.
+    public var description: String {
+        switch self {
+        case .full: "The other process does not take its messages, or connections, as fast as they come."
+        case .tooLarge: "The message has more bytes or descriptors than the limits of the channel allow."
+        case .closed: "The channel has ended."
+        case .dropped: "The other process has dropped the request, and will not reply."
+        case .timedOut: "The other process did not reply in time."
+        case .cancelled: "The task was cancelled while it waited for a reply."
+        case .nobodyListens: "No process listens on the path."
+        case .otherUser: "The process at the other end belongs to another user."
+        case .failed(let error): error.description
+        }
+    }
+}

@@ -1,0 +1,82 @@
+internal import RunLoopKit
+
+/// What a channel has received and nobody has taken yet, or the tasks that wait for it.
+///
+/// A request counts against the channel's limit until it is answered, any other message while it is here; so the other end waits when nobody
+/// takes them.
+final class ChannelInbox: Sendable {
+    typealias Message = RunLoop.Channel.ReceivedMessage
+    private typealias Waiters = WaitingTasks<Message?>
+
+    private struct State {
+        var messages = Queue<Message>()
+        var waiters = Waiters()
+        var isOver = false
+        var failure: RunLoop.ChannelError?
+    }
+
+    private let state = Guarded(State())
+
+    /// On the loop's thread.
+    func append(_ message: Message, of handle: ChannelHandle) {
+        let waiter: Waiters.Waiter? = state.withLock { state in
+            if state.isOver { return nil }
+            if let waiter = state.waiters.removeFirst() { return waiter }
+            if !message.isRequest { handle.holdMessage() }
+            state.messages.append(message)
+            return nil
+        }
+        waiter?.resume(returning: message)
+    }
+
+    /// `nil` at the end, and if the task is cancelled.
+    func next(
+        of handle: ChannelHandle, isolation actor: isolated (any Actor)?
+    ) async throws(RunLoop.ChannelError) -> Message? {
+        let number = state.withLock { $0.waiters.makeNumber() }
+        let message = await Waiters.wait(
+            isolation: actor, begin: { begin($0, number, handle) }, cancel: { cancel(number) })
+        if message == nil, let failure = state.withLock({ $0.failure }) { throw failure }
+        return message
+    }
+
+    private func begin(_ waiter: Waiters.Waiter, _ number: UInt, _ handle: ChannelHandle) {
+        let known: Message?? = state.withLock { state in
+            if Task.isCancelled { return .some(nil) }
+            if let message = state.messages.removeFirst() { return message }
+            if state.isOver { return .some(nil) }
+            state.waiters.append(waiter, number)
+            return nil
+        }
+        guard let known else { return }
+        if let known, !known.isRequest { handle.releaseMessage() }
+        waiter.resume(returning: known)
+    }
+
+    private func cancel(_ number: UInt) {
+        state.withLock { $0.waiters.remove(number) }?.resume(returning: nil)
+    }
+
+    /// Ends every wait. What was received before can still be taken, unless the owner of the channel has ended it (`reason` is `nil`).
+    func finish(_ reason: RunLoop.Channel.End?) {
+        let (waiters, messages): ([Waiters.Waiter], [Message]) = state.withLock { state in
+            state.isOver = true
+            state.failure = state.failure ?? reason?.failure
+            return (state.waiters.removeAll(), reason == nil ? state.messages.removeAll() : [])
+        }
+        for waiter in waiters { waiter.resume(returning: nil) }
+        // Requests among them are dropped.
+        _ = consume messages
+    }
+}
+
+extension RunLoop.Channel.End {
+    /// What is no ordinary end of a sequence.
+    fileprivate var failure: RunLoop.ChannelError? {
+        switch self {
+        case .peerGone, .failed(.loopFinished): nil
+        case .protocolViolated: .failed(RunLoop.Error(result: -ErrorNumber.protocolViolated))
+        case .failed(let error): .failed(error)
+        }
+    }
+}

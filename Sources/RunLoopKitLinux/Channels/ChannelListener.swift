@@ -1,0 +1,125 @@
+internal import CRunLoopCore
+internal import CRunLoopLinux
+public import RunLoopKit
+
+extension RunLoop.Channel {
+    /// A path on which other processes are listened for, and the channels to them.
+    ///
+    ///     let listener = try RunLoop.Channel.Listener(on: "lengths", of: loop) { message in
+    ///         let length = message.bytes.count
+    ///         try? message.reply("\(length)".utf8)
+    ///     }
+    ///
+    /// The listener keeps its channels until they end. Who connects and belongs to another user is refused, unless the options say
+    /// otherwise; so is everybody for whom there is no memory. When descriptors run out, connections wait. It ends with its object, or
+    /// when it is invalidated, and its channels with it. Any thread.
+    public final class Listener: Sendable {
+        private let keeper: ChannelKeeper
+        private nonisolated(unsafe) let core: OpaquePointer
+
+        /// Listens, from now on. Any thread.
+        ///
+        /// - Parameters:
+        ///   - path: a relative one is one in `$XDG_RUNTIME_DIR`. A path that a program has left behind is replaced; it is removed with the
+        ///     listener.
+        ///   - permissions: who may connect, for the user alone unless others are given; then `allowsAnyUser` is needed, too.
+        ///   - backlog: how many connections may wait to be accepted; `nil` is as many as the system allows.
+        ///   - loop: on whose thread connections are accepted, and messages received.
+        ///   - options: of each channel.
+        ///   - mode: in which that happens.
+        ///   - onEnd: as that of a channel, with the one that has ended.
+        ///   - receive: called on the loop's thread with the messages of all channels: `message.channel` tells which.
+        /// - Throws: `addressInUse`, `accessDenied`, `invalid` for what is no path, `tooManyDescriptors`, `loopFinished`, `outOfMemory`,
+        ///   and what else the system has against it.
+        public init(
+            on path: String, permissions: UInt32 = 0o600, backlog: Int? = nil, of loop: RunLoop,
+            options: Options = Options(), inMode mode: RunLoop.Mode = .common,
+            onEnd: (@Sendable (RunLoop.Channel, End) -> Void)? = nil,
+            receive: sending @escaping (consuming Message) -> Void
+        ) throws(RunLoop.Error) {
+            if path.utf8.contains(0) { throw RunLoop.Error.invalid.about(path) }
+            let socket = runloop_channel_listen(path, permissions, Int32(clamping: backlog ?? 0))
+            if socket < 0 { throw RunLoop.Error(result: socket, of: .system, subject: path) }
+            keeper = ChannelKeeper(loop, options, mode, onEnd, receive)
+            core = try makeListener(socket, keeper)
+            let result = runloop_add_source(loop.core, core, mode.name)
+            if result < 0 { throw RunLoop.Error(result: result) }
+        }
+
+        deinit {
+            invalidate()
+            runloop_source_release(core)
+        }
+
+        /// The channels that there are, in no order. O(channels).
+        public var channels: [RunLoop.Channel] { keeper.channels }
+
+        /// Closes the socket, removes the path, and ends the channels. A second call has no effect. Allowed in the closures. O(channels).
+        public func invalidate() {
+            runloop_source_invalidate(core)
+            keeper.end()
+        }
+    }
+}
+
+/// A `runloop_listener *`, with one reference.
+private func makeListener(_ socket: CInt, _ keeper: ChannelKeeper) throws(RunLoop.Error) -> OpaquePointer {
+    var config = runloop_listener_config()
+    config.context.info = retainedInfo(keeper)
+    config.context.release = releaseInfo
+    config.descriptor = socket
+    config.owns = true
+    config.removes_path = true
+    config.accepted = { _, descriptor, info in
+        withInfo(info, as: ChannelKeeper.self) { $0.accepted(descriptor) }
+    }
+    var core: OpaquePointer?
+    let result = runloop_listener_create(&config, &core)
+    guard result == 0, let core else {
+        releaseInfo(config.context.info)
+        closeDescriptor(socket)
+        throw RunLoop.Error(result: result)
+    }
+    return core
+}
+
+/// The channels of a listener, until they end.
+private final class ChannelKeeper: @unchecked Sendable {
+    private let loop: RunLoop
+    private let options: RunLoop.Channel.Options
+    private let mode: RunLoop.Mode
+    private let onEnd: (@Sendable (RunLoop.Channel, RunLoop.Channel.End) -> Void)?
+    /// Called on the loop's thread only.
+    private let receive: (consuming RunLoop.Channel.Message) -> Void
+    /// `nil` after the end.
+    private let kept = Guarded<[ObjectIdentifier: RunLoop.Channel]?>([:])
+
+    init(
+        _ loop: RunLoop, _ options: RunLoop.Channel.Options, _ mode: RunLoop.Mode,
+        _ onEnd: (@Sendable (RunLoop.Channel, RunLoop.Channel.End) -> Void)?,
+        _ receive: sending @escaping (consuming RunLoop.Channel.Message) -> Void
+    ) {
+        (self.loop, self.options, self.mode, self.onEnd, self.receive) = (loop, options, mode, onEnd, receive)
+    }
+
+    var channels: [RunLoop.Channel] { kept.withLock { $0.map { Array($0.values) } ?? [] } }
+
+    /// On the loop's thread. A connection that is refused is closed.
+    func accepted(_ descriptor: CInt) {
+        let receiver = ChannelReceiver { message in self.receive(message) }
+        let channel = try? RunLoop.Channel(
+            .descriptor(descriptor), loop, options, mode, { self.ended($0, $1) }, receiver)
+        // If the listener has ended meanwhile, nobody has the channel, and it ends, too.
+        if let channel { kept.withLock { $0?[ObjectIdentifier(channel)] = channel } }
+    }
+
+    private func ended(_ channel: RunLoop.Channel, _ end: RunLoop.Channel.End) {
+        _ = kept.withLock { $0?.removeValue(forKey: ObjectIdentifier(channel)) }
+        onEnd?(channel, end)
+    }
+
+    func end() {
+        let channels = kept.withLock { $0.take() }
+        for channel in channels?.values.map(\.self) ?? [] { channel.invalidate() }
+    }
+}

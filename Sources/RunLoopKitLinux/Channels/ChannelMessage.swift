@@ -1,0 +1,143 @@
+internal import CRunLoopLinux
+public import RunLoopKit
+
+extension RunLoop.Channel {
+    /// A message that a channel has received. It can't be copied: who has it replies, or destroys it and thereby tells the asker that there
+    /// will be no reply. It can be handed to another thread, or kept; its channel receives nothing while it has as many as its limit.
+    public struct Message: ~Copyable {
+        /// What was sent.
+        public let bytes: [UInt8]
+        /// What was sent with it.
+        public let descriptors: Descriptors
+        /// Which has received it.
+        public let channel: RunLoop.Channel
+        /// A `runloop_call *`, with one reference, if a reply is awaited.
+        private let call: OpaquePointer?
+
+        init(_ bytes: [UInt8], _ descriptors: Descriptors, _ channel: RunLoop.Channel, call: OpaquePointer?) {
+            (self.bytes, self.descriptors, self.channel, self.call) = (bytes, descriptors, channel, call)
+        }
+
+        deinit {
+            runloop_call_release(call)
+        }
+
+        /// Was the message sent with a request for a reply? Whether the asker still waits is not known here. O(1).
+        public var isRequest: Bool { call != nil }
+
+        /// Replies, and ends the message. Without a request for a reply nothing is sent. Does not wait, and is never `full`. Any
+        /// thread. O(bytes), a system call.
+        ///
+        /// - Parameters:
+        ///   - bytes: are copied.
+        ///   - descriptors: remain the caller's, as with `send`.
+        /// - Throws: `tooLarge`, `closed`, and `failed` with what the system has against it. Then the request is dropped.
+        public consuming func reply(
+            _ bytes: some Collection<UInt8>, descriptors: [CInt] = []
+        ) throws(RunLoop.ChannelError) {
+            guard let call else { return }
+            let result = withBytes(bytes) { start, count in
+                runloop_call_reply(call, start, count, descriptors, descriptors.count)
+            }
+            if result < 0 { throw RunLoop.ChannelError(result: result) }
+        }
+    }
+
+    /// The reply to a request.
+    public struct Reply: Sendable {
+        /// What was sent.
+        public let bytes: [UInt8]
+        /// What was sent with it.
+        public let descriptors: Descriptors
+    }
+
+    /// Descriptors that were received, closed on exec. Those that nobody has taken are closed with this object. Any thread.
+    public final class Descriptors: Sendable {
+        private let numbers: Guarded<[CInt?]>
+        /// How many were received. O(1).
+        public let count: Int
+
+        init(_ numbers: [CInt]) {
+            count = numbers.count
+            self.numbers = Guarded(numbers.map(\.self))
+        }
+
+        deinit {
+            for case let number? in numbers.withLock(\.self) { closeDescriptor(number) }
+        }
+
+        /// Takes one, which is the caller's then, to be closed by it. O(1).
+        ///
+        /// - Returns: `nil` if there is none at this position, or it was taken before.
+        public func take(at position: Int = 0) -> CInt? {
+            numbers.withLock { numbers in numbers.indices.contains(position) ? numbers[position].take() : nil }
+        }
+    }
+
+    /// The process at the other end of a channel: the one that connected, listened, or made the socketpair.
+    public struct Peer: Hashable, Sendable {
+        /// Its pid at that time; `nil` if it is unknown.
+        public let process: Int32?
+        /// Its effective user at that time.
+        public let user: UInt32
+        /// Its effective group at that time.
+        public let group: UInt32
+        /// A pidfd of it, for `Child(watchingDescriptor:on:)`, as long as the channel is there, and not to be closed. `nil` before
+        /// Linux 6.5.
+        public let processDescriptor: CInt?
+
+        init(_ peer: runloop_peer) {
+            process = peer.pid == 0 ? nil : peer.pid
+            (user, group) = (peer.uid, peer.gid)
+            processDescriptor = peer.pidfd < 0 ? nil : peer.pidfd
+        }
+    }
+
+    /// Why a channel has ended.
+    public enum End: Hashable, Sendable {
+        /// The other end is gone, and what it had sent was received.
+        case peerGone
+        /// The other end has sent what no channel sends, or more than the limits allow.
+        case protocolViolated
+        /// It can't go on: `loopFinished`, `outOfMemory`; `tooManyDescriptors` if a message had some, and there was no number for them.
+        case failed(RunLoop.Error)
+
+        init(result: Int32) {
+            self =
+                switch -result {
+                case ErrorNumber.brokenPipe: .peerGone
+                case ErrorNumber.protocolViolated: .protocolViolated
+                default: .failed(RunLoop.Error(result: result))
+                }
+        }
+    }
+
+    /// The limits of a channel, each at least 1, and who may be at the other end.
+    public struct Options: Hashable, Sendable {
+        /// How many messages may wait for the other end to read.
+        public var messageLimit: Int
+        /// How many bytes these may have, which also limits each message in both directions.
+        public var byteLimit: Int
+        /// How many descriptors a message may have, in both directions, at most 250.
+        public var descriptorLimit: Int
+        /// How many requests of the other end may be unanswered, or have replies that it has not read, together with the messages that no
+        /// task has taken yet; nothing is read meanwhile. (If replies of the other end are awaited, some more replies may
+        /// wait, and as many messages again, so that the two don't wait for one another.)
+        public var requestLimit: Int
+        /// Otherwise the process at the other end must have the effective user of this one.
+        public var allowsAnyUser: Bool
+
+        /// The usual limits, or others.
+        public init(
+            messageLimit: Int = 64, byteLimit: Int = 1 << 20, descriptorLimit: Int = 16, requestLimit: Int = 64,
+            allowsAnyUser: Bool = false
+        ) {
+            (self.messageLimit, self.byteLimit) = (messageLimit, byteLimit)
+            (self.descriptorLimit, self.requestLimit) = (descriptorLimit, requestLimit)
+            self.allowsAnyUser = allowsAnyUser
+        }
+    }
+}
+
+/// The reference to the call is used by whoever has the message, and may be on any thread.
+extension RunLoop.Channel.Message: @unchecked Sendable {}

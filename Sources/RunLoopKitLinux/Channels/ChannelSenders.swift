@@ -1,0 +1,78 @@
+internal import RunLoopKit
+
+/// The tasks that wait until a channel takes their messages, in a line. The loop's thread sends for them when there is space, so a task is
+/// resumed once, and nobody overtakes it.
+final class ChannelSenders: Sendable {
+    typealias Outcome = Result<Void, RunLoop.ChannelError>
+    /// Sends now, or gives `full`. No user code.
+    typealias Send = (UnsafePointer<UInt8>?, Int, [CInt]) -> Int32
+
+    private static let full = -ErrorNumber.tryAgain
+
+    private struct Sender {
+        let bytes: [UInt8]
+        let descriptors: [CInt]
+        let answer: PortAnswer<Outcome>
+
+        func attempt(_ send: Send) -> Int32 {
+            bytes.withUnsafeBufferPointer { send($0.baseAddress, $0.count, descriptors) }
+        }
+    }
+
+    private struct State {
+        var line = Line<Sender>()
+        var sendersSoFar: UInt = 0
+    }
+
+    private let state = Guarded(State())
+
+    /// Calls `body` unless tasks wait, whose turn it is.
+    func attempt(_ body: () -> Int32) -> Int32 {
+        state.withLock { $0.line.isEmpty ? body() : Self.full }
+    }
+
+    /// Sends now if that is possible, and when it is its turn otherwise; then the answer is settled.
+    ///
+    /// - Returns: the number by which it can be withdrawn.
+    func enqueue(_ bytes: [UInt8], _ descriptors: [CInt], _ answer: PortAnswer<Outcome>, _ send: Send) -> UInt {
+        let (number, result) = state.withLock { state in
+            state.sendersSoFar += 1
+            let sender = Sender(bytes: bytes, descriptors: descriptors, answer: answer)
+            let result = state.line.isEmpty ? sender.attempt(send) : Self.full
+            if result == Self.full { state.line.append(sender, state.sendersSoFar) }
+            return (state.sendersSoFar, result)
+        }
+        if result != Self.full { answer.settle(.success(Self.outcome(result))) }
+        return number
+    }
+
+    /// - Returns: `false` if it was sent, or can't be, which is about to be said.
+    func withdraw(_ number: UInt) -> Bool {
+        state.withLock { $0.line.remove(number) } != nil
+    }
+
+    /// There is space again, or there will never be any.
+    func drained(_ send: Send) {
+        while let (sender, result) = state.withLock({ Self.sendFirst(&$0, send) }) {
+            sender.answer.settle(.success(Self.outcome(result)))
+        }
+    }
+
+    /// `nil` if there is none, or no space for it.
+    private static func sendFirst(_ state: inout State, _ send: Send) -> (Sender, Int32)? {
+        guard let number = state.line.first, let sender = state.line[number] else { return nil }
+        let result = sender.attempt(send)
+        if result == full { return nil }
+        _ = state.line.remove(number)
+        return (sender, result)
+    }
+
+    /// The channel takes nothing any more.
+    func finish() {
+        for sender in state.withLock({ $0.line.removeAll() }) { sender.answer.settle(.success(.failure(.closed))) }
+    }
+
+    private static func outcome(_ result: Int32) -> Outcome {
+        result < 0 ? .failure(RunLoop.ChannelError(result: result)) : .success(())
+    }
+}

@@ -1,0 +1,241 @@
+internal import CRunLoopCore
+internal import CRunLoopLinux
+public import RunLoopKit
+
+extension RunLoop {
+    /// Calls its action when a clock that can jump shows a date: the wall clock, or the one that goes on while the machine is
+    /// suspended.
+    ///
+    ///     let date = RunLoop.WallInstant(secondsSince1970: 1_893_456_000)
+    ///     let alarm = try RunLoop.Alarm(at: date) { alarm, tick in
+    ///         complain()
+    ///         alarm.nextDate = tick.date + .seconds(3600)
+    ///     }
+    ///     try loop.add(alarm, forMode: .common)
+    ///
+    /// The type of the date chooses the clock: a ``RunLoop/WallInstant`` is one of the wall clock, a `ContinuousClock.Instant`
+    /// one of boot time. A ``Timer`` lives by neither: its time stands still in a suspension.
+    ///
+    /// The action is never called before the clock shows the date. If the wall clock is set back, the alarm waits; if it is set
+    /// forward, or the machine was suspended, over several dates, that is one call. A date that had its call does not get another
+    /// one. An alarm without an interval has no date after its call, and stays valid: the action sets the next one, which a
+    /// calendar has computed.
+    ///
+    /// An alarm can be in several modes of several loops, one of which serves a date, hence the `@Sendable` action. Loops retain
+    /// their alarms, and a mode with an alarm is not empty. The action is freed with the alarm. In a forked child it is not
+    /// called.
+    public final class Alarm<Instant: InstantProtocol>: Sendable where Instant.Duration == Duration {
+        /// A date that has come: the argument of an action.
+        public struct Tick: Hashable, Sendable {
+            /// The latest date of the schedule that has come.
+            public let date: Instant
+            /// How many dates before it have come since the last call, without calls of their own.
+            public let missed: Int
+        }
+
+        let source: Source
+        private let scale: Timescale<Instant>
+
+        private init(_ source: Source, _ scale: Timescale<Instant>, _ home: Home) {
+            (self.source, self.scale) = (source, scale)
+            source.home = home
+        }
+
+        convenience init(
+            _ scale: Timescale<Instant>, at date: Int64, every interval: Int64, home: Home = .any,
+            _ action: @escaping @Sendable (Alarm, Tick) -> Void
+        ) throws(RunLoop.Error) {
+            let known = Guarded(KnownAlarm<Instant>())
+            let source = try Source(
+                scale.clock, date, interval,
+                ClosureBox { core, date, missed in
+                    let alarm = known.withLock { known in
+                        if let alarm = known.alarm { return alarm }
+                        runloop_source_retain(core)
+                        let alarm = Alarm(Source(core: core), scale, home)
+                        known.alarm = alarm
+                        return alarm
+                    }
+                    action(alarm, Tick(date: scale.instant(date), missed: Int(clamping: missed)))
+                })
+            self.init(source, scale, home)
+            known.withLock { $0.alarm = self }
+        }
+
+        /// The next date that had no call; `nil` if there is none. Setting it moves the alarm and restarts its schedule there;
+        /// `nil` takes its date away. In the action, it replaces the next date. Any thread. A loop that sleeps is neither woken
+        /// nor delayed. Setting is ignored on an invalid alarm and in a forked child, where there is no date. O(1).
+        public var nextDate: Instant? {
+            get {
+                let date = runloop_alarm_get_date(source.core)
+                return date == Nanoseconds.never ? nil : scale.instant(date)
+            }
+            set {
+                let date = newValue.map(scale.nanoseconds) ?? Nanoseconds.never
+                runloop_alarm_set_date(source.core, date)
+            }
+        }
+
+        /// The interval, `nil` for an alarm without a schedule. O(1).
+        public var interval: Duration? {
+            let interval = runloop_alarm_get_interval(source.core)
+            return interval > 0 ? .nanoseconds(interval) : nil
+        }
+
+        /// Can it still be called? O(1).
+        public var isValid: Bool { source.isValid }
+
+        /// Removes the alarm from all modes of all loops, for ever. A second call has no effect. Any thread, its own action
+        /// included; does not wait for an action that runs on another thread. O(modes it is in).
+        public func invalidate() { source.invalidate() }
+    }
+
+    /// Adds an alarm to a mode, or to all common modes, present and future. Any thread. No effect if it is there already. If its
+    /// date has come, the loop wakes. O(1) per mode, and a system call.
+    ///
+    /// - Throws: `invalid` for an invalidated alarm; `loopFinished`, `inheritedAcrossFork`, `outOfMemory`, `tooManyWatches`.
+    public func add<Instant>(_ alarm: Alarm<Instant>, forMode mode: Mode) throws(Error) {
+        try add(alarm.source, forMode: mode)
+    }
+
+    /// Removes an alarm from a mode, or from all common modes. It stays valid and keeps its date. No effect if it is not there.
+    /// Any thread. O(1) per mode, and a system call.
+    public func remove<Instant>(_ alarm: Alarm<Instant>, forMode mode: Mode) { remove(alarm.source, forMode: mode) }
+
+    /// Is the alarm in the mode? For `.common`: is it one of the common items? O(1).
+    public func contains<Instant>(_ alarm: Alarm<Instant>, inMode mode: Mode) -> Bool {
+        contains(alarm.source, inMode: mode)
+    }
+
+    /// The dates of a schedule of the wall clock, as a sequence: `for try await tick in loop.ticks(at: date, every:
+    /// .seconds(3600)) { … }`.
+    ///
+    /// Dates that come while the consumer is busy are one element, which has their number. Otherwise as an alarm, and as
+    /// `readiness(of:for:inMode:)`. Any thread, any task.
+    ///
+    /// - Parameters:
+    ///   - date: the first, which may be past.
+    ///   - interval: greater than zero; anything else is a precondition failure.
+    /// - Returns: a sequence that throws the errors of making an alarm, and of adding it.
+    public func ticks(
+        at date: WallInstant, every interval: Duration, inMode mode: Mode = .common
+    ) -> SourceSequence<Alarm<WallInstant>.Tick> {
+        ticks(.wall, at: date.nanoseconds, every: Timer.checked(interval), mode)
+    }
+
+    /// The dates of a schedule of boot time, as a sequence. The same for the clock that goes on while the machine is suspended.
+    public func ticks(
+        at date: ContinuousClock.Instant, every interval: Duration, inMode mode: Mode = .common
+    ) -> SourceSequence<Alarm<ContinuousClock.Instant>.Tick> {
+        ticks(.boot, at: Timescale.boot.nanoseconds(date), every: Timer.checked(interval), mode)
+    }
+
+    func ticks<Instant>(
+        _ scale: Timescale<Instant>, at date: Int64, every interval: Int64, _ mode: Mode
+    ) -> SourceSequence<Alarm<Instant>.Tick> {
+        SourceSequence<Alarm<Instant>.Tick>(loop: self, mode: mode) { yield throws(RunLoop.Error) in
+            try Alarm(scale, at: date, every: interval) { _, tick in yield(tick) }.source
+        }
+    }
+}
+
+extension RunLoop.Alarm where Instant == RunLoop.WallInstant {
+    /// Makes an alarm of the wall clock, in no loop yet.
+    ///
+    /// - Parameters:
+    ///   - date: the first date, where the schedule starts. One that is past is due at once.
+    ///   - interval: `nil` has no schedule. Otherwise the time between two dates, greater than zero; anything else is a precondition
+    ///     failure.
+    ///   - action: called on the loop's thread with this alarm, and with the date that has come. It may make any call; a run of the
+    ///     loop in it serves further dates.
+    /// - Throws: `tooManyDescriptors`, since an alarm needs one; `outOfMemory`.
+    public convenience init(
+        at date: RunLoop.WallInstant, every interval: Duration? = nil,
+        _ action: @escaping @Sendable (RunLoop.Alarm<Instant>, Tick) -> Void
+    ) throws(RunLoop.Error) {
+        try self.init(.wall, at: date.nanoseconds, every: interval.map(RunLoop.Timer.checked) ?? 0, action)
+    }
+
+    /// Makes an alarm of the wall clock whose action is isolated to the main actor, in no loop yet. Only `RunLoop.main` may have
+    /// it: adding it to another loop is a precondition failure. Otherwise the same as without `isolation`.
+    public convenience init(
+        isolation: MainActor, at date: RunLoop.WallInstant, every interval: Duration? = nil,
+        _ action: @escaping @MainActor (RunLoop.Alarm<Instant>, Tick) -> Void
+    ) throws(RunLoop.Error) {
+        try self.init(
+            .wall, at: date.nanoseconds, every: interval.map(RunLoop.Timer.checked) ?? 0, home: .main
+        ) { alarm, tick in MainActor.assumeIsolated { action(alarm, tick) } }
+    }
+}
+
+extension RunLoop.Alarm where Instant == ContinuousClock.Instant {
+    /// Makes an alarm of boot time, which goes on while the machine is suspended, in no loop yet. Parameters and errors as with
+    /// the wall clock.
+    public convenience init(
+        at date: ContinuousClock.Instant, every interval: Duration? = nil,
+        _ action: @escaping @Sendable (RunLoop.Alarm<Instant>, Tick) -> Void
+    ) throws(RunLoop.Error) {
+        let date = Timescale.boot.nanoseconds(date)
+        try self.init(.boot, at: date, every: interval.map(RunLoop.Timer.checked) ?? 0, action)
+    }
+
+    /// Makes an alarm of boot time whose action is isolated to the main actor, in no loop yet. Only `RunLoop.main` may have it:
+    /// adding it to another loop is a precondition failure. Otherwise the same as without `isolation`.
+    public convenience init(
+        isolation: MainActor, at date: ContinuousClock.Instant, every interval: Duration? = nil,
+        _ action: @escaping @MainActor (RunLoop.Alarm<Instant>, Tick) -> Void
+    ) throws(RunLoop.Error) {
+        let date = Timescale.boot.nanoseconds(date)
+        try self.init(
+            .boot, at: date, every: interval.map(RunLoop.Timer.checked) ?? 0, home: .main
+        ) { alarm, tick in MainActor.assumeIsolated { action(alarm, tick) } }
+    }
+}
+
+/// How instants of a type are counted in C.
+struct Timescale<Instant: InstantProtocol>: Sendable {
+    let clock: runloop_clock_id
+    let nanoseconds: @Sendable (Instant) -> Int64
+    let instant: @Sendable (Int64) -> Instant
+}
+
+extension Timescale where Instant == RunLoop.WallInstant {
+    static var wall: Self {
+        Timescale(clock: .RUNLOOP_CLOCK_WALL, nanoseconds: \.nanoseconds, instant: Instant.init(nanoseconds:))
+    }
+}
+
+extension Timescale where Instant == ContinuousClock.Instant {
+    /// Swift's clock is CLOCK_BOOTTIME.
+    static var boot: Self {
+        Timescale(
+            clock: .RUNLOOP_CLOCK_BOOT, nanoseconds: { Nanoseconds.of(ContinuousClock().systemEpoch.duration(to: $0)) },
+            instant: { ContinuousClock().systemEpoch.advanced(by: .nanoseconds($0)) })
+    }
+}
+
+/// The object of an alarm, if the program has one: a loop keeps the C alarm, and not the object.
+private struct KnownAlarm<Instant: InstantProtocol> where Instant.Duration == Duration {
+    weak var alarm: RunLoop.Alarm<Instant>?
+}
+
+extension RunLoop.Source {
+    /// Makes an alarm: the pointer to it, the date and the number of those before are the argument of the closure.
+    fileprivate convenience init(
+        _ clock: runloop_clock_id, _ date: Int64, _ interval: Int64,
+        _ receiver: ClosureBox<(OpaquePointer, Int64, UInt64)>
+    ) throws(RunLoop.Error) {
+        try self.init(receiver: receiver) { context, alarm in
+            var config = runloop_alarm_config()
+            config.context = context
+            config.clock = clock
+            config.date_ns = date
+            config.interval_ns = interval
+            config.fire = { alarm, date, missed, info in
+                guard let alarm else { return }
+                withInfo(info, as: ClosureBox<(OpaquePointer, Int64, UInt64)>.self) { $0.call((alarm, date, missed)) }
+            }
+            return runloop_alarm_create(&config, &alarm)
+        }
+    }
+}

@@ -1,0 +1,81 @@
+internal import CRunLoopLinux
+public import RunLoopKit
+
+extension RunLoop {
+    /// An instant of the wall clock, CLOCK_REALTIME, to the nanosecond: for what happens at a time of day, and goes by what
+    /// people set.
+    ///
+    /// It counts from the beginning of 1970 in UTC, without leap seconds, as `timespec` and `time_t` do. Between two readings the
+    /// clock may have been set, back too, so a difference of such instants is not how long something took: that is for
+    /// ``Instant``.
+    ///
+    /// Local time, with daylight saving and calendars, is not known here; a calendar turns it into such an instant. An instant is
+    /// never further from 1970 than 292 years. What is later is the instant that never comes.
+    public struct WallInstant: InstantProtocol {
+        /// The time between two instants.
+        public typealias Duration = Swift.Duration
+
+        /// Since 1970.
+        let nanoseconds: Int64
+
+        init(nanoseconds: Int64) {
+            self.nanoseconds = nanoseconds
+        }
+
+        /// The instant so many seconds and nanoseconds after the beginning of 1970 in UTC, the two fields of a `timespec`; before
+        /// it, if they are negative. O(1).
+        public init(secondsSince1970 seconds: Int64, nanoseconds: Int64 = 0) {
+            self.nanoseconds = Nanoseconds.of(.seconds(seconds) + .nanoseconds(nanoseconds))
+        }
+
+        /// What the wall clock shows. O(1).
+        public static var now: WallInstant { WallInstant(nanoseconds: runloop_clock_get_now_ns(.RUNLOOP_CLOCK_WALL)) }
+
+        /// The whole seconds since 1970, rounded down: `tv_sec` of a `timespec`. O(1).
+        public var secondsSince1970: Int64 {
+            let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+            return rest < 0 ? seconds - 1 : seconds
+        }
+
+        /// The nanoseconds since the last whole second, from 0 to 999,999,999: `tv_nsec` of a `timespec`. O(1).
+        public var nanosecondsOfSecond: Int64 {
+            let rest = nanoseconds % 1_000_000_000
+            return rest < 0 ? rest + 1_000_000_000 : rest
+        }
+
+        /// The instant so much later, or earlier if `duration` is negative. O(1).
+        public func advanced(by duration: Duration) -> WallInstant {
+            if nanoseconds == Nanoseconds.never { return self }
+            let distance = Nanoseconds.of(duration)
+            let (sum, overflow) = nanoseconds.addingReportingOverflow(distance)
+            return WallInstant(nanoseconds: overflow ? (distance > 0 ? .max : .min) : sum)
+        }
+
+        /// The time from this instant to another one, by what the clock shows at both. O(1).
+        public func duration(to other: WallInstant) -> Duration {
+            .nanoseconds(other.nanoseconds) - .nanoseconds(nanoseconds)
+        }
+
+        /// As `advanced(by:)`.
+        public static func + (instant: WallInstant, duration: Duration) -> WallInstant {
+            instant.advanced(by: duration)
+        }
+
+        /// As `advanced(by:)`, backwards.
+        public static func - (instant: WallInstant, duration: Duration) -> WallInstant {
+            instant.advanced(by: .zero - duration)
+        }
+
+        /// As `advanced(by:)`.
+        public static func += (instant: inout WallInstant, duration: Duration) { instant = instant + duration }
+
+        /// As `advanced(by:)`, backwards.
+        public static func -= (instant: inout WallInstant, duration: Duration) { instant = instant - duration }
+
+        /// The time from the second instant to the first, as `duration(to:)`.
+        public static func - (later: WallInstant, earlier: WallInstant) -> Duration { earlier.duration(to: later) }
+
+        /// Is one before the other?
+        public static func < (left: WallInstant, right: WallInstant) -> Bool { left.nanoseconds < right.nanoseconds }
+    }
+}

@@ -1,0 +1,148 @@
+internal import CRunLoopCore
+internal import CRunLoopLinux
+public import RunLoopKit
+
+extension RunLoop {
+    /// A change of a file or a directory: in the argument of a source that watches a path.
+    public struct FileChange: Hashable, Sendable {
+        /// What of a path is watched.
+        public enum Scope: Hashable, Sendable {
+            /// What has the path, whatever that is, and not what is in it.
+            case file
+            /// That, and if it is a directory, its entries.
+            case directory
+            /// That, and if it is a directory, everything below it.
+            case tree
+        }
+
+        /// What has happened.
+        public enum Kind: Hashable, Sendable {
+            /// It is there, and is new: created, moved here from elsewhere, or in the place of a former file.
+            case created
+            /// It is not there any more: removed, moved elsewhere, or unmounted. Entries come before their directory.
+            case removed
+            /// It had another path before. What was in a directory has moved along, and is not told. What was read under the former path
+            /// is better read again, since another file may have had that path by then.
+            case moved(from: String)
+            /// It was written to, or truncated: not through a mapping, nor by another name of it in another directory.
+            case modified
+            /// Its permissions, owner, times, extended attributes or number of links have changed.
+            case attributesChanged
+            /// The kernel has dropped notifications (fs.inotify.max_queued_events). Everything was looked at again, and the changes that
+            /// were found follow; of a file that has changed it is told only that it was modified. The path is that of the source.
+            case overflow
+            /// It could not be watched or looked at. `accessDenied`, `tooManyWatches`: nothing in it is told until it changes itself.
+            /// `tooManyDescriptors`: it is tried again with the next change of any path. `outOfMemory` with the path of the source: what
+            /// is known has to be read again.
+            case failed(RunLoop.Error)
+        }
+
+        /// What has happened.
+        public let kind: Kind
+        /// Below the path of the source, as that was given. Bytes that are not UTF-8 are replaced.
+        public let path: String
+        /// Whether it is a directory, or was one.
+        public let isDirectory: Bool
+
+        fileprivate init(_ change: runloop_change) {
+            path = String(cString: change.path)
+            isDirectory = change.is_directory
+            kind =
+                switch change.kind {
+                case .RUNLOOP_CHANGE_CREATED: .created
+                case .RUNLOOP_CHANGE_REMOVED: .removed
+                case .RUNLOOP_CHANGE_MOVED: .moved(from: String(cString: change.from))
+                case .RUNLOOP_CHANGE_MODIFIED: .modified
+                case .RUNLOOP_CHANGE_ATTRIBUTES: .attributesChanged
+                case .RUNLOOP_CHANGE_OVERFLOW: .overflow
+                case .RUNLOOP_CHANGE_FAILED: .failed(RunLoop.Error(result: change.error, of: .system, subject: path))
+                }
+        }
+    }
+
+    /// The changes of a path, as a sequence of those that were noticed together:
+    /// `for try await changes in loop.changes(of: "Sources", .tree, settle: .milliseconds(100)) { … }`.
+    ///
+    /// The path is watched from the first call of `next()` to the end of the iteration, and the mode is not empty for as long. What
+    /// happens while the consumer is busy is told by the next element. Otherwise as a source that watches the path, and as
+    /// `readiness(of:for:inMode:)`. Any thread, any task.
+    ///
+    /// - Returns: a sequence that throws the errors of making a source for the path, and of adding it.
+    public func changes(
+        of path: String, _ scope: FileChange.Scope = .file, followsLink: Bool = false, settle: Duration = .zero,
+        inMode mode: Mode = .common
+    ) -> some AsyncSequence<[FileChange], RunLoop.Error> & Sendable {
+        SourceSequence<[FileChange]>(loop: self, mode: mode) { yield throws(RunLoop.Error) in
+            try Source(watching: path, scope, followsLink: followsLink, settle: settle, perform: yield)
+        }
+    }
+}
+
+extension RunLoop.Source {
+    /// Makes a source that watches a path for changes, in no loop yet: a file, a directory, or a tree.
+    ///
+    ///     let source = try RunLoop.Source(watching: "settings.json", settle: .milliseconds(100)) { print($0.count) }
+    ///     try loop.add(source, forMode: .common)
+    ///
+    /// The path need not exist. The source follows the path and not the file: if an editor replaces the file, or a log is rotated,
+    /// the new one is watched. What it tells is the difference between what was there when it looked last and what is there now. So
+    /// the changes, applied in order, always lead to what is on the disk once that is quiet. Something that came and went in between
+    /// may not be told, and something may be told as created twice.
+    ///
+    /// It has no descriptor of its own: the sources that a thread makes share an inotify instance, however many there are. Of the kernel's
+    /// watches it uses one for each directory, those on the way to the path included. Memory and the time to make it are O(entries).
+    ///
+    /// - Parameters:
+    ///   - path: a relative one is one of the current directory now.
+    ///   - scope: what of the path is watched. Links inside a tree are never followed.
+    ///   - followsLink: if the path is a symbolic link, watches its target, and notices if any link on the way is changed.
+    ///     Otherwise the link itself is watched.
+    ///   - settle: changes are told together, once nothing has happened for so long, or ten times as long after the first.
+    ///   - perform: called on the loop's thread, in the source's modes, with at least one change. Changes wait meanwhile.
+    /// - Throws: `tooManyDescriptors`, which may mean the user's inotify instances; `tooManyWatches`; `accessDenied` if the path can't be
+    ///   read, or the directory in which it is or will be; `invalid` for no path, a NUL in it, or a negative time.
+    public convenience init(
+        watching path: String, _ scope: RunLoop.FileChange.Scope = .file, followsLink: Bool = false,
+        settle: Duration = .zero, perform: @escaping @Sendable ([RunLoop.FileChange]) -> Void
+    ) throws(RunLoop.Error) {
+        if path.utf8.contains(0) { throw .invalid }
+        try self.init(receiver: ClosureBox(perform), of: .system, subject: path) { context, watch in
+            var config = runloop_watch_config()
+            config.context = context
+            config.scope = scope.core
+            config.follows_link = followsLink
+            config.settle_ns = Nanoseconds.of(settle)
+            config.changed = { _, changes, count, info in
+                let changes = UnsafeBufferPointer(start: changes, count: count).map(RunLoop.FileChange.init)
+                withInfo(info, as: ClosureBox<[RunLoop.FileChange]>.self) { $0.call(changes) }
+            }
+            return path.withCString { path in
+                config.path = path
+                return runloop_watch_create(&config, &watch)
+            }
+        }
+    }
+
+    /// Makes a source that watches a path, whose closure is isolated to the main actor, in no loop yet. Only `RunLoop.main` may have it:
+    /// adding it to another loop is a precondition failure. Otherwise the same as without `isolation`.
+    public convenience init(
+        isolation: MainActor, watching path: String, _ scope: RunLoop.FileChange.Scope = .file,
+        followsLink: Bool = false, settle: Duration = .zero,
+        perform: @escaping @MainActor ([RunLoop.FileChange]) -> Void
+    ) throws(RunLoop.Error) {
+        try self.init(watching: path, scope, followsLink: followsLink, settle: settle) { changes in
+            MainActor.assumeIsolated { perform(changes) }
+        }
+        home = .main
+    }
+}
+
+extension RunLoop.FileChange.Scope {
+    fileprivate var core: runloop_watch_scope {
+        switch self {
+        case .file: .RUNLOOP_WATCH_FILE
+        case .directory: .RUNLOOP_WATCH_DIRECTORY
+        case .tree: .RUNLOOP_WATCH_TREE
+        }
+    }
+}

@@ -1,0 +1,55 @@
+internal import RunLoopKit
+
+/// The end of a child, for tasks that wait for it.
+final class ChildEnd: Sendable {
+    typealias Outcome = Result<RunLoop.Child.Exit, any Error>
+
+    private struct State {
+        var outcome: Outcome?
+        var waiters = WaitingTasks<Outcome>()
+    }
+
+    private let state = Guarded(State())
+    private let onExit: (@Sendable (RunLoop.Child.Exit) -> Void)?
+
+    init(_ onExit: (@Sendable (RunLoop.Child.Exit) -> Void)?) {
+        self.onExit = onExit
+    }
+
+    var outcome: Outcome? { state.withLock { $0.outcome } }
+
+    /// The first outcome counts.
+    func settle(_ outcome: Outcome) {
+        let settled: State? = state.withLock { state in
+            if state.outcome != nil { return nil }
+            defer {
+                state.outcome = outcome
+                state.waiters = WaitingTasks()
+            }
+            return state
+        }
+        guard var settled else { return }
+        if case .success(let exit) = outcome { onExit?(exit) }
+        for waiter in settled.waiters.removeAll() { waiter.resume(returning: outcome) }
+    }
+
+    func wait(isolation actor: isolated (any Actor)?) async throws -> RunLoop.Child.Exit {
+        let number = state.withLock { $0.waiters.makeNumber() }
+        let outcome = await WaitingTasks.wait(
+            isolation: actor,
+            begin: { waiter in
+                let known: Outcome? = state.withLock { state in
+                    if let outcome = state.outcome { return outcome }
+                    if Task.isCancelled { return .failure(CancellationError()) }
+                    state.waiters.append(waiter, number)
+                    return nil
+                }
+                if let known { waiter.resume(returning: known) }
+            },
+            cancel: {
+                let waiter = state.withLock { $0.waiters.remove(number) }
+                waiter?.resume(returning: .failure(CancellationError()))
+            })
+        return try outcome.get()
+    }
+}

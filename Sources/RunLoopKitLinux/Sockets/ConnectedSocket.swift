@@ -1,0 +1,73 @@
+internal import RunLoopKit
+internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Android)
+    internal import Android
+#endif
+
+/// The socket of a connection, closed when nobody has this object any more: a reader or a writer that outlives the connection never
+/// touches a descriptor that is somebody else's by now.
+final class ConnectedSocket: Sendable {
+    let number: CInt
+    /// When input last arrived, by the loop's clock; or output was last sent, if its writer has been freed since.
+    private let latestMove: Atomic<Int64>
+    /// What ended the connection, if the program did.
+    private let reason = Guarded<RunLoop.Error?>(nil)
+    let limits: ConnectionLimits
+
+    init(_ number: CInt, now: Int64, _ limits: ConnectionLimits) {
+        (self.number, self.limits) = (number, limits)
+        latestMove = Atomic(now)
+    }
+
+    deinit {
+        limits.invalidate()
+        close(number)
+    }
+
+    var lastMove: Int64 { latestMove.load(ordering: .relaxed) }
+
+    func noteMove(at now: Int64) { latestMove.store(now, ordering: .relaxed) }
+
+    /// Whether there is input that nobody has read, an end or an error included, and whether output could be sent.
+    var readiness: (hasInput: Bool, takesOutput: Bool) {
+        var query = pollfd(fd: number, events: Int16(POLLIN | POLLOUT), revents: 0)
+        guard poll(&query, 1, 0) > 0 else { return (false, false) }
+        let events = Int32(query.revents)
+        return (events & ~Int32(POLLOUT) != 0, events & Int32(POLLOUT) != 0)
+    }
+
+    /// Why reading and writing have ended; `nil`: because the peer has ended them.
+    var failure: RunLoop.Error? { reason.withLock { $0 } }
+
+    /// Ends both directions at once, for everybody: a wait for input comes to its end.
+    func shutDown(because error: RunLoop.Error? = nil) {
+        if let error { reason.withLock { $0 = error } }
+        shutdown(number, CInt(SHUT_RDWR))
+        limits.invalidate()
+    }
+
+    /// Drops the input that has arrived, up to a limit. A socket that is closed with unread input is reset, and its peer may lose
+    /// what was sent to it before.
+    func discardInput() {
+        withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: 1) { buffer in
+            for _ in 0..<64 {
+                if recv(number, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT)) <= 0 { return }
+            }
+        }
+    }
+}
+
+/// Sends a few words that may be lost.
+func sendOnce(_ text: String, to socket: CInt) {
+    _ = text.utf8.withContiguousStorageIfAvailable {
+        send(socket, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT))
+    }
+}
+
+/// A function, because Swift's files outside this folder have no C library.
+func closeDescriptor(_ descriptor: CInt) { close(descriptor) }

@@ -1,0 +1,137 @@
+internal import RunLoopKit
+
+/// The connections of a listener that nobody has taken yet, or the tasks that wait for one, or the handler of all.
+///
+/// The listener is in the loop from the first wait on, and asks for connections while somebody waits, so they are accepted only then; one
+/// call of the loop may accept more than are waited for, and these are kept.
+final class ConnectionQueue: Sendable {
+    private typealias Waiters = WaitingTasks<RunLoop.Connection?>
+
+    private struct State {
+        var handler: (@Sendable (RunLoop.Connection) -> Void)?
+        var connections = Queue<RunLoop.Connection>()
+        var waiters = Waiters()
+        /// The loop has it. It refers to this queue, until the end.
+        var listener: RunLoop.Source?
+        var isArmed = false
+        var isOver = false
+        var failure: RunLoop.Error?
+    }
+
+    private let loop: RunLoop
+    private let mode: RunLoop.Mode
+    private let options: RunLoop.Connection.Options
+    private let state = Guarded(State())
+
+    init(_ loop: RunLoop, _ mode: RunLoop.Mode, _ options: RunLoop.Connection.Options) {
+        self.loop = loop
+        self.mode = mode
+        self.options = options
+    }
+
+    var isOver: Bool { state.withLock { $0.isOver } }
+
+    func begin(
+        _ handler: @escaping @Sendable (RunLoop.Connection) -> Void, _ listener: RunLoop.Source
+    ) throws(RunLoop.Error) {
+        let error: RunLoop.Error? = state.withLock { state in
+            precondition(
+                state.handler == nil && state.listener == nil, "A listener's connections go to one handler or to tasks."
+            )
+            if state.isOver { return .invalid }
+            state.handler = handler
+            do throws(RunLoop.Error) {
+                try loop.add(listener, forMode: mode)
+                return nil
+            } catch {
+                state.handler = nil
+                return error
+            }
+        }
+        if let error { throw error }
+    }
+
+    /// On the loop's thread.
+    func accepted(_ descriptor: CInt) {
+        // Without memory for it the connection is closed.
+        guard
+            let connection = try? RunLoop.Connection(adopting: descriptor, on: loop, options: options)
+        else { return }
+        let (handler, waiter): ((@Sendable (RunLoop.Connection) -> Void)?, Waiters.Waiter?) = state.withLock { state in
+            if state.isOver { return (nil, nil) }
+            if let handler = state.handler { return (handler, nil) }
+            defer { disarmIfUnneeded(&state) }
+            if let waiter = state.waiters.removeFirst() { return (nil, waiter) }
+            state.connections.append(connection)
+            return (nil, nil)
+        }
+        handler?(connection)
+        waiter?.resume(returning: connection)
+    }
+
+    /// `nil` at the end, and if the task is cancelled.
+    func next(
+        _ listener: RunLoop.Source, isolation actor: isolated (any Actor)?
+    ) async throws(RunLoop.Error) -> RunLoop.Connection? {
+        let number = state.withLock { state in
+            precondition(state.handler == nil, "A listener's connections go to one handler or to tasks.")
+            return state.waiters.makeNumber()
+        }
+        let connection = await Waiters.wait(
+            isolation: actor, begin: { begin($0, number, listener) }, cancel: { cancel(number) })
+        if connection == nil, let failure = state.withLock({ $0.failure }) { throw failure }
+        return connection
+    }
+
+    private func begin(_ waiter: Waiters.Waiter, _ number: UInt, _ listener: RunLoop.Source) {
+        let known: RunLoop.Connection?? = state.withLock { state in
+            if state.isOver || Task.isCancelled { return .some(nil) }
+            if let connection = state.connections.removeFirst() { return connection }
+            do throws(RunLoop.Error) {
+                try arm(&state, listener)
+            } catch {
+                if error != .loopFinished { state.failure = error }
+                return .some(nil)
+            }
+            state.waiters.append(waiter, number)
+            return nil
+        }
+        if let known { waiter.resume(returning: known) }
+    }
+
+    private func arm(_ state: inout State, _ listener: RunLoop.Source) throws(RunLoop.Error) {
+        if state.isArmed { return }
+        if state.listener == nil { try loop.add(listener, forMode: mode) } else { try listener.request(.read) }
+        (state.listener, state.isArmed) = (listener, true)
+    }
+
+    private func disarmIfUnneeded(_ state: inout State) {
+        if !state.waiters.isEmpty { return }
+        state.listener?.pause()
+        state.isArmed = false
+    }
+
+    private func cancel(_ number: UInt) {
+        let waiter = state.withLock { state in
+            let waiter = state.waiters.remove(number)
+            if waiter != nil { disarmIfUnneeded(&state) }
+            return waiter
+        }
+        waiter?.resume(returning: nil)
+    }
+
+    /// Ends every wait, and frees the connections that nobody has taken. Called at the end of the loop, too.
+    func finish(_ failure: RunLoop.Error?) {
+        let ended: State? = state.withLock { state in
+            if state.isOver { return nil }
+            defer {
+                state = State()
+                state.isOver = true
+                state.failure = failure
+            }
+            return state
+        }
+        guard var ended else { return }
+        for waiter in ended.waiters.removeAll() { waiter.resume(returning: nil) }
+    }
+}

@@ -1,0 +1,84 @@
+internal import CRunLoopCore
+internal import CRunLoopLinux
+internal import RunLoopKit
+
+extension RunLoop.Source {
+    /// Makes a `runloop_listener`, which listens from now on.
+    convenience init(
+        listeningOn address: RunLoop.Listener.Address, backlog: Int, _ receiver: ListenerReceiver
+    ) throws(RunLoop.Error) {
+        let socket = listen(address.kind, Int32(clamping: backlog))
+        if socket < 0 { throw RunLoop.Error(result: socket, of: .address, subject: address.subject) }
+        try self.init(receiver: receiver, subject: address.subject) { context, listener in
+            var config = runloop_listener_config()
+            config.context = context
+            config.descriptor = socket
+            config.owns = true
+            if case .unix = address.kind { config.removes_path = true }
+            config.accepted = { _, descriptor, info in
+                withInfo(info, as: ListenerReceiver.self) { $0.queue.accepted(descriptor) }
+            }
+            if receiver.refusal != nil {
+                config.refused = { _, descriptor, info in
+                    withInfo(info, as: ListenerReceiver.self) { sendOnce($0.refusal ?? "", to: descriptor) }
+                }
+            }
+            config.paused = { _, error, info in withInfo(info, as: ListenerReceiver.self) { $0.paused(error) } }
+            config.cancel = { listener, _, _, info in
+                withInfoAtEndOfLoop(listener, info, as: ListenerReceiver.self) { $0.queue.finish(nil) }
+            }
+            let result = runloop_listener_create(&config, &listener)
+            if result < 0 { closeDescriptor(socket) }
+            return result
+        }
+    }
+}
+
+private func listen(_ address: RunLoop.Listener.Address.Kind, _ backlog: Int32) -> CInt {
+    switch address {
+    // For C it would be a shorter text, and so another address.
+    case .tcp(let text, _) where text.utf8.contains(0), .unix(let text, _) where text.utf8.contains(0),
+        .abstract(let text) where text.utf8.contains(0):
+        -ErrorNumber.invalid
+    case .tcp(let address, let port): runloop_listen_tcp(address, port, backlog)
+    case .unix(let path, let permissions): runloop_listen_unix(path, permissions, backlog)
+    case .abstract(let name): runloop_listen_abstract(name, backlog)
+    case .descriptor(let descriptor): descriptor < 0 ? -ErrorNumber.badDescriptor : descriptor
+    }
+}
+
+extension RunLoop.Listener.Address {
+    /// What an error is about.
+    fileprivate var subject: String {
+        switch kind {
+        case .tcp(let address, let port): "\(address), port \(port)"
+        case .unix(let path, _): path
+        case .abstract(let name): "@\(name)"
+        case .descriptor(let descriptor): "descriptor \(descriptor)"
+        }
+    }
+}
+
+/// What a listener calls.
+final class ListenerReceiver: Sendable {
+    let queue: ConnectionQueue
+    let refusal: String?
+    private let onShortage: (@Sendable (RunLoop.Error?) -> Void)?
+
+    init(queue: ConnectionQueue, refusal: String?, onShortage: (@Sendable (RunLoop.Error?) -> Void)?) {
+        self.queue = queue
+        self.refusal = refusal
+        self.onShortage = onShortage
+    }
+
+    func paused(_ result: CInt) {
+        let error = result == 0 ? nil : RunLoop.Error(result: result)
+        switch error?.errorNumber {
+        case nil, ErrorNumber.tooManyDescriptors, ErrorNumber.tooManyFiles, ErrorNumber.outOfMemory,
+            ErrorNumber.outOfBuffers:
+            onShortage?(error)
+        // The socket is of no use any more.
+        default: queue.finish(error)
+        }
+    }
+}

@@ -1,0 +1,75 @@
+public import RunLoopKit
+
+extension RunLoop.Connection {
+    /// Connects to an address, without blocking a thread.
+    ///
+    ///     let connection = try await RunLoop.Connection.connect(
+    ///         to: .tcp(host: "example.org", port: 80), within: .seconds(5), on: loop)
+    ///
+    /// A name is looked up on a thread of its own, by the C library. If it has several addresses, they are tried as RFC 8305 has it: IPv6
+    /// and IPv4 by turns, the next one 250 ms after the last, or at once when that has failed; and the first connection counts. A Unix
+    /// socket whose queue is full is tried again until the limit. Any thread.
+    ///
+    /// - Parameters:
+    ///   - address: of a listener, here or elsewhere; or a name, `.tcp(host:port:)`.
+    ///   - limit: for all of it, by the loop's time; `nil` is as long as the system takes, which may be minutes.
+    ///   - loop: on whose thread it is connected, read and written.
+    ///   - options: the limits of the connection, and its mode.
+    ///   - socketOptions: those of the socket, for TCP.
+    /// - Throws: `CancellationError` if the task is cancelled before: then nothing is left of it. Otherwise a ``RunLoop/Error``:
+    ///   `nameNotFound`, `connectionRefused`, `timedOut`, `invalidAddress` (also for an option out of range), `tooManyDescriptors`, `outOfMemory`, `tooManyThreads`,
+    ///   `loopFinished`, and what else the system has against it. If there were several addresses it is the error of the first, and its
+    ///   description says what became of each.
+    public static func connect(
+        to address: RunLoop.Listener.Address, within limit: Duration? = nil, on loop: RunLoop,
+        options: Options = Options(), socketOptions: SocketOptions = SocketOptions(),
+        isolation actor: isolated (any Actor)? = #isolation
+    ) async throws -> RunLoop.Connection {
+        let outcome = ConnectOutcome(address.target)
+        let handle = try ConnectHandle(address, limit, loop, socketOptions, outcome)
+        let descriptor = try await outcome.wait(
+            isolation: actor, begin: { () throws(RunLoop.Error) in try handle.add(to: loop, options.mode) },
+            cancel: { handle.invalidate() })
+        return try RunLoop.Connection(adopting: descriptor, on: loop, options: options)
+    }
+
+    /// Options of a TCP socket. Those that are `nil` are as the system has them.
+    public struct SocketOptions: Hashable, Sendable {
+        /// From which address of this machine, as a number.
+        public var localAddress: String?
+        /// Through which interface alone.
+        public var interface: String?
+        /// The peer is asked for a sign of life when it has been silent.
+        public var keepAlive: KeepAlive?
+        /// How long what was sent may be unacknowledged, in milliseconds, rounded up.
+        public var userTimeout: Duration?
+        /// Small pieces are sent together, which may delay them. Otherwise each is sent at once, as those of a listener's connections are.
+        public var delaysSmallPieces = false
+        /// When it is closed, the connection is reset, and what was not sent is dropped.
+        public var resetsWhenClosed = false
+
+        /// Options that are all as the system has them, except that small pieces are sent at once.
+        public init() {}
+
+        /// How a peer is asked for signs of life. In seconds, rounded up, at most 32,767.
+        public struct KeepAlive: Hashable, Sendable {
+            /// After how much silence it begins, greater than zero.
+            public var idle: Duration
+            /// How long the peer may take for each answer.
+            public var interval: Duration?
+            /// After how many missing answers the connection ends with `timedOut`, at most 127.
+            public var count: Int?
+
+            /// Signs of life after so much silence.
+            public init(idle: Duration, interval: Duration? = nil, count: Int? = nil) {
+                precondition(idle > .zero, "A peer is asked for signs of life after a silence greater than zero.")
+                (self.idle, self.interval, self.count) = (idle, interval, count)
+            }
+        }
+    }
+}
+
+extension RunLoop.Listener.Address {
+    /// A name or the text of a number, and a port, to connect to. A listener looks no name up.
+    public static func tcp(host: String, port: UInt16) -> Self { .tcp(host, port: port) }
+}

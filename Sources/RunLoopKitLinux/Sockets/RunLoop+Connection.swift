@@ -1,0 +1,138 @@
+internal import CRunLoopCore
+internal import CRunLoopLinux
+public import RunLoopKit
+
+extension RunLoop {
+    /// A connected socket: a reader, a writer, and what they have in common, the end and a limit for silence.
+    ///
+    ///     for try await connection in try RunLoop.Listener(.tcp(port: 7777), on: loop).connections {
+    ///         Task {
+    ///             let reader = connection.makeReader()
+    ///             for try await line in reader.lines(limit: 4096) { try await connection.writer.write(line + "\n") }
+    ///             try await connection.close()
+    ///         }
+    ///     }
+    ///
+    /// If nothing has arrived for the idle limit, and nothing was sent, the connection ends, and its reader and writer throw `timedOut`;
+    /// so they do if a line that has begun is not complete within the message limit. What has arrived counts, though the loop or the
+    /// program may be too busy to read it, and while the program reads nothing, the peer need not send anything: that cuts nobody off,
+    /// unless output waits that the peer does not take. That is noticed without a timer that is moved for every byte.
+    ///
+    /// The socket is closed when the connection, its reader and its writer have been freed: a task keeps the one that it uses.
+    /// `close()` and `abort()` end the connection for the peer, and for who waits, at once. Any thread.
+    public final class Connection: Sendable {
+        /// Writes to the peer. Finishing it ends this direction only.
+        public let writer: Writer
+        private let socket: ConnectedSocket
+        private let loop: RunLoop
+        private let mode: Mode
+        private let hasReader = Guarded(false)
+
+        /// Makes a connection of a connected socket, which it takes over: it is closed by the connection, also if this throws.
+        ///
+        /// - Parameters:
+        ///   - descriptor: a connected stream socket.
+        ///   - loop: on whose thread it is read and written.
+        ///   - options: its limits and its mode.
+        /// - Throws: as making a writer.
+        public init(
+            adopting descriptor: CInt, on loop: RunLoop, options: Options = Options()
+        ) throws(RunLoop.Error) {
+            let limits = ConnectionLimits(loop, idle: options.idleLimit, message: options.messageLimit)
+            let socket = ConnectedSocket(descriptor, now: runloop_get_now_ns(loop.core), limits)
+            let writer = try Writer(descriptor, loop, options.outputLimit, false, options.mode, socket)
+            try limits.start(socket, writer, options.mode) { Self.end($0, $1, because: .timedOut) }
+            (self.socket, self.writer, self.loop, mode) = (socket, writer, loop, options.mode)
+        }
+
+        /// The reader of the connection. There is one, for one task, so a second call is a precondition failure. Any thread.
+        ///
+        /// - Parameter bufferSize: as for ``Reader``.
+        public func makeReader(bufferSize: Int = 65_536) -> sending Reader {
+            let isFirst = hasReader.withLock { hasReader in
+                defer { hasReader = true }
+                return !hasReader
+            }
+            precondition(isFirst, "A connection has one reader.")
+            socket.limits.endWait()
+            return Reader(InputOfDescriptor(loop, socket.number, mode, bufferSize: bufferSize, socket: socket))
+        }
+
+        /// Ends the connection in order: waits until all output was sent, tells the peer that there is no more, and ends it. Input
+        /// that nobody has read is dropped. A task that waits for input gets the end of it. If the task is cancelled while it
+        /// waits, the connection is aborted. A second call has no effect.
+        ///
+        /// - Throws: what the writer throws, if output could not be sent. The connection has ended in any case.
+        public func close(isolation actor: isolated (any Actor)? = #isolation) async throws(RunLoop.Error) {
+            defer { end(nil) }
+            if isEnded { return }
+            if try await writer.finish(isolation: actor) { socket.discardInput() }
+        }
+
+        /// Ends the connection at once, and drops output that waits. Reader and writer throw `error`; without one, the reader gets
+        /// the end of the input, and the writer throws `invalid`. A second call has no effect. Any thread.
+        public func abort(because error: RunLoop.Error? = nil) { end(error) }
+
+        /// The socket, for its options, and to know connections apart: valid as long as the connection, not to be closed. O(1).
+        public var fileDescriptor: CInt { socket.number }
+
+        /// The peer's address: "127.0.0.1:80", "[::1]:80", "/run/x", "@abstract"; "" for a Unix socket without one, and if it has
+        /// gone.
+        public var peerAddress: String { address(ofSocket: socket.number, isPeer: true) }
+
+        /// The address on this side. As above.
+        public var localAddress: String { address(ofSocket: socket.number, isPeer: false) }
+
+        private var isEnded: Bool { !writer.isValid }
+
+        private func end(_ error: RunLoop.Error?) {
+            if !isEnded { Self.end(socket, writer, because: error) }
+        }
+
+        private static func end(_ socket: ConnectedSocket, _ writer: Writer?, because error: RunLoop.Error?) {
+            socket.shutDown(because: error)
+            writer?.end(because: error ?? .invalid)
+        }
+
+        /// The limits of a connection, and its mode.
+        public struct Options: Hashable, Sendable {
+            /// How long nothing may arrive and nothing be sent, greater than zero; `nil` is as long as it takes. Not counted while there is
+            /// a reader and no task waits for it, unless output waits. The connection ends no earlier, and an eighth later at most if
+            /// the loop is not busy.
+            public var idleLimit: Duration?
+            /// How long a call of the reader waits for the rest of a line of which it has a part, greater than zero; `nil` is as long as
+            /// it takes. It ends a peer that sends a byte now and then, which no idle limit does. What limits a request of several lines
+            /// is a ``RunLoop/Timeout`` that aborts the connection. As for `idleLimit`, a line that has arrived is read, however late.
+            public var messageLimit: Duration?
+            /// How many bytes of output may wait.
+            public var outputLimit: Int
+            /// In which mode it is read and written, or in all common ones.
+            public var mode: Mode
+
+            /// The options.
+            public init(idleLimit: Duration? = nil, outputLimit: Int = 65_536, mode: Mode = .common) {
+                self.init(idleLimit: idleLimit, messageLimit: nil, outputLimit: outputLimit, mode: mode)
+            }
+
+            /// The options.
+            public init(
+                idleLimit: Duration? = nil, messageLimit: Duration?, outputLimit: Int = 65_536, mode: Mode = .common
+            ) {
+                self.idleLimit = idleLimit
+                self.messageLimit = messageLimit
+                self.outputLimit = outputLimit
+                self.mode = mode
+            }
+        }
+    }
+}
+
+/// The address of a socket as text, "" if there is none.
+func address(ofSocket descriptor: CInt, isPeer: Bool) -> String {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { text in
+        let length = runloop_socket_get_address(descriptor, isPeer, text.baseAddress, text.count)
+        guard length > 0 else { return "" }
+        return String(
+            decoding: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(text)[..<Int(length)]), as: UTF8.self)
+    }
+}

@@ -1,0 +1,181 @@
+internal import CRunLoopCore
+internal import CRunLoopLinux
+public import RunLoopKit
+
+extension RunLoop {
+    /// A socket that listens, and the connections that it gets: as a sequence for tasks, or for a closure on the loop's thread.
+    ///
+    ///     let listener = try RunLoop.Listener(.unix("/run/user/1000/example"), on: loop)
+    ///     for try await connection in listener.connections {
+    ///         Task { try await connection.writer.write("hello\n") }
+    ///     }
+    ///
+    /// Connections wait in the kernel's queue until somebody takes them: for the sequence, until a task asks for the next one. When
+    /// descriptors run out, they go on waiting there, and the listener tries again ten times a second, without using the processor
+    /// meanwhile; or they are refused with a few words. A connection that its client has given up already is skipped. At most 16
+    /// are accepted before something else gets its turn.
+    ///
+    /// A program either iterates over `connections` or calls `accept`. It invalidates the listener, or frees it, to close the
+    /// socket. A forked child accepts nothing on its parent's listener, and takes nothing from it. Any thread.
+    public final class Listener: Sendable {
+        /// Where to listen. Names are not looked up: a TCP address is the text of a number.
+        public struct Address: Hashable, Sendable {
+            enum Kind: Hashable, Sendable {
+                case tcp(String, port: UInt16)
+                case unix(String, permissions: UInt32)
+                case abstract(String)
+                case descriptor(CInt)
+            }
+
+            let kind: Kind
+
+            /// An address of this machine: "127.0.0.1" for its own programs, "::1", "fe80::1%eth0", "0.0.0.0" for all of IPv4, "::"
+            /// for all of IPv6 and IPv4. Port 0: the kernel chooses one, which `port` tells.
+            public static func tcp(_ address: String = "127.0.0.1", port: UInt16) -> Address {
+                Address(kind: .tcp(address, port: port))
+            }
+
+            /// A Unix socket with a path, of at most 107 bytes, which only its owner may connect to unless other permissions are
+            /// given. A path that a program has left behind is replaced; it is removed with the listener.
+            public static func unix(_ path: String, permissions: UInt32 = 0o600) -> Address {
+                Address(kind: .unix(path, permissions: permissions))
+            }
+
+            /// A Unix socket without a path and without permissions: any process in the network namespace may connect.
+            public static func abstract(_ name: String) -> Address { Address(kind: .abstract(name)) }
+
+            /// A listening socket from elsewhere, which the listener takes over and closes: see `takeInheritedSockets()`.
+            public static func descriptor(_ descriptor: CInt) -> Address { Address(kind: .descriptor(descriptor)) }
+        }
+
+        private let source: Source
+        private let queue: ConnectionQueue
+
+        /// Listens, from now on. Nothing is accepted before a task asks for a connection, or `accept` is called.
+        ///
+        /// - Parameters:
+        ///   - address: where.
+        ///   - backlog: how many connections may wait in the kernel's queue; `nil` is as many as the system allows.
+        ///   - loop: on whose thread connections are accepted, read and written.
+        ///   - options: the limits of each connection, and its mode.
+        ///   - refusal: what a connection is told for which there is no descriptor, before it is closed. `nil`: it waits.
+        ///   - mode: in which mode connections are accepted, or in all common ones.
+        ///   - onShortage: called on the loop's thread when descriptors or memory have run out, once, with `tooManyDescriptors` or
+        ///     `outOfMemory`; and with `nil` when a connection was accepted again.
+        /// - Throws: `addressInUse`, `addressNotAvailable`, `accessDenied`, `invalidAddress`, `invalid` for a
+        ///   descriptor that does not listen, `badDescriptor`,
+        ///   `tooManyDescriptors` (a listener needs three, and one more to refuse), `outOfMemory`, and what else the system has
+        ///   against it.
+        public init(
+            _ address: Address, backlog: Int? = nil, on loop: RunLoop, options: Connection.Options = .init(),
+            refusal: String? = nil, inMode mode: Mode = .common, onShortage: (@Sendable (RunLoop.Error?) -> Void)? = nil
+        ) throws(RunLoop.Error) {
+            let queue = ConnectionQueue(loop, mode, options)
+            source = try Source(
+                listeningOn: address, backlog: backlog ?? 0,
+                ListenerReceiver(queue: queue, refusal: refusal, onShortage: onShortage))
+            self.queue = queue
+        }
+
+        deinit {
+            invalidate()
+        }
+
+        /// Accepts connections from now on, and calls `handler` with each, on the loop's thread. It keeps the connection, or the
+        /// connection ends. A second call, and one after an iteration over `connections` has begun, is a precondition failure.
+        ///
+        /// - Throws: `loopFinished`, `inheritedAcrossFork`, `outOfMemory`, `invalid` after `invalidate()`.
+        public func accept(_ handler: @escaping @Sendable (Connection) -> Void) throws(RunLoop.Error) {
+            try queue.begin(handler, source)
+        }
+
+        /// The connections, for any number of tasks: each goes to one of them.
+        public var connections: Connections { Connections(listener: self) }
+
+        private var descriptor: CInt { runloop_listener_get_descriptor(source.core) }
+
+        /// The port of a TCP socket, `nil` of another one. O(1), a system call.
+        public var port: UInt16? { UInt16(exactly: runloop_socket_get_port(descriptor, false)) }
+
+        /// The address: "127.0.0.1:80", "[::1]:80", "/run/x", "@abstract". "" after `invalidate()`. O(1), a system call.
+        public var address: String {
+            queue.isOver ? "" : RunLoopKitLinux.address(ofSocket: descriptor, isPeer: false)
+        }
+
+        /// Closes the socket, and the connections that wait. Iterations end. A second call has no effect. Allowed in the handler.
+        public func invalidate() {
+            queue.finish(nil)
+            source.invalidate()
+        }
+
+        fileprivate func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> Connection? {
+            try await queue.next(source, isolation: actor)
+        }
+
+        /// The connections of a listener, which it accepts as tasks ask for them.
+        ///
+        /// An iteration ends when its task is cancelled, when the listener is invalidated, and when the loop's thread ends.
+        public struct Connections: AsyncSequence, Sendable {
+            /// What it consists of.
+            public typealias Element = Connection
+            /// The errors of the socket, of which there are none unless somebody else shuts it down, and of adding it to the loop.
+            public typealias Failure = RunLoop.Error
+            let listener: Listener
+
+            /// Begins an iteration, which keeps the listener.
+            public func makeAsyncIterator() -> Iterator { Iterator(listener: listener) }
+
+            /// An iteration, for one task at a time.
+            public struct Iterator: AsyncIteratorProtocol {
+                let listener: Listener
+
+                /// The next one, which it waits for if needed; `nil` at the end.
+                public mutating func next() async throws(RunLoop.Error) -> Connection? {
+                    try await next(isolation: nil)
+                }
+
+                /// The next one, which it waits for if needed; `nil` at the end.
+                public mutating func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error)
+                    -> Connection?
+                {
+                    try await listener.next(isolation: actor)
+                }
+            }
+        }
+
+        /// A socket that a service manager has opened for this program.
+        public struct InheritedSocket: Hashable, Sendable {
+            /// As `FileDescriptorName=` has it; "unknown" if there are no names.
+            public let name: String
+            /// The socket, for `Address.descriptor(_:)`.
+            public let fileDescriptor: CInt
+        }
+
+        /// Takes the sockets that systemd, or who else does as it does, has handed over to this process, and removes LISTEN_FDS,
+        /// LISTEN_PID and LISTEN_FDNAMES from the environment: a second call, and a child process, finds none. Call it early, since
+        /// other threads must not use the environment meanwhile.
+        ///
+        /// - Returns: the sockets in their order; none if none were handed over.
+        /// - Throws: `invalid` if the variables make no sense, `badDescriptor` if a descriptor is not open.
+        public static func takeInheritedSockets() throws(RunLoop.Error) -> [InheritedSocket] {
+            var capacity = 16
+            while true {
+                var result = -ErrorNumber.outOfMemory
+                let sockets = [runloop_inherited_socket](unsafeUninitializedCapacity: capacity) { buffer, count in
+                    result = runloop_take_inherited_sockets(buffer.baseAddress, capacity)
+                    count = Int(max(0, result))
+                }
+                if result >= 0 { return sockets.map(InheritedSocket.init) }
+                if result != -ErrorNumber.tooMany || capacity > 100_000 { throw RunLoop.Error(result: result) }
+                capacity *= 16
+            }
+        }
+    }
+}
+
+extension RunLoop.Listener.InheritedSocket {
+    fileprivate init(_ socket: runloop_inherited_socket) {
+        name = withUnsafeBytes(of: socket.name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        fileDescriptor = socket.descriptor
+    }
+}

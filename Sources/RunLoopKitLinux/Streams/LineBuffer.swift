@@ -1,0 +1,73 @@
+internal import RunLoopKit
+
+/// Makes lines of bytes that arrive in chunks.
+///
+/// Of a chunk only the beginning of a line whose end has not arrived is copied. Before the memory of a chunk changes, `next()` must
+/// have returned `nil`.
+struct LineBuffer {
+    private let limit: Int
+    /// The beginning of a line, from earlier chunks: at most the limit, and a carriage return.
+    private var begun: [UInt8] = []
+    /// The current line is too long, which has been reported.
+    private var isSkipping = false
+    private var chunk = UnsafeRawBufferPointer(start: nil, count: 0)
+
+    /// - Parameter limit: of a line without its end, in bytes.
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    mutating func feed(_ chunk: UnsafeRawBufferPointer) {
+        self.chunk = chunk
+    }
+
+    mutating func clear() {
+        self = LineBuffer(limit: limit)
+    }
+
+    /// The next line whose end has arrived, or a mark for a line as soon as it is too long. The rest of such a line is skipped.
+    mutating func next() -> RunLoop.Line? {
+        while let end = firstOffset(of: lineFeed, in: chunk) {
+            let rest = chunk[..<end]
+            chunk = UnsafeRawBufferPointer(rebasing: chunk[(end + 1)...])
+            if isSkipping {
+                isSkipping = false
+                continue
+            }
+            if begun.isEmpty { return line(withoutReturn(rest)) }
+            defer { begun.removeAll(keepingCapacity: true) }
+            return begin(rest) ? line(withoutReturn(begun[...])) : .tooLong
+        }
+        defer { chunk = UnsafeRawBufferPointer(start: nil, count: 0) }
+        if isSkipping || begin(chunk[...]) { return nil }
+        isSkipping = true
+        begun = []
+        return .tooLong
+    }
+
+    /// The last line of an input that ends without a line feed.
+    mutating func last() -> RunLoop.Line? {
+        if begun.isEmpty { return nil }
+        defer { begun = [] }
+        return line(begun[...])
+    }
+
+    /// - Returns: is the line still within the limit?
+    private mutating func begin(_ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
+        // The byte after the limit may be a carriage return before the line feed.
+        guard bytes.count - 1 <= limit - begun.count else { return false }
+        begun.append(contentsOf: bytes)
+        return begun.count <= limit || begun.last == carriageReturn
+    }
+
+    private func line(_ bytes: some Collection<UInt8>) -> RunLoop.Line {
+        bytes.count > limit ? .tooLong : .text(String(decoding: bytes, as: UTF8.self))
+    }
+}
+
+let lineFeed = UInt8(ascii: "\n")
+let carriageReturn = UInt8(ascii: "\r")
+
+private func withoutReturn<Bytes: RandomAccessCollection<UInt8>>(_ line: Bytes) -> Bytes.SubSequence {
+    line.last == carriageReturn ? line.dropLast() : line[...]
+}

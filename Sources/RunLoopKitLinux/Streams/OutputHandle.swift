@@ -1,0 +1,66 @@
+internal import CRunLoopCore
+internal import CRunLoopLinux
+internal import RunLoopKit
+
+/// A `runloop_output`.
+struct OutputHandle: Sendable {
+    /// What a call has come to.
+    enum Result {
+        /// How many bytes were taken; 0: the call is done.
+        case taken(Int)
+        /// The buffer is full, or output waits.
+        case mustWait
+        case failure(RunLoop.Error)
+
+        init(_ result: Int) {
+            if result >= 0 {
+                self = .taken(result)
+            } else {
+                let error = RunLoop.Error(result: Int32(truncatingIfNeeded: result), of: .output)
+                self = error.errorNumber == ErrorNumber.tryAgain ? .mustWait : .failure(error)
+            }
+        }
+    }
+
+    let source: RunLoop.Source
+    private var core: OpaquePointer { source.core }
+
+    /// - Parameter queue: is told when all output that has waited was sent, or can't be, and that the loop has ended.
+    init(
+        _ descriptor: CInt, of loop: RunLoop, limit: Int, owns: Bool, _ queue: OutputQueue
+    ) throws(RunLoop.Error) {
+        source = try RunLoop.Source(
+            receiver: queue, of: .output, subject: "descriptor \(descriptor)"
+        ) { context, output in
+            var config = runloop_output_config()
+            config.context = context
+            config.descriptor = descriptor
+            config.owns = owns
+            config.limit = limit
+            config.loop = loop.core
+            config.drained = { _, error, info in
+                withInfo(info, as: OutputQueue.self) {
+                    $0.drained(error == 0 ? nil : RunLoop.Error(result: error, of: .output))
+                }
+            }
+            config.cancel = { output, _, _, info in
+                withInfoAtEndOfLoop(output, info, as: OutputQueue.self) { $0.fail(.loopFinished) }
+            }
+            return runloop_output_create(&config, &output)
+        }
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) -> Result {
+        Result(runloop_output_write(core, bytes.baseAddress, bytes.count))
+    }
+
+    func enqueue(_ bytes: UnsafeRawBufferPointer) -> Result {
+        Result(Int(runloop_output_enqueue(core, bytes.baseAddress, bytes.count)))
+    }
+
+    func flush() -> Result { Result(Int(runloop_output_flush(core))) }
+    func finish() -> Result { Result(Int(runloop_output_finish(core))) }
+
+    var waitingCount: Int { runloop_output_get_waiting(core) }
+    var lastMove: Int64 { runloop_output_get_moved_ns(core) }
+}

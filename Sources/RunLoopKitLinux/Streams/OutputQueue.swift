@@ -1,0 +1,166 @@
+internal import RunLoopKit
+
+/// The tasks that wait for an output: those that write, in a line, and those that wait for its end.
+///
+/// Only the first of the line writes, so the bytes of one write are never mixed with another's, and only the first is resumed when it can go
+/// on: `n` tasks that wait make about `n` attempts in all.
+final class OutputQueue: Sendable {
+    typealias Ticket = UInt
+
+    /// What an attempt has come to.
+    enum Attempt {
+        case taken(Int)
+        /// It is to be tried again when `changes` is another number.
+        case mustWait(changes: UInt)
+        case failure(RunLoop.Error)
+    }
+
+    /// When an attempt may be made.
+    enum Turn {
+        /// When the ticket is the first of the line.
+        case first(Ticket)
+        /// When nobody is in the line.
+        case lineIsEmpty
+        case any
+    }
+
+    enum Wait {
+        case changed
+        case cancelled
+    }
+
+    private typealias Waiter = UnsafeContinuation<Wait, Never>
+
+    private struct State {
+        /// Those who write, in the order of their arrival.
+        var line = Line<Void>()
+        var ticketsSoFar: Ticket = 0
+        /// In the line, or not.
+        var waiters: [Ticket: Waiter] = [:]
+        var waitersOutside: [Ticket: Waiter] = [:]
+        /// How often something has happened for which a task may wait.
+        var changes: UInt = 0
+        var drains: UInt = 0
+        var failure: RunLoop.Error?
+        var isEnded = false
+
+        mutating func takeFirst() -> [Waiter] {
+            line.first.flatMap { waiters.removeValue(forKey: $0) }.map { [$0] } ?? []
+        }
+
+        mutating func takeOutside() -> [Waiter] {
+            defer { waitersOutside = [:] }
+            return Array(waitersOutside.values)
+        }
+
+        mutating func takeAll() -> [Waiter] {
+            defer { waiters = [:] }
+            return Array(waiters.values) + takeOutside()
+        }
+    }
+
+    private let state = Guarded(State())
+
+    /// A place at the end of the line.
+    func join() -> Ticket {
+        state.withLock { state in
+            state.ticketsSoFar += 1
+            state.line.append((), state.ticketsSoFar)
+            return state.ticketsSoFar
+        }
+    }
+
+    /// A ticket outside the line, for who does not write.
+    func makeTicket() -> Ticket {
+        state.withLock { state in
+            state.ticketsSoFar += 1
+            return state.ticketsSoFar
+        }
+    }
+
+    func leave(_ ticket: Ticket) {
+        change { state in
+            let wasFirst = state.line.first == ticket
+            state.line.remove(ticket)
+            return wasFirst ? state.takeFirst() : []
+        }
+    }
+
+    /// All output that has waited was sent, or can't be.
+    func drained(_ error: RunLoop.Error?) {
+        change { state in
+            state.drains += 1
+            if state.failure == nil { state.failure = error }
+            return state.failure == nil ? state.takeFirst() + state.takeOutside() : state.takeAll()
+        }
+    }
+
+    /// Ends every wait and every further attempt. The first reason counts.
+    ///
+    /// - Parameter isEnd: the owner of the output has ended it.
+    func fail(_ error: RunLoop.Error, isEnd: Bool = false) {
+        change { state in
+            if isEnd { state.isEnded = true }
+            if state.failure == nil { state.failure = error }
+            return state.takeAll()
+        }
+    }
+
+    var isEnded: Bool { state.withLock { $0.isEnded } }
+
+    /// How often all output was sent after it had waited.
+    var drains: UInt { state.withLock { $0.drains } }
+
+    /// Calls `body` if it is its turn.
+    func attempt(_ turn: Turn, _ body: () -> OutputHandle.Result) -> Attempt {
+        state.withLock { state in
+            if let failure = state.failure { return .failure(failure) }
+            let isTurn =
+                switch turn {
+                case .first(let ticket): state.line.first == ticket
+                case .lineIsEmpty: state.line.isEmpty
+                case .any: true
+                }
+            switch isTurn ? body() : .mustWait {
+            case .taken(let count): return .taken(count)
+            case .mustWait: return .mustWait(changes: state.changes)
+            case .failure(let error): return .failure(error)
+            }
+        }
+    }
+
+    /// Waits until it can go on, unless something has changed since that number. Who is in the line can go on when it is the first, and after
+    /// a drain; anybody else after a drain; and all if the output has failed.
+    func wait(
+        _ ticket: Ticket, isInLine: Bool = true, after changes: UInt, isolation actor: isolated (any Actor)?
+    ) async -> Wait {
+        await WaitingTasks<Wait>.wait(
+            isolation: actor,
+            begin: { waiter in
+                let known: Wait? = state.withLock { state in
+                    if state.changes != changes { return .changed }
+                    if Task.isCancelled { return .cancelled }
+                    if isInLine { state.waiters[ticket] = waiter } else { state.waitersOutside[ticket] = waiter }
+                    return nil
+                }
+                if let known { waiter.resume(returning: known) }
+            },
+            cancel: { cancel(ticket) })
+    }
+
+    private func cancel(_ ticket: Ticket) {
+        let waiter = state.withLock { state in
+            state.waiters.removeValue(forKey: ticket) ?? state.waitersOutside.removeValue(forKey: ticket)
+        }
+        waiter?.resume(returning: .cancelled)
+    }
+
+    /// Changes the state, and resumes those who can go on.
+    private func change(_ body: (inout State) -> [Waiter]) {
+        let waiters = state.withLock { state in
+            state.changes += 1
+            return body(&state)
+        }
+        for waiter in waiters { waiter.resume(returning: .changed) }
+    }
+}

@@ -1,0 +1,55 @@
+public import RunLoopKit
+
+extension RunLoop {
+    /// The input of a descriptor, byte by byte. See `bytes(of:bufferSize:inMode:)`, which makes it.
+    ///
+    /// A named type, so that a byte which is in the buffer already is read without a call.
+    public struct ByteSequence: AsyncSequence, Sendable {
+        /// A byte.
+        public typealias Element = UInt8
+        /// The errors of the input.
+        public typealias Failure = RunLoop.Error
+
+        let input: InputOfDescriptor
+
+        /// Begins an iteration, which reads nothing before the first call of `next()`.
+        public func makeAsyncIterator() -> Iterator { Iterator(input: InputIterator(input)) }
+
+        /// An iteration, for one task at a time.
+        public struct Iterator: AsyncIteratorProtocol {
+            @usableFromInline var position: UnsafeRawPointer?
+            @usableFromInline var end: UnsafeRawPointer?
+            private var input: InputIterator
+
+            init(input: InputIterator) {
+                self.input = input
+            }
+
+            /// The next byte, which it waits for if needed; `nil` at the end.
+            @inlinable
+            public mutating func next() async throws(RunLoop.Error) -> UInt8? {
+                try await next(isolation: nil)
+            }
+
+            /// The next byte, which it waits for if needed; `nil` at the end.
+            @inlinable
+            public mutating func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> UInt8? {
+                if position == end, try await !refill(isolation: actor) { return nil }
+                defer { position = position?.successor() }
+                return position?.load(as: UInt8.self)
+            }
+
+            @usableFromInline
+            mutating func refill(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> Bool {
+                guard case .bytes(let bytes) = try await input.next(isolation: actor) else { return false }
+                position = bytes.baseAddress
+                end = position.map { $0 + bytes.count }
+                return true
+            }
+        }
+    }
+}
+
+/// An iterator points into the buffer of its iteration, which one task at a time uses.
+@available(*, unavailable)
+extension RunLoop.ByteSequence.Iterator: Sendable {}

@@ -1,0 +1,228 @@
+public import RunLoopKit
+
+extension RunLoop {
+    /// Reads the input of a descriptor by lines, chunks and bytes, in turns, and keeps what it has read until somebody takes it.
+    ///
+    ///     let reader = RunLoop.Reader(descriptor, on: loop)
+    ///     for try await line in reader.lines() {
+    ///         if line.isEmpty { break }   // the end of a header
+    ///         take(line)
+    ///     }
+    ///     while let part = try await reader.chunk() { output += part }
+    ///
+    /// The buffer belongs to the reader and not to an iteration: after a `break`, a cancelled wait, or a line that was too long, the
+    /// next call returns what follows the last part that was returned. `lines(of:)`, `chunks(of:)` and `bytes(of:)` of a loop are
+    /// for one iteration over the whole input.
+    ///
+    /// The loop's thread reads, when the loop, in the reader's mode, reports the descriptor as readable, once per report and only while
+    /// a call waits for more than there is. The mode is not empty (R23) from the first wait until the end of the input, an error, a
+    /// cancelled wait, or the release of the reader; then no thread reads from the descriptor, and the caller may close it. Regular
+    /// files and devices like /dev/null are read as by `bytes(of:)`.
+    ///
+    /// A call that waits when its task is cancelled returns `nil`, which is no error, and takes nothing. `nil` is also returned at
+    /// the end of the input. A later call asks the descriptor again, so a file that has grown since is read on.
+    ///
+    /// Each call throws `badDescriptor`, `loopFinished` if the loop's thread ends, what else adding a source can except
+    /// `permissionDenied`, and what reading from the descriptor can.
+    ///
+    /// A reader is for one task at a time.
+    public final class Reader {
+        private let input: InputOfDescriptor
+        /// `nil` before the first wait, and when the loop has no source of the descriptor.
+        private var reader: DescriptorReader?
+        /// What was read and not taken: the beginning of a line, from earlier buffers, and then the rest of the reader's buffer, which
+        /// is empty when the reader waits.
+        private var begun: ArraySlice<UInt8> = []
+        private var rest = UnsafeRawBufferPointer(start: nil, count: 0)
+
+        /// Makes a reader, which reads nothing yet.
+        ///
+        /// - Parameters:
+        ///   - descriptor: open for reading: a pipe, a socket, a terminal, a file. Need not be non-blocking, unless somebody else
+        ///     reads from it, too. Stays the caller's.
+        ///   - loop: on whose thread it is read.
+        ///   - bufferSize: how much is read at a time at most, in bytes, greater than zero (anything else is a precondition
+        ///     failure).
+        ///   - mode: in which mode, or in all common ones.
+        public init(
+            _ descriptor: CInt, on loop: RunLoop, bufferSize: Int = 65_536, inMode mode: Mode = .common
+        ) {
+            input = InputOfDescriptor(loop, descriptor, mode, bufferSize: bufferSize)
+        }
+
+        init(_ input: InputOfDescriptor) {
+            self.input = input
+        }
+
+        /// The next line, without its end: a line feed, or a carriage return and a line feed. The text after the last line feed of
+        /// the input is a line as well, unless it is empty. Text is UTF-8, and invalid bytes are replaced by U+FFFD. O(bytes).
+        ///
+        /// - Parameter limit: the maximum length of a line, without its end, in bytes; a negative one is a precondition failure.
+        /// - Throws: `lineTooLong` as soon as that is known. The line is still there for the next call, which may have a larger limit,
+        ///   or take chunks.
+        public func line(
+            limit: Int = 1_048_576, isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(RunLoop.Error) -> String? {
+            precondition(limit >= 0, "The limit of a line is not negative.")
+            defer { limits?.endLine() }
+            while true {
+                if let end = firstOffset(of: lineFeed, in: rest) { return try takeLine(to: end, limit: limit) }
+                // The byte after the limit may be a carriage return before the line feed.
+                let (count, last) = (begun.count + rest.count, rest.last ?? begun.last)
+                if count > limit, count - 1 > limit || last != carriageReturn { throw .lineTooLong }
+                begun += rest
+                if !begun.isEmpty { limits?.beginLine() }
+                switch try await refill(isolation: actor) {
+                case .filled: continue
+                case .cancelled: return nil
+                case .end:
+                    if begun.isEmpty { return nil }
+                    if begun.count > limit { throw .lineTooLong }
+                    defer { begun = [] }
+                    return String(decoding: begun, as: UTF8.self)
+                }
+            }
+        }
+
+        /// Drops the rest of a line, however long it is, up to and with its end: after a `lineTooLong`, the next call returns the next
+        /// line. Memory is bounded meanwhile.
+        ///
+        /// - Returns: has the line ended? `false` at the end of the input, and if the task was cancelled while it waited.
+        @discardableResult
+        public func skipLine(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(RunLoop.Error) -> Bool {
+            defer { limits?.endLine() }
+            while true {
+                // It has no line feed.
+                begun = []
+                if let end = firstOffset(of: lineFeed, in: rest) {
+                    rest = UnsafeRawBufferPointer(rebasing: rest[(end + 1)...])
+                    return true
+                }
+                limits?.beginLine()
+                guard case .filled = try await refill(isolation: actor) else { return false }
+            }
+        }
+
+        /// The next bytes: what has been read already, else what arrives next. Never empty.
+        ///
+        /// - Parameter count: how many at most, greater than zero (anything else is a precondition failure).
+        public func chunk(
+            upTo count: Int = .max, isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(RunLoop.Error) -> [UInt8]? {
+            precondition(count > 0, "A chunk has at least one byte.")
+            if begun.isEmpty, rest.isEmpty {
+                guard case .filled = try await refill(isolation: actor) else { return nil }
+            }
+            if begun.isEmpty {
+                defer { rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count)) }
+                return Array(rest.prefix(count))
+            }
+            defer { begun = begun.dropFirst(count) }
+            return Array(begun.prefix(count))
+        }
+
+        /// The next byte.
+        public func byte(isolation actor: isolated (any Actor)? = #isolation) async throws(RunLoop.Error) -> UInt8? {
+            if let byte = begun.popFirst() { return byte }
+            if rest.isEmpty, case .filled = try await refill(isolation: actor) {}
+            guard let byte = rest.first else { return nil }
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst())
+            return byte
+        }
+
+        /// The lines from here on, until the end of the input or of the iteration: `line(limit:)`, again and again.
+        public func lines(limit: Int = 1_048_576) -> Parts<String> {
+            Parts(reader: self) { reader, actor throws(RunLoop.Error) in
+                try await reader.line(limit: limit, isolation: actor)
+            }
+        }
+
+        /// The chunks from here on: `chunk()`, again and again.
+        public var chunks: Parts<[UInt8]> {
+            Parts(reader: self) { reader, actor throws(RunLoop.Error) in try await reader.chunk(isolation: actor) }
+        }
+
+        /// The bytes from here on: `byte()`, again and again.
+        public var bytes: Parts<UInt8> {
+            Parts(reader: self) { reader, actor throws(RunLoop.Error) in try await reader.byte(isolation: actor) }
+        }
+
+        private var limits: ConnectionLimits? { input.socket?.limits }
+
+        private enum Refilling {
+            case filled
+            case cancelled
+            case end
+        }
+
+        /// Fills the buffer, whose rest has been taken.
+        private func refill(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> Refilling {
+            rest = UnsafeRawBufferPointer(start: nil, count: 0)
+            let reader = try takeReader()
+            switch await reader.wait(isolation: actor) {
+            case .bytes(let count):
+                self.reader = reader
+                rest = reader.bytes(count)
+                return .filled
+            case .end: return .end
+            case .cancelled: return .cancelled
+            case .failure(let error): throw error
+            }
+        }
+
+        private func takeReader() throws(RunLoop.Error) -> DescriptorReader {
+            if let reader = reader.take() { return reader }
+            return try DescriptorReader(input)
+        }
+
+        /// - Parameter end: where the line feed is.
+        private func takeLine(to end: Int, limit: Int) throws(RunLoop.Error) -> String {
+            let line = UnsafeRawBufferPointer(rebasing: rest[..<end])
+            let hasReturn = (line.last ?? begun.last) == carriageReturn
+            if begun.count + line.count - (hasReturn ? 1 : 0) > limit { throw .lineTooLong }
+            rest = UnsafeRawBufferPointer(rebasing: rest[(end + 1)...])
+            if begun.isEmpty { return String(decoding: line.dropLast(hasReturn ? 1 : 0), as: UTF8.self) }
+            defer { begun = [] }
+            return String(decoding: (begun + line).dropLast(hasReturn ? 1 : 0), as: UTF8.self)
+        }
+    }
+}
+
+extension RunLoop.Reader {
+    /// The lines, chunks or bytes of a reader. What an iteration has not returned remains for the next one, or for a call of the reader.
+    public struct Parts<Element>: AsyncSequence {
+        /// The errors of the reader.
+        public typealias Failure = RunLoop.Error
+        typealias Read = @Sendable (RunLoop.Reader, isolated (any Actor)?) async throws(RunLoop.Error) -> Element?
+        let reader: RunLoop.Reader
+        let read: Read
+
+        /// Begins an iteration, which does nothing before the first call of `next()`.
+        public func makeAsyncIterator() -> Iterator { Iterator(reader: reader, read: read) }
+
+        /// An iteration, for one task at a time. After an error there is nothing but the end.
+        public struct Iterator: AsyncIteratorProtocol {
+            let reader: RunLoop.Reader
+            let read: Read
+            var hasFailed = false
+
+            /// The next one, which it waits for if needed; `nil` at the end.
+            public mutating func next() async throws(RunLoop.Error) -> Element? {
+                try await next(isolation: nil)
+            }
+
+            /// The next one, which it waits for if needed; `nil` at the end.
+            public mutating func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> Element? {
+                if hasFailed { return nil }
+                do throws(RunLoop.Error) {
+                    return try await read(reader, actor)
+                } catch {
+                    hasFailed = true
+                    throw error
+                }
+            }
+        }
+    }
+}
