@@ -1,5 +1,6 @@
 // connects.c — connecting: TCP, Unix, abstract; what is refused, full or silent; options, modes, cancellation, no descriptors left.
 #include <net/if.h>
+#include <netdb.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 
@@ -29,6 +30,10 @@ TEST("a connection of IPv6") {
 }
 
 TEST("a connection by a name, of whose addresses one accepts") {
+    struct addrinfo *addresses;
+    if (getaddrinfo("localhost", NULL, NULL, &addresses))
+        LEAVE_OUT("This machine does not know the name localhost: it has no /etc/hosts.");
+    freeaddrinfo(addresses);
     expect_connected("localhost", true);
 }
 

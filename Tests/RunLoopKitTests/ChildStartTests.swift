@@ -96,7 +96,7 @@ import Testing
         let child = try RunLoop.Child.start(
             [
                 "name", "-c",
-                "echo $0 $A; pwd; ulimit -c; ps -o sid= -p $$ | grep -qx \" *$$\" && echo leads; grep SigIgn /proc/self/status",
+                "echo $0 $A; pwd; ulimit -c; read stat < /proc/$$/stat; set -- $stat; [ $6 = $$ ] && echo leads; grep SigIgn /proc/self/status",
             ],
             output: .pipe, environment: ["A": "b c", "PATH": "/bin:/usr/bin"], workingDirectory: "/", options: options,
             on: thread.loop)
