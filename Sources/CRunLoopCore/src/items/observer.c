@@ -20,9 +20,11 @@ HOLDS_LOCK static void note_activities(struct mode *mode) {
 }
 
 HOLDS_LOCK static int insert(runloop *loop, struct attachment *attachment, struct membership *membership) {
-    (void)loop;
     (void)attachment;
     struct mode *mode = membership->mode;
+    // A notification that is not nested in another one never lacks memory.
+    if (!callouts_reserve(loop, mode->observer_count + 1))
+        return -ENOMEM;
     if (mode->observer_count == mode->observer_capacity) {
         runloop_observer **observers =
             grow_array(mode->observers, &mode->observer_capacity, sizeof(runloop_observer *));
