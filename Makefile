@@ -355,6 +355,10 @@ nightly: ## Everything that the gate has no time for, part by part (PARTS="hosts
 test-watch-campaign: ## 100,000 random changes of files: what was told is what is on the disk
 	@RUNLOOP_TEST_TIMEOUT=1800 RUNLOOP_TEST_CHANGES=$${CHANGES:-100000} FILE=files_random Tests/bin/c-tests
 
+.PHONY: faults
+faults: ## Each allocation and each system call of scenarios for every capability fails once (NAMES="channel watched")
+	@Tests/bin/faults $(NAMES)
+
 .PHONY: test-late
 test-late: ## The C and Swift tests with calls that come late: what fails depends on a time being short (NAMES="lock TimerTests")
 	@SWIFT_FLAGS="$(SWIFT_FLAGS)" Tests/bin/late-tests $(NAMES)

@@ -1,0 +1,119 @@
+// faults.h — what scenarios are made of, whose calls of the kernel and of the allocator fail in turn. faults.c says what must come of that.
+#ifndef RUNLOOP_FAULTS_H
+#define RUNLOOP_FAULTS_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runloop.h"
+#include "runloop_host.h"
+
+enum { MS = 1000000 };
+#define SECOND INT64_C(1000000000)
+
+/// AS_EXPECTED: the scenario cannot tell that anything failed. TOLD: a call, or a call-out, gave an error. LOST: neither.
+enum outcome { AS_EXPECTED, TOLD, LOST };
+
+struct scenario {
+    const char *name;
+    enum outcome (*run)(void);
+    bool spares_allocations; ///< the C library itself does not survive failures of those that it makes here
+};
+extern const struct scenario core_scenarios[], linux_scenarios[], stream_scenarios[], message_scenarios[],
+    diagnostic_scenarios[], cf_scenarios[];
+
+//===-- injecting (injector.c) ---------------------------------------------------------------------------------------===//
+
+/// Failures begin here: what the scenario does before is its own.
+void begin_faults(void);
+/// What the scenario does itself in between does not fail.
+void pause_faults(void);
+void resume_faults(void);
+#define OWN(...) (pause_faults(), __VA_ARGS__, resume_faults())
+/// Nor does what a child of its own does.
+void leave_alone(pid_t pid);
+
+/// The error that a scenario was told, a negative errno value.
+extern _Atomic int told_error;
+static inline enum outcome told(int error) {
+    told_error = error;
+    return TOLD;
+}
+
+//===-- words of scenarios -------------------------------------------------------------------------------------------===//
+
+#define MODE "faults"
+
+/// A call that answers a negative errno value, or else succeeded.
+#define TRY(call)                                                                                                      \
+    do {                                                                                                               \
+        long try_result = (long)(call);                                                                                \
+        if (try_result < 0)                                                                                            \
+            return told((int)try_result);                                                                              \
+    } while (0)
+
+/// The scenario's own: a failure here is a fault of the test.
+#define MUST(condition) ((condition) ? (void)0 : must_not_fail(#condition, __FILE__, __LINE__))
+_Noreturn void must_not_fail(const char *condition, const char *file, int line);
+
+/// Runs the mode until the condition holds, for three seconds at most. A run may give an error.
+#define RUN_UNTIL(condition)                                                                                           \
+    do {                                                                                                               \
+        int64_t run_end = runloop_now_ns() + 3 * SECOND;                                                               \
+        while (!(condition) && runloop_now_ns() < run_end) {                                                           \
+            int run_result = runloop_run_in_mode(MODE, 20 * MS, true);                                                 \
+            if (run_result < 0)                                                                                        \
+                return told(run_result);                                                                               \
+            if (run_result == RUNLOOP_RESULT_FINISHED)                                                                 \
+                usleep(1000);                                                                                          \
+        }                                                                                                              \
+    } while (0)
+
+/// As expected, or told late, or lost.
+static inline enum outcome outcome_of(bool is_as_expected, int error) {
+    return is_as_expected ? AS_EXPECTED : error ? told(error) : LOST;
+}
+
+static inline void end_source(runloop_source **source) {
+    runloop_source_invalidate(*source);
+    runloop_source_release(*source);
+}
+static inline void end_timer(runloop_timer **timer) {
+    runloop_timer_invalidate(*timer);
+    runloop_timer_release(*timer);
+}
+static inline void end_observer(runloop_observer **observer) {
+    runloop_observer_invalidate(*observer);
+    runloop_observer_release(*observer);
+}
+static inline void end_descriptor(int *descriptor) {
+    if (*descriptor >= 0)
+        close(*descriptor);
+}
+// Ended when the scenario is over, however it is.
+#define SOURCE __attribute__((cleanup(end_source))) runloop_source *
+#define TIMER __attribute__((cleanup(end_timer))) runloop_timer *
+#define OBSERVER __attribute__((cleanup(end_observer))) runloop_observer *
+#define DESCRIPTOR __attribute__((cleanup(end_descriptor))) int
+
+/// The thread's loop. That there is none is told by NULL alone.
+#define GET_LOOP(loop)                                                                                                 \
+    runloop *loop = runloop_current();                                                                                 \
+    if (!loop)                                                                                                         \
+    return told(-ENOMEM)
+
+static inline void count_call(void *count) {
+    ++*(_Atomic int *)count;
+}
+
+#endif // RUNLOOP_FAULTS_H

@@ -1,0 +1,33 @@
+// injector.h — one call of the kernel or of the allocator that fails, in the process that asks for it.
+#ifndef RUNLOOP_INJECTOR_H
+#define RUNLOOP_INJECTOR_H
+
+#include <stdbool.h>
+
+/// A kind of call, and the errors that it may plausibly have. Kind 0 is the allocator.
+struct kind {
+    const char *name;
+    long number;
+    int errors[4];
+};
+extern const struct kind kinds[];
+extern const int kind_count;
+
+/// The `number`-th call of the kind fails, from 1; 0: none. `stays`: and all after it.
+struct fault {
+    int kind, number, error;
+    bool stays;
+};
+
+/// Once in a process, before any scenario. False if this kernel can't.
+bool injector_open(void);
+void injector_set(struct fault fault);
+/// No further call fails.
+void injector_clear(void);
+/// Calls of the kind since `begin_faults`; and whether the one that was to fail has been made.
+int injector_count(int kind);
+bool injector_struck(void);
+/// Blocks of the allocator that are not freed yet.
+int injector_live_blocks(void);
+
+#endif // RUNLOOP_INJECTOR_H
