@@ -143,6 +143,35 @@ TEST("R104 the loop's own thread must wake it only while it sleeps for a host") 
     EXPECT(!runloop_needs_wake_up(NULL));
 }
 
+static void count_and_rest(runloop_source *source, runloop_readiness reasons, void *info) {
+    (void)reasons, (void)info;
+    EXPECT_EQ(runloop_source_set_events(source, 0), 0);
+    performed++;
+}
+
+TEST("R104 R149 R152 a source is called that the host's own code wakes, or gives a date or events that are there") {
+    set_up();
+    int counter = make_eventfd(0);
+    runloop_source *source = add_descriptor(MODE, counter, RUNLOOP_WRITABLE, count_and_rest, NULL);
+    EXPECT_EQ(runloop_hosted_begin(MODE), 0);
+    for (int way = 0; way <= 3; way++) {
+        struct pollfd host = {.fd = runloop_hosted_descriptor(), .events = POLLIN};
+        switch (way) {
+        case 1: EXPECT_EQ(runloop_source_wake(source), 0); break;
+        case 2: EXPECT_EQ(runloop_source_set_deadline(source, runloop_now_ns()), 0); break;
+        case 3: EXPECT_EQ(runloop_source_set_events(source, RUNLOOP_WRITABLE), 0); break;
+        }
+        while (performed == way) {
+            REQUIRE(poll(&host, 1, 30000) == 1);
+            EXPECT_EQ(runloop_hosted_iterate(RUNLOOP_FOREVER), 0);
+        }
+        EXPECT(!is_readable());
+    }
+    EXPECT_EQ(runloop_hosted_end(), 0);
+    runloop_source_invalidate(source);
+    close(counter);
+}
+
 //===-- in callbacks -------------------------------------------------------------------------------------------------===//
 
 static void try_to_end(void *unused) {

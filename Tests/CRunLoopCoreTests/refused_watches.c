@@ -1,15 +1,17 @@
-// refused_watches.c — epoll_ctl fails where the loop takes a descriptor back that it had masked (R121).
+// refused_watches.c — epoll_ctl fails where the loop takes a descriptor back that it had masked, or makes its set anew (R121).
 // Link with -Wl,--wrap=epoll_ctl.
 #include <sys/epoll.h>
+#include <sys/socket.h>
 
 #include "items.h"
 
 extern int __real_epoll_ctl(int set, int operation, int descriptor, struct epoll_event *event);
 
-static int failures_left, failed;
+/// So many calls succeed, and then so many fail.
+static int successes_left, failures_left, failed;
 
 int __wrap_epoll_ctl(int set, int operation, int descriptor, struct epoll_event *event) {
-    if (failures_left > 0 && operation != EPOLL_CTL_DEL) {
+    if (failures_left > 0 && operation != EPOLL_CTL_DEL && successes_left-- <= 0) {
         failures_left--;
         failed++;
         errno = ENOMEM;
@@ -65,4 +67,67 @@ TEST("R121 a masked descriptor that could not be watched again is watched as soo
     runloop_source_invalidate(source);
     runloop_source_release(source);
     close(descriptor);
+}
+
+//===-- a set that is made anew --------------------------------------------------------------------------------------===//
+
+/// The loop's own, or -1.
+static int find_descriptor(const char *kind) {
+    for (int descriptor = 3; descriptor < 64; descriptor++) {
+        char path[32], target[32] = "";
+        snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+        if (readlink(path, target, sizeof target - 1) > 0 && strcmp(target, kind) == 0)
+            return descriptor;
+    }
+    return -1;
+}
+
+/// A ready descriptor that nobody can take out of the set, which is closed with the two that are returned.
+static void make_set_stale(int rest[2]) {
+    int ends[2];
+    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) == 0);
+    runloop_source *source = add_descriptor(MODE, ends[0], RUNLOOP_READABLE, trace_ready, "ready");
+    rest[0] = dup(ends[0]);
+    rest[1] = ends[1];
+    close(ends[0]);
+    runloop_source_invalidate(source);
+    REQUIRE(write(ends[1], "x", 1) == 1);
+}
+
+static int posts;
+
+static void count_post(void *unused) {
+    (void)unused;
+    posts++;
+}
+
+static void *post_from_thread(void *loop) {
+    EXPECT_EQ(runloop_post(loop, MODE, count_post, NULL, NULL), 0);
+    return NULL;
+}
+
+TEST("R120 R121 a set that is made anew, with what the program has closed, leaves no descriptor, whatever is refused") {
+    runloop *loop = runloop_current();
+    add_timer(MODE, RUNLOOP_NEVER - 1, 0, NULL, NULL);
+    RUN_UNTIL(MODE, find_descriptor("anon_inode:[timerfd]") >= 0);
+    int before = count_descriptors(), rest[2];
+    for (int call = 0; failures_left == 0; call++) {
+        failed = 0;
+        make_set_stale(rest);
+        // Its number is another file's by now, and not free for a new one.
+        int waker = find_descriptor("anon_inode:[eventfd]"), file = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        REQUIRE(dup2(file, waker) == waker);
+        successes_left = call;
+        failures_left = 1;
+        run_a_while(MODE);
+        EXPECT(failed == 1 || call > 2);
+        close(rest[0]);
+        close(rest[1]);
+        close(file);
+        close(waker);
+        on_new_thread(post_from_thread, loop);
+        RUN_UNTIL(MODE, posts == call + 1);
+        RUN_UNTIL(MODE, find_descriptor("anon_inode:[timerfd]") >= 0);
+        EXPECT_EQ(count_descriptors(), before);
+    }
 }
