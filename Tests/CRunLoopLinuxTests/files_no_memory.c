@@ -95,6 +95,29 @@ TEST("a change that finds no memory is told without another one, at least that i
     end_watch(watch);
 }
 
+TEST("a change that finds no memory for its settle time is told all the same, without another one") {
+    enter_folder();
+    write_file("f", "text");
+    runloop_watch_config config = {.path = "f", .settle_ns = MS, .changed = count_changes};
+    bool is_over = false;
+    // In the first round the loop gets what it has once.
+    for (long allocation = 0; !is_over; allocation++) {
+        // In a mode that has no memory for deadlines yet.
+        char mode[32];
+        snprintf(mode, sizeof mode, "mode %ld", allocation);
+        runloop_watch *watch = add_watch_with(&config, mode);
+        poll_mode(mode);
+        told = 0;
+        failing = allocation;
+        REQUIRE(chmod("f", allocation % 2 ? 0600 : 0666) == 0);
+        RUN_UNTIL(mode, told > 0);
+        is_over = failing > 0;
+        failing = 0;
+        EXPECT(allocation > 1 || !is_over);
+        end_watch(watch);
+    }
+}
+
 TEST("a watch that finds no memory when it is added is told its changes all the same, in each of its modes") {
     enter_folder();
     REQUIRE(mkdir("t", 0777) == 0);
