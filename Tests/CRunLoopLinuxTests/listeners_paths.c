@@ -1,4 +1,6 @@
 // listeners_paths.c — paths of sockets in directories of others: their locks, their permissions, and what they put there.
+// Link with -Wl,--wrap=syscall.
+#include <stdarg.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -30,8 +32,28 @@ static int permissions_of(const char *file) {
 
 //===-- what happens between two steps of the library ----------------------------------------------------------------===//
 
-static void (*after_listening)(void);
-static bool is_secure;
+static void (*after_listening)(void), (*after_opening)(void);
+static bool is_secure, refuses_fchmodat2;
+
+#ifndef SYS_fchmodat2
+#define SYS_fchmodat2 452
+#endif
+
+extern long __real_syscall(long number, ...);
+
+long __wrap_syscall(long number, ...) {
+    va_list list;
+    va_start(list, number);
+    long arguments[6];
+    for (int i = 0; i < 6; i++)
+        arguments[i] = va_arg(list, long);
+    va_end(list);
+    if (number == SYS_fchmodat2 && refuses_fchmodat2) {
+        errno = ENOSYS;
+        return -1;
+    }
+    return __real_syscall(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
+}
 
 /// In the place of the C library's.
 int listen(int descriptor, int backlog) {
@@ -39,6 +61,17 @@ int listen(int descriptor, int backlog) {
     if (after_listening)
         after_listening();
     return result;
+}
+
+int open(const char *file, int flags, ...) {
+    va_list list;
+    va_start(list, flags);
+    int mode = flags & O_CREAT ? va_arg(list, int) : 0;
+    va_end(list);
+    int descriptor = (int)syscall(SYS_openat, AT_FDCWD, file, flags, mode);
+    if ((flags & O_PATH) && after_opening)
+        after_opening();
+    return descriptor;
 }
 
 char *secure_getenv(const char *name) {
@@ -113,6 +146,22 @@ TEST("what is put in the place of a new path keeps its permissions") {
     }
     after_listening = put_nothing_there;
     EXPECT_EQ(runloop_listen_unix(path, 0666, 0), -ENOENT);
+    remove_folder();
+}
+
+TEST("what is put in the place of a path that was found to be ours keeps its permissions, on older kernels too") {
+    make_folder();
+    umask(077);
+    close(open(other, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+    for (int i = 0; i < 4; i++) {
+        refuses_fchmodat2 = i % 2;
+        after_opening = i < 2 ? NULL : put_link_there;
+        int descriptor = runloop_listen_unix(path, 0666, 0);
+        EXPECT(descriptor >= 0);
+        EXPECT_EQ(permissions_of(i < 2 ? path : other), i < 2 ? 0666 : 0600);
+        close(descriptor);
+        EXPECT_EQ(unlink(path), 0);
+    }
     remove_folder();
 }
 
