@@ -65,6 +65,24 @@ TEST("a program is searched for in the parent's PATH as by execvp, and an argume
     EXPECT_TEXT(output_of((runloop_child_start_config){.arguments = WORDS("echo", "found")}), "found\n");
 }
 
+static bool is_secure;
+
+/// In the place of the C library's.
+char *secure_getenv(const char *name) {
+    return is_secure ? NULL : getenv(name);
+}
+
+TEST("a program with more rights than who has started it searches in no folder of theirs") {
+    need_starts();
+    make_folder();
+    make_file("first/echo", 0755, "#!/bin/sh\nprintf 'not echo\\n'");
+    setenv("PATH", "first:/bin:/usr/bin", 1);
+    const runloop_child_start_config config = {.arguments = WORDS("echo", "found"), .searches = true};
+    EXPECT_TEXT(output_of(config), "not echo\n");
+    is_secure = true;
+    EXPECT_TEXT(output_of(config), "found\n");
+}
+
 TEST("a program has its working directory, and is looked for from there") {
     make_folder();
     make_file("first/program", 0755, "#!/bin/sh\npwd -P");

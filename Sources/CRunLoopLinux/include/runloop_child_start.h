@@ -49,7 +49,7 @@ typedef struct runloop_child_start_config {
     const char *const *arguments;   ///< As of main, with NULL at the end: at least one.
     const char *const *environment; ///< "NAME=value", with NULL at the end. NULL: the parent's.
     /// The file that is executed; NULL: the first argument. It is searched for in the parent's PATH if it has no slash and
-    /// `searches` is true. A file that is neither a program nor has a first line that names one is not given to a shell.
+    /// `searches` is true; in /usr/local/bin, /bin and /usr/bin if there is none, or it must not be believed (secure_getenv(3)). A file that is neither a program nor has a first line that names one is not given to a shell.
     const char *program;
     bool searches;
     const char *directory; ///< The working directory, for a relative `program`, too. NULL: the parent's.

@@ -44,7 +44,8 @@ extension RunLoop.Child {
             case existing(Int32)
         }
 
-        /// The file to execute; `nil`: the first argument. It is searched for in the parent's PATH if it has no slash.
+        /// The file to execute; `nil`: the first argument. It is searched for in the parent's PATH, as secure_getenv(3)
+        /// reads it, if it has no slash.
         public var program: String?
         /// The process group; see `end(by:ofGroup:)`.
         public var group = Group.parents

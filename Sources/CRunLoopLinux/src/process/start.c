@@ -207,7 +207,7 @@ int runloop_child_start(const runloop_child_start_config *config, runloop_child 
         return -errno;
     *start = (struct start){.config = config, .program = program, .pidfd = -1, .parent = (int32_t)syscall(SYS_getpid)};
     start->environment = config->environment ? (char *const *)config->environment : environ;
-    if (config->searches && *program && !strchr(program, '/') && !(start->search_path = getenv("PATH")))
+    if (config->searches && *program && !strchr(program, '/') && !(start->search_path = secure_getenv("PATH")))
         start->search_path = "/usr/local/bin:/bin:/usr/bin";
     // Closing is a cancellation point, where the thread would end and leave the rest.
     int cancellation, result = -EINVAL;
