@@ -288,6 +288,366 @@ extern "C" {
         discard: runloop_function,
     ) -> ::std::os::raw::c_int;
 }
+extern "C" {
+    #[doc = " Gives a loop an object of a language binding, so that one loop is always one object there. `key` is an address that only its"]
+    #[doc = " owner uses; each key has one object. The loop takes over one reference, which `release` releases on the ending thread, after"]
+    #[doc = " everything else of the loop's end; a main loop whose thread does not end keeps it. `retain` returns the object with one more"]
+    #[doc = " reference, on the thread that asked, and makes no call of this library. The object cannot be replaced or removed. -EEXIST if the"]
+    #[doc = " key has one already; -EINVAL for any NULL; -ESHUTDOWN; -ENOMEM. After an error the object remains the caller's. O(keys)."]
+    pub fn runloop_set_associated(
+        loop_: *mut runloop,
+        key: *const ::std::os::raw::c_void,
+        object: *mut ::std::os::raw::c_void,
+        retain: ::std::option::Option<
+            unsafe extern "C" fn(
+                object: *mut ::std::os::raw::c_void,
+            ) -> *mut ::std::os::raw::c_void,
+        >,
+        release: ::std::option::Option<unsafe extern "C" fn(object: *mut ::std::os::raw::c_void)>,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    #[doc = " The object of the calling thread's loop, borrowed: valid on this thread until its loop ends. NULL if there is no loop (none is"]
+    #[doc = " created) or no such key, or the loop has ended. A few loads; O(keys)."]
+    pub fn runloop_current_associated(
+        key: *const ::std::os::raw::c_void,
+    ) -> *mut ::std::os::raw::c_void;
+}
+extern "C" {
+    #[doc = " The object of any loop, retained. NULL if there is no such key, or the loop's thread has ended. O(keys)."]
+    pub fn runloop_copy_associated(
+        loop_: *mut runloop,
+        key: *const ::std::os::raw::c_void,
+    ) -> *mut ::std::os::raw::c_void;
+}
+extern "C" {
+    #[doc = " The number of forks between the process that loaded the library, where it is 0, and this one. What was created under another"]
+    #[doc = " number belongs to another process. O(1)."]
+    pub fn runloop_fork_generation() -> u32;
+}
+extern "C" {
+    #[doc = " Its info if it was made with that `ready`, else NULL: so a library whose objects are sources tells them from other sources. O(1)."]
+    pub fn runloop_source_get_info_of(
+        source: *mut runloop_source,
+        ready: ::std::option::Option<
+            unsafe extern "C" fn(
+                source: *mut runloop_source,
+                reasons: runloop_readiness,
+                info: *mut ::std::os::raw::c_void,
+            ),
+        >,
+    ) -> *mut ::std::os::raw::c_void;
+}
+#[doc = " Where a loop has its time from, in place of CLOCK_MONOTONIC. Fire dates, limits and tolerances of the loop are this clock's. Budgets"]
+#[doc = " of hosted runs, spins and diagnostics stay the machine's."]
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct runloop_clock {
+    #[doc = "< The program's, valid as long as the loop has the clock: until it gets another one, or its thread ends."]
+    pub context: *mut ::std::os::raw::c_void,
+    #[doc = " The current instant, never earlier than before. On any thread; makes no call of this library."]
+    pub now:
+        ::std::option::Option<unsafe extern "C" fn(context: *mut ::std::os::raw::c_void) -> i64>,
+    #[doc = " On the loop's thread, which has nothing to do: nothing is ready, and the next instant that it waits for is `duration_ns` away by"]
+    #[doc = " this clock (RUNLOOP_FOREVER: there is none). Returns 0 if the clock has moved, after which the loop looks again; otherwise for how"]
+    #[doc = " many real nanoseconds the loop may sleep (RUNLOOP_FOREVER: until it is woken), after which it looks and asks again. What another"]
+    #[doc = " thread adds during this call is seen at the next look: a clock that waited for other threads returns 0 once without moving when they"]
+    #[doc = " are done. May make any call but a run, which gives -EBUSY."]
+    pub wait: ::std::option::Option<
+        unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, duration_ns: i64) -> i64,
+    >,
+}
+extern "C" {
+    #[doc = " Gives the calling thread's loop a clock, which is copied; NULL gives CLOCK_MONOTONIC back. -EBUSY while the loop has"]
+    #[doc = " timers, or runs that have a limit, since their dates are the former clock's; -EINVAL without one of the functions; -EMFILE, -ENOMEM,"]
+    #[doc = " -ESHUTDOWN. O(modes)."]
+    pub fn runloop_set_clock(clock: *const runloop_clock) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    #[doc = " The program has moved the clock of a loop, which looks again if it sleeps. Observers don't notice, and no wake-up is left behind. Any"]
+    #[doc = " thread, signal handlers included. O(1)."]
+    pub fn runloop_clock_moved(loop_: *mut runloop) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    #[doc = " The current instant of any loop. CLOCK_MONOTONIC for an inherited one in a forked child, and for NULL: that is async-signal-safe. O(1)."]
+    pub fn runloop_get_now_ns(loop_: *mut runloop) -> i64;
+}
+extern "C" {
+    #[doc = " What the host waits for, by poll or epoll (level- or edge-triggered): readable while a hosted run has anything to do, be it a"]
+    #[doc = " descriptor, a timer, a task, a wake-up, a stop or the main queue; not readable before the run begins and after it has ended. The same"]
+    #[doc = " number from the first call to the thread's end. Do not read, change or close it. -EMFILE, -ENOMEM. It stays readable while callbacks"]
+    #[doc = " run, and what comes meanwhile is an edge. What came before is none: an edge-triggered host that runs its loop inside a callback"]
+    #[doc = " calls runloop_hosted_iterate once before that sleeps."]
+    pub fn runloop_hosted_descriptor() -> ::std::os::raw::c_int;
+}
+extern "C" {
+    #[doc = " Begins a hosted run in `mode`: Entry. The descriptor is readable afterwards. 0; a runloop_result if the run is over at once,"]
+    #[doc = " since the mode is empty (no observer is notified) or a stop was remembered; -EINVAL, -EMFILE, -ENFILE, -ENOMEM, -ESHUTDOWN; -ENOSYS"]
+    #[doc = " or -EPERM in a sandbox without timerfd_create, where only runs of our own are possible; -EBADF: the program has closed the descriptor,"]
+    #[doc = " and the next question for it answers another one. Hosted runs nest, among themselves and with others; one that is begun in a callback"]
+    #[doc = " and not ended there ends when that returns."]
+    pub fn runloop_hosted_begin(mode: *const ::std::os::raw::c_char) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    #[doc = " Goes on with the innermost hosted run: whole iterations, until it would sleep or `budget_ns` is used up (0: a single iteration;"]
+    #[doc = " RUNLOOP_FOREVER: no limit). A drain of tasks ends with the budget, too. 0: wait for the descriptor. -EAGAIN: the budget is used"]
+    #[doc = " up, and the descriptor is readable. A runloop_result: the run has ended, with Exit. -EINVAL without a hosted run; -ECHILD if a"]
+    #[doc = " call-out forked and this is the child. Inside a callback of the loop, where the host runs its loop for a modal dialog, it"]
+    #[doc = " serves the mode that runs, in a nested run that ends with the callback; a stop there stops the run around it as well. If there"]
+    #[doc = " is no memory for the nested run, the result is 0, and the descriptor is readable until there is. O(what there is to do); a"]
+    #[doc = " system call that finds nothing at the end."]
+    pub fn runloop_hosted_iterate(budget_ns: i64) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    #[doc = " Must the calling thread, which has just signalled a source of the loop, wake it up for that? Any other thread must; the loop's own need"]
+    #[doc = " not, as the loop looks for such changes before each sleep, unless it sleeps already: in a hosted run, while the host calls its own"]
+    #[doc = " code. For libraries on top of this one, which would otherwise write to the eventfd for each change. Any thread, signal handlers"]
+    #[doc = " included; false once the loop has ended. O(1), no system call."]
+    pub fn runloop_needs_wake_up(loop_: *mut runloop) -> bool;
+}
+extern "C" {
+    #[doc = " Ends the innermost hosted run: AfterWaiting if it sleeps, then Exit. -EINVAL without one. -EBUSY inside one of its callbacks (use"]
+    #[doc = " runloop_stop there) or inside a run that is nested in it. A thread that ends ends its hosted runs without Exit."]
+    pub fn runloop_hosted_end() -> ::std::os::raw::c_int;
+}
+extern "C" {
+    #[doc = " For a program that wants nothing but the main dispatch queue, and with it Swift's main actor, served by its host's loop; no run loop"]
+    #[doc = " is needed. The host waits for the descriptor, which belongs to libdispatch, for reading, on the initial thread, and calls"]
+    #[doc = " runloop_main_queue_serve when it is readable. -ENOSYS without libdispatch. O(1)."]
+    pub fn runloop_main_queue_descriptor() -> ::std::os::raw::c_int;
+}
+extern "C" {
+    #[doc = " Performs what the queue has. 1; 0 if it had nothing; -ENOSYS; -EPERM on another thread than the initial one; -EBUSY inside its own"]
+    #[doc = " work."]
+    pub fn runloop_main_queue_serve() -> ::std::os::raw::c_int;
+}
+extern "C" {
+    #[doc = " Ends the calling thread's loop now, as the end of the thread would later: `cancel` of every source, `discard` of every task, while"]
+    #[doc = " the language that the thread belongs to still works there (Go, Rust, Java). A thread that asks for its loop again gets a new one."]
+    #[doc = " 0, also without a loop; -EBUSY inside a run, inside a source's `schedule`, `cancel` or `equal`, or while it ends; -EPERM for the main loop, which lasts as long as the process. O(items)."]
+    pub fn runloop_end_current() -> ::std::os::raw::c_int;
+}
+extern "C" {
+    #[doc = " The number of wake-ups, each a sleep and a wake, that tolerance has saved this loop so far. O(1)."]
+    pub fn runloop_wakeups_saved(loop_: *mut runloop) -> u64;
+}
+extern "C" {
+    #[doc = " Diagnostics: texts on standard error about use that is allowed but hardly intended, each written once per process, by the thread that"]
+    #[doc = " notices: work for the main dispatch queue or the main actor waits for longer than 250 ms inside other such work, or that kept the"]
+    #[doc = " queue for a second (R109); a thread ends with items in a loop that was never run; with RUNLOOP_DEBUG, a run in a mode to which nothing"]
+    #[doc = " was ever added (R150). Enabled unless the environment has RUNLOOP_DIAGNOSTICS=0 (as secure_getenv(3) reads it)."]
+    pub fn runloop_set_diagnostics_enabled(enabled: bool);
+}
+extern "C" {
+    pub fn runloop_diagnostics_are_enabled() -> bool;
+}
+extern "C" {
+    #[doc = " A readable account of a loop: modes, items, order, validity, fire dates, signals. From malloc: the caller frees it. NULL if"]
+    #[doc = " memory ran out. O(items). For people and logs; its form may change."]
+    pub fn runloop_copy_description(loop_: *mut runloop) -> *mut ::std::os::raw::c_char;
+}
+extern "C" {
+    #[doc = " Names an item, for people: shown by descriptions, statistics and traces. `name` is not copied and lives as long as the item does: a"]
+    #[doc = " literal, or text that the context's release frees. `line` is shown behind it unless it is 0, so that a file and a line can be a name."]
+    #[doc = " NULL takes the name away. The last call wins; set it before the item is added if other threads may look. O(1)."]
+    pub fn runloop_source_set_name(
+        source: *mut runloop_source,
+        name: *const ::std::os::raw::c_char,
+        line: u32,
+    );
+}
+extern "C" {
+    pub fn runloop_timer_set_name(
+        timer: *mut runloop_timer,
+        name: *const ::std::os::raw::c_char,
+        line: u32,
+    );
+}
+extern "C" {
+    pub fn runloop_observer_set_name(
+        observer: *mut runloop_observer,
+        name: *const ::std::os::raw::c_char,
+        line: u32,
+    );
+}
+extern "C" {
+    #[doc = " The name, NULL without one; and its line in `*line`, which may be NULL. O(1)."]
+    pub fn runloop_source_get_name(
+        source: *mut runloop_source,
+        line: *mut u32,
+    ) -> *const ::std::os::raw::c_char;
+}
+extern "C" {
+    pub fn runloop_timer_get_name(
+        timer: *mut runloop_timer,
+        line: *mut u32,
+    ) -> *const ::std::os::raw::c_char;
+}
+extern "C" {
+    pub fn runloop_observer_get_name(
+        observer: *mut runloop_observer,
+        line: *mut u32,
+    ) -> *const ::std::os::raw::c_char;
+}
+#[doc = "< A runloop_source without a descriptor."]
+pub const RUNLOOP_ITEM_SIGNALLED_SOURCE: runloop_item_kind = 0;
+#[doc = "< A runloop_source with one."]
+pub const RUNLOOP_ITEM_DESCRIPTOR_SOURCE: runloop_item_kind = 1;
+#[doc = "< A runloop_timer."]
+pub const RUNLOOP_ITEM_TIMER: runloop_item_kind = 2;
+#[doc = "< A runloop_observer."]
+pub const RUNLOOP_ITEM_OBSERVER: runloop_item_kind = 3;
+#[doc = " What an item is."]
+pub type runloop_item_kind = ::std::os::raw::c_uint;
+extern "C" {
+    #[doc = " Calls `visit` for each item of a mode: sources, timers, observers, in this order, those that were there at one moment of the call. An"]
+    #[doc = " item is kept alive until `visit` returns, which may make any call. Any thread. The number of items, 0 for an unknown mode or the"]
+    #[doc = " pseudo-mode; -EINVAL for NULL, -ECHILD, -ENOMEM. O(items of the mode + sources of the loop)."]
+    pub fn runloop_visit_items(
+        loop_: *mut runloop,
+        mode: *const ::std::os::raw::c_char,
+        visit: ::std::option::Option<
+            unsafe extern "C" fn(
+                context: *mut ::std::os::raw::c_void,
+                kind: runloop_item_kind,
+                item: *mut ::std::os::raw::c_void,
+            ),
+        >,
+        context: *mut ::std::os::raw::c_void,
+    ) -> ::std::os::raw::c_int;
+}
+#[doc = "< A run begins. Object: the mode's name."]
+pub const RUNLOOP_TRACE_RUN_BEGIN: runloop_trace_point = 0;
+#[doc = "< It ends. Object: the mode's name; value: the result."]
+pub const RUNLOOP_TRACE_RUN_END: runloop_trace_point = 1;
+#[doc = "< An iteration begins. Object: the mode's name."]
+pub const RUNLOOP_TRACE_ITERATION: runloop_trace_point = 2;
+#[doc = "< The loop has nothing to do, and sleeps. Object: the mode's name."]
+pub const RUNLOOP_TRACE_SLEEP: runloop_trace_point = 3;
+#[doc = "< The sleep is over. Object: the mode's name."]
+pub const RUNLOOP_TRACE_WAKE: runloop_trace_point = 4;
+#[doc = " Tasks were taken out of the inbox. Value: when the first of them was posted, or 0: unknown."]
+pub const RUNLOOP_TRACE_TASKS: runloop_trace_point = 5;
+#[doc = "< The innermost call-out has returned."]
+pub const RUNLOOP_TRACE_RETURN: runloop_trace_point = 6;
+#[doc = "< A call-out begins. Object: the observer; value: the activity."]
+pub const RUNLOOP_TRACE_OBSERVER: runloop_trace_point = 7;
+#[doc = "< A call-out begins. Object: the timer, whose date is still that for which it fires."]
+pub const RUNLOOP_TRACE_TIMER: runloop_trace_point = 8;
+#[doc = "< A call-out begins. Object: the source."]
+pub const RUNLOOP_TRACE_SIGNALLED: runloop_trace_point = 9;
+#[doc = "< A call-out begins. Object: the source; value: its readiness."]
+pub const RUNLOOP_TRACE_DESCRIPTOR: runloop_trace_point = 10;
+#[doc = "< A call-out begins. Object: the address of the function."]
+pub const RUNLOOP_TRACE_TASK: runloop_trace_point = 11;
+#[doc = "< The main dispatch queue is served."]
+pub const RUNLOOP_TRACE_MAIN_QUEUE: runloop_trace_point = 12;
+#[doc = " What a loop does. `object` and `value` of a tracer's call are what the comment says, else NULL and 0."]
+pub type runloop_trace_point = ::std::os::raw::c_uint;
+#[doc = " Follows a loop. `trace` is called on the loop's thread, wherever that is, with no lock held; the object lives until it returns. It makes"]
+#[doc = " no calls that run a loop, and is itself not traced."]
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct runloop_tracer {
+    #[doc = " What is called. Required."]
+    pub trace: ::std::option::Option<
+        unsafe extern "C" fn(
+            context: *mut ::std::os::raw::c_void,
+            point: runloop_trace_point,
+            object: *const ::std::os::raw::c_void,
+            value: i64,
+        ),
+    >,
+    #[doc = "< The program's, valid until another tracer is set, or the thread's loop has ended."]
+    pub context: *mut ::std::os::raw::c_void,
+}
+extern "C" {
+    #[doc = " Gives the calling thread's loop a tracer, which is copied, in place of the one it had; NULL: none. In a call-out, it is told of that"]
+    #[doc = " call-out's return first. A forked child has none. Without a tracer, a call-out and an iteration compare one"]
+    #[doc = " word more. -EINVAL without `trace`; -EMFILE, -ENOMEM, -ESHUTDOWN without a loop. O(1)."]
+    pub fn runloop_set_tracer(tracer: *const runloop_tracer) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    #[doc = " That of the calling thread's loop, to which another tracer may pass on what it is told. `trace` is NULL if there is none. O(1)."]
+    pub fn runloop_get_tracer() -> runloop_tracer;
+}
+#[doc = " The configuration of an observer, which is copied."]
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct runloop_observer_config {
+    pub context: runloop_context,
+    #[doc = "< Lower ones are notified first, of every activity; equal ones in order of addition (R93)."]
+    pub order: i32,
+    #[doc = "< Of which the observer is notified; others pass unnoticed."]
+    pub activities: runloop_activity,
+    #[doc = "< false: notified once in all, then invalid (R95)."]
+    pub repeats: bool,
+    #[doc = " On the loop's thread; not notified of the runs nested in it (R96). May be NULL."]
+    pub observe: ::std::option::Option<
+        unsafe extern "C" fn(
+            observer: *mut runloop_observer,
+            activity: runloop_activity,
+            info: *mut ::std::os::raw::c_void,
+        ),
+    >,
+}
+extern "C" {
+    #[doc = " Creates an observer with one reference, in no loop. -EINVAL, -ENOMEM. O(1)."]
+    pub fn runloop_observer_create(
+        config: *const runloop_observer_config,
+        out: *mut *mut runloop_observer,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn runloop_observer_retain(observer: *mut runloop_observer) -> *mut runloop_observer;
+}
+extern "C" {
+    pub fn runloop_observer_release(observer: *mut runloop_observer);
+}
+extern "C" {
+    #[doc = " As created, even after invalidation, except for the info, which is NULL then (R113)."]
+    pub fn runloop_observer_get_activities(observer: *mut runloop_observer) -> runloop_activity;
+}
+extern "C" {
+    pub fn runloop_observer_get_order(observer: *mut runloop_observer) -> i32;
+}
+extern "C" {
+    pub fn runloop_observer_repeats(observer: *mut runloop_observer) -> bool;
+}
+extern "C" {
+    pub fn runloop_observer_get_info(
+        observer: *mut runloop_observer,
+    ) -> *mut ::std::os::raw::c_void;
+}
+extern "C" {
+    #[doc = " As for timers (R98)."]
+    pub fn runloop_observer_invalidate(observer: *mut runloop_observer);
+}
+extern "C" {
+    pub fn runloop_observer_is_valid(observer: *mut runloop_observer) -> bool;
+}
+extern "C" {
+    #[doc = " As for timers: one loop at a time (R97). Observers never keep a mode from being empty. O(observers of the mode)."]
+    pub fn runloop_add_observer(
+        loop_: *mut runloop,
+        observer: *mut runloop_observer,
+        mode: *const ::std::os::raw::c_char,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn runloop_remove_observer(
+        loop_: *mut runloop,
+        observer: *mut runloop_observer,
+        mode: *const ::std::os::raw::c_char,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn runloop_contains_observer(
+        loop_: *mut runloop,
+        observer: *mut runloop_observer,
+        mode: *const ::std::os::raw::c_char,
+    ) -> bool;
+}
 #[doc = " A source that is signalled by hand (source0)."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -583,366 +943,6 @@ extern "C" {
         timer: *mut runloop_timer,
         mode: *const ::std::os::raw::c_char,
     ) -> bool;
-}
-#[doc = " The configuration of an observer, which is copied."]
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct runloop_observer_config {
-    pub context: runloop_context,
-    #[doc = "< Lower ones are notified first, of every activity; equal ones in order of addition (R93)."]
-    pub order: i32,
-    #[doc = "< Of which the observer is notified; others pass unnoticed."]
-    pub activities: runloop_activity,
-    #[doc = "< false: notified once in all, then invalid (R95)."]
-    pub repeats: bool,
-    #[doc = " On the loop's thread; not notified of the runs nested in it (R96). May be NULL."]
-    pub observe: ::std::option::Option<
-        unsafe extern "C" fn(
-            observer: *mut runloop_observer,
-            activity: runloop_activity,
-            info: *mut ::std::os::raw::c_void,
-        ),
-    >,
-}
-extern "C" {
-    #[doc = " Creates an observer with one reference, in no loop. -EINVAL, -ENOMEM. O(1)."]
-    pub fn runloop_observer_create(
-        config: *const runloop_observer_config,
-        out: *mut *mut runloop_observer,
-    ) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    pub fn runloop_observer_retain(observer: *mut runloop_observer) -> *mut runloop_observer;
-}
-extern "C" {
-    pub fn runloop_observer_release(observer: *mut runloop_observer);
-}
-extern "C" {
-    #[doc = " As created, even after invalidation, except for the info, which is NULL then (R113)."]
-    pub fn runloop_observer_get_activities(observer: *mut runloop_observer) -> runloop_activity;
-}
-extern "C" {
-    pub fn runloop_observer_get_order(observer: *mut runloop_observer) -> i32;
-}
-extern "C" {
-    pub fn runloop_observer_repeats(observer: *mut runloop_observer) -> bool;
-}
-extern "C" {
-    pub fn runloop_observer_get_info(
-        observer: *mut runloop_observer,
-    ) -> *mut ::std::os::raw::c_void;
-}
-extern "C" {
-    #[doc = " As for timers (R98)."]
-    pub fn runloop_observer_invalidate(observer: *mut runloop_observer);
-}
-extern "C" {
-    pub fn runloop_observer_is_valid(observer: *mut runloop_observer) -> bool;
-}
-extern "C" {
-    #[doc = " As for timers: one loop at a time (R97). Observers never keep a mode from being empty. O(observers of the mode)."]
-    pub fn runloop_add_observer(
-        loop_: *mut runloop,
-        observer: *mut runloop_observer,
-        mode: *const ::std::os::raw::c_char,
-    ) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    pub fn runloop_remove_observer(
-        loop_: *mut runloop,
-        observer: *mut runloop_observer,
-        mode: *const ::std::os::raw::c_char,
-    ) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    pub fn runloop_contains_observer(
-        loop_: *mut runloop,
-        observer: *mut runloop_observer,
-        mode: *const ::std::os::raw::c_char,
-    ) -> bool;
-}
-extern "C" {
-    #[doc = " Gives a loop an object of a language binding, so that one loop is always one object there. `key` is an address that only its"]
-    #[doc = " owner uses; each key has one object. The loop takes over one reference, which `release` releases on the ending thread, after"]
-    #[doc = " everything else of the loop's end; a main loop whose thread does not end keeps it. `retain` returns the object with one more"]
-    #[doc = " reference, on the thread that asked, and makes no call of this library. The object cannot be replaced or removed. -EEXIST if the"]
-    #[doc = " key has one already; -EINVAL for any NULL; -ESHUTDOWN; -ENOMEM. After an error the object remains the caller's. O(keys)."]
-    pub fn runloop_set_associated(
-        loop_: *mut runloop,
-        key: *const ::std::os::raw::c_void,
-        object: *mut ::std::os::raw::c_void,
-        retain: ::std::option::Option<
-            unsafe extern "C" fn(
-                object: *mut ::std::os::raw::c_void,
-            ) -> *mut ::std::os::raw::c_void,
-        >,
-        release: ::std::option::Option<unsafe extern "C" fn(object: *mut ::std::os::raw::c_void)>,
-    ) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    #[doc = " The object of the calling thread's loop, borrowed: valid on this thread until its loop ends. NULL if there is no loop (none is"]
-    #[doc = " created) or no such key, or the loop has ended. A few loads; O(keys)."]
-    pub fn runloop_current_associated(
-        key: *const ::std::os::raw::c_void,
-    ) -> *mut ::std::os::raw::c_void;
-}
-extern "C" {
-    #[doc = " The object of any loop, retained. NULL if there is no such key, or the loop's thread has ended. O(keys)."]
-    pub fn runloop_copy_associated(
-        loop_: *mut runloop,
-        key: *const ::std::os::raw::c_void,
-    ) -> *mut ::std::os::raw::c_void;
-}
-extern "C" {
-    #[doc = " The number of forks between the process that loaded the library, where it is 0, and this one. What was created under another"]
-    #[doc = " number belongs to another process. O(1)."]
-    pub fn runloop_fork_generation() -> u32;
-}
-extern "C" {
-    #[doc = " Its info if it was made with that `ready`, else NULL: so a library whose objects are sources tells them from other sources. O(1)."]
-    pub fn runloop_source_get_info_of(
-        source: *mut runloop_source,
-        ready: ::std::option::Option<
-            unsafe extern "C" fn(
-                source: *mut runloop_source,
-                reasons: runloop_readiness,
-                info: *mut ::std::os::raw::c_void,
-            ),
-        >,
-    ) -> *mut ::std::os::raw::c_void;
-}
-#[doc = " Where a loop has its time from, in place of CLOCK_MONOTONIC. Fire dates, limits and tolerances of the loop are this clock's. Budgets"]
-#[doc = " of hosted runs, spins and diagnostics stay the machine's."]
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct runloop_clock {
-    #[doc = "< The program's, valid as long as the loop has the clock: until it gets another one, or its thread ends."]
-    pub context: *mut ::std::os::raw::c_void,
-    #[doc = " The current instant, never earlier than before. On any thread; makes no call of this library."]
-    pub now:
-        ::std::option::Option<unsafe extern "C" fn(context: *mut ::std::os::raw::c_void) -> i64>,
-    #[doc = " On the loop's thread, which has nothing to do: nothing is ready, and the next instant that it waits for is `duration_ns` away by"]
-    #[doc = " this clock (RUNLOOP_FOREVER: there is none). Returns 0 if the clock has moved, after which the loop looks again; otherwise for how"]
-    #[doc = " many real nanoseconds the loop may sleep (RUNLOOP_FOREVER: until it is woken), after which it looks and asks again. What another"]
-    #[doc = " thread adds during this call is seen at the next look: a clock that waited for other threads returns 0 once without moving when they"]
-    #[doc = " are done. May make any call but a run, which gives -EBUSY."]
-    pub wait: ::std::option::Option<
-        unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, duration_ns: i64) -> i64,
-    >,
-}
-extern "C" {
-    #[doc = " Gives the calling thread's loop a clock, which is copied; NULL gives CLOCK_MONOTONIC back. -EBUSY while the loop has"]
-    #[doc = " timers, or runs that have a limit, since their dates are the former clock's; -EINVAL without one of the functions; -EMFILE, -ENOMEM,"]
-    #[doc = " -ESHUTDOWN. O(modes)."]
-    pub fn runloop_set_clock(clock: *const runloop_clock) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    #[doc = " The program has moved the clock of a loop, which looks again if it sleeps. Observers don't notice, and no wake-up is left behind. Any"]
-    #[doc = " thread, signal handlers included. O(1)."]
-    pub fn runloop_clock_moved(loop_: *mut runloop) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    #[doc = " The current instant of any loop. CLOCK_MONOTONIC for an inherited one in a forked child, and for NULL: that is async-signal-safe. O(1)."]
-    pub fn runloop_get_now_ns(loop_: *mut runloop) -> i64;
-}
-extern "C" {
-    #[doc = " What the host waits for, by poll or epoll (level- or edge-triggered): readable while a hosted run has anything to do, be it a"]
-    #[doc = " descriptor, a timer, a task, a wake-up, a stop or the main queue; not readable before the run begins and after it has ended. The same"]
-    #[doc = " number from the first call to the thread's end. Do not read, change or close it. -EMFILE, -ENOMEM. It stays readable while callbacks"]
-    #[doc = " run, and what comes meanwhile is an edge. What came before is none: an edge-triggered host that runs its loop inside a callback"]
-    #[doc = " calls runloop_hosted_iterate once before that sleeps."]
-    pub fn runloop_hosted_descriptor() -> ::std::os::raw::c_int;
-}
-extern "C" {
-    #[doc = " Begins a hosted run in `mode`: Entry. The descriptor is readable afterwards. 0; a runloop_result if the run is over at once,"]
-    #[doc = " since the mode is empty (no observer is notified) or a stop was remembered; -EINVAL, -EMFILE, -ENFILE, -ENOMEM, -ESHUTDOWN; -ENOSYS"]
-    #[doc = " or -EPERM in a sandbox without timerfd_create, where only runs of our own are possible; -EBADF: the program has closed the descriptor,"]
-    #[doc = " and the next question for it answers another one. Hosted runs nest, among themselves and with others; one that is begun in a callback"]
-    #[doc = " and not ended there ends when that returns."]
-    pub fn runloop_hosted_begin(mode: *const ::std::os::raw::c_char) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    #[doc = " Goes on with the innermost hosted run: whole iterations, until it would sleep or `budget_ns` is used up (0: a single iteration;"]
-    #[doc = " RUNLOOP_FOREVER: no limit). A drain of tasks ends with the budget, too. 0: wait for the descriptor. -EAGAIN: the budget is used"]
-    #[doc = " up, and the descriptor is readable. A runloop_result: the run has ended, with Exit. -EINVAL without a hosted run; -ECHILD if a"]
-    #[doc = " call-out forked and this is the child. Inside a callback of the loop, where the host runs its loop for a modal dialog, it"]
-    #[doc = " serves the mode that runs, in a nested run that ends with the callback; a stop there stops the run around it as well. If there"]
-    #[doc = " is no memory for the nested run, the result is 0, and the descriptor is readable until there is. O(what there is to do); a"]
-    #[doc = " system call that finds nothing at the end."]
-    pub fn runloop_hosted_iterate(budget_ns: i64) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    #[doc = " Must the calling thread, which has just signalled a source of the loop, wake it up for that? Any other thread must; the loop's own need"]
-    #[doc = " not, as the loop looks for such changes before each sleep, unless it sleeps already: in a hosted run, while the host calls its own"]
-    #[doc = " code. For libraries on top of this one, which would otherwise write to the eventfd for each change. Any thread, signal handlers"]
-    #[doc = " included; false once the loop has ended. O(1), no system call."]
-    pub fn runloop_needs_wake_up(loop_: *mut runloop) -> bool;
-}
-extern "C" {
-    #[doc = " Ends the innermost hosted run: AfterWaiting if it sleeps, then Exit. -EINVAL without one. -EBUSY inside one of its callbacks (use"]
-    #[doc = " runloop_stop there) or inside a run that is nested in it. A thread that ends ends its hosted runs without Exit."]
-    pub fn runloop_hosted_end() -> ::std::os::raw::c_int;
-}
-extern "C" {
-    #[doc = " For a program that wants nothing but the main dispatch queue, and with it Swift's main actor, served by its host's loop; no run loop"]
-    #[doc = " is needed. The host waits for the descriptor, which belongs to libdispatch, for reading, on the initial thread, and calls"]
-    #[doc = " runloop_main_queue_serve when it is readable. -ENOSYS without libdispatch. O(1)."]
-    pub fn runloop_main_queue_descriptor() -> ::std::os::raw::c_int;
-}
-extern "C" {
-    #[doc = " Performs what the queue has. 1; 0 if it had nothing; -ENOSYS; -EPERM on another thread than the initial one; -EBUSY inside its own"]
-    #[doc = " work."]
-    pub fn runloop_main_queue_serve() -> ::std::os::raw::c_int;
-}
-extern "C" {
-    #[doc = " Ends the calling thread's loop now, as the end of the thread would later: `cancel` of every source, `discard` of every task, while"]
-    #[doc = " the language that the thread belongs to still works there (Go, Rust, Java). A thread that asks for its loop again gets a new one."]
-    #[doc = " 0, also without a loop; -EBUSY inside a run, inside a source's `schedule`, `cancel` or `equal`, or while it ends; -EPERM for the main loop, which lasts as long as the process. O(items)."]
-    pub fn runloop_end_current() -> ::std::os::raw::c_int;
-}
-extern "C" {
-    #[doc = " The number of wake-ups, each a sleep and a wake, that tolerance has saved this loop so far. O(1)."]
-    pub fn runloop_wakeups_saved(loop_: *mut runloop) -> u64;
-}
-extern "C" {
-    #[doc = " Diagnostics: texts on standard error about use that is allowed but hardly intended, each written once per process, by the thread that"]
-    #[doc = " notices: work for the main dispatch queue or the main actor waits for longer than 250 ms inside other such work, or that kept the"]
-    #[doc = " queue for a second (R109); a thread ends with items in a loop that was never run; with RUNLOOP_DEBUG, a run in a mode to which nothing"]
-    #[doc = " was ever added (R150). Enabled unless the environment has RUNLOOP_DIAGNOSTICS=0 (as secure_getenv(3) reads it)."]
-    pub fn runloop_set_diagnostics_enabled(enabled: bool);
-}
-extern "C" {
-    pub fn runloop_diagnostics_are_enabled() -> bool;
-}
-extern "C" {
-    #[doc = " A readable account of a loop: modes, items, order, validity, fire dates, signals. From malloc: the caller frees it. NULL if"]
-    #[doc = " memory ran out. O(items). For people and logs; its form may change."]
-    pub fn runloop_copy_description(loop_: *mut runloop) -> *mut ::std::os::raw::c_char;
-}
-extern "C" {
-    #[doc = " Names an item, for people: shown by descriptions, statistics and traces. `name` is not copied and lives as long as the item does: a"]
-    #[doc = " literal, or text that the context's release frees. `line` is shown behind it unless it is 0, so that a file and a line can be a name."]
-    #[doc = " NULL takes the name away. The last call wins; set it before the item is added if other threads may look. O(1)."]
-    pub fn runloop_source_set_name(
-        source: *mut runloop_source,
-        name: *const ::std::os::raw::c_char,
-        line: u32,
-    );
-}
-extern "C" {
-    pub fn runloop_timer_set_name(
-        timer: *mut runloop_timer,
-        name: *const ::std::os::raw::c_char,
-        line: u32,
-    );
-}
-extern "C" {
-    pub fn runloop_observer_set_name(
-        observer: *mut runloop_observer,
-        name: *const ::std::os::raw::c_char,
-        line: u32,
-    );
-}
-extern "C" {
-    #[doc = " The name, NULL without one; and its line in `*line`, which may be NULL. O(1)."]
-    pub fn runloop_source_get_name(
-        source: *mut runloop_source,
-        line: *mut u32,
-    ) -> *const ::std::os::raw::c_char;
-}
-extern "C" {
-    pub fn runloop_timer_get_name(
-        timer: *mut runloop_timer,
-        line: *mut u32,
-    ) -> *const ::std::os::raw::c_char;
-}
-extern "C" {
-    pub fn runloop_observer_get_name(
-        observer: *mut runloop_observer,
-        line: *mut u32,
-    ) -> *const ::std::os::raw::c_char;
-}
-#[doc = "< A runloop_source without a descriptor."]
-pub const RUNLOOP_ITEM_SIGNALLED_SOURCE: runloop_item_kind = 0;
-#[doc = "< A runloop_source with one."]
-pub const RUNLOOP_ITEM_DESCRIPTOR_SOURCE: runloop_item_kind = 1;
-#[doc = "< A runloop_timer."]
-pub const RUNLOOP_ITEM_TIMER: runloop_item_kind = 2;
-#[doc = "< A runloop_observer."]
-pub const RUNLOOP_ITEM_OBSERVER: runloop_item_kind = 3;
-#[doc = " What an item is."]
-pub type runloop_item_kind = ::std::os::raw::c_uint;
-extern "C" {
-    #[doc = " Calls `visit` for each item of a mode: sources, timers, observers, in this order, those that were there at one moment of the call. An"]
-    #[doc = " item is kept alive until `visit` returns, which may make any call. Any thread. The number of items, 0 for an unknown mode or the"]
-    #[doc = " pseudo-mode; -EINVAL for NULL, -ECHILD, -ENOMEM. O(items of the mode + sources of the loop)."]
-    pub fn runloop_visit_items(
-        loop_: *mut runloop,
-        mode: *const ::std::os::raw::c_char,
-        visit: ::std::option::Option<
-            unsafe extern "C" fn(
-                context: *mut ::std::os::raw::c_void,
-                kind: runloop_item_kind,
-                item: *mut ::std::os::raw::c_void,
-            ),
-        >,
-        context: *mut ::std::os::raw::c_void,
-    ) -> ::std::os::raw::c_int;
-}
-#[doc = "< A run begins. Object: the mode's name."]
-pub const RUNLOOP_TRACE_RUN_BEGIN: runloop_trace_point = 0;
-#[doc = "< It ends. Object: the mode's name; value: the result."]
-pub const RUNLOOP_TRACE_RUN_END: runloop_trace_point = 1;
-#[doc = "< An iteration begins. Object: the mode's name."]
-pub const RUNLOOP_TRACE_ITERATION: runloop_trace_point = 2;
-#[doc = "< The loop has nothing to do, and sleeps. Object: the mode's name."]
-pub const RUNLOOP_TRACE_SLEEP: runloop_trace_point = 3;
-#[doc = "< The sleep is over. Object: the mode's name."]
-pub const RUNLOOP_TRACE_WAKE: runloop_trace_point = 4;
-#[doc = " Tasks were taken out of the inbox. Value: when the first of them was posted, or 0: unknown."]
-pub const RUNLOOP_TRACE_TASKS: runloop_trace_point = 5;
-#[doc = "< The innermost call-out has returned."]
-pub const RUNLOOP_TRACE_RETURN: runloop_trace_point = 6;
-#[doc = "< A call-out begins. Object: the observer; value: the activity."]
-pub const RUNLOOP_TRACE_OBSERVER: runloop_trace_point = 7;
-#[doc = "< A call-out begins. Object: the timer, whose date is still that for which it fires."]
-pub const RUNLOOP_TRACE_TIMER: runloop_trace_point = 8;
-#[doc = "< A call-out begins. Object: the source."]
-pub const RUNLOOP_TRACE_SIGNALLED: runloop_trace_point = 9;
-#[doc = "< A call-out begins. Object: the source; value: its readiness."]
-pub const RUNLOOP_TRACE_DESCRIPTOR: runloop_trace_point = 10;
-#[doc = "< A call-out begins. Object: the address of the function."]
-pub const RUNLOOP_TRACE_TASK: runloop_trace_point = 11;
-#[doc = "< The main dispatch queue is served."]
-pub const RUNLOOP_TRACE_MAIN_QUEUE: runloop_trace_point = 12;
-#[doc = " What a loop does. `object` and `value` of a tracer's call are what the comment says, else NULL and 0."]
-pub type runloop_trace_point = ::std::os::raw::c_uint;
-#[doc = " Follows a loop. `trace` is called on the loop's thread, wherever that is, with no lock held; the object lives until it returns. It makes"]
-#[doc = " no calls that run a loop, and is itself not traced."]
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct runloop_tracer {
-    #[doc = " What is called. Required."]
-    pub trace: ::std::option::Option<
-        unsafe extern "C" fn(
-            context: *mut ::std::os::raw::c_void,
-            point: runloop_trace_point,
-            object: *const ::std::os::raw::c_void,
-            value: i64,
-        ),
-    >,
-    #[doc = "< The program's, valid until another tracer is set, or the thread's loop has ended."]
-    pub context: *mut ::std::os::raw::c_void,
-}
-extern "C" {
-    #[doc = " Gives the calling thread's loop a tracer, which is copied, in place of the one it had; NULL: none. In a call-out, it is told of that"]
-    #[doc = " call-out's return first. A forked child has none. Without a tracer, a call-out and an iteration compare one"]
-    #[doc = " word more. -EINVAL without `trace`; -EMFILE, -ENOMEM, -ESHUTDOWN without a loop. O(1)."]
-    pub fn runloop_set_tracer(tracer: *const runloop_tracer) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    #[doc = " That of the calling thread's loop, to which another tracer may pass on what it is told. `trace` is NULL if there is none. O(1)."]
-    pub fn runloop_get_tracer() -> runloop_tracer;
 }
 #[doc = " The instant that never comes."]
 pub const RUNLOOP_NEVER: i64 = 9223372036854775807;

@@ -1,0 +1,43 @@
+// runloop_observer.h — observers: items that are notified of what a loop does. Part of runloop.h,
+// which includes it, and whose general rules hold.
+#ifndef RUNLOOP_OBSERVER_H
+#define RUNLOOP_OBSERVER_H
+#include "runloop.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// The configuration of an observer, which is copied.
+typedef struct runloop_observer_config {
+    runloop_context context;
+    int32_t order; ///< Lower ones are notified first, of every activity; equal ones in order of addition (R93).
+    runloop_activity activities; ///< Of which the observer is notified; others pass unnoticed.
+    bool repeats;                ///< false: notified once in all, then invalid (R95).
+    /// On the loop's thread; not notified of the runs nested in it (R96). May be NULL.
+    void (*RUNLOOP_SENDABLE observe)(runloop_observer *observer, runloop_activity activity, void *info);
+} runloop_observer_config;
+
+/// Creates an observer with one reference, in no loop. -EINVAL, -ENOMEM. O(1).
+RUNLOOP_EXPORT int runloop_observer_create(const runloop_observer_config *config, runloop_observer **out);
+RUNLOOP_EXPORT runloop_observer *runloop_observer_retain(runloop_observer *observer);
+RUNLOOP_EXPORT void runloop_observer_release(runloop_observer *observer);
+
+/// As created, even after invalidation, except for the info, which is NULL then (R113).
+RUNLOOP_EXPORT runloop_activity runloop_observer_get_activities(runloop_observer *observer);
+RUNLOOP_EXPORT int32_t runloop_observer_get_order(runloop_observer *observer);
+RUNLOOP_EXPORT bool runloop_observer_repeats(runloop_observer *observer);
+RUNLOOP_EXPORT void *runloop_observer_get_info(runloop_observer *observer);
+/// As for timers (R98).
+RUNLOOP_EXPORT void runloop_observer_invalidate(runloop_observer *observer);
+RUNLOOP_EXPORT bool runloop_observer_is_valid(runloop_observer *observer);
+
+/// As for timers: one loop at a time (R97). Observers never keep a mode from being empty. O(observers of the mode).
+RUNLOOP_EXPORT int runloop_add_observer(runloop *loop, runloop_observer *observer, const char *mode);
+RUNLOOP_EXPORT int runloop_remove_observer(runloop *loop, runloop_observer *observer, const char *mode);
+RUNLOOP_EXPORT bool runloop_contains_observer(runloop *loop, runloop_observer *observer, const char *mode);
+
+#ifdef __cplusplus
+}
+#endif
+#endif // RUNLOOP_OBSERVER_H
