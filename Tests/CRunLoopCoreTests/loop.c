@@ -143,6 +143,8 @@ static void look_at_pass(void *unused) {
     } else {
         EXPECT(!loop);
         EXPECT_EQ(poll_mode(MODE), -ESHUTDOWN);
+        EXPECT_EQ(runloop_hosted_descriptor(), -ESHUTDOWN);
+        EXPECT_EQ(runloop_hosted_begin(MODE), -ESHUTDOWN);
         EXPECT(!runloop_current());
     }
     if (end_pass < PASSES)

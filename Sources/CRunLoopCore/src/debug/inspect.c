@@ -53,7 +53,7 @@ int runloop_set_tracer(const runloop_tracer *tracer) {
         return -EINVAL;
     runloop *loop = runloop_current();
     if (!loop)
-        return runloop__this_thread.has_ended ? -ESHUTDOWN : runloop__this_thread.error;
+        return runloop__this_thread.error;
     runloop__this_thread.tracer = tracer ? *tracer : (runloop_tracer){0};
     atomic_store_explicit(&loop->posted_ns, 0, memory_order_relaxed);
     atomic_store_explicit(&loop->times_posts, tracer, memory_order_relaxed);

@@ -21,7 +21,7 @@ int runloop_set_clock(const runloop_clock *clock) {
         return -EINVAL;
     runloop *loop = runloop_current();
     if (!loop)
-        return runloop__this_thread.has_ended ? -ESHUTDOWN : runloop__this_thread.error;
+        return runloop__this_thread.error;
     loop_lock(loop);
     int error = loop->asks_clock || has_dates(loop) ? -EBUSY : 0;
     if (!error) {

@@ -350,7 +350,7 @@ __attribute__((noinline, no_sanitize_address)) static int run_in_mode(const char
                                                                       bool returns_after_source, bool is_pass) {
     runloop *loop = runloop__thread_loop();
     if ((!loop || is_from_parent_process(loop)) && !(loop = runloop_current()))
-        return runloop__this_thread.has_ended ? -ESHUTDOWN : runloop__this_thread.error;
+        return runloop__this_thread.error;
     if (atomic_load_explicit(&loop->is_finished, memory_order_relaxed))
         return -ESHUTDOWN;
     if (loop->asks_clock)

@@ -70,8 +70,10 @@ runloop *runloop_main(void) {
 /// The first question of this thread.
 static runloop *make_current(void) {
     struct runloop__this_thread *thread = &runloop__this_thread;
-    if (thread->has_ended)
+    if (thread->has_ended) {
+        thread->error = -ESHUTDOWN;
         return NULL;
+    }
     runloop *loop = NULL;
     if (is_initial_thread())
         loop = runloop_retain(runloop_main());
