@@ -19,10 +19,11 @@ extern "C" {
 /// Called when the run has ended by itself, with a runloop_result or a negative errno.
 typedef void (*runloop_glib_ended)(int result, void *info);
 
-/// Serves the calling thread's run loop in `mode` under a context of GLib's (NULL: the default one), which that thread iterates, whenever that
-/// has nothing of higher priority than RUNLOOP_GLIB_PRIORITY to do, for about a millisecond at a time. `ended` may be NULL. Returns a source
-/// that is attached and owned by the context, or NULL with the reason in `*error` (may be NULL): a runloop_result if there is nothing to serve,
-/// or a negative errno.
+/// Serves the calling thread's run loop in `mode` under a context of GLib's (NULL: the default one), which that thread iterates, whenever
+/// that has nothing of higher priority than RUNLOOP_GLIB_PRIORITY to do, for about a millisecond at a time. `ended` may be NULL. O(1).
+/// Returns: a source that is attached and owned by the context; or NULL with the reason in `*error` (may be NULL): a runloop_result if
+/// there is nothing to serve, or an error.
+/// Errors: those of runloop_hosted_begin.
 GSource *runloop_glib_attach(GMainContext *context, const char *mode, runloop_glib_ended ended, void *info, int *error);
 
 /// Ends the run, on its thread. Not after it has ended by itself, and not in a callback of the run loop, where runloop_stop ends it.

@@ -17,8 +17,10 @@ struct runloop_uv {
     void *info;                                           ///< the caller's
 };
 
-/// Serves the calling thread's run loop in `mode` under `loop`, which that thread runs. 0; a runloop_result if there is nothing to serve; a
-/// negative errno. It keeps uv_run from returning, unless it is unreferenced (uv_unref).
+/// Serves the calling thread's run loop in `mode` under `loop`, which that thread runs. It keeps uv_run from returning, unless it is
+/// unreferenced (uv_unref). O(1).
+/// Returns: 0; or a runloop_result if there is nothing to serve.
+/// Errors: those of runloop_hosted_begin; -EEXIST: libuv watches the descriptor already.
 int runloop_uv_attach(struct runloop_uv *hosted, uv_loop_t *loop, const char *mode);
 
 /// Ends the run, if it has not ended by itself. Not in a callback of the run loop, where runloop_stop ends it. `closed` follows in an

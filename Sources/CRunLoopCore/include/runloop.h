@@ -1,9 +1,13 @@
 // runloop.h — the run loop for Linux: modes, sources, timers, observers, tasks. The one header of librunloop to include; C11,
 // usable from C++11. R36 and the like are rules of docs/RULES.md. What holds for every call is said here and not repeated below:
 //
-//  - Results: 0 or a positive value; an error is a negative errno value, and `errno` is not part of the interface. NULL for an
-//    object or a name gives -EINVAL (or NULL, false, 0, RUNLOOP_NEVER where the result can't hold an error), never undefined
+//  - Results: a function gives its result or 0; an error is a negative errno value, and `errno` is not part of the interface. NULL
+//    for an object or a name gives -EINVAL (or NULL, false, 0, RUNLOOP_NEVER where the result can't hold an error), never undefined
 //    behaviour.
+//  - Errors: a function lists those that it can give, with the reason unless that is one of these. -EINVAL: a required argument is
+//    NULL, or no such object; -ENOMEM: there is not enough memory; -EMFILE, -ENFILE: the process, or the system, has no descriptor
+//    left; -ENOSPC: the user may have no more descriptors watched (fs.epoll.max_user_watches); -EBADF: the descriptor is not open;
+//    -ESHUTDOWN: the loop has ended, or is ending with its thread; -ECHILD: in a forked child, the loop or object is the parent's.
 //  - Threads: any thread may make any call at any time; a run has no loop argument, since a thread runs its own loop. The caller
 //    keeps the arguments alive by references until the call returns; another thread's loop needs runloop_retain.
 //  - Time: instants are nanoseconds on CLOCK_MONOTONIC (int64_t, `_ns`); durations are nanoseconds.
@@ -101,14 +105,16 @@ typedef struct runloop_context {
 } runloop_context;
 
 //===-- The loop -----------------------------------------------------------------------------------------------------===//
-/// The calling thread's loop, created at the first call (R1, R4). Borrowed: it lives at least as long as its thread. NULL if
-/// descriptors or memory ran out (try again later), or if the thread's loop has ended. O(1), no system call after the first call.
+/// The calling thread's loop, created at the first call (R1, R4). O(1), no system call after the first call.
+/// Returns: the loop, borrowed: it lives at least as long as its thread. NULL if descriptors or memory ran out (try again later),
+/// or if the thread's loop has ended.
 RUNLOOP_EXPORT runloop *runloop_current(void);
-/// The initial thread's loop, even if that never asked for it (R2). Borrowed, never freed. NULL only if it can't be made. O(1).
+/// The initial thread's loop, even if that never asked for it (R2). O(1).
+/// Returns: the loop, borrowed and never freed; NULL only if it can't be made.
 RUNLOOP_EXPORT runloop *runloop_main(void);
 
-/// Retain and release a loop. If still referenced when its thread ends, it remains a valid object on which nothing ever runs (R10):
-/// additions give -ESHUTDOWN, other calls do nothing. Never release what `current` or `main` lent. NULL is ignored. O(1).
+/// Retain and release a loop. If still referenced when its thread ends, it remains a valid object on which nothing ever runs
+/// (R10): additions give -ESHUTDOWN, other calls do nothing. Never release what `current` or `main` lent. NULL is ignored. O(1).
 RUNLOOP_EXPORT runloop *runloop_retain(runloop *loop);
 RUNLOOP_EXPORT void runloop_release(runloop *loop);
 
@@ -120,9 +126,11 @@ RUNLOOP_EXPORT bool runloop_is_waiting(runloop *loop);
 #define RUNLOOP_SPIN_LIMIT_MAX INT64_C(1000000)
 /// Lets the loop spin for a wake-up before each sleep, for at most `limit_ns` nanoseconds; 0, the default, is no spin. For loops
 /// that wake one another at a high rate from different cores: a round trip takes under a microsecond, at the price of CPU time.
-/// Unsuccessful spins make further ones rare, so a loop that is idle, or whose wakers need its core, soon just sleeps. A spin polls
-/// descriptors, but the loop may notice by so much later that another thread has brought a timer forward or emptied the mode.
-/// No spin in a run that serves the main queue or is hosted. Applies from the next sleep on. -EINVAL for a limit out of range. O(1).
+/// Unsuccessful spins make further ones rare, so a loop that is idle, or whose wakers need its core, soon just sleeps. A spin
+/// polls descriptors, but the loop may notice by so much later that another thread has brought a timer forward or emptied the
+/// mode. No spin in a run that serves the main queue or is hosted. Applies from the next sleep on. O(1).
+/// Returns: 0; runloop_get_spin: the limit, 0 for an inherited loop.
+/// Errors: -EINVAL: the limit is out of range; -ECHILD.
 RUNLOOP_EXPORT int runloop_set_spin(runloop *loop, int64_t limit_ns);
 RUNLOOP_EXPORT int64_t runloop_get_spin(runloop *loop);
 
@@ -130,15 +138,18 @@ RUNLOOP_EXPORT int64_t runloop_get_spin(runloop *loop);
 /// wait until there is nothing else to do: they are notified even if the check before the sleep finds work. False outside runs, in
 /// a polling run, on another thread. O(1) plus tasks enqueued since the last query; a system call if the mode has descriptors.
 RUNLOOP_EXPORT bool runloop_is_idle(runloop *loop);
-/// The mode of the innermost active run, NULL if no run is active (R5). O(1).
+/// The mode of the innermost active run (R5). O(1).
+/// Returns: its name; NULL if no run is active.
 RUNLOOP_EXPORT const char *runloop_current_mode(runloop *loop);
 
-/// Writes up to `capacity` names of the loop's modes to `names`, which may be NULL if `capacity` is 0, and returns their number
-/// (R15). A mode exists once something was added to it or it was declared common or stopped (R14), as long as its loop. O(modes).
+/// Writes up to `capacity` names of the loop's modes to `names`, which may be NULL if `capacity` is 0 (R15). A mode exists once
+/// something was added to it or it was declared common or stopped (R14), as long as its loop. O(modes).
+/// Returns: the number of the modes, which may be more than `capacity`.
 RUNLOOP_EXPORT size_t runloop_get_modes(runloop *loop, const char **names, size_t capacity);
 
 /// Makes `mode` common and adds every common item to it, with `schedule` on the calling thread (R17, R18). Idempotent; cannot be
-/// undone. 0 for the pseudo-mode, which is ignored. -ENOMEM leaves the mode as it was; -ESHUTDOWN. O(common items).
+/// undone. The pseudo-mode is ignored. O(common items).
+/// Errors: -EINVAL; -ESHUTDOWN; -ECHILD; -ENOMEM: the mode is as it was, or lacks some of the common sources.
 RUNLOOP_EXPORT int runloop_add_common_mode(runloop *loop, const char *mode);
 RUNLOOP_EXPORT bool runloop_mode_is_common(runloop *loop, const char *mode);
 
@@ -153,72 +164,85 @@ RUNLOOP_EXPORT bool runloop_mode_is_empty(runloop *loop, const char *mode);
 /// ready.
 RUNLOOP_EXPORT bool runloop_has_work(const char *mode);
 
-/// The date of the earliest timer in a mode, including one that is firing (R90). RUNLOOP_NEVER if the mode has no timer, is
-/// unknown, or is the pseudo-mode. O(1) plus the timers that are firing.
+/// The date of the earliest timer in a mode, including one that is firing (R90). O(1) plus the timers that are firing.
+/// Returns: the date; RUNLOOP_NEVER if the mode has no timer, is unknown, or is the pseudo-mode.
 RUNLOOP_EXPORT int64_t runloop_next_fire_date(runloop *loop, const char *mode);
 
-/// The current instant for the calling thread: of its loop's clock if that has one (runloop_set_clock), else of CLOCK_MONOTONIC, which
-/// stands still while the machine is suspended.
+/// The current instant for the calling thread: that of its loop's clock if that has one (runloop_set_clock), else that of
+/// CLOCK_MONOTONIC, which stands still while the machine is suspended. O(1).
 RUNLOOP_EXPORT int64_t runloop_now_ns(void);
 
-/// `name` in the process-wide table of names: equal names give the same pointer, for ever. A mode named by such a pointer is found
-/// without comparing text. Names that the library hands out are such pointers. NULL if memory ran out. O(log names).
+/// `name` in the process-wide table of names: equal names give the same pointer, for ever. A mode named by such a pointer is
+/// found without comparing text. Names that the library hands out are such pointers. O(log names).
+/// Returns: the pointer; NULL if memory ran out.
 RUNLOOP_EXPORT const char *runloop_mode_name(const char *name);
 
 //===-- Running, stopping, waking ------------------------------------------------------------------------------------===//
 /// Runs the calling thread's loop in `mode` (R28–R41). Runs nest to any depth. `limit_ns` <= 0 means exactly one iteration, which
 /// never sleeps (R31). Otherwise the run ends with the first iteration that ends at or after `limit_ns` from the return of the
-/// Entry observers (R32); RUNLOOP_FOREVER means no limit. Returns a runloop_result; -ENOMEM or -EMFILE if the thread has no loop
-/// yet and none can be created; -ESHUTDOWN if its loop has ended or is ending; -ECHILD in a forked child that returns into an
-/// inherited run. The pseudo-mode, NULL, an unknown and an empty mode finish at once, and no observer is notified (R22, R23, R28).
-/// An iteration costs O(signalled sources + due timers + matching tasks) and at most one wait; no system call at all in a mode
-/// without descriptors and timers that has something to do.
+/// Entry observers (R32); RUNLOOP_FOREVER means no limit. The pseudo-mode, NULL, an unknown and an empty mode finish at once, and
+/// no observer is notified (R22, R23, R28). An iteration costs O(signalled sources + due timers + matching tasks) and at most one
+/// wait; no system call at all in a mode without descriptors and timers that has something to do.
+/// Returns: a runloop_result.
+/// Errors: -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: the thread has no loop yet, and none can be made; -ESHUTDOWN; -ECHILD: in a forked
+/// child that returns into an inherited run; -EBUSY: inside the `wait` of the loop's clock.
 RUNLOOP_EXPORT int runloop_run_in_mode(const char *mode, int64_t limit_ns, bool return_after_source_handled);
-/// Runs the default mode until it is stopped or finished (R27). Same results and errors.
+/// Runs the default mode until it is stopped or finished (R27).
+/// Returns: RUNLOOP_RESULT_STOPPED or RUNLOOP_RESULT_FINISHED.
+/// Errors: those of runloop_run_in_mode.
 RUNLOOP_EXPORT int runloop_run(void);
-/// One pass: a run of one iteration that waits for `limit_ns` at most (0 or less: not at all), and serves all that is ready then, each
-/// once, due timers first (R151). It does not wait if it has performed tasks. For programs that drive the loop from a loop of their
-/// own, and for many descriptors that are ready at a time: an iteration of another run serves one of them.
-/// RUNLOOP_RESULT_HANDLED_SOURCE if a source, a timer or the main queue was served; else RUNLOOP_RESULT_STOPPED, _FINISHED, or
-/// _TIMED_OUT: it has waited in vain, or for a wake-up or a task. Errors as above.
+/// One pass: a run of one iteration that waits for `limit_ns` at most (0 or less: not at all), and serves all that is ready then,
+/// each once, due timers first (R151). It does not wait if it has performed tasks. For programs that drive the loop from a loop
+/// of their own, and for many descriptors that are ready at a time: an iteration of another run serves one of them.
+/// Returns: RUNLOOP_RESULT_HANDLED_SOURCE if a source, a timer or the main queue was served; else RUNLOOP_RESULT_STOPPED,
+/// _FINISHED, or _TIMED_OUT: it has waited in vain, or for a wake-up or a task.
+/// Errors: those of runloop_run_in_mode.
 RUNLOOP_EXPORT int runloop_run_pass(const char *mode, int64_t limit_ns);
 
 /// Ends the innermost active run at the end of its iteration, and wakes the loop (R46). Nothing is remembered if no run is active
 /// (R47). Async-signal-safe. Twice has the effect of once. O(1); one system call if the loop sleeps.
+/// Errors: -EINVAL; -ECHILD.
 RUNLOOP_EXPORT int runloop_stop(runloop *loop);
 /// Like runloop_stop, but remembered until a run of the loop consumes it, however early it is called (R47). Async-signal-safe.
 /// Twice before it is consumed has the effect of once. O(1).
+/// Errors: -EINVAL; -ECHILD.
 RUNLOOP_EXPORT int runloop_stop_latched(runloop *loop);
-/// Ends a run in `mode` at the end of an iteration, now or whenever the mode runs; remembered (R53). Creates the mode if necessary,
-/// and wakes the loop, whatever mode it runs. -ENOMEM; -EINVAL for the pseudo-mode. Not for signal handlers. O(log modes).
+/// Ends a run in `mode` at the end of an iteration, now or whenever the mode runs; remembered (R53). Creates the mode if
+/// necessary, and wakes the loop, whatever mode it runs. Not for signal handlers. O(log modes).
+/// Errors: -EINVAL: the mode is the pseudo-mode; -ENOMEM; -ECHILD.
 RUNLOOP_EXPORT int runloop_stop_mode(runloop *loop, const char *mode);
 
 /// Ends one sleep, or prevents the next if the loop is on its way to it; ignored without trace if no run is active or its wait is
 /// over (R48–R50). Async-signal-safe. Any number before the wait are one. O(1); one system call if the loop sleeps, else none.
+/// Errors: -EINVAL; -ECHILD.
 RUNLOOP_EXPORT int runloop_wake_up(runloop *loop);
 
 //===-- Tasks ("blocks") ---------------------------------------------------------------------------------------------===//
 /// The function of a task, or the one that is called instead if the task can never be performed.
 typedef void (*RUNLOOP_SENDABLE runloop_function)(void *info);
 
-/// Enqueues a task: a call of `function(info)`, once, in order, on the loop's thread, when that runs in `mode` (R100–R105). If that
-/// can never happen because the thread ends, `discard(info)` (may be NULL) is called instead, on the ending thread and after the
-/// `cancel` of every source: always exactly one of the two, but neither after an error. `runloop_perform` does not wake a sleeping
-/// loop (R104), `runloop_post` does. The pseudo-mode means "in any common mode". -ENOMEM, -ESHUTDOWN. O(1). A task that is enqueued
-/// by a task is performed in the next drain. Not for signal handlers.
+/// Enqueues a task: a call of `function(info)`, once, in order, on the loop's thread, when that runs in `mode` (R100–R105). If
+/// that can never happen because the thread ends, `discard(info)` (may be NULL) is called instead, on the ending thread and after
+/// the `cancel` of every source: always exactly one of the two, but neither after an error. `runloop_perform` does not wake a
+/// sleeping loop (R104), `runloop_post` does. The pseudo-mode means "in any common mode". A task that is enqueued by a task is
+/// performed in the next drain. Not for signal handlers. O(1).
+/// Errors: -EINVAL; -ENOMEM; -ESHUTDOWN; -ECHILD.
 RUNLOOP_EXPORT int runloop_perform(runloop *loop, const char *mode, runloop_function function, void *info,
                                    runloop_function discard);
 RUNLOOP_EXPORT int runloop_post(runloop *loop, const char *mode, runloop_function function, void *info,
                                 runloop_function discard);
 
 /// The same for several modes: performed once, in whichever runs first. With no modes it is accepted and never performed.
+/// O(modes).
+/// Errors: those of runloop_perform.
 RUNLOOP_EXPORT int runloop_perform_in_modes(runloop *loop, const char *const *modes, size_t count,
                                             runloop_function function, void *info, runloop_function discard);
 RUNLOOP_EXPORT int runloop_post_in_modes(runloop *loop, const char *const *modes, size_t count,
                                          runloop_function function, void *info, runloop_function discard);
 
 #if defined(__BLOCKS__) && !defined(RUNLOOP_BUILDING_CORE)
-/// The same for a block, which is copied, and released right after it ran. -ENOSYS without a blocks runtime.
+/// The same for a block, which is copied, and released right after it ran.
+/// Errors: those of runloop_perform; -ENOSYS: the program has no blocks runtime.
 RUNLOOP_EXPORT int runloop_perform_block(runloop *loop, const char *mode, void (^block)(void));
 RUNLOOP_EXPORT int runloop_post_block(runloop *loop, const char *mode, void (^block)(void));
 #endif

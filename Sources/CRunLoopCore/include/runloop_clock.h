@@ -23,16 +23,19 @@ typedef struct runloop_clock {
     int64_t (*RUNLOOP_SENDABLE wait)(void *context, int64_t duration_ns);
 } runloop_clock;
 
-/// Gives the calling thread's loop a clock, which is copied; NULL gives CLOCK_MONOTONIC back. -EBUSY while the loop has
-/// timers, or runs that have a limit, since their dates are the former clock's; -EINVAL without one of the functions; -EMFILE, -ENOMEM,
-/// -ESHUTDOWN. O(modes).
+/// Gives the calling thread's loop a clock, which is copied; NULL gives CLOCK_MONOTONIC back. O(modes).
+/// Errors: -EBUSY: the loop has timers, or runs that have a limit, whose dates are the former clock's, or is in the `wait` of its
+/// clock; -EINVAL: one of the functions is missing; -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: the thread has no loop yet, and none can
+/// be made; -ESHUTDOWN.
 RUNLOOP_EXPORT int runloop_set_clock(const runloop_clock *clock);
 
-/// The program has moved the clock of a loop, which looks again if it sleeps. Observers don't notice, and no wake-up is left behind. Any
-/// thread, signal handlers included. O(1).
+/// The program has moved the clock of a loop, which looks again if it sleeps. Observers don't notice, and no wake-up is left
+/// behind. Any thread, signal handlers included. O(1).
+/// Errors: -EINVAL; -ECHILD.
 RUNLOOP_EXPORT int runloop_clock_moved(runloop *loop);
 
-/// The current instant of any loop. CLOCK_MONOTONIC for an inherited one in a forked child, and for NULL: that is async-signal-safe. O(1).
+/// The current instant of any loop. For NULL it is async-signal-safe. O(1).
+/// Returns: the instant; that of CLOCK_MONOTONIC for NULL, and for an inherited loop in a forked child.
 RUNLOOP_EXPORT int64_t runloop_get_now_ns(runloop *loop);
 
 #ifdef __cplusplus

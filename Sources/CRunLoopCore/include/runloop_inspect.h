@@ -19,8 +19,9 @@ RUNLOOP_EXPORT uint64_t runloop_wakeups_saved(runloop *loop);
 RUNLOOP_EXPORT void runloop_set_diagnostics_enabled(bool enabled);
 RUNLOOP_EXPORT bool runloop_diagnostics_are_enabled(void);
 
-/// A readable account of a loop: modes, items, order, validity, fire dates, signals. From malloc: the caller frees it. NULL if
-/// memory ran out. O(items). For people and logs; its form may change.
+/// A readable account of a loop: modes, items, order, validity, fire dates, signals. O(items). For people and logs; its form may
+/// change.
+/// Returns: a text from malloc, which the caller frees; NULL if memory ran out.
 RUNLOOP_EXPORT char *runloop_copy_description(runloop *loop);
 
 //===-- Names --------------------------------------------------------------------------------------------------------===//
@@ -30,7 +31,8 @@ RUNLOOP_EXPORT char *runloop_copy_description(runloop *loop);
 RUNLOOP_EXPORT void runloop_source_set_name(runloop_source *source, const char *name, uint32_t line);
 RUNLOOP_EXPORT void runloop_timer_set_name(runloop_timer *timer, const char *name, uint32_t line);
 RUNLOOP_EXPORT void runloop_observer_set_name(runloop_observer *observer, const char *name, uint32_t line);
-/// The name, NULL without one; and its line in `*line`, which may be NULL. O(1).
+/// The name of an item; and its line in `*line`, which may be NULL. O(1).
+/// Returns: the name; NULL without one.
 RUNLOOP_EXPORT const char *runloop_source_get_name(runloop_source *source, uint32_t *line);
 RUNLOOP_EXPORT const char *runloop_timer_get_name(runloop_timer *timer, uint32_t *line);
 RUNLOOP_EXPORT const char *runloop_observer_get_name(runloop_observer *observer, uint32_t *line);
@@ -44,9 +46,11 @@ typedef enum RUNLOOP_CLOSED runloop_item_kind {
     RUNLOOP_ITEM_OBSERVER = 3,          ///< A runloop_observer.
 } runloop_item_kind;
 
-/// Calls `visit` for each item of a mode: sources, timers, observers, in this order, those that were there at one moment of the call. An
-/// item is kept alive until `visit` returns, which may make any call. Any thread. The number of items, 0 for an unknown mode or the
-/// pseudo-mode; -EINVAL for NULL, -ECHILD, -ENOMEM. O(items of the mode + sources of the loop).
+/// Calls `visit` for each item of a mode: sources, timers, observers, in this order, those that were there at one moment of the
+/// call. An item is kept alive until `visit` returns, which may make any call. Any thread. O(items of the mode + sources of the
+/// loop).
+/// Returns: the number of items, 0 for an unknown mode or the pseudo-mode.
+/// Errors: -EINVAL; -ECHILD; -ENOMEM.
 RUNLOOP_EXPORT int runloop_visit_items(runloop *loop, const char *mode,
                                        void (*visit)(void *context, runloop_item_kind kind, void *item), void *context);
 
@@ -77,11 +81,14 @@ typedef struct runloop_tracer {
     void *context; ///< The program's, valid until another tracer is set, or the thread's loop has ended.
 } runloop_tracer;
 
-/// Gives the calling thread's loop a tracer, which is copied, in place of the one it had; NULL: none. In a call-out, it is told of that
-/// call-out's return first. A forked child has none. Without a tracer, a call-out and an iteration compare one
-/// word more. -EINVAL without `trace`; -EMFILE, -ENOMEM, -ESHUTDOWN without a loop. O(1).
+/// Gives the calling thread's loop a tracer, which is copied, in place of the one it had; NULL: none. In a call-out, it is told
+/// of that call-out's return first. A forked child has none. Without a tracer, a call-out and an iteration compare one word more.
+/// O(1).
+/// Errors: -EINVAL: `trace` is NULL; -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: the thread has no loop yet, and none can be made;
+/// -ESHUTDOWN.
 RUNLOOP_EXPORT int runloop_set_tracer(const runloop_tracer *tracer);
-/// That of the calling thread's loop, to which another tracer may pass on what it is told. `trace` is NULL if there is none. O(1).
+/// That of the calling thread's loop, to which another tracer may pass on what it is told. O(1).
+/// Returns: the tracer; its `trace` is NULL if there is none.
 RUNLOOP_EXPORT runloop_tracer runloop_get_tracer(void);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-// runloop_source.h — sources: items that are called when they were signalled, when a descriptor is ready, when a deadline has passed. Part of runloop.h,
-// which includes it, and whose general rules hold.
+// runloop_source.h — sources: items that are called when they were signalled, a descriptor is ready, or a deadline has passed. Part of
+// runloop.h, which includes it, and whose general rules hold.
 #ifndef RUNLOOP_SOURCE_H
 #define RUNLOOP_SOURCE_H
 #include "runloop.h"
@@ -46,16 +46,20 @@ typedef struct runloop_descriptor_config {
     void (*RUNLOOP_SENDABLE invalidated)(runloop_source *source, void *info);
 } runloop_descriptor_config;
 
-/// Create a source with one reference, in no loop. -EINVAL (no or unknown events; descriptor < -1; not a counter), -ENOMEM. O(1).
+/// Create a source with one reference, in no loop. O(1).
+/// Errors: -EINVAL: no or unknown events, a descriptor below -1, or a `counter` that is none; -ENOMEM.
 RUNLOOP_EXPORT int runloop_source_create(const runloop_source_config *config, runloop_source **out);
 RUNLOOP_EXPORT int runloop_descriptor_source_create(const runloop_descriptor_config *config, runloop_source **out);
 RUNLOOP_EXPORT runloop_source *runloop_source_retain(runloop_source *source);
 RUNLOOP_EXPORT void runloop_source_release(runloop_source *source);
 
-/// Marks the source: it performs in the next dispatch of a loop that runs one of its modes; until then it stays marked, even in no
-/// loop. One with a descriptor is called with RUNLOOP_SIGNALLED, in turn with what is ready. Does not wake (R54, R62). Ignored if invalid. Async-signal-safe while referenced. O(loops it is in).
+/// Marks the source: it performs in the next dispatch of a loop that runs one of its modes; until then it stays marked, even in
+/// no loop. One with a descriptor is called with RUNLOOP_SIGNALLED, in turn with what is ready. Does not wake (R54, R62). Ignored
+/// if invalid. Async-signal-safe while referenced. O(loops it is in).
+/// Errors: -EINVAL.
 RUNLOOP_EXPORT int runloop_source_signal(runloop_source *source);
 /// The same, and wakes each loop that has the source in a mode and would not look by itself. Not for signal handlers.
+/// Errors: -EINVAL.
 RUNLOOP_EXPORT int runloop_source_wake(runloop_source *source);
 RUNLOOP_EXPORT bool runloop_source_is_signalled(runloop_source *source);
 
@@ -65,32 +69,42 @@ RUNLOOP_EXPORT void runloop_source_invalidate(runloop_source *source);
 RUNLOOP_EXPORT bool runloop_source_is_valid(runloop_source *source);
 
 /// Changes the conditions that the source asks for in every loop that it is in (R149): the one source of a connection asks for
-/// RUNLOOP_WRITABLE only while output waits. 0 pauses it: it is not called at all, errors and hang-ups included, but keeps its modes.
-/// Applies from the next wait on, and to a wait under way, which ends if a condition holds; allowed in the source's own callback.
-/// Other sources of the descriptor are not affected. An invalid source can be paused: then no loop will name its descriptor to the kernel for it,
-/// even if another thread is still invalidating it. Otherwise -EINVAL if it is invalid; signalled by hand, a counter; unknown events. -EBADF, -EPERM, -ENOSPC, -ENOMEM as for an addition: the source keeps its former conditions. If two threads set them at
-/// once, one of the two prevails. O(loops it is in), an epoll_ctl for each in which what is watched for the descriptor changes.
+/// RUNLOOP_WRITABLE only while output waits. 0 pauses it: it is not called at all, errors and hang-ups included, but keeps its
+/// modes. Applies from the next wait on, and to a wait under way, which ends if a condition holds; allowed in the source's own
+/// callback. Other sources of the descriptor are not affected. An invalid source can be paused: then no loop will name its
+/// descriptor to the kernel for it, even if another thread is still invalidating it. After an error the source keeps its former
+/// conditions. If two threads set them at once, one of the two prevails. O(loops it is in), an epoll_ctl for each in which what
+/// is watched for the descriptor changes.
+/// Errors: -EINVAL: it is invalid and would not be paused, it is signalled by hand or a counter, or the events are unknown;
+/// -EBADF; -EPERM: epoll does not take it, such as a regular file; -ENOSPC; -ENOMEM.
 RUNLOOP_EXPORT int runloop_source_set_events(runloop_source *source, runloop_readiness events);
 
-/// An instant, as of runloop_now_ns, at which a source that was made with a descriptor (or with -1) is called with RUNLOOP_DUE, once, in a
-/// run of one of its modes, in turn with what is ready (R152). RUNLOOP_NEVER takes it back, also if it has passed and the source was not yet
-/// called for it; so does any other instant, which replaces it. A sleeping loop is re-armed, not woken. It costs no descriptor. -EINVAL: the
-/// source is invalid, or signalled by hand alone; -ENOMEM: it keeps its former deadline. O(log n) per mode.
+/// An instant, as of runloop_now_ns, at which a source that was made with a descriptor (or with -1) is called with RUNLOOP_DUE,
+/// once, in a run of one of its modes, in turn with what is ready (R152). RUNLOOP_NEVER takes it back, also if it has passed and
+/// the source was not yet called for it; so does any other instant, which replaces it. A sleeping loop is re-armed, not woken. It
+/// costs no descriptor. O(log n) per mode.
+/// Errors: -EINVAL: it is invalid, or signalled by hand alone; -ENOMEM: it keeps its former deadline.
 RUNLOOP_EXPORT int runloop_source_set_deadline(runloop_source *source, int64_t instant_ns);
-/// RUNLOOP_NEVER: none, or it has passed. O(1).
+/// The deadline as last set. O(1).
+/// Returns: the instant; RUNLOOP_NEVER if there is none, or it has passed.
 RUNLOOP_EXPORT int64_t runloop_source_get_deadline(runloop_source *source);
 
-/// As created or last set, even after invalidation (R111). Descriptor and events of a source without are -1 and 0.
+/// As created or last set, even after invalidation (R111). O(1).
+/// Returns: the value. Descriptor and events of a source that is signalled by hand are -1 and 0.
+/// Errors: none.
 RUNLOOP_EXPORT int32_t runloop_source_get_order(runloop_source *source);
 RUNLOOP_EXPORT void *runloop_source_get_info(runloop_source *source);
 RUNLOOP_EXPORT int runloop_source_get_descriptor(runloop_source *source);
 RUNLOOP_EXPORT runloop_readiness runloop_source_get_events(runloop_source *source);
 
-/// Adding gives 0 even if the source is there already. -EINVAL if it is invalid, -EEXIST if an equal source is there, -ESHUTDOWN,
-/// -ENOMEM; for a descriptor -EBADF, -EPERM (regular file or directory), -ENOSPC. After an error it is in no mode that it was not
-/// in before, and no mode was created. A source may be in many modes of many loops, which it retains as objects. Adding wakes no
-/// loop, but a ready descriptor does. Removing gives 0 even if the source was not there; it ends a sleep in a mode that it leaves
-/// empty. The pseudo-mode means all common modes, now and later (R18–R20). O(1) per mode, plus an epoll_ctl for a descriptor.
+/// Add a source to a mode, remove it, ask for it. Adding one that is there already changes nothing. After an error it is in no
+/// mode that it was not in before, and no mode was created. A source may be in many modes of many loops, which it retains as
+/// objects. Adding wakes no loop, but a ready descriptor does. Removing one that is not there changes nothing. Removal ends a
+/// sleep in a mode that it leaves empty. The pseudo-mode means all common modes, now and later (R18–R20). O(1) per mode, plus an
+/// epoll_ctl for a descriptor.
+/// Errors: -EINVAL: the source to be added is invalid; -EEXIST: an equal one is there; -EBADF; -EPERM: epoll does not take the
+/// descriptor, such as that of a regular file or a directory; -ELOOP: it is an epoll set that is nested too deeply; -ENOSPC;
+/// -ENOMEM; -ESHUTDOWN; -ECHILD.
 RUNLOOP_EXPORT int runloop_add_source(runloop *loop, runloop_source *source, const char *mode);
 RUNLOOP_EXPORT int runloop_remove_source(runloop *loop, runloop_source *source, const char *mode);
 RUNLOOP_EXPORT bool runloop_contains_source(runloop *loop, runloop_source *source, const char *mode);

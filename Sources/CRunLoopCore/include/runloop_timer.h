@@ -19,28 +19,33 @@ typedef struct runloop_timer_config {
     void (*RUNLOOP_SENDABLE fire)(runloop_timer *timer, void *info);
 } runloop_timer_config;
 
-/// Creates a timer with one reference, in no loop. -EINVAL, -ENOMEM. O(1).
+/// Creates a timer with one reference, in no loop. O(1).
+/// Errors: -EINVAL; -ENOMEM.
 RUNLOOP_EXPORT int runloop_timer_create(const runloop_timer_config *config, runloop_timer **out);
 RUNLOOP_EXPORT runloop_timer *runloop_timer_retain(runloop_timer *timer);
 RUNLOOP_EXPORT void runloop_timer_release(runloop_timer *timer);
 
-/// The next due instant; during its callback, the one that is firing (R81). RUNLOOP_NEVER if invalid. O(1).
+/// The next due instant; during its callback, the one that is firing (R81). O(1).
+/// Returns: the instant; RUNLOOP_NEVER if the timer is invalid.
 RUNLOOP_EXPORT int64_t runloop_timer_get_fire_date(runloop_timer *timer);
 /// Moves the timer and restarts its fire schedule there (R83). In its own callback the last date set wins, if it repeats (R82). A
-/// sleeping loop is re-armed, not woken. -EINVAL if invalid; allowed in no loop. O(log n) per mode.
+/// sleeping loop is re-armed, not woken. Allowed in no loop. O(log n) per mode.
+/// Errors: -EINVAL: the timer is invalid; -ECHILD.
 RUNLOOP_EXPORT int runloop_timer_set_fire_date(runloop_timer *timer, int64_t fire_ns);
 
-/// As created (interval 0 for one that fires once; tolerance as capped), even after invalidation (R112).
+/// As created (interval 0 for one that fires once; tolerance as capped), even after invalidation (R112). O(1).
 RUNLOOP_EXPORT int64_t runloop_timer_get_interval(runloop_timer *timer);
 RUNLOOP_EXPORT int32_t runloop_timer_get_order(runloop_timer *timer);
 RUNLOOP_EXPORT int64_t runloop_timer_get_tolerance(runloop_timer *timer);
-/// A negative tolerance becomes 0; that of a repeating timer is capped at half the interval. -EINVAL if invalid. O(1).
+/// A negative tolerance becomes 0; that of a repeating timer is capped at half the interval. O(1).
+/// Errors: -EINVAL: the timer is invalid; -ECHILD.
 RUNLOOP_EXPORT int runloop_timer_set_tolerance(runloop_timer *timer, int64_t tolerance_ns);
 
 /// In its callback: how many instants of the fire schedule passed without a callback and were not reported before, not counting
 /// this one (R80). At other times: the number of the last callback. O(1).
 RUNLOOP_EXPORT uint64_t runloop_timer_get_missed(runloop_timer *timer);
-/// Its info, NULL if invalid (R112).
+/// The info of its context (R112). O(1).
+/// Returns: the pointer; NULL if the timer is invalid.
 RUNLOOP_EXPORT void *runloop_timer_get_info(runloop_timer *timer);
 
 /// Removes the timer permanently from all modes and releases its context, after its callback if that is running (R88). Idempotent.
@@ -48,8 +53,9 @@ RUNLOOP_EXPORT void *runloop_timer_get_info(runloop_timer *timer);
 RUNLOOP_EXPORT void runloop_timer_invalidate(runloop_timer *timer);
 RUNLOOP_EXPORT bool runloop_timer_is_valid(runloop_timer *timer);
 
-/// As for sources, but a timer is in one loop at a time: another one gives -EBUSY (R86). It does not retain its loop. A sleeping
-/// loop is re-armed, not woken (R87). O(log n) per mode.
+/// Add a timer to a mode, remove it, ask for it: as runloop_add_source and its neighbours, but a timer is in one loop at a time
+/// (R86). It does not retain its loop. A sleeping loop is re-armed, not woken (R87). O(log n) per mode.
+/// Errors: -EINVAL: the timer to be added is invalid; -EBUSY: it is in another loop; -ENOMEM; -ESHUTDOWN; -ECHILD.
 RUNLOOP_EXPORT int runloop_add_timer(runloop *loop, runloop_timer *timer, const char *mode);
 RUNLOOP_EXPORT int runloop_remove_timer(runloop *loop, runloop_timer *timer, const char *mode);
 RUNLOOP_EXPORT bool runloop_contains_timer(runloop *loop, runloop_timer *timer, const char *mode);

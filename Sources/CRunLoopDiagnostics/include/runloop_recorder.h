@@ -12,14 +12,16 @@ extern "C" {
 #define RUNLOOP_RECORDER_EVENTS_MAX 16777216
 
 /// Records the calling thread's loop: the latest `capacity` events (0: RUNLOOP_RECORDER_EVENTS), each 64 bytes. An event then costs a read
-/// of the clock, and a copy of the item's name. Started again, it forgets what it had recorded, and may have another capacity. -EINVAL for
-/// more than RUNLOOP_RECORDER_EVENTS_MAX; -ENOMEM, -EMFILE, -ESHUTDOWN, and a recording goes on as it was. O(capacity).
+/// of the clock, and a copy of the item's name. Started again, it forgets what it had recorded, and may have another capacity. After an
+/// error a recording goes on as it was. O(capacity).
+/// Errors: -EINVAL: more than RUNLOOP_RECORDER_EVENTS_MAX; -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: there is none left for it, or the thread has
+/// no loop yet, and none can be made; -ESHUTDOWN.
 RUNLOOP_EXPORT int runloop_recorder_start(uint32_t capacity);
 /// Records no more; what was recorded can still be had. Does nothing if nothing is recorded. O(1).
 RUNLOOP_EXPORT void runloop_recorder_stop(void);
-/// What was recorded of these loops, from malloc: a JSON object in the trace event format, with a line of time for each thread, slices for
-/// runs, iterations, sleeps and call-outs, and names. Loops that were never recorded have no part in it. Any thread; the loops go on. NULL
-/// without loops, and if memory ran out. O(events).
+/// What was recorded of these loops: a JSON object in the trace event format, with a line of time for each thread, slices for runs,
+/// iterations, sleeps and call-outs, and names. Loops that were never recorded have no part in it. Any thread; the loops go on. O(events).
+/// Returns: a text from malloc, which the caller frees; NULL without loops, and if memory ran out.
 RUNLOOP_EXPORT char *runloop_copy_trace(runloop *const *loops, size_t count);
 
 #ifdef __cplusplus

@@ -13,17 +13,19 @@ typedef enum RUNLOOP_CLOSED runloop_report_form {
     RUNLOOP_REPORT_JSON = 1, ///< One JSON object on one line, with the same content.
 } runloop_report_form;
 
-/// A report about a loop, from malloc: for the mode in which it runs, and for the other modes, what keeps a run in them going (sources and
-/// timers, by name), what is ready now and would keep it from sleeping (signalled sources, due timers, descriptors that the kernel
-/// reports), and what of that has waited longest; and its statistics if they were started. Any thread; the loop goes on meanwhile. NULL
-/// for NULL or an inherited loop, and if memory ran out. O(items), one system call per mode with descriptors.
+/// A report about a loop: for the mode in which it runs, and for the other modes, what keeps a run in them going (sources and timers, by
+/// name), what is ready now and would keep it from sleeping (signalled sources, due timers, descriptors that the kernel reports), and what
+/// of that has waited longest; and its statistics if they were started. Any thread; the loop goes on meanwhile. O(items), one system call
+/// per mode with descriptors.
+/// Returns: a text from malloc, which the caller frees; NULL for NULL or an inherited loop, and if memory ran out.
 RUNLOOP_EXPORT char *runloop_copy_report(runloop *loop, runloop_report_form form);
 
 /// From now on, whenever the process gets the signal `number`, say SIGUSR1 or SIGQUIT, the reports on its loops are written to standard
-/// error: on that of the calling thread, and on all with statistics, a recorder or a watchdog. A thread of its own writes them, so it
-/// works when loops hang; several signals that come at once may give one report. Lasts as long as the process; a forked child has none,
-/// and calls it again if it wants. Called again, it changes the form. -EINVAL: no such signal, or one that can't be caught; -EBUSY: the
-/// program has a handler for it; -ENOMEM, -EMFILE, -EAGAIN (no thread), -ESHUTDOWN. O(1).
+/// error: on that of the calling thread, and on all with statistics, a recorder or a watchdog. A thread of its own writes them, so it works
+/// when loops hang; several signals that come at once may give one report. Lasts as long as the process; a forked child has none, and calls
+/// it again if it wants. Called again, it changes the form. O(1).
+/// Errors: -EINVAL: no such signal, or one that can't be caught; -EBUSY: the program has a handler for it; -EAGAIN: no thread can be made;
+/// -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: there is none left for it, or the thread has no loop yet, and none can be made; -ESHUTDOWN.
 RUNLOOP_EXPORT int runloop_report_on_signal(int number, runloop_report_form form);
 
 #ifdef __cplusplus

@@ -19,7 +19,8 @@ typedef struct runloop_histogram {
 } runloop_histogram;
 
 /// The duration which that share of the measured ones did not exceed: the upper bound of its bucket, at most `max_ns`. 0.5 asks for the
-/// median. 0 for an empty histogram or NULL. O(buckets).
+/// median. O(buckets).
+/// Returns: the duration; 0 for an empty histogram or NULL.
 RUNLOOP_EXPORT int64_t runloop_histogram_quantile_ns(const runloop_histogram *histogram, double share);
 
 /// The kinds of call-outs, as places in `callouts`.
@@ -52,12 +53,14 @@ typedef struct runloop_statistics {
 } runloop_statistics;
 
 /// Starts the statistics of the calling thread's loop, from zero. From then on an iteration reads the clock some times and counts. Does
-/// nothing if they are started already. -ENOMEM, -EMFILE, -ESHUTDOWN. O(1).
+/// nothing if they are started already. O(1).
+/// Errors: -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: there is none left for it, or the thread has no loop yet, and none can be made; -ESHUTDOWN.
 RUNLOOP_EXPORT int runloop_statistics_start(void);
 /// Stops them; what they have counted stays readable. Does nothing if they aren't started. O(1).
 RUNLOOP_EXPORT void runloop_statistics_stop(void);
 /// Copies the statistics of a loop, on any thread, without a lock. Each number is right for some moment of the call, not all of them for
-/// the same one. -ENOENT if they were never started, or the loop's thread has ended; -EINVAL, -ECHILD. O(buckets).
+/// the same one. O(buckets).
+/// Errors: -ENOENT: they were never started, or the loop's thread has ended; -EINVAL; -ECHILD.
 RUNLOOP_EXPORT int runloop_statistics_copy(runloop *loop, runloop_statistics *statistics);
 
 #ifdef __cplusplus

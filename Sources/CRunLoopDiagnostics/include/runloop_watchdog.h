@@ -63,11 +63,12 @@ typedef struct runloop_watchdog_config {
 } runloop_watchdog_config;
 
 /// Watches the calling thread's loop, until runloop_watchdog_stop or the end of the thread. A thread of the process looks at all watched
-/// loops four times per limit; it starts with the first and ends with the last. An iteration then reads the clock some times. A loop
-/// that sleeps, a nested run that iterates and a thread outside of runs don't hang. A forked child has no watchdog. The config is
-/// copied. -EINVAL: no config, neither limit, a limit out of range, or a signal that can't be caught. -EBUSY: it is watched already, or
-/// the program has a handler for the signal. -ENOMEM, -EMFILE, -EAGAIN (no thread), -ESHUTDOWN. After an error the context remains the
-/// caller's. O(1).
+/// loops four times per limit; it starts with the first and ends with the last. An iteration then reads the clock some times. A loop that
+/// sleeps, a nested run that iterates and a thread outside of runs don't hang. A forked child has no watchdog. The config is copied. After
+/// an error the context remains the caller's. O(1).
+/// Errors: -EINVAL: neither limit, a limit out of range, or a signal that can't be caught; -EBUSY: it is watched already, or the program
+/// has a handler for the signal; -EAGAIN: no thread can be made; -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: there is none left for it, or the
+/// thread has no loop yet, and none can be made; -ESHUTDOWN.
 RUNLOOP_EXPORT int runloop_watchdog_start(const runloop_watchdog_config *config);
 /// No longer watches the calling thread's loop. A report under way may still return after this. Does nothing if it isn't watched. O(1).
 RUNLOOP_EXPORT void runloop_watchdog_stop(void);

@@ -56,26 +56,29 @@ typedef struct runloop_foreign_source_config {
     void (*RUNLOOP_SENDABLE dispatch)(runloop_foreign_source *source, void *info);
 } runloop_foreign_source_config;
 
-/// Creates a foreign source with one reference, in no loop. -EINVAL, -ENOMEM; -EMFILE, -ENFILE, -ENOSPC (it has two descriptors, and
-/// watches one of them); -ENOSYS, -EPERM in a sandbox without timerfd_create. O(1).
+/// Creates a foreign source with one reference, in no loop. O(1).
+/// Errors: -EINVAL; -ENOMEM; -EMFILE, -ENFILE, -ENOSPC: it needs two descriptors, and watches one of them; -ENOSYS, -EPERM: in a sandbox
+/// without timerfd_create.
 RUNLOOP_EXPORT int runloop_foreign_source_create(const runloop_foreign_source_config *config,
                                                  runloop_foreign_source **out);
 /// Any thread. A loop retains the source while it is in a mode. The last release releases the context. NULL is ignored. O(1).
 RUNLOOP_EXPORT runloop_foreign_source *runloop_foreign_source_retain(runloop_foreign_source *source);
 RUNLOOP_EXPORT void runloop_foreign_source_release(runloop_foreign_source *source);
 
-/// Removes the source permanently from every mode; `cancel` is called if it is prepared. Idempotent, allowed in its own callbacks.
-/// O(modes it is in).
+/// Removes the source permanently from every mode; `cancel` is called if it is prepared. Idempotent, allowed in its own callbacks. O(modes
+/// it is in).
+/// Errors: -EINVAL; -EPERM: on another thread than the source's; -ECHILD.
 RUNLOOP_EXPORT int runloop_foreign_source_invalidate(runloop_foreign_source *source);
 /// Any thread. O(1).
 RUNLOOP_EXPORT bool runloop_foreign_source_is_valid(runloop_foreign_source *source);
 RUNLOOP_EXPORT void *runloop_foreign_source_get_info(runloop_foreign_source *source);
 
-/// Adding gives 0 even if the source is there already; the next sleep in the mode, and one of a host that is under way, prepares it. It
-/// keeps the mode from being empty. -EINVAL if it is invalid; -EPERM if `loop` is not the calling thread's; -ESHUTDOWN, -ENOMEM,
-/// -ENOSPC: it is not in the mode then. Removing gives 0 even if it was not there, and calls `cancel` if it is prepared; so does the
-/// end of the loop, which removes it from all modes. The pseudo-mode means all common modes, now and later. Both are allowed in its
-/// own callbacks. O(observers of the mode).
+/// Add a foreign source to a mode, and remove it. Adding one that is there already changes nothing; the next sleep in the mode, and one of
+/// a host that is under way, prepares it. It keeps the mode from being empty. After an error it is not in the mode. Removing one that is
+/// not there changes nothing; removal calls `cancel` if it is prepared; so does the end of the loop, which removes it from all modes. The
+/// pseudo-mode means all common modes, now and later. Both are allowed in its own callbacks. O(observers of the mode).
+/// Errors: -EINVAL: the source to be added is invalid; -EPERM: `loop` is not the calling thread's, or the source is another's; -ESHUTDOWN;
+/// -ENOMEM; -ENOSPC; -ECHILD.
 RUNLOOP_EXPORT int runloop_add_foreign_source(runloop *loop, runloop_foreign_source *source, const char *mode);
 RUNLOOP_EXPORT int runloop_remove_foreign_source(runloop *loop, runloop_foreign_source *source, const char *mode);
 /// Any thread. O(1).

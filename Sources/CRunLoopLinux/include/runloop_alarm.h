@@ -21,8 +21,8 @@ typedef enum RUNLOOP_CLOSED runloop_clock_id {
     RUNLOOP_CLOCK_BOOT = 1, ///< CLOCK_BOOTTIME: since the machine was started, suspensions included. Nobody sets it.
 } runloop_clock_id;
 
-/// The current instant of a clock, in nanoseconds, also in a loop that has a clock of its own. RUNLOOP_NEVER: there is no such
-/// clock. O(1).
+/// The current instant of a clock, in nanoseconds, also in a loop that has a clock of its own. O(1).
+/// Returns: the instant; RUNLOOP_NEVER if there is no such clock.
 RUNLOOP_EXPORT int64_t runloop_clock_get_now_ns(runloop_clock_id clock);
 
 /// A date of a clock, or a schedule of dates.
@@ -43,20 +43,21 @@ typedef struct runloop_alarm_config {
     void (*RUNLOOP_SENDABLE fire)(runloop_alarm *alarm, int64_t date_ns, uint64_t missed, void *info);
 } runloop_alarm_config;
 
-/// Makes an alarm. It has a timerfd, which the kernel moves when the wall clock is set. If the clock is set forward over dates,
-/// they are one call, as after a suspension. If it is set back, the alarm waits until the clock shows its date; a date that has
-/// had its call does not get another one. (After a great correction a program may want other dates: runloop_clock_watch.) Slewing
-/// is followed. An alarm keeps its modes from being empty, also without a date. -EINVAL: no such clock, a negative interval.
-/// -EMFILE, -ENFILE (one descriptor), -ENOMEM. O(1).
+/// Makes an alarm. It has a timerfd, which the kernel moves when the wall clock is set. If the clock is set forward over dates, they are
+/// one call, as after a suspension. If it is set back, the alarm waits until the clock shows its date; a date that has had its call does
+/// not get another one. (After a great correction a program may want other dates: runloop_clock_watch.) Slewing is followed. An alarm keeps
+/// its modes from being empty, also without a date. O(1).
+/// Errors: -EINVAL: no such clock, or a negative interval; -EMFILE, -ENFILE: it needs a descriptor; -ENOMEM; -ENOSYS, -EPERM: in a sandbox
+/// without timerfd_create.
 RUNLOOP_EXPORT int runloop_alarm_create(const runloop_alarm_config *config, runloop_alarm **out);
 
-/// The next date that has had no call; RUNLOOP_NEVER: there is none, or the alarm belongs to the parent process. As last set, if
-/// invalid. O(1).
+/// The next date that has had no call. As last set, if the alarm is invalid. O(1).
+/// Returns: the instant; RUNLOOP_NEVER if there is none, and in a forked child for the parent's alarm.
 RUNLOOP_EXPORT int64_t runloop_alarm_get_date(runloop_alarm *alarm);
-/// Moves the alarm, and starts its schedule there; RUNLOOP_NEVER takes its date away. Any thread. A loop that sleeps is neither
-/// woken nor delayed. In its own callback, the next date is replaced; otherwise a call that is about to begin on another thread
-/// still happens. If two threads set it at once, one of the two prevails. -EINVAL if invalid; -ECHILD if inherited. O(1), a
-/// timerfd_settime.
+/// Moves the alarm, and starts its schedule there; RUNLOOP_NEVER takes its date away. Any thread. A loop that sleeps is neither woken nor
+/// delayed. In its own callback, the next date is replaced; otherwise a call that is about to begin on another thread still happens. If two
+/// threads set it at once, one of the two prevails. O(1), a timerfd_settime.
+/// Errors: -EINVAL: the alarm is invalid; -ECHILD.
 RUNLOOP_EXPORT int runloop_alarm_set_date(runloop_alarm *alarm, int64_t date_ns);
 
 /// As created. RUNLOOP_CLOCK_WALL and 0 for NULL. O(1).

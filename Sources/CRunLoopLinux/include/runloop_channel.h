@@ -67,38 +67,45 @@ typedef struct runloop_channel_config {
     void (*RUNLOOP_SENDABLE cancel)(runloop_channel *channel, runloop *loop, const char *mode, void *info);
 } runloop_channel_config;
 
-/// Makes a channel of a connected socket, which it owns from then on, and makes non-blocking. -EINVAL: not a SOCK_SEQPACKET socket of the
-/// Unix domain, or a limit out of range. -EPERM: the other end belongs to another user. -ENOTCONN; -EBADF; -EMFILE, -ENFILE (for
-/// the peer's pidfd); -ENOMEM. After an error the socket remains the caller's. O(1).
+/// Makes a channel of a connected socket, which it owns from then on, and makes non-blocking. After an error the socket remains the
+/// caller's. O(1).
+/// Errors: -EINVAL: not a SOCK_SEQPACKET socket of the Unix domain, or a limit out of range; -EPERM: the other end belongs to another user;
+/// -ENOTCONN: the socket is not connected; -EBADF; -EMFILE, -ENFILE: the peer's pidfd needs a descriptor; -ENOMEM.
 RUNLOOP_EXPORT int runloop_channel_create(int descriptor, const runloop_channel_config *config, runloop_channel **out);
 /// A socket that listens for channels, which is the caller's: a runloop_listener accepts its connections, and each is one for
-/// runloop_channel_create. A relative path is one in $XDG_RUNTIME_DIR, which a program with more rights than whoever has started it does not
-/// read (secure_getenv(3)). `mode` and `backlog` are those of runloop_listen_unix, 0 for the user alone; so are the errors, and what becomes of
-/// a path that was left behind. -EINVAL also for "@name": anybody may take an abstract name, so a program that wants one has to make that
-/// socket itself. -ENOENT: no directory, or no $XDG_RUNTIME_DIR.
+/// runloop_channel_create. A relative path is one in $XDG_RUNTIME_DIR, which a program with more rights than whoever has started it does
+/// not read (secure_getenv(3)). `mode` and `backlog` are those of runloop_listen_unix, 0 for the user alone and so is what becomes of a
+/// path that was left behind. Anybody may take an abstract name, so a program that wants one has to make that socket itself.
+/// Returns: the socket.
+/// Errors: those of runloop_listen_unix; -EINVAL: an empty path, or "@name"; -ENOENT: no such directory, or no $XDG_RUNTIME_DIR.
 RUNLOOP_EXPORT int runloop_channel_listen(const char *path, uint32_t mode, int backlog);
-/// Connects to such a socket. Does not wait. -ECONNREFUSED: nobody listens. -EAGAIN: too many wait to be accepted. -ENOENT, -EACCES,
-/// -ENAMETOOLONG, -EPROTOTYPE, and the errors of runloop_channel_create.
+/// Connects to such a socket. Does not wait.
+/// Errors: those of runloop_channel_create; -EINVAL: an empty path, "@name", or a limit out of range; -ECONNREFUSED: nobody listens;
+/// -EAGAIN: too many wait to be accepted; -ENOENT: no such path, or no $XDG_RUNTIME_DIR; -EACCES: no permission; -ENAMETOOLONG: the path is
+/// too long; -EPROTOTYPE: a socket of another type.
 RUNLOOP_EXPORT int runloop_channel_connect(const char *path, const runloop_channel_config *config,
                                            runloop_channel **out);
 
 /// The process at the other end, as it was connected. O(1).
+/// Errors: -EINVAL.
 RUNLOOP_EXPORT int runloop_channel_get_peer(runloop_channel *channel, runloop_peer *out);
 
 /// Sends a copy of the bytes, and the descriptors, which remain the caller's. At most 64 KiB go through the socket, more as a sealed memfd.
-/// -EAGAIN: as much waits as the limits allow; -EMSGSIZE: more than one message may have; -EPIPE: the other end is gone, or the channel has
-/// ended; -EBADF, -EMFILE (descriptors of messages that wait, a memfd), -ETOOMANYREFS, -ENOMEM, -EINVAL, -ECHILD; -ENOSYS or -EPERM if that
-/// takes a memfd, in a sandbox without memfd_create. Then nothing was sent. Any thread; as every call for a channel, no cancellation point.
-/// O(length), a system call.
+/// After an error nothing was sent. Any thread; as every call for a channel, no cancellation point. O(length), a system call.
+/// Errors: -EAGAIN: as much waits as the limits allow; -EMSGSIZE: more than one message may have; -EPIPE: the other end is gone, or the
+/// channel has ended; -EBADF; -EMFILE, -ENFILE: for descriptors of messages that wait, or a memfd; -ETOOMANYREFS: too many descriptors are
+/// under way; -ENOSYS, -EPERM: it takes a memfd, in a sandbox without memfd_create; -EINVAL; -ENOMEM; -ECHILD.
 RUNLOOP_EXPORT int runloop_channel_send(runloop_channel *channel, const void *bytes, size_t length,
                                         const int *descriptors, size_t descriptor_count);
 
 /// Counts one more message as held, which is an open call (`max_calls`) until it is released. For programs that queue what they receive, so
-/// that the other end waits when they are slow: usually called once in `receive`, for a message without a call; requests are counted anyway.
-/// It is a mere number: which message is meant does not matter, and each call of this needs one of runloop_channel_release_message. Any
-/// thread. -EPIPE: the channel has ended; -EINVAL, -ECHILD. O(1), and a system call at the limit.
+/// that the other end waits when they are slow: usually called once in `receive`, for a message without a call; requests are counted
+/// anyway. It is a mere number: which message is meant does not matter, and each call of this needs one of runloop_channel_release_message.
+/// Any thread. O(1), and a system call at the limit.
+/// Errors: -EPIPE: the channel has ended; -EINVAL; -ECHILD.
 RUNLOOP_EXPORT int runloop_channel_hold_message(runloop_channel *channel);
-/// Counts one message less as held. Any thread, and after the end. -EINVAL: none is held; -ECHILD. O(1), and a system call at the limit.
+/// Counts one message less as held. Any thread, and after the end. O(1), and a system call at the limit.
+/// Errors: -EINVAL: none is held; -ECHILD.
 RUNLOOP_EXPORT int runloop_channel_release_message(runloop_channel *channel);
 
 /// How a request is answered, which is copied.
@@ -115,22 +122,24 @@ typedef struct runloop_channel_request_config {
     void *info; ///< For the two.
 } runloop_channel_request_config;
 
-/// Sends a request; `id`, which may be NULL, receives its number among those of the channel. Errors as of
-/// runloop_channel_send. O(length), and O(requests with a later deadline).
+/// Sends a request; `id`, which may be NULL, receives its number among those of the channel. O(length), and O(requests with a later
+/// deadline).
+/// Errors: those of runloop_channel_send.
 RUNLOOP_EXPORT int runloop_channel_request(runloop_channel *channel, const void *bytes, size_t length,
                                            const int *descriptors, size_t descriptor_count,
                                            const runloop_channel_request_config *config, uint64_t *id);
 
-/// Cancels a request: `discard` is called for it, on this thread, and `replied` is not. The other end may receive it all the same, and is not
-/// told; its reply is dropped. -ENOENT: `replied` has been called or is being called, or it was cancelled; -EINVAL, -ECHILD. Any thread.
-/// O(requests of the channel).
+/// Cancels a request: `discard` is called for it, on this thread, and `replied` is not. The other end may receive it all the same, and is
+/// not told; its reply is dropped. Any thread. O(requests of the channel).
+/// Errors: -ENOENT: `replied` has been called or is being called, or it was cancelled; -EINVAL; -ECHILD.
 RUNLOOP_EXPORT int runloop_channel_cancel(runloop_channel *channel, uint64_t id);
 
-/// References to a call. The last one drops it, if it was not replied to: -ENOMSG at the other end.
+/// References to a call. The last one drops it, if it was not replied to: -ENOMSG at the other end. O(1).
 RUNLOOP_EXPORT runloop_call *runloop_call_retain(runloop_call *call);
 RUNLOOP_EXPORT void runloop_call_release(runloop_call *call);
-/// Replies; references remain. Replies wait beyond the other limits, since they count as calls until they are sent. -EALREADY: it was
-/// replied to. Otherwise as runloop_channel_send; after an error it can be tried again.
+/// Replies; references remain. Replies wait beyond the other limits, since they count as calls until they are sent. After an error it can
+/// be tried again.
+/// Errors: those of runloop_channel_send; -EALREADY: it was replied to.
 RUNLOOP_EXPORT int runloop_call_reply(runloop_call *call, const void *bytes, size_t length, const int *descriptors,
                                       size_t descriptor_count);
 

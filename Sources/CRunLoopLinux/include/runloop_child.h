@@ -50,23 +50,27 @@ typedef struct runloop_child_config {
     void (*RUNLOOP_SENDABLE cancel)(runloop_child *child, runloop *loop, const char *mode, void *info);
 } runloop_child_config;
 
-/// Awaits the end of a process. A child of this process can't be mistaken for another one before it was reaped; for other processes pass
-/// a pidfd, because a pid may name another process by now. A child that ends while its object is invalid, or in no mode that runs, is
-/// not reaped by it. -ESRCH: there is no such process any more. -ECHILD, with `reaps`: it is not a child of this process, or was reaped.
-/// -EBADF: not a pidfd. -EINVAL: not a process (a thread, a negative number). -ENOSYS: the kernel is older than Linux 5.4, or a sandbox
-/// refuses pidfd_open. -EMFILE, -ENFILE (one descriptor), -ENOMEM. O(1).
+/// Awaits the end of a process. A child of this process can't be mistaken for another one before it was reaped; for other processes pass a
+/// pidfd, because a pid may name another process by now. A child that ends while its object is invalid, or in no mode that runs, is not
+/// reaped by it. O(1).
+/// Errors: -ESRCH: there is no such process any more; -ECHILD: it is to be reaped, but not a child of this process, or was reaped; -EBADF:
+/// not a pidfd; -EINVAL: not a process, but a thread or a negative number; -ENOSYS: the kernel is older than Linux 5.4, or a sandbox
+/// refuses pidfd_open; -EMFILE, -ENFILE: it needs a descriptor; -ENOMEM.
 RUNLOOP_EXPORT int runloop_child_create(const runloop_child_config *config, runloop_child **out);
 
 /// As created: 0 if it was created from a pidfd. O(1).
 RUNLOOP_EXPORT int32_t runloop_child_get_pid(runloop_child *child);
 /// The object's own pidfd, for poll and the like: valid as long as the object, not to be closed. O(1).
+/// Returns: the descriptor.
+/// Errors: -EINVAL.
 RUNLOOP_EXPORT int runloop_child_get_pidfd(runloop_child *child);
 
-/// Its end, if that was reported. 0; -EAGAIN before. O(1).
+/// Its end, if that was reported. O(1).
+/// Errors: -EAGAIN: it was not reported yet; -EINVAL.
 RUNLOOP_EXPORT int runloop_child_get_exit(runloop_child *child, runloop_child_exit *out);
 
-/// Sends a signal to this process and to no other one, even if its number is used again. -ESRCH: it has been reaped; -EPERM; -EINVAL: no
-/// such signal. O(1).
+/// Sends a signal to this process and to no other one, even if its number is used again. O(1).
+/// Errors: -ESRCH: it has been reaped; -EPERM: it may not be signalled by this process; -EINVAL: no such signal.
 RUNLOOP_EXPORT int runloop_child_send_signal(runloop_child *child, int32_t number);
 
 /// A signal of a sequence, and how long the next one waits for its effect.
@@ -75,17 +79,19 @@ typedef struct runloop_child_step {
     int64_t pause_ns; ///< Not negative. What the last one says does not matter.
 } runloop_child_step;
 
-/// Ends a process politely at first: SIGTERM, five seconds, SIGKILL. The first signal is sent by the calling thread, each other one by the loop,
-/// never before the pause after the former has passed, and in a run of a mode that the child is in. When the process has ended, nothing is
-/// sent any more; the end is reported as ever. A second call takes the place of the first, from its own first signal on. It costs no
-/// descriptor: the pauses are deadlines of the source (runloop_source_set_deadline), of which a child has no other use.
+/// Ends a process politely at first: SIGTERM, five seconds, SIGKILL. The first signal is sent by the calling thread, each other one by the
+/// loop, never before the pause after the former has passed, and in a run of a mode that the child is in. When the process has ended,
+/// nothing is sent any more; the end is reported as ever. A second call takes the place of the first, from its own first signal on. It
+/// costs no descriptor: the pauses are deadlines of the source (runloop_source_set_deadline), of which a child has no other use.
 ///
 /// `of_group`: the signals go to all of the process group that the process leads, but only as long as the process itself has not ended. Who
 /// ignores the first signals there and outlives it gets no further one.
 ///
-/// Any thread, and allowed in call-outs. -ESRCH: it has ended, or was reaped; -EPERM; -EINVAL: no steps, more than eight, no signal, a negative
-/// pause; or a process whose group is to be signalled and that leads none, is not reaped by this object, or was given as a pidfd; -ECHILD in a forked child. After an error nothing was begun, and a
-/// former sequence goes on. If later the process may not be signalled, the next step is tried all the same. O(log n) per mode.
+/// Any thread, and allowed in call-outs. After an error nothing was begun, and a former sequence goes on. If later the process may not be
+/// signalled, the next step is tried all the same. O(log n) per mode.
+/// Errors: -ESRCH: it has ended, or was reaped; -EPERM: it may not be signalled by this process; -EINVAL: no steps, more than eight, no
+/// signal, or a negative pause, or a process whose group is to be signalled and that leads none, is not reaped by this object, or was given
+/// as a pidfd; -ENOMEM; -ECHILD.
 RUNLOOP_EXPORT int runloop_child_end_by(runloop_child *child, const runloop_child_step *steps, size_t count,
                                         bool of_group);
 

@@ -30,9 +30,10 @@ typedef struct runloop_clock_watch_config {
     void (*RUNLOOP_SENDABLE changed)(runloop_clock_watch *watch, const runloop_clock_change *change, void *info);
 } runloop_clock_watch_config;
 
-/// Watches the clocks, from now on. What is told is exact to the time between two readings of clocks, usually less than a
-/// microsecond; a change that is smaller is not told. -ENOSYS: the kernel does not report changes (a sandbox, or older than Linux
-/// 3.0). -EMFILE, -ENFILE (one descriptor), -ENOMEM. O(1).
+/// Watches the clocks, from now on. What is told is exact to the time between two readings of clocks, usually less than a microsecond; a
+/// change that is smaller is not told. O(1).
+/// Errors: -ENOSYS: the kernel does not report changes, in a sandbox or before Linux 3.0; -EPERM: in a sandbox without timerfd_create;
+/// -EMFILE, -ENFILE: it needs a descriptor; -ENOMEM; -EINVAL.
 RUNLOOP_EXPORT int runloop_clock_watch_create(const runloop_clock_watch_config *config, runloop_clock_watch **out);
 
 #ifdef __cplusplus

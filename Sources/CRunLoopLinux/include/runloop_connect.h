@@ -47,10 +47,11 @@ typedef struct runloop_connect_config {
     void (*RUNLOOP_SENDABLE cancel)(runloop_connect *connect, runloop *loop, const char *mode, void *info);
 } runloop_connect_config;
 
-/// Begins to connect, in no loop yet: a look-up starts here, everything else when a loop runs the source. At most 16 names are looked up at a
-/// time in a process, and others wait. It needs a descriptor, a second one during a look-up, and one for each attempt. -EINVAL: no `connected`,
-/// not one target, no port, an empty text, an option out of range, a `local_address` that is no number; -EAFNOSUPPORT: it is of another family
-/// than `host`; -ENAMETOOLONG: a path or an abstract name above 107 bytes; -EMFILE, -ENFILE, -ENOMEM; -EAGAIN: no thread can be made. O(1).
+/// Begins to connect, in no loop yet: a look-up starts here, everything else when a loop runs the source. At most 16 names are looked up at
+/// a time in a process, and others wait. It needs a descriptor, a second one during a look-up, and one for each attempt. O(1).
+/// Errors: -EINVAL: no `connected`, not one target, no port, an empty text, an option out of range, or a `local_address` that is no number;
+/// -EAFNOSUPPORT: that is of another family than `host`; -ENAMETOOLONG: a path or an abstract name above 107 bytes; -EMFILE, -ENFILE,
+/// -ENOMEM; -EAGAIN: no thread can be made.
 RUNLOOP_EXPORT int runloop_connect_create(const runloop_connect_config *config, runloop_connect **out);
 
 /// An attempt that has failed.
@@ -60,11 +61,13 @@ typedef struct runloop_connect_failure {
     int error;
 } runloop_connect_failure;
 
-/// Writes up to `capacity` failures to `failures`, which may be NULL if `capacity` is 0, and returns their number: in the order of the attempts,
-/// so far; all of them from `connected` on, and as long as there is a reference. Any thread. O(addresses).
+/// Writes up to `capacity` failures to `failures`, which may be NULL if `capacity` is 0: in the order of the attempts, so far; all of them
+/// from `connected` on, and as long as there is a reference. Any thread. O(addresses).
+/// Returns: their number, which may be more than `capacity`.
 RUNLOOP_EXPORT size_t runloop_connect_get_failures(runloop_connect *connect, runloop_connect_failure *failures,
                                                    size_t capacity);
-/// Why the look-up has failed, in the words of the C library (gai_strerror); NULL if it has not. Lives as long as the process. O(1).
+/// Why the look-up has failed, in the words of the C library (gai_strerror). O(1).
+/// Returns: a text that lives as long as the process; NULL if it has not.
 RUNLOOP_EXPORT const char *runloop_connect_get_name_error(runloop_connect *connect);
 
 #ifdef __cplusplus

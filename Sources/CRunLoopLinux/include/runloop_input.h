@@ -64,18 +64,20 @@ typedef struct runloop_input_config {
     int64_t message_ns;
 } runloop_input_config;
 
-/// Makes an input, in no loop yet, which reads nothing before its source is in a mode that runs. -EBADF: not open for reading; -EINVAL: no
-/// limit, not exactly one of `received` and `received_line`, a negative time, or an output without an idle limit; -ENOMEM, -ENOSPC; -EMFILE, -ENFILE
-/// (for a moment it needs a descriptor, unless it is for a socket or a pipe; for good it has none of its own). After an error the descriptor
-/// remains the caller's in any case. O(1), a few system calls.
+/// Makes an input, in no loop yet, which reads nothing before its source is in a mode that runs. It has no descriptor of its own. After an
+/// error the descriptor remains the caller's in any case. O(1), a few system calls.
+/// Errors: -EBADF: not open for reading; -EINVAL: no limit, not exactly one of `received` and `received_line`, a negative time, or an
+/// output without an idle limit; -ENOMEM; -ENOSPC; -EMFILE, -ENFILE: for a moment it needs a descriptor, unless it is for a socket or a
+/// pipe.
 RUNLOOP_EXPORT int runloop_input_create(const runloop_input_config *config, runloop_input **out);
 
 /// Reads nothing and calls nothing, from the return on, except that a call-out that runs on another thread is not waited for. Allowed in a
-/// call-out, of a line as well: the lines after it stay. Twice has the effect of once. Any thread. -EINVAL after the end; -ECHILD in a
-/// forked child. O(1), a system call.
+/// call-out, of a line as well: the lines after it stay. Twice has the effect of once. Any thread. O(1), a system call.
+/// Errors: -EINVAL: it has ended; -ECHILD.
 RUNLOOP_EXPORT int runloop_input_pause(runloop_input *input);
-/// Goes on. What was kept comes at once, even if nothing follows. If it was not paused, what is kept comes again, too: for a program
-/// that could not consume it before. -EINVAL, -ECHILD as above; -ENOMEM, -ENOSPC: it is paused still. O(1), a system call.
+/// Goes on. What was kept comes at once, even if nothing follows. If it was not paused, what is kept comes again, too: for a program that
+/// could not consume it before. After an error it is paused still. O(1), a system call.
+/// Errors: -EINVAL: it has ended; -ECHILD; -ENOMEM; -ENOSPC.
 RUNLOOP_EXPORT int runloop_input_resume(runloop_input *input);
 /// Whether it is paused. Any thread. O(1).
 RUNLOOP_EXPORT bool runloop_input_is_paused(runloop_input *input);

@@ -11,26 +11,34 @@ extern "C" {
 #endif
 
 //===-- Sockets ------------------------------------------------------------------------------------------------------===//
-// Each of these gives a listening socket, non-blocking and closed on exec, which is the caller's; or a negative errno value: -EINVAL,
-// -EADDRINUSE, -EACCES, -EMFILE, -ENFILE, -ENOMEM, and what else bind gives. `backlog`: how many connections may wait to be accepted; 0 or less
-// is as many as the system allows (net.core.somaxconn). Any thread.
+// Each of these gives a listening socket, non-blocking and closed on exec, which is the caller's. `backlog`: how many connections may wait to
+// be accepted; 0 or less is as many as the system allows (net.core.somaxconn). Any thread. What else bind(2) gives is an error, too.
 
 /// TCP. `address` is that of an interface as a number, "127.0.0.1", "::1" or "fe80::1%eth0"; "0.0.0.0" is all of IPv4, "::" all of IPv6 and
-/// IPv4. `port` 0 lets the kernel choose one, which runloop_socket_get_port tells. The address may be used again at once after the program's
-/// end (SO_REUSEADDR), and connections send small pieces without delay (TCP_NODELAY). -EINVAL: not such a number ("localhost" is a name, which is
-/// not looked up), no interface after the %, or none where the address needs one; -EADDRNOTAVAIL: no interface has the address.
+/// IPv4. `port` 0 lets the kernel choose one, which runloop_socket_get_port tells. The address may be used again at once after the
+/// program's end (SO_REUSEADDR), and connections send small pieces without delay (TCP_NODELAY). "localhost" is a name, which is not looked
+/// up. O(1).
+/// Returns: the socket.
+/// Errors: -EINVAL: `address` is no such number, names no interface after the %, or none where it needs one; -EADDRINUSE: the address is in
+/// use; -EADDRNOTAVAIL: no interface has the address; -EACCES: the port is below those that this user may use; -EMFILE, -ENFILE, -ENOMEM.
 RUNLOOP_EXPORT int runloop_listen_tcp(const char *address, uint16_t port, int backlog);
 
-/// A Unix socket with a path, in a directory that this user may write to, even if it can't be read. `mode` has the permissions of the path: it
-/// never has more, and exactly these before this returns, whatever the umask is (above it, that needs Linux 6.6 or /proc); 0 is 0600: nobody
-/// but its owner may connect. A path that a program has left behind, whose socket nobody has any more, is replaced; one whose socket somebody
-/// has, who notices nothing of it, or which is no socket, gives -EADDRINUSE. So does a path that somebody else has replaced meanwhile; what is
-/// there then is neither changed nor removed. Does not wait, except to replace a path: at most half a second for the lock (flock) of the
-/// directory by which programs that do so at the same time exclude one another, and then without it. -ENAMETOOLONG above 107 bytes; -ENOENT: no
-/// such directory.
+/// A Unix socket with a path, in a directory that this user may write to, even if it can't be read. `mode` has the permissions of the path:
+/// it never has more, and exactly these before this returns, whatever the umask is (above it, that needs Linux 6.6 or /proc); 0 is 0600:
+/// nobody but its owner may connect. A path that a program has left behind, whose socket nobody has any more, is replaced. What else is
+/// there is neither changed nor removed, and whoever has the socket notices nothing. Does not wait, except to replace a path: at most half
+/// a second for the lock (flock) of the directory by which programs that do so at the same time exclude one another, and then without it.
+/// O(1).
+/// Returns: the socket.
+/// Errors: -EINVAL: an empty path; -EADDRINUSE: somebody has the socket of that path, it is no socket, or somebody else has replaced it
+/// meanwhile; -EACCES, -ENOENT, -ENOTDIR: the directory may not be written to, or is none; -ENAMETOOLONG: the path has more than 107 bytes;
+/// -EMFILE, -ENFILE, -ENOMEM.
 RUNLOOP_EXPORT int runloop_listen_unix(const char *path, uint32_t mode, int backlog);
 
-/// An abstract Unix socket, which has no path and no permissions: any process in the network namespace may connect.
+/// An abstract Unix socket, which has no path and no permissions: any process in the network namespace may connect. O(1).
+/// Returns: the socket.
+/// Errors: -EINVAL: an empty name; -EADDRINUSE: somebody has the name; -ENAMETOOLONG: it has more than 107 bytes; -EMFILE, -ENFILE,
+/// -ENOMEM.
 RUNLOOP_EXPORT int runloop_listen_abstract(const char *name, int backlog);
 
 /// A socket that a service manager has opened for this program: see sd_listen_fds(3).
@@ -39,16 +47,23 @@ typedef struct runloop_inherited_socket {
     char name[256]; ///< As FileDescriptorName= has it; "unknown" if there are no names.
 } runloop_inherited_socket;
 
-/// Takes the sockets that were handed over to this process (LISTEN_FDS, LISTEN_PID, LISTEN_FDNAMES) into `sockets`, in their order, and removes
-/// the variables from the environment, so that neither a second call nor a child process takes them again. The number, 0 if there are none.
-/// -E2BIG: more than `capacity`, and nothing has changed; -EINVAL: the variables make no sense; -EBADF: a descriptor is not open. Call it early:
-/// other threads must not use the environment meanwhile. O(descriptors).
+/// Takes the sockets that were handed over to this process (LISTEN_FDS, LISTEN_PID, LISTEN_FDNAMES) into `sockets`, in their order, and
+/// removes the variables from the environment, so that neither a second call nor a child process takes them again. Call it early: other
+/// threads must not use the environment meanwhile. O(descriptors).
+/// Returns: the number of the sockets, 0 if there are none.
+/// Errors: -E2BIG: there are more than `capacity`, and nothing has changed; -EINVAL: the variables make no sense; -EBADF: one of the
+/// descriptors is not open.
 RUNLOOP_EXPORT int runloop_take_inherited_sockets(runloop_inherited_socket *sockets, size_t capacity);
 
-/// The port of a TCP socket: its own, or its peer's. -EAFNOSUPPORT: not an IP socket; -ENOTCONN, -EBADF, -ENOTSOCK. O(1).
+/// The port of a TCP socket: its own, or its peer's. O(1).
+/// Returns: the port.
+/// Errors: -EAFNOSUPPORT: not an IP socket; -ENOTCONN: it has no peer; -EBADF; -ENOTSOCK: not a socket.
 RUNLOOP_EXPORT int runloop_socket_get_port(int descriptor, bool of_peer);
-/// Writes the address of a socket, its own or its peer's, as a text that ends with a zero: "127.0.0.1:80", "[::1]:80", "/run/x", "@abstract", or "" for
-/// a Unix socket without an address. The length. -ENOBUFS: it does not fit (128 bytes always do); else as above. O(1).
+/// Writes the address of a socket, its own or its peer's, as a text that ends with a zero: "127.0.0.1:80", "[::1]:80", "/run/x",
+/// "@abstract", or "" for a Unix socket without an address. O(1).
+/// Returns: the length of the text.
+/// Errors: -ENOBUFS: `capacity` is too small, which 128 never is; -EAFNOSUPPORT: neither an IP nor a Unix socket; -ENOTCONN: it has no
+/// peer; -EINVAL; -EBADF; -ENOTSOCK: not a socket.
 RUNLOOP_EXPORT int runloop_socket_get_address(int descriptor, bool of_peer, char *text, size_t capacity);
 
 //===-- Listeners ----------------------------------------------------------------------------------------------------===//
@@ -80,11 +95,14 @@ typedef struct runloop_listener_config {
     void (*RUNLOOP_SENDABLE cancel)(runloop_listener *listener, runloop *loop, const char *mode, void *info);
 } runloop_listener_config;
 
-/// Makes a listener, in no loop yet. It needs a descriptor with `refused`. -EINVAL: no `accepted`, or not a listening socket;
-/// -EBADF, -ENOTSOCK; -EMFILE, -ENFILE, -ENOMEM. After an error the socket remains the caller's in any case. O(1).
+/// Makes a listener, in no loop yet. It needs a descriptor with `refused`. After an error the socket remains the caller's in any case.
+/// O(1).
+/// Errors: -EINVAL: no `accepted`, or not a listening socket; -EBADF; -ENOTSOCK: not a socket; -EMFILE, -ENFILE, -ENOMEM.
 RUNLOOP_EXPORT int runloop_listener_create(const runloop_listener_config *config, runloop_listener **out);
 
 /// The socket, as created. O(1).
+/// Returns: the socket.
+/// Errors: -EINVAL.
 RUNLOOP_EXPORT int runloop_listener_get_descriptor(runloop_listener *listener);
 
 #ifdef __cplusplus

@@ -41,34 +41,41 @@ typedef struct runloop_output_config {
     void (*RUNLOOP_SENDABLE cancel)(runloop_output *output, runloop *loop, const char *mode, void *info);
 } runloop_output_config;
 
-/// Makes an output, in no loop yet. -EBADF: not open for writing; -EINVAL: no limit of bytes, or a negative idle limit; -ENOMEM, -ENOSPC; -EMFILE,
-/// -ENFILE (for a moment it needs a descriptor, unless it is for a socket or a pipe). After an error the descriptor
-/// remains the caller's in any case. O(1), a few system calls.
+/// Makes an output, in no loop yet. After an error the descriptor remains the caller's in any case. O(1), a few system calls.
+/// Errors: -EBADF: not open for writing; -EINVAL: no limit of bytes, or a negative idle limit; -ENOMEM; -ENOSPC; -EMFILE, -ENFILE: for a
+/// moment it needs a descriptor, unless it is for a socket or a pipe.
 RUNLOOP_EXPORT int runloop_output_create(const runloop_output_config *config, runloop_output **out);
 
-// What follows is the same for all of these. Any thread; calls exclude one another, so the bytes of one call are not mixed with another's. An
-// error of the descriptor drops what waits, and is the result of every further call: -EPIPE, -ECONNRESET, -ENOSPC, -EIO, … and what watching the
-// descriptor gives. No call raises SIGPIPE: sockets are told not to, and pipes since Linux 6.18; before that, the signal is blocked in the calling
-// thread around a write to a pipe, and taken back, which costs two system calls. -EPIPE after runloop_output_finish. -EINVAL after the end; -ECHILD in a forked child, which
-// never sends what the parent's buffer had at the fork. None of them waits, and in regular files, and whatever else the kernel does
-// not watch, nothing waits either: they are written at once.
+//===-- Writing ------------------------------------------------------------------------------------------------------===//
+// Any thread; calls exclude one another, so the bytes of one call are not mixed with another's. None of them waits. An error of the
+// descriptor drops what waits, and is the result of every further call. No call raises SIGPIPE: sockets are told not to, and pipes since
+// Linux 6.18; before that, the signal is blocked in the calling thread around a write to a pipe, and taken back, which costs two system calls.
+// In regular files, and whatever else the kernel does not watch, nothing waits: they are written at once. A forked child never sends what the
+// parent's buffer had at the fork.
 
-/// Writes as much as the kernel and the buffer take: the number of bytes, from the beginning, that are sent or will be. If it is less than
-/// `count`, `drained` tells when to go on. -EAGAIN: none, the buffer is full. -ENOMEM: none. O(count), and a system call, or none while the
-/// descriptor is known to be full.
+/// Writes as much as the kernel and the buffer take. If that is less than `count`, `drained` tells when to go on. O(count), and a system
+/// call, or none while the descriptor is known to be full.
+/// Returns: the number of bytes, from the beginning, that are sent or will be.
+/// Errors: -EAGAIN: the buffer is full, and `drained` tells when it is not; -ENOMEM; -EPIPE: after runloop_output_finish, or the peer is
+/// gone; -ECONNRESET, -ENOSPC, -EIO: the descriptor has failed, now or before, as with any other error of write(2); -EINVAL: it has ended;
+/// -ECHILD.
 RUNLOOP_EXPORT ptrdiff_t runloop_output_write(runloop_output *output, const void *bytes, size_t count);
 
-/// Takes all bytes or none, and leaves the sending to the loop, which sends what many calls have enqueued at once. -EAGAIN: there is not
-/// enough space now, and `drained` tells when there is; -EMSGSIZE: more than the limit; -ENOMEM. O(count), and a system call if nothing
-/// waited before.
+/// Takes all bytes or none, and leaves the sending to the loop, which sends what many calls have enqueued at once. O(count), and a system
+/// call if nothing waited before.
+/// Errors: those of runloop_output_write; -EAGAIN: there is not enough space now, and `drained` tells when there is; -EMSGSIZE: more than
+/// the limit.
 RUNLOOP_EXPORT int runloop_output_enqueue(runloop_output *output, const void *bytes, size_t count);
 
-/// Sends what waits, without waiting for the loop. 0: nothing waits now. -EAGAIN: the kernel does not take all of it; `drained` follows.
+/// Sends what waits, without waiting for the loop. O(what waits), a system call.
+/// Returns: 0: nothing waits now.
+/// Errors: those of runloop_output_write; -EAGAIN: the kernel does not take all of it, and `drained` follows.
 RUNLOOP_EXPORT int runloop_output_flush(runloop_output *output);
 
-/// Takes no more bytes, and ends the output once everything was sent: the sending half of a socket is shut down, so that the peer reads an end
-/// and may go on sending; any other descriptor is closed if the object owns it. 0: done. -EAGAIN: `drained` follows once it is. Twice has
-/// the effect of once.
+/// Takes no more bytes, and ends the output once everything was sent: the sending half of a socket is shut down, so that the peer reads an
+/// end and may go on sending; any other descriptor is closed if the object owns it. Twice has the effect of once. O(what waits).
+/// Returns: 0: it is done.
+/// Errors: those of runloop_output_write; -EAGAIN: something waits still, and `drained` follows once it is done.
 RUNLOOP_EXPORT int runloop_output_finish(runloop_output *output);
 
 /// How many bytes wait. Any thread. O(1).

@@ -54,10 +54,11 @@ typedef struct runloop_port_config {
     void (*RUNLOOP_SENDABLE receive)(runloop_port *port, const runloop_message *message, void *info);
 } runloop_port_config;
 
-/// Creates a port of a loop, in no mode yet: messages wait. Every thread that sends to it has a reference. -EINVAL, -ENOMEM, -ESHUTDOWN,
-/// -ECHILD. O(1).
+/// Creates a port of a loop, in no mode yet: messages wait. Every thread that sends to it has a reference. O(1).
+/// Errors: -EINVAL; -ENOMEM; -ESHUTDOWN; -ECHILD.
 RUNLOOP_EXPORT int runloop_port_create(runloop *loop, const runloop_port_config *config, runloop_port **out);
-/// The loop with which it ends, borrowed. O(1).
+/// The loop with which it ends. O(1).
+/// Returns: the loop, borrowed.
 RUNLOOP_EXPORT runloop *runloop_port_get_loop(runloop_port *port);
 /// Whether it has not ended. Unlike runloop_source_is_valid it is false also when its loop has ended, of which a source in no mode learns
 /// nothing. O(1).
@@ -66,10 +67,11 @@ RUNLOOP_EXPORT bool runloop_port_is_valid(runloop_port *port);
 RUNLOOP_EXPORT size_t runloop_port_get_count(runloop_port *port);
 
 /// Sends a copy of the bytes, from any thread. If there is no space, waits for it until the instant `deadline_ns` of CLOCK_MONOTONIC;
-/// RUNLOOP_NEVER is as long as it takes, 0 not at all. -EAGAIN: there is no space; -ETIMEDOUT: there was none until the deadline; -EDEADLK:
-/// there is none, and the caller would wait for itself, on the port's own thread; -EMSGSIZE: longer than the port ever takes; -EPIPE: the
-/// port has ended, perhaps meanwhile; -EINVAL, -ENOMEM. Then nothing was sent. Not a cancellation point. One allocation, O(length); one
-/// system call if the loop sleeps.
+/// RUNLOOP_NEVER is as long as it takes, 0 not at all. After an error nothing was sent. Not a cancellation point. One allocation,
+/// O(length); one system call if the loop sleeps.
+/// Errors: -EAGAIN: there is no space; -ETIMEDOUT: there was none until the deadline; -EDEADLK: there is none, and the caller would wait
+/// for itself, on the port's own thread; -EMSGSIZE: longer than the port ever takes; -EPIPE: the port has ended, perhaps meanwhile;
+/// -EINVAL; -ENOMEM; -ECHILD.
 RUNLOOP_EXPORT int runloop_port_send(runloop_port *port, const void *bytes, size_t length, int64_t deadline_ns);
 
 //===-- Requests -----------------------------------------------------------------------------------------------------===//
@@ -89,29 +91,32 @@ typedef struct runloop_request_config {
 } runloop_request_config;
 
 /// Sends a request to `port`, and returns at once; `id`, which may be NULL, receives its number among those of the asker. Never waits for
-/// space. -EAGAIN: there is none; -EMSGSIZE; -EPIPE: one of the two ports has ended; -EINVAL; -ENOMEM; -ECHILD. Any thread. One allocation,
-/// O(length), and O(requests with a later deadline).
+/// space. Any thread. One allocation, O(length), and O(requests with a later deadline).
+/// Errors: -EAGAIN: there is no space; -EMSGSIZE: longer than the port ever takes; -EPIPE: one of the two ports has ended; -EINVAL;
+/// -ENOMEM; -ECHILD.
 RUNLOOP_EXPORT int runloop_port_request(runloop_port *port, const void *bytes, size_t length,
                                         const runloop_request_config *config, uint64_t *id);
 
-/// Cancels a request that was sent through `asker`: `discard` is called for it, on this thread as a rule, and `replied` is not. If it was not
-/// received yet, it will not be; otherwise its receiver can learn that nobody awaits a reply. -ENOENT: `replied` has been called or is being
-/// called, or it was cancelled, or the asker has ended. Any thread. O(requests of the asker).
+/// Cancels a request that was sent through `asker`: `discard` is called for it, on this thread as a rule, and `replied` is not. If it was
+/// not received yet, it will not be; otherwise its receiver can learn that nobody awaits a reply. Any thread. O(requests of the asker).
+/// Errors: -ENOENT: `replied` has been called or is being called, or it was cancelled, or the asker has ended; -EINVAL; -ECHILD.
 RUNLOOP_EXPORT int runloop_port_cancel(runloop_port *asker, uint64_t id);
 
 /// Sends a request, and blocks the thread until it is answered or the deadline has passed, an instant of CLOCK_MONOTONIC. The thread's own
 /// loop does not run meanwhile, so two threads that ask each other like that need a deadline; to run it, use runloop_port_request, and run
-/// a mode until the answer is there. 0: `reply` is a copy that the caller frees, aligned for any type, or NULL if `length` is 0; both may be
-/// NULL. -ETIMEDOUT, -EPIPE and -ENOMSG as in runloop_reply; otherwise the errors of runloop_port_send. -EDEADLK on the port's own thread.
+/// a mode until the answer is there. `*reply` is a copy that the caller frees, aligned for any type, or NULL if the length is 0; `reply`
+/// and `reply_length` may be NULL. O(length).
+/// Errors: those of runloop_port_send; -ETIMEDOUT: there was no space, or no reply, until the deadline; -EPIPE: the port has ended before
+/// it replied; -ENOMSG: the request was dropped; -EDEADLK: on the port's own thread.
 RUNLOOP_EXPORT int runloop_port_request_and_wait(runloop_port *port, const void *bytes, size_t length,
                                                  int64_t deadline_ns, void **reply, size_t *reply_length);
 
-/// References of the receiving side, from the call-out on. The last one drops a request that was not replied to: -ENOMSG.
+/// References of the receiving side, from the call-out on. The last one drops a request that was not replied to: -ENOMSG. O(1).
 RUNLOOP_EXPORT runloop_request *runloop_request_retain(runloop_request *request);
 RUNLOOP_EXPORT void runloop_request_release(runloop_request *request);
-/// Replies with a copy of the bytes; references remain. -EPIPE: nobody awaits it, because it was replied to, has timed out or was
-/// cancelled, or one of the ports has ended. -EINVAL. -ENOMEM: it can be tried again. Any thread. One allocation, O(length); one
-/// system call if the asker sleeps.
+/// Replies with a copy of the bytes; references remain. Any thread. One allocation, O(length); one system call if the asker sleeps.
+/// Errors: -EPIPE: nobody awaits it, because it was replied to, has timed out or was cancelled, or one of the ports has ended; -EINVAL;
+/// -ENOMEM: it can be tried again; -ECHILD.
 RUNLOOP_EXPORT int runloop_request_reply(runloop_request *request, const void *bytes, size_t length);
 /// Whether a reply is still awaited: a long piece of work may ask now and then. O(1).
 RUNLOOP_EXPORT bool runloop_request_is_awaited(runloop_request *request);

@@ -45,11 +45,13 @@ typedef struct runloop_signal_config {
 
 /// Catches a signal, from now on: arrivals wait until the source is in a mode that runs. The signal loses its effect, except that a handler
 /// which was installed before is called as well, on the thread that received the signal: with the signals of its sa_mask blocked, and this
-/// one too unless it has SA_NODEFER; with SA_RESETHAND only once, after which the default action takes its place. System calls that a signal
-/// interrupts are restarted (SA_RESTART). When the last object for the signal ends, its former handling is restored, unless another handler
-/// has been installed meanwhile. In a forked child of any kind, also one that has its parent's pid in a namespace of its own, the first signal
-/// restores it, and takes effect accordingly; exec resets it to the default. -EINVAL: no such number; SIGKILL and SIGSTOP; faults of a thread, which would recur at once (SIGSEGV, SIGBUS, SIGFPE, SIGILL,
-/// SIGTRAP, SIGSYS). -EMFILE, -ENFILE (two descriptors), -ENOMEM. O(1); a signal costs O(objects of the library that catch signals).
+/// one too unless it has SA_NODEFER; with SA_RESETHAND only once, after which the default action takes its place. System calls that a
+/// signal interrupts are restarted (SA_RESTART). When the last object for the signal ends, its former handling is restored, unless another
+/// handler has been installed meanwhile. In a forked child of any kind, also one that has its parent's pid in a namespace of its own, the
+/// first signal restores it, and takes effect accordingly; exec resets it to the default. O(1); a signal costs O(objects of the library
+/// that catch signals).
+/// Errors: -EINVAL: no such number, SIGKILL, SIGSTOP, or a fault of a thread, which would recur at once (SIGSEGV, SIGBUS, SIGFPE, SIGILL,
+/// SIGTRAP, SIGSYS); -EMFILE, -ENFILE: it needs two descriptors; -ENOMEM.
 RUNLOOP_EXPORT int runloop_signal_create(const runloop_signal_config *config, runloop_signal **out);
 
 /// As created. O(1).
@@ -58,8 +60,9 @@ RUNLOOP_EXPORT int32_t runloop_signal_get_number(runloop_signal *signal);
 RUNLOOP_EXPORT bool runloop_signal_is_caught(runloop_signal *signal);
 
 /// Ends the process as `number` does by default, now, so that its parent sees what ended it: the default action is set, whoever catches the
-/// signal, and the signal is sent to the calling thread. Functions of atexit are not called. Returns only if the signal does not end a
-/// process: -EINVAL. Async-signal-safe.
+/// signal, and the signal is sent to the calling thread. Functions of atexit are not called. Async-signal-safe. O(1).
+/// Returns: only if the signal does not end a process.
+/// Errors: -EINVAL: it does not end a process.
 RUNLOOP_EXPORT int runloop_end_process_by_signal(int32_t number);
 
 #ifdef __cplusplus

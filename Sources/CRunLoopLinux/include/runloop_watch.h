@@ -73,28 +73,33 @@ typedef struct runloop_watch_config {
     void (*RUNLOOP_SENDABLE changed)(runloop_watch *watch, const runloop_change *changes, size_t count, void *info);
 } runloop_watch_config;
 
-/// Watches a path from now on: changes wait until the source is in a mode that runs. It has no descriptor of its own: all watches that a thread
-/// makes, however many, in whatever loops and modes, share an inotify instance, which ends with the last of them. Of the kernel's watches
-/// it uses one for each directory that is watched, or for the file, and one for each directory on the way to it (those that can't be read are
-/// left out), unless another watch of the instance has it already. Directories that are mounted over later are not noticed. Needs /proc.
+/// Watches a path from now on: changes wait until the source is in a mode that runs. It has no descriptor of its own: all watches that a
+/// thread makes, however many, in whatever loops and modes, share an inotify instance, which ends with the last of them. Of the kernel's
+/// watches it uses one for each directory that is watched, or for the file, and one for each directory on the way to it (those that can't
+/// be read are left out), unless another watch of the instance has it already. Directories that are mounted over later are not noticed.
+/// Needs /proc.
+///
 /// The instance is a source by itself, named "inotify", in the modes in which any of its watches is. So a loop is woken by what concerns
-/// any watch that the same thread has made, also one of another loop or mode, and a run that returns after a source returns then. It is read
-/// once for all: a change costs O(watches that it concerns), an overflow O(watches of the instance). Leaving a mode is O(1) as a rule, and
-/// O(watches of the instance) for the last one there.
-/// What happens to other files beside those on the way wakes the loop only as far as the kernel can't tell it apart: what comes into the last
-/// directory that exists, while the path does not; removals beside, and moves to the directory above, if that last one may be empty, or is
-/// the path itself; and changes of attributes in a directory on the way that not everybody may write to. A file that is there costs
-/// nothing in /tmp. In a directory whose entries are watched, all that happens to them does.
-/// -EINVAL: no path, no such scope, a negative settle time. -ENAMETOOLONG. -EMFILE: the process has no descriptors left, or the user no
-/// instances for another thread (fs.inotify.max_user_instances). -ENOSPC: the user has no watches left (fs.inotify.max_user_watches). -ENFILE,
-/// -ENOMEM. -EACCES: the path can't be read, or the directory in which it is or will be. O(entries), in time and in memory.
+/// any watch that the same thread has made, also one of another loop or mode, and a run that returns after a source returns then. It is
+/// read once for all: a change costs O(watches that it concerns), an overflow O(watches of the instance). Leaving a mode is O(1) as a rule,
+/// and O(watches of the instance) for the last one there.
+///
+/// What happens to other files beside those on the way wakes the loop only as far as the kernel can't tell it apart: what comes into the
+/// last directory that exists, while the path does not; removals beside, and moves to the directory above, if that last one may be empty,
+/// or is the path itself; and changes of attributes in a directory on the way that not everybody may write to. A file that is there costs
+/// nothing in /tmp. In a directory whose entries are watched, all that happens to them does. O(entries), in time and in memory.
+/// Errors: -EINVAL: no path, no such scope, or a negative settle time; -ENAMETOOLONG: the path is too long; -EMFILE: the process has no
+/// descriptor left, or the user no inotify instance for another thread (fs.inotify.max_user_instances); -ENOSPC: the user has no watches
+/// left (fs.inotify.max_user_watches); -ENFILE; -ENOMEM; -EACCES: the path can't be read, or the directory in which it is or will be.
 RUNLOOP_EXPORT int runloop_watch_create(const runloop_watch_config *config, runloop_watch **out);
 
-/// The path as created, valid as long as the object. O(1).
+/// The path as created. O(1).
+/// Returns: the path, valid as long as the object.
 RUNLOOP_EXPORT const char *runloop_watch_get_path(runloop_watch *watch);
 
 /// For a result of runloop_watch_create and for `error` of a change: a sentence that names the limit that is reached, and the sysctl that
-/// raises it. NULL for other results. Never freed. O(1).
+/// raises it. O(1).
+/// Returns: a text that is never freed; NULL for other results.
 RUNLOOP_EXPORT const char *runloop_watch_describe_limit(int result);
 
 #ifdef __cplusplus

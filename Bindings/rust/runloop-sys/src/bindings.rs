@@ -96,17 +96,19 @@ pub struct runloop_context {
     >,
 }
 extern "C" {
-    #[doc = " The calling thread's loop, created at the first call (R1, R4). Borrowed: it lives at least as long as its thread. NULL if"]
-    #[doc = " descriptors or memory ran out (try again later), or if the thread's loop has ended. O(1), no system call after the first call."]
+    #[doc = " The calling thread's loop, created at the first call (R1, R4). O(1), no system call after the first call."]
+    #[doc = " Returns: the loop, borrowed: it lives at least as long as its thread. NULL if descriptors or memory ran out (try again later),"]
+    #[doc = " or if the thread's loop has ended."]
     pub fn runloop_current() -> *mut runloop;
 }
 extern "C" {
-    #[doc = " The initial thread's loop, even if that never asked for it (R2). Borrowed, never freed. NULL only if it can't be made. O(1)."]
+    #[doc = " The initial thread's loop, even if that never asked for it (R2). O(1)."]
+    #[doc = " Returns: the loop, borrowed and never freed; NULL only if it can't be made."]
     pub fn runloop_main() -> *mut runloop;
 }
 extern "C" {
-    #[doc = " Retain and release a loop. If still referenced when its thread ends, it remains a valid object on which nothing ever runs (R10):"]
-    #[doc = " additions give -ESHUTDOWN, other calls do nothing. Never release what `current` or `main` lent. NULL is ignored. O(1)."]
+    #[doc = " Retain and release a loop. If still referenced when its thread ends, it remains a valid object on which nothing ever runs"]
+    #[doc = " (R10): additions give -ESHUTDOWN, other calls do nothing. Never release what `current` or `main` lent. NULL is ignored. O(1)."]
     pub fn runloop_retain(loop_: *mut runloop) -> *mut runloop;
 }
 extern "C" {
@@ -122,9 +124,11 @@ extern "C" {
 extern "C" {
     #[doc = " Lets the loop spin for a wake-up before each sleep, for at most `limit_ns` nanoseconds; 0, the default, is no spin. For loops"]
     #[doc = " that wake one another at a high rate from different cores: a round trip takes under a microsecond, at the price of CPU time."]
-    #[doc = " Unsuccessful spins make further ones rare, so a loop that is idle, or whose wakers need its core, soon just sleeps. A spin polls"]
-    #[doc = " descriptors, but the loop may notice by so much later that another thread has brought a timer forward or emptied the mode."]
-    #[doc = " No spin in a run that serves the main queue or is hosted. Applies from the next sleep on. -EINVAL for a limit out of range. O(1)."]
+    #[doc = " Unsuccessful spins make further ones rare, so a loop that is idle, or whose wakers need its core, soon just sleeps. A spin"]
+    #[doc = " polls descriptors, but the loop may notice by so much later that another thread has brought a timer forward or emptied the"]
+    #[doc = " mode. No spin in a run that serves the main queue or is hosted. Applies from the next sleep on. O(1)."]
+    #[doc = " Returns: 0; runloop_get_spin: the limit, 0 for an inherited loop."]
+    #[doc = " Errors: -EINVAL: the limit is out of range; -ECHILD."]
     pub fn runloop_set_spin(loop_: *mut runloop, limit_ns: i64) -> ::std::os::raw::c_int;
 }
 extern "C" {
@@ -137,12 +141,14 @@ extern "C" {
     pub fn runloop_is_idle(loop_: *mut runloop) -> bool;
 }
 extern "C" {
-    #[doc = " The mode of the innermost active run, NULL if no run is active (R5). O(1)."]
+    #[doc = " The mode of the innermost active run (R5). O(1)."]
+    #[doc = " Returns: its name; NULL if no run is active."]
     pub fn runloop_current_mode(loop_: *mut runloop) -> *const ::std::os::raw::c_char;
 }
 extern "C" {
-    #[doc = " Writes up to `capacity` names of the loop's modes to `names`, which may be NULL if `capacity` is 0, and returns their number"]
-    #[doc = " (R15). A mode exists once something was added to it or it was declared common or stopped (R14), as long as its loop. O(modes)."]
+    #[doc = " Writes up to `capacity` names of the loop's modes to `names`, which may be NULL if `capacity` is 0 (R15). A mode exists once"]
+    #[doc = " something was added to it or it was declared common or stopped (R14), as long as its loop. O(modes)."]
+    #[doc = " Returns: the number of the modes, which may be more than `capacity`."]
     pub fn runloop_get_modes(
         loop_: *mut runloop,
         names: *mut *const ::std::os::raw::c_char,
@@ -151,7 +157,8 @@ extern "C" {
 }
 extern "C" {
     #[doc = " Makes `mode` common and adds every common item to it, with `schedule` on the calling thread (R17, R18). Idempotent; cannot be"]
-    #[doc = " undone. 0 for the pseudo-mode, which is ignored. -ENOMEM leaves the mode as it was; -ESHUTDOWN. O(common items)."]
+    #[doc = " undone. The pseudo-mode is ignored. O(common items)."]
+    #[doc = " Errors: -EINVAL; -ESHUTDOWN; -ECHILD; -ENOMEM: the mode is as it was, or lacks some of the common sources."]
     pub fn runloop_add_common_mode(
         loop_: *mut runloop,
         mode: *const ::std::os::raw::c_char,
@@ -175,28 +182,30 @@ extern "C" {
     pub fn runloop_has_work(mode: *const ::std::os::raw::c_char) -> bool;
 }
 extern "C" {
-    #[doc = " The date of the earliest timer in a mode, including one that is firing (R90). RUNLOOP_NEVER if the mode has no timer, is"]
-    #[doc = " unknown, or is the pseudo-mode. O(1) plus the timers that are firing."]
+    #[doc = " The date of the earliest timer in a mode, including one that is firing (R90). O(1) plus the timers that are firing."]
+    #[doc = " Returns: the date; RUNLOOP_NEVER if the mode has no timer, is unknown, or is the pseudo-mode."]
     pub fn runloop_next_fire_date(loop_: *mut runloop, mode: *const ::std::os::raw::c_char) -> i64;
 }
 extern "C" {
-    #[doc = " The current instant for the calling thread: of its loop's clock if that has one (runloop_set_clock), else of CLOCK_MONOTONIC, which"]
-    #[doc = " stands still while the machine is suspended."]
+    #[doc = " The current instant for the calling thread: that of its loop's clock if that has one (runloop_set_clock), else that of"]
+    #[doc = " CLOCK_MONOTONIC, which stands still while the machine is suspended. O(1)."]
     pub fn runloop_now_ns() -> i64;
 }
 extern "C" {
-    #[doc = " `name` in the process-wide table of names: equal names give the same pointer, for ever. A mode named by such a pointer is found"]
-    #[doc = " without comparing text. Names that the library hands out are such pointers. NULL if memory ran out. O(log names)."]
+    #[doc = " `name` in the process-wide table of names: equal names give the same pointer, for ever. A mode named by such a pointer is"]
+    #[doc = " found without comparing text. Names that the library hands out are such pointers. O(log names)."]
+    #[doc = " Returns: the pointer; NULL if memory ran out."]
     pub fn runloop_mode_name(name: *const ::std::os::raw::c_char) -> *const ::std::os::raw::c_char;
 }
 extern "C" {
     #[doc = " Runs the calling thread's loop in `mode` (R28–R41). Runs nest to any depth. `limit_ns` <= 0 means exactly one iteration, which"]
     #[doc = " never sleeps (R31). Otherwise the run ends with the first iteration that ends at or after `limit_ns` from the return of the"]
-    #[doc = " Entry observers (R32); RUNLOOP_FOREVER means no limit. Returns a runloop_result; -ENOMEM or -EMFILE if the thread has no loop"]
-    #[doc = " yet and none can be created; -ESHUTDOWN if its loop has ended or is ending; -ECHILD in a forked child that returns into an"]
-    #[doc = " inherited run. The pseudo-mode, NULL, an unknown and an empty mode finish at once, and no observer is notified (R22, R23, R28)."]
-    #[doc = " An iteration costs O(signalled sources + due timers + matching tasks) and at most one wait; no system call at all in a mode"]
-    #[doc = " without descriptors and timers that has something to do."]
+    #[doc = " Entry observers (R32); RUNLOOP_FOREVER means no limit. The pseudo-mode, NULL, an unknown and an empty mode finish at once, and"]
+    #[doc = " no observer is notified (R22, R23, R28). An iteration costs O(signalled sources + due timers + matching tasks) and at most one"]
+    #[doc = " wait; no system call at all in a mode without descriptors and timers that has something to do."]
+    #[doc = " Returns: a runloop_result."]
+    #[doc = " Errors: -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: the thread has no loop yet, and none can be made; -ESHUTDOWN; -ECHILD: in a forked"]
+    #[doc = " child that returns into an inherited run; -EBUSY: inside the `wait` of the loop's clock."]
     pub fn runloop_run_in_mode(
         mode: *const ::std::os::raw::c_char,
         limit_ns: i64,
@@ -204,15 +213,18 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Runs the default mode until it is stopped or finished (R27). Same results and errors."]
+    #[doc = " Runs the default mode until it is stopped or finished (R27)."]
+    #[doc = " Returns: RUNLOOP_RESULT_STOPPED or RUNLOOP_RESULT_FINISHED."]
+    #[doc = " Errors: those of runloop_run_in_mode."]
     pub fn runloop_run() -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " One pass: a run of one iteration that waits for `limit_ns` at most (0 or less: not at all), and serves all that is ready then, each"]
-    #[doc = " once, due timers first (R151). It does not wait if it has performed tasks. For programs that drive the loop from a loop of their"]
-    #[doc = " own, and for many descriptors that are ready at a time: an iteration of another run serves one of them."]
-    #[doc = " RUNLOOP_RESULT_HANDLED_SOURCE if a source, a timer or the main queue was served; else RUNLOOP_RESULT_STOPPED, _FINISHED, or"]
-    #[doc = " _TIMED_OUT: it has waited in vain, or for a wake-up or a task. Errors as above."]
+    #[doc = " One pass: a run of one iteration that waits for `limit_ns` at most (0 or less: not at all), and serves all that is ready then,"]
+    #[doc = " each once, due timers first (R151). It does not wait if it has performed tasks. For programs that drive the loop from a loop"]
+    #[doc = " of their own, and for many descriptors that are ready at a time: an iteration of another run serves one of them."]
+    #[doc = " Returns: RUNLOOP_RESULT_HANDLED_SOURCE if a source, a timer or the main queue was served; else RUNLOOP_RESULT_STOPPED,"]
+    #[doc = " _FINISHED, or _TIMED_OUT: it has waited in vain, or for a wake-up or a task."]
+    #[doc = " Errors: those of runloop_run_in_mode."]
     pub fn runloop_run_pass(
         mode: *const ::std::os::raw::c_char,
         limit_ns: i64,
@@ -221,16 +233,19 @@ extern "C" {
 extern "C" {
     #[doc = " Ends the innermost active run at the end of its iteration, and wakes the loop (R46). Nothing is remembered if no run is active"]
     #[doc = " (R47). Async-signal-safe. Twice has the effect of once. O(1); one system call if the loop sleeps."]
+    #[doc = " Errors: -EINVAL; -ECHILD."]
     pub fn runloop_stop(loop_: *mut runloop) -> ::std::os::raw::c_int;
 }
 extern "C" {
     #[doc = " Like runloop_stop, but remembered until a run of the loop consumes it, however early it is called (R47). Async-signal-safe."]
     #[doc = " Twice before it is consumed has the effect of once. O(1)."]
+    #[doc = " Errors: -EINVAL; -ECHILD."]
     pub fn runloop_stop_latched(loop_: *mut runloop) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Ends a run in `mode` at the end of an iteration, now or whenever the mode runs; remembered (R53). Creates the mode if necessary,"]
-    #[doc = " and wakes the loop, whatever mode it runs. -ENOMEM; -EINVAL for the pseudo-mode. Not for signal handlers. O(log modes)."]
+    #[doc = " Ends a run in `mode` at the end of an iteration, now or whenever the mode runs; remembered (R53). Creates the mode if"]
+    #[doc = " necessary, and wakes the loop, whatever mode it runs. Not for signal handlers. O(log modes)."]
+    #[doc = " Errors: -EINVAL: the mode is the pseudo-mode; -ENOMEM; -ECHILD."]
     pub fn runloop_stop_mode(
         loop_: *mut runloop,
         mode: *const ::std::os::raw::c_char,
@@ -239,17 +254,19 @@ extern "C" {
 extern "C" {
     #[doc = " Ends one sleep, or prevents the next if the loop is on its way to it; ignored without trace if no run is active or its wait is"]
     #[doc = " over (R48–R50). Async-signal-safe. Any number before the wait are one. O(1); one system call if the loop sleeps, else none."]
+    #[doc = " Errors: -EINVAL; -ECHILD."]
     pub fn runloop_wake_up(loop_: *mut runloop) -> ::std::os::raw::c_int;
 }
 #[doc = " The function of a task, or the one that is called instead if the task can never be performed."]
 pub type runloop_function =
     ::std::option::Option<unsafe extern "C" fn(info: *mut ::std::os::raw::c_void)>;
 extern "C" {
-    #[doc = " Enqueues a task: a call of `function(info)`, once, in order, on the loop's thread, when that runs in `mode` (R100–R105). If that"]
-    #[doc = " can never happen because the thread ends, `discard(info)` (may be NULL) is called instead, on the ending thread and after the"]
-    #[doc = " `cancel` of every source: always exactly one of the two, but neither after an error. `runloop_perform` does not wake a sleeping"]
-    #[doc = " loop (R104), `runloop_post` does. The pseudo-mode means \"in any common mode\". -ENOMEM, -ESHUTDOWN. O(1). A task that is enqueued"]
-    #[doc = " by a task is performed in the next drain. Not for signal handlers."]
+    #[doc = " Enqueues a task: a call of `function(info)`, once, in order, on the loop's thread, when that runs in `mode` (R100–R105). If"]
+    #[doc = " that can never happen because the thread ends, `discard(info)` (may be NULL) is called instead, on the ending thread and after"]
+    #[doc = " the `cancel` of every source: always exactly one of the two, but neither after an error. `runloop_perform` does not wake a"]
+    #[doc = " sleeping loop (R104), `runloop_post` does. The pseudo-mode means \"in any common mode\". A task that is enqueued by a task is"]
+    #[doc = " performed in the next drain. Not for signal handlers. O(1)."]
+    #[doc = " Errors: -EINVAL; -ENOMEM; -ESHUTDOWN; -ECHILD."]
     pub fn runloop_perform(
         loop_: *mut runloop,
         mode: *const ::std::os::raw::c_char,
@@ -269,6 +286,8 @@ extern "C" {
 }
 extern "C" {
     #[doc = " The same for several modes: performed once, in whichever runs first. With no modes it is accepted and never performed."]
+    #[doc = " O(modes)."]
+    #[doc = " Errors: those of runloop_perform."]
     pub fn runloop_perform_in_modes(
         loop_: *mut runloop,
         modes: *const *const ::std::os::raw::c_char,
@@ -292,8 +311,9 @@ extern "C" {
     #[doc = " Gives a loop an object of a language binding, so that one loop is always one object there. `key` is an address that only its"]
     #[doc = " owner uses; each key has one object. The loop takes over one reference, which `release` releases on the ending thread, after"]
     #[doc = " everything else of the loop's end; a main loop whose thread does not end keeps it. `retain` returns the object with one more"]
-    #[doc = " reference, on the thread that asked, and makes no call of this library. The object cannot be replaced or removed. -EEXIST if the"]
-    #[doc = " key has one already; -EINVAL for any NULL; -ESHUTDOWN; -ENOMEM. After an error the object remains the caller's. O(keys)."]
+    #[doc = " reference, on the thread that asked, and makes no call of this library. The object cannot be replaced or removed. After an"]
+    #[doc = " error the object remains the caller's. O(keys)."]
+    #[doc = " Errors: -EEXIST: the key has an object already; -EINVAL; -ESHUTDOWN; -ENOMEM; -ECHILD."]
     pub fn runloop_set_associated(
         loop_: *mut runloop,
         key: *const ::std::os::raw::c_void,
@@ -307,14 +327,16 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " The object of the calling thread's loop, borrowed: valid on this thread until its loop ends. NULL if there is no loop (none is"]
-    #[doc = " created) or no such key, or the loop has ended. A few loads; O(keys)."]
+    #[doc = " The object of the calling thread's loop. A few loads; O(keys)."]
+    #[doc = " Returns: the object, borrowed: valid on this thread until its loop ends. NULL if there is no loop (none is created) or no such"]
+    #[doc = " key, or the loop has ended."]
     pub fn runloop_current_associated(
         key: *const ::std::os::raw::c_void,
     ) -> *mut ::std::os::raw::c_void;
 }
 extern "C" {
-    #[doc = " The object of any loop, retained. NULL if there is no such key, or the loop's thread has ended. O(keys)."]
+    #[doc = " The object of any loop. O(keys)."]
+    #[doc = " Returns: the object, retained; NULL if there is no such key, or the loop's thread has ended."]
     pub fn runloop_copy_associated(
         loop_: *mut runloop,
         key: *const ::std::os::raw::c_void,
@@ -326,7 +348,9 @@ extern "C" {
     pub fn runloop_fork_generation() -> u32;
 }
 extern "C" {
-    #[doc = " Its info if it was made with that `ready`, else NULL: so a library whose objects are sources tells them from other sources. O(1)."]
+    #[doc = " The info of a source that was made with that `ready`: so a library whose objects are sources tells them from other sources."]
+    #[doc = " O(1)."]
+    #[doc = " Returns: the pointer; NULL if the source was made with another one, or is signalled by hand."]
     pub fn runloop_source_get_info_of(
         source: *mut runloop_source,
         ready: ::std::option::Option<
@@ -358,73 +382,91 @@ pub struct runloop_clock {
     >,
 }
 extern "C" {
-    #[doc = " Gives the calling thread's loop a clock, which is copied; NULL gives CLOCK_MONOTONIC back. -EBUSY while the loop has"]
-    #[doc = " timers, or runs that have a limit, since their dates are the former clock's; -EINVAL without one of the functions; -EMFILE, -ENOMEM,"]
-    #[doc = " -ESHUTDOWN. O(modes)."]
+    #[doc = " Gives the calling thread's loop a clock, which is copied; NULL gives CLOCK_MONOTONIC back. O(modes)."]
+    #[doc = " Errors: -EBUSY: the loop has timers, or runs that have a limit, whose dates are the former clock's, or is in the `wait` of its"]
+    #[doc = " clock; -EINVAL: one of the functions is missing; -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: the thread has no loop yet, and none can"]
+    #[doc = " be made; -ESHUTDOWN."]
     pub fn runloop_set_clock(clock: *const runloop_clock) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " The program has moved the clock of a loop, which looks again if it sleeps. Observers don't notice, and no wake-up is left behind. Any"]
-    #[doc = " thread, signal handlers included. O(1)."]
+    #[doc = " The program has moved the clock of a loop, which looks again if it sleeps. Observers don't notice, and no wake-up is left"]
+    #[doc = " behind. Any thread, signal handlers included. O(1)."]
+    #[doc = " Errors: -EINVAL; -ECHILD."]
     pub fn runloop_clock_moved(loop_: *mut runloop) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " The current instant of any loop. CLOCK_MONOTONIC for an inherited one in a forked child, and for NULL: that is async-signal-safe. O(1)."]
+    #[doc = " The current instant of any loop. For NULL it is async-signal-safe. O(1)."]
+    #[doc = " Returns: the instant; that of CLOCK_MONOTONIC for NULL, and for an inherited loop in a forked child."]
     pub fn runloop_get_now_ns(loop_: *mut runloop) -> i64;
 }
 extern "C" {
     #[doc = " What the host waits for, by poll or epoll (level- or edge-triggered): readable while a hosted run has anything to do, be it a"]
-    #[doc = " descriptor, a timer, a task, a wake-up, a stop or the main queue; not readable before the run begins and after it has ended. The same"]
-    #[doc = " number from the first call to the thread's end. Do not read, change or close it. -EMFILE, -ENOMEM. It stays readable while callbacks"]
-    #[doc = " run, and what comes meanwhile is an edge. What came before is none: an edge-triggered host that runs its loop inside a callback"]
-    #[doc = " calls runloop_hosted_iterate once before that sleeps."]
+    #[doc = " descriptor, a timer, a task, a wake-up, a stop or the main queue; not readable before the run begins and after it has ended."]
+    #[doc = " The same number from the first call to the thread's end. Do not read, change or close it. It stays readable while callbacks"]
+    #[doc = " run, and what comes meanwhile is an edge. What came before is none: an edge-triggered host that runs its loop inside a"]
+    #[doc = " callback calls runloop_hosted_iterate once before that sleeps."]
+    #[doc = " Returns: the descriptor."]
+    #[doc = " Errors: -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: there is none, and none can be made; -ESHUTDOWN; -EBADF: the program has closed"]
+    #[doc = " it, and the next call answers another one."]
     pub fn runloop_hosted_descriptor() -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Begins a hosted run in `mode`: Entry. The descriptor is readable afterwards. 0; a runloop_result if the run is over at once,"]
-    #[doc = " since the mode is empty (no observer is notified) or a stop was remembered; -EINVAL, -EMFILE, -ENFILE, -ENOMEM, -ESHUTDOWN; -ENOSYS"]
-    #[doc = " or -EPERM in a sandbox without timerfd_create, where only runs of our own are possible; -EBADF: the program has closed the descriptor,"]
-    #[doc = " and the next question for it answers another one. Hosted runs nest, among themselves and with others; one that is begun in a callback"]
-    #[doc = " and not ended there ends when that returns."]
+    #[doc = " Begins a hosted run in `mode`: Entry. The descriptor is readable afterwards. Hosted runs nest, among themselves and with"]
+    #[doc = " others; one that is begun in a callback and not ended there ends when that returns."]
+    #[doc = " Returns: 0; or a runloop_result if the run is over at once, since the mode is empty (no observer is notified) or a stop was"]
+    #[doc = " remembered."]
+    #[doc = " Errors: -EINVAL; -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: it needs a descriptor, and the thread a loop; -ESHUTDOWN; -ECHILD: an"]
+    #[doc = " observer forked, and this is the child; -ENOSYS, -EPERM: in a sandbox without timerfd_create, where only runs of our own are"]
+    #[doc = " possible; -EBADF: the program has closed the descriptor, and runloop_hosted_descriptor answers another one; -EBUSY: inside the"]
+    #[doc = " `wait` of the loop's clock."]
     pub fn runloop_hosted_begin(mode: *const ::std::os::raw::c_char) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Goes on with the innermost hosted run: whole iterations, until it would sleep or `budget_ns` is used up (0: a single iteration;"]
-    #[doc = " RUNLOOP_FOREVER: no limit). A drain of tasks ends with the budget, too. 0: wait for the descriptor. -EAGAIN: the budget is used"]
-    #[doc = " up, and the descriptor is readable. A runloop_result: the run has ended, with Exit. -EINVAL without a hosted run; -ECHILD if a"]
-    #[doc = " call-out forked and this is the child. Inside a callback of the loop, where the host runs its loop for a modal dialog, it"]
-    #[doc = " serves the mode that runs, in a nested run that ends with the callback; a stop there stops the run around it as well. If there"]
-    #[doc = " is no memory for the nested run, the result is 0, and the descriptor is readable until there is. O(what there is to do); a"]
-    #[doc = " system call that finds nothing at the end."]
+    #[doc = " Goes on with the innermost hosted run: whole iterations, until it would sleep or `budget_ns` is used up (0: a single"]
+    #[doc = " iteration; RUNLOOP_FOREVER: no limit). A drain of tasks ends with the budget, too. Inside a callback of the loop, where the"]
+    #[doc = " host runs its loop for a modal dialog, it serves the mode that runs, in a nested run that ends with the callback; a stop there"]
+    #[doc = " stops the run around it as well. If there is no memory for the nested run, it returns 0, and the descriptor is readable until"]
+    #[doc = " there is. O(what there is to do); a system call that finds nothing at the end."]
+    #[doc = " Returns: 0: the host waits for the descriptor. A runloop_result: the run has ended, with Exit."]
+    #[doc = " Errors: -EAGAIN: the budget is used up, and the descriptor is readable; -EINVAL: there is no hosted run; -ECHILD: a call-out"]
+    #[doc = " forked, and this is the child."]
     pub fn runloop_hosted_iterate(budget_ns: i64) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Must the calling thread, which has just signalled a source of the loop, wake it up for that? Any other thread must; the loop's own need"]
-    #[doc = " not, as the loop looks for such changes before each sleep, unless it sleeps already: in a hosted run, while the host calls its own"]
-    #[doc = " code. For libraries on top of this one, which would otherwise write to the eventfd for each change. Any thread, signal handlers"]
-    #[doc = " included; false once the loop has ended. O(1), no system call."]
+    #[doc = " Must the calling thread, which has just signalled a source of the loop, wake it up for that? Any other thread must; the loop's"]
+    #[doc = " own need not, as the loop looks for such changes before each sleep, unless it sleeps already: in a hosted run, while the host"]
+    #[doc = " calls its own code. For libraries on top of this one, which would otherwise write to the eventfd for each change. Any thread,"]
+    #[doc = " signal handlers included. O(1), no system call."]
+    #[doc = " Returns: true if it must; false once the loop has ended."]
     pub fn runloop_needs_wake_up(loop_: *mut runloop) -> bool;
 }
 extern "C" {
-    #[doc = " Ends the innermost hosted run: AfterWaiting if it sleeps, then Exit. -EINVAL without one. -EBUSY inside one of its callbacks (use"]
-    #[doc = " runloop_stop there) or inside a run that is nested in it. A thread that ends ends its hosted runs without Exit."]
+    #[doc = " Ends the innermost hosted run: AfterWaiting if it sleeps, then Exit. A thread that ends ends its hosted runs without Exit."]
+    #[doc = " O(1)."]
+    #[doc = " Errors: -EINVAL: there is none; -EBUSY: inside one of its callbacks, where runloop_stop ends it, or inside a run that is"]
+    #[doc = " nested in it; -ECHILD."]
     pub fn runloop_hosted_end() -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " For a program that wants nothing but the main dispatch queue, and with it Swift's main actor, served by its host's loop; no run loop"]
-    #[doc = " is needed. The host waits for the descriptor, which belongs to libdispatch, for reading, on the initial thread, and calls"]
-    #[doc = " runloop_main_queue_serve when it is readable. -ENOSYS without libdispatch. O(1)."]
+    #[doc = " For a program that wants nothing but the main dispatch queue, and with it Swift's main actor, served by its host's loop; no"]
+    #[doc = " run loop is needed. The host waits for the descriptor, which belongs to libdispatch, for reading, on the initial thread, and"]
+    #[doc = " calls runloop_main_queue_serve when it is readable. O(1)."]
+    #[doc = " Returns: the descriptor."]
+    #[doc = " Errors: -ENOSYS: there is no libdispatch."]
     pub fn runloop_main_queue_descriptor() -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Performs what the queue has. 1; 0 if it had nothing; -ENOSYS; -EPERM on another thread than the initial one; -EBUSY inside its own"]
-    #[doc = " work."]
+    #[doc = " Performs what the queue has. O(what it has)."]
+    #[doc = " Returns: 1; 0 if it had nothing."]
+    #[doc = " Errors: -ENOSYS: there is no libdispatch; -EPERM: on another thread than the initial one; -EBUSY: inside its own work."]
     pub fn runloop_main_queue_serve() -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Ends the calling thread's loop now, as the end of the thread would later: `cancel` of every source, `discard` of every task, while"]
-    #[doc = " the language that the thread belongs to still works there (Go, Rust, Java). A thread that asks for its loop again gets a new one."]
-    #[doc = " 0, also without a loop; -EBUSY inside a run, inside a source's `schedule`, `cancel` or `equal`, or while it ends; -EPERM for the main loop, which lasts as long as the process. O(items)."]
+    #[doc = " Ends the calling thread's loop now, as the end of the thread would later: `cancel` of every source, `discard` of every task,"]
+    #[doc = " while the language that the thread belongs to still works there (Go, Rust, Java). A thread that asks for its loop again gets a"]
+    #[doc = " new one. Does nothing without a loop. O(items)."]
+    #[doc = " Errors: -EBUSY: inside a run, inside a source's `schedule`, `cancel` or `equal`, or while it ends; -EPERM: it is the main"]
+    #[doc = " loop, which lasts as long as the process."]
     pub fn runloop_end_current() -> ::std::os::raw::c_int;
 }
 extern "C" {
@@ -442,8 +484,9 @@ extern "C" {
     pub fn runloop_diagnostics_are_enabled() -> bool;
 }
 extern "C" {
-    #[doc = " A readable account of a loop: modes, items, order, validity, fire dates, signals. From malloc: the caller frees it. NULL if"]
-    #[doc = " memory ran out. O(items). For people and logs; its form may change."]
+    #[doc = " A readable account of a loop: modes, items, order, validity, fire dates, signals. O(items). For people and logs; its form may"]
+    #[doc = " change."]
+    #[doc = " Returns: a text from malloc, which the caller frees; NULL if memory ran out."]
     pub fn runloop_copy_description(loop_: *mut runloop) -> *mut ::std::os::raw::c_char;
 }
 extern "C" {
@@ -471,7 +514,8 @@ extern "C" {
     );
 }
 extern "C" {
-    #[doc = " The name, NULL without one; and its line in `*line`, which may be NULL. O(1)."]
+    #[doc = " The name of an item; and its line in `*line`, which may be NULL. O(1)."]
+    #[doc = " Returns: the name; NULL without one."]
     pub fn runloop_source_get_name(
         source: *mut runloop_source,
         line: *mut u32,
@@ -500,9 +544,11 @@ pub const RUNLOOP_ITEM_OBSERVER: runloop_item_kind = 3;
 #[doc = " What an item is."]
 pub type runloop_item_kind = ::std::os::raw::c_uint;
 extern "C" {
-    #[doc = " Calls `visit` for each item of a mode: sources, timers, observers, in this order, those that were there at one moment of the call. An"]
-    #[doc = " item is kept alive until `visit` returns, which may make any call. Any thread. The number of items, 0 for an unknown mode or the"]
-    #[doc = " pseudo-mode; -EINVAL for NULL, -ECHILD, -ENOMEM. O(items of the mode + sources of the loop)."]
+    #[doc = " Calls `visit` for each item of a mode: sources, timers, observers, in this order, those that were there at one moment of the"]
+    #[doc = " call. An item is kept alive until `visit` returns, which may make any call. Any thread. O(items of the mode + sources of the"]
+    #[doc = " loop)."]
+    #[doc = " Returns: the number of items, 0 for an unknown mode or the pseudo-mode."]
+    #[doc = " Errors: -EINVAL; -ECHILD; -ENOMEM."]
     pub fn runloop_visit_items(
         loop_: *mut runloop,
         mode: *const ::std::os::raw::c_char,
@@ -562,13 +608,16 @@ pub struct runloop_tracer {
     pub context: *mut ::std::os::raw::c_void,
 }
 extern "C" {
-    #[doc = " Gives the calling thread's loop a tracer, which is copied, in place of the one it had; NULL: none. In a call-out, it is told of that"]
-    #[doc = " call-out's return first. A forked child has none. Without a tracer, a call-out and an iteration compare one"]
-    #[doc = " word more. -EINVAL without `trace`; -EMFILE, -ENOMEM, -ESHUTDOWN without a loop. O(1)."]
+    #[doc = " Gives the calling thread's loop a tracer, which is copied, in place of the one it had; NULL: none. In a call-out, it is told"]
+    #[doc = " of that call-out's return first. A forked child has none. Without a tracer, a call-out and an iteration compare one word more."]
+    #[doc = " O(1)."]
+    #[doc = " Errors: -EINVAL: `trace` is NULL; -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: the thread has no loop yet, and none can be made;"]
+    #[doc = " -ESHUTDOWN."]
     pub fn runloop_set_tracer(tracer: *const runloop_tracer) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " That of the calling thread's loop, to which another tracer may pass on what it is told. `trace` is NULL if there is none. O(1)."]
+    #[doc = " That of the calling thread's loop, to which another tracer may pass on what it is told. O(1)."]
+    #[doc = " Returns: the tracer; its `trace` is NULL if there is none."]
     pub fn runloop_get_tracer() -> runloop_tracer;
 }
 #[doc = " The configuration of an observer, which is copied."]
@@ -592,7 +641,8 @@ pub struct runloop_observer_config {
     >,
 }
 extern "C" {
-    #[doc = " Creates an observer with one reference, in no loop. -EINVAL, -ENOMEM. O(1)."]
+    #[doc = " Creates an observer with one reference, in no loop. O(1)."]
+    #[doc = " Errors: -EINVAL; -ENOMEM."]
     pub fn runloop_observer_create(
         config: *const runloop_observer_config,
         out: *mut *mut runloop_observer,
@@ -605,7 +655,7 @@ extern "C" {
     pub fn runloop_observer_release(observer: *mut runloop_observer);
 }
 extern "C" {
-    #[doc = " As created, even after invalidation, except for the info, which is NULL then (R113)."]
+    #[doc = " As created, even after invalidation, except for the info, which is NULL then (R113). O(1)."]
     pub fn runloop_observer_get_activities(observer: *mut runloop_observer) -> runloop_activity;
 }
 extern "C" {
@@ -620,14 +670,17 @@ extern "C" {
     ) -> *mut ::std::os::raw::c_void;
 }
 extern "C" {
-    #[doc = " As for timers (R98)."]
+    #[doc = " Removes the observer permanently from all modes and releases its context, after its callback if that is running (R98)."]
+    #[doc = " Idempotent. Does not wait for a callback that runs on another thread. O(observers of its modes)."]
     pub fn runloop_observer_invalidate(observer: *mut runloop_observer);
 }
 extern "C" {
     pub fn runloop_observer_is_valid(observer: *mut runloop_observer) -> bool;
 }
 extern "C" {
-    #[doc = " As for timers: one loop at a time (R97). Observers never keep a mode from being empty. O(observers of the mode)."]
+    #[doc = " Add an observer to a mode, remove it, ask for it: as runloop_add_timer and its neighbours (R97). Observers never keep a mode"]
+    #[doc = " from being empty. O(observers of the mode)."]
+    #[doc = " Errors: -EINVAL: the observer to be added is invalid; -EBUSY: it is in another loop; -ENOMEM; -ESHUTDOWN; -ECHILD."]
     pub fn runloop_add_observer(
         loop_: *mut runloop,
         observer: *mut runloop_observer,
@@ -741,7 +794,8 @@ pub struct runloop_descriptor_config {
     >,
 }
 extern "C" {
-    #[doc = " Create a source with one reference, in no loop. -EINVAL (no or unknown events; descriptor < -1; not a counter), -ENOMEM. O(1)."]
+    #[doc = " Create a source with one reference, in no loop. O(1)."]
+    #[doc = " Errors: -EINVAL: no or unknown events, a descriptor below -1, or a `counter` that is none; -ENOMEM."]
     pub fn runloop_source_create(
         config: *const runloop_source_config,
         out: *mut *mut runloop_source,
@@ -760,12 +814,15 @@ extern "C" {
     pub fn runloop_source_release(source: *mut runloop_source);
 }
 extern "C" {
-    #[doc = " Marks the source: it performs in the next dispatch of a loop that runs one of its modes; until then it stays marked, even in no"]
-    #[doc = " loop. One with a descriptor is called with RUNLOOP_SIGNALLED, in turn with what is ready. Does not wake (R54, R62). Ignored if invalid. Async-signal-safe while referenced. O(loops it is in)."]
+    #[doc = " Marks the source: it performs in the next dispatch of a loop that runs one of its modes; until then it stays marked, even in"]
+    #[doc = " no loop. One with a descriptor is called with RUNLOOP_SIGNALLED, in turn with what is ready. Does not wake (R54, R62). Ignored"]
+    #[doc = " if invalid. Async-signal-safe while referenced. O(loops it is in)."]
+    #[doc = " Errors: -EINVAL."]
     pub fn runloop_source_signal(source: *mut runloop_source) -> ::std::os::raw::c_int;
 }
 extern "C" {
     #[doc = " The same, and wakes each loop that has the source in a mode and would not look by itself. Not for signal handlers."]
+    #[doc = " Errors: -EINVAL."]
     pub fn runloop_source_wake(source: *mut runloop_source) -> ::std::os::raw::c_int;
 }
 extern "C" {
@@ -781,32 +838,39 @@ extern "C" {
 }
 extern "C" {
     #[doc = " Changes the conditions that the source asks for in every loop that it is in (R149): the one source of a connection asks for"]
-    #[doc = " RUNLOOP_WRITABLE only while output waits. 0 pauses it: it is not called at all, errors and hang-ups included, but keeps its modes."]
-    #[doc = " Applies from the next wait on, and to a wait under way, which ends if a condition holds; allowed in the source's own callback."]
-    #[doc = " Other sources of the descriptor are not affected. An invalid source can be paused: then no loop will name its descriptor to the kernel for it,"]
-    #[doc = " even if another thread is still invalidating it. Otherwise -EINVAL if it is invalid; signalled by hand, a counter; unknown events. -EBADF, -EPERM, -ENOSPC, -ENOMEM as for an addition: the source keeps its former conditions. If two threads set them at"]
-    #[doc = " once, one of the two prevails. O(loops it is in), an epoll_ctl for each in which what is watched for the descriptor changes."]
+    #[doc = " RUNLOOP_WRITABLE only while output waits. 0 pauses it: it is not called at all, errors and hang-ups included, but keeps its"]
+    #[doc = " modes. Applies from the next wait on, and to a wait under way, which ends if a condition holds; allowed in the source's own"]
+    #[doc = " callback. Other sources of the descriptor are not affected. An invalid source can be paused: then no loop will name its"]
+    #[doc = " descriptor to the kernel for it, even if another thread is still invalidating it. After an error the source keeps its former"]
+    #[doc = " conditions. If two threads set them at once, one of the two prevails. O(loops it is in), an epoll_ctl for each in which what"]
+    #[doc = " is watched for the descriptor changes."]
+    #[doc = " Errors: -EINVAL: it is invalid and would not be paused, it is signalled by hand or a counter, or the events are unknown;"]
+    #[doc = " -EBADF; -EPERM: epoll does not take it, such as a regular file; -ENOSPC; -ENOMEM."]
     pub fn runloop_source_set_events(
         source: *mut runloop_source,
         events: runloop_readiness,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " An instant, as of runloop_now_ns, at which a source that was made with a descriptor (or with -1) is called with RUNLOOP_DUE, once, in a"]
-    #[doc = " run of one of its modes, in turn with what is ready (R152). RUNLOOP_NEVER takes it back, also if it has passed and the source was not yet"]
-    #[doc = " called for it; so does any other instant, which replaces it. A sleeping loop is re-armed, not woken. It costs no descriptor. -EINVAL: the"]
-    #[doc = " source is invalid, or signalled by hand alone; -ENOMEM: it keeps its former deadline. O(log n) per mode."]
+    #[doc = " An instant, as of runloop_now_ns, at which a source that was made with a descriptor (or with -1) is called with RUNLOOP_DUE,"]
+    #[doc = " once, in a run of one of its modes, in turn with what is ready (R152). RUNLOOP_NEVER takes it back, also if it has passed and"]
+    #[doc = " the source was not yet called for it; so does any other instant, which replaces it. A sleeping loop is re-armed, not woken. It"]
+    #[doc = " costs no descriptor. O(log n) per mode."]
+    #[doc = " Errors: -EINVAL: it is invalid, or signalled by hand alone; -ENOMEM: it keeps its former deadline."]
     pub fn runloop_source_set_deadline(
         source: *mut runloop_source,
         instant_ns: i64,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " RUNLOOP_NEVER: none, or it has passed. O(1)."]
+    #[doc = " The deadline as last set. O(1)."]
+    #[doc = " Returns: the instant; RUNLOOP_NEVER if there is none, or it has passed."]
     pub fn runloop_source_get_deadline(source: *mut runloop_source) -> i64;
 }
 extern "C" {
-    #[doc = " As created or last set, even after invalidation (R111). Descriptor and events of a source without are -1 and 0."]
+    #[doc = " As created or last set, even after invalidation (R111). O(1)."]
+    #[doc = " Returns: the value. Descriptor and events of a source that is signalled by hand are -1 and 0."]
+    #[doc = " Errors: none."]
     pub fn runloop_source_get_order(source: *mut runloop_source) -> i32;
 }
 extern "C" {
@@ -819,11 +883,14 @@ extern "C" {
     pub fn runloop_source_get_events(source: *mut runloop_source) -> runloop_readiness;
 }
 extern "C" {
-    #[doc = " Adding gives 0 even if the source is there already. -EINVAL if it is invalid, -EEXIST if an equal source is there, -ESHUTDOWN,"]
-    #[doc = " -ENOMEM; for a descriptor -EBADF, -EPERM (regular file or directory), -ENOSPC. After an error it is in no mode that it was not"]
-    #[doc = " in before, and no mode was created. A source may be in many modes of many loops, which it retains as objects. Adding wakes no"]
-    #[doc = " loop, but a ready descriptor does. Removing gives 0 even if the source was not there; it ends a sleep in a mode that it leaves"]
-    #[doc = " empty. The pseudo-mode means all common modes, now and later (R18–R20). O(1) per mode, plus an epoll_ctl for a descriptor."]
+    #[doc = " Add a source to a mode, remove it, ask for it. Adding one that is there already changes nothing. After an error it is in no"]
+    #[doc = " mode that it was not in before, and no mode was created. A source may be in many modes of many loops, which it retains as"]
+    #[doc = " objects. Adding wakes no loop, but a ready descriptor does. Removing one that is not there changes nothing. Removal ends a"]
+    #[doc = " sleep in a mode that it leaves empty. The pseudo-mode means all common modes, now and later (R18–R20). O(1) per mode, plus an"]
+    #[doc = " epoll_ctl for a descriptor."]
+    #[doc = " Errors: -EINVAL: the source to be added is invalid; -EEXIST: an equal one is there; -EBADF; -EPERM: epoll does not take the"]
+    #[doc = " descriptor, such as that of a regular file or a directory; -ELOOP: it is an epoll set that is nested too deeply; -ENOSPC;"]
+    #[doc = " -ENOMEM; -ESHUTDOWN; -ECHILD."]
     pub fn runloop_add_source(
         loop_: *mut runloop,
         source: *mut runloop_source,
@@ -863,7 +930,8 @@ pub struct runloop_timer_config {
     >,
 }
 extern "C" {
-    #[doc = " Creates a timer with one reference, in no loop. -EINVAL, -ENOMEM. O(1)."]
+    #[doc = " Creates a timer with one reference, in no loop. O(1)."]
+    #[doc = " Errors: -EINVAL; -ENOMEM."]
     pub fn runloop_timer_create(
         config: *const runloop_timer_config,
         out: *mut *mut runloop_timer,
@@ -876,19 +944,21 @@ extern "C" {
     pub fn runloop_timer_release(timer: *mut runloop_timer);
 }
 extern "C" {
-    #[doc = " The next due instant; during its callback, the one that is firing (R81). RUNLOOP_NEVER if invalid. O(1)."]
+    #[doc = " The next due instant; during its callback, the one that is firing (R81). O(1)."]
+    #[doc = " Returns: the instant; RUNLOOP_NEVER if the timer is invalid."]
     pub fn runloop_timer_get_fire_date(timer: *mut runloop_timer) -> i64;
 }
 extern "C" {
     #[doc = " Moves the timer and restarts its fire schedule there (R83). In its own callback the last date set wins, if it repeats (R82). A"]
-    #[doc = " sleeping loop is re-armed, not woken. -EINVAL if invalid; allowed in no loop. O(log n) per mode."]
+    #[doc = " sleeping loop is re-armed, not woken. Allowed in no loop. O(log n) per mode."]
+    #[doc = " Errors: -EINVAL: the timer is invalid; -ECHILD."]
     pub fn runloop_timer_set_fire_date(
         timer: *mut runloop_timer,
         fire_ns: i64,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " As created (interval 0 for one that fires once; tolerance as capped), even after invalidation (R112)."]
+    #[doc = " As created (interval 0 for one that fires once; tolerance as capped), even after invalidation (R112). O(1)."]
     pub fn runloop_timer_get_interval(timer: *mut runloop_timer) -> i64;
 }
 extern "C" {
@@ -898,7 +968,8 @@ extern "C" {
     pub fn runloop_timer_get_tolerance(timer: *mut runloop_timer) -> i64;
 }
 extern "C" {
-    #[doc = " A negative tolerance becomes 0; that of a repeating timer is capped at half the interval. -EINVAL if invalid. O(1)."]
+    #[doc = " A negative tolerance becomes 0; that of a repeating timer is capped at half the interval. O(1)."]
+    #[doc = " Errors: -EINVAL: the timer is invalid; -ECHILD."]
     pub fn runloop_timer_set_tolerance(
         timer: *mut runloop_timer,
         tolerance_ns: i64,
@@ -910,7 +981,8 @@ extern "C" {
     pub fn runloop_timer_get_missed(timer: *mut runloop_timer) -> u64;
 }
 extern "C" {
-    #[doc = " Its info, NULL if invalid (R112)."]
+    #[doc = " The info of its context (R112). O(1)."]
+    #[doc = " Returns: the pointer; NULL if the timer is invalid."]
     pub fn runloop_timer_get_info(timer: *mut runloop_timer) -> *mut ::std::os::raw::c_void;
 }
 extern "C" {
@@ -922,8 +994,9 @@ extern "C" {
     pub fn runloop_timer_is_valid(timer: *mut runloop_timer) -> bool;
 }
 extern "C" {
-    #[doc = " As for sources, but a timer is in one loop at a time: another one gives -EBUSY (R86). It does not retain its loop. A sleeping"]
-    #[doc = " loop is re-armed, not woken (R87). O(log n) per mode."]
+    #[doc = " Add a timer to a mode, remove it, ask for it: as runloop_add_source and its neighbours, but a timer is in one loop at a time"]
+    #[doc = " (R86). It does not retain its loop. A sleeping loop is re-armed, not woken (R87). O(log n) per mode."]
+    #[doc = " Errors: -EINVAL: the timer to be added is invalid; -EBUSY: it is in another loop; -ENOMEM; -ESHUTDOWN; -ECHILD."]
     pub fn runloop_add_timer(
         loop_: *mut runloop,
         timer: *mut runloop_timer,
