@@ -39,7 +39,7 @@ extern "C" {
 #endif
 /// The version of this header: 0.1.0.
 #define RUNLOOP_VERSION 0x000100
-/// That of the library that the program runs with. O(1).
+/// The version of the library that the program runs with. O(1).
 RUNLOOP_EXPORT uint32_t runloop_version(void);
 //===-- Types and constants ------------------------------------------------------------------------------------------===//
 /// A thread's run loop: its modes, and the items in them.
@@ -142,13 +142,13 @@ RUNLOOP_EXPORT bool runloop_is_idle(runloop *loop);
 /// Returns: its name; NULL if no run is active.
 RUNLOOP_EXPORT const char *runloop_current_mode(runloop *loop);
 
-/// Writes up to `capacity` names of the loop's modes to `names`, which may be NULL if `capacity` is 0 (R15). A mode exists once
-/// something was added to it or it was declared common or stopped (R14), as long as its loop. O(modes).
+/// The names of the loop's modes, of which up to `capacity` are written to `names`; that may be NULL if `capacity` is 0 (R15). A
+/// mode exists once something was added to it or it was declared common or stopped (R14), as long as its loop. O(modes).
 /// Returns: the number of the modes, which may be more than `capacity`.
 RUNLOOP_EXPORT size_t runloop_get_modes(runloop *loop, const char **names, size_t capacity);
 
-/// Makes `mode` common and adds every common item to it, with `schedule` on the calling thread (R17, R18). Idempotent; cannot be
-/// undone. The pseudo-mode is ignored. O(common items).
+/// Makes `mode` common and adds every common item to it (R17, R18). Sources get their `schedule` on the calling thread.
+/// Idempotent; cannot be undone. The pseudo-mode is ignored. O(common items).
 /// Errors: -EINVAL; -ESHUTDOWN; -ECHILD; -ENOMEM: the mode is as it was, or lacks some of the common sources.
 RUNLOOP_EXPORT int runloop_add_common_mode(runloop *loop, const char *mode);
 RUNLOOP_EXPORT bool runloop_mode_is_common(runloop *loop, const char *mode);
@@ -157,9 +157,9 @@ RUNLOOP_EXPORT bool runloop_mode_is_common(runloop *loop, const char *mode);
 /// the loop's, only sources and timers count. O(tasks enqueued since the last query).
 RUNLOOP_EXPORT bool runloop_mode_is_empty(runloop *loop, const char *mode);
 
-/// Whether a run of the calling thread's loop in `mode` would find work and therefore not sleep (R25): a remembered stop, a
-/// signalled source, a matching task, a due timer, a ready descriptor, the main queue. Consumes nothing, calls nothing out. Allowed
-/// in callbacks; stops and wake-ups of the active run don't count (see runloop_is_idle). False without a loop, for NULL, the
+/// Whether a run of the calling thread's loop in `mode` would find work and not sleep (R25): a remembered stop, a signalled
+/// source, a matching task, a due timer, a ready descriptor, the main queue. Consumes nothing, calls nothing out. Allowed in
+/// callbacks; stops and wake-ups of the active run don't count (see runloop_is_idle). False without a loop, for NULL, the
 /// pseudo-mode, unknown modes. O(signalled sources + matching tasks), at most one system call unless very many descriptors are
 /// ready.
 RUNLOOP_EXPORT bool runloop_has_work(const char *mode);
@@ -172,8 +172,8 @@ RUNLOOP_EXPORT int64_t runloop_next_fire_date(runloop *loop, const char *mode);
 /// CLOCK_MONOTONIC, which stands still while the machine is suspended. O(1).
 RUNLOOP_EXPORT int64_t runloop_now_ns(void);
 
-/// `name` in the process-wide table of names: equal names give the same pointer, for ever. A mode named by such a pointer is
-/// found without comparing text. Names that the library hands out are such pointers. O(log names).
+/// The pointer for a name in the process-wide table of names: equal names give the same pointer, for ever. A mode named by such a
+/// pointer is found without comparing text. Names that the library hands out are such pointers. O(log names).
 /// Returns: the pointer; NULL if memory ran out.
 RUNLOOP_EXPORT const char *runloop_mode_name(const char *name);
 
@@ -221,7 +221,7 @@ RUNLOOP_EXPORT int runloop_wake_up(runloop *loop);
 /// The function of a task, or the one that is called instead if the task can never be performed.
 typedef void (*RUNLOOP_SENDABLE runloop_function)(void *info);
 
-/// Enqueues a task: a call of `function(info)`, once, in order, on the loop's thread, when that runs in `mode` (R100–R105). If
+/// Enqueues a task for the loop's thread: a call of `function(info)`, once, in order, when that runs in `mode` (R100–R105). If
 /// that can never happen because the thread ends, `discard(info)` (may be NULL) is called instead, on the ending thread and after
 /// the `cancel` of every source: always exactly one of the two, but neither after an error. `runloop_perform` does not wake a
 /// sleeping loop (R104), `runloop_post` does. The pseudo-mode means "in any common mode". A task that is enqueued by a task is

@@ -29,8 +29,8 @@ typedef struct runloop_clock {
 /// be made; -ESHUTDOWN.
 RUNLOOP_EXPORT int runloop_set_clock(const runloop_clock *clock);
 
-/// The program has moved the clock of a loop, which looks again if it sleeps. Observers don't notice, and no wake-up is left
-/// behind. Any thread, signal handlers included. O(1).
+/// Says that the program has moved the clock of a loop, which looks again if it sleeps. Observers don't notice, and no wake-up is
+/// left behind. Any thread, signal handlers included. O(1).
 /// Errors: -EINVAL; -ECHILD.
 RUNLOOP_EXPORT int runloop_clock_moved(runloop *loop);
 

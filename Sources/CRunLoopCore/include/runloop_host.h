@@ -12,11 +12,11 @@
 extern "C" {
 #endif
 
-/// What the host waits for, by poll or epoll (level- or edge-triggered): readable while a hosted run has anything to do, be it a
-/// descriptor, a timer, a task, a wake-up, a stop or the main queue; not readable before the run begins and after it has ended.
-/// The same number from the first call to the thread's end. Do not read, change or close it. It stays readable while callbacks
-/// run, and what comes meanwhile is an edge. What came before is none: an edge-triggered host that runs its loop inside a
-/// callback calls runloop_hosted_iterate once before that sleeps.
+/// The descriptor for which the host waits, by poll or epoll (level- or edge-triggered): readable while a hosted run has anything
+/// to do, be it a descriptor, a timer, a task, a wake-up, a stop or the main queue; not readable before the run begins and after
+/// it has ended. The same number from the first call to the thread's end. Do not read, change or close it. It stays readable
+/// while callbacks run, and what comes meanwhile is an edge. What came before is none: an edge-triggered host that runs its loop
+/// inside a callback calls runloop_hosted_iterate once before that sleeps.
 /// Returns: the descriptor.
 /// Errors: -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: there is none, and none can be made; -ESHUTDOWN; -EBADF: the program has closed
 /// it, and the next call answers another one.
@@ -42,10 +42,10 @@ RUNLOOP_EXPORT int runloop_hosted_begin(const char *mode);
 /// forked, and this is the child.
 RUNLOOP_EXPORT int runloop_hosted_iterate(int64_t budget_ns);
 
-/// Must the calling thread, which has just signalled a source of the loop, wake it up for that? Any other thread must; the loop's
-/// own need not, as the loop looks for such changes before each sleep, unless it sleeps already: in a hosted run, while the host
-/// calls its own code. For libraries on top of this one, which would otherwise write to the eventfd for each change. Any thread,
-/// signal handlers included. O(1), no system call.
+/// Whether the calling thread, which has just signalled a source of the loop, must wake it up for that. Any other thread must;
+/// the loop's own need not, as the loop looks for such changes before each sleep, unless it sleeps already: in a hosted run,
+/// while the host calls its own code. For libraries on top of this one, which would otherwise write to the eventfd for each
+/// change. Any thread, signal handlers included. O(1), no system call.
 /// Returns: true if it must; false once the loop has ended.
 RUNLOOP_EXPORT bool runloop_needs_wake_up(runloop *loop);
 
@@ -55,13 +55,13 @@ RUNLOOP_EXPORT bool runloop_needs_wake_up(runloop *loop);
 /// nested in it; -ECHILD.
 RUNLOOP_EXPORT int runloop_hosted_end(void);
 
-/// For a program that wants nothing but the main dispatch queue, and with it Swift's main actor, served by its host's loop; no
-/// run loop is needed. The host waits for the descriptor, which belongs to libdispatch, for reading, on the initial thread, and
-/// calls runloop_main_queue_serve when it is readable. O(1).
+/// The descriptor of the main dispatch queue, for a program that wants nothing but that queue, and with it Swift's main actor,
+/// served by its host's loop; no run loop is needed. The host waits for the descriptor, which belongs to libdispatch, for
+/// reading, on the initial thread, and calls runloop_main_queue_serve when it is readable. O(1).
 /// Returns: the descriptor.
 /// Errors: -ENOSYS: there is no libdispatch.
 RUNLOOP_EXPORT int runloop_main_queue_descriptor(void);
-/// Performs what the queue has. O(what it has).
+/// Performs what the main dispatch queue has. O(what it has).
 /// Returns: 1; 0 if it had nothing.
 /// Errors: -ENOSYS: there is no libdispatch; -EPERM: on another thread than the initial one; -EBUSY: inside its own work.
 RUNLOOP_EXPORT int runloop_main_queue_serve(void);

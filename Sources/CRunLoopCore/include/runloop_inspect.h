@@ -12,10 +12,11 @@ extern "C" {
 /// The number of wake-ups, each a sleep and a wake, that tolerance has saved this loop so far. O(1).
 RUNLOOP_EXPORT uint64_t runloop_wakeups_saved(runloop *loop);
 
-/// Diagnostics: texts on standard error about use that is allowed but hardly intended, each written once per process, by the thread that
-/// notices: work for the main dispatch queue or the main actor waits for longer than 250 ms inside other such work, or that kept the
-/// queue for a second (R109); a thread ends with items in a loop that was never run; with RUNLOOP_DEBUG, a run in a mode to which nothing
-/// was ever added (R150). Enabled unless the environment has RUNLOOP_DIAGNOSTICS=0 (as secure_getenv(3) reads it).
+/// Turns diagnostics on or off: texts on standard error about use that is allowed but hardly intended, each written once per
+/// process, by the thread that notices: work for the main dispatch queue or the main actor waits for longer than 250 ms inside
+/// other such work, or that kept the queue for a second (R109); a thread ends with items in a loop that was never run; with
+/// RUNLOOP_DEBUG, a run in a mode to which nothing was ever added (R150). Enabled unless the environment has
+/// RUNLOOP_DIAGNOSTICS=0 (as secure_getenv(3) reads it).
 RUNLOOP_EXPORT void runloop_set_diagnostics_enabled(bool enabled);
 RUNLOOP_EXPORT bool runloop_diagnostics_are_enabled(void);
 
@@ -87,7 +88,7 @@ typedef struct runloop_tracer {
 /// Errors: -EINVAL: `trace` is NULL; -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: the thread has no loop yet, and none can be made;
 /// -ESHUTDOWN.
 RUNLOOP_EXPORT int runloop_set_tracer(const runloop_tracer *tracer);
-/// That of the calling thread's loop, to which another tracer may pass on what it is told. O(1).
+/// The tracer of the calling thread's loop, to which another tracer may pass on what it is told. O(1).
 /// Returns: the tracer; its `trace` is NULL if there is none.
 RUNLOOP_EXPORT runloop_tracer runloop_get_tracer(void);
 

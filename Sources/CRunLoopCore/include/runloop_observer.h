@@ -24,7 +24,8 @@ RUNLOOP_EXPORT int runloop_observer_create(const runloop_observer_config *config
 RUNLOOP_EXPORT runloop_observer *runloop_observer_retain(runloop_observer *observer);
 RUNLOOP_EXPORT void runloop_observer_release(runloop_observer *observer);
 
-/// As created, even after invalidation, except for the info, which is NULL then (R113). O(1).
+/// The activities, order, repetition and info of an observer, as created, even after invalidation, except for the info, which is
+/// NULL then (R113). O(1).
 RUNLOOP_EXPORT runloop_activity runloop_observer_get_activities(runloop_observer *observer);
 RUNLOOP_EXPORT int32_t runloop_observer_get_order(runloop_observer *observer);
 RUNLOOP_EXPORT bool runloop_observer_repeats(runloop_observer *observer);

@@ -58,7 +58,8 @@ RUNLOOP_EXPORT void runloop_source_release(runloop_source *source);
 /// if invalid. Async-signal-safe while referenced. O(loops it is in).
 /// Errors: -EINVAL.
 RUNLOOP_EXPORT int runloop_source_signal(runloop_source *source);
-/// The same, and wakes each loop that has the source in a mode and would not look by itself. Not for signal handlers.
+/// Marks the source as runloop_source_signal does, and wakes each loop that has the source in a mode and would not look by
+/// itself. Not for signal handlers.
 /// Errors: -EINVAL.
 RUNLOOP_EXPORT int runloop_source_wake(runloop_source *source);
 RUNLOOP_EXPORT bool runloop_source_is_signalled(runloop_source *source);
@@ -79,17 +80,17 @@ RUNLOOP_EXPORT bool runloop_source_is_valid(runloop_source *source);
 /// -EBADF; -EPERM: epoll does not take it, such as a regular file; -ENOSPC; -ENOMEM.
 RUNLOOP_EXPORT int runloop_source_set_events(runloop_source *source, runloop_readiness events);
 
-/// An instant, as of runloop_now_ns, at which a source that was made with a descriptor (or with -1) is called with RUNLOOP_DUE,
-/// once, in a run of one of its modes, in turn with what is ready (R152). RUNLOOP_NEVER takes it back, also if it has passed and
-/// the source was not yet called for it; so does any other instant, which replaces it. A sleeping loop is re-armed, not woken. It
-/// costs no descriptor. O(log n) per mode.
+/// Sets the instant, as of runloop_now_ns, at which the source is called with RUNLOOP_DUE, once, in a run of one of its modes, in
+/// turn with what is ready (R152). It was made with a descriptor, or with -1. RUNLOOP_NEVER takes it back, also if it has passed
+/// and the source was not yet called for it; so does any other instant, which replaces it. A sleeping loop is re-armed, not
+/// woken. It costs no descriptor. O(log n) per mode.
 /// Errors: -EINVAL: it is invalid, or signalled by hand alone; -ENOMEM: it keeps its former deadline.
 RUNLOOP_EXPORT int runloop_source_set_deadline(runloop_source *source, int64_t instant_ns);
-/// The deadline as last set. O(1).
+/// The deadline of a source, as last set. O(1).
 /// Returns: the instant; RUNLOOP_NEVER if there is none, or it has passed.
 RUNLOOP_EXPORT int64_t runloop_source_get_deadline(runloop_source *source);
 
-/// As created or last set, even after invalidation (R111). O(1).
+/// The order, info, descriptor and events of a source, as created or last set, even after invalidation (R111). O(1).
 /// Returns: the value. Descriptor and events of a source that is signalled by hand are -1 and 0.
 /// Errors: none.
 RUNLOOP_EXPORT int32_t runloop_source_get_order(runloop_source *source);

@@ -25,7 +25,7 @@ RUNLOOP_EXPORT int runloop_timer_create(const runloop_timer_config *config, runl
 RUNLOOP_EXPORT runloop_timer *runloop_timer_retain(runloop_timer *timer);
 RUNLOOP_EXPORT void runloop_timer_release(runloop_timer *timer);
 
-/// The next due instant; during its callback, the one that is firing (R81). O(1).
+/// The next due instant of a timer; during its callback, the one that is firing (R81). O(1).
 /// Returns: the instant; RUNLOOP_NEVER if the timer is invalid.
 RUNLOOP_EXPORT int64_t runloop_timer_get_fire_date(runloop_timer *timer);
 /// Moves the timer and restarts its fire schedule there (R83). In its own callback the last date set wins, if it repeats (R82). A
@@ -33,18 +33,20 @@ RUNLOOP_EXPORT int64_t runloop_timer_get_fire_date(runloop_timer *timer);
 /// Errors: -EINVAL: the timer is invalid; -ECHILD.
 RUNLOOP_EXPORT int runloop_timer_set_fire_date(runloop_timer *timer, int64_t fire_ns);
 
-/// As created (interval 0 for one that fires once; tolerance as capped), even after invalidation (R112). O(1).
+/// The interval, order and tolerance of a timer, as created (interval 0 for one that fires once; tolerance as capped), even after
+/// invalidation (R112). O(1).
 RUNLOOP_EXPORT int64_t runloop_timer_get_interval(runloop_timer *timer);
 RUNLOOP_EXPORT int32_t runloop_timer_get_order(runloop_timer *timer);
 RUNLOOP_EXPORT int64_t runloop_timer_get_tolerance(runloop_timer *timer);
-/// A negative tolerance becomes 0; that of a repeating timer is capped at half the interval. O(1).
+/// Sets how much later the timer may fire to share a wake-up. A negative tolerance becomes 0; that of a repeating timer is capped
+/// at half the interval. O(1).
 /// Errors: -EINVAL: the timer is invalid; -ECHILD.
 RUNLOOP_EXPORT int runloop_timer_set_tolerance(runloop_timer *timer, int64_t tolerance_ns);
 
-/// In its callback: how many instants of the fire schedule passed without a callback and were not reported before, not counting
-/// this one (R80). At other times: the number of the last callback. O(1).
+/// How many instants of the fire schedule passed without a callback: in the timer's callback those that were not reported before,
+/// not counting this one (R80); at other times the number of the last callback. O(1).
 RUNLOOP_EXPORT uint64_t runloop_timer_get_missed(runloop_timer *timer);
-/// The info of its context (R112). O(1).
+/// The info of a timer's context (R112). O(1).
 /// Returns: the pointer; NULL if the timer is invalid.
 RUNLOOP_EXPORT void *runloop_timer_get_info(runloop_timer *timer);
 

@@ -1,5 +1,6 @@
-// runloop_diagnostics.h — librunloop-diagnostics: what loops do and have, to look at. Built on the public interface of librunloop
-// (runloop_inspect.h), whose general rules hold here too. Nothing of it costs anything before it is started for a loop.
+// runloop_diagnostics.h — what loops do and have, to look at: statistics, traces, reports, a watchdog. The header of
+// librunloop-diagnostics, built on the public interface of librunloop (runloop_inspect.h), whose general rules hold here too. Nothing of it
+// costs anything before it is started for a loop.
 #ifndef RUNLOOP_DIAGNOSTICS_H
 #define RUNLOOP_DIAGNOSTICS_H
 #include "runloop_publish.h"

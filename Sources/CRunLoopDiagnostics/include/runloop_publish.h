@@ -18,8 +18,8 @@ extern "C" {
 /// none, or may not be written to, or what else bind(2) says; -EAGAIN: no thread can be made; -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: there is
 /// none left for it, or the thread has no loop yet, and none can be made; -ESHUTDOWN.
 RUNLOOP_EXPORT int runloop_publish(const char *path);
-/// Ends that, and removes the socket, if it is still the one at its path. A process that ends without this leaves it there. Does nothing if
-/// the process isn't published; in a forked child, it leaves its parent's alone. Any thread. O(1).
+/// Ends the publication of the process's loops, and removes the socket, if it is still the one at its path. A process that ends without
+/// this leaves it there. Does nothing if the process isn't published; in a forked child, it leaves its parent's alone. Any thread. O(1).
 RUNLOOP_EXPORT void runloop_unpublish(void);
 
 #ifdef __cplusplus

@@ -17,7 +17,7 @@ extern "C" {
 /// Errors: -EINVAL: more than RUNLOOP_RECORDER_EVENTS_MAX; -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: there is none left for it, or the thread has
 /// no loop yet, and none can be made; -ESHUTDOWN.
 RUNLOOP_EXPORT int runloop_recorder_start(uint32_t capacity);
-/// Records no more; what was recorded can still be had. Does nothing if nothing is recorded. O(1).
+/// Ends the recording; what was recorded can still be had. Does nothing if nothing is recorded. O(1).
 RUNLOOP_EXPORT void runloop_recorder_stop(void);
 /// What was recorded of these loops: a JSON object in the trace event format, with a line of time for each thread, slices for runs,
 /// iterations, sleeps and call-outs, and names. Loops that were never recorded have no part in it. Any thread; the loops go on. O(events).

@@ -56,7 +56,7 @@ typedef struct runloop_statistics {
 /// nothing if they are started already. O(1).
 /// Errors: -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: there is none left for it, or the thread has no loop yet, and none can be made; -ESHUTDOWN.
 RUNLOOP_EXPORT int runloop_statistics_start(void);
-/// Stops them; what they have counted stays readable. Does nothing if they aren't started. O(1).
+/// Stops the statistics of the calling thread's loop; what they have counted stays readable. Does nothing if they aren't started. O(1).
 RUNLOOP_EXPORT void runloop_statistics_stop(void);
 /// Copies the statistics of a loop, on any thread, without a lock. Each number is right for some moment of the call, not all of them for
 /// the same one. O(buckets).

@@ -8,7 +8,7 @@ extern "C" {
 #endif
 
 //===-- What is reported ---------------------------------------------------------------------------------------------===//
-/// What was noticed.
+/// What a watchdog has noticed.
 typedef enum RUNLOOP_CLOSED runloop_diagnosis_kind {
     RUNLOOP_DIAGNOSIS_HANG = 0,       ///< The loop has not come back for the limit. Once per hang.
     RUNLOOP_DIAGNOSIS_HANG_ENDED = 1, ///< It is back: with the duration of the whole hang.
@@ -19,7 +19,7 @@ typedef enum RUNLOOP_CLOSED runloop_diagnosis_kind {
     RUNLOOP_DIAGNOSIS_STARVATION = 3,
 } runloop_diagnosis_kind;
 
-/// A report. Everything in it is valid until the handler returns.
+/// A watchdog's report. Everything in it is valid until the handler returns.
 typedef struct runloop_diagnosis {
     runloop_diagnosis_kind kind; ///< What was noticed.
     runloop *loop;               ///< Of which loop.
@@ -32,7 +32,7 @@ typedef struct runloop_diagnosis {
     const char *sentence; ///< All of that but the stack, for people. No newline at the end.
 } runloop_diagnosis;
 
-/// Who is told. `report` is called on the watchdog's thread, which has all signals blocked: it may make any call, but while it runs,
+/// Who is told of what a watchdog notices. `report` is called on the watchdog's thread, which has all signals blocked: it may make any call, but while it runs,
 /// nothing else is noticed. `release` is called once, on that thread, after the last report; it may be NULL. Without `report`, the
 /// sentence is written to standard error, in one line that begins with "runloop: ", and the stack's lines follow.
 typedef struct runloop_diagnosis_handler {

@@ -61,7 +61,8 @@ typedef struct runloop_foreign_source_config {
 /// without timerfd_create.
 RUNLOOP_EXPORT int runloop_foreign_source_create(const runloop_foreign_source_config *config,
                                                  runloop_foreign_source **out);
-/// Any thread. A loop retains the source while it is in a mode. The last release releases the context. NULL is ignored. O(1).
+/// Retain and release a foreign source. Any thread. A loop retains the source while it is in a mode. The last release releases the context.
+/// NULL is ignored. O(1).
 RUNLOOP_EXPORT runloop_foreign_source *runloop_foreign_source_retain(runloop_foreign_source *source);
 RUNLOOP_EXPORT void runloop_foreign_source_release(runloop_foreign_source *source);
 
@@ -69,7 +70,7 @@ RUNLOOP_EXPORT void runloop_foreign_source_release(runloop_foreign_source *sourc
 /// it is in).
 /// Errors: -EINVAL; -EPERM: on another thread than the source's; -ECHILD.
 RUNLOOP_EXPORT int runloop_foreign_source_invalidate(runloop_foreign_source *source);
-/// Any thread. O(1).
+/// Whether a foreign source is valid, and its info. Any thread. O(1).
 RUNLOOP_EXPORT bool runloop_foreign_source_is_valid(runloop_foreign_source *source);
 RUNLOOP_EXPORT void *runloop_foreign_source_get_info(runloop_foreign_source *source);
 
@@ -81,7 +82,7 @@ RUNLOOP_EXPORT void *runloop_foreign_source_get_info(runloop_foreign_source *sou
 /// -ENOMEM; -ENOSPC; -ECHILD.
 RUNLOOP_EXPORT int runloop_add_foreign_source(runloop *loop, runloop_foreign_source *source, const char *mode);
 RUNLOOP_EXPORT int runloop_remove_foreign_source(runloop *loop, runloop_foreign_source *source, const char *mode);
-/// Any thread. O(1).
+/// Whether a foreign source is in a mode. Any thread. O(1).
 RUNLOOP_EXPORT bool runloop_contains_foreign_source(runloop *loop, runloop_foreign_source *source, const char *mode);
 
 #ifdef __cplusplus

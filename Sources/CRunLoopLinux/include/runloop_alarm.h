@@ -51,7 +51,7 @@ typedef struct runloop_alarm_config {
 /// without timerfd_create.
 RUNLOOP_EXPORT int runloop_alarm_create(const runloop_alarm_config *config, runloop_alarm **out);
 
-/// The next date that has had no call. As last set, if the alarm is invalid. O(1).
+/// The next date of an alarm that has had no call. As last set, if the alarm is invalid. O(1).
 /// Returns: the instant; RUNLOOP_NEVER if there is none, and in a forked child for the parent's alarm.
 RUNLOOP_EXPORT int64_t runloop_alarm_get_date(runloop_alarm *alarm);
 /// Moves the alarm, and starts its schedule there; RUNLOOP_NEVER takes its date away. Any thread. A loop that sleeps is neither woken nor
@@ -60,7 +60,7 @@ RUNLOOP_EXPORT int64_t runloop_alarm_get_date(runloop_alarm *alarm);
 /// Errors: -EINVAL: the alarm is invalid; -ECHILD.
 RUNLOOP_EXPORT int runloop_alarm_set_date(runloop_alarm *alarm, int64_t date_ns);
 
-/// As created. RUNLOOP_CLOCK_WALL and 0 for NULL. O(1).
+/// The clock and the interval of an alarm, as created. RUNLOOP_CLOCK_WALL and 0 for NULL. O(1).
 RUNLOOP_EXPORT runloop_clock_id runloop_alarm_get_clock(runloop_alarm *alarm);
 RUNLOOP_EXPORT int64_t runloop_alarm_get_interval(runloop_alarm *alarm);
 

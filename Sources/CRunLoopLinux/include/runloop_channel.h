@@ -22,7 +22,7 @@ typedef runloop_source runloop_channel;
 /// A received request, to be replied to by any thread. It is answered exactly once.
 typedef struct runloop_call runloop_call;
 
-/// What was received.
+/// A message that a channel has received.
 typedef struct runloop_channel_message {
     const void *bytes; ///< Aligned for any type: during the call.
     size_t length;     ///< Of them.
@@ -72,14 +72,14 @@ typedef struct runloop_channel_config {
 /// Errors: -EINVAL: not a SOCK_SEQPACKET socket of the Unix domain, or a limit out of range; -EPERM: the other end belongs to another user;
 /// -ENOTCONN: the socket is not connected; -EBADF; -EMFILE, -ENFILE: the peer's pidfd needs a descriptor; -ENOMEM.
 RUNLOOP_EXPORT int runloop_channel_create(int descriptor, const runloop_channel_config *config, runloop_channel **out);
-/// A socket that listens for channels, which is the caller's: a runloop_listener accepts its connections, and each is one for
-/// runloop_channel_create. A relative path is one in $XDG_RUNTIME_DIR, which a program with more rights than whoever has started it does
-/// not read (secure_getenv(3)). `mode` and `backlog` are those of runloop_listen_unix, 0 for the user alone and so is what becomes of a
-/// path that was left behind. Anybody may take an abstract name, so a program that wants one has to make that socket itself.
+/// Makes a socket that listens for channels: a runloop_listener accepts its connections, and each is one for runloop_channel_create. A
+/// relative path is one in $XDG_RUNTIME_DIR, which a program with more rights than whoever has started it does not read (secure_getenv(3)).
+/// `mode` and `backlog` are those of runloop_listen_unix, 0 for the user alone and so is what becomes of a path that was left behind.
+/// Anybody may take an abstract name, so a program that wants one has to make that socket itself.
 /// Returns: the socket.
 /// Errors: those of runloop_listen_unix; -EINVAL: an empty path, or "@name"; -ENOENT: no such directory, or no $XDG_RUNTIME_DIR.
 RUNLOOP_EXPORT int runloop_channel_listen(const char *path, uint32_t mode, int backlog);
-/// Connects to such a socket. Does not wait.
+/// Connects to a socket that listens for channels. Does not wait.
 /// Errors: those of runloop_channel_create; -EINVAL: an empty path, "@name", or a limit out of range; -ECONNREFUSED: nobody listens;
 /// -EAGAIN: too many wait to be accepted; -ENOENT: no such path, or no $XDG_RUNTIME_DIR; -EACCES: no permission; -ENAMETOOLONG: the path is
 /// too long; -EPROTOTYPE: a socket of another type.
@@ -122,7 +122,7 @@ typedef struct runloop_channel_request_config {
     void *info; ///< For the two.
 } runloop_channel_request_config;
 
-/// Sends a request; `id`, which may be NULL, receives its number among those of the channel. O(length), and O(requests with a later
+/// Sends a request. `id`, which may be NULL, receives its number among those of the channel. O(length), and O(requests with a later
 /// deadline).
 /// Errors: those of runloop_channel_send.
 RUNLOOP_EXPORT int runloop_channel_request(runloop_channel *channel, const void *bytes, size_t length,
@@ -134,11 +134,11 @@ RUNLOOP_EXPORT int runloop_channel_request(runloop_channel *channel, const void 
 /// Errors: -ENOENT: `replied` has been called or is being called, or it was cancelled; -EINVAL; -ECHILD.
 RUNLOOP_EXPORT int runloop_channel_cancel(runloop_channel *channel, uint64_t id);
 
-/// References to a call. The last one drops it, if it was not replied to: -ENOMSG at the other end. O(1).
+/// Retain and release a call. The last one drops it, if it was not replied to: -ENOMSG at the other end. O(1).
 RUNLOOP_EXPORT runloop_call *runloop_call_retain(runloop_call *call);
 RUNLOOP_EXPORT void runloop_call_release(runloop_call *call);
-/// Replies; references remain. Replies wait beyond the other limits, since they count as calls until they are sent. After an error it can
-/// be tried again.
+/// Replies to a call; references remain. Replies wait beyond the other limits, since they count as calls until they are sent. After an
+/// error it can be tried again.
 /// Errors: those of runloop_channel_send; -EALREADY: it was replied to.
 RUNLOOP_EXPORT int runloop_call_reply(runloop_call *call, const void *bytes, size_t length, const int *descriptors,
                                       size_t descriptor_count);

@@ -16,7 +16,7 @@ extern "C" {
 /// Invalidating it closes its sockets at once. A look-up that is under way then goes on by itself, and its result is dropped.
 typedef runloop_source runloop_connect;
 
-/// The configuration, which is copied. Exactly one of `host`, `path` and `abstract_name` is not NULL. The options from `local_address` on are
+/// The configuration of a connection, which is copied. Exactly one of `host`, `path` and `abstract_name` is not NULL. The options from `local_address` on are
 /// for TCP, and each has no effect if it is 0.
 typedef struct runloop_connect_config {
     runloop_context context;
@@ -61,8 +61,8 @@ typedef struct runloop_connect_failure {
     int error;
 } runloop_connect_failure;
 
-/// Writes up to `capacity` failures to `failures`, which may be NULL if `capacity` is 0: in the order of the attempts, so far; all of them
-/// from `connected` on, and as long as there is a reference. Any thread. O(addresses).
+/// The attempts that have failed, of which up to `capacity` are written to `failures`; that may be NULL if `capacity` is 0: in the order of
+/// the attempts, so far; all of them from `connected` on, and as long as there is a reference. Any thread. O(addresses).
 /// Returns: their number, which may be more than `capacity`.
 RUNLOOP_EXPORT size_t runloop_connect_get_failures(runloop_connect *connect, runloop_connect_failure *failures,
                                                    size_t capacity);

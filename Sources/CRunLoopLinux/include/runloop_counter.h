@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/// A counter.
+/// A number that anybody adds to, and that a loop takes.
 /// If it is in several loops, one of them takes the sum. After its end, additions have no effect.
 typedef runloop_source runloop_counter;
 
@@ -25,7 +25,8 @@ typedef struct runloop_counter_config {
 /// Errors: -EMFILE, -ENFILE: it needs a descriptor; -ENOMEM; -EINVAL.
 RUNLOOP_EXPORT int runloop_counter_create(const runloop_counter_config *config, runloop_counter **out);
 
-/// The eventfd, non-blocking: valid as long as the object, not to be closed. For those who take one; who writes eight bytes adds. O(1).
+/// The eventfd of a counter, non-blocking: valid as long as the object, not to be closed. For those who take one; who writes eight bytes
+/// adds. O(1).
 /// Returns: the descriptor.
 /// Errors: -EINVAL.
 RUNLOOP_EXPORT int runloop_counter_get_descriptor(runloop_counter *counter);

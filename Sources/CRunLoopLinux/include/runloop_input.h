@@ -71,19 +71,20 @@ typedef struct runloop_input_config {
 /// pipe.
 RUNLOOP_EXPORT int runloop_input_create(const runloop_input_config *config, runloop_input **out);
 
-/// Reads nothing and calls nothing, from the return on, except that a call-out that runs on another thread is not waited for. Allowed in a
-/// call-out, of a line as well: the lines after it stay. Twice has the effect of once. Any thread. O(1), a system call.
+/// Pauses an input: it reads nothing and calls nothing, from the return on, except that a call-out that runs on another thread is not
+/// waited for. Allowed in a call-out, of a line as well: the lines after it stay. Twice has the effect of once. Any thread. O(1), a system
+/// call.
 /// Errors: -EINVAL: it has ended; -ECHILD.
 RUNLOOP_EXPORT int runloop_input_pause(runloop_input *input);
-/// Goes on. What was kept comes at once, even if nothing follows. If it was not paused, what is kept comes again, too: for a program that
-/// could not consume it before. After an error it is paused still. O(1), a system call.
+/// Goes on after a pause. What was kept comes at once, even if nothing follows. If it was not paused, what is kept comes again, too: for a
+/// program that could not consume it before. After an error it is paused still. O(1), a system call.
 /// Errors: -EINVAL: it has ended; -ECHILD; -ENOMEM; -ENOSPC.
 RUNLOOP_EXPORT int runloop_input_resume(runloop_input *input);
-/// Whether it is paused. Any thread. O(1).
+/// Whether an input is paused. Any thread. O(1).
 RUNLOOP_EXPORT bool runloop_input_is_paused(runloop_input *input);
 
-/// When bytes were last read; at first, when the object was made. With the same of an output it tells how long a connection has been idle.
-/// Any thread. O(1).
+/// When an input last read bytes; at first, when the object was made. With the same of an output it tells how long a connection has been
+/// idle. Any thread. O(1).
 RUNLOOP_EXPORT int64_t runloop_input_get_moved_ns(runloop_input *input);
 
 #ifdef __cplusplus

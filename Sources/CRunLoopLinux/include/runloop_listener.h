@@ -14,28 +14,29 @@ extern "C" {
 // Each of these gives a listening socket, non-blocking and closed on exec, which is the caller's. `backlog`: how many connections may wait to
 // be accepted; 0 or less is as many as the system allows (net.core.somaxconn). Any thread. What else bind(2) gives is an error, too.
 
-/// TCP. `address` is that of an interface as a number, "127.0.0.1", "::1" or "fe80::1%eth0"; "0.0.0.0" is all of IPv4, "::" all of IPv6 and
-/// IPv4. `port` 0 lets the kernel choose one, which runloop_socket_get_port tells. The address may be used again at once after the
-/// program's end (SO_REUSEADDR), and connections send small pieces without delay (TCP_NODELAY). "localhost" is a name, which is not looked
-/// up. O(1).
+/// Makes a TCP socket that listens. `address` is that of an interface as a number, "127.0.0.1", "::1" or "fe80::1%eth0"; "0.0.0.0" is all
+/// of IPv4, "::" all of IPv6 and IPv4. `port` 0 lets the kernel choose one, which runloop_socket_get_port tells. The address may be used
+/// again at once after the program's end (SO_REUSEADDR), and connections send small pieces without delay (TCP_NODELAY). "localhost" is a
+/// name, which is not looked up. O(1).
 /// Returns: the socket.
 /// Errors: -EINVAL: `address` is no such number, names no interface after the %, or none where it needs one; -EADDRINUSE: the address is in
 /// use; -EADDRNOTAVAIL: no interface has the address; -EACCES: the port is below those that this user may use; -EMFILE, -ENFILE, -ENOMEM.
 RUNLOOP_EXPORT int runloop_listen_tcp(const char *address, uint16_t port, int backlog);
 
-/// A Unix socket with a path, in a directory that this user may write to, even if it can't be read. `mode` has the permissions of the path:
-/// it never has more, and exactly these before this returns, whatever the umask is (above it, that needs Linux 6.6 or /proc); 0 is 0600:
-/// nobody but its owner may connect. A path that a program has left behind, whose socket nobody has any more, is replaced. What else is
-/// there is neither changed nor removed, and whoever has the socket notices nothing. Does not wait, except to replace a path: at most half
-/// a second for the lock (flock) of the directory by which programs that do so at the same time exclude one another, and then without it.
-/// O(1).
+/// Makes a Unix socket with a path that listens, in a directory that this user may write to, even if it can't be read. `mode` has the
+/// permissions of the path: it never has more, and exactly these before this returns, whatever the umask is (above it, that needs Linux 6.6
+/// or /proc); 0 is 0600: nobody but its owner may connect. A path that a program has left behind, whose socket nobody has any more, is
+/// replaced. What else is there is neither changed nor removed, and whoever has the socket notices nothing. Does not wait, except to
+/// replace a path: at most half a second for the lock (flock) of the directory by which programs that do so at the same time exclude one
+/// another, and then without it. O(1).
 /// Returns: the socket.
 /// Errors: -EINVAL: an empty path; -EADDRINUSE: somebody has the socket of that path, it is no socket, or somebody else has replaced it
 /// meanwhile; -EACCES, -ENOENT, -ENOTDIR: the directory may not be written to, or is none; -ENAMETOOLONG: the path has more than 107 bytes;
 /// -EMFILE, -ENFILE, -ENOMEM.
 RUNLOOP_EXPORT int runloop_listen_unix(const char *path, uint32_t mode, int backlog);
 
-/// An abstract Unix socket, which has no path and no permissions: any process in the network namespace may connect. O(1).
+/// Makes an abstract Unix socket that listens, which has no path and no permissions: any process in the network namespace may connect.
+/// O(1).
 /// Returns: the socket.
 /// Errors: -EINVAL: an empty name; -EADDRINUSE: somebody has the name; -ENAMETOOLONG: it has more than 107 bytes; -EMFILE, -ENFILE,
 /// -ENOMEM.
@@ -100,7 +101,7 @@ typedef struct runloop_listener_config {
 /// Errors: -EINVAL: no `accepted`, or not a listening socket; -EBADF; -ENOTSOCK: not a socket; -EMFILE, -ENFILE, -ENOMEM.
 RUNLOOP_EXPORT int runloop_listener_create(const runloop_listener_config *config, runloop_listener **out);
 
-/// The socket, as created. O(1).
+/// The socket of a listener, as created. O(1).
 /// Returns: the socket.
 /// Errors: -EINVAL.
 RUNLOOP_EXPORT int runloop_listener_get_descriptor(runloop_listener *listener);

@@ -53,8 +53,8 @@ RUNLOOP_EXPORT int runloop_output_create(const runloop_output_config *config, ru
 // In regular files, and whatever else the kernel does not watch, nothing waits: they are written at once. A forked child never sends what the
 // parent's buffer had at the fork.
 
-/// Writes as much as the kernel and the buffer take. If that is less than `count`, `drained` tells when to go on. O(count), and a system
-/// call, or none while the descriptor is known to be full.
+/// Writes as much as the kernel and the buffer of an output take. If that is less than `count`, `drained` tells when to go on. O(count),
+/// and a system call, or none while the descriptor is known to be full.
 /// Returns: the number of bytes, from the beginning, that are sent or will be.
 /// Errors: -EAGAIN: the buffer is full, and `drained` tells when it is not; -ENOMEM; -EPIPE: after runloop_output_finish, or the peer is
 /// gone; -ECONNRESET, -ENOSPC, -EIO: the descriptor has failed, now or before, as with any other error of write(2); -EINVAL: it has ended;
@@ -78,10 +78,10 @@ RUNLOOP_EXPORT int runloop_output_flush(runloop_output *output);
 /// Errors: those of runloop_output_write; -EAGAIN: something waits still, and `drained` follows once it is done.
 RUNLOOP_EXPORT int runloop_output_finish(runloop_output *output);
 
-/// How many bytes wait. Any thread. O(1).
+/// How many bytes wait in an output. Any thread. O(1).
 RUNLOOP_EXPORT size_t runloop_output_get_waiting(runloop_output *output);
-/// When the kernel last took bytes; at first, when the object was made. With the same of an input it tells how long a connection has been
-/// idle, without a timer that is moved for every byte. Any thread. O(1).
+/// When the kernel last took bytes of an output; at first, when the object was made. With the same of an input it tells how long a
+/// connection has been idle, without a timer that is moved for every byte. Any thread. O(1).
 RUNLOOP_EXPORT int64_t runloop_output_get_moved_ns(runloop_output *output);
 
 #ifdef __cplusplus

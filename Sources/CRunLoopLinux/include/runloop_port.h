@@ -25,7 +25,7 @@ typedef runloop_source runloop_port;
 /// A received request, to be replied to by any thread. It is answered exactly once, whatever happens.
 typedef struct runloop_request runloop_request;
 
-/// What was received.
+/// A message that a port has received.
 typedef struct runloop_message {
     const void *
         bytes; ///< A copy, aligned for any type: during the call, and those of a request as long as that is referenced.
@@ -57,13 +57,13 @@ typedef struct runloop_port_config {
 /// Creates a port of a loop, in no mode yet: messages wait. Every thread that sends to it has a reference. O(1).
 /// Errors: -EINVAL; -ENOMEM; -ESHUTDOWN; -ECHILD.
 RUNLOOP_EXPORT int runloop_port_create(runloop *loop, const runloop_port_config *config, runloop_port **out);
-/// The loop with which it ends. O(1).
+/// The loop with which a port ends. O(1).
 /// Returns: the loop, borrowed.
 RUNLOOP_EXPORT runloop *runloop_port_get_loop(runloop_port *port);
-/// Whether it has not ended. Unlike runloop_source_is_valid it is false also when its loop has ended, of which a source in no mode learns
-/// nothing. O(1).
+/// Whether a port has not ended. Unlike runloop_source_is_valid it is false also when its loop has ended, of which a source in no mode
+/// learns nothing. O(1).
 RUNLOOP_EXPORT bool runloop_port_is_valid(runloop_port *port);
-/// How many messages wait to be received. O(1).
+/// How many messages wait in a port. O(1).
 RUNLOOP_EXPORT size_t runloop_port_get_count(runloop_port *port);
 
 /// Sends a copy of the bytes, from any thread. If there is no space, waits for it until the instant `deadline_ns` of CLOCK_MONOTONIC;
@@ -102,19 +102,21 @@ RUNLOOP_EXPORT int runloop_port_request(runloop_port *port, const void *bytes, s
 /// Errors: -ENOENT: `replied` has been called or is being called, or it was cancelled, or the asker has ended; -EINVAL; -ECHILD.
 RUNLOOP_EXPORT int runloop_port_cancel(runloop_port *asker, uint64_t id);
 
-/// Sends a request, and blocks the thread until it is answered or the deadline has passed, an instant of CLOCK_MONOTONIC. The thread's own
-/// loop does not run meanwhile, so two threads that ask each other like that need a deadline; to run it, use runloop_port_request, and run
-/// a mode until the answer is there. `*reply` is a copy that the caller frees, aligned for any type, or NULL if the length is 0; `reply`
-/// and `reply_length` may be NULL. O(length).
+/// Sends a request, and blocks the thread until it is answered or the deadline has passed. That is an instant of CLOCK_MONOTONIC. The
+/// thread's own loop does not run meanwhile, so two threads that ask each other like that need a deadline; to run it, use
+/// runloop_port_request, and run a mode until the answer is there. `*reply` is a copy that the caller frees, aligned for any type, or NULL
+/// if the length is 0; `reply` and `reply_length` may be NULL. O(length).
 /// Errors: those of runloop_port_send; -ETIMEDOUT: there was no space, or no reply, until the deadline; -EPIPE: the port has ended before
 /// it replied; -ENOMSG: the request was dropped; -EDEADLK: on the port's own thread.
 RUNLOOP_EXPORT int runloop_port_request_and_wait(runloop_port *port, const void *bytes, size_t length,
                                                  int64_t deadline_ns, void **reply, size_t *reply_length);
 
-/// References of the receiving side, from the call-out on. The last one drops a request that was not replied to: -ENOMSG. O(1).
+/// Retain and release a request, on the receiving side, from the call-out on. The last one drops a request that was not replied to:
+/// -ENOMSG. O(1).
 RUNLOOP_EXPORT runloop_request *runloop_request_retain(runloop_request *request);
 RUNLOOP_EXPORT void runloop_request_release(runloop_request *request);
-/// Replies with a copy of the bytes; references remain. Any thread. One allocation, O(length); one system call if the asker sleeps.
+/// Replies to a request with a copy of the bytes; references remain. Any thread. One allocation, O(length); one system call if the asker
+/// sleeps.
 /// Errors: -EPIPE: nobody awaits it, because it was replied to, has timed out or was cancelled, or one of the ports has ended; -EINVAL;
 /// -ENOMEM: it can be tried again; -ECHILD.
 RUNLOOP_EXPORT int runloop_request_reply(runloop_request *request, const void *bytes, size_t length);

@@ -27,14 +27,14 @@ typedef struct runloop_shutdown_config {
     int64_t limit_ns;       ///< How long the work may take, greater than 0; RUNLOOP_FOREVER: no limit.
 } runloop_shutdown_config;
 
-/// Catches the signals, from now on. Other objects may catch them as well. O(count).
+/// Catches the signals of a shutdown, from now on. Other objects may catch them as well. O(count).
 /// Errors: -EINVAL: a number that runloop_signal_create refuses, no numbers, or a limit of 0 or less; -EMFILE, -ENFILE, -ENOMEM.
 RUNLOOP_EXPORT int runloop_shutdown_create(const runloop_shutdown_config *config, runloop_shutdown **out);
 
-/// Adds work: a call of `work(info)` when the shutdown has begun, those of lower `order` first, equal ones in the order of their addition.
-/// Each is a call-out: it may run the loop in a mode of its own, with a limit, until what it flushes has been taken. Work may add work,
-/// which is performed in its turn, if that is not over. `discard(info)` (may be NULL) is called instead when the object is freed: always
-/// one of the two, unless the process ends before. Any thread. O(work that was added).
+/// Adds work to a shutdown: a call of `work(info)` when it has begun, those of lower `order` first, equal ones in the order of their
+/// addition. Each is a call-out: it may run the loop in a mode of its own, with a limit, until what it flushes has been taken. Work may add
+/// work, which is performed in its turn, if that is not over. `discard(info)` (may be NULL) is called instead when the object is freed:
+/// always one of the two, unless the process ends before. Any thread. O(work that was added).
 /// Errors: -EINVAL; -ENOMEM.
 RUNLOOP_EXPORT int runloop_shutdown_add_work(runloop_shutdown *shutdown, int32_t order, runloop_function work,
                                              void *info, runloop_function discard);

@@ -19,7 +19,7 @@ extern "C" {
 /// dropped.
 typedef runloop_source runloop_signal;
 
-/// What arrived.
+/// What has arrived of a signal.
 typedef struct runloop_signal_arrival {
     int32_t number; ///< SIGTERM, for instance.
     int32_t code;   ///< As in siginfo_t: SI_USER, SI_QUEUE, SI_KERNEL, … of the last arrival.
@@ -54,9 +54,9 @@ typedef struct runloop_signal_config {
 /// SIGTRAP, SIGSYS); -EMFILE, -ENFILE: it needs two descriptors; -ENOMEM.
 RUNLOOP_EXPORT int runloop_signal_create(const runloop_signal_config *config, runloop_signal **out);
 
-/// As created. O(1).
+/// The number of a signal, as created. O(1).
 RUNLOOP_EXPORT int32_t runloop_signal_get_number(runloop_signal *signal);
-/// False if the signal was left ignored, or the object has ended. O(1).
+/// Whether a signal is caught: false if it was left ignored, or the object has ended. O(1).
 RUNLOOP_EXPORT bool runloop_signal_is_caught(runloop_signal *signal);
 
 /// Ends the process as `number` does by default, now, so that its parent sees what ended it: the default action is set, whoever catches the

@@ -47,7 +47,7 @@ typedef enum RUNLOOP_CLOSED runloop_change_kind {
     RUNLOOP_CHANGE_FAILED = 6,
 } runloop_change_kind;
 
-/// A change. The texts are valid during the call.
+/// A change of a path. The texts are valid during the call.
 typedef struct runloop_change {
     runloop_change_kind kind;
     const char *path;  ///< Below the watch's path as it was given, with any bytes and of any length.
@@ -93,12 +93,11 @@ typedef struct runloop_watch_config {
 /// left (fs.inotify.max_user_watches); -ENFILE; -ENOMEM; -EACCES: the path can't be read, or the directory in which it is or will be.
 RUNLOOP_EXPORT int runloop_watch_create(const runloop_watch_config *config, runloop_watch **out);
 
-/// The path as created. O(1).
+/// The path of a watch, as created. O(1).
 /// Returns: the path, valid as long as the object.
 RUNLOOP_EXPORT const char *runloop_watch_get_path(runloop_watch *watch);
 
-/// For a result of runloop_watch_create and for `error` of a change: a sentence that names the limit that is reached, and the sysctl that
-/// raises it. O(1).
+/// Names the limit that is reached, and the sysctl that raises it: for a result of runloop_watch_create and for `error` of a change. O(1).
 /// Returns: a text that is never freed; NULL for other results.
 RUNLOOP_EXPORT const char *runloop_watch_describe_limit(int result);
 

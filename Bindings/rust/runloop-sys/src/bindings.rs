@@ -10,7 +10,7 @@ pub type __uint32_t = ::std::os::raw::c_uint;
 pub type __int64_t = ::std::os::raw::c_long;
 pub type __uint64_t = ::std::os::raw::c_ulong;
 extern "C" {
-    #[doc = " That of the library that the program runs with. O(1)."]
+    #[doc = " The version of the library that the program runs with. O(1)."]
     pub fn runloop_version() -> u32;
 }
 #[repr(C)]
@@ -146,8 +146,8 @@ extern "C" {
     pub fn runloop_current_mode(loop_: *mut runloop) -> *const ::std::os::raw::c_char;
 }
 extern "C" {
-    #[doc = " Writes up to `capacity` names of the loop's modes to `names`, which may be NULL if `capacity` is 0 (R15). A mode exists once"]
-    #[doc = " something was added to it or it was declared common or stopped (R14), as long as its loop. O(modes)."]
+    #[doc = " The names of the loop's modes, of which up to `capacity` are written to `names`; that may be NULL if `capacity` is 0 (R15). A"]
+    #[doc = " mode exists once something was added to it or it was declared common or stopped (R14), as long as its loop. O(modes)."]
     #[doc = " Returns: the number of the modes, which may be more than `capacity`."]
     pub fn runloop_get_modes(
         loop_: *mut runloop,
@@ -156,8 +156,8 @@ extern "C" {
     ) -> usize;
 }
 extern "C" {
-    #[doc = " Makes `mode` common and adds every common item to it, with `schedule` on the calling thread (R17, R18). Idempotent; cannot be"]
-    #[doc = " undone. The pseudo-mode is ignored. O(common items)."]
+    #[doc = " Makes `mode` common and adds every common item to it (R17, R18). Sources get their `schedule` on the calling thread."]
+    #[doc = " Idempotent; cannot be undone. The pseudo-mode is ignored. O(common items)."]
     #[doc = " Errors: -EINVAL; -ESHUTDOWN; -ECHILD; -ENOMEM: the mode is as it was, or lacks some of the common sources."]
     pub fn runloop_add_common_mode(
         loop_: *mut runloop,
@@ -174,9 +174,9 @@ extern "C" {
     pub fn runloop_mode_is_empty(loop_: *mut runloop, mode: *const ::std::os::raw::c_char) -> bool;
 }
 extern "C" {
-    #[doc = " Whether a run of the calling thread's loop in `mode` would find work and therefore not sleep (R25): a remembered stop, a"]
-    #[doc = " signalled source, a matching task, a due timer, a ready descriptor, the main queue. Consumes nothing, calls nothing out. Allowed"]
-    #[doc = " in callbacks; stops and wake-ups of the active run don't count (see runloop_is_idle). False without a loop, for NULL, the"]
+    #[doc = " Whether a run of the calling thread's loop in `mode` would find work and not sleep (R25): a remembered stop, a signalled"]
+    #[doc = " source, a matching task, a due timer, a ready descriptor, the main queue. Consumes nothing, calls nothing out. Allowed in"]
+    #[doc = " callbacks; stops and wake-ups of the active run don't count (see runloop_is_idle). False without a loop, for NULL, the"]
     #[doc = " pseudo-mode, unknown modes. O(signalled sources + matching tasks), at most one system call unless very many descriptors are"]
     #[doc = " ready."]
     pub fn runloop_has_work(mode: *const ::std::os::raw::c_char) -> bool;
@@ -192,8 +192,8 @@ extern "C" {
     pub fn runloop_now_ns() -> i64;
 }
 extern "C" {
-    #[doc = " `name` in the process-wide table of names: equal names give the same pointer, for ever. A mode named by such a pointer is"]
-    #[doc = " found without comparing text. Names that the library hands out are such pointers. O(log names)."]
+    #[doc = " The pointer for a name in the process-wide table of names: equal names give the same pointer, for ever. A mode named by such a"]
+    #[doc = " pointer is found without comparing text. Names that the library hands out are such pointers. O(log names)."]
     #[doc = " Returns: the pointer; NULL if memory ran out."]
     pub fn runloop_mode_name(name: *const ::std::os::raw::c_char) -> *const ::std::os::raw::c_char;
 }
@@ -261,7 +261,7 @@ extern "C" {
 pub type runloop_function =
     ::std::option::Option<unsafe extern "C" fn(info: *mut ::std::os::raw::c_void)>;
 extern "C" {
-    #[doc = " Enqueues a task: a call of `function(info)`, once, in order, on the loop's thread, when that runs in `mode` (R100–R105). If"]
+    #[doc = " Enqueues a task for the loop's thread: a call of `function(info)`, once, in order, when that runs in `mode` (R100–R105). If"]
     #[doc = " that can never happen because the thread ends, `discard(info)` (may be NULL) is called instead, on the ending thread and after"]
     #[doc = " the `cancel` of every source: always exactly one of the two, but neither after an error. `runloop_perform` does not wake a"]
     #[doc = " sleeping loop (R104), `runloop_post` does. The pseudo-mode means \"in any common mode\". A task that is enqueued by a task is"]
@@ -389,8 +389,8 @@ extern "C" {
     pub fn runloop_set_clock(clock: *const runloop_clock) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " The program has moved the clock of a loop, which looks again if it sleeps. Observers don't notice, and no wake-up is left"]
-    #[doc = " behind. Any thread, signal handlers included. O(1)."]
+    #[doc = " Says that the program has moved the clock of a loop, which looks again if it sleeps. Observers don't notice, and no wake-up is"]
+    #[doc = " left behind. Any thread, signal handlers included. O(1)."]
     #[doc = " Errors: -EINVAL; -ECHILD."]
     pub fn runloop_clock_moved(loop_: *mut runloop) -> ::std::os::raw::c_int;
 }
@@ -400,11 +400,11 @@ extern "C" {
     pub fn runloop_get_now_ns(loop_: *mut runloop) -> i64;
 }
 extern "C" {
-    #[doc = " What the host waits for, by poll or epoll (level- or edge-triggered): readable while a hosted run has anything to do, be it a"]
-    #[doc = " descriptor, a timer, a task, a wake-up, a stop or the main queue; not readable before the run begins and after it has ended."]
-    #[doc = " The same number from the first call to the thread's end. Do not read, change or close it. It stays readable while callbacks"]
-    #[doc = " run, and what comes meanwhile is an edge. What came before is none: an edge-triggered host that runs its loop inside a"]
-    #[doc = " callback calls runloop_hosted_iterate once before that sleeps."]
+    #[doc = " The descriptor for which the host waits, by poll or epoll (level- or edge-triggered): readable while a hosted run has anything"]
+    #[doc = " to do, be it a descriptor, a timer, a task, a wake-up, a stop or the main queue; not readable before the run begins and after"]
+    #[doc = " it has ended. The same number from the first call to the thread's end. Do not read, change or close it. It stays readable"]
+    #[doc = " while callbacks run, and what comes meanwhile is an edge. What came before is none: an edge-triggered host that runs its loop"]
+    #[doc = " inside a callback calls runloop_hosted_iterate once before that sleeps."]
     #[doc = " Returns: the descriptor."]
     #[doc = " Errors: -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: there is none, and none can be made; -ESHUTDOWN; -EBADF: the program has closed"]
     #[doc = " it, and the next call answers another one."]
@@ -433,10 +433,10 @@ extern "C" {
     pub fn runloop_hosted_iterate(budget_ns: i64) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Must the calling thread, which has just signalled a source of the loop, wake it up for that? Any other thread must; the loop's"]
-    #[doc = " own need not, as the loop looks for such changes before each sleep, unless it sleeps already: in a hosted run, while the host"]
-    #[doc = " calls its own code. For libraries on top of this one, which would otherwise write to the eventfd for each change. Any thread,"]
-    #[doc = " signal handlers included. O(1), no system call."]
+    #[doc = " Whether the calling thread, which has just signalled a source of the loop, must wake it up for that. Any other thread must;"]
+    #[doc = " the loop's own need not, as the loop looks for such changes before each sleep, unless it sleeps already: in a hosted run,"]
+    #[doc = " while the host calls its own code. For libraries on top of this one, which would otherwise write to the eventfd for each"]
+    #[doc = " change. Any thread, signal handlers included. O(1), no system call."]
     #[doc = " Returns: true if it must; false once the loop has ended."]
     pub fn runloop_needs_wake_up(loop_: *mut runloop) -> bool;
 }
@@ -448,15 +448,15 @@ extern "C" {
     pub fn runloop_hosted_end() -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " For a program that wants nothing but the main dispatch queue, and with it Swift's main actor, served by its host's loop; no"]
-    #[doc = " run loop is needed. The host waits for the descriptor, which belongs to libdispatch, for reading, on the initial thread, and"]
-    #[doc = " calls runloop_main_queue_serve when it is readable. O(1)."]
+    #[doc = " The descriptor of the main dispatch queue, for a program that wants nothing but that queue, and with it Swift's main actor,"]
+    #[doc = " served by its host's loop; no run loop is needed. The host waits for the descriptor, which belongs to libdispatch, for"]
+    #[doc = " reading, on the initial thread, and calls runloop_main_queue_serve when it is readable. O(1)."]
     #[doc = " Returns: the descriptor."]
     #[doc = " Errors: -ENOSYS: there is no libdispatch."]
     pub fn runloop_main_queue_descriptor() -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Performs what the queue has. O(what it has)."]
+    #[doc = " Performs what the main dispatch queue has. O(what it has)."]
     #[doc = " Returns: 1; 0 if it had nothing."]
     #[doc = " Errors: -ENOSYS: there is no libdispatch; -EPERM: on another thread than the initial one; -EBUSY: inside its own work."]
     pub fn runloop_main_queue_serve() -> ::std::os::raw::c_int;
@@ -474,10 +474,11 @@ extern "C" {
     pub fn runloop_wakeups_saved(loop_: *mut runloop) -> u64;
 }
 extern "C" {
-    #[doc = " Diagnostics: texts on standard error about use that is allowed but hardly intended, each written once per process, by the thread that"]
-    #[doc = " notices: work for the main dispatch queue or the main actor waits for longer than 250 ms inside other such work, or that kept the"]
-    #[doc = " queue for a second (R109); a thread ends with items in a loop that was never run; with RUNLOOP_DEBUG, a run in a mode to which nothing"]
-    #[doc = " was ever added (R150). Enabled unless the environment has RUNLOOP_DIAGNOSTICS=0 (as secure_getenv(3) reads it)."]
+    #[doc = " Turns diagnostics on or off: texts on standard error about use that is allowed but hardly intended, each written once per"]
+    #[doc = " process, by the thread that notices: work for the main dispatch queue or the main actor waits for longer than 250 ms inside"]
+    #[doc = " other such work, or that kept the queue for a second (R109); a thread ends with items in a loop that was never run; with"]
+    #[doc = " RUNLOOP_DEBUG, a run in a mode to which nothing was ever added (R150). Enabled unless the environment has"]
+    #[doc = " RUNLOOP_DIAGNOSTICS=0 (as secure_getenv(3) reads it)."]
     pub fn runloop_set_diagnostics_enabled(enabled: bool);
 }
 extern "C" {
@@ -616,7 +617,7 @@ extern "C" {
     pub fn runloop_set_tracer(tracer: *const runloop_tracer) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " That of the calling thread's loop, to which another tracer may pass on what it is told. O(1)."]
+    #[doc = " The tracer of the calling thread's loop, to which another tracer may pass on what it is told. O(1)."]
     #[doc = " Returns: the tracer; its `trace` is NULL if there is none."]
     pub fn runloop_get_tracer() -> runloop_tracer;
 }
@@ -655,7 +656,8 @@ extern "C" {
     pub fn runloop_observer_release(observer: *mut runloop_observer);
 }
 extern "C" {
-    #[doc = " As created, even after invalidation, except for the info, which is NULL then (R113). O(1)."]
+    #[doc = " The activities, order, repetition and info of an observer, as created, even after invalidation, except for the info, which is"]
+    #[doc = " NULL then (R113). O(1)."]
     pub fn runloop_observer_get_activities(observer: *mut runloop_observer) -> runloop_activity;
 }
 extern "C" {
@@ -821,7 +823,8 @@ extern "C" {
     pub fn runloop_source_signal(source: *mut runloop_source) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " The same, and wakes each loop that has the source in a mode and would not look by itself. Not for signal handlers."]
+    #[doc = " Marks the source as runloop_source_signal does, and wakes each loop that has the source in a mode and would not look by"]
+    #[doc = " itself. Not for signal handlers."]
     #[doc = " Errors: -EINVAL."]
     pub fn runloop_source_wake(source: *mut runloop_source) -> ::std::os::raw::c_int;
 }
@@ -852,10 +855,10 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " An instant, as of runloop_now_ns, at which a source that was made with a descriptor (or with -1) is called with RUNLOOP_DUE,"]
-    #[doc = " once, in a run of one of its modes, in turn with what is ready (R152). RUNLOOP_NEVER takes it back, also if it has passed and"]
-    #[doc = " the source was not yet called for it; so does any other instant, which replaces it. A sleeping loop is re-armed, not woken. It"]
-    #[doc = " costs no descriptor. O(log n) per mode."]
+    #[doc = " Sets the instant, as of runloop_now_ns, at which the source is called with RUNLOOP_DUE, once, in a run of one of its modes, in"]
+    #[doc = " turn with what is ready (R152). It was made with a descriptor, or with -1. RUNLOOP_NEVER takes it back, also if it has passed"]
+    #[doc = " and the source was not yet called for it; so does any other instant, which replaces it. A sleeping loop is re-armed, not"]
+    #[doc = " woken. It costs no descriptor. O(log n) per mode."]
     #[doc = " Errors: -EINVAL: it is invalid, or signalled by hand alone; -ENOMEM: it keeps its former deadline."]
     pub fn runloop_source_set_deadline(
         source: *mut runloop_source,
@@ -863,12 +866,12 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " The deadline as last set. O(1)."]
+    #[doc = " The deadline of a source, as last set. O(1)."]
     #[doc = " Returns: the instant; RUNLOOP_NEVER if there is none, or it has passed."]
     pub fn runloop_source_get_deadline(source: *mut runloop_source) -> i64;
 }
 extern "C" {
-    #[doc = " As created or last set, even after invalidation (R111). O(1)."]
+    #[doc = " The order, info, descriptor and events of a source, as created or last set, even after invalidation (R111). O(1)."]
     #[doc = " Returns: the value. Descriptor and events of a source that is signalled by hand are -1 and 0."]
     #[doc = " Errors: none."]
     pub fn runloop_source_get_order(source: *mut runloop_source) -> i32;
@@ -944,7 +947,7 @@ extern "C" {
     pub fn runloop_timer_release(timer: *mut runloop_timer);
 }
 extern "C" {
-    #[doc = " The next due instant; during its callback, the one that is firing (R81). O(1)."]
+    #[doc = " The next due instant of a timer; during its callback, the one that is firing (R81). O(1)."]
     #[doc = " Returns: the instant; RUNLOOP_NEVER if the timer is invalid."]
     pub fn runloop_timer_get_fire_date(timer: *mut runloop_timer) -> i64;
 }
@@ -958,7 +961,8 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " As created (interval 0 for one that fires once; tolerance as capped), even after invalidation (R112). O(1)."]
+    #[doc = " The interval, order and tolerance of a timer, as created (interval 0 for one that fires once; tolerance as capped), even after"]
+    #[doc = " invalidation (R112). O(1)."]
     pub fn runloop_timer_get_interval(timer: *mut runloop_timer) -> i64;
 }
 extern "C" {
@@ -968,7 +972,8 @@ extern "C" {
     pub fn runloop_timer_get_tolerance(timer: *mut runloop_timer) -> i64;
 }
 extern "C" {
-    #[doc = " A negative tolerance becomes 0; that of a repeating timer is capped at half the interval. O(1)."]
+    #[doc = " Sets how much later the timer may fire to share a wake-up. A negative tolerance becomes 0; that of a repeating timer is capped"]
+    #[doc = " at half the interval. O(1)."]
     #[doc = " Errors: -EINVAL: the timer is invalid; -ECHILD."]
     pub fn runloop_timer_set_tolerance(
         timer: *mut runloop_timer,
@@ -976,12 +981,12 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " In its callback: how many instants of the fire schedule passed without a callback and were not reported before, not counting"]
-    #[doc = " this one (R80). At other times: the number of the last callback. O(1)."]
+    #[doc = " How many instants of the fire schedule passed without a callback: in the timer's callback those that were not reported before,"]
+    #[doc = " not counting this one (R80); at other times the number of the last callback. O(1)."]
     pub fn runloop_timer_get_missed(timer: *mut runloop_timer) -> u64;
 }
 extern "C" {
-    #[doc = " The info of its context (R112). O(1)."]
+    #[doc = " The info of a timer's context (R112). O(1)."]
     #[doc = " Returns: the pointer; NULL if the timer is invalid."]
     pub fn runloop_timer_get_info(timer: *mut runloop_timer) -> *mut ::std::os::raw::c_void;
 }
