@@ -138,12 +138,13 @@ release: ## Checks and prepares a release, and prints what is left to do: RELEAS
 
 #-- man pages ---------------------------------------------------------------------------------------------------------
 
-# Written from the comments of the headers: a page for each function and each type, and one in section 7 for each library.
+# Written from the comments of the headers: a page for each function, each type and each header, and one in section 7 for each library.
 WITH_MAN := core linux foreign diagnostics glib uv
 .PHONY: man install-core uninstall-man
 man: $(WITH_MAN:%=$(BUILD)/man/%) ## The man pages in build/man
 
-$(WITH_MAN:%=$(BUILD)/man/%): $(BUILD)/man/%: scripts/man-pages scripts/man-pages.awk Makefile README.md $(wildcard Sources/CRunLoop*/include/*.h Hosts/runloop-*.h)
+$(WITH_MAN:%=$(BUILD)/man/%): $(BUILD)/man/%: scripts/man-pages scripts/man-pages.awk Makefile README.md \
+    $(wildcard Sources/CRunLoop*/include/*.h Hosts/runloop-*.h Tests/Hosts/installed_*.c Sources/*/*.docc/*.md Sources/*/*.docc/*/*.md)
 	@scripts/man-pages $* $@
 
 install-man-%: $(BUILD)/man/%
