@@ -1,4 +1,4 @@
-# RunLoopKit — `make help` lists the targets.
+# RunLoopKit — `make help` lists the targets to begin with, `make help-all` all of them.
 #
 # The C core needs only a C compiler; the Swift targets use `swift build`.
 
@@ -55,23 +55,32 @@ LIBRARY_CFLAGS = $(HARDENING_CFLAGS) -std=c11 -ffunction-sections -D_GNU_SOURCE 
 USDT ?=
 CORE_CFLAGS = $(LIBRARY_CFLAGS) -DRUNLOOP_BUILDING_CORE -I$(CORE)/src $(if $(USDT),-DRUNLOOP_USDT)
 
-.PHONY: all lib run test test-c test-swift test-examples test-foundation sanitize lint format docs install uninstall clean help
 all: lib
 
-help: ## This list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+# Each target with a word on it is a command.
+hash := \#
+COMMANDS := $(shell sed -n 's/^\([a-z-]*\):.*$(hash)$(hash) .*/\1/p' $(firstword $(MAKEFILE_LIST)))
+.PHONY: all always $(COMMANDS)
+
+help: ## What one begins with
+	@$(MAKE) -s help-all | grep -E '^  make (lib|run|check|test|install) '
+	@echo "make help-all lists the others."
+
+help-all: ## All targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@echo "  PREFIX, DESTDIR, LIBDIR for install; CC for lib and test-c; ACT=5 for one act of the tour;"
 	@echo "  FILE=timer and NAME=R80 for one file and one test of test-c."
 
+# What a command prints is shown, and kept in build/TARGET.log.
+logged = @mkdir -p $(BUILD) && set -o pipefail && { $(1); } 2>&1 | tee $(BUILD)/$@.log
+
 #-- the library -------------------------------------------------------------------------------------------------------
 
-.PHONY: lib-core
 lib: $(LIBRARIES:%=lib-%) ## The C libraries, static and shared
 lib-core: $(OUT)/librunloop.a $(OUT)/librunloop.so.$(VERSION)
 
 # The flags and sources of the last build. Written when they change; everything depends on it.
 FLAGS = $(CC) $(CPPFLAGS) $(CORE_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) $(HARDENING_LDFLAGS) $(LDFLAGS) $(OBJECTS) $(cf_OBJECTS) $(linux_OBJECTS) $(foreign_OBJECTS) $(diagnostics_OBJECTS)
-.PHONY: always
 $(OUT)/flags: always
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(FLAGS))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(FLAGS))' > $@
@@ -126,7 +135,6 @@ uninstall: uninstall-man ## Removes what install has installed
 
 #-- releases ----------------------------------------------------------------------------------------------------------
 
-.PHONY: check-install dist release
 check-install: ## Installs into a temporary folder, and builds and runs programs there; needs no git
 	@COMPILERS="$(CC)" Tests/bin/install-smoke
 
@@ -140,7 +148,6 @@ release: ## Checks and prepares a release, and prints what is left to do: RELEAS
 
 # Written from the comments of the headers: a page for each function, each type and each header, and one in section 7 for each library.
 WITH_MAN := core linux foreign diagnostics glib uv
-.PHONY: man install-core uninstall-man
 man: $(WITH_MAN:%=$(BUILD)/man/%) ## The man pages in build/man
 
 $(WITH_MAN:%=$(BUILD)/man/%): $(BUILD)/man/%: scripts/man-pages scripts/man-pages.awk Makefile README.md \
@@ -162,7 +169,6 @@ uninstall-man: man
 define library
 $(1)_HEADERS := $(shell scripts/library-files headers $(1))
 $(1)_OBJECTS := $(patsubst $(2)/src/%.c,$(OUT)/$(1)/%.o,$(shell scripts/library-files sources $(1)))
-.PHONY: lib-$(1) install-$(1) uninstall-$(1)
 lib-$(1): $(OUT)/librunloop-$(1).a $(OUT)/librunloop-$(1).so.$(VERSION)
 uninstall: uninstall-$(1)
 
@@ -208,8 +214,6 @@ $(eval $(call library,diagnostics,$(DIAGNOSTICS)))
 
 -include $(OBJECTS:.o=.d) $(cf_OBJECTS:.o=.d) $(linux_OBJECTS:.o=.d) $(foreign_OBJECTS:.o=.d) $(diagnostics_OBJECTS:.o=.d)
 
-.PHONY: test-cf test-cf-clients
-
 test-cf: ## Programs written for CFRunLoop, on this library and on CoreFoundation
 	@Tests/bin/cf-programs
 
@@ -227,7 +231,6 @@ $(OUT)/runloop-top: $(TOP_SOURCES) $(wildcard $(TOP)/*.h) $(DIAGNOSTICS)/src/pub
 	@echo "  CC   $@"
 	@$(CC) $(CPPFLAGS) $(HARDENING_CFLAGS) -std=c11 -D_GNU_SOURCE $(WARNINGS) -I$(DIAGNOSTICS)/src $(CFLAGS) $(SANITIZE_FLAGS) $(HARDENING_LDFLAGS) $(LDFLAGS) -o $@ $(TOP_SOURCES)
 
-.PHONY: install-top uninstall-top
 install-diagnostics: install-top
 install-top: lib-diagnostics
 	install -d $(TO_BIN) $(TO_MAN)/man1
@@ -245,7 +248,6 @@ PACKAGE_glib := glib-2.0
 PACKAGE_uv := libuv
 HOST_OBJECTS := $(OUT)/hosts/glib.o $(OUT)/hosts/uv.o
 
-.PHONY: install-glib install-uv uninstall-glib uninstall-uv
 uninstall: uninstall-glib uninstall-uv
 install-glib: ## What install does, and librunloop-glib, the loop under GLib's
 install-uv: ## What install does, and librunloop-uv, the loop under libuv's
@@ -282,7 +284,6 @@ uninstall-glib uninstall-uv: uninstall-%:
 
 #-- the tour ----------------------------------------------------------------------------------------------------------
 
-.PHONY: trace-demo test-probes
 test-probes: ## The core with its probes (make USDT=1), followed by the scripts for bpftrace
 	@Tests/bin/probes
 
@@ -299,7 +300,6 @@ run: ## The guided tour: twelve acts on real input (ACT=5: only that act)
 
 #-- example servers ---------------------------------------------------------------------------------------------------
 
-.PHONY: servers
 SERVER := Examples/Servers
 
 servers: $(OUT)/server ## An echo server and an HTTP server in C: Examples/Servers
@@ -311,15 +311,12 @@ $(OUT)/server: $(wildcard $(SERVER)/*.c $(SERVER)/*.h) $(OUT)/librunloop-linux.a
 
 #-- tests -------------------------------------------------------------------------------------------------------------
 
-.PHONY: check
 check: ## The quick gate, a minute: formats, layers, exports, the C tests, the rules
 	@scripts/lint --quick
 	@$(MAKE) --no-print-directory test-c
 
-.PHONY: test-top
 test-top: ## runloop-top in a pseudo-terminal, on a program that publishes its loop
-	@mkdir -p $(BUILD)
-	@set -o pipefail; Tests/bin/part runloop-top python3 -- Tests/bin/runloop-top 2>&1 | tee $(BUILD)/test-top.log
+	$(call logged,Tests/bin/part runloop-top python3 -- Tests/bin/runloop-top)
 
 TEST_LOGS := $(addprefix $(BUILD)/test-,$(addsuffix .log,c top servers growth swift examples foundation))
 
@@ -335,67 +332,50 @@ test: ## All tests: rules, C, runloop-top, servers, growth, Swift, examples, Fou
 	@grep -aihE '^left out' $(TEST_LOGS) || true
 	@Tests/bin/count $(TEST_LOGS)
 
-.PHONY: test-in-c test-in-swift
 test-in-c: test-c test-top test-servers test-growth
 test-in-swift: test-swift test-examples test-foundation
 
 test-c: ## The C tests, a process for each, and a test for every rule
-	@mkdir -p $(BUILD)
-	@set -o pipefail; Tests/bin/c-tests 2>&1 | tee $(BUILD)/test-c.log
+	$(call logged,Tests/bin/c-tests)
 	@scripts/check-rules
 
-.PHONY: test-first-steps
 test-first-steps: ## The first steps of the README, as it says, in an empty folder
 	@Tests/bin/first-steps
 
-.PHONY: nightly
 nightly: ## Everything that the gate has no time for, part by part (PARTS="hosts docs"); RECORD=1 writes docs/NIGHTLY.md
 	@Tests/bin/nightly $(PARTS)
 
-.PHONY: test-watch-campaign
 test-watch-campaign: ## 100,000 random changes of files: what was told is what is on the disk
 	@RUNLOOP_TEST_TIMEOUT=1800 RUNLOOP_TEST_CHANGES=$${CHANGES:-100000} FILE=files_random Tests/bin/c-tests
 
-.PHONY: faults
 faults: ## Each allocation and each system call of scenarios for every capability fails once (NAMES="channel watched")
 	@Tests/bin/faults $(NAMES)
 
-.PHONY: test-late
 test-late: ## The C and Swift tests with calls that come late: what fails depends on a time being short (NAMES="lock TimerTests")
 	@SWIFT_FLAGS="$(SWIFT_FLAGS)" Tests/bin/late-tests $(NAMES)
 
-.PHONY: test-planted-bugs
 test-planted-bugs: ## How often the real world shows the bugs that a simulation finds: RUNS=1000
 	@swift build $(SWIFT_FLAGS) --build-tests -q
 	@RUNLOOP_TEST_REAL_RUNS=$${RUNS:-1000} swift test $(SWIFT_FLAGS) --skip-build --disable-xctest --filter SimulationTests | grep -E "real runs|✘|Test run"
 
-.PHONY: test-ports
 test-ports: ## The C tests for 32 bits, for musl, and for aarch64 in an emulator
-	@mkdir -p $(BUILD)
-	@set -o pipefail; Tests/bin/ports 2>&1 | tee $(BUILD)/test-ports.log
+	$(call logged,Tests/bin/ports)
 
-.PHONY: test-hosts host-deps
 test-hosts: ## Hosted runs under GLib, libuv, Qt, SDL, asyncio and Node.js, the installed adapters, GLib in Swift, and a GTK window
-	@mkdir -p $(BUILD)
-	@set -o pipefail; { Tests/bin/hosts && Tests/bin/install-hosts && Tests/bin/glib-package && Tests/bin/gtk-window; } 2>&1 | \
-	    tee $(BUILD)/test-hosts.log
+	$(call logged,Tests/bin/hosts && Tests/bin/install-hosts && Tests/bin/glib-package && Tests/bin/gtk-window)
 
 host-deps: ## Installs the development packages of the hosts (apt-get)
 	apt-get install -y libglib2.0-dev libuv1-dev libsdl2-dev qt6-base-dev libpython3.11-dev nodejs pkg-config \
 	    libgtk-4-dev xvfb xdotool imagemagick
 
-.PHONY: test-guests guest-deps
 test-guests: ## Other libraries in our loop: GLib, Wayland with weston, sd-bus, libcurl, c-ares (FILE=wayland NAME=task)
-	@mkdir -p $(BUILD)
-	@set -o pipefail; Tests/bin/guests 2>&1 | tee $(BUILD)/test-guests.log
+	$(call logged,Tests/bin/guests)
 
 guest-deps: ## Installs the development packages of the guests (apt-get)
 	apt-get install -y libglib2.0-dev libwayland-dev weston libsystemd-dev libcurl4-openssl-dev libc-ares-dev pkg-config
 
-.PHONY: test-bindings stress-bindings test-python-asyncio test-python-suites
 test-bindings: ## The bindings to other languages (FOLDERS="cpp go")
-	@mkdir -p $(BUILD)
-	@set -o pipefail; Tests/bin/bindings $(FOLDERS) 2>&1 | tee $(BUILD)/test-bindings.log
+	$(call logged,Tests/bin/bindings $(FOLDERS))
 
 test-python-asyncio: ## All of CPython's own tests of asyncio, on the event loop of Bindings/python: two minutes
 	@mkdir -p $(BUILD)/bindings/python
@@ -408,51 +388,37 @@ test-python-suites: ## Other projects' tests on asyncio's event loop and on that
 stress-bindings: ## Stresses the bindings for SECONDS=600, each under its language's checks (FOLDERS="cpp go")
 	@STRESS=$(or $(SECONDS),600) Tests/bin/bindings $(FOLDERS)
 
-.PHONY: test-servers
 test-servers: ## The example servers, with real clients
-	@mkdir -p $(BUILD)
-	@set -o pipefail; Tests/bin/part servers python3 -- Tests/bin/servers 2>&1 | tee $(BUILD)/test-servers.log
+	$(call logged,Tests/bin/part servers python3 -- Tests/bin/servers)
 
-.PHONY: test-growth
 test-growth: ## Checks how the cost of each operation grows with the number of items (needs valgrind)
-	@mkdir -p $(BUILD)
-	@set -o pipefail; Tests/bin/part growth python3 valgrind -- Tests/bin/growth 2>&1 | tee $(BUILD)/test-growth.log
+	$(call logged,Tests/bin/part growth python3 valgrind -- Tests/bin/growth)
 
 test-swift: ## The Swift tests
-	@mkdir -p $(BUILD)
-	@set -o pipefail; swift test $(SWIFT_FLAGS) --parallel --disable-xctest 2>&1 | tee $(BUILD)/test-swift.log
-	@set -o pipefail; swift test $(SWIFT_FLAGS) --disable-swift-testing 2>&1 | tee -a $(BUILD)/test-swift.log
+	$(call logged,swift test $(SWIFT_FLAGS) --parallel --disable-xctest && swift test $(SWIFT_FLAGS) --disable-swift-testing)
 
-.PHONY: test-packages
 test-packages: ## Programs built with each kind of package: CMake, Meson, Debian, the tarball; man pages; a release is prepared
-	@mkdir -p $(BUILD)
-	@set -o pipefail; Tests/bin/packages 2>&1 | tee $(BUILD)/test-packages.log
+	$(call logged,Tests/bin/packages)
 
 test-examples: ## The example programs, used as their users would
-	@mkdir -p $(BUILD)
-	@set -o pipefail; Tests/bin/part examples python3 -- Tests/bin/examples 2>&1 | tee $(BUILD)/test-examples.log
+	$(call logged,Tests/bin/part examples python3 -- Tests/bin/examples)
 
 test-foundation: ## Programs written for Foundation, on this library and on Foundation, and one of them linked statically
-	@mkdir -p $(BUILD)
-	@set -o pipefail; Tests/bin/foundation-programs 2>&1 | tee $(BUILD)/test-foundation.log
-	@set -o pipefail; STATIC=1 Tests/bin/foundation-programs timer_once 2>&1 | tee -a $(BUILD)/test-foundation.log
+	$(call logged,Tests/bin/foundation-programs && STATIC=1 Tests/bin/foundation-programs timer_once)
 
 sanitize: ## The C tests under sanitizers and with random delays in the core, the Swift tests under sanitizers
 	Tests/bin/sanitize
 
-.PHONY: models
 models: ## Verifies the models of the lock-free protocols, and that broken ones are rejected (needs spin)
 	@Tests/bin/models
 
 #-- the differential suite --------------------------------------------------------------------------------------------
 
-.PHONY: conformance
 conformance: ## Compares the same programs on CoreFoundation and on this library (SEEDS=5000, SANITIZE=address|thread)
 	@Tests/bin/conformance
 
 #-- benchmarks --------------------------------------------------------------------------------------------------------
 
-.PHONY: bench bench-deps bench-smoke bench-tasks size
 W ?=
 PEERS ?=
 REPS ?= 3
@@ -461,7 +427,6 @@ COUNTS ?= 1
 bench: ## Compares this library with every peer (W=w4 PEERS=raw,ev REPS=7); tables and pictures in bench-results
 	@Benchmarks/bench --workloads "$(W)" --peers "$(PEERS)" --reps $(REPS) $(if $(filter 0,$(COUNTS)),--no-counts)
 
-.PHONY: growth bench-pictures
 bench-pictures: ## The results of make bench and make growth as pictures in docs/bench, and Benchmarks/GOALS.md
 	@Benchmarks/bench --pictures
 
@@ -475,11 +440,9 @@ bench-smoke: ## Runs each benchmark briefly, to check that all still work
 bench-tasks: ## Swift concurrency on RunLoopKitSingleThread and on the runtime's executors (REPS=7); PUBLISH=1 writes docs/bench/tasks.md
 	@Benchmarks/tasks/measure $(REPS) $(if $(PUBLISH),--publish)
 
-.PHONY: bench-linux
 bench-linux: ## Signals, children, files, ports and streams, beside libuv and GLib (REPS=7); PUBLISH=1 writes docs/bench/linux.md
 	@Benchmarks/linux/measure $(REPS) $(if $(PUBLISH),--publish)
 
-.PHONY: bench-asyncio
 bench-asyncio: ## The event loop of Bindings/python beside asyncio's own (REPS=7 W="ready echo"); libraries from PyPI
 	@mkdir -p $(BUILD)/bindings/python
 	@OUT=$(abspath $(BUILD))/bindings/python Tests/Bindings/python/run environment
@@ -507,7 +470,6 @@ docs: ## The documentation of every product in build/docs; checks that each publ
 	@scripts/check-examples
 	@echo "To read it: make docs-serve, and open $(DOCS_ADDRESS)"
 
-.PHONY: docs-serve test-docs
 DOCS_PORT ?= 8000
 DOCS_ADDRESS := http://127.0.0.1:$(DOCS_PORT)/
 
