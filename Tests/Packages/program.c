@@ -1,4 +1,4 @@
-// What a user of a package builds: three ticks, then a signal. The core alone with CORE_ONLY.
+// What a user of a package builds: three ticks, then a signal. The core alone with CORE_ONLY, also as C++.
 #ifdef CORE_ONLY
 #include <runloop.h>
 #else
@@ -16,8 +16,12 @@ static void tick(runloop_timer *timer, void *count) {
 
 static int ticks(void) {
     int count = 0;
-    runloop_timer_config config = {.context.info = &count, .interval_ns = 1000000, .fire = tick};
+    // As C++ has it, too.
+    runloop_timer_config config = {0};
+    config.context.info = &count;
     config.fire_ns = runloop_now_ns();
+    config.interval_ns = 1000000;
+    config.fire = tick;
     runloop_timer *timer;
     if (runloop_timer_create(&config, &timer) || runloop_add_timer(runloop_current(), timer, RUNLOOP_DEFAULT_MODE))
         return 1;
