@@ -316,7 +316,7 @@ check: ## The quick gate, a minute: formats, layers, exports, the C tests, the r
 	@$(MAKE) --no-print-directory test-c
 
 test-top: ## runloop-top in a pseudo-terminal, on a program that publishes its loop
-	$(call logged,Tests/bin/part runloop-top python3 -- Tests/bin/runloop-top)
+	$(call logged,Tests/bin/part runloop-top python3 -- Tests/Tools/runloop_top.py)
 
 TEST_LOGS := $(addprefix $(BUILD)/test-,$(addsuffix .log,c top servers growth swift examples foundation))
 
@@ -389,7 +389,7 @@ stress-bindings: ## Stresses the bindings for SECONDS=600, each under its langua
 	@STRESS=$(or $(SECONDS),600) Tests/bin/bindings $(FOLDERS)
 
 test-servers: ## The example servers, with real clients
-	$(call logged,Tests/bin/part servers python3 -- Tests/bin/servers)
+	$(call logged,Tests/bin/part servers python3 -- Tests/ExampleTests/servers.py)
 
 test-growth: ## Checks how the cost of each operation grows with the number of items (needs valgrind)
 	$(call logged,Tests/bin/part growth python3 valgrind -- Tests/bin/growth)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tests the servers of Examples/Servers with real clients: requests in pieces and many at once, an echo larger than any buffer, clients that
-hang up in the middle. `Tests/bin/servers [PROGRAM...]` tests the given programs, or else those that `make servers` builds; SANITIZE=address
-builds them with the address and undefined-behaviour sanitizers. Prints "N passed, N failed"."""
+hang up in the middle. `Tests/ExampleTests/servers.py [PROGRAM...]` tests the given programs, or else those that `make servers` builds;
+SANITIZE=address builds them with the address and undefined-behaviour sanitizers. Prints "N passed, N failed"."""
 
 import os
 import resource
