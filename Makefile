@@ -97,6 +97,7 @@ $(OUT)/core/%.o: $(CORE)/src/%.c $(OUT)/flags Makefile
 	@$(CC) $(CPPFLAGS) $(CORE_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP -c $< -o $@
 
 $(OUT)/librunloop.a: $(OBJECTS)
+$(OUT)/%.a:
 	@rm -f $@
 	@echo "  AR   $@"
 	@$(AR) rcs $@ $^
@@ -115,15 +116,21 @@ TO_CMAKE = $(TO_LIB)/cmake/RunLoop
 FILL_IN = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \
     -e 's|@SOVERSION@|$(SOVERSION)|' -e "s|@INCLUDEDIR_FROM_LIBDIR@|$$(realpath -m --relative-to='$(LIBDIR)' '$(INCLUDEDIR)')|"
 
+# $(call install_library,NAME,HEADERS,FOLDER OF HEADERS,FOLDER OF NAME.pc.in)
+define install_library
+	install -d $(TO_INCLUDE)$(3) $(TO_LIB)/pkgconfig
+	install -m 644 $(2) $(TO_INCLUDE)$(3)
+	install -m 644 $(OUT)/lib$(1).a $(TO_LIB)/lib$(1).a
+	install -m 755 $(OUT)/lib$(1).so.$(VERSION) $(TO_LIB)/lib$(1).so.$(VERSION)
+	ln -sf lib$(1).so.$(VERSION) $(TO_LIB)/lib$(1).so.$(SOVERSION)
+	ln -sf lib$(1).so.$(VERSION) $(TO_LIB)/lib$(1).so
+	$(FILL_IN) $(4)$(1).pc.in > $(TO_LIB)/pkgconfig/$(1).pc
+endef
+
 install: $(LIBRARIES:%=install-%) ## Libraries, headers, man pages, files for pkg-config and CMake into PREFIX (and DESTDIR); LIBRARIES="core linux"
 install-core: install-man-core ## Only the core
-	install -d $(TO_INCLUDE) $(TO_LIB)/pkgconfig $(TO_CMAKE)
-	install -m 644 $(HEADERS) $(TO_INCLUDE)
-	install -m 644 $(OUT)/librunloop.a $(TO_LIB)/librunloop.a
-	install -m 755 $(OUT)/librunloop.so.$(VERSION) $(TO_LIB)/librunloop.so.$(VERSION)
-	ln -sf librunloop.so.$(VERSION) $(TO_LIB)/librunloop.so.$(SOVERSION)
-	ln -sf librunloop.so.$(VERSION) $(TO_LIB)/librunloop.so
-	$(FILL_IN) runloop.pc.in > $(TO_LIB)/pkgconfig/runloop.pc
+	$(call install_library,runloop,$(HEADERS))
+	install -d $(TO_CMAKE)
 	$(FILL_IN) RunLoopConfig.cmake.in > $(TO_CMAKE)/RunLoopConfig.cmake
 	$(FILL_IN) RunLoopConfigVersion.cmake.in > $(TO_CMAKE)/RunLoopConfigVersion.cmake
 install-core: lib-core
@@ -178,9 +185,6 @@ $(OUT)/$(1)/%.o: $(2)/src/%.c $(OUT)/flags Makefile
 	@$$(CC) $$(CPPFLAGS) $$(LIBRARY_CFLAGS) -I$(2)/include -I$(2)/src $$(CFLAGS) $$(SANITIZE_FLAGS) -MMD -MP -c $$< -o $$@
 
 $(OUT)/librunloop-$(1).a: $$($(1)_OBJECTS)
-	@rm -f $$@
-	@echo "  AR   $$@"
-	@$$(AR) rcs $$@ $$^
 
 $(OUT)/librunloop-$(1).so.$(VERSION): $$($(1)_OBJECTS) $(OUT)/librunloop.so.$(VERSION)
 	@echo "  LINK $$@"
@@ -188,13 +192,7 @@ $(OUT)/librunloop-$(1).so.$(VERSION): $$($(1)_OBJECTS) $(OUT)/librunloop.so.$(VE
 	@ln -sf $$(@F) $$(@D)/librunloop-$(1).so.$(SOVERSION)
 
 install-$(1): lib-$(1) install-core $(if $(filter $(1),$(WITH_MAN)),install-man-$(1))
-	install -d $$(TO_LIB)/pkgconfig $$(TO_INCLUDE)$$(FOLDER_$(1))
-	install -m 644 $$($(1)_HEADERS) $$(TO_INCLUDE)$$(FOLDER_$(1))
-	install -m 644 $(OUT)/librunloop-$(1).a $$(TO_LIB)/librunloop-$(1).a
-	install -m 755 $(OUT)/librunloop-$(1).so.$(VERSION) $$(TO_LIB)/librunloop-$(1).so.$(VERSION)
-	ln -sf librunloop-$(1).so.$(VERSION) $$(TO_LIB)/librunloop-$(1).so.$(SOVERSION)
-	ln -sf librunloop-$(1).so.$(VERSION) $$(TO_LIB)/librunloop-$(1).so
-	$$(FILL_IN) runloop-$(1).pc.in > $$(TO_LIB)/pkgconfig/runloop-$(1).pc
+	$$(call install_library,runloop-$(1),$$($(1)_HEADERS),$$(FOLDER_$(1)))
 
 uninstall-$(1):
 	rm -f $$(TO_LIB)/librunloop-$(1).* $$(TO_LIB)/pkgconfig/runloop-$(1).pc $$(addprefix $$(TO_INCLUDE)$$(FOLDER_$(1))/,$$(notdir $$($(1)_HEADERS)))
@@ -261,23 +259,15 @@ $(HOST_OBJECTS): $(OUT)/hosts/%.o: Hosts/runloop-%.c $(OUT)/flags Makefile
 
 -include $(HOST_OBJECTS:.o=.d)
 
-$(OUT)/librunloop-%.a: $(OUT)/hosts/%.o
-	@rm -f $@
-	@echo "  AR   $@"
-	@$(AR) rcs $@ $^
-
+$(OUT)/librunloop-glib.a: $(OUT)/hosts/glib.o
+$(OUT)/librunloop-uv.a: $(OUT)/hosts/uv.o
 $(OUT)/librunloop-%.so.$(VERSION): $(OUT)/hosts/%.o $(OUT)/librunloop.so.$(VERSION)
 	@echo "  LINK $@"
 	@$(SHARED) -Wl,-soname,librunloop-$*.so.$(SOVERSION) $(WITH_RUNPATH) -o $@ $^ $$(pkg-config --libs $(PACKAGE_$*))
 	@ln -sf $(@F) $(@D)/librunloop-$*.so.$(SOVERSION)
 
 install-glib install-uv: install-%: install install-man-% $(OUT)/librunloop-%.a $(OUT)/librunloop-%.so.$(VERSION)
-	install -m 644 Hosts/runloop-$*.h $(TO_INCLUDE)
-	install -m 644 $(OUT)/librunloop-$*.a $(TO_LIB)/librunloop-$*.a
-	install -m 755 $(OUT)/librunloop-$*.so.$(VERSION) $(TO_LIB)/librunloop-$*.so.$(VERSION)
-	ln -sf librunloop-$*.so.$(VERSION) $(TO_LIB)/librunloop-$*.so.$(SOVERSION)
-	ln -sf librunloop-$*.so.$(VERSION) $(TO_LIB)/librunloop-$*.so
-	$(FILL_IN) Hosts/runloop-$*.pc.in > $(TO_LIB)/pkgconfig/runloop-$*.pc
+	$(call install_library,runloop-$*,Hosts/runloop-$*.h,,Hosts/)
 
 uninstall-glib uninstall-uv: uninstall-%:
 	rm -f $(TO_INCLUDE)/runloop-$*.h $(TO_LIB)/librunloop-$*.* $(TO_LIB)/pkgconfig/runloop-$*.pc
