@@ -258,7 +258,7 @@ function declaration(name, result, arguments, i, depth, character, argument, lin
 
 function begin_type() {
     in_body = 1
-    fields = pending = group_text = field = ""
+    fields = note = field = ""
     # An enumeration without a name has the values of the type that was declared before it.
     type_name = text
     gsub(/RUNLOOP_CLOSED /, "", type_name)
@@ -272,37 +272,21 @@ function begin_type() {
     text = ""
 }
 
-# A line between the braces.
-function member(line, after) {
-    if (line ~ /^ *\/\/\/</ && field == "") { group_text = group_text " " trim(substr(line, index(line, "///<") + 4)); return }
-    if (line ~ /^ *\/\/\//) { if (field == "" && !pending_open) end_group(); pending_open = 1; pending = pending " " trim(substr(line, index(line, "///") + 3)); return }
-    if (line ~ /^ *(#.*|\/\/.*)?$/) { end_group(); return }
-    if (pending_open) { group_text = pending; pending = ""; pending_open = grouped = 0 }
-    after = ""
-    if (index(line, "///<")) { after = trim(substr(line, index(line, "///<") + 4)); line = substr(line, 1, index(line, "///<") - 1) }
+# A line between the braces: a comment, or a field, which has the comment above it or behind it. Of several below a comment the first has it.
+# Texts are written last, as they may name any function.
+function member(line) {
+    if (line ~ /^ *\/\/\//) { note = note " " substr(line, index(line, "///") + 3); return }
+    if (line ~ /^ *(#.*|\/\/.*)?$/) return
+    if (index(line, "///<")) { note = note " " substr(line, index(line, "///<") + 4); line = substr(line, 1, index(line, "///<") - 1) }
     field = trim(field " " line)
-    if (type_kind == "struct" && field !~ /;$/) { held = held " " after; return }
+    if (type_kind == "struct" && field !~ /;$/) return
     sub(/[;,]$/, "", field)
     gsub(/RUNLOOP_SENDABLE /, "", field)
-    after = trim(held " " after)
-    held = ""
-    # With a text of its own it is no part of the group above.
-    if (after != "" && grouped) end_group()
-    fields = fields ".It Vt " quoted(field) "\n"
-    field = ""
-    grouped = 1
-    if (after != "") { group_text = trim(group_text " " after); end_group() }
-}
-
-# Texts of fields are written last, as they may name any function.
-function end_group() {
-    if (group_text != "") fields = fields "\005" trim(group_text) "\005"
-    group_text = ""
-    grouped = 0
+    fields = fields ".It Vt " quoted(field) "\n" (note == "" ? "" : "\005" trim(note) "\005")
+    field = note = ""
 }
 
 function end_type(p) {
-    end_group()
     in_body = 0
     p = type_name in page_of ? page_of[type_name] : 0
     if (type_name == "") p = page_count
@@ -315,11 +299,15 @@ function end_type(p) {
 
 #-- writing ------------------------------------------------------------------------------------------------------------
 
-function begin_page(path, name, section) {
-    printf ".Dd %s\n.Dt %s %s\n.Os \"runloop %s\"\n.nh\n.Sh NAME\n", date, toupper(name), section, version > path
+# Up to the header in the synopsis.
+function begin_page(path, names, section, about, name) {
+    name = names
+    sub(/ .*/, "", name)
+    gsub(/ /, " ,\n.Nm ", names)
+    printf ".Dd %s\n.Dt %s %s\n.Os \"runloop %s\"\n.nh\n.Sh NAME\n.Nm %s\n.Nd %s\n", date, toupper(name), section, version, names, title(summary(about)) > path
+    if (section == 3) printf ".Sh LIBRARY\nlib%s (pkg-config %s, \\-l%s)\n", package, package, package > path
+    printf ".Sh SYNOPSIS\n.In %s.h\n", main > path
 }
-
-function library() { return ".Sh LIBRARY\nlib" package " (pkg-config " package ", \\-l" package ")\n" }
 
 function field_list(text, count, parts, i, written) {
     count = split(text, parts, "\005")
@@ -393,10 +381,8 @@ function overviews() { return (main == "runloop" ? "" : ".Xr runloop 7 ,\n") ".X
 function write_page(p, names, count, i, path) {
     count = split(page_names[p], names, " ")
     path = folder "/man3/" names[1] ".3"
-    begin_page(path, names[1], 3)
-    for (i = 1; i <= count; i++) print ".Nm " names[i] (i < count ? " ," : "") > path
-    printf ".Nd %s\n%s.Sh SYNOPSIS\n.In %s.h\n%s", title(summary(page_text[p])), library(), main, page_synopsis[p] > path
-    printf ".Sh DESCRIPTION\n%s", paragraphs(page_text[p] (is_function[names[1]] ? "\001" heading_text[page_section[p]] : "")) > path
+    begin_page(path, page_names[p], 3, page_text[p])
+    printf "%s.Sh DESCRIPTION\n%s", page_synopsis[p], paragraphs(page_text[p] (is_function[names[1]] ? "\001" heading_text[page_section[p]] : "")) > path
     if (page_fields[p] != "") printf "%s", field_list(page_fields[p]) > path
     if (is_function[names[1]]) printf "%s%s", return_value(p), error_list(p) > path
     printf "%s.Sh SEE ALSO\n%s", example(page_names[p]), see_also(p) > path
@@ -407,8 +393,8 @@ function write_page(p, names, count, i, path) {
 # What is in a header, by its headings.
 function write_header(f, path, h, last, p, i, names, shown, functions) {
     path = folder "/man3/" files[f] ".3"
-    begin_page(path, files[f], 3)
-    printf ".Nm %s\n.Nd %s\n%s.Sh SYNOPSIS\n.In %s.h\n.Sh DESCRIPTION\n", files[f], title(summary(head[files[f]])), library(), main > path
+    begin_page(path, files[f], 3, head[files[f]])
+    print ".Sh DESCRIPTION" > path
     if (files[f] == main ".h") printf "The header to include, which includes its parts.\nWhat holds for all of it says\n.Xr %s 7 .\n", main > path
     else printf "%s", paragraphs(capital(head[files[f]])) > path
     last = f < file_count ? file_heading[f + 1] - 1 : heading_count
@@ -435,9 +421,8 @@ function write_header(f, path, h, last, p, i, names, shown, functions) {
 
 function write_overview(path, f, text) {
     path = folder "/man7/" main ".7"
-    begin_page(path, main, 7)
-    printf ".Nm %s\n.Nd %s\n.Sh SYNOPSIS\n.In %s.h\n.Pp\n.Dl cc program.c $(pkg-config --cflags --libs %s)\n.Sh DESCRIPTION\n", main,
-        title(summary(head[main ".h"])), main, package > path
+    begin_page(path, main, 7, head[main ".h"])
+    printf ".Pp\n.Dl cc program.c $(pkg-config --cflags --libs %s)\n.Sh DESCRIPTION\n", package > path
     if (main == "runloop")
         printf "%s.Pp\n", prose("A run loop is a thread's way of waiting for several kinds of things at once, and of calling the program for one of them at a " \
             "time: descriptors, timers, tasks that other threads enqueue, signalled sources. Each thread has one, created when it first asks for it. What is " \
