@@ -126,22 +126,22 @@ function read_meanings(text) {
     add_errors(substr(text, index(text, "-E")), meaning)
 }
 
-# The list of a comment, "-EX, -EY: reason; -EZ.", as list[code] in the order of list[1], list[2], …; what is there already stays.
+# The list of a comment, "-EX, -EY: reason; -EZ.", as list[code] in the order of list[1], list[2], …; what is there already stays. What is
+# said of the function itself comes before the errors of another one.
 function add_errors(text, list, count, items, codes, total, i, j, reason) {
     sub(/\.$/, "", text)
     count = split(text, items, /; /)
     for (i = 1; i <= count; i++) {
-        if (match(items[i], /^those of runloop_[a-z_]+$/)) {
-            reason = substr(items[i], 10)
-            if (page_of[reason] == writing) continue
-            if (reason in page_of) add_errors(page_errors[page_of[reason]], list)
-            else list["others"] = reason
-            continue
-        }
+        if (items[i] ~ /^those of runloop_[a-z_]+$/) continue
         if (!match(items[i], /^-E[A-Z0-9]+(, -E[A-Z0-9]+)*/)) { fault("no error: " items[i]); continue }
         reason = trim(substr(items[i], RLENGTH + 2))
         total = split(substr(items[i], 1, RLENGTH), codes, ", ")
         for (j = 1; j <= total; j++) if (!(codes[j] in list)) { list[++list["count"]] = codes[j]; list[codes[j]] = reason }
+    }
+    for (i = 1; i <= count; i++) {
+        if (!sub(/^those of /, "", items[i])) continue
+        if (!(items[i] in page_of)) list["others"] = items[i]
+        else if (page_of[items[i]] != writing) add_errors(page_errors[page_of[items[i]]], list)
     }
 }
 
