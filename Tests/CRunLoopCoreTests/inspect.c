@@ -158,6 +158,38 @@ TEST("a tracer is told of sleeps alone, and of the wake after them") {
     EXPECT_EQ(last_value, RUNLOOP_RESULT_FINISHED);
 }
 
+static void stop_third(runloop_source *source, runloop_readiness events, void *info) {
+    (void)source, (void)events;
+    trace("ready");
+    if (++*(int *)info == 3)
+        runloop_stop(runloop_current());
+}
+
+TEST("a wait that finds a descriptor ready is no sleep to a tracer") {
+    int turns = 0;
+    add_descriptor(MODE, make_eventfd(1), RUNLOOP_READABLE, stop_third, &turns);
+    EXPECT_EQ(runloop_set_tracer(&follower), 0);
+    runloop_run_in_mode(MODE, RUNLOOP_FOREVER, false);
+    EXPECT_TRACE("run turn desc ready ret turn desc ready ret turn desc ready ret end");
+    EXPECT_EQ(last_value, RUNLOOP_RESULT_STOPPED);
+}
+
+TEST("a hosted run sleeps to a tracer when its host does, and wakes when it goes on") {
+    int descriptor = make_eventfd(1), turns = 0;
+    runloop_source *source = add_descriptor(MODE, descriptor, RUNLOOP_READABLE, stop_third, &turns);
+    EXPECT_EQ(runloop_set_tracer(&follower), 0);
+    EXPECT_EQ(runloop_hosted_begin(MODE), 0);
+    runloop_source_set_events(source, 0);
+    EXPECT_EQ(runloop_hosted_iterate(0), 0);
+    EXPECT_TRACE("run turn sleep");
+    trace_reset();
+    // Nothing to do, so it sleeps on.
+    EXPECT_EQ(runloop_hosted_iterate(0), 0);
+    runloop_source_set_events(source, RUNLOOP_READABLE);
+    EXPECT_EQ(runloop_hosted_iterate(RUNLOOP_FOREVER), RUNLOOP_RESULT_STOPPED);
+    EXPECT_TRACE("wake desc ready ret turn desc ready ret turn desc ready ret end");
+}
+
 static void run_nested(void *info) {
     (void)info;
     poll_mode(OTHER_MODE);

@@ -61,13 +61,17 @@ typedef enum RUNLOOP_CLOSED runloop_trace_point {
     RUNLOOP_TRACE_RUN_BEGIN = 0, ///< A run begins. Object: the mode's name.
     RUNLOOP_TRACE_RUN_END = 1,   ///< It ends. Object: the mode's name; value: the result.
     RUNLOOP_TRACE_ITERATION = 2, ///< An iteration begins. Object: the mode's name.
-    RUNLOOP_TRACE_SLEEP = 3,     ///< The loop has nothing to do, and sleeps. Object: the mode's name.
+    /// The loop has nothing to do, and sleeps: the kernel was asked, and had nothing to report. A wait that finds something at once is no
+    /// sleep; with a clock of the program's, each wait counts as one. Object: the mode's name.
+    RUNLOOP_TRACE_SLEEP = 3,
     RUNLOOP_TRACE_WAKE = 4,      ///< The sleep is over. Object: the mode's name.
     /// Tasks were taken out of the inbox. Value: when the first of them was posted, or 0: unknown.
     RUNLOOP_TRACE_TASKS = 5,
     RUNLOOP_TRACE_RETURN = 6,    ///< The innermost call-out has returned.
     RUNLOOP_TRACE_OBSERVER = 7,  ///< A call-out begins. Object: the observer; value: the activity.
-    RUNLOOP_TRACE_TIMER = 8,     ///< A call-out begins. Object: the timer, whose date is still that for which it fires.
+    /// A call-out begins. Object: the timer, whose date is still that for which it fires; value: 1 if that is by a clock of the program's
+    /// (runloop_clock.h), else 0.
+    RUNLOOP_TRACE_TIMER = 8,
     RUNLOOP_TRACE_SIGNALLED = 9, ///< A call-out begins. Object: the source.
     RUNLOOP_TRACE_DESCRIPTOR = 10, ///< A call-out begins. Object: the source; value: its readiness.
     RUNLOOP_TRACE_TASK = 11,       ///< A call-out begins. Object: the address of the function.
@@ -83,8 +87,8 @@ typedef struct runloop_tracer {
 } runloop_tracer;
 
 /// Gives the calling thread's loop a tracer, which is copied, in place of the one it had; NULL: none. In a call-out, it is told
-/// of that call-out's return first. A forked child has none. Without a tracer, a call-out and an iteration compare one word more.
-/// O(1).
+/// of that call-out's return first. A forked child has none. Without a tracer, a call-out and an iteration compare one word more;
+/// with one, the loop asks the kernel once more before each sleep. O(1).
 /// Errors: -EINVAL: `trace` is NULL; -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: the thread has no loop yet, and none can be made;
 /// -ESHUTDOWN.
 RUNLOOP_EXPORT int runloop_set_tracer(const runloop_tracer *tracer);

@@ -569,7 +569,8 @@ pub const RUNLOOP_TRACE_RUN_BEGIN: runloop_trace_point = 0;
 pub const RUNLOOP_TRACE_RUN_END: runloop_trace_point = 1;
 #[doc = "< An iteration begins. Object: the mode's name."]
 pub const RUNLOOP_TRACE_ITERATION: runloop_trace_point = 2;
-#[doc = "< The loop has nothing to do, and sleeps. Object: the mode's name."]
+#[doc = " The loop has nothing to do, and sleeps: the kernel was asked, and had nothing to report. A wait that finds something at once is no"]
+#[doc = " sleep; with a clock of the program's, each wait counts as one. Object: the mode's name."]
 pub const RUNLOOP_TRACE_SLEEP: runloop_trace_point = 3;
 #[doc = "< The sleep is over. Object: the mode's name."]
 pub const RUNLOOP_TRACE_WAKE: runloop_trace_point = 4;
@@ -579,7 +580,8 @@ pub const RUNLOOP_TRACE_TASKS: runloop_trace_point = 5;
 pub const RUNLOOP_TRACE_RETURN: runloop_trace_point = 6;
 #[doc = "< A call-out begins. Object: the observer; value: the activity."]
 pub const RUNLOOP_TRACE_OBSERVER: runloop_trace_point = 7;
-#[doc = "< A call-out begins. Object: the timer, whose date is still that for which it fires."]
+#[doc = " A call-out begins. Object: the timer, whose date is still that for which it fires; value: 1 if that is by a clock of the program's"]
+#[doc = " (runloop_clock.h), else 0."]
 pub const RUNLOOP_TRACE_TIMER: runloop_trace_point = 8;
 #[doc = "< A call-out begins. Object: the source."]
 pub const RUNLOOP_TRACE_SIGNALLED: runloop_trace_point = 9;
@@ -610,8 +612,8 @@ pub struct runloop_tracer {
 }
 extern "C" {
     #[doc = " Gives the calling thread's loop a tracer, which is copied, in place of the one it had; NULL: none. In a call-out, it is told"]
-    #[doc = " of that call-out's return first. A forked child has none. Without a tracer, a call-out and an iteration compare one word more."]
-    #[doc = " O(1)."]
+    #[doc = " of that call-out's return first. A forked child has none. Without a tracer, a call-out and an iteration compare one word more;"]
+    #[doc = " with one, the loop asks the kernel once more before each sleep. O(1)."]
     #[doc = " Errors: -EINVAL: `trace` is NULL; -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: the thread has no loop yet, and none can be made;"]
     #[doc = " -ESHUTDOWN."]
     pub fn runloop_set_tracer(tracer: *const runloop_tracer) -> ::std::os::raw::c_int;

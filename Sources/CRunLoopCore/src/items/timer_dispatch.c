@@ -110,7 +110,7 @@ bool runloop__timers_dispatch(runloop *loop, struct mode *mode, bool ended_wait)
             last_ns = firing.due_ns;
             any = true;
             if (firing.timer->fire)
-                TRACED(RUNLOOP_TRACE_TIMER, firing.timer, 0,
+                TRACED(RUNLOOP_TRACE_TIMER, firing.timer, loop->clock.now != NULL,
                        runloop__IS_CALLING_OUT_TO_A_TIMER(firing.timer->fire, firing.timer,
                                                           item_info(&firing.timer->attached.item)));
             loop_lock(loop);

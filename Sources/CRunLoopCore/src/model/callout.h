@@ -34,10 +34,14 @@ WITHOUT_LOCK void runloop__IS_CALLING_OUT_TO_A_TRACER(runloop_trace_point point,
 #define PROBE(point, object, value) ((void)0)
 #endif
 
+static inline bool is_traced(void) {
+    return __builtin_expect(runloop__this_thread.tracer.trace != NULL, 0);
+}
+
 /// Without a lock. Tells the thread's tracer, if there is one.
 WITHOUT_LOCK static inline void trace_point(runloop_trace_point point, const void *object, int64_t value) {
     PROBE(point, object, value);
-    if (__builtin_expect(runloop__this_thread.tracer.trace != NULL, 0))
+    if (is_traced())
         runloop__IS_CALLING_OUT_TO_A_TRACER(point, object, value);
 }
 

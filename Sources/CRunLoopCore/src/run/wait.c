@@ -239,20 +239,28 @@ INLINE bool find_work(struct run *run) {
     return true;
 }
 
-INLINE void finish_sleep(struct run *run) {
-    run_finish_sleep(run);
-    trace_point(RUNLOOP_TRACE_WAKE, run->mode->name, 0);
+/// For a tracer, which is told of sleeps alone: whether the kernel has something to report at once, so that the loop does not sleep. A clock
+/// of the program's is asked once per sleep, so with one the loop counts as asleep.
+static COLD bool is_ready_at_once(struct run *run) {
+    bool is_over = false;
+    if (!run->loop->clock.now && arm(run) >= 0)
+        sleep_once(run, 0, &is_over);
+    return is_over;
 }
 
 INLINE void sleep_until_over(struct run *run) {
-    bool is_over = false;
-    do {
+    bool is_over = is_traced() && is_ready_at_once(run), sleeps = !is_over;
+    if (sleeps)
+        trace_point(RUNLOOP_TRACE_SLEEP, run->mode->name, 0);
+    while (!is_over) {
         int64_t timeout_ns = arm(run);
         if (timeout_ns < 0)
             break;
         sleep_once(run, timeout_ns, &is_over);
-    } while (!is_over);
-    finish_sleep(run);
+    }
+    run_finish_sleep(run);
+    if (sleeps)
+        trace_point(RUNLOOP_TRACE_WAKE, run->mode->name, 0);
 }
 
 /// The host sleeps, and only waits for changes. So the kernel and the loop's clock are asked until they have nothing more to say. False if
@@ -275,7 +283,7 @@ static COLD bool look_for_host(struct run *run) {
             run_tell_host(run->loop);
     } while (!is_over && asks_again);
     if (is_over)
-        finish_sleep(run);
+        run_finish_sleep(run);
     return is_over;
 }
 
@@ -284,11 +292,14 @@ INLINE bool sleep_or_find_work(struct run *run) {
         run_finish_sleep(run);
         return true;
     }
-    trace_point(RUNLOOP_TRACE_SLEEP, run->mode->name, 0);
-    if (run->is_hosted)
-        return look_for_host(run);
-    sleep_until_over(run);
-    return true;
+    if (!run->is_hosted) {
+        sleep_until_over(run);
+        return true;
+    }
+    bool is_over = look_for_host(run);
+    if (!is_over)
+        trace_point(RUNLOOP_TRACE_SLEEP, run->mode->name, 0);
+    return is_over;
 }
 
 bool runloop__wait_resume(struct run *run) {
@@ -296,13 +307,16 @@ bool runloop__wait_resume(struct run *run) {
     // Announced again: whoever comes after the look finds it.
     bool looks = run->looks_again;
     run->looks_again = run->timers_are_due = run->timer_ended_wait = false;
-    if (!wake_has_news(&loop->wake) && !(looks && (wake_announce_sleep(&loop->wake) || look(run))))
-        return look_for_host(run);
-    // The kernel need not be asked before the next sleep. Meanwhile the set stays readable: the loop's last question came before this
-    // news and the write that went with it.
-    loop->poller.is_readable = true;
-    select_known(run, true);
-    finish_sleep(run);
+    if (wake_has_news(&loop->wake) || (looks && (wake_announce_sleep(&loop->wake) || look(run)))) {
+        // The kernel need not be asked before the next sleep. Meanwhile the set stays readable: the loop's last question came before this
+        // news and the write that went with it.
+        loop->poller.is_readable = true;
+        select_known(run, true);
+        run_finish_sleep(run);
+    } else if (!look_for_host(run)) {
+        return false;
+    }
+    trace_point(RUNLOOP_TRACE_WAKE, run->mode->name, 0);
     return true;
 }
 
