@@ -76,6 +76,31 @@ TEST("a sleep is asleep and not busy, a slow call-out is busy and has the name o
     EXPECT(counted.iteration.sum_ns <= counted.running_ns - counted.asleep_ns);
 }
 
+static void look_third(runloop_source *source, runloop_readiness events, void *turns) {
+    (void)source, (void)events;
+    if (++*(int *)turns < 3)
+        return;
+    EXPECT_EQ(now_counted().awake_iterations, 3);
+    runloop_stop(runloop_current());
+}
+
+TEST("an iteration whose wait finds a descriptor ready does not count as a sleep, and a sleep ends a row of them") {
+    int turns = 0;
+    EXPECT_EQ(runloop_statistics_start(), 0);
+    runloop_source *source = add_descriptor(MODE, make_eventfd(1), RUNLOOP_READABLE, look_third, &turns);
+    EXPECT_EQ(run_for(MODE, RUNLOOP_FOREVER), RUNLOOP_RESULT_STOPPED);
+    runloop_statistics counted = now_counted();
+    EXPECT_EQ(counted.iterations, 3);
+    EXPECT(counted.sleeps == 0 && counted.asleep_ns == 0 && counted.awake_iterations == 0);
+    runloop_source_invalidate(source);
+    struct alarm_clock *clock = ring_in_sleep(add_timer(MODE, RUNLOOP_NEVER, 0, trace_fire, "t"));
+    EXPECT_EQ(run_for(MODE, RUNLOOP_FOREVER), RUNLOOP_RESULT_FINISHED);
+    pthread_join(clock->id, NULL);
+    counted = now_counted();
+    EXPECT(counted.sleeps >= 1 && counted.sleeps <= counted.iterations - 3);
+    EXPECT(counted.asleep_ns > 0);
+}
+
 static void run_other_mode(void *info) {
     (void)info;
     run_for(OTHER_MODE, 20 * MS);

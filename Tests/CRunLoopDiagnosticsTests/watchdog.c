@@ -3,7 +3,7 @@
 #include "runloop_diagnostics.h"
 
 /// What was reported, as lines.
-static char reports[8192], stack[8192];
+static char reports[8192], stack[8192], sentence[1024];
 static pthread_mutex_t reports_lock = PTHREAD_MUTEX_INITIALIZER;
 static runloop_diagnosis last;
 static _Atomic int report_count, release_count;
@@ -15,6 +15,7 @@ static void keep(void *context, const runloop_diagnosis *diagnosis) {
     snprintf(reports + used, sizeof reports - used, "%d %d %s\n", diagnosis->kind, diagnosis->callout, diagnosis->name);
     if (diagnosis->stack)
         snprintf(stack, sizeof stack, "%s", diagnosis->stack);
+    snprintf(sentence, sizeof sentence, "%s", diagnosis->sentence);
     last = *diagnosis;
     pthread_mutex_unlock(&reports_lock);
     EXPECT(diagnosis->sentence && !strchr(diagnosis->sentence, '\n'));
@@ -238,16 +239,14 @@ TEST("time in which the whole program was stopped is not a hang") {
 
 //===-- spins --------------------------------------------------------------------------------------------------------===//
 
+enum { LIMIT = 1000 };
+
 static void stop_when_reported(void) {
     if (report_count > 0)
         runloop_stop(runloop_current());
 }
 
 static int turns;
-
-static void refill(void *info) {
-    bump(*(int *)info);
-}
 
 static void leave_it(runloop_source *source, runloop_readiness events, void *info) {
     (void)source, (void)events, (void)info;
@@ -275,40 +274,54 @@ static void wake_again(runloop_observer *observer, runloop_activity activity, vo
 static void run_until_reported(const char *report) {
     EXPECT_EQ(run_for(MODE, RUNLOOP_FOREVER), RUNLOOP_RESULT_STOPPED);
     EXPECT_TEXT(reports, report);
-    EXPECT(last.iterations == 1000 && last.duration_ns == 0);
+    EXPECT_EQ(last.iterations, LIMIT);
+    EXPECT(last.duration_ns > 0);
+}
+
+/// What comes after the figures.
+static void expect_said(const char *text) {
+    const char *said = strstr(sentence, "without a sleep: ");
+    EXPECT_TEXT(said ? said + strlen("without a sleep: ") : sentence, text);
 }
 
 TEST("a descriptor that is never taken is named") {
-    watch(0, 1000);
-    runloop_source *source = add_descriptor(MODE, make_eventfd(1), RUNLOOP_READABLE, leave_it, NULL);
+    watch(0, LIMIT);
+    int descriptor = make_eventfd(1);
+    runloop_source *source = add_descriptor(MODE, descriptor, RUNLOOP_READABLE, leave_it, NULL);
     runloop_source_set_name(source, "never read", 0);
     run_until_reported("2 3 never read\n");
+    EXPECT_EQ(last.share_percent, 100);
+    char text[160];
+    snprintf(text, sizeof text,
+             "100 %% of its calls were of the descriptor source “never read”, whose descriptor %d is ready again and "
+             "again.",
+             descriptor);
+    expect_said(text);
 }
 
-static void take_and_refill(runloop_source *source, runloop_readiness events, void *info) {
-    (void)events, (void)info;
-    int descriptor = runloop_source_get_descriptor(source);
-    take(descriptor);
-    if (++turns == 5000)
-        runloop_stop(runloop_current());
-    else if (turns % 64 != 0)
-        bump(descriptor);
-    else
-        runloop_post(runloop_current(), MODE, refill, info, NULL);
+static void leave_it_and_nest(runloop_source *source, runloop_readiness events, void *info) {
+    poll_mode(OTHER_MODE);
+    leave_it(source, events, info);
 }
 
-TEST("a descriptor that is empty now and then is no spin") {
-    watch(0, 1000);
-    int descriptor = make_eventfd(1);
-    add_descriptor(MODE, descriptor, RUNLOOP_READABLE, take_and_refill, &descriptor);
-    EXPECT_EQ(run_for(MODE, RUNLOOP_FOREVER), RUNLOOP_RESULT_STOPPED);
-    // Long enough for the watchdog to look.
-    run_for(MODE, 600 * MS);
-    EXPECT_EQ(report_count, 0);
+static void count_turn(runloop_timer *timer, void *info) {
+    (void)timer, (void)info;
+    turns++;
+}
+
+TEST("a timer that fires now and then, and nested runs, do not hide a spin") {
+    watch(0, LIMIT);
+    keep_mode(OTHER_MODE);
+    runloop_source *source = add_descriptor(MODE, make_eventfd(1), RUNLOOP_READABLE, leave_it_and_nest, NULL);
+    runloop_source_set_name(source, "never read", 0);
+    runloop_timer *timer = add_timer(MODE, 1, MS / 20, count_turn, NULL);
+    run_until_reported("2 3 never read\n");
+    EXPECT(turns > 0 && last.share_percent > 50);
+    runloop_timer_invalidate(timer);
 }
 
 TEST("a source that signals itself is named") {
-    watch(0, 1000);
+    watch(0, LIMIT);
     runloop_source *source = add_source(MODE, signal_again, NULL);
     runloop_source_set_name(source, "again", 0);
     runloop_source_signal(source);
@@ -316,46 +329,136 @@ TEST("a source that signals itself is named") {
 }
 
 TEST("a timer that is always due is named") {
-    watch(0, 1000);
+    watch(0, LIMIT);
     runloop_timer *timer = add_timer(MODE, 0, SECOND, fire_again, NULL);
     runloop_timer_set_name(timer, "past", 0);
     run_until_reported("2 1 past\n");
 }
 
 TEST("iterations that serve nothing are a spin without an item") {
-    watch(0, 1000);
+    watch(0, LIMIT);
     keep_mode(MODE);
     add_observer(MODE, RUNLOOP_ACTIVITY_BEFORE_TIMERS | RUNLOOP_ACTIVITY_BEFORE_WAITING, wake_again, NULL);
     run_until_reported("2 -1 \n");
+    EXPECT_EQ(last.share_percent, 0);
+    expect_said("it served nothing, so something wakes it up all the time.");
 }
 
 static void take_turns(runloop_source *source, void *other) {
     (void)source;
     runloop_source_signal(*(runloop_source **)other);
-    if (++turns == 5000)
-        runloop_stop(runloop_current());
+    stop_when_reported();
 }
 
-static void post_again(void *info) {
-    if (++turns < 10000)
-        runloop_post(runloop_current(), MODE, post_again, info, NULL);
-    else
-        runloop_stop(runloop_current());
-}
-
-TEST("two sources that take turns, tasks, and polls are no spin") {
-    watch(0, 1000);
+TEST("two sources that take turns share a spin") {
+    watch(0, LIMIT);
     static runloop_source *one, *two;
     one = add_source(MODE, take_turns, &two);
     two = add_source(MODE, take_turns, &one);
+    runloop_source_set_name(one, "one", 0);
+    runloop_source_set_name(two, "two", 0);
     runloop_source_signal(one);
     EXPECT_EQ(run_for(MODE, RUNLOOP_FOREVER), RUNLOOP_RESULT_STOPPED);
-    runloop_source_invalidate(one);
+    EXPECT_EQ(last.share_percent, 50);
+    EXPECT(strstr(sentence, "50 % of its calls were of the signalled source “"));
+    EXPECT(strstr(sentence, "again; 50 % of the signalled source “") && strstr(sentence, "“one”") &&
+           strstr(sentence, "“two”"));
+}
+
+enum { MANY = 40 };
+
+static runloop_source *many[MANY];
+
+static void signal_next(runloop_source *source, void *info) {
+    (void)source, (void)info;
+    runloop_source_signal(many[++turns % MANY]);
+    stop_when_reported();
+}
+
+TEST("a spin that is nobody's says so") {
+    watch(0, LIMIT);
+    for (int i = 0; i < MANY; i++)
+        many[i] = add_source(MODE, signal_next, NULL);
+    runloop_source_signal(many[0]);
+    EXPECT_EQ(run_for(MODE, RUNLOOP_FOREVER), RUNLOOP_RESULT_STOPPED);
+    EXPECT(last.share_percent < 10);
+    expect_said("it served many items, none in a tenth of its calls, so it has more to do than it can.");
+}
+
+static void post_again(void *info) {
+    runloop_post(runloop_current(), MODE, post_again, info, NULL);
+    stop_when_reported();
+}
+
+TEST("a task that posts itself has a share, and another spin is another report") {
+    watch(0, LIMIT);
     keep_mode(MODE);
     runloop_post(runloop_current(), MODE, post_again, NULL, NULL);
+    run_until_reported("2 4 \n");
+    expect_said("100 % of its calls were of a task without a name, which is posted again and again.");
+    // The task is still there.
+    report_count = 0;
+    run_until_reported("2 4 \n2 4 \n");
+}
+
+static void spin_once_more(runloop_source *source, void *info) {
+    (void)info;
+    if (++turns % (LIMIT * 3) != 0)
+        runloop_source_signal(source);
+}
+
+TEST("a spin is reported once until it ends") {
+    watch(0, LIMIT);
+    runloop_source *source = add_source(MODE, spin_once_more, NULL);
+    runloop_source_signal(source);
+    for (int spin = 1; spin <= 2; spin++) {
+        // It sleeps when the spin is over, for long enough that the watchdog looks.
+        while (report_count < spin)
+            run_for(MODE, 50 * MS);
+        run_for(MODE, 600 * MS);
+        EXPECT_EQ(report_count, spin);
+        runloop_source_signal(source);
+    }
+}
+
+static void start_watching(runloop_source *source, void *info) {
+    if (++turns == LIMIT * 2)
+        watch(0, LIMIT);
+    signal_again(source, info);
+}
+
+TEST("a spin that goes on since before the watchdog was started is reported, with all its iterations") {
+    EXPECT_EQ(runloop_statistics_start(), 0);
+    runloop_source *source = add_source(MODE, start_watching, NULL);
+    runloop_source_set_name(source, "older", 0);
+    runloop_source_signal(source);
     EXPECT_EQ(run_for(MODE, RUNLOOP_FOREVER), RUNLOOP_RESULT_STOPPED);
-    for (int i = 0; i < 5000; i++)
+    EXPECT_TEXT(reports, "2 2 older\n");
+    EXPECT_EQ(last.iterations, LIMIT * 3);
+}
+
+static void make_four_fifths(runloop_source *source, void *info) {
+    (void)info;
+    if (++turns % (LIMIT * 4 / 5) != 0)
+        runloop_source_signal(source);
+}
+
+/// While nothing else is under way.
+static void signal_source(runloop_timer *timer, void *source) {
+    (void)timer;
+    if (turns % (LIMIT * 4 / 5) == 0)
+        runloop_source_signal(source);
+}
+
+TEST("a loop that sleeps in between, and runs that only poll, do not spin") {
+    watch(0, LIMIT);
+    runloop_source *source = add_source(MODE, make_four_fifths, NULL);
+    for (int i = 0; i < 3 * LIMIT; i++)
         poll_mode(MODE);
+    runloop_timer *timer = add_timer(MODE, runloop_now_ns(), MS, signal_source, source);
+    for (turns = 0; turns < 20 * LIMIT;)
+        run_for(MODE, 10 * MS);
+    runloop_timer_invalidate(timer);
     // Long enough for the watchdog to look.
     run_for(MODE, 600 * MS);
     EXPECT_EQ(report_count, 0);

@@ -64,15 +64,15 @@ typedef enum RUNLOOP_CLOSED runloop_trace_point {
     /// The loop has nothing to do, and sleeps: the kernel was asked, and had nothing to report. A wait that finds something at once is no
     /// sleep; with a clock of the program's, each wait counts as one. Object: the mode's name.
     RUNLOOP_TRACE_SLEEP = 3,
-    RUNLOOP_TRACE_WAKE = 4,      ///< The sleep is over. Object: the mode's name.
+    RUNLOOP_TRACE_WAKE = 4, ///< The sleep is over. Object: the mode's name.
     /// Tasks were taken out of the inbox. Value: when the first of them was posted, or 0: unknown.
     RUNLOOP_TRACE_TASKS = 5,
-    RUNLOOP_TRACE_RETURN = 6,    ///< The innermost call-out has returned.
-    RUNLOOP_TRACE_OBSERVER = 7,  ///< A call-out begins. Object: the observer; value: the activity.
+    RUNLOOP_TRACE_RETURN = 6,   ///< The innermost call-out has returned.
+    RUNLOOP_TRACE_OBSERVER = 7, ///< A call-out begins. Object: the observer; value: the activity.
     /// A call-out begins. Object: the timer, whose date is still that for which it fires; value: 1 if that is by a clock of the program's
     /// (runloop_clock.h), else 0.
     RUNLOOP_TRACE_TIMER = 8,
-    RUNLOOP_TRACE_SIGNALLED = 9, ///< A call-out begins. Object: the source.
+    RUNLOOP_TRACE_SIGNALLED = 9,   ///< A call-out begins. Object: the source.
     RUNLOOP_TRACE_DESCRIPTOR = 10, ///< A call-out begins. Object: the source; value: its readiness.
     RUNLOOP_TRACE_TASK = 11,       ///< A call-out begins. Object: the address of the function.
     RUNLOOP_TRACE_MAIN_QUEUE = 12, ///< The main dispatch queue is served.

@@ -21,9 +21,9 @@ typedef enum RUNLOOP_CLOSED runloop_report_form {
 RUNLOOP_EXPORT char *runloop_copy_report(runloop *loop, runloop_report_form form);
 
 /// Writes reports to standard error, from now on, whenever the process gets the signal `number`, say SIGUSR1 or SIGQUIT: on the loop of the
-/// calling thread, and on all with statistics, a recorder or a watchdog. A thread of its own writes them, so it works when loops hang;
-/// several signals that come at once may give one report. Lasts as long as the process; a forked child has none, and calls it again if it
-/// wants. Called again, it changes the form. O(1).
+/// calling thread, which is followed from then on as with statistics, and on all with statistics, a recorder or a watchdog. A thread of its
+/// own writes them, so it works when loops hang; several signals that come at once may give one report. Lasts as long as the process; a
+/// forked child has none, and calls it again if it wants. Called again, it changes the form. O(1).
 /// Errors: -EINVAL: no such signal, or one that can't be caught; -EBUSY: the program has a handler for it; -EAGAIN: no thread can be made;
 /// -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: there is none left for it, or the thread has no loop yet, and none can be made; -ESHUTDOWN.
 RUNLOOP_EXPORT int runloop_report_on_signal(int number, runloop_report_form form);

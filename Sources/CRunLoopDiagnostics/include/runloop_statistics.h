@@ -36,10 +36,13 @@ enum {
 
 /// What a loop has done since its statistics were started.
 typedef struct runloop_statistics {
-    int64_t elapsed_ns;                       ///< Since the start.
-    int64_t running_ns;                       ///< In runs, nested ones not counted again.
-    int64_t asleep_ns;                        ///< Of that, asleep. The rest of `running_ns` was busy.
-    uint64_t runs, iterations, sleeps;        ///< Nested ones included.
+    int64_t elapsed_ns; ///< Since the start.
+    int64_t running_ns; ///< In runs, nested ones not counted again.
+    int64_t asleep_ns;  ///< Of that, asleep. The rest of `running_ns` was busy.
+    /// Nested ones included. An iteration sleeps once at most, and doesn't if its wait finds something to do at once.
+    uint64_t runs, iterations, sleeps;
+    /// Iterations since the last sleep, or since the outermost run began: a loop that spins has many. 0 outside of runs.
+    uint64_t awake_iterations;
     uint64_t callouts[RUNLOOP_CALLOUT_KINDS]; ///< How many call-outs, by kind.
     runloop_histogram sleep;                  ///< Sleeps.
     runloop_histogram iteration;              ///< Iterations of the outermost runs, without what they slept.
@@ -52,7 +55,8 @@ typedef struct runloop_statistics {
     int longest_kind;
 } runloop_statistics;
 
-/// Starts the statistics of the calling thread's loop, from zero. From then on an iteration reads the clock some times and counts. Does
+/// Starts the statistics of the calling thread's loop, from zero. From then on the loop reads the clock where a run, an iteration, a sleep
+/// and a call-out begin and end, once for all who follow it (a recorder, a watchdog), and counts. Does
 /// nothing if they are started already. O(1).
 /// Errors: -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: there is none left for it, or the thread has no loop yet, and none can be made; -ESHUTDOWN.
 RUNLOOP_EXPORT int runloop_statistics_start(void);

@@ -12,7 +12,7 @@ extern "C" {
 typedef enum RUNLOOP_CLOSED runloop_diagnosis_kind {
     RUNLOOP_DIAGNOSIS_HANG = 0,       ///< The loop has not come back for the limit. Once per hang.
     RUNLOOP_DIAGNOSIS_HANG_ENDED = 1, ///< It is back: with the duration of the whole hang.
-    RUNLOOP_DIAGNOSIS_SPIN = 2,       ///< Many iterations in a row without a sleep, for nothing. Once per spin.
+    RUNLOOP_DIAGNOSIS_SPIN = 2,       ///< As many iterations without a sleep as the limit says. Once per spin.
     /// Work for the main dispatch queue, and so for Swift's main actor, has waited for the limit, while the main loop ran inside such work, or
     /// in a mode that isn't common. Once until the queue is served. Unless runloop_set_diagnostics_enabled turns it off, the core itself writes
     /// a line to standard error besides, once. A watchdog that is started inside such work sees only what is begun after it.
@@ -24,10 +24,11 @@ typedef struct runloop_diagnosis {
     runloop_diagnosis_kind kind; ///< What was noticed.
     runloop *loop;               ///< Of which loop.
     int callout;                 ///< The kind of call-out that it is about, RUNLOOP_CALLOUT_…; -1: it is about none.
-    const char *name;            ///< The name of its item (cut), or "".
+    const char *name;            ///< The name of its item (cut), or "". Of a spin: of the item that was called most.
     const char *mode;            ///< In which the loop runs; NULL: in none.
-    int64_t duration_ns;         ///< Of the hang or the wait, so far, or of the hang in all. 0 for a spin.
-    uint32_t iterations;         ///< Of the spin, else 0.
+    int64_t duration_ns;         ///< Of the hang, the wait or the spin, so far, or of the hang in all.
+    uint64_t iterations;         ///< Of the spin, else 0.
+    int share_percent;    ///< Of the calls in the spin: how many were of that item, not counted too high; else 0.
     const char *stack;    ///< Of the loop's thread, innermost function first, a line for each; NULL if it can't be had.
     const char *sentence; ///< All of that but the stack, for people. No newline at the end.
 } runloop_diagnosis;
@@ -50,9 +51,11 @@ typedef struct runloop_watchdog_config {
     /// limit, at most a second, late. Time in which the watchdog's thread itself did not get to run is no part of a hang: the machine was
     /// suspended or overloaded, or a debugger had stopped the program.
     int64_t limit_ns;
-    /// How many iterations of a run may follow one another without a sleep if nothing is served, or always the same timer, signalled
-    /// source or descriptor alone. 0: spins are not reported. A descriptor that is never empty is a spin for all that can be seen; so
-    /// choose it higher than what a peak takes, say 100,000.
+    /// How many iterations, those of nested runs included, may follow one another without a sleep, whoever is served in them. 0: spins are
+    /// not reported. A spin ends when the loop really sleeps, that is has asked the kernel, was told of nothing and waited, or when the
+    /// outermost run ends; a wait that finds something at once is no sleep. Until then it is reported once, with the items that were
+    /// called most in its second half. A loop with more to do than it can does not sleep either: choose the limit higher than what a
+    /// peak takes, say 100,000, and read from the shares which of the two it is.
     uint32_t spin_limit;
     /// The signal with which the loop's thread is asked for its stack. 0: SIGURG, which does nothing to who doesn't expect it. -1: none,
     /// and no report has a stack. The first watchdog installs its handler, which stays. Like any signal it ends a nanosleep or a poll of

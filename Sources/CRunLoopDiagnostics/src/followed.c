@@ -18,6 +18,7 @@ static void release(void *object) {
             follower->free(follower);
         free(follower);
     }
+    activity_release(followed->activity);
     while (followed->links) {
         struct link *older = followed->links->older;
         free(followed->links);
@@ -51,38 +52,40 @@ static struct followed *make_current(int *error) {
     if (followed)
         return followed;
     runloop *loop = runloop_current();
-    if (!loop || !(followed = calloc(1, sizeof *followed))) {
-        // Why there is no loop, the refused tracer says.
-        *error = loop ? -ENOMEM : runloop_set_tracer(NULL);
+    // Why there is no loop, the refused tracer says.
+    if (!loop) {
+        *error = runloop_set_tracer(NULL);
         return NULL;
     }
+    *error = -ENOMEM;
+    struct activity *activity = activity_make(loop);
+    if (!activity || !(followed = calloc(1, sizeof *followed)))
+        goto failed;
     atomic_init(&followed->references, 1);
     followed->loop = loop;
+    followed->activity = activity;
     *error = attendant_list(followed);
     if (!*error && (*error = runloop_set_associated(loop, &key, followed, retain, end)))
         attendant_unlist(followed);
-    if (*error) {
-        free(followed);
-        return NULL;
-    }
-    return followed;
+    if (!*error)
+        return followed;
+failed:
+    free(followed);
+    free(activity);
+    return NULL;
 }
 
-int followed_list_current(void) {
-    int error = 0;
-    make_current(&error);
-    return error;
+static bool is_followed(const struct followed *followed) {
+    return atomic_load_explicit(&followed->activity->is_known, memory_order_relaxed);
 }
 
 static void notify_followers(struct followed *followed, runloop_trace_point point, const void *object, int64_t value) {
-    int64_t now_ns = 0;
+    struct moment moment = {.point = point, .object = object, .value = value, .now_ns = runloop_get_now_ns(NULL)};
+    activity_follow(followed->activity, &moment);
     for (int role = 0; role < ROLES; role++) {
         struct follower *follower = atomic_load_explicit(&followed->followers[role], memory_order_relaxed);
-        if (!follower || !follower->is_active)
-            continue;
-        if (!now_ns)
-            now_ns = runloop_get_now_ns(NULL);
-        follower->trace(follower, point, object, value, now_ns);
+        if (follower && follower->is_active)
+            follower->trace(follower, &moment);
     }
 }
 
@@ -96,7 +99,8 @@ static void pass_on(void *context, runloop_trace_point point, const void *object
         link->before.trace(link->before.context, point, object, value);
     if (!is_first)
         return;
-    notify_followers(followed, point, object, value);
+    if (is_followed(followed))
+        notify_followers(followed, point, object, value);
     followed->is_notified = false;
 }
 
@@ -124,6 +128,21 @@ static int trace_first(struct followed *followed) {
     return error;
 }
 
+static int follow(struct followed *followed) {
+    int error = trace_first(followed);
+    if (!error)
+        activity_set_known(followed->activity, true);
+    return error;
+}
+
+int followed_start_reports(void) {
+    int error = 0;
+    struct followed *followed = make_current(&error);
+    if (followed && !(error = follow(followed)))
+        followed->is_reported = true;
+    return error;
+}
+
 int followed_start(enum role role, size_t size, void (*prepare)(struct follower *), struct follower **out) {
     int error = 0;
     struct followed *followed = make_current(&error);
@@ -133,10 +152,11 @@ int followed_start(enum role role, size_t size, void (*prepare)(struct follower 
     if (!follower) {
         if (!(follower = calloc(1, size)))
             return -ENOMEM;
+        follower->activity = followed->activity;
         prepare(follower);
         atomic_store_explicit(&followed->followers[role], follower, memory_order_release);
     }
-    if ((error = trace_first(followed)))
+    if ((error = follow(followed)))
         return error;
     *out = follower;
     return 0;
@@ -148,11 +168,13 @@ struct follower *followed_stop(enum role role) {
     if (!stopped)
         return NULL;
     stopped->is_active = false;
-    bool any = false;
+    bool any = followed->is_reported;
     for (int other = 0; other < ROLES; other++) {
         struct follower *follower = atomic_load(&followed->followers[other]);
         any |= follower && follower->is_active;
     }
+    if (!any)
+        activity_set_known(followed->activity, false);
     // A tracer that somebody has set since then, and that passes calls on, stays; one that put an older link of ours back has done so.
     struct link *first = any ? NULL : followed->links;
     while (first && first != runloop_get_tracer().context)

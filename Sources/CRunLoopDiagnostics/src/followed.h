@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "runloop.h"
+#include "activity.h"
 #include "runloop_lock.h"
 
 /// Who follows a loop: one of each.
@@ -14,12 +14,12 @@ enum role { ROLE_STATISTICS, ROLE_RECORDER, ROLE_WATCHDOG, ROLES };
 
 /// Of a loop and a role. Made when the role is first needed, and there for as long as anybody has the followed loop.
 struct follower {
-    /// On the loop's thread. `now_ns` is read once for all followers, from CLOCK_MONOTONIC.
-    void (*trace)(struct follower *follower, runloop_trace_point point, const void *object, int64_t value,
-                  int64_t now_ns);
+    /// On the loop's thread.
+    void (*trace)(struct follower *follower, const struct moment *moment);
     /// Frees what it has besides its own memory. May be NULL.
     void (*free)(struct follower *follower);
-    bool is_active; ///< loop's thread
+    struct activity *activity; ///< the followed loop's
+    bool is_active;            ///< loop's thread
 };
 
 /// A place in a chain of tracers, each of which passes calls on. Other tracers may have set themselves before or behind it.
@@ -36,6 +36,8 @@ extern struct process_lock attendant_lock;
 struct followed {
     _Atomic uint32_t references;
     runloop *loop;
+    struct activity *activity; ///< known while anybody follows the loop
+    bool is_reported;          ///< loop's thread: it is followed for reports, to the end
     /// In the list of the process `generation`.
     struct followed *next GUARDED_BY(attendant_lock), **place GUARDED_BY(attendant_lock);
     uint32_t generation;
@@ -45,8 +47,8 @@ struct followed {
     _Atomic(struct follower *) followers[ROLES]; ///< written by the loop's thread, never taken back
 };
 
-/// The loop's thread: lists the calling thread's loop among the followed ones, though nobody may follow it. 0 or a negative errno.
-int followed_list_current(void);
+/// The loop's thread: follows the calling thread's loop from now on, for reports on what it does. 0 or a negative errno.
+int followed_start_reports(void);
 /// The loop's thread: makes the calling thread's loop tell a follower, which has `size` bytes and is all zeros when it is made; `prepare` is
 /// called for it then, before another thread can see it. 0, with the follower, or a negative errno.
 int followed_start(enum role role, size_t size, void (*prepare)(struct follower *), struct follower **follower);

@@ -20,7 +20,7 @@ static int write_path(char *path, size_t size) {
 }
 
 int runloop_publish(const char *path) {
-    int error = followed_list_current();
+    int error = followed_start_reports();
     if (error || (error = attendant_reserve_publication()))
         return error;
     char usual[sizeof((struct sockaddr_un *)0)->sun_path];

@@ -20,19 +20,21 @@ UNCHECKED static void give(struct recorder *recorder) GIVES(recorder_lock) {
     process_unlock(&recorder->lock);
 }
 
-static void record(struct follower *follower, runloop_trace_point point, const void *object, int64_t value,
-                   int64_t now_ns) {
+static void record(struct follower *follower, const struct moment *moment) {
     struct recorder *recorder = recorder_of(follower);
     take(recorder);
     struct event *event = &recorder->events[recorder->count++ % recorder->capacity];
-    event->time_ns = now_ns;
-    event->function = point == RUNLOOP_TRACE_TASK ? (uintptr_t)object : 0;
-    event->value = (int32_t)value;
-    event->point = (uint8_t)point;
-    if (point == RUNLOOP_TRACE_RUN_BEGIN)
-        copy_name(event->name, sizeof event->name, object, 0);
-    else
-        copy_callout_name(event->name, sizeof event->name, callout_kind(point), object);
+    event->time_ns = moment->now_ns;
+    event->value = (int32_t)moment->value;
+    event->point = (uint8_t)moment->point;
+    event->name[0] = 0;
+    event->line_or_function = 0;
+    if (moment->point == RUNLOOP_TRACE_RUN_BEGIN)
+        copy_name(event->name, sizeof event->name, moment->object, 0);
+    else if (moment->point == RUNLOOP_TRACE_TASK)
+        event->line_or_function = (uintptr_t)moment->object;
+    else if (callout_kind(moment->point) >= 0 && moment->callout)
+        event->line_or_function = callout_copy_name(moment->callout, event->name, sizeof event->name);
     give(recorder);
 }
 

@@ -8,7 +8,7 @@
 
 struct event {
     int64_t time_ns;
-    uint64_t function; ///< of a task: its address
+    uint64_t line_or_function; ///< of a task: its address; of an item: the line behind its name, unless 0
     int32_t value;
     uint8_t point;
     char name[43]; ///< of the item or the mode: the end of it, if it is too long

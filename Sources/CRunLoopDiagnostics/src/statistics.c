@@ -4,9 +4,6 @@
 #include "followed.h"
 #include "histogram.h"
 
-/// Call-outs inside call-outs further down than this are counted, but not timed.
-enum { DEPTH = 32 };
-
 struct statistics {
     struct follower follower;
     // Written by the loop's thread, read by any.
@@ -16,13 +13,8 @@ struct statistics {
     counted longest_kind;
     _Atomic char longest_name[sizeof((runloop_statistics *)0)->longest_name];
     // The loop's thread.
-    int run_depth, callout_depth;
+    int run_depth;
     int64_t iteration_begin_ns, asleep_before_ns; ///< of the outermost run's iteration; 0: none
-    struct {
-        int64_t begin_ns;
-        int kind;
-        char name[sizeof((runloop_statistics *)0)->longest_name];
-    } open[DEPTH];
 };
 
 static struct statistics *statistics_of(struct follower *follower) {
@@ -52,7 +44,6 @@ static void end_run(struct statistics *counts, int64_t now_ns) {
     end_iteration(counts, now_ns);
     counted_add(&counts->running_ns, now_ns - counted_get(&counts->run_begin_ns));
     counted_set(&counts->run_begin_ns, 0);
-    counts->callout_depth = 0;
 }
 
 static void begin_iteration(struct statistics *counts, int64_t now_ns) {
@@ -79,53 +70,51 @@ static void end_sleep(struct statistics *counts, int64_t now_ns) {
     histogram_add(&counts->sleep, now_ns - begin_ns);
 }
 
-static void begin_callout(struct statistics *counts, int kind, const void *object, int64_t now_ns) {
-    counted_add(&counts->callouts[kind], 1);
-    int depth = counts->callout_depth++;
-    if (depth >= DEPTH)
-        return;
-    counts->open[depth].begin_ns = now_ns;
-    counts->open[depth].kind = kind;
-    // Now, since the item may be gone when its call-out returns.
-    copy_callout_name(counts->open[depth].name, sizeof counts->open[depth].name, kind, object);
+static void name_longest(struct statistics *counts, const struct callout *callout) {
+    struct callout_copy longest;
+    callout_copy(callout, &longest);
+    size_t size = strlen(longest.name) + 1, most = sizeof counts->longest_name, cut = size < most ? 0 : size - most;
+    counted_set(&counts->longest_kind, longest.kind);
+    for (size_t i = cut; i < size; i++)
+        atomic_store_explicit(&counts->longest_name[i - cut], longest.name[i], memory_order_relaxed);
 }
 
-static void end_callout(struct statistics *counts, int64_t now_ns) {
-    // A call-out in which the statistics were started returns unseen.
-    if (counts->callout_depth == 0 || --counts->callout_depth >= DEPTH)
+/// Those that began before the statistics return unseen.
+static void end_callout(struct statistics *counts, const struct moment *moment) {
+    int64_t begin_ns = moment->callout ? counted_get(&moment->callout->begin_ns) : 0;
+    if (begin_ns < counted_get(&counts->start_ns))
         return;
-    int64_t duration_ns = now_ns - counts->open[counts->callout_depth].begin_ns;
+    int64_t duration_ns = moment->now_ns - begin_ns;
     bool is_longest = duration_ns > counted_get(&counts->callout.max_ns);
     histogram_add(&counts->callout, duration_ns);
-    if (!is_longest)
-        return;
-    counted_set(&counts->longest_kind, counts->open[counts->callout_depth].kind);
-    const char *name = counts->open[counts->callout_depth].name;
-    for (size_t i = 0; i < sizeof counts->longest_name; i++)
-        atomic_store_explicit(&counts->longest_name[i], name[i], memory_order_relaxed);
+    if (is_longest)
+        name_longest(counts, moment->callout);
 }
 
-static void count(struct follower *follower, runloop_trace_point point, const void *object, int64_t value,
-                  int64_t now_ns) {
+/// By the clock of the date.
+static void count_lateness(struct statistics *counts, const struct moment *moment) {
+    int64_t date_ns = runloop_timer_get_fire_date((runloop_timer *)(uintptr_t)moment->object);
+    histogram_add(&counts->lateness, (moment->value ? runloop_now_ns() : moment->now_ns) - date_ns);
+}
+
+static void count(struct follower *follower, const struct moment *moment) {
     struct statistics *counts = statistics_of(follower);
-    switch (point) {
+    int64_t now_ns = moment->now_ns;
+    switch (moment->point) {
     case RUNLOOP_TRACE_RUN_BEGIN: begin_run(counts, now_ns); break;
     case RUNLOOP_TRACE_RUN_END: end_run(counts, now_ns); break;
     case RUNLOOP_TRACE_ITERATION: begin_iteration(counts, now_ns); break;
     case RUNLOOP_TRACE_SLEEP: counted_set(&counts->sleep_begin_ns, now_ns); break;
     case RUNLOOP_TRACE_WAKE: end_sleep(counts, now_ns); break;
     case RUNLOOP_TRACE_TASKS:
-        if (value)
-            histogram_add(&counts->post_to_run, now_ns - value);
+        if (moment->value)
+            histogram_add(&counts->post_to_run, now_ns - moment->value);
         break;
-    case RUNLOOP_TRACE_RETURN: end_callout(counts, now_ns); break;
-    case RUNLOOP_TRACE_TIMER:
-        // By the loop's own clock, which may be the program's.
-        histogram_add(&counts->lateness,
-                      runloop_now_ns() - runloop_timer_get_fire_date((runloop_timer *)(uintptr_t)object));
-        begin_callout(counts, callout_kind(point), object, now_ns);
-        break;
-    default: begin_callout(counts, callout_kind(point), object, now_ns); break;
+    case RUNLOOP_TRACE_RETURN: end_callout(counts, moment); break;
+    default:
+        counted_add(&counts->callouts[callout_kind(moment->point)], 1);
+        if (moment->point == RUNLOOP_TRACE_TIMER)
+            count_lateness(counts, moment);
     }
 }
 
@@ -143,7 +132,7 @@ static void clear(struct statistics *counts) {
     for (size_t i = 0; i < sizeof histograms / sizeof *histograms; i++)
         histogram_clear(histograms[i]);
     atomic_store_explicit(&counts->longest_name[0], 0, memory_order_relaxed);
-    counts->run_depth = counts->callout_depth = 0;
+    counts->run_depth = 0;
     counts->iteration_begin_ns = 0;
 }
 
@@ -186,6 +175,7 @@ static void copy(const struct statistics *counts, runloop_statistics *out) {
         .runs = (uint64_t)counted_get(&counts->runs),
         .iterations = (uint64_t)counted_get(&counts->iterations),
         .sleeps = (uint64_t)counted_get(&counts->sleeps),
+        .awake_iterations = (uint64_t)counted_get(&counts->follower.activity->awake_iterations),
         .longest_kind = (int)counted_get(&counts->longest_kind),
     };
     for (int kind = 0; kind < RUNLOOP_CALLOUT_KINDS; kind++)

@@ -58,9 +58,11 @@ static void end(struct timeline *line, enum slice slice, const struct event *eve
 static void begin_callout(struct timeline *line, const struct event *event, const char *kind) {
     char name[256];
     Dl_info function;
-    const void *address = (const void *)(uintptr_t)event->function;
-    if (address && dladdr(address, &function) && function.dli_sname)
+    const void *address = (const void *)(uintptr_t)event->line_or_function;
+    if (event->point == RUNLOOP_TRACE_TASK && dladdr(address, &function) && function.dli_sname)
         snprintf(name, sizeof name, "%s %s", kind, function.dli_sname);
+    else if (event->name[0] && event->line_or_function)
+        snprintf(name, sizeof name, "%s %s:%" PRIu64, kind, event->name, event->line_or_function);
     else if (event->name[0])
         snprintf(name, sizeof name, "%s %s", kind, event->name);
     else

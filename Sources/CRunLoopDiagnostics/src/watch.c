@@ -2,9 +2,7 @@
 
 #include "watch.h"
 
-#include <dlfcn.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "stack.h"
@@ -13,46 +11,19 @@ static const int64_t longest_pause_ns = 1000000000;
 /// For spins, which nobody has to hear of at once.
 static const int64_t pause_for_spins_ns = 250000000;
 
-//===-- reading what the loop's thread writes ------------------------------------------------------------------------===//
-
-static void copy_callout(const struct watched_callout *callout, struct callout_copy *copy) {
-    char name[sizeof callout->name];
-    // Acquiring loads, so that the serial that is read afterwards is not older.
-    for (size_t i = 0; i < sizeof name; i++)
-        name[i] = atomic_load_explicit(&callout->name[i], memory_order_acquire);
-    name[sizeof name - 1] = 0;
-    uint32_t line = atomic_load_explicit(&callout->line, memory_order_acquire);
-    copy->kind = atomic_load_explicit(&callout->kind, memory_order_acquire);
-    copy->object = atomic_load_explicit(&callout->object, memory_order_acquire);
-    if (line)
-        snprintf(copy->name, sizeof copy->name, "%s:%u", name, line);
-    else
-        snprintf(copy->name, sizeof copy->name, "%s", name);
-}
-
 /// The innermost call-out. None if it changes all the time, in which case the loop doesn't hang in it.
 static void copy_innermost(const struct watch *watch, struct callout_copy *copy) {
-    for (int attempt = 0; attempt < 3; attempt++) {
-        *copy = (struct callout_copy){.kind = -1};
-        uint32_t serial = atomic_load_explicit(&watch->serial, memory_order_acquire);
-        int depth = atomic_load_explicit(&watch->depth, memory_order_acquire);
-        if (depth > 0 && depth <= WATCH_DEPTH)
-            copy_callout(&watch->open[depth - 1], copy);
-        if (serial % 2 == 0 && serial == atomic_load_explicit(&watch->serial, memory_order_acquire))
-            break;
-        *copy = (struct callout_copy){.kind = -1};
-    }
-    Dl_info found;
-    // A task has the name of its function, if that is exported.
-    if (copy->kind == RUNLOOP_CALLOUT_TASK && dladdr(copy->object, &found) && found.dli_sname)
-        snprintf(copy->name, sizeof copy->name, "%s", found.dli_sname);
+    struct callout_copy open[ACTIVITY_DEPTH];
+    int count = activity_copy_callouts(watch->activity, open);
+    *copy = count > 0 ? open[count - 1] : (struct callout_copy){.kind = -1};
+    callout_find_function(copy);
 }
 
 //===-- hangs --------------------------------------------------------------------------------------------------------===//
 
 static void report_hang(struct watch *watch, int64_t now_ns) {
     copy_innermost(watch, &watch->culprit);
-    char *stack = watch->config.signal < 0 ? NULL : stack_copy(watch->thread, watch->config.signal);
+    char *stack = watch->config.signal < 0 ? NULL : stack_copy(watch->activity->thread, watch->config.signal);
     // It may have come back meanwhile; then it is reported as over right after this.
     runloop_diagnosis diagnosis = {
         .kind = RUNLOOP_DIAGNOSIS_HANG,
@@ -61,7 +32,7 @@ static void report_hang(struct watch *watch, int64_t now_ns) {
         .duration_ns = now_ns - watch->seen_beat / 2 - watch->discounted_ns,
         .stack = stack,
     };
-    diagnosis_report(watch, &diagnosis, -1);
+    diagnosis_report(watch, &diagnosis, NULL);
     free(stack);
 }
 
@@ -76,7 +47,7 @@ static void report_end(struct watch *watch, int64_t beat) {
         .name = watch->culprit.name,
         .duration_ns = ended_ns - watch->seen_beat / 2 - watch->discounted_ns,
     };
-    diagnosis_report(watch, &diagnosis, -1);
+    diagnosis_report(watch, &diagnosis, NULL);
 }
 
 /// `counted_ns` of the time since the last look are time in which the loop could run as well as this thread; `late_ns` are not.
@@ -104,9 +75,9 @@ static void look_for_hang(struct watch *watch, int64_t now_ns, int64_t counted_n
 
 /// True if one of the open call-outs serves the main queue.
 static bool is_in_queue_work(const struct watch *watch) {
-    int depth = atomic_load_explicit(&watch->depth, memory_order_acquire);
-    for (int i = 0; i < depth && i < WATCH_DEPTH; i++) {
-        if (atomic_load_explicit(&watch->open[i].kind, memory_order_relaxed) == RUNLOOP_CALLOUT_MAIN_QUEUE)
+    struct callout_copy open[ACTIVITY_DEPTH];
+    for (int i = activity_copy_callouts(watch->activity, open) - 1; i >= 0; i--) {
+        if (open[i].kind == RUNLOOP_CALLOUT_MAIN_QUEUE)
             return true;
     }
     return false;
@@ -117,7 +88,7 @@ static void report_starvation(struct watch *watch, const char *mode) {
     bool is_inside = is_in_queue_work(watch);
     if (!is_inside && runloop_mode_is_common(watch->loop, mode))
         return;
-    char *stack = watch->config.signal < 0 ? NULL : stack_copy(watch->thread, watch->config.signal);
+    char *stack = watch->config.signal < 0 ? NULL : stack_copy(watch->activity->thread, watch->config.signal);
     runloop_diagnosis diagnosis = {
         .kind = RUNLOOP_DIAGNOSIS_STARVATION,
         .callout = is_inside ? RUNLOOP_CALLOUT_MAIN_QUEUE : -1,
@@ -127,7 +98,7 @@ static void report_starvation(struct watch *watch, const char *mode) {
         .stack = stack,
     };
     watch->is_starved = true;
-    diagnosis_report(watch, &diagnosis, -1);
+    diagnosis_report(watch, &diagnosis, NULL);
     free(stack);
 }
 
@@ -157,19 +128,23 @@ static void look_for_starvation(struct watch *watch, int64_t counted_ns) {
 //===-- spins --------------------------------------------------------------------------------------------------------===//
 
 static void look_for_spin(struct watch *watch) {
-    uint32_t iterations = atomic_load_explicit(&watch->spin_iterations, memory_order_acquire);
-    if (!iterations)
+    if (!atomic_load_explicit(&watch->has_spun, memory_order_acquire))
         return;
-    struct callout_copy culprit;
-    copy_callout(&watch->spin_callout, &culprit);
+    struct spin *spin = &watch->spin;
+    shares_sort(&spin->shares);
+    for (int i = 0; i < spin->shares.count; i++)
+        callout_find_function(&spin->shares.items[i].callout);
+    const struct share *greatest = spin->shares.count > 0 ? &spin->shares.items[0] : NULL;
     runloop_diagnosis diagnosis = {
         .kind = RUNLOOP_DIAGNOSIS_SPIN,
-        .callout = culprit.kind,
-        .name = culprit.kind < 0 ? "" : culprit.name,
-        .iterations = iterations,
+        .callout = greatest ? greatest->callout.kind : -1,
+        .name = greatest ? greatest->callout.name : "",
+        .duration_ns = spin->duration_ns,
+        .iterations = spin->iterations,
+        .share_percent = greatest ? shares_percent(&spin->shares, greatest) : 0,
     };
-    diagnosis_report(watch, &diagnosis, atomic_load(&watch->spin_descriptor));
-    atomic_store(&watch->spin_iterations, 0);
+    diagnosis_report(watch, &diagnosis, &spin->shares);
+    atomic_store_explicit(&watch->has_spun, false, memory_order_release);
 }
 
 //===-- looking ------------------------------------------------------------------------------------------------------===//
@@ -201,5 +176,6 @@ void watch_free(struct watch *watch) {
     if (handler->release)
         handler->release(handler->context);
     runloop_release(watch->loop);
+    activity_release(watch->activity);
     free(watch);
 }
