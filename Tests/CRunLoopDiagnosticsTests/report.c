@@ -19,7 +19,7 @@ TEST("a report says what keeps a mode alive, by name") {
     runloop_source_set_name(keep_mode(MODE), "keeper", 0);
     runloop_timer_set_name(add_timer(MODE, RUNLOOP_NEVER, 0, trace_fire, "t"), "clock.c", 3);
     add_observer(MODE, RUNLOOP_ACTIVITY_EXIT, trace_activity, NULL);
-    EXPECT(reports("mode test: alive because of 1 source and 1 timer; 1 observer\n"));
+    EXPECT(reports("mode test: a run in it goes on because of 1 source and 1 timer; 1 observer\n"));
     EXPECT(reports("signalled source “keeper”\n"));
     EXPECT(reports("timer “clock.c:3”, due never\n"));
     free(text);
@@ -31,7 +31,7 @@ TEST("a report says of an empty mode that a run in it would end") {
     free(text);
 }
 
-TEST("a report says what keeps a loop from sleeping: a signal, a date, a descriptor") {
+TEST("a report says what waits for a run: a signal, a date, a descriptor") {
     runloop_source *source = add_source(MODE, trace_perform, "s");
     runloop_source_set_name(source, "bell", 0);
     runloop_timer_set_name(add_timer(MODE, runloop_now_ns() - SECOND, 10 * SECOND, trace_fire, "t"), "late", 0);
@@ -39,32 +39,163 @@ TEST("a report says what keeps a loop from sleeping: a signal, a date, a descrip
     runloop_source *descriptor = add_descriptor(MODE, counter, RUNLOOP_READABLE, trace_ready, "d");
     runloop_source_set_name(descriptor, "net.c", 12);
     EXPECT(reports("source “bell”\n"));
+    EXPECT(reports(": not running\n"));
     EXPECT(reports("every 10 s, overdue for 1."));
     char line[128];
     snprintf(line, sizeof line, "descriptor source “net.c:12”, descriptor %d\n", counter);
     EXPECT(reports(line));
     runloop_source_signal(source);
     bump(counter);
-    EXPECT(reports("source “bell”, signalled  <- keeps the loop from sleeping\n"));
-    snprintf(line, sizeof line, "descriptor %d, readable  <- keeps the loop from sleeping\n", counter);
+    EXPECT(reports("source “bell”, signalled  <- waits for a run in this mode\n"));
+    snprintf(line, sizeof line, "descriptor %d, readable  <- waits for a run in this mode\n", counter);
     EXPECT(reports(line));
-    EXPECT(reports("waits longest: the timer “late”, for 1."));
+    EXPECT(reports("waits longest: the timer “late” in mode test, for 1."));
     runloop_source_set_events(descriptor, 0);
     snprintf(line, sizeof line, "descriptor %d, paused\n", counter);
     EXPECT(reports(line));
     free(text);
 }
 
-static void report_here(void *info) {
-    (void)info;
-    EXPECT(reports("mode test, the current one: alive"));
+/// A call-out, in which the loop is reported on.
+static void report_in_timer(runloop_timer *timer, void *source) {
+    (void)timer;
+    runloop_source_signal(source);
+    bool is_followed = runloop_get_tracer().trace;
+    EXPECT(reports(": busy in mode test"));
+    EXPECT(reports("mode test, the current one: a run in it goes on"));
+    EXPECT(reports("mode other, in which nobody runs the loop: a run in it goes on because of 1 source and 0 timers"));
+    EXPECT(reports("source “elsewhere”, signalled  <- waits for a run in this mode\n"));
+    if (is_followed) {
+        EXPECT(reports("  now in the timer “reporter” in mode test, for "));
+        EXPECT(reports("timer “reporter”, every 1 s  <- is being called\n"));
+        EXPECT(reports("source “bell”, signalled  <- waits for the call-out that runs now\n"));
+        EXPECT(!strstr(text, "waits longest"));
+    } else {
+        EXPECT(!strstr(text, "now in"));
+        EXPECT(reports("source “bell”, signalled  <- waits to be called, or is being called\n"));
+    }
+    EXPECT(!strstr(text, "keeps the loop from sleeping"));
 }
 
-TEST("a report can be made in a call-out, and says in which mode the loop runs") {
+TEST("a report that is made in a call-out names it, and what waits for it; without a follower it does not know") {
+    runloop_source *source = add_source(MODE, trace_perform, "s"), *other = keep_mode(OTHER_MODE);
+    runloop_source_set_name(source, "bell", 0);
+    runloop_source_set_name(other, "elsewhere", 0);
+    runloop_source_signal(other);
+    for (int turn = 0; turn < 2; turn++) {
+        runloop_timer *timer = add_timer(MODE, 1, SECOND, report_in_timer, source);
+        runloop_timer_set_name(timer, "reporter", 0);
+        poll_mode(MODE);
+        runloop_timer_invalidate(timer);
+        poll_mode(MODE);
+        EXPECT_EQ(runloop_statistics_start(), 0);
+    }
+    free(text);
+}
+
+static void report_with_stack(void *info) {
+    (void)info;
+    text = runloop_copy_report(runloop_current(), RUNLOOP_REPORT_STACK);
+    REQUIRE(text);
+    const char *callout = strstr(text, "  now in a task without a name in mode test, for ");
+    REQUIRE(callout);
+#if defined(__GLIBC__)
+    // A line or more of the stack, which are in this program.
+    const char *stack = strchr(callout, '\n') + 1;
+    EXPECT(strncmp(stack, "    ", 4) == 0 && strstr(stack, "report"));
+#endif
+}
+
+TEST("a report has the stack of a loop in a call-out, if it is asked for") {
+    EXPECT_EQ(runloop_statistics_start(), 0);
     keep_mode(MODE);
-    runloop_post(runloop_current(), MODE, report_here, NULL, NULL);
+    runloop_post(runloop_current(), MODE, report_with_stack, NULL, NULL);
     poll_mode(MODE);
-    EXPECT(reports("mode test: alive"));
+    EXPECT(reports("mode test: a run in it goes on"));
+    free(text);
+}
+
+static void report_in_source(runloop_source *source, void *info) {
+    (void)source, (void)info;
+    EXPECT(reports(": busy in mode other"));
+    EXPECT(reports("  now in the signalled source “inner” in mode other, for "));
+    EXPECT(reports("  inside a task without a name in mode test, for "));
+    EXPECT(reports("mode test, whose run waits for the one inside it: a run"));
+    EXPECT(reports("timer “outer”, overdue for "));
+    EXPECT(strstr(strstr(text, "timer “outer”"), "<- waits for the end of the run inside\n"));
+}
+
+static void run_inner(void *info) {
+    (void)info;
+    EXPECT(reports("  now in a task without a name in mode test, for "));
+    poll_mode(OTHER_MODE);
+}
+
+TEST("a report in a nested run lists the call-outs around it, and the mode that waits for it") {
+    EXPECT_EQ(runloop_statistics_start(), 0);
+    keep_mode(MODE);
+    runloop_source *inner = add_source(OTHER_MODE, report_in_source, NULL);
+    runloop_source_set_name(inner, "inner", 0);
+    runloop_source_signal(inner);
+    runloop_post(runloop_current(), MODE, run_inner, NULL, NULL);
+    runloop_timer_set_name(add_timer(MODE, 1, 0, trace_fire, ""), "outer", 0);
+    poll_mode(MODE);
+    free(text);
+}
+
+enum { SPINS = 1100 };
+
+static runloop_source *bell;
+
+static void report_in_spin(runloop_source *source, runloop_readiness events, void *info) {
+    (void)source, (void)events;
+    if (++*(int *)info < SPINS)
+        return;
+    runloop_source_signal(bell);
+    EXPECT(reports(": spinning in mode test, 1100 iterations without a sleep, for "));
+    EXPECT(reports(", readable  <- is being called\n"));
+    EXPECT(reports("signalled source “bell”, signalled  <- keeps the loop from sleeping\n"));
+    EXPECT(reports("1100 iterations with 0 sleeps, call-outs: 0 of observer"));
+    runloop_stop(runloop_current());
+}
+
+TEST("a loop that has not slept for many iterations is spinning, and what is ready keeps it from sleeping") {
+    int turns = 0;
+    EXPECT_EQ(runloop_statistics_start(), 0);
+    runloop_source_set_name(bell = add_source(MODE, trace_perform, "s"), "bell", 0);
+    runloop_source *source = add_descriptor(MODE, make_eventfd(1), RUNLOOP_READABLE, report_in_spin, &turns);
+    runloop_source_set_name(source, "never read", 0);
+    run_for(MODE, RUNLOOP_FOREVER);
+    free(text);
+}
+
+static _Atomic bool is_seen;
+
+static void *report_on_sleeper(void *loop) {
+    WAIT_UNTIL(runloop_is_waiting(loop));
+    for (bool is_asleep = false; !is_asleep;) {
+        free(text);
+        text = runloop_copy_report(loop, RUNLOOP_REPORT_TEXT);
+        REQUIRE(text);
+        is_asleep = strstr(text, ": asleep in mode test, for ") && strstr(text, "timer “tolerant”, due for ") &&
+                    strstr(text, "s, within its tolerance\n");
+    }
+    EXPECT(!strstr(text, "<-"));
+    is_seen = true;
+    runloop_stop(loop);
+    return NULL;
+}
+
+TEST("a loop that sleeps is asleep, and a timer within its tolerance does not keep it from that") {
+    EXPECT_EQ(runloop_statistics_start(), 0);
+    runloop_timer *timer = add_timer(MODE, runloop_now_ns() + 50 * MS, 0, trace_fire, "");
+    runloop_timer_set_tolerance(timer, 1000 * SECOND);
+    runloop_timer_set_name(timer, "tolerant", 0);
+    pthread_t reporter;
+    REQUIRE(pthread_create(&reporter, NULL, report_on_sleeper, runloop_current()) == 0);
+    EXPECT_EQ(run_for(MODE, RUNLOOP_FOREVER), RUNLOOP_RESULT_STOPPED);
+    pthread_join(reporter, NULL);
+    EXPECT(is_seen);
     free(text);
 }
 
@@ -72,7 +203,7 @@ TEST("a report has the statistics, if they were started") {
     keep_mode(MODE);
     EXPECT_EQ(runloop_statistics_start(), 0);
     poll_mode(MODE);
-    EXPECT(reports("1 iterations, 0 sleeps, call-outs: 0 of observer"));
+    EXPECT(reports("1 iterations with 0 sleeps, call-outs: 0 of observer"));
     free(text);
 }
 

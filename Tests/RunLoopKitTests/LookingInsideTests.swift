@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("A report says what keeps the loop from sleeping")
+    @Test("A report says what waits for a run")
     func report() async throws {
         try await withRunLoopThread {
             let source = RunLoop.Source {}
@@ -52,7 +52,7 @@ import Testing
             try RunLoop.current.add(source, forMode: .default)
             #expect(!RunLoop.current.report().contains("sleeping"))
             source.signal()
-            #expect(RunLoop.current.report().contains("“bell”, signalled  <- keeps the loop from sleeping"))
+            #expect(RunLoop.current.report().contains("“bell”, signalled  <- waits for a run in this mode"))
             #expect(RunLoop.current.report(.json).contains(#""name":"bell","isDue":true"#))
             source.invalidate()
         }

@@ -143,7 +143,7 @@ def test_understands_only_reports(path):
 def loops_with_modes(modes):
     """An answer in which each loop, with statistics as large as numbers are, runs in one of the modes."""
     numbers = b",".join(b'"%s":1e308' % name for name in (b"iterations", b"sleeps", b"lateness.p99Ns", b"callouts.timer", b"callouts.task"))
-    return b"[" + b",".join(b'{"loop":"0x1","modes":[{"name":"' + mode + b'","isCurrent":true}],"statistics":{"elapsedNs":1e9,'
+    return b"[" + b",".join(b'{"loop":"0x1","state":"busy","mode":"' + mode + b'","statistics":{"elapsedNs":1e9,'
                             b'"longest":"' + mode + b'",' + numbers + b',"callouts":{"timer":1e308,"observer":1e308,"task":1e308,'
                             b'"main queue":1e308,"signalled source":1e308}}}' for mode in modes) + b"]"
 

@@ -18,11 +18,6 @@ const char *const sample_kinds[SAMPLE_KINDS] = {"observer",          "timer", "s
 
 //===-- the answer ---------------------------------------------------------------------------------------------------===//
 
-struct reading {
-    struct sample *sample;
-    char mode[128]; ///< the name that was read last
-};
-
 static void read_statistic(struct loop_sample *loop, const char *name, const char *value) {
     double number = strtod(value, NULL);
     loop->has_statistics = true;
@@ -47,29 +42,23 @@ static void read_statistic(struct loop_sample *loop, const char *name, const cha
 }
 
 static void read_value(void *context, const char *path, const char *value) {
-    struct reading *reading = context;
+    struct sample *sample = context;
     char *field;
     long place = strtol(path, &field, 10);
     if (place < 0 || place >= SAMPLE_LOOPS || *field++ != '.')
         return;
-    struct loop_sample *loop = &reading->sample->loops[place];
-    reading->sample->count = (int)place + 1;
-    bool is_true = strcmp(value, "true") == 0;
-    int end = 0;
+    struct loop_sample *loop = &sample->loops[place];
+    sample->count = (int)place + 1;
     if (strcmp(field, "loop") == 0)
         snprintf(loop->address, sizeof loop->address, "%s", value);
     else if (strcmp(field, "isMain") == 0)
-        loop->is_main = is_true;
-    else if (strcmp(field, "isWaiting") == 0)
-        loop->is_waiting = is_true;
+        loop->is_main = strcmp(value, "true") == 0;
+    else if (strcmp(field, "state") == 0)
+        snprintf(loop->state, sizeof loop->state, "%s", value);
+    else if (strcmp(field, "mode") == 0)
+        snprintf(loop->mode, sizeof loop->mode, "%s", value);
     else if (strncmp(field, "statistics.", 11) == 0)
         read_statistic(loop, field + 11, value);
-    else if (sscanf(field, "modes.%*d.%n", &end) == 0 && end > 0 && strcmp(field + end, "name") == 0)
-        snprintf(reading->mode, sizeof reading->mode, "%s", value);
-    else if (end > 0 && strcmp(field + end, "isCurrent") == 0 && is_true) {
-        loop->is_running = true;
-        snprintf(loop->mode, sizeof loop->mode, "%s", reading->mode);
-    }
 }
 
 //===-- the question -------------------------------------------------------------------------------------------------===//
@@ -120,9 +109,8 @@ int sample_take(const char *path, struct sample *sample) {
     close(descriptor);
     if (!text)
         return error;
-    struct reading reading = {.sample = sample};
     *sample = (struct sample){.count = 0};
-    error = text[0] == '[' && json_walk(text, read_value, &reading) ? 0 : -EPROTO;
+    error = text[0] == '[' && json_walk(text, read_value, sample) ? 0 : -EPROTO;
     free(text);
     return error;
 }

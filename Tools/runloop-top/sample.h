@@ -10,8 +10,8 @@ enum { SAMPLE_LOOPS = 64, SAMPLE_KINDS = 6 };
 extern const char *const sample_kinds[SAMPLE_KINDS];
 
 struct loop_sample {
-    char address[32], mode[128], longest[128];
-    bool is_main, is_waiting, is_running, has_statistics;
+    char address[32], state[16], mode[128], longest[128];
+    bool is_main, has_statistics;
     double elapsed_ns, running_ns, asleep_ns, iterations, sleeps, callouts[SAMPLE_KINDS], lateness_p99_ns;
 };
 

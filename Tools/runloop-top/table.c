@@ -41,10 +41,9 @@ static void append(char *line, size_t size, const char *format, ...) {
 }
 
 static void write_loop(char *line, size_t size, const struct loop_sample *loop, const struct loop_sample *before) {
-    const char *state = loop->is_waiting ? "asleep" : loop->is_running ? "busy" : "not running";
     *line = 0;
-    append(line, size, "%-18s %-11s %-24.24s", loop->is_main ? "main" : loop->address, state,
-           loop->is_running ? loop->mode : "-");
+    append(line, size, "%-18s %-11s %-24.24s", loop->is_main ? "main" : loop->address, loop->state,
+           *loop->mode ? loop->mode : "-");
     if (!loop->has_statistics) {
         append(line, size, " (no statistics)");
         return;

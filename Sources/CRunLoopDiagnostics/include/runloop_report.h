@@ -11,12 +11,18 @@ extern "C" {
 typedef enum RUNLOOP_CLOSED runloop_report_form {
     RUNLOOP_REPORT_TEXT = 0, ///< Lines for people.
     RUNLOOP_REPORT_JSON = 1, ///< One JSON object on one line, with the same content.
+    /// Lines for people, with the stack of the loop's thread if it is in a call-out: it is asked for that by SIGURG, as by a watchdog.
+    RUNLOOP_REPORT_STACK = 2,
 } runloop_report_form;
 
-/// A report about a loop: for the mode in which it runs, and for the other modes, what keeps a run in them going (sources and timers, by
-/// name), what is ready now and would keep it from sleeping (signalled sources, due timers, descriptors that the kernel reports), and what
-/// of that has waited longest; and its statistics if they were started. Any thread; the loop goes on meanwhile. O(items), one system call
-/// per mode with descriptors.
+/// A report about a loop. First what it does now: whether it is asleep, busy, or spinning (from 1,000 iterations without a sleep on), in which
+/// mode and for how long; the call-outs that are open, the innermost first, each with its item, mode and duration; and whether work for the
+/// main dispatch queue waits. Then, for each mode, what keeps a run in it going (sources and timers, by name), and of each item that is ready
+/// now (a signalled source, a due timer, a descriptor that the kernel reports) whether it is being called, waits for the call-out that runs
+/// now, keeps the loop from sleeping, or waits for a run in its mode; the timer that has waited longest; and its statistics if they were
+/// started. What a loop does now is known if it is followed: for statistics, by a recorder, by a watchdog, or for reports on signals or at a
+/// socket. Of others it is only said whether they wait. Any thread; the loop goes on meanwhile, so lines may be of different moments.
+/// O(items), one system call per mode with descriptors.
 /// Returns: a text from malloc, which the caller frees; NULL for NULL or an inherited loop, and if memory ran out.
 RUNLOOP_EXPORT char *runloop_copy_report(runloop *loop, runloop_report_form form);
 

@@ -46,7 +46,14 @@ static void forget(struct activity *activity) {
     activity->run_depth = 0;
 }
 
+/// Asked for at each run: libdispatch may have been loaded meanwhile, or have closed it.
+static void find_queue(struct activity *activity) {
+    bool is_main = activity->loop == runloop_main() && activity->thread == getpid();
+    atomic_store(&activity->queue, is_main ? runloop_main_queue_descriptor() : -1);
+}
+
 void activity_set_known(struct activity *activity, bool is_known) {
+    find_queue(activity);
     atomic_store(&activity->is_known, is_known);
     if (!is_known)
         forget(activity);
@@ -107,6 +114,7 @@ void activity_follow(struct activity *activity, struct moment *moment) {
     int64_t now_ns = moment->now_ns;
     switch (moment->point) {
     case RUNLOOP_TRACE_RUN_BEGIN:
+        find_queue(activity);
         if (activity->run_depth++ == 0)
             be_awake(activity, now_ns);
         break;

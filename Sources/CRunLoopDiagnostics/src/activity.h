@@ -26,6 +26,7 @@ struct activity {
     _Atomic uint32_t serial; ///< odd while `open` and `depth` change
     _Atomic int depth;
     struct callout open[ACTIVITY_DEPTH];
+    _Atomic int queue; ///< the main dispatch queue's descriptor on the main loop; else, and if there is none, negative
     counted asleep_since_ns;  ///< 0: it does not sleep
     counted awake_since_ns;   ///< since the last sleep, or the beginning of the outermost run; 0: it does not run
     counted awake_iterations; ///< that have begun since then

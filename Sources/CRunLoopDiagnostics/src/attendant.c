@@ -23,7 +23,7 @@ struct attendant {
     struct followed *first GUARDED_BY(attendant_lock); ///< all loops that are followed
     /// NULL until somebody wants reports.
     void (*write_reports)(runloop_report_form) GUARDED_BY(attendant_lock);
-    _Atomic bool is_wanted[2];                       ///< reports, by form
+    _Atomic bool is_wanted[3];                       ///< reports, by form
     bool has_publication GUARDED_BY(attendant_lock); ///< published, or about to be
     struct publication *published GUARDED_BY(attendant_lock);
     struct publication *withdrawn GUARDED_BY(attendant_lock); ///< those that the thread is to free
@@ -112,7 +112,7 @@ static int64_t look_at_watches(struct attendant *attendant) {
 }
 
 static void write_wanted_reports(struct attendant *attendant) {
-    for (int form = RUNLOOP_REPORT_TEXT; form <= RUNLOOP_REPORT_JSON; form++) {
+    for (int form = RUNLOOP_REPORT_TEXT; form <= RUNLOOP_REPORT_STACK; form++) {
         if (!atomic_exchange(&attendant->is_wanted[form], false))
             continue;
         take(attendant);

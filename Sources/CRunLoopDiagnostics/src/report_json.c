@@ -13,7 +13,8 @@ static const char *json_bool(bool value) {
 static void write_item(FILE *text, const struct finding *finding) {
     fprintf(text, "{\"kind\":\"%s\",\"name\":", item_kind_names[finding->kind]);
     json_write_string(text, finding->name);
-    fprintf(text, ",\"isDue\":%s", json_bool(finding->is_due));
+    fprintf(text, ",\"isDue\":%s,\"isCalled\":%s", json_bool(finding->is_due),
+            json_bool(finding->standing == STANDING_CALLED));
     if (finding->kind == RUNLOOP_ITEM_TIMER && finding->wait_ns != RUNLOOP_NEVER)
         fprintf(text, ",\"dueInNs\":%" PRId64, finding->wait_ns);
     if (finding->kind == RUNLOOP_ITEM_TIMER)
@@ -28,7 +29,7 @@ static void write_mode(FILE *text, const struct mode_findings *mode) {
     fputs("{\"name\":", text);
     json_write_string(text, mode->name);
     fprintf(text, ",\"isCommon\":%s,\"isCurrent\":%s,\"items\":[", json_bool(mode->is_common),
-            json_bool(mode->is_current));
+            json_bool(mode->role == MODE_CURRENT));
     for (uint32_t i = 0; i < mode->count; i++) {
         if (i > 0)
             fputc(',', text);
@@ -45,28 +46,53 @@ static void write_histogram(FILE *text, const char *name, const runloop_histogra
             runloop_histogram_quantile_ns(histogram, 0.99), histogram->max_ns);
 }
 
-static void write_statistics(FILE *text, const runloop_statistics *counted) {
+static void write_statistics(FILE *text, const runloop_statistics *statistics) {
     fprintf(text,
             ",\"statistics\":{\"elapsedNs\":%" PRId64 ",\"runningNs\":%" PRId64 ",\"asleepNs\":%" PRId64
-            ",\"runs\":%" PRIu64 ",\"iterations\":%" PRIu64 ",\"sleeps\":%" PRIu64 ",\"callouts\":{",
-            counted->elapsed_ns, counted->running_ns, counted->asleep_ns, counted->runs, counted->iterations,
-            counted->sleeps);
+            ",\"runs\":%" PRIu64 ",\"iterations\":%" PRIu64 ",\"sleeps\":%" PRIu64 ",\"awakeIterations\":%" PRIu64
+            ",\"callouts\":{",
+            statistics->elapsed_ns, statistics->running_ns, statistics->asleep_ns, statistics->runs,
+            statistics->iterations, statistics->sleeps, statistics->awake_iterations);
     for (int kind = 0; kind < RUNLOOP_CALLOUT_KINDS; kind++)
-        fprintf(text, "%s\"%s\":%" PRIu64, kind ? "," : "", callout_kind_names[kind], counted->callouts[kind]);
+        fprintf(text, "%s\"%s\":%" PRIu64, kind ? "," : "", callout_kind_names[kind], statistics->callouts[kind]);
     fputc('}', text);
-    write_histogram(text, "sleep", &counted->sleep);
-    write_histogram(text, "iteration", &counted->iteration);
-    write_histogram(text, "callout", &counted->callout);
-    write_histogram(text, "lateness", &counted->lateness);
-    write_histogram(text, "postToRun", &counted->post_to_run);
+    write_histogram(text, "sleep", &statistics->sleep);
+    write_histogram(text, "iteration", &statistics->iteration);
+    write_histogram(text, "callout", &statistics->callout);
+    write_histogram(text, "lateness", &statistics->lateness);
+    write_histogram(text, "postToRun", &statistics->post_to_run);
     fputs(",\"longest\":", text);
-    json_write_string(text, counted->longest_name);
+    json_write_string(text, statistics->longest_name);
     fputc('}', text);
 }
 
+static void write_callouts(FILE *text, const struct findings *findings) {
+    int64_t now_ns = runloop_get_now_ns(NULL);
+    fputs(",\"callouts\":[", text);
+    for (int i = 0; i < findings->callout_count; i++) {
+        const struct callout_copy *callout = &findings->callouts[i];
+        fprintf(text, "%s{\"kind\":\"%s\",\"name\":", i > 0 ? "," : "", callout_kind_names[callout->kind]);
+        json_write_string(text, callout->name);
+        fputs(",\"mode\":", text);
+        json_write_string(text, callout->mode ? callout->mode : "");
+        fprintf(text, ",\"forNs\":%" PRId64 "}", now_ns - callout->begin_ns);
+    }
+    fputc(']', text);
+}
+
 void report_write_json(FILE *text, const struct findings *findings) {
-    fprintf(text, "{\"loop\":\"%p\",\"isMain\":%s,\"isWaiting\":%s,\"modes\":[", (void *)findings->loop,
-            json_bool(findings->is_main), json_bool(findings->is_waiting));
+    static const char *const queue_states[] = {"idle", "has work", "waits inside", "waits elsewhere"};
+    fprintf(text, "{\"loop\":\"%p\",\"isMain\":%s,\"state\":\"%s\",\"forNs\":%" PRId64 ",\"awakeIterations\":%" PRIu64,
+            (void *)findings->loop, json_bool(findings->is_main), findings->state_name, findings->state_ns,
+            findings->awake_iterations);
+    if (findings->mode) {
+        fputs(",\"mode\":", text);
+        json_write_string(text, findings->mode);
+    }
+    write_callouts(text, findings);
+    if (findings->has_queue)
+        fprintf(text, ",\"mainQueue\":\"%s\"", queue_states[findings->queue]);
+    fputs(",\"modes\":[", text);
     for (size_t i = 0; i < findings->mode_count; i++) {
         if (i > 0)
             fputc(',', text);

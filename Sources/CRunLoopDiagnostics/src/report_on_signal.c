@@ -26,7 +26,7 @@ static int install(int number) {
 }
 
 int runloop_report_on_signal(int number, runloop_report_form form) {
-    if (number < 1 || number >= _NSIG || form < RUNLOOP_REPORT_TEXT || form > RUNLOOP_REPORT_JSON)
+    if (number < 1 || number >= _NSIG || form < RUNLOOP_REPORT_TEXT || form > RUNLOOP_REPORT_STACK)
         return -EINVAL;
     int error = followed_start_reports();
     if (!error)

@@ -12,12 +12,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runloop.h"
+#include "runloop_lock.h"
+
 #ifdef __GLIBC__
 #include <execinfo.h>
 
 enum { MOST_FRAMES = 64, NOBODY = 0, WRITING = -1, WRITTEN = -2 };
 
-/// One thread asks at a time: the attendant.
+/// Held by the thread that asks: the attendant, or one that makes a report.
+static struct process_lock asking;
 static _Atomic int asked; ///< the thread that is asked, or one of the constants
 static void *frames[MOST_FRAMES];
 static int frame_count;
@@ -68,9 +72,7 @@ static bool ask(pid_t thread, int signal) {
     return true;
 }
 
-char *stack_copy(pid_t thread, int signal) {
-    if (!ask(thread, signal))
-        return NULL;
+static char *copy_answer(void) {
     char **names = backtrace_symbols(frames, frame_count), *stack = NULL;
     size_t size = 0;
     FILE *text = names ? open_memstream(&stack, &size) : NULL;
@@ -85,6 +87,13 @@ char *stack_copy(pid_t thread, int signal) {
     }
     free(names);
     atomic_store(&asked, NOBODY);
+    return stack;
+}
+
+char *stack_copy(pid_t thread, int signal) {
+    process_lock(&asking);
+    char *stack = ask(thread, signal) ? copy_answer() : NULL;
+    process_unlock(&asking);
     return stack;
 }
 

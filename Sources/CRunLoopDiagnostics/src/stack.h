@@ -6,7 +6,7 @@
 
 /// Any thread: installs the handler of the signal, 0 for the usual one; nothing for -1. -EINVAL, -EBUSY if the program has one.
 int stack_prepare(int signal);
-/// The attendant: the stack of a thread, from malloc, a line for each function; NULL if it doesn't answer.
+/// Any thread: the stack of a thread, from malloc, a line for each function; NULL if it doesn't answer.
 char *stack_copy(pid_t thread, int signal);
 
 #endif // RUNLOOP_STACK_H

@@ -105,7 +105,7 @@ static void report_starvation(struct watch *watch, const char *mode) {
 static void look_for_starvation(struct watch *watch, int64_t counted_ns) {
     // Before the question, so that work which is there and has not been served since was there all the time.
     uint32_t served = atomic_load(&watch->queue_served);
-    struct pollfd queue = {.fd = atomic_load(&watch->queue), .events = POLLIN};
+    struct pollfd queue = {.fd = atomic_load(&watch->activity->queue), .events = POLLIN};
     // A hang is reported as one, and a loop that does not run has no chance to serve the queue. What was reported stays so.
     const char *mode = queue.fd < 0 || watch->is_hung ? NULL : runloop_current_mode(watch->loop);
     if (!mode) {

@@ -19,7 +19,6 @@ struct watch {
     struct watch *next;        ///< attendant's lock, then its thread
     runloop *loop;             ///< retained
     struct activity *activity; ///< retained
-    bool is_main;              ///< the initial thread and its loop, which serves the main queue
     runloop_watchdog_config config;
     _Atomic bool is_stopped; ///< the loop's thread no longer has it
 
@@ -28,7 +27,6 @@ struct watch {
     _Atomic int64_t ended_ns; ///< when it came back after `awaited`
     _Atomic bool has_spun;    ///< `spin` is to be reported, and the attendant's until it has set this back
     struct spin spin;
-    _Atomic int queue; ///< the main loop's: the main dispatch queue's descriptor; else, and if there is none, negative
     _Atomic uint32_t queue_served; ///< how often it was
     // Written by the attendant; the loop's thread takes it back when it comes.
     _Atomic int64_t awaited; ///< the beat that was the last before a hang, or 0

@@ -1,7 +1,5 @@
 // watchdog.c — the loop's half of the watchdog: a heartbeat, and iterations without a sleep.
 
-#include <unistd.h>
-
 #include "attendant.h"
 #include "callout_name.h"
 #include "followed.h"
@@ -59,15 +57,8 @@ static void count_iteration(struct watch *watch, int64_t now_ns) {
 
 //===-- following ----------------------------------------------------------------------------------------------------===//
 
-/// The main dispatch queue's, if the loop is the main one; else negative. Asked for at each run: libdispatch may have been loaded meanwhile,
-/// or have closed it.
-static int queue_of(const struct watch *watch) {
-    return watch->is_main ? runloop_main_queue_descriptor() : -1;
-}
-
 static void begin_run(struct watch *watch, int64_t now_ns) {
     beat(watch, true, now_ns);
-    atomic_store(&watch->queue, queue_of(watch));
     if (watch->activity->run_depth == 1)
         end_spin(watch);
 }
@@ -118,10 +109,8 @@ static struct watch *make_watch(const runloop_watchdog_config *config, struct ac
     watch->loop = runloop_retain(runloop_current());
     watch->activity = activity;
     activity_retain(activity);
-    watch->is_main = watch->loop == runloop_main() && activity->thread == getpid();
     watch->config = *config;
     watch->unwatched_iterations = counted_get(&activity->awake_iterations);
-    atomic_init(&watch->queue, queue_of(watch));
     return watch;
 }
 
