@@ -1,9 +1,23 @@
-// published.c — what runloop-top looks at: a program with a timer and statistics, published at the path that it is given.
+// published.c — what runloop-top looks at: a program with a timer and statistics, published at the path that it is given. With a second
+// argument it spins.
 #include <runloop_diagnostics.h>
 #include <stdio.h>
+#include <sys/eventfd.h>
 
 static void tick(runloop_timer *timer, void *info) {
     (void)timer, (void)info;
+}
+
+static void leave_it(runloop_source *source, runloop_readiness events, void *info) {
+    (void)source, (void)events, (void)info;
+}
+
+static int spin(void) {
+    runloop_descriptor_config config = {
+        .descriptor = eventfd(1, EFD_CLOEXEC), .events = RUNLOOP_READABLE, .ready = leave_it};
+    runloop_source *source;
+    int error = runloop_descriptor_source_create(&config, &source);
+    return error ? error : runloop_add_source(runloop_current(), source, RUNLOOP_DEFAULT_MODE);
 }
 
 int main(int count, char **arguments) {
@@ -15,7 +29,7 @@ int main(int count, char **arguments) {
     runloop_timer_set_name(timer, "the \"ticker\"\033[2J", 0);
     runloop_add_timer(runloop_current(), timer, RUNLOOP_DEFAULT_MODE);
     int error = runloop_statistics_start();
-    if (error || (error = runloop_publish(count > 1 ? arguments[1] : NULL)))
+    if (error || (count > 2 && (error = spin())) || (error = runloop_publish(count > 1 ? arguments[1] : NULL)))
         return 1;
     puts("published");
     fflush(stdout);

@@ -83,7 +83,7 @@ def test_shows_the_loop_until_q(path):
     top = Terminal("--interval", "0.1", path)
     top.read_until(r"LOOP +STATE +MODE +BUSY%")
     # It has ticked since the last time, and the longest call-out has its name, without what would command the terminal.
-    top.read_until(r'main +(asleep|busy) +kCFRunLoopDefaultMode +\d+\.\d( +\d+\.\d){3} +[1-9]\d*\.\d( +\d+\.\d){4} +\d+\.\d{3}  the "ticker"\?\[2J')
+    top.read_until(r'main +(asleep|busy) +kCFRunLoopDefaultMode +\d+\.\d( +\d+\.\d){3} +[1-9]\d*\.\d( +\d+\.\d){4}( +\d+\.\d{3}){2} the "ticker"\?\[2J')
     assert "\x1b[2J" not in top.text
     top.read_until(r"q quits")
     os.write(top.terminal, b"q")
@@ -94,12 +94,37 @@ def test_shows_the_loop_until_q(path):
 
 def test_draws_again_when_the_terminal_changes(path):
     top = Terminal("--interval", "3600", path)
-    top.read_until(r"LONGEST[^\n]*\n")
+    top.read_until(r"WHOSE[^\n]*\n")
     top.read_until(r"q quits")
     top.resize(30)
     top.read_until(r"LOOP +STATE +\x1b\[K\r\n")
+    # The most telling columns have the last places.
+    for columns, titles in [(34, "LOOP STATE BUSY%"), (43, "LOOP STATE WHOSE"), (60, "LOOP STATE BUSY% LONGEST/MS WHOSE"),
+                            (80, "LOOP STATE BUSY% ITER/S LATE99/MS LONGEST/MS WHOSE"),
+                            (104, "LOOP STATE MODE BUSY% ITER/S LATE99/MS LONGEST/MS WHOSE"),
+                            (122, "LOOP STATE MODE BUSY% ITER/S SLEEPS/S DESCR/S LATE99/MS LONGEST/MS WHOSE")]:
+        top.resize(columns)
+        head = top.read_until(r"(LOOP [^\n]*?) *\x1b\[K\r\n")[1]
+        assert head.split() == titles.split(), (columns, head)
+        line = top.read_until(r"(main [^\n]*?)\x1b\[K\r\n")[1]
+        assert len(line.encode()) <= columns, (columns, line)
     os.kill(top.process, signal.SIGTERM)
     assert top.status() == 0
+
+
+def test_shows_that_a_loop_spins(path):
+    with tempfile.TemporaryDirectory() as folder:
+        process = start_published(folder + "/spinning", "spinning")
+        try:
+            deadline = time.monotonic() + PATIENCE_S
+            while (line := run_top("--once", folder + "/spinning").stdout.splitlines()[1].split())[1] != "spinning":
+                assert time.monotonic() < deadline, line
+            # It never sleeps, though it has a timer.
+            sleeps = dict(zip(["LOOP", "STATE", "MODE", "BUSY%", "ITER/S", "SLEEPS/S"], line))["SLEEPS/S"]
+            assert sleeps == "0.0", line
+        finally:
+            process.kill()
+            process.wait()
 
 
 def test_writes_once(path):

@@ -33,6 +33,8 @@ static void read_statistic(struct loop_sample *loop, const char *name, const cha
         loop->sleeps = number;
     else if (strcmp(name, "lateness.p99Ns") == 0)
         loop->lateness_p99_ns = number;
+    else if (strcmp(name, "callout.maxNs") == 0)
+        loop->longest_ns = number;
     else if (strcmp(name, "longest") == 0)
         snprintf(loop->longest, sizeof loop->longest, "%s", value);
     for (int kind = 0; kind < SAMPLE_KINDS && strncmp(name, "callouts.", 9) == 0; kind++) {

@@ -12,7 +12,7 @@ extern const char *const sample_kinds[SAMPLE_KINDS];
 struct loop_sample {
     char address[32], state[16], mode[128], longest[128];
     bool is_main, has_statistics;
-    double elapsed_ns, running_ns, asleep_ns, iterations, sleeps, callouts[SAMPLE_KINDS], lateness_p99_ns;
+    double elapsed_ns, running_ns, asleep_ns, iterations, sleeps, callouts[SAMPLE_KINDS], lateness_p99_ns, longest_ns;
 };
 
 struct sample {

@@ -2,7 +2,7 @@
 
 #include "table.h"
 
-#include <stdarg.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "terminal.h"
@@ -20,57 +20,124 @@ static const struct loop_sample *find(const struct sample *before, const struct 
     return &none;
 }
 
-static void write_line(FILE *out, const char *line, int width, const char *end) {
-    int length = (int)strnlen(line, (size_t)width);
-    // No character of several bytes is cut in two.
-    while (length > 0 && ((unsigned char)line[length] & 0xC0) == 0x80)
+//===-- columns ------------------------------------------------------------------------------------------------------===//
+
+enum column {
+    LOOP,
+    STATE,
+    MODE,
+    BUSY,
+    ITERATIONS,
+    SLEEPS,
+    CALLOUTS,
+    LATENESS = CALLOUTS + SAMPLE_KINDS,
+    LONGEST,
+    WHOSE,
+    COLUMNS
+};
+
+/// Negative widths are those of text, on the left. The last column takes what is left of the line.
+static const struct {
+    const char *title;
+    int width, worth;
+} columns[COLUMNS] = {
+    [LOOP] = {"LOOP", -14, 15},         [STATE] = {"STATE", -11, 14},        [MODE] = {"MODE", -24, 8},
+    [BUSY] = {"BUSY%", 5, 12},          [ITERATIONS] = {"ITER/S", 8, 10},    [SLEEPS] = {"SLEEPS/S", 8, 7},
+    [CALLOUTS] = {"OBSERV/S", 8, 1},    [CALLOUTS + 1] = {"TIMERS/S", 8, 5}, [CALLOUTS + 2] = {"SIGNAL/S", 8, 3},
+    [CALLOUTS + 3] = {"DESCR/S", 8, 6}, [CALLOUTS + 4] = {"TASKS/S", 8, 4},  [CALLOUTS + 5] = {"QUEUE/S", 8, 2},
+    [LATENESS] = {"LATE99/MS", 9, 9},   [LONGEST] = {"LONGEST/MS", 10, 11},  [WHOSE] = {"WHOSE", -16, 13},
+};
+
+static int width_of(int column) {
+    return columns[column].width < 0 ? -columns[column].width : columns[column].width;
+}
+
+/// The set of columns, as bits, that have a place in so many bytes: the most telling ones first.
+static unsigned select_columns(int width) {
+    unsigned shown = 1U << LOOP;
+    int used = width_of(LOOP);
+    for (int worth = columns[LOOP].worth - 1; worth > 0; worth--) {
+        for (int column = 0; column < COLUMNS; column++) {
+            if (columns[column].worth == worth && used + 1 + width_of(column) <= width) {
+                shown |= 1U << column;
+                used += 1 + width_of(column);
+            }
+        }
+    }
+    return shown;
+}
+
+/// A character of several bytes has those of the form 10xxxxxx behind the first.
+static bool is_inside_character(char byte) {
+    return ((unsigned char)byte & 0xC0) == 0x80;
+}
+
+enum { CELL = 160, LINE = COLUMNS * CELL };
+
+/// Of the last column, what doesn't fit is cut from its beginning, since the end of a path says more.
+static void write_line(FILE *out, char cells[COLUMNS][CELL], int width, const char *end) {
+    unsigned shown = select_columns(width);
+    char line[LINE] = "";
+    int used = 0;
+    for (int column = 0; column < COLUMNS; column++) {
+        if (!(shown & 1U << column))
+            continue;
+        const char *cell = cells[column];
+        int cut = column == WHOSE ? used + 1 + (int)strlen(cell) - width : 0;
+        cell += cut > 0 ? cut : 0;
+        while (cut > 0 && is_inside_character(*cell))
+            cell++;
+        int most = column == WHOSE || columns[column].width > 0 ? CELL : width_of(column);
+        used += snprintf(line + used, sizeof line - (size_t)used, "%s%*.*s", used ? " " : "",
+                         column == WHOSE ? 0 : columns[column].width, most, cell);
+    }
+    // Numbers are what another process says, and may be too long for their columns.
+    int length = used < width ? used : width;
+    while (length > 0 && is_inside_character(line[length]))
         length--;
     terminal_write(out, line, (size_t)length);
     fputs(end, out);
 }
 
-static void append(char *line, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+//===-- cells --------------------------------------------------------------------------------------------------------===//
 
-/// As much of it as fits: the numbers are what another process says, and may have three hundred digits.
-static void append(char *line, size_t size, const char *format, ...) {
-    size_t used = strlen(line);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(line + used, size - used, format, arguments);
-    va_end(arguments);
+static void write_number(char *cell, int decimals, double number) {
+    snprintf(cell, CELL, "%.*f", decimals, number);
 }
 
-static void write_loop(char *line, size_t size, const struct loop_sample *loop, const struct loop_sample *before) {
-    *line = 0;
-    append(line, size, "%-18s %-11s %-24.24s", loop->is_main ? "main" : loop->address, loop->state,
-           *loop->mode ? loop->mode : "-");
+static void write_loop(char cells[COLUMNS][CELL], const struct loop_sample *loop, const struct loop_sample *before) {
+    memset(cells, 0, COLUMNS * sizeof cells[0]);
+    snprintf(cells[LOOP], CELL, "%s", loop->is_main ? "main" : loop->address);
+    snprintf(cells[STATE], CELL, "%s", loop->state);
+    snprintf(cells[MODE], CELL, "%s", *loop->mode ? loop->mode : "-");
     if (!loop->has_statistics) {
-        append(line, size, " (no statistics)");
+        snprintf(cells[WHOSE], CELL, "(no statistics)");
         return;
     }
     double elapsed_ns = loop->elapsed_ns - before->elapsed_ns, seconds = elapsed_ns / 1e9;
     double busy_ns = loop->running_ns - before->running_ns - (loop->asleep_ns - before->asleep_ns);
     double share = elapsed_ns > 0 ? busy_ns / elapsed_ns * 100 : 0;
     seconds = seconds > 0 ? seconds : 1;
-    share = share < 0 ? 0 : share > 100 ? 100 : share;
-    append(line, size, " %6.1f %9.1f %9.1f", share, (loop->iterations - before->iterations) / seconds,
-           (loop->sleeps - before->sleeps) / seconds);
+    write_number(cells[BUSY], 1, share < 0 ? 0 : share > 100 ? 100 : share);
+    write_number(cells[ITERATIONS], 1, (loop->iterations - before->iterations) / seconds);
+    write_number(cells[SLEEPS], 1, (loop->sleeps - before->sleeps) / seconds);
     for (int kind = 0; kind < SAMPLE_KINDS; kind++)
-        append(line, size, " %9.1f", (loop->callouts[kind] - before->callouts[kind]) / seconds);
-    append(line, size, " %9.3f  %s", loop->lateness_p99_ns / 1e6, loop->longest);
+        write_number(cells[CALLOUTS + kind], 1, (loop->callouts[kind] - before->callouts[kind]) / seconds);
+    write_number(cells[LATENESS], 3, loop->lateness_p99_ns / 1e6);
+    write_number(cells[LONGEST], 3, loop->longest_ns / 1e6);
+    snprintf(cells[WHOSE], CELL, "%s", loop->longest);
 }
 
 void table_write(FILE *out, const struct sample *sample, const struct sample *before, int width, int height,
                  const char *end) {
-    char line[1024];
-    snprintf(line, sizeof line, "%-18s %-11s %-24s %6s %9s %9s %9s %9s %9s %9s %9s %9s %9s  %s", "LOOP", "STATE",
-             "MODE", "BUSY%", "ITER/S", "SLEEPS/S", "OBSERV/S", "TIMERS/S", "SIGNAL/S", "DESCR/S", "TASKS/S", "QUEUE/S",
-             "LATE99/MS", "LONGEST");
+    char cells[COLUMNS][CELL];
+    for (int column = 0; column < COLUMNS; column++)
+        snprintf(cells[column], CELL, "%s", columns[column].title);
     if (height > 0)
-        write_line(out, line, width, end);
+        write_line(out, cells, width, end);
     for (int i = 0; i < sample->count && i + 1 < height; i++) {
         const struct loop_sample *loop = &sample->loops[i];
-        write_loop(line, sizeof line, loop, find(before, loop));
-        write_line(out, line, width, end);
+        write_loop(cells, loop, find(before, loop));
+        write_line(out, cells, width, end);
     }
 }

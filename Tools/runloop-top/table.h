@@ -7,7 +7,8 @@
 #include "sample.h"
 
 /// A line for each loop, below one that names the columns. Rates and shares are those since `before`; for loops that it doesn't have,
-/// since their statistics were started. Lines are cut to `width` bytes, and end with `end`; at most `height` are written.
+/// since their statistics were started. Lines have `width` bytes at most, for which the columns that tell least are left out, and end with
+/// `end`; at most `height` are written.
 void table_write(FILE *out, const struct sample *sample, const struct sample *before, int width, int height,
                  const char *end);
 
