@@ -61,7 +61,7 @@ static void report_in_timer(runloop_timer *timer, void *source) {
     (void)timer;
     runloop_source_signal(source);
     bool is_followed = runloop_get_tracer().trace;
-    EXPECT(reports(": busy in mode test"));
+    EXPECT(reports(is_followed ? ": busy in mode test, for " : ": awake in mode test\n"));
     EXPECT(reports("mode test, the current one: a run in it goes on"));
     EXPECT(reports("mode other, in which nobody runs the loop: a run in it goes on because of 1 source and 0 timers"));
     EXPECT(reports("source “elsewhere”, signalled  <- waits for a run in this mode\n"));

@@ -28,7 +28,7 @@ typedef struct runloop_diagnosis {
     const char *mode;            ///< In which the loop runs; NULL: in none.
     int64_t duration_ns;         ///< Of the hang, the wait or the spin, so far, or of the hang in all.
     uint64_t iterations;         ///< Of the spin, else 0.
-    int share_percent;    ///< Of the calls in the spin: how many were of that item, not counted too high; else 0.
+    int share_percent;           ///< Of the calls in the spin: how many were of that item; else 0.
     const char *stack;    ///< Of the loop's thread, innermost function first, a line for each; NULL if it can't be had.
     const char *sentence; ///< All of that but the stack, for people. No newline at the end.
 } runloop_diagnosis;

@@ -6,52 +6,48 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "kind_names.h"
 #include "watch.h"
 
 static double seconds(int64_t duration_ns) {
     return (double)duration_ns / 1e9;
 }
 
+static int percent_of(const struct spin *spin, int place) {
+    return place < spin->count ? (int)(((uint64_t)spin->items[place].calls * 100 + spin->calls / 2) / spin->calls) : 0;
+}
+
 /// What has to be so for its being called again without a sleep.
-static void write_reason(char *text, size_t size, const struct share *share) {
+static void write_reason(char *text, size_t size, const struct spin_item *item) {
     static const char *const reasons[] = {
         [RUNLOOP_CALLOUT_TIMER] = ", which is due again and again",
         [RUNLOOP_CALLOUT_SIGNALLED_SOURCE] = ", which is signalled again and again",
+        [RUNLOOP_CALLOUT_DESCRIPTOR_SOURCE] = ", whose descriptor %d is ready again and again",
         [RUNLOOP_CALLOUT_TASK] = ", which is posted again and again",
         [RUNLOOP_CALLOUT_MAIN_QUEUE] = "",
     };
-    if (share->callout.kind == RUNLOOP_CALLOUT_DESCRIPTOR_SOURCE)
-        snprintf(text, size, ", whose descriptor %d is ready again and again", share->descriptor);
-    else
-        snprintf(text, size, "%s", reasons[share->callout.kind]);
+    snprintf(text, size, reasons[item->callout.kind], item->descriptor);
 }
 
-/// Those with a tenth or more.
-static void write_spin(char *text, size_t size, const runloop_diagnosis *diagnosis, const struct shares *shares) {
+/// With the items of a tenth of the calls or more.
+static void write_spin(char *text, size_t size, const struct spin *spin) {
     enum { MOST = 3, LEAST_PERCENT = 10 };
-    size_t used = (size_t)snprintf(text, size,
-                                   "has made %" PRIu64 " iterations in %.3f s without a sleep: ", diagnosis->iterations,
-                                   seconds(diagnosis->duration_ns));
-    if (shares->calls == 0)
-        snprintf(text + used, size - used, "it served nothing, so something wakes it up all the time.");
-    else if (diagnosis->share_percent < LEAST_PERCENT)
-        snprintf(text + used, size - used,
-                 "it served many items, none in a tenth of its calls, so it has more to do than it can.");
-    for (int i = 0; i < shares->count && i < MOST; i++) {
-        const struct share *share = &shares->items[i];
+    int place = 0;
+    size_t used =
+        (size_t)snprintf(text, size, "has made %" PRIu64 " iterations in %.3f s without a sleep: ", spin->iterations,
+                         seconds(spin->duration_ns));
+    for (; place < MOST && percent_of(spin, place) >= LEAST_PERCENT; place++) {
         char callout[160], reason[64];
-        int percent = shares_percent(shares, share);
-        if (percent < LEAST_PERCENT)
-            break;
-        write_callout(callout, sizeof callout, share->callout.kind, share->callout.name);
-        write_reason(reason, sizeof reason, share);
-        used +=
-            (size_t)snprintf(text + used, size - used, i == 0 ? "%d %% of its calls were of %s%s" : "; %d %% of %s%s",
-                             percent, callout, reason);
+        const struct spin_item *item = &spin->items[place];
+        callout_write(&item->callout, callout, sizeof callout);
+        write_reason(reason, sizeof reason, item);
+        used += (size_t)snprintf(text + used, size - used, "%s%d %% of %s%s%s", place ? "; " : "",
+                                 percent_of(spin, place), place ? "" : "its calls were of ", callout, reason);
     }
-    if (diagnosis->share_percent >= LEAST_PERCENT)
-        snprintf(text + used, size - used, ".");
+    const char *end = place > 0 ? ""
+                      : spin->calls > 0
+                          ? "it served many items, none in a tenth of its calls, so it has more to do than it can"
+                          : "it served nothing, so something wakes it up all the time";
+    snprintf(text + used, size - used, "%s.", end);
 }
 
 static void write_starvation(char *text, size_t size, const runloop_diagnosis *diagnosis) {
@@ -64,9 +60,10 @@ static void write_starvation(char *text, size_t size, const runloop_diagnosis *d
         snprintf(text, size, "in mode “%s”, and only runs in common modes serve the queue.", diagnosis->mode);
 }
 
-static void write_sentence(char *text, size_t size, const runloop_diagnosis *diagnosis, const struct shares *shares) {
+static void write_sentence(char *text, size_t size, const runloop_diagnosis *diagnosis, const struct callout *callout,
+                           const struct spin *spin) {
     char culprit[160];
-    write_callout(culprit, sizeof culprit, diagnosis->callout, diagnosis->name);
+    callout_write(callout, culprit, sizeof culprit);
     int used = snprintf(text, size, "run loop %p%s ", (void *)diagnosis->loop,
                         diagnosis->loop == runloop_main() ? " of the main thread" : "");
     text += used, size -= (size_t)used;
@@ -77,7 +74,7 @@ static void write_sentence(char *text, size_t size, const runloop_diagnosis *dia
     case RUNLOOP_DIAGNOSIS_HANG_ENDED:
         snprintf(text, size, "has come back after %.3f s: it was in %s.", seconds(diagnosis->duration_ns), culprit);
         break;
-    case RUNLOOP_DIAGNOSIS_SPIN: write_spin(text, size, diagnosis, shares); break;
+    case RUNLOOP_DIAGNOSIS_SPIN: write_spin(text, size, spin); break;
     case RUNLOOP_DIAGNOSIS_STARVATION: write_starvation(text, size, diagnosis); break;
     }
 }
@@ -93,12 +90,17 @@ static void write_to_standard_error(const runloop_diagnosis *diagnosis) {
     (void)count;
 }
 
-void diagnosis_report(const struct watch *watch, runloop_diagnosis *diagnosis, const struct shares *shares) {
-    char sentence[1024];
+void diagnosis_report(const struct watch *watch, runloop_diagnosis *diagnosis, const struct callout *callout,
+                      const struct spin *spin) {
+    char sentence[1024], name[96];
+    callout_write_name(callout, name, sizeof name);
     diagnosis->loop = watch->loop;
+    diagnosis->callout = callout->kind;
+    diagnosis->name = name;
+    diagnosis->share_percent = spin ? percent_of(spin, 0) : 0;
     if (!diagnosis->mode)
         diagnosis->mode = runloop_current_mode(watch->loop);
-    write_sentence(sentence, sizeof sentence, diagnosis, shares);
+    write_sentence(sentence, sizeof sentence, diagnosis, callout, spin);
     diagnosis->sentence = sentence;
     const runloop_diagnosis_handler *handler = &watch->config.handler;
     if (handler->report)

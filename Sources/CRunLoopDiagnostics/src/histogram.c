@@ -32,14 +32,6 @@ void histogram_add(struct histogram *histogram, int64_t duration_ns) {
     counted_add(&histogram->buckets[bucket_of(duration_ns)], 1);
 }
 
-void histogram_clear(struct histogram *histogram) {
-    counted_set(&histogram->count, 0);
-    counted_set(&histogram->sum_ns, 0);
-    counted_set(&histogram->max_ns, 0);
-    for (unsigned i = 0; i < RUNLOOP_HISTOGRAM_BUCKETS; i++)
-        counted_set(&histogram->buckets[i], 0);
-}
-
 void histogram_copy(const struct histogram *histogram, runloop_histogram *copy) {
     copy->count = (uint64_t)counted_get(&histogram->count);
     copy->sum_ns = counted_get(&histogram->sum_ns);

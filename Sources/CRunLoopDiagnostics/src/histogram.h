@@ -26,7 +26,6 @@ struct histogram {
 };
 
 void histogram_add(struct histogram *histogram, int64_t duration_ns);
-void histogram_clear(struct histogram *histogram);
 void histogram_copy(const struct histogram *histogram, runloop_histogram *copy);
 
 #endif // RUNLOOP_HISTOGRAM_H

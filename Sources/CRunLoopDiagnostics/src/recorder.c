@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "callout_name.h"
 #include "runloop_diagnostics.h"
 
 static struct recorder *recorder_of(struct follower *follower) {
@@ -27,14 +26,11 @@ static void record(struct follower *follower, const struct moment *moment) {
     event->time_ns = moment->now_ns;
     event->value = (int32_t)moment->value;
     event->point = (uint8_t)moment->point;
-    event->name[0] = 0;
-    event->line_or_function = 0;
-    if (moment->point == RUNLOOP_TRACE_RUN_BEGIN)
-        copy_name(event->name, sizeof event->name, moment->object, 0);
-    else if (moment->point == RUNLOOP_TRACE_TASK)
-        event->line_or_function = (uintptr_t)moment->object;
-    else if (callout_kind(moment->point) >= 0 && moment->callout)
-        event->line_or_function = callout_copy_name(moment->callout, event->name, sizeof event->name);
+    const struct callout *begun = callout_kind(moment->point) < 0 ? NULL : moment->callout;
+    bool is_task = moment->point == RUNLOOP_TRACE_TASK;
+    event->line_or_function = is_task ? (uintptr_t)moment->object : begun ? begun->line : 0;
+    const char *mode = moment->point == RUNLOOP_TRACE_RUN_BEGIN ? moment->object : "";
+    copy_name(event->name, sizeof event->name, begun ? begun->name : mode, 0);
     give(recorder);
 }
 

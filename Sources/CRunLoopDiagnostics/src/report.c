@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "callout_name.h"
 #include "followed.h"
 #include "stack.h"
 
@@ -16,51 +15,37 @@
 /// From so many iterations without a sleep on, a loop is called spinning.
 enum { SPINNING_ITERATIONS = 1000 };
 
-/// A loop that isn't followed waits, in a sleep or in one that is none: that can't be told.
-static enum loop_state state_of(const struct findings *findings, bool is_asleep) {
-    if (!findings->mode)
-        return STATE_NOT_RUNNING;
-    if (!findings->is_followed)
-        return runloop_is_waiting(findings->loop) ? STATE_WAITING : STATE_BUSY;
-    if (is_asleep)
-        return STATE_ASLEEP;
-    return findings->awake_iterations >= SPINNING_ITERATIONS ? STATE_SPINNING : STATE_BUSY;
+static void set_state(struct findings *findings, enum loop_state state) {
+    static const char *const names[] = {"not running", "waiting", "awake", "asleep", "busy", "spinning"};
+    findings->state = findings->mode ? state : STATE_NOT_RUNNING;
+    findings->state_name = names[findings->state];
 }
 
-static bool is_in_queue_work(const struct findings *findings) {
-    bool any = false;
-    for (int i = 0; i < findings->callout_count; i++)
-        any |= findings->callouts[i].kind == RUNLOOP_CALLOUT_MAIN_QUEUE;
-    return any;
-}
-
-static enum queue_state queue_state_of(const struct findings *findings, int queue) {
-    struct pollfd question = {.fd = queue, .events = POLLIN};
-    if (queue < 0 || poll(&question, 1, 0) <= 0)
+static enum queue_state queue_state_of(const struct findings *findings, struct activity *activity) {
+    struct pollfd queue = {.fd = atomic_load(&activity->queue), .events = POLLIN};
+    if (queue.fd < 0)
+        return QUEUE_NONE;
+    if (poll(&queue, 1, 0) <= 0)
         return QUEUE_IDLE;
-    if (is_in_queue_work(findings))
+    if (activity_is_in_queue_work(activity))
         return QUEUE_IS_INSIDE;
     bool is_served = findings->mode && runloop_mode_is_common(findings->loop, findings->mode);
     return is_served ? QUEUE_HAS_WORK : QUEUE_IS_ELSEWHERE;
 }
 
-static void look_at_activity(struct findings *findings, const struct activity *activity, bool with_stack) {
-    static const char *const names[] = {"not running", "waiting", "asleep", "busy", "spinning"};
-    findings->is_followed = activity && atomic_load(&activity->is_known);
-    int64_t asleep_since_ns = findings->is_followed ? counted_get(&activity->asleep_since_ns) : 0;
-    if (findings->is_followed) {
-        int64_t since_ns = asleep_since_ns ? asleep_since_ns : counted_get(&activity->awake_since_ns);
-        findings->state_ns = since_ns ? runloop_get_now_ns(NULL) - since_ns : 0;
-        findings->awake_iterations = (uint64_t)counted_get(&activity->awake_iterations);
-        findings->callout_count = activity_copy_callouts(activity, findings->callouts);
-        int queue = atomic_load(&activity->queue);
-        findings->has_queue = queue >= 0;
-        findings->queue = queue_state_of(findings, queue);
+static void look_at_activity(struct findings *findings, struct activity *activity, bool with_stack) {
+    if (!activity || !atomic_load(&activity->is_known)) {
+        set_state(findings, runloop_is_waiting(findings->loop) ? STATE_WAITING : STATE_AWAKE);
+        return;
     }
-    findings->state = state_of(findings, asleep_since_ns);
-    findings->state_name = names[findings->state];
-    for (int i = 0; i < findings->callout_count; i++)
-        callout_find_function(&findings->callouts[i]);
+    int64_t asleep_since_ns = counted_get(&activity->asleep_since_ns);
+    int64_t since_ns = asleep_since_ns ? asleep_since_ns : counted_get(&activity->awake_since_ns);
+    findings->state_ns = since_ns ? runloop_get_now_ns(NULL) - since_ns : 0;
+    findings->awake_iterations = (uint64_t)counted_get(&activity->awake_iterations);
+    bool spins = findings->awake_iterations >= SPINNING_ITERATIONS;
+    set_state(findings, asleep_since_ns ? STATE_ASLEEP : spins ? STATE_SPINNING : STATE_BUSY);
+    findings->callout_count = activity_copy_callouts(activity, findings->callouts);
+    findings->queue = queue_state_of(findings, activity);
     if (with_stack && findings->callout_count > 0 && stack_prepare(0) == 0)
         findings->stack = stack_copy(activity->thread, 0);
 }
@@ -80,15 +65,16 @@ static const int callout_of_item[] = {
     [RUNLOOP_ITEM_OBSERVER] = RUNLOOP_CALLOUT_OBSERVER,
 };
 
-/// Whether a run in that mode would serve it.
+/// Whether a run in that mode would serve it. Observers aren't served.
 static bool is_in_mode(runloop *loop, runloop_item_kind kind, void *item, const char *mode) {
-    return kind == RUNLOOP_ITEM_TIMER      ? runloop_contains_timer(loop, item, mode)
-           : kind == RUNLOOP_ITEM_OBSERVER ? runloop_contains_observer(loop, item, mode)
-                                           : runloop_contains_source(loop, item, mode);
+    return kind == RUNLOOP_ITEM_TIMER ? runloop_contains_timer(loop, item, mode)
+                                      : kind < RUNLOOP_ITEM_TIMER && runloop_contains_source(loop, item, mode);
 }
 
 static void describe(struct finding *finding, void *item, runloop *loop) {
-    copy_callout_name(finding->name, sizeof finding->name, callout_of_item[finding->kind], item);
+    uint32_t line;
+    const char *name = callout_name(callout_of_item[finding->kind], item, &line);
+    copy_name(finding->name, sizeof finding->name, name, line);
     if (finding->kind == RUNLOOP_ITEM_SIGNALLED_SOURCE) {
         finding->is_due = runloop_source_is_signalled(item);
     } else if (finding->kind == RUNLOOP_ITEM_DESCRIPTOR_SOURCE) {
@@ -149,7 +135,7 @@ static bool ask_kernel(struct mode_findings *mode) {
 static enum standing standing_of(const struct findings *findings, const struct mode_findings *mode,
                                  const struct finding *finding) {
     for (int i = 0; i < findings->callout_count; i++) {
-        const struct callout_copy *callout = &findings->callouts[i];
+        const struct callout *callout = &findings->callouts[i];
         if (callout->object == finding->item && callout->kind == callout_of_item[finding->kind])
             return STANDING_CALLED;
     }
@@ -160,7 +146,7 @@ static enum standing standing_of(const struct findings *findings, const struct m
     // It became ready this moment, and ends the sleep.
     if (findings->state == STATE_ASLEEP)
         return STANDING_IDLE;
-    if (findings->state == STATE_BUSY && !findings->is_followed)
+    if (findings->state == STATE_AWAKE)
         return STANDING_UNKNOWN;
     return findings->state == STATE_BUSY && findings->callout_count > 0 ? STANDING_BEHIND : STANDING_AWAKE;
 }
@@ -179,7 +165,7 @@ static bool gather_mode(struct findings *findings, struct mode_findings *mode) {
     runloop *loop = findings->loop;
     mode->is_common = runloop_mode_is_common(loop, mode->name);
     mode->role = role_of(findings, mode->name);
-    mode->serves_queue = findings->has_queue && mode->is_common;
+    mode->serves_queue = findings->queue != QUEUE_NONE && mode->is_common;
     struct gathering gathering = {.findings = findings, .mode = mode};
     if (runloop_visit_items(loop, mode->name, gather, &gathering) < 0 || gathering.is_incomplete || !ask_kernel(mode))
         return false;
@@ -202,12 +188,6 @@ static void find_longest(struct findings *findings) {
     }
 }
 
-static void pass_over(void *context, runloop_item_kind kind, void *item) {
-    (void)context;
-    (void)kind;
-    (void)item;
-}
-
 static bool gather_all(struct findings *findings, bool with_stack) {
     runloop *loop = findings->loop;
     struct followed *followed = followed_copy(loop);
@@ -226,8 +206,8 @@ static bool gather_all(struct findings *findings, bool with_stack) {
     }
     size_t found = runloop_get_modes(loop, names, count);
     findings->mode_count = found < count ? found : count;
-    // A loop of the parent process refuses.
-    bool is_complete = runloop_visit_items(loop, RUNLOOP_DEFAULT_MODE, pass_over, NULL) >= 0;
+    // A loop of the parent process has none.
+    bool is_complete = found > 0;
     for (size_t i = 0; i < findings->mode_count; i++) {
         findings->modes[i].name = names[i];
         is_complete &= gather_mode(findings, &findings->modes[i]);

@@ -13,7 +13,7 @@ enum standing {
     STANDING_CALLED,    ///< its call-out is open
     STANDING_AWAKE,     ///< it keeps the loop from sleeping
     STANDING_BEHIND,    ///< it waits for the call-out that runs now
-    STANDING_UNKNOWN,   ///< one of these: the loop is busy, and isn't followed
+    STANDING_UNKNOWN,   ///< one of these: the loop isn't followed
     STANDING_ELSEWHERE, ///< it waits for a run in its mode
     STANDING_OUTSIDE,   ///< it waits for the end of the run inside that of its mode
 };
@@ -45,24 +45,24 @@ struct mode_findings {
     uint32_t sources, timers, observers;
 };
 
-enum loop_state { STATE_NOT_RUNNING, STATE_WAITING, STATE_ASLEEP, STATE_BUSY, STATE_SPINNING };
+/// Of a loop that isn't followed: whether it waits, in a sleep or in a wait that is none, or is awake. Of another one, which of the others.
+enum loop_state { STATE_NOT_RUNNING, STATE_WAITING, STATE_AWAKE, STATE_ASLEEP, STATE_BUSY, STATE_SPINNING };
 
-/// Work of the main dispatch queue that waits.
-enum queue_state { QUEUE_IDLE, QUEUE_HAS_WORK, QUEUE_IS_INSIDE, QUEUE_IS_ELSEWHERE };
+/// The main dispatch queue: whether the loop has it, whether it has work, and why that waits.
+enum queue_state { QUEUE_NONE, QUEUE_IDLE, QUEUE_HAS_WORK, QUEUE_IS_INSIDE, QUEUE_IS_ELSEWHERE };
 
 struct findings {
     runloop *loop;
-    bool is_main, is_followed, has_statistics;
+    bool is_main, has_statistics;
     enum loop_state state;
     const char *state_name;
     const char *mode; ///< in which it runs, or NULL
     // Only of a loop that is followed.
     int64_t state_ns; ///< since when it is in this state; 0: unknown
     uint64_t awake_iterations;
-    struct callout_copy callouts[ACTIVITY_DEPTH]; ///< that are open, the outermost first
+    struct callout callouts[ACTIVITY_DEPTH]; ///< that are open, the outermost first
     int callout_count;
-    char *stack;    ///< or NULL
-    bool has_queue; ///< the main dispatch queue, as an item of its common modes
+    char *stack; ///< or NULL
     enum queue_state queue;
 
     struct mode_findings *modes;

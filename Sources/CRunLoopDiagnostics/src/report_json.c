@@ -70,9 +70,11 @@ static void write_callouts(FILE *text, const struct findings *findings) {
     int64_t now_ns = runloop_get_now_ns(NULL);
     fputs(",\"callouts\":[", text);
     for (int i = 0; i < findings->callout_count; i++) {
-        const struct callout_copy *callout = &findings->callouts[i];
+        const struct callout *callout = &findings->callouts[i];
+        char name[96];
+        callout_write_name(callout, name, sizeof name);
         fprintf(text, "%s{\"kind\":\"%s\",\"name\":", i > 0 ? "," : "", callout_kind_names[callout->kind]);
-        json_write_string(text, callout->name);
+        json_write_string(text, name);
         fputs(",\"mode\":", text);
         json_write_string(text, callout->mode ? callout->mode : "");
         fprintf(text, ",\"forNs\":%" PRId64 "}", now_ns - callout->begin_ns);
@@ -81,7 +83,7 @@ static void write_callouts(FILE *text, const struct findings *findings) {
 }
 
 void report_write_json(FILE *text, const struct findings *findings) {
-    static const char *const queue_states[] = {"idle", "has work", "waits inside", "waits elsewhere"};
+    static const char *const queue_states[] = {"none", "idle", "has work", "waits inside", "waits elsewhere"};
     fprintf(text, "{\"loop\":\"%p\",\"isMain\":%s,\"state\":\"%s\",\"forNs\":%" PRId64 ",\"awakeIterations\":%" PRIu64,
             (void *)findings->loop, json_bool(findings->is_main), findings->state_name, findings->state_ns,
             findings->awake_iterations);
@@ -90,7 +92,7 @@ void report_write_json(FILE *text, const struct findings *findings) {
         json_write_string(text, findings->mode);
     }
     write_callouts(text, findings);
-    if (findings->has_queue)
+    if (findings->queue != QUEUE_NONE)
         fprintf(text, ",\"mainQueue\":\"%s\"", queue_states[findings->queue]);
     fputs(",\"modes\":[", text);
     for (size_t i = 0; i < findings->mode_count; i++) {

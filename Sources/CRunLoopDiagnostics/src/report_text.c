@@ -138,11 +138,11 @@ static void write_state(FILE *text, const struct findings *findings) {
 static void write_callouts(FILE *text, const struct findings *findings) {
     int64_t now_ns = runloop_get_now_ns(NULL);
     for (int i = findings->callout_count - 1; i >= 0; i--) {
-        const struct callout_copy *callout = &findings->callouts[i];
+        const struct callout *callout = &findings->callouts[i];
         bool is_innermost = i == findings->callout_count - 1, is_now = is_innermost && callout->mode == findings->mode;
-        char name[160];
-        write_callout(name, sizeof name, callout->kind, callout->name);
-        fprintf(text, "  %s %s in mode %s, for %.6f s\n", is_now ? "now in" : "inside", name,
+        char words[160];
+        callout_write(callout, words, sizeof words);
+        fprintf(text, "  %s %s in mode %s, for %.6f s\n", is_now ? "now in" : "inside", words,
                 callout->mode ? callout->mode : "-", seconds(now_ns - callout->begin_ns));
         if (is_innermost && findings->stack)
             fputs(findings->stack, text);
@@ -155,7 +155,7 @@ static void write_queue(FILE *text, enum queue_state state) {
         [QUEUE_IS_INSIDE] = ", which waits: the loop runs inside such work, and serves it only when that has returned",
         [QUEUE_IS_ELSEWHERE] = ", which waits: only runs in common modes serve it",
     };
-    if (state != QUEUE_IDLE)
+    if (state >= QUEUE_HAS_WORK)
         fprintf(text, "  the main dispatch queue has work%s\n", reasons[state]);
 }
 

@@ -1,20 +1,17 @@
 // statistics.c — what a loop does, counted by its thread, and read by any.
 
-#include "callout_name.h"
 #include "followed.h"
 #include "histogram.h"
 
 struct statistics {
     struct follower follower;
-    // Written by the loop's thread, read by any.
+    // Written by the loop's thread, read by any. Up to the name, these are numbers, one after the other.
     counted start_ns, stop_ns, running_ns, asleep_ns, run_begin_ns, sleep_begin_ns;
+    counted iteration_begin_ns, asleep_before_ns; ///< of the outermost run's iteration; 0: none
     counted runs, iterations, sleeps, callouts[RUNLOOP_CALLOUT_KINDS];
     struct histogram sleep, iteration, callout, lateness, post_to_run;
     counted longest_kind;
     _Atomic char longest_name[sizeof((runloop_statistics *)0)->longest_name];
-    // The loop's thread.
-    int run_depth;
-    int64_t iteration_begin_ns, asleep_before_ns; ///< of the outermost run's iteration; 0: none
 };
 
 static struct statistics *statistics_of(struct follower *follower) {
@@ -24,40 +21,30 @@ static struct statistics *statistics_of(struct follower *follower) {
 //===-- counting -----------------------------------------------------------------------------------------------------===//
 
 static void end_iteration(struct statistics *counts, int64_t now_ns) {
-    if (counts->iteration_begin_ns) {
-        int64_t asleep_ns = counted_get(&counts->asleep_ns) - counts->asleep_before_ns;
-        histogram_add(&counts->iteration, now_ns - counts->iteration_begin_ns - asleep_ns);
-    }
-    counts->iteration_begin_ns = 0;
-}
-
-static void begin_run(struct statistics *counts, int64_t now_ns) {
-    counted_add(&counts->runs, 1);
-    if (counts->run_depth++ == 0)
-        counted_set(&counts->run_begin_ns, now_ns);
+    int64_t begin_ns = counted_get(&counts->iteration_begin_ns);
+    int64_t asleep_ns = counted_get(&counts->asleep_ns) - counted_get(&counts->asleep_before_ns);
+    if (begin_ns)
+        histogram_add(&counts->iteration, now_ns - begin_ns - asleep_ns);
+    counted_set(&counts->iteration_begin_ns, 0);
 }
 
 static void end_run(struct statistics *counts, int64_t now_ns) {
+    int64_t begin_ns = counted_get(&counts->run_begin_ns);
     // One that had begun before the statistics ends unseen.
-    if (counts->run_depth == 0 || --counts->run_depth > 0)
+    if (counts->follower.activity->run_depth > 0 || !begin_ns)
         return;
     end_iteration(counts, now_ns);
-    counted_add(&counts->running_ns, now_ns - counted_get(&counts->run_begin_ns));
+    counted_add(&counts->running_ns, now_ns - begin_ns);
     counted_set(&counts->run_begin_ns, 0);
 }
 
 static void begin_iteration(struct statistics *counts, int64_t now_ns) {
     counted_add(&counts->iterations, 1);
-    if (counts->run_depth > 1)
+    if (counts->follower.activity->run_depth > 1)
         return;
-    // The statistics were started inside the run.
-    if (counts->run_depth == 0) {
-        counts->run_depth = 1;
-        counted_set(&counts->run_begin_ns, now_ns);
-    }
     end_iteration(counts, now_ns);
-    counts->iteration_begin_ns = now_ns;
-    counts->asleep_before_ns = counted_get(&counts->asleep_ns);
+    counted_set(&counts->iteration_begin_ns, now_ns);
+    counted_set(&counts->asleep_before_ns, counted_get(&counts->asleep_ns));
 }
 
 static void end_sleep(struct statistics *counts, int64_t now_ns) {
@@ -71,17 +58,16 @@ static void end_sleep(struct statistics *counts, int64_t now_ns) {
 }
 
 static void name_longest(struct statistics *counts, const struct callout *callout) {
-    struct callout_copy longest;
-    callout_copy(callout, &longest);
-    size_t size = strlen(longest.name) + 1, most = sizeof counts->longest_name, cut = size < most ? 0 : size - most;
-    counted_set(&counts->longest_kind, longest.kind);
-    for (size_t i = cut; i < size; i++)
-        atomic_store_explicit(&counts->longest_name[i - cut], longest.name[i], memory_order_relaxed);
+    char name[sizeof counts->longest_name] = "";
+    copy_name(name, sizeof name, callout->name, callout->line);
+    counted_set(&counts->longest_kind, callout->kind);
+    for (size_t i = 0; i < sizeof name; i++)
+        atomic_store_explicit(&counts->longest_name[i], name[i], memory_order_relaxed);
 }
 
 /// Those that began before the statistics return unseen.
 static void end_callout(struct statistics *counts, const struct moment *moment) {
-    int64_t begin_ns = moment->callout ? counted_get(&moment->callout->begin_ns) : 0;
+    int64_t begin_ns = moment->callout ? moment->callout->begin_ns : 0;
     if (begin_ns < counted_get(&counts->start_ns))
         return;
     int64_t duration_ns = moment->now_ns - begin_ns;
@@ -100,8 +86,11 @@ static void count_lateness(struct statistics *counts, const struct moment *momen
 static void count(struct follower *follower, const struct moment *moment) {
     struct statistics *counts = statistics_of(follower);
     int64_t now_ns = moment->now_ns;
+    // The statistics may have been started inside the run.
+    if (!counted_get(&counts->run_begin_ns) && follower->activity->run_depth > 0)
+        counted_set(&counts->run_begin_ns, now_ns);
     switch (moment->point) {
-    case RUNLOOP_TRACE_RUN_BEGIN: begin_run(counts, now_ns); break;
+    case RUNLOOP_TRACE_RUN_BEGIN: counted_add(&counts->runs, 1); break;
     case RUNLOOP_TRACE_RUN_END: end_run(counts, now_ns); break;
     case RUNLOOP_TRACE_ITERATION: begin_iteration(counts, now_ns); break;
     case RUNLOOP_TRACE_SLEEP: counted_set(&counts->sleep_begin_ns, now_ns); break;
@@ -121,19 +110,9 @@ static void count(struct follower *follower, const struct moment *moment) {
 //===-- starting and reading -----------------------------------------------------------------------------------------===//
 
 static void clear(struct statistics *counts) {
-    counted *numbers[] = {&counts->stop_ns,        &counts->running_ns, &counts->asleep_ns,  &counts->run_begin_ns,
-                          &counts->sleep_begin_ns, &counts->runs,       &counts->iterations, &counts->sleeps};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        counted_set(numbers[i], 0);
-    for (int kind = 0; kind < RUNLOOP_CALLOUT_KINDS; kind++)
-        counted_set(&counts->callouts[kind], 0);
-    struct histogram *histograms[] = {&counts->sleep, &counts->iteration, &counts->callout, &counts->lateness,
-                                      &counts->post_to_run};
-    for (size_t i = 0; i < sizeof histograms / sizeof *histograms; i++)
-        histogram_clear(histograms[i]);
+    for (counted *number = &counts->start_ns; number <= &counts->longest_kind; number++)
+        counted_set(number, 0);
     atomic_store_explicit(&counts->longest_name[0], 0, memory_order_relaxed);
-    counts->run_depth = 0;
-    counts->iteration_begin_ns = 0;
 }
 
 static void prepare(struct follower *follower) {

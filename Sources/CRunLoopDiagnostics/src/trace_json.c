@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "callout_name.h"
 #include "json.h"
 #include "kind_names.h"
 #include "recorder.h"

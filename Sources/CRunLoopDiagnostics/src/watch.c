@@ -11,28 +11,26 @@ static const int64_t longest_pause_ns = 1000000000;
 /// For spins, which nobody has to hear of at once.
 static const int64_t pause_for_spins_ns = 250000000;
 
-/// The innermost call-out. None if it changes all the time, in which case the loop doesn't hang in it.
-static void copy_innermost(const struct watch *watch, struct callout_copy *copy) {
-    struct callout_copy open[ACTIVITY_DEPTH];
+static const struct callout no_callout = {.kind = -1};
+
+static struct callout innermost_callout(const struct watch *watch) {
+    struct callout open[ACTIVITY_DEPTH];
     int count = activity_copy_callouts(watch->activity, open);
-    *copy = count > 0 ? open[count - 1] : (struct callout_copy){.kind = -1};
-    callout_find_function(copy);
+    return count > 0 ? open[count - 1] : no_callout;
 }
 
 //===-- hangs --------------------------------------------------------------------------------------------------------===//
 
 static void report_hang(struct watch *watch, int64_t now_ns) {
-    copy_innermost(watch, &watch->culprit);
+    watch->culprit = innermost_callout(watch);
     char *stack = watch->config.signal < 0 ? NULL : stack_copy(watch->activity->thread, watch->config.signal);
     // It may have come back meanwhile; then it is reported as over right after this.
     runloop_diagnosis diagnosis = {
         .kind = RUNLOOP_DIAGNOSIS_HANG,
-        .callout = watch->culprit.kind,
-        .name = watch->culprit.name,
         .duration_ns = now_ns - watch->seen_beat / 2 - watch->discounted_ns,
         .stack = stack,
     };
-    diagnosis_report(watch, &diagnosis, NULL);
+    diagnosis_report(watch, &diagnosis, &watch->culprit, NULL);
     free(stack);
 }
 
@@ -43,11 +41,9 @@ static void report_end(struct watch *watch, int64_t beat) {
     watch->is_hung = false;
     runloop_diagnosis diagnosis = {
         .kind = RUNLOOP_DIAGNOSIS_HANG_ENDED,
-        .callout = watch->culprit.kind,
-        .name = watch->culprit.name,
         .duration_ns = ended_ns - watch->seen_beat / 2 - watch->discounted_ns,
     };
-    diagnosis_report(watch, &diagnosis, NULL);
+    diagnosis_report(watch, &diagnosis, &watch->culprit, NULL);
 }
 
 /// `counted_ns` of the time since the last look are time in which the loop could run as well as this thread; `late_ns` are not.
@@ -73,32 +69,21 @@ static void look_for_hang(struct watch *watch, int64_t now_ns, int64_t counted_n
 
 //===-- a main queue that is not served ----------------------------------------------------------------------------------===//
 
-/// True if one of the open call-outs serves the main queue.
-static bool is_in_queue_work(const struct watch *watch) {
-    struct callout_copy open[ACTIVITY_DEPTH];
-    for (int i = activity_copy_callouts(watch->activity, open) - 1; i >= 0; i--) {
-        if (open[i].kind == RUNLOOP_CALLOUT_MAIN_QUEUE)
-            return true;
-    }
-    return false;
-}
-
 /// A loop that serves the queue as often as anything else has more to do than it can; that is no starvation.
 static void report_starvation(struct watch *watch, const char *mode) {
-    bool is_inside = is_in_queue_work(watch);
+    static const struct callout queue_work = {.kind = RUNLOOP_CALLOUT_MAIN_QUEUE};
+    bool is_inside = activity_is_in_queue_work(watch->activity);
     if (!is_inside && runloop_mode_is_common(watch->loop, mode))
         return;
     char *stack = watch->config.signal < 0 ? NULL : stack_copy(watch->activity->thread, watch->config.signal);
     runloop_diagnosis diagnosis = {
         .kind = RUNLOOP_DIAGNOSIS_STARVATION,
-        .callout = is_inside ? RUNLOOP_CALLOUT_MAIN_QUEUE : -1,
-        .name = "",
         .mode = mode,
         .duration_ns = watch->starved_ns,
         .stack = stack,
     };
     watch->is_starved = true;
-    diagnosis_report(watch, &diagnosis, NULL);
+    diagnosis_report(watch, &diagnosis, is_inside ? &queue_work : &no_callout, NULL);
     free(stack);
 }
 
@@ -130,20 +115,10 @@ static void look_for_starvation(struct watch *watch, int64_t counted_ns) {
 static void look_for_spin(struct watch *watch) {
     if (!atomic_load_explicit(&watch->has_spun, memory_order_acquire))
         return;
-    struct spin *spin = &watch->spin;
-    shares_sort(&spin->shares);
-    for (int i = 0; i < spin->shares.count; i++)
-        callout_find_function(&spin->shares.items[i].callout);
-    const struct share *greatest = spin->shares.count > 0 ? &spin->shares.items[0] : NULL;
+    const struct spin *spin = &watch->found;
     runloop_diagnosis diagnosis = {
-        .kind = RUNLOOP_DIAGNOSIS_SPIN,
-        .callout = greatest ? greatest->callout.kind : -1,
-        .name = greatest ? greatest->callout.name : "",
-        .duration_ns = spin->duration_ns,
-        .iterations = spin->iterations,
-        .share_percent = greatest ? shares_percent(&spin->shares, greatest) : 0,
-    };
-    diagnosis_report(watch, &diagnosis, &spin->shares);
+        .kind = RUNLOOP_DIAGNOSIS_SPIN, .duration_ns = spin->duration_ns, .iterations = spin->iterations};
+    diagnosis_report(watch, &diagnosis, spin->count > 0 ? &spin->items[0].callout : &no_callout, spin);
     atomic_store_explicit(&watch->has_spun, false, memory_order_release);
 }
 

@@ -2,14 +2,20 @@
 #ifndef RUNLOOP_WATCH_H
 #define RUNLOOP_WATCH_H
 
+#include "activity.h"
 #include "runloop_diagnostics.h"
-#include "shares.h"
 
-/// A loop has not slept for as many iterations as the limit says.
+/// Iterations without a sleep, and the calls in them: of all items, and of the eight that were called first, the greatest number first.
 struct spin {
     uint64_t iterations;
     int64_t duration_ns;
-    struct shares shares;
+    uint32_t calls;
+    int count;
+    struct spin_item {
+        struct callout callout;
+        int descriptor; ///< or -1
+        uint32_t calls;
+    } items[8];
 };
 
 /// Instants of the heartbeat are doubled, and odd while the loop is busy.
@@ -25,20 +31,20 @@ struct watch {
     // Written by the loop's thread.
     _Atomic int64_t beat;     ///< when it last came back
     _Atomic int64_t ended_ns; ///< when it came back after `awaited`
-    _Atomic bool has_spun;    ///< `spin` is to be reported, and the attendant's until it has set this back
-    struct spin spin;
+    _Atomic bool has_spun;    ///< `found` is to be reported, and the attendant's until it has set this back
+    struct spin found;
     _Atomic uint32_t queue_served; ///< how often it was
     // Written by the attendant; the loop's thread takes it back when it comes.
     _Atomic int64_t awaited; ///< the beat that was the last before a hang, or 0
 
     // The loop's thread.
     int64_t unwatched_iterations; ///< since the last sleep, before the watchdog was started
-    struct shares shares;         ///< of the call-outs since the last sleep, from half of the spin limit on
+    struct spin spin;             ///< since the last sleep, its calls from half of the limit on
 
     // The attendant.
     int64_t looked_ns; ///< when it last looked, or 0
     int64_t seen_beat, stuck_ns, discounted_ns;
-    struct callout_copy culprit; ///< of the hang that has been reported
+    struct callout culprit; ///< of the hang that has been reported
     bool is_hung;
     uint32_t seen_served;
     int64_t starved_ns; ///< how long work has been seen in the main queue, or 0
@@ -50,7 +56,8 @@ int64_t watch_look(struct watch *watch);
 /// The attendant: with it goes the handler's context.
 void watch_free(struct watch *watch);
 
-/// Completes the diagnosis by its sentence, and hands it to the handler. The shares are of a spin, else NULL.
-void diagnosis_report(const struct watch *watch, runloop_diagnosis *diagnosis, const struct shares *shares);
+/// Completes the diagnosis by the call-out that it is about, or by the spin's items, and the sentence, and hands it to the handler.
+void diagnosis_report(const struct watch *watch, runloop_diagnosis *diagnosis, const struct callout *callout,
+                      const struct spin *spin);
 
 #endif // RUNLOOP_WATCH_H

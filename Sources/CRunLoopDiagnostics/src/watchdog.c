@@ -1,7 +1,6 @@
 // watchdog.c — the loop's half of the watchdog: a heartbeat, and iterations without a sleep.
 
 #include "attendant.h"
-#include "callout_name.h"
 #include "followed.h"
 #include "stack.h"
 
@@ -29,19 +28,44 @@ static int64_t iterations_of(const struct watch *watch) {
     return counted_get(&watch->activity->awake_iterations) - watch->unwatched_iterations;
 }
 
+static void count_call(struct spin *spin, const struct callout *callout) {
+    enum { MOST = sizeof spin->items / sizeof *spin->items };
+    int place = 0;
+    while (place < spin->count &&
+           (spin->items[place].callout.object != callout->object || spin->items[place].callout.kind != callout->kind))
+        place++;
+    spin->calls++;
+    if (place == MOST)
+        return;
+    struct spin_item *item = &spin->items[place];
+    if (place == spin->count) {
+        bool has_descriptor = callout->kind == RUNLOOP_CALLOUT_DESCRIPTOR_SOURCE;
+        item->callout = *callout;
+        item->descriptor = has_descriptor ? runloop_source_get_descriptor((void *)(uintptr_t)callout->object) : -1;
+        item->calls = 0;
+        spin->count++;
+    }
+    item->calls++;
+    for (; place > 0 && item->calls > item[-1].calls; place--, item--) {
+        struct spin_item greater = *item;
+        *item = item[-1];
+        item[-1] = greater;
+    }
+}
+
 /// Shares are counted when half of the limit has passed, so that they cost a loop that sleeps nothing. Observers serve nothing.
 static void count_callout(struct watch *watch, const struct moment *moment) {
     if (moment->point == RUNLOOP_TRACE_MAIN_QUEUE)
         atomic_fetch_add(&watch->queue_served, 1);
     bool may_spin = watch->config.spin_limit && iterations_of(watch) >= watch->config.spin_limit / 2;
     if (may_spin && moment->callout && moment->point != RUNLOOP_TRACE_OBSERVER)
-        shares_add(&watch->shares, moment->callout);
+        count_call(&watch->spin, moment->callout);
 }
 
 static void end_spin(struct watch *watch) {
     watch->unwatched_iterations = 0;
-    watch->shares.count = 0;
-    watch->shares.calls = 0;
+    watch->spin.count = 0;
+    watch->spin.calls = 0;
 }
 
 /// If the last one is still being reported, the loop's thread does not wait for that.
@@ -49,9 +73,9 @@ static void count_iteration(struct watch *watch, int64_t now_ns) {
     if (iterations_of(watch) != watch->config.spin_limit ||
         atomic_load_explicit(&watch->has_spun, memory_order_acquire))
         return;
-    watch->spin.iterations = (uint64_t)counted_get(&watch->activity->awake_iterations);
-    watch->spin.duration_ns = now_ns - counted_get(&watch->activity->awake_since_ns);
-    watch->spin.shares = watch->shares;
+    watch->found = watch->spin;
+    watch->found.iterations = (uint64_t)counted_get(&watch->activity->awake_iterations);
+    watch->found.duration_ns = now_ns - counted_get(&watch->activity->awake_since_ns);
     atomic_store_explicit(&watch->has_spun, true, memory_order_release);
 }
 
