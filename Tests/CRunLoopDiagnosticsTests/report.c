@@ -63,13 +63,17 @@ static void report_in_timer(runloop_timer *timer, void *source) {
     bool is_followed = runloop_get_tracer().trace;
     EXPECT(reports(is_followed ? ": busy in mode test, for " : ": awake in mode test\n"));
     EXPECT(reports("mode test, the current one: a run in it goes on"));
-    EXPECT(reports("mode other, in which nobody runs the loop: a run in it goes on because of 1 source and 0 timers"));
+    EXPECT(reports("mode other, in which nobody runs the loop: a run in it goes on because of 1 source and 1 timer"));
     EXPECT(reports("source “elsewhere”, signalled  <- waits for a run in this mode\n"));
+    // Listed in both modes, it doesn't wait for a run in the other one.
+    EXPECT(reports("timer “shared”, overdue for "));
+    const char *shared = strstr(strstr(text, "mode other"), "timer “shared”");
+    EXPECT(shared && strcspn(shared, "<") > strcspn(shared, "\n"));
     if (is_followed) {
         EXPECT(reports("  now in the timer “reporter” in mode test, for "));
         EXPECT(reports("timer “reporter”, every 1 s  <- is being called\n"));
         EXPECT(reports("source “bell”, signalled  <- waits for the call-out that runs now\n"));
-        EXPECT(!strstr(text, "waits longest"));
+        EXPECT(reports("waits longest: the timer “shared” in mode test, for "));
     } else {
         EXPECT(!strstr(text, "now in"));
         EXPECT(reports("source “bell”, signalled  <- waits to be called, or is being called\n"));
@@ -84,6 +88,9 @@ TEST("a report that is made in a call-out names it, and what waits for it; witho
     runloop_source_signal(other);
     for (int turn = 0; turn < 2; turn++) {
         runloop_timer *timer = add_timer(MODE, 1, SECOND, report_in_timer, source);
+        runloop_timer *shared = add_timer(MODE, 2, 0, trace_fire, "");
+        runloop_timer_set_name(shared, "shared", 0);
+        EXPECT_EQ(runloop_add_timer(runloop_current(), shared, OTHER_MODE), 0);
         runloop_timer_set_name(timer, "reporter", 0);
         poll_mode(MODE);
         runloop_timer_invalidate(timer);

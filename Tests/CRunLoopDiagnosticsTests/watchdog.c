@@ -365,6 +365,32 @@ TEST("two sources that take turns share a spin") {
            strstr(sentence, "“two”"));
 }
 
+static runloop_source *seldom, *often;
+
+/// Three of four turns are the second one's.
+static void take_next(runloop_source *source, void *info) {
+    (void)source, (void)info;
+    runloop_source_signal(++turns % 4 == 0 ? seldom : often);
+    stop_when_reported();
+}
+
+TEST("the item with the greatest share is named, whichever was called first") {
+    watch(0, LIMIT);
+    seldom = add_source(MODE, take_next, NULL);
+    often = add_source(MODE, take_next, NULL);
+    runloop_source_set_name(seldom, "seldom", 0);
+    runloop_source_set_name(often, "often", 0);
+    for (int first = 0; first < 4; first++) {
+        report_count = 0;
+        reports[0] = 0;
+        turns = first;
+        runloop_source_signal(first ? often : seldom);
+        EXPECT_EQ(run_for(MODE, RUNLOOP_FOREVER), RUNLOOP_RESULT_STOPPED);
+        EXPECT_TEXT(reports, "2 2 often\n");
+        EXPECT(last.share_percent == 75);
+    }
+}
+
 enum { MANY = 40 };
 
 static runloop_source *many[MANY];
@@ -443,23 +469,37 @@ static void make_four_fifths(runloop_source *source, void *info) {
         runloop_source_signal(source);
 }
 
-/// While nothing else is under way.
-static void signal_source(runloop_timer *timer, void *source) {
-    (void)timer;
-    if (turns % (LIMIT * 4 / 5) == 0)
-        runloop_source_signal(source);
+/// Signals the source whenever the loop is asleep, and not before: its statistics say for how long it has been.
+static void *signal_in_sleeps(void *context) {
+    runloop_source *source = context;
+    runloop_statistics before = {0}, now;
+    for (int rounds = 0; rounds < 20;) {
+        REQUIRE(runloop_statistics_copy(runloop_main(), &now) == 0);
+        bool is_asleep = now.asleep_ns > before.asleep_ns && now.sleeps == before.sleeps;
+        before = now;
+        if (is_asleep) {
+            rounds++;
+            runloop_source_signal(source);
+            runloop_wake_up(runloop_main());
+            WAIT_UNTIL(runloop_statistics_copy(runloop_main(), &now) == 0 && now.sleeps > before.sleeps);
+        }
+    }
+    runloop_stop(runloop_main());
+    return NULL;
 }
 
 TEST("a loop that sleeps in between, and runs that only poll, do not spin") {
     watch(0, LIMIT);
+    EXPECT_EQ(runloop_statistics_start(), 0);
     runloop_source *source = add_source(MODE, make_four_fifths, NULL);
     for (int i = 0; i < 3 * LIMIT; i++)
         poll_mode(MODE);
-    runloop_timer *timer = add_timer(MODE, runloop_now_ns(), MS, signal_source, source);
-    for (turns = 0; turns < 20 * LIMIT;)
-        run_for(MODE, 10 * MS);
-    runloop_timer_invalidate(timer);
+    pthread_t thread;
+    REQUIRE(pthread_create(&thread, NULL, signal_in_sleeps, source) == 0);
+    EXPECT_EQ(run_for(MODE, RUNLOOP_FOREVER), RUNLOOP_RESULT_STOPPED);
+    pthread_join(thread, NULL);
     // Long enough for the watchdog to look.
     run_for(MODE, 600 * MS);
+    EXPECT(turns > 10 * LIMIT);
     EXPECT_EQ(report_count, 0);
 }

@@ -40,7 +40,8 @@ static void look_at_activity(struct findings *findings, struct activity *activit
     }
     int64_t asleep_since_ns = counted_get(&activity->asleep_since_ns);
     int64_t since_ns = asleep_since_ns ? asleep_since_ns : counted_get(&activity->awake_since_ns);
-    findings->state_ns = since_ns ? runloop_get_now_ns(NULL) - since_ns : 0;
+    findings->now_ns = runloop_get_now_ns(NULL);
+    findings->state_ns = since_ns ? findings->now_ns - since_ns : 0;
     findings->awake_iterations = (uint64_t)counted_get(&activity->awake_iterations);
     bool spins = findings->awake_iterations >= SPINNING_ITERATIONS;
     set_state(findings, asleep_since_ns ? STATE_ASLEEP : spins ? STATE_SPINNING : STATE_BUSY);
@@ -180,7 +181,7 @@ static void find_longest(struct findings *findings) {
         for (uint32_t j = 0; j < findings->modes[i].count; j++) {
             const struct finding *finding = &findings->modes[i].items[j], *longest = findings->longest;
             if (finding->is_due && finding->kind == RUNLOOP_ITEM_TIMER && finding->standing != STANDING_CALLED &&
-                (!longest || finding->wait_ns < longest->wait_ns)) {
+                !finding->is_served_elsewhere && (!longest || finding->wait_ns < longest->wait_ns)) {
                 findings->longest = finding;
                 findings->longest_mode = &findings->modes[i];
             }

@@ -58,6 +58,7 @@ struct findings {
     const char *state_name;
     const char *mode; ///< in which it runs, or NULL
     // Only of a loop that is followed.
+    int64_t now_ns;
     int64_t state_ns; ///< since when it is in this state; 0: unknown
     uint64_t awake_iterations;
     struct callout callouts[ACTIVITY_DEPTH]; ///< that are open, the outermost first

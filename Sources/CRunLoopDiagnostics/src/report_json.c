@@ -67,7 +67,6 @@ static void write_statistics(FILE *text, const runloop_statistics *statistics) {
 }
 
 static void write_callouts(FILE *text, const struct findings *findings) {
-    int64_t now_ns = runloop_get_now_ns(NULL);
     fputs(",\"callouts\":[", text);
     for (int i = 0; i < findings->callout_count; i++) {
         const struct callout *callout = &findings->callouts[i];
@@ -77,7 +76,7 @@ static void write_callouts(FILE *text, const struct findings *findings) {
         json_write_string(text, name);
         fputs(",\"mode\":", text);
         json_write_string(text, callout->mode ? callout->mode : "");
-        fprintf(text, ",\"forNs\":%" PRId64 "}", now_ns - callout->begin_ns);
+        fprintf(text, ",\"forNs\":%" PRId64 "}", findings->now_ns - callout->begin_ns);
     }
     fputc(']', text);
 }

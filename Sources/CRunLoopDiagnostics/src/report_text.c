@@ -136,14 +136,13 @@ static void write_state(FILE *text, const struct findings *findings) {
 
 /// The innermost first.
 static void write_callouts(FILE *text, const struct findings *findings) {
-    int64_t now_ns = runloop_get_now_ns(NULL);
     for (int i = findings->callout_count - 1; i >= 0; i--) {
         const struct callout *callout = &findings->callouts[i];
         bool is_innermost = i == findings->callout_count - 1, is_now = is_innermost && callout->mode == findings->mode;
         char words[160];
         callout_write(callout, words, sizeof words);
         fprintf(text, "  %s %s in mode %s, for %.6f s\n", is_now ? "now in" : "inside", words,
-                callout->mode ? callout->mode : "-", seconds(now_ns - callout->begin_ns));
+                callout->mode ? callout->mode : "-", seconds(findings->now_ns - callout->begin_ns));
         if (is_innermost && findings->stack)
             fputs(findings->stack, text);
     }
