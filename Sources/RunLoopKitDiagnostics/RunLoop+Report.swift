@@ -8,16 +8,26 @@ extension RunLoop {
         case text
         /// One JSON object on one line, with the same content.
         case json
+        /// Lines for people, with the stack of the loop's thread if it is in a call-out. The thread is asked for that by SIGURG.
+        case textWithStack
+
+        var core: runloop_report_form {
+            switch self {
+            case .text: .RUNLOOP_REPORT_TEXT
+            case .json: .RUNLOOP_REPORT_JSON
+            case .textWithStack: .RUNLOOP_REPORT_STACK
+            }
+        }
     }
 
-    /// Explains the loop: why it is alive, that is which timers and sources keep a run in each mode going, by name; why it doesn't sleep,
-    /// that is what is signalled, due or ready now; what of that has waited longest; and its statistics, if they were started.
+    /// Explains the loop: whether it is asleep, busy or spinning, and what it calls now; which timers and sources keep a run in each mode
+    /// going, by name; of what is signalled, due or ready, why it waits; and its statistics, if they were started. What it does now is known
+    /// of a loop that is followed: for statistics, by a recording, by a watchdog, or for reports on signals or to a ``Publication``.
     ///
     ///     print(RunLoop.main.report())
     ///
     /// Any thread; the loop goes on meanwhile. O(items), and a system call for each mode. An empty text if memory ran out.
     public func report(_ form: ReportForm = .text) -> String {
-        let text = runloop_copy_report(core, form == .json ? .RUNLOOP_REPORT_JSON : .RUNLOOP_REPORT_TEXT)
-        return takeString(text) ?? ""
+        takeString(runloop_copy_report(core, form.core)) ?? ""
     }
 }

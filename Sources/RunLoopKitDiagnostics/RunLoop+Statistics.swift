@@ -30,8 +30,10 @@ extension RunLoop {
         public let runs: Int
         /// How many iterations began, those of nested runs included.
         public let iterations: Int
-        /// How often the loop slept.
+        /// How often the loop slept. A wait that finds something to do at once is no sleep.
         public let sleeps: Int
+        /// How many iterations it has made since the last sleep, or since the outermost run began: many, if it spins.
+        public let iterationsSinceSleep: Int
         /// How many call-outs there were of each kind.
         public let callouts: [Callout: Int]
         /// How long the sleeps were.
@@ -60,6 +62,7 @@ extension RunLoop {
             runs = Int(clamping: counted.runs)
             iterations = Int(clamping: counted.iterations)
             sleeps = Int(clamping: counted.sleeps)
+            iterationsSinceSleep = Int(clamping: counted.awake_iterations)
             let counts = withUnsafeBytes(of: counted.callouts) { Array($0.bindMemory(to: UInt64.self)) }
             callouts = .init(uniqueKeysWithValues: zip(Callout.allCases, counts.map { Int(clamping: $0) }))
             sleepDurations = Histogram(counted.sleep)

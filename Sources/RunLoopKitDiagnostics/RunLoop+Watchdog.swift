@@ -10,7 +10,7 @@ extension RunLoop {
             case hang
             /// It is back. The duration is that of the whole hang.
             case hangEnded
-            /// Many iterations in a row without a sleep, for nothing. Once per spin.
+            /// As many iterations without a sleep as the limit says. Once per spin.
             case spin
             /// Work for the main dispatch queue and the main actor has waited for the limit, while the main loop ran inside such work, or in
             /// a mode that isn't common. Once until it is served.
@@ -21,14 +21,16 @@ extension RunLoop {
         public let kind: Kind
         /// The kind of the call-out that it is about, if it is about one.
         public let callout: Statistics.Callout?
-        /// The name of its item, if it has one.
+        /// The name of its item, if it has one. Of a spin, these two are of what was called most.
         public let name: String?
         /// The mode in which the loop runs; `nil` if it runs in none.
         public let mode: Mode?
-        /// How long the hang or the wait is, or the hang was; zero for a spin.
+        /// How long the hang, the wait or the spin is, or the hang was.
         public let duration: Duration
         /// How many iterations the spin has had; otherwise zero.
         public let iterations: Int
+        /// Which share of the spin's calls were of that item, from 0 to 1; otherwise zero.
+        public let share: Double
         /// The functions of the loop's thread, the innermost first; empty if they can't be had.
         public let stack: [String]
         /// All of that but the stack, as a sentence.
@@ -47,15 +49,15 @@ extension RunLoop {
             name = text.isEmpty ? nil : text
             mode = diagnosis.mode.map { Mode(name: $0) }
             duration = .nanoseconds(diagnosis.duration_ns)
-            iterations = Int(diagnosis.iterations)
+            iterations = Int(clamping: diagnosis.iterations)
+            share = Double(diagnosis.share_percent) / 100
             stack = diagnosis.stack.map { String(cString: $0).split(separator: "\n").map(String.init) } ?? []
             description = diagnosis.sentence.map { String(cString: $0) } ?? ""
         }
     }
 
     /// Has a thread of its own watch the loop, in place of the watchdog that it had: for hangs, which keep it from coming back to the next
-    /// iteration or to sleep, and for spins, iterations without a sleep in which nothing is served, or always the same item alone; and the
-    /// main loop for runs that leave work for the main dispatch queue waiting. An iteration then reads the clock some times.
+    /// iteration or to sleep, and for spins, many iterations without a sleep, whoever is served; and the main loop for runs that leave work for the main dispatch queue waiting. An iteration then reads the clock some times.
     ///
     ///     try RunLoop.main.startWatchdog(hangLimit: .milliseconds(250))
     ///
@@ -67,8 +69,8 @@ extension RunLoop {
     /// - Parameters:
     ///   - hangLimit: how long the loop may be busy, or the main dispatch queue's work wait. Noticed up to a quarter of it late, at most a
     ///     second. `nil`: neither is reported.
-    ///   - spinLimit: how many iterations may follow one another for nothing: more than a peak takes, such as 100,000. `nil`: spins
-    ///     are not reported.
+    ///   - spinLimit: how many iterations may follow one another without a sleep: more than a peak takes, such as 100,000. A loop with more
+    ///     to do than it can does not sleep either; the shares in the report tell the two apart. `nil`: spins are not reported.
     ///   - report: is told, on the watchdog's thread. Without it, a line is written to standard error.
     /// - Throws: `tooManyThreads`, `tooManyDescriptors`, `outOfMemory`.
     public func startWatchdog(
@@ -120,7 +122,7 @@ extension RunLoop {
     /// - Throws: `invalid` for a signal that does not exist or can't be caught; `inUse`, because the program handles it itself;
     ///   `tooManyThreads`, `tooManyDescriptors`, `outOfMemory`.
     public static func writeReports(onSignal number: CInt, form: ReportForm = .text) throws(RunLoop.Error) {
-        let result = runloop_report_on_signal(number, form == .json ? .RUNLOOP_REPORT_JSON : .RUNLOOP_REPORT_TEXT)
+        let result = runloop_report_on_signal(number, form.core)
         if result < 0 { throw Error(result: result, of: .thread, subject: "signal \(number)") }
     }
 }

@@ -54,6 +54,12 @@ import Testing
             source.signal()
             #expect(RunLoop.current.report().contains("“bell”, signalled  <- waits for a run in this mode"))
             #expect(RunLoop.current.report(.json).contains(#""name":"bell","isDue":true"#))
+            #expect(RunLoop.current.report(.json).contains(#""state":"not running""#))
+            RunLoop.current.startStatistics()
+            RunLoop.current.perform {
+                #expect(RunLoop.current.report(.textWithStack).contains("  now in a task "))
+            }
+            RunLoop.current.run(mode: .default, until: .now)
             source.invalidate()
         }
     }
@@ -134,6 +140,35 @@ import Testing
             #expect(hang.name == "sleeper" && hang.callout == .timer)
             #expect(hang.duration >= .milliseconds(300) && end.duration >= hang.duration)
             #expect(hang.iterations == 0 && hang.description.contains("sleeper"))
+        }
+    }
+
+    @Test("A spin is reported with the item that is called most, beside a timer, and its share")
+    func spin() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let seen = Guarded<[RunLoop.Diagnosis]>([])
+            try loop.startWatchdog(hangLimit: nil, spinLimit: 1000) { spin in seen.withLock { $0.append(spin) } }
+            loop.startStatistics()
+            let again = Guarded<RunLoop.Source?>(nil)
+            let source = RunLoop.Source {
+                again.withLock { $0?.signal() }
+                if seen.withLock({ !$0.isEmpty }) { RunLoop.current.stop() }
+            }
+            again.withLock { $0 = source }
+            source.setName("again")
+            let timer = RunLoop.Timer(every: .microseconds(100)) { _ in }
+            try loop.add(source, forMode: .default)
+            try loop.add(timer, forMode: .default)
+            source.signal()
+            loop.run()
+            loop.stopWatchdog()
+            timer.invalidate()
+            source.invalidate()
+            let spin = seen.withLock { $0[0] }
+            #expect(spin.kind == .spin && spin.name == "again" && spin.callout == .signalledSource)
+            #expect(spin.iterations == 1000 && spin.share > 0.5 && spin.share <= 1 && spin.duration > .zero)
+            #expect(loop.statistics?.sleeps == 0)
         }
     }
 
