@@ -38,7 +38,9 @@ SANITIZE_FLAGS := $(SANITIZE_FLAGS_$(SANITIZE))
 
 CORE := Sources/CRunLoopCore
 SOURCES := $(shell scripts/core-sources)
-HEADERS := $(shell scripts/library-files headers core) $(wildcard Bindings/cpp/*.hpp)
+# The headers for C++ that need librunloop-linux; the others need the core alone.
+CPP_linux := $(addprefix Bindings/cpp/runloop_,async.hpp async_streams.hpp descriptor.hpp linux.hpp process.hpp streams.hpp)
+HEADERS := $(shell scripts/library-files headers core) $(filter-out $(CPP_linux),$(wildcard Bindings/cpp/*.hpp))
 OBJECTS := $(SOURCES:$(CORE)/src/%.c=$(OUT)/core/%.o)
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wundef -Werror
 CFLAGS ?= -O2 -g
@@ -174,7 +176,7 @@ uninstall-man: man
 # $(call library,NAME,FOLDER): librunloop-NAME, static and shared, of the C files in FOLDER/src. It finds librunloop in its own folder,
 # whichever that is.
 define library
-$(1)_HEADERS := $(shell scripts/library-files headers $(1))
+$(1)_HEADERS := $(shell scripts/library-files headers $(1)) $(CPP_$(1))
 $(1)_OBJECTS := $(patsubst $(2)/src/%.c,$(OUT)/$(1)/%.o,$(shell scripts/library-files sources $(1)))
 lib-$(1): $(OUT)/librunloop-$(1).a $(OUT)/librunloop-$(1).so.$(VERSION)
 uninstall: uninstall-$(1)

@@ -32,9 +32,9 @@ template <class Closure> void call_last(Closure &closure) noexcept { closure(); 
 /// Calls the closure with as many of the last arguments as it takes.
 template <class Closure, class First, class... More> void call_last(Closure &closure, First first, More... more) noexcept {
     if constexpr (std::is_invocable_v<Closure &, First, More...>)
-        closure(first, more...);
+        closure(std::move(first), std::move(more)...);
     else
-        call_last(closure, more...);
+        call_last(closure, std::move(more)...);
 }
 
 template <class Closure> void destroy(void *info) noexcept { delete static_cast<Closure *>(info); }

@@ -1,0 +1,194 @@
+// runloop_async.hpp — signals, processes, changes of files, streams and connections for coroutines, C++20, on top of runloop_linux.hpp.
+// What runloop_task.hpp says of awaitables holds for all of them. One coroutine at a time waits for an object; of a stream, one reads and
+// one writes.
+#ifndef RUNLOOP_ASYNC_HPP
+#define RUNLOOP_ASYNC_HPP
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "runloop_async_streams.hpp"
+#include "runloop_process.hpp"
+
+namespace run_loop {
+namespace detail {
+
+/// What a source has brought and nobody has taken. The source is in its mode only while somebody waits.
+template <class T> class arrivals {
+  public:
+    arrivals(source_ref source, mode mode) noexcept : source_(source), mode_(mode) {}
+    void put(T value) {
+        values_.push_back(std::move(value));
+        went_on();
+    }
+    /// There will be no more.
+    void fail(int error) {
+        error_ = error;
+        went_on();
+    }
+
+    class next {
+      public:
+        explicit next(arrivals &all) noexcept : all_(all) {}
+        next(const next &) = delete;
+        next &operator=(const next &) = delete;
+        ~next() {
+            if (waits_)
+                all_.leave();
+        }
+        bool await_ready() const noexcept { return !all_.values_.empty() || all_.error_; }
+        void await_suspend(std::coroutine_handle<> waiting) {
+            loop::current().add(all_.source_, all_.mode_);
+            all_.waiter_.set(waiting);
+            waits_ = true;
+        }
+        T await_resume() {
+            waits_ = false;
+            if (all_.values_.empty())
+                throw_if(all_.error_, "run_loop");
+            T value = std::move(all_.values_.front());
+            all_.values_.pop_front();
+            return value;
+        }
+
+      private:
+        arrivals &all_;
+        bool waits_ = false;
+    };
+
+  private:
+    void leave() noexcept {
+        loop::current().remove(source_, mode_);
+        waiter_.clear();
+    }
+    void went_on() {
+        if (waiter_) {
+            loop::current().remove(source_, mode_);
+            waiter_.resume();
+        }
+    }
+    source_ref source_;
+    mode mode_;
+    std::deque<T> values_;
+    int error_ = 0;
+    waiter waiter_;
+};
+
+} // namespace detail
+
+//===-- Signals, changes, connections that come ----------------------------------------------------------------------===//
+/// A signal, caught from the constructor on; what arrives while nobody waits is kept.
+class signals {
+  public:
+    explicit signals(int number, mode mode = common_modes, bool force = false)
+        : source_(
+              number, [this](signal_arrival arrival) { arrivals_.put(arrival); }, force),
+          arrivals_(source_, mode) {}
+    signals(const signals &) = delete;
+    signals &operator=(const signals &) = delete;
+    /// `co_await signals.next()`: a signal_arrival.
+    auto next() noexcept { return detail::arrivals<signal_arrival>::next(arrivals_); }
+
+  private:
+    signal_source source_;
+    detail::arrivals<signal_arrival> arrivals_;
+};
+
+/// A change, which outlives the call that told it.
+struct file_change {
+    runloop_change_kind kind;
+    std::string path, from;
+    int error;
+    bool is_directory;
+};
+
+/// The changes of a path, from the constructor on.
+class file_changes {
+  public:
+    explicit file_changes(const char *path, watch_options options = {}, mode mode = common_modes)
+        : watch_(path, options, [this](change_list list) { arrivals_.put(copied(list)); }), arrivals_(watch_, mode) {}
+    file_changes(const file_changes &) = delete;
+    file_changes &operator=(const file_changes &) = delete;
+    /// `co_await changes.next()`: at least one.
+    auto next() noexcept { return detail::arrivals<std::vector<file_change>>::next(arrivals_); }
+
+  private:
+    static std::vector<file_change> copied(change_list list) {
+        std::vector<file_change> changes;
+        for (const auto &change : list)
+            changes.push_back({change.kind, change.path, change.from ? change.from : "", -change.error, change.is_directory});
+        return changes;
+    }
+    file_watch watch_;
+    detail::arrivals<std::vector<file_change>> arrivals_;
+};
+
+/// Accepts the connections of a listening socket. Those that nobody waits for remain in the kernel's queue, but for a few.
+class acceptor {
+  public:
+    explicit acceptor(lent_or_given socket, listener_options options = {}, mode mode = common_modes)
+        : listener_(
+              std::move(socket), options, [this](descriptor connection) { arrivals_.put(std::move(connection)); },
+              [this](int error) { failed(error); }),
+          arrivals_(listener_, mode) {}
+    acceptor(const acceptor &) = delete;
+    acceptor &operator=(const acceptor &) = delete;
+    /// `co_await acceptor.accept()`: a descriptor. Throws when the socket has failed for good; while descriptors or memory have run out, it waits.
+    auto accept() noexcept { return detail::arrivals<descriptor>::next(arrivals_); }
+    int socket() const noexcept { return listener_.socket(); }
+
+  private:
+    void failed(int error) {
+        if (error && error != EMFILE && error != ENFILE && error != ENOBUFS && error != ENOMEM)
+            arrivals_.fail(error);
+    }
+    listener listener_;
+    detail::arrivals<descriptor> arrivals_;
+};
+
+//===-- Processes ----------------------------------------------------------------------------------------------------===//
+/// A program that was started. Destroyed before its end, it goes on, and is reaped by the loop.
+class process {
+  public:
+    explicit process(const child_options &options, mode mode = common_modes) : state_(std::make_shared<state>()) {
+        auto child = child::start(options, [state = state_](child_exit exit) {
+            state->exit = exit;
+            state->waiter.resume();
+        });
+        ref_ = child;
+        runloop_source_retain(ref_.get());
+        loop::current().add(child, mode);
+        std::move(child).detach();
+    }
+    process(process &&other) noexcept : state_(std::move(other.state_)), ref_(std::exchange(other.ref_, child_ref(nullptr))) {}
+    process &operator=(process &&) = delete;
+    ~process() { runloop_source_release(ref_.get()); }
+    /// Signals and the polite end: `process.child().end_by({{SIGTERM, 5s}, {SIGKILL, 0s}})`.
+    child_ref child() const noexcept { return ref_; }
+
+    /// `co_await process.end()`: a child_exit.
+    auto end() noexcept {
+        struct awaiter {
+            std::shared_ptr<state> shared;
+            explicit awaiter(std::shared_ptr<state> state) noexcept : shared(std::move(state)) {}
+            awaiter(const awaiter &) = delete;
+            awaiter &operator=(const awaiter &) = delete;
+            ~awaiter() { shared->waiter.clear(); }
+            bool await_ready() const noexcept { return shared->exit.has_value(); }
+            void await_suspend(std::coroutine_handle<> waiting) noexcept { shared->waiter.set(waiting); }
+            child_exit await_resume() const noexcept { return *shared->exit; }
+        };
+        return awaiter(state_);
+    }
+
+  private:
+    struct state {
+        std::optional<child_exit> exit;
+        detail::waiter waiter;
+    };
+    std::shared_ptr<state> state_;
+    child_ref ref_{nullptr};
+};
+
+} // namespace run_loop
+#endif // RUNLOOP_ASYNC_HPP

@@ -1,0 +1,237 @@
+// runloop_task.hpp — coroutines on a loop, for C++20: tasks, waits for them, sleeps.
+//
+// What holds for every awaitable of this header and of runloop_async.hpp:
+//
+//  - A coroutine goes on inside the callback of what it waited for, on the loop's thread. So it may do what a callback may, and what it
+//    throws goes to who awaits the task.
+//  - Cancellation is destruction: a task that is destroyed while it waits destroys what it waits for, and hears nothing any more.
+//  - All of them belong to the thread that made them.
+//  - Items are in the common modes, unless a mode is given, and only while a coroutine waits for them, as far as nothing else is said.
+#ifndef RUNLOOP_TASK_HPP
+#define RUNLOOP_TASK_HPP
+#include <cassert>
+#include <coroutine>
+#include <exception>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "runloop.hpp"
+
+namespace run_loop {
+
+template <class T = void> class task;
+
+namespace detail {
+
+/// What a task has when it is done: nothing yet, its value, or what it threw.
+template <class T> class task_result {
+  public:
+    template <class Value> void return_value(Value &&value) { result_.template emplace<1>(std::forward<Value>(value)); }
+    void unhandled_exception() noexcept { result_.template emplace<2>(std::current_exception()); }
+    T take() {
+        if (auto *error = std::get_if<2>(&result_))
+            std::rethrow_exception(*error);
+        return std::move(std::get<1>(result_));
+    }
+
+  private:
+    std::variant<std::monostate, T, std::exception_ptr> result_;
+};
+template <> class task_result<void> {
+  public:
+    void return_void() noexcept {}
+    void unhandled_exception() noexcept { error_ = std::current_exception(); }
+    void take() const {
+        if (error_)
+            std::rethrow_exception(error_);
+    }
+
+  private:
+    std::exception_ptr error_;
+};
+
+/// At its end a task goes on with who awaits it.
+struct final_awaiter {
+    bool await_ready() const noexcept { return false; }
+    template <class Promise> std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> done) const noexcept {
+        return done.promise().continuation;
+    }
+    void await_resume() const noexcept {}
+};
+
+template <class T> struct task_promise : task_result<T> {
+    std::coroutine_handle<> continuation = std::noop_coroutine();
+    task<T> get_return_object() noexcept;
+    std::suspend_always initial_suspend() const noexcept { return {}; }
+    final_awaiter final_suspend() const noexcept { return {}; }
+};
+
+} // namespace detail
+
+/// A coroutine with a result. It begins when it is awaited; destroying it destroys it wherever it waits.
+template <class T> class [[nodiscard]] task {
+  public:
+    using promise_type = detail::task_promise<T>;
+    using handle = std::coroutine_handle<promise_type>;
+    explicit task(handle coroutine) noexcept : coroutine_(coroutine) {}
+    task(task &&other) noexcept : coroutine_(std::exchange(other.coroutine_, nullptr)) {}
+    task &operator=(task &&other) noexcept {
+        task former(std::move(*this));
+        coroutine_ = std::exchange(other.coroutine_, nullptr);
+        return *this;
+    }
+    ~task() {
+        if (coroutine_)
+            coroutine_.destroy();
+    }
+    /// Once.
+    auto operator co_await() &&noexcept {
+        struct awaiter {
+            handle coroutine;
+            bool await_ready() const noexcept { return false; }
+            std::coroutine_handle<> await_suspend(std::coroutine_handle<> waiting) const noexcept {
+                coroutine.promise().continuation = waiting;
+                return coroutine;
+            }
+            T await_resume() const { return coroutine.promise().take(); }
+        };
+        return awaiter{coroutine_};
+    }
+
+  private:
+    handle coroutine_;
+};
+
+template <class T> task<T> detail::task_promise<T>::get_return_object() noexcept {
+    return task<T>(std::coroutine_handle<task_promise>::from_promise(*this));
+}
+
+namespace detail {
+
+/// A coroutine that begins at once and belongs to itself.
+struct detached {
+    struct promise_type {
+        detached get_return_object() const noexcept { return {}; }
+        std::suspend_never initial_suspend() const noexcept { return {}; }
+        std::suspend_never final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        [[noreturn]] void unhandled_exception() const noexcept { std::terminate(); }
+    };
+};
+inline detached run_detached(task<> body) { co_await std::move(body); }
+
+/// Keeps a mode from being empty, counts the runs in it, and stops the outermost when what it waits for is done: not the runs inside it,
+/// which may be of other modes, and wait for something else.
+class awaited_run {
+  public:
+    explicit awaited_run(mode mode)
+        : keeper_([] {}),
+          observer_(activity::entry | activity::before_timers | activity::exit, [this](activity now) { observe(now); }) {
+        loop_.add(keeper_, mode);
+        loop_.add(observer_, mode);
+    }
+    bool is_done() const noexcept { return is_done_; }
+    void done() noexcept {
+        is_done_ = true;
+        loop_.wake_up();
+    }
+
+  private:
+    void observe(activity now) noexcept {
+        depth_ += now == activity::entry ? 1 : now == activity::exit ? -1 : 0;
+        if (now == activity::before_timers && is_done_ && depth_ == 1)
+            loop_.stop();
+    }
+    loop loop_ = loop::current();
+    signalled_source keeper_;
+    observer observer_;
+    int depth_ = 0;
+    bool is_done_ = false;
+};
+
+/// Awaits a task on behalf of a run, and keeps its result for that.
+template <class T> task<> done_for(task<T> body, task_result<T> &result, awaited_run &run) {
+    try {
+        if constexpr (std::is_void_v<T>)
+            co_await std::move(body);
+        else
+            result.return_value(co_await std::move(body));
+    } catch (...) {
+        result.unhandled_exception();
+    }
+    run.done();
+}
+
+/// Begins a task, without anybody who awaits it.
+inline void begin(task<> &body) {
+    auto awaiter = std::move(body).operator co_await();
+    awaiter.await_suspend(std::noop_coroutine()).resume();
+}
+
+} // namespace detail
+
+/// Begins a task now, which belongs to itself from then on: its frame is freed when it is done. What it throws ends the program.
+inline void spawn(task<> body) { detail::run_detached(std::move(body)); }
+
+/// Begins a task, and runs the calling thread's loop in `mode` until it is done: its result, or what it threw. If the run is stopped from
+/// elsewhere the task is destroyed, and this throws EINTR. Waits nest, and the inner ones end first.
+template <class T> T wait(task<T> body, mode mode = default_mode) {
+    detail::awaited_run awaited(mode);
+    detail::task_result<T> result;
+    auto waiting = detail::done_for(std::move(body), result, awaited);
+    detail::begin(waiting);
+    while (!awaited.is_done())
+        if (run(mode) == result::stopped && !awaited.is_done())
+            throw std::system_error(EINTR, std::generic_category(), "run_loop::wait");
+    return result.take();
+}
+
+namespace detail {
+
+/// The coroutine that waits.
+class waiter {
+  public:
+    waiter() noexcept = default;
+    waiter(const waiter &) = delete;
+    waiter &operator=(const waiter &) = delete;
+    explicit operator bool() const noexcept { return bool(waiting_); }
+    void set(std::coroutine_handle<> waiting) noexcept {
+        assert(!waiting_);
+        waiting_ = waiting;
+    }
+    void clear() noexcept { waiting_ = nullptr; }
+    void resume() {
+        if (waiting_)
+            std::exchange(waiting_, nullptr).resume();
+    }
+
+  private:
+    std::coroutine_handle<> waiting_;
+};
+
+class sleep {
+  public:
+    sleep(clock::time_point date, mode mode) noexcept : date_(date), mode_(mode) {}
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> waiting) {
+        timer_.emplace(date_, timer_options(), [waiting] { waiting.resume(); });
+        loop::current().add(*timer_, mode_);
+    }
+    void await_resume() const noexcept {}
+
+  private:
+    clock::time_point date_;
+    mode mode_;
+    std::optional<timer> timer_;
+};
+
+} // namespace detail
+
+/// `co_await sleep_for(10ms)`: a timer of the thread's loop.
+inline detail::sleep sleep_for(length delay, mode mode = common_modes) { return {from_now(delay), mode}; }
+inline detail::sleep sleep_until(clock::time_point date, mode mode = common_modes) { return {date, mode}; }
+
+} // namespace run_loop
+#endif // RUNLOOP_TASK_HPP
