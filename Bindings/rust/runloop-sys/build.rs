@@ -1,4 +1,4 @@
-//! Finds librunloop: in RUNLOOP_LIB_DIR, or with pkg-config. RUNLOOP_STATIC=1 links librunloop.a.
+//! Finds librunloop, and librunloop-linux beside it: in RUNLOOP_LIB_DIR, or with pkg-config. RUNLOOP_STATIC=1 links librunloop.a.
 
 use std::env;
 use std::process::Command;
@@ -16,6 +16,9 @@ fn main() {
         Ok("1") => "static",
         _ => "dylib",
     };
+    if env::var_os("CARGO_FEATURE_LINUX").is_some() {
+        println!("cargo:rustc-link-lib={kind}=runloop-linux");
+    }
     println!("cargo:rustc-link-lib={kind}=runloop");
 }
 
