@@ -8,17 +8,24 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug)]
 pub struct Error {
     what: &'static str,
+    subject: Option<String>,
     cause: io::Error,
 }
 
 impl Error {
     pub(crate) fn new(what: &'static str, cause: io::Error) -> Error {
-        Error { what, cause }
+        Error { what, subject: None, cause }
     }
 
     /// The error of a negative errno.
     pub(crate) fn from_code(what: &'static str, code: i32) -> Error {
         Error::new(what, io::Error::from_raw_os_error(-code))
+    }
+
+    /// The same, with what it is about: a path, for instance.
+    #[cfg(feature = "linux")]
+    pub(crate) fn about(self, subject: String) -> Error {
+        Error { subject: Some(subject), ..self }
     }
 
     /// What the system calls the cause: `Some(16)` is EBUSY.
@@ -34,7 +41,9 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: {}", self.what, self.cause)
+        formatter.write_str(self.what)?;
+        self.subject.iter().try_for_each(|subject| write!(formatter, " ({subject})"))?;
+        write!(formatter, ": {}", self.cause)
     }
 }
 

@@ -8,7 +8,10 @@ mod error;
 mod executor;
 mod flags;
 mod handle;
+mod hosted;
 mod item;
+#[cfg(feature = "linux")]
+pub mod linux;
 mod mode;
 mod observer;
 mod run_loop;
@@ -20,6 +23,7 @@ pub use descriptor::{DescriptorSource, Readiness};
 pub use error::{Error, Result};
 pub use executor::{ready, sleep, Ready, Sleep};
 pub use handle::Handle;
+pub use hosted::{Hosted, HostedRun};
 pub use item::Item;
 pub use mode::Mode;
 pub use observer::{Activity, Observer, ObserverConfig};

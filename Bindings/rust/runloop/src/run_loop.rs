@@ -25,6 +25,17 @@ pub enum RunResult {
     HandledSource,
 }
 
+impl RunResult {
+    pub(crate) fn from_raw(result: i32) -> RunResult {
+        match result as sys::runloop_result {
+            sys::RUNLOOP_RESULT_STOPPED => RunResult::Stopped,
+            sys::RUNLOOP_RESULT_TIMED_OUT => RunResult::TimedOut,
+            sys::RUNLOOP_RESULT_HANDLED_SOURCE => RunResult::HandledSource,
+            _ => RunResult::Finished,
+        }
+    }
+}
+
 /// The calling thread's loop. It doesn't leave its thread; its [`handle`](RunLoop::handle), which it also derefs to, is for all threads.
 ///
 /// When the thread ends, its loop ends, while Rust's thread-locals that are older than the thread's first use of the loop still exist:
@@ -125,12 +136,7 @@ impl RunLoop {
         }
         // SAFETY: the name is a C string.
         let run = || unsafe { sys::runloop_run_in_mode(mode.as_ptr(), limit_ns, returns_after_source) };
-        match check(WHAT, border::run(run))? as sys::runloop_result {
-            sys::RUNLOOP_RESULT_STOPPED => Ok(RunResult::Stopped),
-            sys::RUNLOOP_RESULT_TIMED_OUT => Ok(RunResult::TimedOut),
-            sys::RUNLOOP_RESULT_HANDLED_SOURCE => Ok(RunResult::HandledSource),
-            _ => Ok(RunResult::Finished),
-        }
+        check(WHAT, border::run(run)).map(RunResult::from_raw)
     }
 
     /// Adds an item to the common modes, those declared so later included. As [`add_in`](RunLoop::add_in).

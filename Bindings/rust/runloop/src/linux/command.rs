@@ -1,0 +1,257 @@
+use super::child::{self, Child};
+use super::object::Object;
+use super::reader::{Reader, ReaderConfig};
+use super::writer::{Writer, WriterConfig};
+use crate::error::{Error, Result};
+use crate::run_loop::RunLoop;
+use runloop_sys as sys;
+use std::collections::BTreeMap;
+use std::ffi::{CStr, CString, OsStr};
+use std::os::raw::{c_char, c_int};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::io::{AsRawFd, FromRawFd, OwnedFd};
+use std::path::Path;
+use std::ptr;
+
+const WHAT: &str = "the program can't be started";
+
+/// What a descriptor of a child is.
+#[derive(Debug)]
+pub enum Stdio {
+    /// The parent's of the same number.
+    Inherit,
+    /// `/dev/null`.
+    Null,
+    /// A pipe from which the child reads: [`Child::writer`] is the other end.
+    ToChild,
+    /// A pipe to which the child writes: [`Child::reader`] is the other end.
+    FromChild,
+    /// One of ours.
+    From(OwnedFd),
+    /// The same as another number of the child's: for 2 that is 1, what a shell calls `2>&1`.
+    Same(i32),
+}
+
+/// The process group of a child.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// That of the parent.
+    Parents,
+    /// One whose number is the child's.
+    New,
+    /// Such a group in a session of its own.
+    NewSession,
+    /// This one, of the parent's session.
+    Of(i32),
+}
+
+/// A program that is to be started, and what it has: nothing that isn't said here is inherited but the descriptors 0, 1 and 2, the environment
+/// and the working directory.
+pub struct Command {
+    arguments: Vec<Vec<u8>>,
+    program: Option<Vec<u8>>,
+    environment: Option<Vec<Vec<u8>>>,
+    directory: Option<Vec<u8>>,
+    group: Group,
+    descriptors: BTreeMap<i32, Stdio>,
+    limits: Vec<sys::runloop_child_limit>,
+    parent_death_signal: i32,
+    ignored_signals: u64,
+    reads: ReaderConfig,
+    writes: WriterConfig,
+}
+
+impl Command {
+    /// `program` is also the first argument. Without a slash it is searched for in PATH.
+    pub fn new(program: impl AsRef<OsStr>) -> Command {
+        Command {
+            arguments: vec![program.as_ref().as_bytes().to_vec()],
+            program: None,
+            environment: None,
+            directory: None,
+            group: Group::Parents,
+            descriptors: BTreeMap::new(),
+            limits: Vec::new(),
+            parent_death_signal: 0,
+            ignored_signals: 0,
+            reads: ReaderConfig::default(),
+            writes: WriterConfig::default(),
+        }
+    }
+
+    /// One more argument.
+    pub fn arg(mut self, argument: impl AsRef<OsStr>) -> Command {
+        self.arguments.push(argument.as_ref().as_bytes().to_vec());
+        self
+    }
+
+    /// More of them.
+    pub fn args<A: AsRef<OsStr>>(self, arguments: impl IntoIterator<Item = A>) -> Command {
+        arguments.into_iter().fold(self, Command::arg)
+    }
+
+    /// The file that is executed, if it is not the first argument.
+    pub fn executable(mut self, path: impl AsRef<Path>) -> Command {
+        self.program = Some(path.as_ref().as_os_str().as_bytes().to_vec());
+        self
+    }
+
+    /// All of its environment, instead of the parent's.
+    pub fn environment<N: AsRef<OsStr>, V: AsRef<OsStr>>(
+        mut self,
+        variables: impl IntoIterator<Item = (N, V)>,
+    ) -> Command {
+        let line =
+            |(name, value): (N, V)| [name.as_ref().as_bytes(), b"=", value.as_ref().as_bytes()].concat();
+        self.environment = Some(variables.into_iter().map(line).collect());
+        self
+    }
+
+    /// Its working directory.
+    pub fn current_dir(mut self, path: impl AsRef<Path>) -> Command {
+        self.directory = Some(path.as_ref().as_os_str().as_bytes().to_vec());
+        self
+    }
+
+    /// Its process group.
+    pub fn group(mut self, group: Group) -> Command {
+        self.group = group;
+        self
+    }
+
+    /// What its descriptor `number` is: 0 its input, 1 its output, 2 its errors, or any other.
+    pub fn descriptor(mut self, number: i32, is: Stdio) -> Command {
+        self.descriptors.insert(number, is);
+        self
+    }
+
+    /// A limit, as of `setrlimit`. `u64::MAX`: none.
+    pub fn limit(mut self, resource: i32, soft: u64, hard: u64) -> Command {
+        self.limits.push(sys::runloop_child_limit { resource, soft, hard });
+        self
+    }
+
+    /// Sent to it when the thread that starts it ends.
+    pub fn parent_death_signal(mut self, number: i32) -> Command {
+        self.parent_death_signal = number;
+        self
+    }
+
+    /// The signals that it ignores, n as bit n - 1.
+    pub fn ignored_signals(mut self, signals: u64) -> Command {
+        self.ignored_signals = signals;
+        self
+    }
+
+    /// The limits of the readers and writers of its pipes.
+    pub fn limits_of_pipes(mut self, reads: ReaderConfig, writes: WriterConfig) -> Command {
+        self.reads = reads;
+        self.writes = writes;
+        self
+    }
+
+    /// Starts it, and returns when it is executed. Fails with what `execve` says, and the path is in the error's text; with EMFILE, EAGAIN, ENOMEM,
+    /// and with EINVAL for descriptors that make no sense. Then there is no child.
+    pub fn start(self) -> Result<Child> {
+        let run_loop = RunLoop::current()?;
+        let arguments = Texts::new(&self.arguments)?;
+        let environment = self.environment.as_deref().map(Texts::new).transpose()?;
+        let (program, directory) = (optional(&self.program)?, optional(&self.directory)?);
+        let mut ends: Vec<c_int> = vec![-1; self.descriptors.len()];
+        let mut descriptors = Vec::new();
+        for ((&number, stdio), end) in self.descriptors.iter().zip(ends.iter_mut()) {
+            let (kind, from) = match stdio {
+                Stdio::Inherit => (sys::RUNLOOP_CHILD_INHERITED, 0),
+                Stdio::Null => (sys::RUNLOOP_CHILD_NULL, 0),
+                Stdio::ToChild => (sys::RUNLOOP_CHILD_INPUT_PIPE, 0),
+                Stdio::FromChild => (sys::RUNLOOP_CHILD_OUTPUT_PIPE, 0),
+                Stdio::From(descriptor) => (sys::RUNLOOP_CHILD_DESCRIPTOR, descriptor.as_raw_fd()),
+                Stdio::Same(other) => (sys::RUNLOOP_CHILD_SAME, *other),
+            };
+            descriptors.push(sys::runloop_child_descriptor { number, kind, from, parent_end: end });
+        }
+        let mut failed: [c_char; 4096] = [0; 4096];
+        // SAFETY: `exited` takes the state that the object is made with; everything that is pointed to lives during the call.
+        let started = unsafe {
+            Object::new(WHAT, child::State::default(), |context, out| {
+                let config = sys::runloop_child_start_config {
+                    child: sys::runloop_child_config {
+                        context,
+                        pid: 0,
+                        pidfd: 0,
+                        reaps: false,
+                        exited: Some(child::exited),
+                        cancel: None,
+                    },
+                    arguments: arguments.pointers.as_ptr(),
+                    environment: environment.as_ref().map_or(ptr::null(), |texts| texts.pointers.as_ptr()),
+                    program: program.as_ref().map_or(ptr::null(), |text| text.as_ptr()),
+                    searches: true,
+                    directory: directory.as_ref().map_or(ptr::null(), |text| text.as_ptr()),
+                    group: match self.group {
+                        Group::Parents => sys::RUNLOOP_CHILD_PARENTS_GROUP as i32,
+                        Group::New => sys::RUNLOOP_CHILD_NEW_GROUP as i32,
+                        Group::NewSession => sys::RUNLOOP_CHILD_NEW_SESSION as i32,
+                        Group::Of(number) => number,
+                    },
+                    has_terminal: false,
+                    terminal: -1,
+                    descriptors: descriptors.as_ptr(),
+                    descriptor_count: descriptors.len(),
+                    limits: self.limits.as_ptr(),
+                    limit_count: self.limits.len(),
+                    parent_death_signal: self.parent_death_signal,
+                    ignored_signals: self.ignored_signals,
+                    failed: failed.as_mut_ptr(),
+                    failed_size: failed.len(),
+                };
+                sys::runloop_child_start(&config, out)
+            })
+        }
+        .map_err(|error| with_subject(error, &failed))?;
+        let mut child = Child::new(started);
+        run_loop.add(child.object())?;
+        for ((&number, stdio), &end) in self.descriptors.iter().zip(&ends) {
+            // SAFETY: the child was started, so this is the parent's end of a pipe, and ours.
+            let pipe = || unsafe { OwnedFd::from_raw_fd(end) };
+            match stdio {
+                Stdio::ToChild => drop(child.writers.insert(number, Writer::new(pipe(), self.writes)?)),
+                Stdio::FromChild => drop(child.readers.insert(number, Reader::new(pipe(), self.reads)?)),
+                _ => (),
+            }
+        }
+        Ok(child)
+    }
+}
+
+/// Texts for C, with NULL at the end.
+struct Texts {
+    _texts: Vec<CString>,
+    pointers: Vec<*const c_char>,
+}
+
+impl Texts {
+    fn new(texts: &[Vec<u8>]) -> Result<Texts> {
+        let texts = texts.iter().map(|text| terminated(text)).collect::<Result<Vec<_>>>()?;
+        let pointers = texts.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect();
+        Ok(Texts { _texts: texts, pointers })
+    }
+}
+
+fn terminated(text: &[u8]) -> Result<CString> {
+    CString::new(text).map_err(|error| Error::new(WHAT, error.into()))
+}
+
+fn optional(text: &Option<Vec<u8>>) -> Result<Option<CString>> {
+    text.as_deref().map(terminated).transpose()
+}
+
+/// The error with what it is about, if that is known. Its number remains.
+fn with_subject(error: Error, failed: &[c_char]) -> Error {
+    // SAFETY: the library has written a C string, or nothing over the zeros.
+    let subject = unsafe { CStr::from_ptr(failed.as_ptr()) }.to_string_lossy();
+    match subject.is_empty() {
+        true => error,
+        false => error.about(subject.into_owned()),
+    }
+}

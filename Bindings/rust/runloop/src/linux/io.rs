@@ -1,0 +1,24 @@
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// Reads without waiting: of the same shape as the trait of the crate `futures-io`, on which this crate does not depend. An adapter between
+/// the two is a line for each function.
+pub trait AsyncRead {
+    /// Reads into `buffer`: how many bytes, 0 at the end, or an error. If there is nothing yet, what polled last is woken when there is.
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut [u8],
+    ) -> Poll<io::Result<usize>>;
+}
+
+/// Writes without waiting: of the same shape as the trait of the crate `futures-io`.
+pub trait AsyncWrite {
+    /// Writes some of `bytes`: how many are sent or will be. If there is no space, what polled last is woken when there is.
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>>;
+    /// Until nothing waits.
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>>;
+    /// Until all was sent, and the peer has been told that there is no more.
+    fn poll_close(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>>;
+}

@@ -1,0 +1,30 @@
+//! Signals, children, changes of files, streams, listeners and connections, as futures on the thread's loop. With the feature `linux`, which
+//! needs librunloop-linux.
+//!
+//! What holds for all of them: they belong to the thread that made them, whose loop serves them in its common modes; they are neither `Send` nor
+//! `Sync`. A future that is dropped waits no more, and loses nothing. Nothing is read or accepted while nobody waits for it, so an idle limit
+//! counts only then.
+
+mod arrivals;
+mod changes;
+mod child;
+mod command;
+mod connect;
+mod io;
+mod listener;
+mod object;
+mod reader;
+mod signals;
+mod stream;
+mod writer;
+
+pub use changes::{Change, ChangeKind, Changes, ChangesConfig, Scope};
+pub use child::{Child, End, Exit};
+pub use command::{Command, Group, Stdio};
+pub use connect::{Connect, ConnectError};
+pub use io::{AsyncRead, AsyncWrite};
+pub use listener::Listener;
+pub use reader::{Reader, ReaderConfig};
+pub use signals::{Arrival, Signals};
+pub use stream::{local_address, local_port, peer_address, Stream};
+pub use writer::{Writer, WriterConfig};
