@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "runloop.h"
+#include "runloop_linux.h"
 
 static void signals_pending(void);
 

@@ -2,12 +2,18 @@
 folder."""
 
 import os
+import sys
 
 from setuptools import setup
 
 os.chdir(os.path.dirname(os.path.abspath(__file__)))
-os.makedirs("../../build/python", exist_ok=True)
+sys.path.insert(0, os.getcwd())
+import native
+
+BUILD = "../../build/python"
+os.makedirs(f"{BUILD}/temp", exist_ok=True)
 setup(
     cffi_modules=["native.py:ffi"],
-    options={"build": {"build_base": "../../build/python"}, "egg_info": {"egg_base": "../../build/python"}},
+    libraries=[native.linux_library],
+    options={"build": {"build_base": BUILD, "build_temp": f"{BUILD}/temp"}, "egg_info": {"egg_base": BUILD}},
 )

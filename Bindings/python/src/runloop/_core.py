@@ -77,11 +77,11 @@ def drop(handle, kept=_kept):  # Also while the interpreter ends, and this modul
     kept.pop(handle, None)
 
 
-def create(function, kind, config, callback):
-    """A new C item, whose context keeps the callback."""
-    out = ffi.new(kind)
-    handle = config.context.info = keep(callback)
-    config.context.release = lib.released
+def create(function, kind, config, callback, context=None):
+    """A new C item, whose context, if that is not the configuration's own, keeps the callback."""
+    out, context = ffi.new(kind), context or config.context
+    handle = context.info = keep(callback)
+    context.release = lib.released
     try:
         check(function(config, out))
     except BaseException:

@@ -34,9 +34,9 @@ class Item:
 
     _c = ffi.NULL
 
-    def _create(self, function, kind, config, callback):
+    def _create(self, function, kind, config, callback, context=None):
         self._callback = Callback(callback)
-        self._c = create(function, kind, config, self._callback)
+        self._c = create(function, kind, config, self._callback, context)
 
     def __enter__(self):
         return self

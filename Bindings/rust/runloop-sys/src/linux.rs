@@ -58,8 +58,7 @@ extern "C" {
     #[doc = " woken nor delayed. In its own callback, the next date is replaced; otherwise a call that is about to begin on another thread"]
     #[doc = " still happens. If two threads set it at once, one of the two prevails. -EINVAL if invalid; -ECHILD if inherited. O(1), a"]
     #[doc = " timerfd_settime."]
-    pub fn runloop_alarm_set_date(alarm: *mut runloop_alarm, date_ns: i64)
-        -> ::std::os::raw::c_int;
+    pub fn runloop_alarm_set_date(alarm: *mut runloop_alarm, date_ns: i64) -> ::std::os::raw::c_int;
 }
 extern "C" {
     #[doc = " As created. RUNLOOP_CLOCK_WALL and 0 for NULL. O(1)."]
@@ -285,11 +284,7 @@ pub struct runloop_channel_config {
     #[doc = " received. -EPROTO: it has sent what no channel sends, or more than the limits. -EMFILE, -ENFILE: a message had descriptors, and there"]
     #[doc = " was no number for them. -ENOMEM. Requests have been answered before. May be NULL."]
     pub ended: ::std::option::Option<
-        unsafe extern "C" fn(
-            channel: *mut runloop_channel,
-            reason: i32,
-            info: *mut ::std::os::raw::c_void,
-        ),
+        unsafe extern "C" fn(channel: *mut runloop_channel, reason: i32, info: *mut ::std::os::raw::c_void),
     >,
     #[doc = " On the loop's thread, in the modes of the source: messages had waited, and all of them were sent (`error` is 0), or can't be"]
     #[doc = " (-EPIPE). Once each time that messages have waited, so it says when to go on after -EAGAIN. Not after the end. It may make any call"]
@@ -522,10 +517,7 @@ extern "C" {
 extern "C" {
     #[doc = " Sends a signal to this process and to no other one, even if its number is used again. -ESRCH: it has been reaped; -EPERM; -EINVAL: no"]
     #[doc = " such signal. O(1)."]
-    pub fn runloop_child_send_signal(
-        child: *mut runloop_child,
-        number: i32,
-    ) -> ::std::os::raw::c_int;
+    pub fn runloop_child_send_signal(child: *mut runloop_child, number: i32) -> ::std::os::raw::c_int;
 }
 #[doc = " A signal of a sequence, and how long the next one waits for its effect."]
 #[repr(C)]
@@ -779,9 +771,7 @@ extern "C" {
 }
 extern "C" {
     #[doc = " Why the look-up has failed, in the words of the C library (gai_strerror); NULL if it has not. Lives as long as the process. O(1)."]
-    pub fn runloop_connect_get_name_error(
-        connect: *mut runloop_connect,
-    ) -> *const ::std::os::raw::c_char;
+    pub fn runloop_connect_get_name_error(connect: *mut runloop_connect) -> *const ::std::os::raw::c_char;
 }
 #[doc = " A counter."]
 #[doc = " If it is in several loops, one of them takes the sum. After its end, additions have no effect."]
@@ -792,11 +782,7 @@ pub struct runloop_counter_config {
     pub context: runloop_context,
     #[doc = " On the loop's thread, in the modes of the source: once for all that was added since the last call, with the sum, at least 1. May be NULL."]
     pub counted: ::std::option::Option<
-        unsafe extern "C" fn(
-            counter: *mut runloop_counter,
-            sum: u64,
-            info: *mut ::std::os::raw::c_void,
-        ),
+        unsafe extern "C" fn(counter: *mut runloop_counter, sum: u64, info: *mut ::std::os::raw::c_void),
     >,
 }
 extern "C" {
@@ -1064,10 +1050,8 @@ extern "C" {
 }
 extern "C" {
     #[doc = " The port of a TCP socket: its own, or its peer's. -EAFNOSUPPORT: not an IP socket; -ENOTCONN, -EBADF, -ENOTSOCK. O(1)."]
-    pub fn runloop_socket_get_port(
-        descriptor: ::std::os::raw::c_int,
-        of_peer: bool,
-    ) -> ::std::os::raw::c_int;
+    pub fn runloop_socket_get_port(descriptor: ::std::os::raw::c_int, of_peer: bool)
+        -> ::std::os::raw::c_int;
 }
 extern "C" {
     #[doc = " Writes the address of a socket, its own or its peer's, as a text that ends with a zero: \"127.0.0.1:80\", \"[::1]:80\", \"/run/x\", \"@abstract\", or \"\" for"]
@@ -1144,9 +1128,7 @@ extern "C" {
 }
 extern "C" {
     #[doc = " The socket, as created. O(1)."]
-    pub fn runloop_listener_get_descriptor(
-        listener: *mut runloop_listener,
-    ) -> ::std::os::raw::c_int;
+    pub fn runloop_listener_get_descriptor(listener: *mut runloop_listener) -> ::std::os::raw::c_int;
 }
 #[doc = " Catches signals that ask the program to end. The first to arrive begins the shutdown: the work that was added is performed, in order, on"]
 #[doc = " the loop's thread, and then the process ends by that signal, so that its parent sees the right status. (Work that would rather have the"]
@@ -1361,7 +1343,5 @@ extern "C" {
 extern "C" {
     #[doc = " For a result of runloop_watch_create and for `error` of a change: a sentence that names the limit that is reached, and the sysctl that"]
     #[doc = " raises it. NULL for other results. Never freed. O(1)."]
-    pub fn runloop_watch_describe_limit(
-        result: ::std::os::raw::c_int,
-    ) -> *const ::std::os::raw::c_char;
+    pub fn runloop_watch_describe_limit(result: ::std::os::raw::c_int) -> *const ::std::os::raw::c_char;
 }

@@ -108,7 +108,7 @@ fn a_child_has_what_its_command_says_and_its_end_is_awaited_before_and_after_it(
             assert!(child.writer(0).is_none() && child.reader(2).is_none());
             input.write_all(b"line\n").await?;
             input.close().await?;
-            drop(input);
+            assert!(input.write_all(b"more").await.is_err());
             assert_eq!(output.line().await?.as_deref(), Some("line"));
             assert_eq!(output.to_end(1000).await?, b"hello\n/\n");
             assert_eq!(child.end().await.end, End::Exited(3));

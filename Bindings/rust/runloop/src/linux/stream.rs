@@ -65,7 +65,7 @@ impl AsyncWrite for Stream {
 
 impl AsFd for Stream {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.writer.as_fd()
+        self.reader.as_fd()
     }
 }
 

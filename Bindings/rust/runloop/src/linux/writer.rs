@@ -6,7 +6,7 @@ use crate::time;
 use runloop_sys as sys;
 use std::io;
 use std::os::raw::{c_int, c_void};
-use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::io::{AsRawFd, OwnedFd};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -32,7 +32,8 @@ impl Default for WriterConfig {
 /// Writes to a descriptor: bytes are taken at once as far as the limit allows, and sent by the loop. Dropped, it drops what waits.
 pub struct Writer {
     output: Object<Waiter>,
-    io: Rc<OwnedFd>,
+    /// `None` when it was closed.
+    io: Option<Rc<OwnedFd>>,
 }
 
 impl Writer {
@@ -60,7 +61,7 @@ impl Writer {
             })
         }?;
         run_loop.add(&output)?;
-        Ok(Writer { output, io })
+        Ok(Writer { output, io: Some(io) })
     }
 
     /// For the input of the same connection.
@@ -98,7 +99,7 @@ impl Writer {
         poll_fn(|context| Pin::new(&mut *self).poll_flush(context)).await
     }
 
-    /// Until all was sent; then the peer reads an end. What is written later is an error.
+    /// Until all was sent; then the peer reads an end, and this has ended: what is written later is an error.
     pub async fn close(&mut self) -> io::Result<()> {
         poll_fn(|context| Pin::new(&mut *self).poll_close(context)).await
     }
@@ -132,13 +133,13 @@ impl AsyncWrite for Writer {
     fn poll_close(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         // SAFETY: the object is referenced.
         let code = unsafe { sys::runloop_output_finish(self.output.raw()) };
-        self.poll(context, "close", code as isize).map_ok(drop)
-    }
-}
-
-impl AsFd for Writer {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.io.as_fd()
+        let closed = self.poll(context, "close", code as isize).map_ok(drop);
+        if let Poll::Ready(Ok(())) = closed {
+            // SAFETY: as above. Of a pipe, what is dropped then was the only one.
+            unsafe { sys::runloop_source_invalidate(self.output.raw()) };
+            self.io = None;
+        }
+        closed
     }
 }
 

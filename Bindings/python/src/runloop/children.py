@@ -1,0 +1,147 @@
+"""Programs that are started. What runloop.linux offers."""
+
+import asyncio
+import collections
+import enum
+import os
+import signal
+
+from ._core import check, ffi, left, lib, nanoseconds
+from ._linux import Object
+from .loop import COMMON_MODES, Loop
+from .streams import Reader, Writer
+
+PIPE, DEVNULL, STDOUT, INHERIT = "pipe", "null", "stdout", "inherit"  # what a descriptor of a child is; or a number, or what has a fileno()
+DEFAULT_STEPS = ((signal.SIGTERM, 5), (signal.SIGKILL, 0))
+
+# How a process ended: its exit status, or the negative number of the signal, or None if that is not known; and what it has used.
+Exit = collections.namedtuple("Exit", "status dumped_core user system peak_memory")
+
+
+class Group(enum.IntEnum):
+    """The process group of a child, if it is no number of one."""
+
+    PARENTS = lib.RUNLOOP_CHILD_PARENTS_GROUP
+    NEW = lib.RUNLOOP_CHILD_NEW_GROUP
+    NEW_SESSION = lib.RUNLOOP_CHILD_NEW_SESSION
+
+
+class Child(Object):
+    """A program that was started. It has what the arguments say, and no other descriptor, no blocked signal and no handler.
+
+    `stdin`, `stdout` and `stderr` are PIPE, DEVNULL, INHERIT, for stderr also STDOUT, or ours that it gets; `descriptors` has others by number,
+    where PIPE is one that the child writes to. The ends of pipes that are ours are `child.stdin`, a Writer, `child.stdout` and
+    `child.stderr`, and `child.readers[number]`. `limits` are tuples of a resource, a soft and a hard limit.
+
+    `async with`: at the end of the block a child that has not ended is ended politely, and awaited. One that is let go of goes on, and is
+    reaped by the loop."""
+
+    def __init__(self, arguments, *, program=None, env=None, cwd=None, stdin=INHERIT, stdout=INHERIT, stderr=INHERIT, descriptors={},
+                 group=Group.PARENTS, terminal=None, limits=(), parent_death_signal=0, ignored_signals=()):
+        self.exit, self._of_group = None, group in (Group.NEW, Group.NEW_SESSION)
+        self._waiters = []
+        loop = Loop.current()
+        config, kept = ffi.new("runloop_child_start_config *"), []
+
+        def text(value):
+            kept.append(ffi.new("char[]", os.fsencode(value)))
+            return kept[-1]
+
+        def texts(values):
+            kept.append(ffi.new("char *[]", [*map(text, values), ffi.NULL]))
+            return kept[-1]
+
+        config.arguments = texts(arguments)
+        if env is not None:
+            config.environment = texts(os.fsencode(name) + b"=" + os.fsencode(value) for name, value in env.items())
+        config.program = text(program) if program is not None else ffi.NULL
+        config.directory = text(cwd) if cwd is not None else ffi.NULL
+        config.searches, config.group = True, group
+        if terminal is not None:
+            config.has_terminal, config.terminal = True, terminal
+        wanted = {0: stdin, 1: stdout, 2: stderr, **descriptors}
+        listed = ffi.new("runloop_child_descriptor[]", len(wanted))
+        ends = ffi.new("int[]", len(wanted))
+        for index, (number, what) in enumerate(wanted.items()):
+            listed[index].number = number
+            listed[index].kind, source = _kind(number, what)
+            setattr(listed[index], "from", source)
+            listed[index].parent_end = ends + index
+        config.descriptors, config.descriptor_count = listed, len(wanted)
+        bounds = ffi.new("runloop_child_limit[]", [tuple(bound) for bound in limits])
+        config.limits, config.limit_count = bounds, len(bounds)
+        config.parent_death_signal = parent_death_signal
+        config.ignored_signals = sum(1 << number - 1 for number in set(ignored_signals))
+        config.child.exited = lib.exited
+        failed = ffi.new("char[4096]")
+        config.failed, config.failed_size = failed, len(failed)
+        try:
+            self._make(lib.runloop_child_start, config, config.child.context)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, os.fsdecode(ffi.string(failed)) or None) from None
+        loop.add(self, COMMON_MODES)
+        pipes = {number: end for (number, what), end in zip(wanted.items(), ends) if what == PIPE}
+        self.stdin = Writer(pipes.pop(0)) if 0 in pipes else None
+        self.readers = {number: Reader(end) for number, end in pipes.items()}
+        self.stdout, self.stderr = self.readers.get(1), self.readers.get(2)
+
+    def __del__(self):
+        self._release(self._c)  # Its loop has it until the end.
+
+    pid = property(lambda self: lib.runloop_child_get_pid(self._c))
+
+    def fileno(self):
+        """Its pidfd."""
+        return lib.runloop_child_get_pidfd(self._c)
+
+    async def wait(self):
+        """Its end, an Exit. Several coroutines may wait, and after it."""
+        while self.exit is None:
+            waiter = asyncio.get_running_loop().create_future()
+            self._waiters.append(waiter)
+            try:
+                await waiter
+            finally:
+                self._waiters.remove(waiter)
+        return self.exit
+
+    def send_signal(self, number):
+        """To this process, and no other one. Raises ProcessLookupError if it has been reaped."""
+        check(lib.runloop_child_send_signal(self._c, number))
+
+    def end_by(self, steps=DEFAULT_STEPS, *, of_group=None):
+        """Sends signals with pauses until it has ended; the end is awaited as ever. They go to the group that it leads, if it leads one."""
+        natives = ffi.new("runloop_child_step[]", [(number, nanoseconds(pause)) for number, pause in steps])
+        of_group = self._of_group if of_group is None else of_group
+        check(lib.runloop_child_end_by(self._c, natives, len(natives), of_group))
+
+    async def __aexit__(self, *unused):
+        if self.exit is None:
+            try:
+                self.end_by()
+            except ProcessLookupError:
+                pass  # Its end is about to be told.
+            await self.wait()
+
+    def _exited(self, exit):
+        self.exit = exit
+        for waiter in self._waiters:
+            waiter.done() or waiter.set_result(None)
+
+
+def _kind(number, what):
+    """The kind of a descriptor in C, and from what it is."""
+    if what == PIPE:
+        return (lib.RUNLOOP_CHILD_INPUT_PIPE if number == 0 else lib.RUNLOOP_CHILD_OUTPUT_PIPE), 0
+    if what == STDOUT:
+        return lib.RUNLOOP_CHILD_SAME, 1
+    if what in (DEVNULL, INHERIT):
+        return (lib.RUNLOOP_CHILD_NULL if what == DEVNULL else lib.RUNLOOP_CHILD_INHERITED), 0
+    return lib.RUNLOOP_CHILD_DESCRIPTOR, what if isinstance(what, int) else what.fileno()
+
+
+@ffi.def_extern(onerror=left)
+def exited(child, exit, info):
+    statuses = {lib.RUNLOOP_CHILD_EXITED: exit.status, lib.RUNLOOP_CHILD_SIGNALLED: -exit.status}
+    told = Exit(statuses.get(exit.end), bool(exit.dumped_core), exit.user_ns / 1e9, exit.system_ns / 1e9, exit.peak_memory_bytes)
+    ffi.from_handle(info).call("_exited", told)
