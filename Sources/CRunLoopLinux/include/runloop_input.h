@@ -83,6 +83,15 @@ RUNLOOP_EXPORT int runloop_input_resume(runloop_input *input);
 /// Whether an input is paused. Any thread. O(1).
 RUNLOOP_EXPORT bool runloop_input_is_paused(runloop_input *input);
 
+/// Gives an input an instant at which it ends with -ETIMEDOUT, whatever arrives: by the clock of `idle_ns`, never earlier, and not before what
+/// has arrived is read. Each call takes the place of the former one; RUNLOOP_NEVER, as at first: none. So a request of several lines or
+/// messages has a limit as a whole, and with the same instant for the output an exchange has: set it when that begins, and RUNLOOP_NEVER when
+/// it is complete. It passes in a pause as well, and then ends the input when that is resumed. Not the deadline of
+/// runloop_source_set_deadline, which is the object's. After an error nothing has changed. Any thread, and allowed in call-outs. O(log n) per
+/// mode.
+/// Errors: -EINVAL: it has ended; -ECHILD; -ENOMEM.
+RUNLOOP_EXPORT int runloop_input_set_deadline(runloop_input *input, int64_t deadline_ns);
+
 /// When an input last read bytes; at first, when the object was made. With the same of an output it tells how long a connection has been
 /// idle. Any thread. O(1).
 RUNLOOP_EXPORT int64_t runloop_input_get_moved_ns(runloop_input *input);

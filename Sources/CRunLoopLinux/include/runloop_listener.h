@@ -94,6 +94,9 @@ typedef struct runloop_listener_config {
     void (*RUNLOOP_SENDABLE paused)(runloop_listener *listener, int error, void *info);
     /// After each removal from a mode, as of any source; at the end of its loop, too. May be NULL.
     void (*RUNLOOP_SENDABLE cancel)(runloop_listener *listener, runloop *loop, const char *mode, void *info);
+    /// Each connection is reset when it is closed, in whatever way (SO_LINGER of 0): it drops what was not sent, and the peer may not be able to
+    /// read what was. To reset only those that end before their output is finished, see runloop_output_config.
+    bool resets;
 } runloop_listener_config;
 
 /// Makes a listener, in no loop yet. It needs a descriptor with `refused`. After an error the socket remains the caller's in any case.

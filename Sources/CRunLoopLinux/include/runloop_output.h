@@ -39,6 +39,11 @@ typedef struct runloop_output_config {
     int64_t idle_ns;
     /// After each removal from a mode, as of any source; at the end of its loop, too. May be NULL.
     void (*RUNLOOP_SENDABLE cancel)(runloop_output *output, runloop *loop, const char *mode, void *info);
+    /// A connection that ends before runloop_output_finish has sent everything, because of an error, a limit, or at once by invalidation, is reset
+    /// when its socket is closed (SO_LINGER of 0): the kernel keeps nothing for a peer that does not read, and that reads an error in place of
+    /// an end. Without it the kernel goes on sending what it has taken, for minutes if the peer takes none of it. Of a connection that was
+    /// finished, TCP_USER_TIMEOUT limits that. No effect but on sockets.
+    bool resets;
 } runloop_output_config;
 
 /// Makes an output, in no loop yet. After an error the descriptor remains the caller's in any case. O(1), a few system calls.
@@ -77,6 +82,14 @@ RUNLOOP_EXPORT int runloop_output_flush(runloop_output *output);
 /// Returns: 0: it is done.
 /// Errors: those of runloop_output_write; -EAGAIN: something waits still, and `drained` follows once it is done.
 RUNLOOP_EXPORT int runloop_output_finish(runloop_output *output);
+
+/// Gives an output an instant by which all that waits has to be sent: by the clock of `idle_ns`. If something still waits when that has
+/// passed, this is the error -ETIMEDOUT, however much is taken now and then; not before the kernel was asked once more, and in the modes of the
+/// source. Each call takes the place of the former one; RUNLOOP_NEVER, as at first: none. So a response as a whole has a limit. It remains when
+/// output was drained. Without effect on files. Not the deadline of runloop_source_set_deadline, which is the object's. After an error nothing
+/// has changed. Any thread, and allowed in call-outs. O(log n) per mode.
+/// Errors: those of runloop_output_write but -EAGAIN.
+RUNLOOP_EXPORT int runloop_output_set_deadline(runloop_output *output, int64_t deadline_ns);
 
 /// How many bytes wait in an output. Any thread. O(1).
 RUNLOOP_EXPORT size_t runloop_output_get_waiting(runloop_output *output);

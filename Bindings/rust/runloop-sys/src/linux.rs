@@ -58,7 +58,8 @@ extern "C" {
     #[doc = " woken nor delayed. In its own callback, the next date is replaced; otherwise a call that is about to begin on another thread"]
     #[doc = " still happens. If two threads set it at once, one of the two prevails. -EINVAL if invalid; -ECHILD if inherited. O(1), a"]
     #[doc = " timerfd_settime."]
-    pub fn runloop_alarm_set_date(alarm: *mut runloop_alarm, date_ns: i64) -> ::std::os::raw::c_int;
+    pub fn runloop_alarm_set_date(alarm: *mut runloop_alarm, date_ns: i64)
+        -> ::std::os::raw::c_int;
 }
 extern "C" {
     #[doc = " As created. RUNLOOP_CLOCK_WALL and 0 for NULL. O(1)."]
@@ -284,7 +285,11 @@ pub struct runloop_channel_config {
     #[doc = " received. -EPROTO: it has sent what no channel sends, or more than the limits. -EMFILE, -ENFILE: a message had descriptors, and there"]
     #[doc = " was no number for them. -ENOMEM. Requests have been answered before. May be NULL."]
     pub ended: ::std::option::Option<
-        unsafe extern "C" fn(channel: *mut runloop_channel, reason: i32, info: *mut ::std::os::raw::c_void),
+        unsafe extern "C" fn(
+            channel: *mut runloop_channel,
+            reason: i32,
+            info: *mut ::std::os::raw::c_void,
+        ),
     >,
     #[doc = " On the loop's thread, in the modes of the source: messages had waited, and all of them were sent (`error` is 0), or can't be"]
     #[doc = " (-EPIPE). Once each time that messages have waited, so it says when to go on after -EAGAIN. Not after the end. It may make any call"]
@@ -517,7 +522,10 @@ extern "C" {
 extern "C" {
     #[doc = " Sends a signal to this process and to no other one, even if its number is used again. -ESRCH: it has been reaped; -EPERM; -EINVAL: no"]
     #[doc = " such signal. O(1)."]
-    pub fn runloop_child_send_signal(child: *mut runloop_child, number: i32) -> ::std::os::raw::c_int;
+    pub fn runloop_child_send_signal(
+        child: *mut runloop_child,
+        number: i32,
+    ) -> ::std::os::raw::c_int;
 }
 #[doc = " A signal of a sequence, and how long the next one waits for its effect."]
 #[repr(C)]
@@ -771,7 +779,9 @@ extern "C" {
 }
 extern "C" {
     #[doc = " Why the look-up has failed, in the words of the C library (gai_strerror); NULL if it has not. Lives as long as the process. O(1)."]
-    pub fn runloop_connect_get_name_error(connect: *mut runloop_connect) -> *const ::std::os::raw::c_char;
+    pub fn runloop_connect_get_name_error(
+        connect: *mut runloop_connect,
+    ) -> *const ::std::os::raw::c_char;
 }
 #[doc = " A counter."]
 #[doc = " If it is in several loops, one of them takes the sum. After its end, additions have no effect."]
@@ -782,7 +792,11 @@ pub struct runloop_counter_config {
     pub context: runloop_context,
     #[doc = " On the loop's thread, in the modes of the source: once for all that was added since the last call, with the sum, at least 1. May be NULL."]
     pub counted: ::std::option::Option<
-        unsafe extern "C" fn(counter: *mut runloop_counter, sum: u64, info: *mut ::std::os::raw::c_void),
+        unsafe extern "C" fn(
+            counter: *mut runloop_counter,
+            sum: u64,
+            info: *mut ::std::os::raw::c_void,
+        ),
     >,
 }
 extern "C" {
@@ -844,6 +858,11 @@ pub struct runloop_output_config {
             info: *mut ::std::os::raw::c_void,
         ),
     >,
+    #[doc = " A connection that ends before runloop_output_finish has sent everything, because of an error, a limit, or at once by invalidation, is reset"]
+    #[doc = " when its socket is closed (SO_LINGER of 0): the kernel keeps nothing for a peer that does not read, and that reads an error in place of"]
+    #[doc = " an end. Without it the kernel goes on sending what it has taken, for minutes if the peer takes none of it. Of a connection that was"]
+    #[doc = " finished, TCP_USER_TIMEOUT limits that. No effect but on sockets."]
+    pub resets: bool,
 }
 extern "C" {
     #[doc = " Makes an output, in no loop yet. -EBADF: not open for writing; -EINVAL: no limit of bytes, or a negative idle limit; -ENOMEM, -ENOSPC; -EMFILE,"]
@@ -883,6 +902,17 @@ extern "C" {
     #[doc = " and may go on sending; any other descriptor is closed if the object owns it. 0: done. -EAGAIN: `drained` follows once it is. Twice has"]
     #[doc = " the effect of once."]
     pub fn runloop_output_finish(output: *mut runloop_output) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    #[doc = " Gives what waits an instant, as of `idle_ns`, by which all of it has to be sent: if something still waits when that has passed, this is the error"]
+    #[doc = " -ETIMEDOUT, however much is taken now and then; not before the kernel was asked once more. Each call takes the place of the former one;"]
+    #[doc = " RUNLOOP_NEVER, as at first: none. So a response as a whole has a limit. It remains when output was drained. Without effect on files. In the"]
+    #[doc = " modes of the source; not the deadline of runloop_source_set_deadline, which is the object's. -ENOMEM: nothing has changed. O(log n) per"]
+    #[doc = " mode."]
+    pub fn runloop_output_set_deadline(
+        output: *mut runloop_output,
+        deadline_ns: i64,
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     #[doc = " How many bytes wait. Any thread. O(1)."]
@@ -993,6 +1023,18 @@ extern "C" {
     pub fn runloop_input_is_paused(input: *mut runloop_input) -> bool;
 }
 extern "C" {
+    #[doc = " Gives the input an instant, as of `idle_ns`, at which it ends with -ETIMEDOUT, whatever arrives; never earlier, and not before what has arrived"]
+    #[doc = " is read. Each call takes the place of the former one; RUNLOOP_NEVER, as at first: none. So a request of several lines or messages has a limit"]
+    #[doc = " as a whole, and with the same instant for the output an exchange has: set it when that begins, and RUNLOOP_NEVER when it is complete. Passes"]
+    #[doc = " in a pause as well, and then ends the input when that is resumed. Allowed in call-outs, and on any thread. Not the deadline of"]
+    #[doc = " runloop_source_set_deadline, which is the object's. -EINVAL after the end; -ECHILD in a forked child; -ENOMEM: nothing has changed."]
+    #[doc = " O(log n) per mode."]
+    pub fn runloop_input_set_deadline(
+        input: *mut runloop_input,
+        deadline_ns: i64,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
     #[doc = " When bytes were last read; at first, when the object was made. With the same of an output it tells how long a connection has been idle."]
     #[doc = " Any thread. O(1)."]
     pub fn runloop_input_get_moved_ns(input: *mut runloop_input) -> i64;
@@ -1050,8 +1092,10 @@ extern "C" {
 }
 extern "C" {
     #[doc = " The port of a TCP socket: its own, or its peer's. -EAFNOSUPPORT: not an IP socket; -ENOTCONN, -EBADF, -ENOTSOCK. O(1)."]
-    pub fn runloop_socket_get_port(descriptor: ::std::os::raw::c_int, of_peer: bool)
-        -> ::std::os::raw::c_int;
+    pub fn runloop_socket_get_port(
+        descriptor: ::std::os::raw::c_int,
+        of_peer: bool,
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     #[doc = " Writes the address of a socket, its own or its peer's, as a text that ends with a zero: \"127.0.0.1:80\", \"[::1]:80\", \"/run/x\", \"@abstract\", or \"\" for"]
@@ -1117,6 +1161,9 @@ pub struct runloop_listener_config {
             info: *mut ::std::os::raw::c_void,
         ),
     >,
+    #[doc = " Each connection is reset when it is closed, in whatever way (SO_LINGER of 0): it drops what was not sent, and the peer may not be able to"]
+    #[doc = " read what was. To reset only those that end before their output is finished, see runloop_output_config."]
+    pub resets: bool,
 }
 extern "C" {
     #[doc = " Makes a listener, in no loop yet. It needs a descriptor with `refused`. -EINVAL: no `accepted`, or not a listening socket;"]
@@ -1128,7 +1175,9 @@ extern "C" {
 }
 extern "C" {
     #[doc = " The socket, as created. O(1)."]
-    pub fn runloop_listener_get_descriptor(listener: *mut runloop_listener) -> ::std::os::raw::c_int;
+    pub fn runloop_listener_get_descriptor(
+        listener: *mut runloop_listener,
+    ) -> ::std::os::raw::c_int;
 }
 #[doc = " Catches signals that ask the program to end. The first to arrive begins the shutdown: the work that was added is performed, in order, on"]
 #[doc = " the loop's thread, and then the process ends by that signal, so that its parent sees the right status. (Work that would rather have the"]
@@ -1343,5 +1392,7 @@ extern "C" {
 extern "C" {
     #[doc = " For a result of runloop_watch_create and for `error` of a change: a sentence that names the limit that is reached, and the sysctl that"]
     #[doc = " raises it. NULL for other results. Never freed. O(1)."]
-    pub fn runloop_watch_describe_limit(result: ::std::os::raw::c_int) -> *const ::std::os::raw::c_char;
+    pub fn runloop_watch_describe_limit(
+        result: ::std::os::raw::c_int,
+    ) -> *const ::std::os::raw::c_char;
 }

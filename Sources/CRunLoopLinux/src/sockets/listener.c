@@ -31,6 +31,7 @@ struct listener {
     int descriptor;
     bool owns;
     bool is_tcp;
+    bool resets;
     uint32_t budget;
     _Atomic bool is_short;   ///< no connection can be accepted, which has been told
     _Atomic bool is_resting; ///< a deadline is to end a pause; written under the lock
@@ -65,6 +66,8 @@ HOLDS_LOCK static int accept_next(const struct listener *listener) {
     // peer delays.
     if (listener->is_tcp)
         setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    if (listener->resets)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &(struct linger){.l_onoff = 1}, sizeof(struct linger));
     return descriptor;
 }
 
@@ -304,6 +307,7 @@ UNCHECKED int runloop_listener_create(const runloop_listener_config *config, run
                                   .descriptor = config->descriptor,
                                   .owns = config->owns,
                                   .is_tcp = is_tcp(config->descriptor),
+                                  .resets = config->resets,
                                   .budget = config->budget ? config->budget : BUDGET,
                                   .reserve = -1};
     result = begin(listener, config);

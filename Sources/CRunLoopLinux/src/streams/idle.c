@@ -1,4 +1,4 @@
-// idle.c — how long an input may bring nothing, or a part of a message, and an output be stuck.
+// idle.c — how long an input may bring nothing, or a part of a message, an output be stuck, and an exchange last.
 //
 // The limit is the deadline of the stream's source, so it comes in the modes of the source, on the loop that reads or writes, in turn with what
 // there is to read, and it ends with the stream. What moves does not set it on: when it is due, it is looked at what has moved since.
@@ -20,21 +20,36 @@ static int64_t sum(int64_t instant_ns, int64_t duration_ns) {
 
 void runloop__idle_begin(struct idle *idle, runloop_source *source) {
     idle->begun_ns = RUNLOOP_NEVER;
+    idle->deadline_ns = RUNLOOP_NEVER;
     if (idle->limit_ns || idle->message_ns)
         idle->source = source;
 }
 
 /// When a limit is reached, unless something moves.
 static int64_t due_of(const struct idle *idle, int64_t moved_ns) {
-    int64_t due_ns = RUNLOOP_NEVER;
+    int64_t due_ns = idle->deadline_ns;
     if (idle->limit_ns) {
-        due_ns = sum(moved_ns > idle->since_ns ? moved_ns : idle->since_ns, idle->limit_ns);
+        int64_t due_of_silence_ns = sum(moved_ns > idle->since_ns ? moved_ns : idle->since_ns, idle->limit_ns);
+        due_ns = due_of_silence_ns < due_ns ? due_of_silence_ns : due_ns;
     }
     if (idle->begun_ns != RUNLOOP_NEVER) {
         int64_t due_of_message_ns = sum(idle->begun_ns, idle->message_ns);
         due_ns = due_of_message_ns < due_ns ? due_of_message_ns : due_ns;
     }
     return due_ns;
+}
+
+int runloop__idle_set_deadline(struct idle *idle, runloop_source *source, int64_t deadline_ns) {
+    // A later one is found when the former is looked at.
+    if (deadline_ns < runloop_source_get_deadline(source)) {
+        int result = runloop_source_set_deadline(source, deadline_ns);
+        if (result < 0)
+            return result;
+    }
+    idle->deadline_ns = deadline_ns;
+    if (deadline_ns != RUNLOOP_NEVER)
+        idle->source = source;
+    return 0;
 }
 
 void runloop__idle_count(struct idle *idle, int64_t now_ns) {

@@ -1,4 +1,5 @@
-// idle.h — how long a stream may move nothing, and a message take: the deadline of its source, at which it is looked at what has moved.
+// idle.h — how long a stream may move nothing, a message take, and an exchange: the deadline of its source, at which it is looked at what has
+// moved.
 #ifndef RUNLOOP_IDLE_H
 #define RUNLOOP_IDLE_H
 
@@ -9,11 +10,15 @@ struct idle {
     int64_t since_ns;       ///< counted from here at the earliest
     int64_t message_ns;     ///< the limit of a message that has begun; 0: none
     int64_t begun_ns;       ///< when that was, written by the owner; RUNLOOP_NEVER: none has begun
+    int64_t deadline_ns;    ///< when it is over, whatever moves; RUNLOOP_NEVER: then it isn't
     runloop_source *source; ///< whose deadline it is; NULL: there is no limit
 };
 
 /// The source's deadline is the limit's, if there is one.
 void runloop__idle_begin(struct idle *idle, runloop_source *source);
+
+/// It is over at an instant, whatever moves. -ENOMEM: nothing has changed.
+int runloop__idle_set_deadline(struct idle *idle, runloop_source *source, int64_t deadline_ns);
 
 /// Counts from now on, and for a message from `begun_ns`.
 void runloop__idle_count(struct idle *idle, int64_t now_ns);

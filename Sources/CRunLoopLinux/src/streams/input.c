@@ -218,6 +218,20 @@ int runloop_input_resume(runloop_input *source) {
     return result;
 }
 
+int runloop_input_set_deadline(runloop_input *source, int64_t deadline_ns) {
+    struct input *input = input_of(source);
+    if (!input)
+        return -EINVAL;
+    if (object_is_inherited(&input->object))
+        return -ECHILD;
+    steady_take(&input->lock);
+    int result = runloop_source_is_valid(input->object.source) ? 0 : -EINVAL;
+    if (result == 0)
+        result = runloop__idle_set_deadline(&input->idle, input->object.source, deadline_ns);
+    steady_give(&input->lock);
+    return result;
+}
+
 bool runloop_input_is_paused(runloop_input *source) {
     struct input *input = input_of(source);
     return input && input->is_paused;

@@ -25,7 +25,8 @@ struct output {
     runloop *loop;
     void (*drained)(runloop_output *output, int error, void *info);
     _Atomic int64_t moved_ns;
-    bool owns; ///< constant
+    bool owns;   ///< constant
+    bool resets; ///< constant
     /// Guards all that follows.
     struct steady_lock lock;
     struct sink sink GUARDED;  ///< its descriptor is -1 when it was closed or is not ours to use any more
@@ -138,13 +139,11 @@ HOLDS_LOCK static void rest(struct output *output) {
         runloop_source_set_events(output->object.source, 0);
 }
 
-/// Sends what waits, unless none of it could be sent for the idle limit.
+/// Sends what waits, unless none of it could be sent for the idle limit, or the deadline has passed and something still waits.
 HOLDS_LOCK static int go_on(struct output *output) {
-    size_t before = output->waiting.count;
     int result = send_waiting(output);
-    bool is_stuck = result == -EAGAIN && output->waiting.count == before;
-    if (!is_stuck || !runloop__idle_is_over(&output->idle, runloop_output_get_moved_ns(output->object.source),
-                                            runloop_get_now_ns(output->loop)))
+    if (result != -EAGAIN || !runloop__idle_is_over(&output->idle, runloop_output_get_moved_ns(output->object.source),
+                                                    runloop_get_now_ns(output->loop)))
         return result;
     return fail(output, -ETIMEDOUT);
 }
@@ -280,6 +279,17 @@ int runloop_output_finish(runloop_output *source) {
     return (int)leave(output, result);
 }
 
+int runloop_output_set_deadline(runloop_output *source, int64_t deadline_ns) {
+    struct output *output = output_of(source);
+    if (!output)
+        return -EINVAL;
+    int result = enter(output);
+    // In a file nothing waits.
+    if (result == 0 && !output->sink.is_always_ready)
+        result = runloop__idle_set_deadline(&output->idle, output->object.source, deadline_ns);
+    return (int)leave(output, result);
+}
+
 size_t runloop_output_get_waiting(runloop_output *source) {
     struct output *output = output_of(source);
     if (!output || object_is_inherited(&output->object))
@@ -315,6 +325,8 @@ static void invalidated(void *info) {
     struct output *output = info;
     steady_take(&output->lock);
     ring_empty(&output->waiting);
+    if (output->resets && !output->is_finished)
+        runloop__sink_reset(&output->sink);
     if (output->owns && output->sink.descriptor >= 0) {
         close(output->sink.descriptor);
         output->sink.descriptor = -1;
@@ -354,6 +366,7 @@ int runloop_output_create(const runloop_output_config *config, runloop_output **
                               .drained = config->drained,
                               .sink = sink,
                               .owns = config->owns,
+                              .resets = config->resets,
                               .waiting.limit = config->limit,
                               .idle = {.limit_ns = config->idle_ns}};
     atomic_init(&output->moved_ns, runloop_get_now_ns(config->loop));

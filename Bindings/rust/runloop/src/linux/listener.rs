@@ -61,6 +61,7 @@ impl Listener {
                     refused: None,
                     paused: Some(paused),
                     cancel: None,
+                    resets: false,
                 };
                 sys::runloop_listener_create(&config, out)
             })

@@ -1,6 +1,6 @@
 use super::io::AsyncWrite;
 use super::object::{call_out, poll_fn, Object, Waiter};
-use crate::error::{Error, Result};
+use crate::error::{check, Error, Result};
 use crate::run_loop::RunLoop;
 use crate::time;
 use runloop_sys as sys;
@@ -10,7 +10,7 @@ use std::os::unix::io::{AsRawFd, OwnedFd};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const EAGAIN: i32 = 11;
 
@@ -21,11 +21,13 @@ pub struct WriterConfig {
     pub limit: usize,
     /// How long waiting output may not move before it ends with ETIMEDOUT. Zero: for ever.
     pub idle: Duration,
+    /// A connection that ends before its writer was closed is reset: the kernel keeps nothing for a peer that doesn't read.
+    pub resets: bool,
 }
 
 impl Default for WriterConfig {
     fn default() -> WriterConfig {
-        WriterConfig { limit: 64 * 1024, idle: Duration::ZERO }
+        WriterConfig { limit: 64 * 1024, idle: Duration::ZERO, resets: false }
     }
 }
 
@@ -56,6 +58,7 @@ impl Writer {
                     drained: Some(drained),
                     idle_ns: time::nanoseconds(config.idle),
                     cancel: None,
+                    resets: config.resets,
                 };
                 sys::runloop_output_create(&config, out)
             })
@@ -102,6 +105,14 @@ impl Writer {
     /// Until all was sent; then the peer reads an end, and this has ended: what is written later is an error.
     pub async fn close(&mut self) -> io::Result<()> {
         poll_fn(|context| Pin::new(&mut *self).poll_close(context)).await
+    }
+
+    /// By when all that waits has to be sent, however much moves until then: ETIMEDOUT. `None`: by no instant. Fails after the end.
+    pub fn set_deadline(&self, deadline: Option<Instant>) -> Result<()> {
+        let deadline_ns = deadline.map_or(sys::RUNLOOP_NEVER, time::date_of);
+        // SAFETY: the object is referenced.
+        let code = unsafe { sys::runloop_output_set_deadline(self.output.raw(), deadline_ns) };
+        check("the writer has no deadline", code).map(drop)
     }
 
     /// How many bytes wait.
