@@ -147,7 +147,7 @@ class writer {
 class reader {
   public:
     explicit reader(lent_or_given descriptor, input_options options = {}, mode mode = common_modes)
-        : input_(input::bytes(
+        : input_(run_loop::input::bytes(
               std::move(descriptor), options, [this](std::string_view bytes) { return received(bytes); },
               [this](std::string_view rest, int error) { ended(rest, error); })) {
         input_.pause();
@@ -155,6 +155,7 @@ class reader {
     }
     reader(const reader &) = delete;
     reader &operator=(const reader &) = delete;
+    input_ref input() const noexcept { return input_; }
 
     /// `co_await reader.read()`: at least one byte, at most so many; none at the end. Throws the descriptor's error, and ETIMEDOUT.
     auto read(size_t most = 64 * 1024) noexcept { return chunk_awaiter(*this, {unit::some, most}); }
@@ -253,7 +254,7 @@ class reader {
         wish_ = nullptr;
         waiter_.resume();
     }
-    input input_;
+    run_loop::input input_;
     detail::waiter waiter_;
     wish *wish_ = nullptr; ///< Of the awaiter that waits.
     std::string taken_;    ///< For that awaiter; after the end, what was not consumed.

@@ -16,6 +16,7 @@ namespace run_loop {
 struct output_options {
     size_t limit = 64 * 1024;         ///< How many bytes may wait.
     length idle = clock::duration(0); ///< How long waiting output may not move before it ends with ETIMEDOUT; 0: for ever.
+    bool resets = false;              ///< A connection that ends before its output was finished is reset.
 };
 
 class output_ref : public source_ref {
@@ -35,6 +36,10 @@ class output_ref : public source_ref {
     /// Takes no more, and ends the output once all was sent. Whether that is now.
     bool finish() const { return is_done(runloop_output_finish(item_), "runloop_output_finish"); }
     size_t waiting() const noexcept { return runloop_output_get_waiting(item_); }
+    /// By when all that waits has to be sent, however much moves until then; `never`: by no instant.
+    void set_deadline(clock::time_point deadline) const {
+        check(runloop_output_set_deadline(item_, deadline.time_since_epoch().count()), "runloop_output_set_deadline");
+    }
 
   private:
     static bool is_done(int outcome, const char *function) { return outcome != -EAGAIN && check(outcome, function) == 0; }
@@ -53,6 +58,7 @@ class output : public owner<output_ref> {
         config.limit = options.limit;
         config.loop = runloop_current();
         config.idle_ns = options.idle.ns;
+        config.resets = options.resets;
         config.drained = [](runloop_output *item, int error, void *info) noexcept {
             detail::call_last(*static_cast<kind *>(info), output_ref(item), -error);
         };
@@ -78,6 +84,10 @@ class input_ref : public source_ref {
     /// Goes on, with what was kept.
     void resume() const { check(runloop_input_resume(item_), "runloop_input_resume"); }
     bool is_paused() const noexcept { return runloop_input_is_paused(item_); }
+    /// When it ends with ETIMEDOUT, whatever arrives; `never`: not at all.
+    void set_deadline(clock::time_point deadline) const {
+        check(runloop_input_set_deadline(item_, deadline.time_since_epoch().count()), "runloop_input_set_deadline");
+    }
 };
 
 /// A descriptor that is read, and the bytes that are not consumed yet.
@@ -161,6 +171,7 @@ inline std::string socket_address(int socket, bool of_peer = false) {
 
 struct listener_options {
     bool removes_path = false; ///< Of a Unix socket, at the end.
+    bool resets = false;       ///< Each connection is reset when it is closed.
     uint32_t budget = 0;       ///< How many connections are accepted before something else has its turn; 0 is 16.
 };
 
@@ -179,6 +190,7 @@ class listener : public owner<source_ref> {
         config.descriptor = socket.number();
         config.owns = socket.is_given();
         config.removes_path = options.removes_path;
+        config.resets = options.resets;
         config.budget = options.budget;
         config.accepted = [](runloop_listener *, int connection, void *info) noexcept {
             static_cast<kind *>(info)->accepted(descriptor(connection));

@@ -196,6 +196,11 @@ TEST("a reader that waits too long is told so, and a line that is too long; a ta
     sockets.put("kept\n");
     EXPECT_STRING(*wait(line(idle)), "kept");
     EXPECT(thrown(line(idle)).find("110 read") == 0);
+    pair slow;
+    reader exchange(slow.ours.get());
+    exchange.input().set_deadline(from_now(20ms));
+    slow.put("begun");
+    EXPECT(thrown(line(exchange)).find("110 read") == 0);
     pair others;
     reader limited(others.ours.get(), {.limit = 16});
     others.put("more than sixteen bytes");

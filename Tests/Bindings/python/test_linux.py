@@ -202,6 +202,13 @@ class Streams(InCoroutine):
             await self.raises(errno.ETIMEDOUT, reader.readline())
         ours, theirs = socket.socketpair()
         with theirs:
+            exchange, deadline = Reader(ours), runloop.now() + 0.02
+            exchange.set_deadline(deadline)
+            theirs.send(b"begun")
+            await self.raises(errno.ETIMEDOUT, exchange.readline())
+            self.assertGreaterEqual(runloop.now(), deadline)
+        ours, theirs = socket.socketpair()
+        with theirs:
             theirs.send(b"more than sixteen bytes")
             await self.raises(errno.EMSGSIZE, Reader(ours, limit=16).readline())
 

@@ -28,17 +28,25 @@ class _Half(Object):
         """For questions: it is not to be closed."""
         return self._file.number
 
+    def set_deadline(self, date):
+        """The instant, of runloop.now(), at which it fails (ETIMEDOUT): of a reader whatever arrives, of a writer if not all was sent by then,
+        however much moves. math.inf: none."""
+        check(self._set_deadline(self._c, nanoseconds(date)))
+
 
 class Writer(_Half):
     """Writes to a descriptor: a number or a socket, which is its own from now on, and closed at its end. Bytes are taken at once up to the limit,
-    and sent by the loop; what waits at the end is dropped. `idle`: how long waiting output may not move before it fails (ETIMEDOUT)."""
+    and sent by the loop; what waits at the end is dropped. `idle`: how long waiting output may not move before it fails (ETIMEDOUT).
+    `resets`: a connection that ends before this was closed is reset."""
 
-    def __init__(self, file, *, limit=LIMIT, idle=0):
+    _set_deadline = lib.runloop_output_set_deadline
+
+    def __init__(self, file, *, limit=LIMIT, idle=0, resets=False):
         super().__init__(file)
         loop = Loop.current()
         config = ffi.new("runloop_output_config *")
         config.descriptor, config.limit, config.loop = self.fileno(), limit, loop._c
-        config.idle_ns, config.drained = nanoseconds(idle), lib.drained
+        config.idle_ns, config.resets, config.drained = nanoseconds(idle), resets, lib.drained
         self._make(lib.runloop_output_create, config)
         loop.add(self, COMMON_MODES)
 
@@ -78,6 +86,8 @@ def check_done(outcome):
 class Reader(_Half):
     """Reads a descriptor, which is its own as a writer's is, and only while somebody waits. `limit`: the longest line, and the most bytes that are
     kept. `idle`: how long nothing may arrive before it fails (ETIMEDOUT); `message`: how long a line may take that has begun."""
+
+    _set_deadline = lib.runloop_input_set_deadline
 
     def __init__(self, file, *, limit=LIMIT, idle=0, message=0, writer=None):
         super().__init__(file)
@@ -170,9 +180,9 @@ class Reader(_Half):
 class Stream:
     """A socket in both directions: `reader` and `writer`. `async with`: what was written is sent, unless an exception leaves the block."""
 
-    def __init__(self, socket, *, limit=LIMIT, idle=0, message=0):
+    def __init__(self, socket, *, limit=LIMIT, idle=0, message=0, resets=False):
         file = _Descriptor(socket)
-        self.writer = Writer(file, limit=limit, idle=idle)
+        self.writer = Writer(file, limit=limit, idle=idle, resets=resets)
         self.reader = Reader(file, limit=limit, idle=idle, message=message, writer=self.writer if idle else None)
 
     def fileno(self):

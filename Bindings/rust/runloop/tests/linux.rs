@@ -237,6 +237,13 @@ fn a_reader_that_waits_too_long_is_told_so_and_one_that_does_not_wait_is_not() {
             assert_eq!(reader.line().await?.as_deref(), Some("kept"));
             assert_eq!(reader.line().await.unwrap_err().raw_os_error(), Some(ETIMEDOUT));
             let (ours, mut theirs) = UnixStream::pair()?;
+            let mut exchange = Reader::new(ours, ReaderConfig::default())?;
+            let deadline = std::time::Instant::now() + Duration::from_millis(20);
+            exchange.set_deadline(Some(deadline))?;
+            theirs.write_all(b"begun")?;
+            assert_eq!(exchange.line().await.unwrap_err().raw_os_error(), Some(ETIMEDOUT));
+            assert!(std::time::Instant::now() >= deadline);
+            let (ours, mut theirs) = UnixStream::pair()?;
             let mut reader = Reader::new(ours, ReaderConfig { limit: 16, ..ReaderConfig::default() })?;
             theirs.write_all(b"more than sixteen bytes")?;
             assert_eq!(reader.line().await.unwrap_err().raw_os_error(), Some(EMSGSIZE));

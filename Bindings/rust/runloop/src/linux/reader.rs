@@ -13,7 +13,7 @@ use std::pin::Pin;
 use std::ptr;
 use std::rc::Rc;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The limits of a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,6 +111,14 @@ impl Reader {
         check("the input can't be paused", unsafe { sys::runloop_input_pause(input.raw()) })?;
         run_loop.add(&input)?;
         Ok(Reader { input, io })
+    }
+
+    /// When it ends with ETIMEDOUT, whatever arrives. `None`: not at all. Fails after the end.
+    pub fn set_deadline(&self, deadline: Option<Instant>) -> Result<()> {
+        let deadline_ns = deadline.map_or(sys::RUNLOOP_NEVER, time::date_of);
+        // SAFETY: the object is referenced.
+        let code = unsafe { sys::runloop_input_set_deadline(self.input.raw(), deadline_ns) };
+        check("the reader has no deadline", code).map(drop)
     }
 
     /// Until what is wished for was taken, or the end has come.
