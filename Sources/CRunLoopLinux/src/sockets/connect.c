@@ -115,20 +115,24 @@ HOLDS_LOCK static int take_socket(struct connect *connect, struct attempt *attem
     return descriptor;
 }
 
-/// Of a socket that was being connected and is ready: 0, or a negative errno value.
-static int result_of(int descriptor) {
+/// The kernel may have chosen the very port that nobody listens on, and connected the socket to itself.
+static bool is_connected_to_itself(int descriptor, const struct socket_address *target) {
     struct socket_address own, peer;
+    // Both families of IP have the port in the same place.
+    return target->any.sa_family != AF_UNIX && runloop__address_of(&own, descriptor, false) == 0 &&
+           own.ip4.sin_port == target->ip4.sin_port && runloop__address_of(&peer, descriptor, true) == 0 &&
+           own.size == peer.size && memcmp(&own.any, &peer.any, own.size) == 0;
+}
+
+/// Of an attempt whose socket is ready: 0, or a negative errno value.
+static int result_of(const struct attempt *attempt) {
     int error = 0;
     socklen_t size = sizeof error;
-    if (getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
+    if (getsockopt(attempt->descriptor, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
         return -errno;
     if (error)
         return -error;
-    // The kernel may have chosen the very port that nobody listens on, and connected the socket to itself.
-    bool is_self = runloop__address_of(&own, descriptor, false) == 0 &&
-                   runloop__address_of(&peer, descriptor, true) == 0 && own.size == peer.size &&
-                   memcmp(&own.any, &peer.any, own.size) == 0;
-    return is_self ? -ECONNREFUSED : 0;
+    return is_connected_to_itself(attempt->descriptor, &attempt->address) ? -ECONNREFUSED : 0;
 }
 
 /// The first attempt that has succeeded is the outcome: 0. -EINPROGRESS: none yet.
@@ -137,7 +141,7 @@ HOLDS_LOCK static int collect(struct connect *connect, int64_t now_ns) {
     int count = connect->begun > 0 ? epoll_wait(connect->set, events, 8, 0) : 0;
     for (int i = 0; i < count; i++) {
         struct attempt *attempt = connect->attempts + events[i].data.u32;
-        attempt->error = result_of(attempt->descriptor);
+        attempt->error = result_of(attempt);
         if (attempt->error == 0) {
             connect->descriptor = take_socket(connect, attempt);
             return 0;
