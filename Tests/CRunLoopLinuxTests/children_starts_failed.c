@@ -198,6 +198,20 @@ TEST("a kernel that makes no process or has no memory for it, and one that is to
     EXPECT_EQ(status_of_child(start_without_memory), 0);
 }
 
+static void start_beyond_the_limit(void) {
+    // The limit is not for root. Who is not root may have more processes than the limit already.
+    const struct rlimit one = {1, 1};
+    runloop_current();
+    REQUIRE(getuid() != 0 || (setgid(65534) == 0 && setuid(65534) == 0));
+    REQUIRE(setrlimit(RLIMIT_NPROC, &one) == 0);
+    EXPECT_REFUSED(-EAGAIN, "", .arguments = WORDS("/bin/true"), PIPES);
+}
+
+TEST("a user who may have no more processes starts none, and nothing is left") {
+    need_starts();
+    EXPECT_EQ(status_of_child(start_beyond_the_limit), 0);
+}
+
 TEST("if the kernel reaps children itself, one that can't execute its program leaves nothing either") {
     signal(SIGCHLD, SIG_IGN);
     for (int i = 0; i < 20; i++)

@@ -1,4 +1,4 @@
-// forks.c — a call-out of an input, a listener, a channel forks: the child goes on with nothing of its parent's, and changes none of it.
+// forks.c — a call-out forks: the child goes on with nothing of its parent's, and changes none of it.
 #include "channels.h"
 
 static pid_t child = -1;
@@ -171,4 +171,154 @@ TEST("R123 a child that is forked when a request has failed with its channel is 
     expect_calls(2);
     EXPECT_EQ(ends, 1);
     end_channel(channels[0]);
+}
+
+//===-- what is told once, or by several objects -----------------------------------------------------------------------===//
+
+/// Two objects have something to tell: the parent is told by both, and the child, which is forked when the first one is, by that alone.
+static void expect_both(runloop_source *first, runloop_source *second) {
+    REQUIRE(runloop_add_source(runloop_current(), first, MODE) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), second, MODE) == 0);
+    expect_calls(2);
+    end_input(first);
+    end_input(second);
+}
+
+static void note_signal(runloop_signal *signal, const runloop_signal_arrival *arrival, void *info) {
+    (void)signal, (void)arrival, (void)info;
+    note_call();
+}
+
+TEST("R123 a child that is forked for a signal is told of it by no other object") {
+    const runloop_signal_config config = {.number = SIGUSR1, .receive = note_signal};
+    runloop_signal *signals[2];
+    for (int i = 0; i < 2; i++)
+        REQUIRE(runloop_signal_create(&config, &signals[i]) == 0);
+    raise(SIGUSR1);
+    expect_both(signals[0], signals[1]);
+}
+
+static void note_exit(runloop_child *ended, const runloop_child_exit *exit, void *info) {
+    (void)ended, (void)info;
+    EXPECT(exit->end == RUNLOOP_CHILD_EXITED && exit->status == 0);
+    note_call();
+}
+
+TEST("R123 a child that is forked for the end of another one is told of none of its parent's") {
+    runloop_child *children[2];
+    for (int i = 0; i < 2; i++) {
+        pid_t pid = fork();
+        REQUIRE(pid >= 0);
+        if (pid == 0)
+            _exit(0);
+        const runloop_child_config config = {.pid = pid, .reaps = true, .exited = note_exit};
+        REQUIRE(runloop_child_create(&config, &children[i]) == 0);
+    }
+    expect_both(children[0], children[1]);
+}
+
+static void note_changes(runloop_watch *watch, const runloop_change *changes, size_t count, void *info) {
+    (void)watch, (void)changes, (void)info;
+    EXPECT(count > 0);
+    note_call();
+}
+
+TEST("R123 a child that is forked for a change of a file is told of it by no other watch") {
+    char path[] = "/tmp/runloop-forks-XXXXXX";
+    int file = mkstemp(path);
+    REQUIRE(file >= 0);
+    const runloop_watch_config config = {.path = path, .changed = note_changes};
+    runloop_watch *watches[2];
+    for (int i = 0; i < 2; i++)
+        REQUIRE(runloop_watch_create(&config, &watches[i]) == 0);
+    REQUIRE(write(file, "x", 1) == 1);
+    expect_both(watches[0], watches[1]);
+    close(file);
+    unlink(path);
+}
+
+static void note_connection(runloop_connect *connect, int descriptor, int error, void *info) {
+    (void)connect, (void)info;
+    EXPECT(descriptor >= 0 && error == 0);
+    close(descriptor);
+    note_call();
+}
+
+TEST("R123 a child that is forked for a connection that was made gets no other one") {
+    int listening = runloop_listen_abstract("runloop-test-forks-connect", 0);
+    REQUIRE(listening >= 0);
+    const runloop_connect_config config = {.abstract_name = "runloop-test-forks-connect", .connected = note_connection};
+    runloop_connect *connects[2];
+    for (int i = 0; i < 2; i++)
+        REQUIRE(runloop_connect_create(&config, &connects[i]) == 0);
+    expect_both(connects[0], connects[1]);
+    close(listening);
+}
+
+static void note_drain(runloop_output *output, int error, void *info) {
+    (void)output, (void)info;
+    EXPECT_EQ(error, 0);
+    note_call();
+}
+
+TEST("R123 a child that is forked when output was sent is told of no other one") {
+    runloop_output *outputs[2];
+    int pipes[2][2];
+    for (int i = 0; i < 2; i++) {
+        REQUIRE(pipe2(pipes[i], O_CLOEXEC | O_NONBLOCK) == 0);
+        const runloop_output_config config = {
+            .descriptor = pipes[i][1], .owns = true, .limit = 10, .drained = note_drain};
+        REQUIRE(runloop_output_create(&config, &outputs[i]) == 0);
+        REQUIRE(runloop_output_enqueue(outputs[i], "text", 4) == 0);
+    }
+    expect_both(outputs[0], outputs[1]);
+    // Each was sent once, by the parent.
+    for (int i = 0; i < 2; i++) {
+        char bytes[10];
+        EXPECT_EQ(read(pipes[i][0], bytes, sizeof bytes), 4);
+        close(pipes[i][0]);
+    }
+}
+
+static void note_input_end(runloop_input *input, int error, const char *rest, size_t count, void *info) {
+    (void)input, (void)rest, (void)count, (void)info;
+    EXPECT_EQ(error, 0);
+    note_call();
+}
+
+static size_t take_all(runloop_input *input, const char *bytes, size_t count, void *info) {
+    (void)input, (void)bytes, (void)info;
+    return count;
+}
+
+TEST("R123 a child that is forked at the end of an input is told of no other one") {
+    runloop_input *inputs[2];
+    for (int i = 0; i < 2; i++) {
+        int pipe[2];
+        REQUIRE(pipe2(pipe, O_CLOEXEC) == 0);
+        close(pipe[1]);
+        const runloop_input_config config = {
+            .descriptor = pipe[0], .owns = true, .limit = 10, .received = take_all, .ended = note_input_end};
+        REQUIRE(runloop_input_create(&config, &inputs[i]) == 0);
+    }
+    expect_both(inputs[0], inputs[1]);
+}
+
+static void note_pause(runloop_listener *listener, int error, void *info) {
+    (void)listener, (void)info;
+    EXPECT_EQ(error, -EINVAL);
+    note_call();
+}
+
+TEST("R123 a child that is forked when a listening socket has failed is told of no other one") {
+    runloop_listener *listeners[2];
+    for (int i = 0; i < 2; i++) {
+        int listening = runloop_listen_tcp("127.0.0.1", 0, 0);
+        REQUIRE(listening >= 0);
+        const runloop_listener_config config = {
+            .descriptor = listening, .owns = true, .accepted = accept_call, .paused = note_pause};
+        REQUIRE(runloop_listener_create(&config, &listeners[i]) == 0);
+        shutdown(listening, SHUT_RDWR);
+    }
+    expect_both(listeners[0], listeners[1]);
 }
