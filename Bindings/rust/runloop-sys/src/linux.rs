@@ -9,8 +9,8 @@ pub const RUNLOOP_CLOCK_BOOT: runloop_clock_id = 1;
 #[doc = " A clock of the machine's."]
 pub type runloop_clock_id = ::std::os::raw::c_uint;
 extern "C" {
-    #[doc = " The current instant of a clock, in nanoseconds, also in a loop that has a clock of its own. RUNLOOP_NEVER: there is no such"]
-    #[doc = " clock. O(1)."]
+    #[doc = " The current instant of a clock, in nanoseconds, also in a loop that has a clock of its own. O(1)."]
+    #[doc = " Returns: the instant; RUNLOOP_NEVER if there is no such clock."]
     pub fn runloop_clock_get_now_ns(clock: runloop_clock_id) -> i64;
 }
 #[doc = " A date of a clock, or a schedule of dates."]
@@ -38,31 +38,32 @@ pub struct runloop_alarm_config {
     >,
 }
 extern "C" {
-    #[doc = " Makes an alarm. It has a timerfd, which the kernel moves when the wall clock is set. If the clock is set forward over dates,"]
-    #[doc = " they are one call, as after a suspension. If it is set back, the alarm waits until the clock shows its date; a date that has"]
-    #[doc = " had its call does not get another one. (After a great correction a program may want other dates: runloop_clock_watch.) Slewing"]
-    #[doc = " is followed. An alarm keeps its modes from being empty, also without a date. -EINVAL: no such clock, a negative interval."]
-    #[doc = " -EMFILE, -ENFILE (one descriptor), -ENOMEM. O(1)."]
+    #[doc = " Makes an alarm. It has a timerfd, which the kernel moves when the wall clock is set. If the clock is set forward over dates, they are"]
+    #[doc = " one call, as after a suspension. If it is set back, the alarm waits until the clock shows its date; a date that has had its call does"]
+    #[doc = " not get another one. (After a great correction a program may want other dates: runloop_clock_watch.) Slewing is followed. An alarm keeps"]
+    #[doc = " its modes from being empty, also without a date. O(1)."]
+    #[doc = " Errors: -EINVAL: no such clock, or a negative interval; -EMFILE, -ENFILE: it needs a descriptor; -ENOMEM; -ENOSYS, -EPERM: in a sandbox"]
+    #[doc = " without timerfd_create."]
     pub fn runloop_alarm_create(
         config: *const runloop_alarm_config,
         out: *mut *mut runloop_alarm,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " The next date that has had no call; RUNLOOP_NEVER: there is none, or the alarm belongs to the parent process. As last set, if"]
-    #[doc = " invalid. O(1)."]
+    #[doc = " The next date of an alarm that has had no call. As last set, if the alarm is invalid. O(1)."]
+    #[doc = " Returns: the instant; RUNLOOP_NEVER if there is none, and in a forked child for the parent's alarm."]
     pub fn runloop_alarm_get_date(alarm: *mut runloop_alarm) -> i64;
 }
 extern "C" {
-    #[doc = " Moves the alarm, and starts its schedule there; RUNLOOP_NEVER takes its date away. Any thread. A loop that sleeps is neither"]
-    #[doc = " woken nor delayed. In its own callback, the next date is replaced; otherwise a call that is about to begin on another thread"]
-    #[doc = " still happens. If two threads set it at once, one of the two prevails. -EINVAL if invalid; -ECHILD if inherited. O(1), a"]
-    #[doc = " timerfd_settime."]
+    #[doc = " Moves the alarm, and starts its schedule there; RUNLOOP_NEVER takes its date away. Any thread. A loop that sleeps is neither woken nor"]
+    #[doc = " delayed. In its own callback, the next date is replaced; otherwise a call that is about to begin on another thread still happens. If two"]
+    #[doc = " threads set it at once, one of the two prevails. O(1), a timerfd_settime."]
+    #[doc = " Errors: -EINVAL: the alarm is invalid; -ECHILD."]
     pub fn runloop_alarm_set_date(alarm: *mut runloop_alarm, date_ns: i64)
         -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " As created. RUNLOOP_CLOCK_WALL and 0 for NULL. O(1)."]
+    #[doc = " The clock and the interval of an alarm, as created. RUNLOOP_CLOCK_WALL and 0 for NULL. O(1)."]
     pub fn runloop_alarm_get_clock(alarm: *mut runloop_alarm) -> runloop_clock_id;
 }
 extern "C" {
@@ -75,7 +76,7 @@ pub type runloop_port = runloop_source;
 pub struct runloop_request {
     _unused: [u8; 0],
 }
-#[doc = " What was received."]
+#[doc = " A message that a port has received."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct runloop_message {
@@ -117,8 +118,8 @@ pub struct runloop_port_config {
     >,
 }
 extern "C" {
-    #[doc = " Creates a port of a loop, in no mode yet: messages wait. Every thread that sends to it has a reference. -EINVAL, -ENOMEM, -ESHUTDOWN,"]
-    #[doc = " -ECHILD. O(1)."]
+    #[doc = " Creates a port of a loop, in no mode yet: messages wait. Every thread that sends to it has a reference. O(1)."]
+    #[doc = " Errors: -EINVAL; -ENOMEM; -ESHUTDOWN; -ECHILD."]
     pub fn runloop_port_create(
         loop_: *mut runloop,
         config: *const runloop_port_config,
@@ -126,24 +127,26 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " The loop with which it ends, borrowed. O(1)."]
+    #[doc = " The loop with which a port ends. O(1)."]
+    #[doc = " Returns: the loop, borrowed."]
     pub fn runloop_port_get_loop(port: *mut runloop_port) -> *mut runloop;
 }
 extern "C" {
-    #[doc = " Whether it has not ended. Unlike runloop_source_is_valid it is false also when its loop has ended, of which a source in no mode learns"]
-    #[doc = " nothing. O(1)."]
+    #[doc = " Whether a port has not ended. Unlike runloop_source_is_valid it is false also when its loop has ended, of which a source in no mode"]
+    #[doc = " learns nothing. O(1)."]
     pub fn runloop_port_is_valid(port: *mut runloop_port) -> bool;
 }
 extern "C" {
-    #[doc = " How many messages wait to be received. O(1)."]
+    #[doc = " How many messages wait in a port. O(1)."]
     pub fn runloop_port_get_count(port: *mut runloop_port) -> usize;
 }
 extern "C" {
     #[doc = " Sends a copy of the bytes, from any thread. If there is no space, waits for it until the instant `deadline_ns` of CLOCK_MONOTONIC;"]
-    #[doc = " RUNLOOP_NEVER is as long as it takes, 0 not at all. -EAGAIN: there is no space; -ETIMEDOUT: there was none until the deadline; -EDEADLK:"]
-    #[doc = " there is none, and the caller would wait for itself, on the port's own thread; -EMSGSIZE: longer than the port ever takes; -EPIPE: the"]
-    #[doc = " port has ended, perhaps meanwhile; -EINVAL, -ENOMEM. Then nothing was sent. Not a cancellation point. One allocation, O(length); one"]
-    #[doc = " system call if the loop sleeps."]
+    #[doc = " RUNLOOP_NEVER is as long as it takes, 0 not at all. After an error nothing was sent. Not a cancellation point. One allocation,"]
+    #[doc = " O(length); one system call if the loop sleeps."]
+    #[doc = " Errors: -EAGAIN: there is no space; -ETIMEDOUT: there was none until the deadline; -EDEADLK: there is none, and the caller would wait"]
+    #[doc = " for itself, on the port's own thread; -EMSGSIZE: longer than the port ever takes; -EPIPE: the port has ended, perhaps meanwhile;"]
+    #[doc = " -EINVAL; -ENOMEM; -ECHILD."]
     pub fn runloop_port_send(
         port: *mut runloop_port,
         bytes: *const ::std::os::raw::c_void,
@@ -171,8 +174,9 @@ pub struct runloop_request_config {
 }
 extern "C" {
     #[doc = " Sends a request to `port`, and returns at once; `id`, which may be NULL, receives its number among those of the asker. Never waits for"]
-    #[doc = " space. -EAGAIN: there is none; -EMSGSIZE; -EPIPE: one of the two ports has ended; -EINVAL; -ENOMEM; -ECHILD. Any thread. One allocation,"]
-    #[doc = " O(length), and O(requests with a later deadline)."]
+    #[doc = " space. Any thread. One allocation, O(length), and O(requests with a later deadline)."]
+    #[doc = " Errors: -EAGAIN: there is no space; -EMSGSIZE: longer than the port ever takes; -EPIPE: one of the two ports has ended; -EINVAL;"]
+    #[doc = " -ENOMEM; -ECHILD."]
     pub fn runloop_port_request(
         port: *mut runloop_port,
         bytes: *const ::std::os::raw::c_void,
@@ -182,16 +186,18 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Cancels a request that was sent through `asker`: `discard` is called for it, on this thread as a rule, and `replied` is not. If it was not"]
-    #[doc = " received yet, it will not be; otherwise its receiver can learn that nobody awaits a reply. -ENOENT: `replied` has been called or is being"]
-    #[doc = " called, or it was cancelled, or the asker has ended. Any thread. O(requests of the asker)."]
+    #[doc = " Cancels a request that was sent through `asker`: `discard` is called for it, on this thread as a rule, and `replied` is not. If it was"]
+    #[doc = " not received yet, it will not be; otherwise its receiver can learn that nobody awaits a reply. Any thread. O(requests of the asker)."]
+    #[doc = " Errors: -ENOENT: `replied` has been called or is being called, or it was cancelled, or the asker has ended; -EINVAL; -ECHILD."]
     pub fn runloop_port_cancel(asker: *mut runloop_port, id: u64) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Sends a request, and blocks the thread until it is answered or the deadline has passed, an instant of CLOCK_MONOTONIC. The thread's own"]
-    #[doc = " loop does not run meanwhile, so two threads that ask each other like that need a deadline; to run it, use runloop_port_request, and run"]
-    #[doc = " a mode until the answer is there. 0: `reply` is a copy that the caller frees, aligned for any type, or NULL if `length` is 0; both may be"]
-    #[doc = " NULL. -ETIMEDOUT, -EPIPE and -ENOMSG as in runloop_reply; otherwise the errors of runloop_port_send. -EDEADLK on the port's own thread."]
+    #[doc = " Sends a request, and blocks the thread until it is answered or the deadline has passed. That is an instant of CLOCK_MONOTONIC. The"]
+    #[doc = " thread's own loop does not run meanwhile, so two threads that ask each other like that need a deadline; to run it, use"]
+    #[doc = " runloop_port_request, and run a mode until the answer is there. `*reply` is a copy that the caller frees, aligned for any type, or NULL"]
+    #[doc = " if the length is 0; `reply` and `reply_length` may be NULL. O(length)."]
+    #[doc = " Errors: those of runloop_port_send; -ETIMEDOUT: there was no space, or no reply, until the deadline; -EPIPE: the port has ended before"]
+    #[doc = " it replied; -ENOMSG: the request was dropped; -EDEADLK: on the port's own thread."]
     pub fn runloop_port_request_and_wait(
         port: *mut runloop_port,
         bytes: *const ::std::os::raw::c_void,
@@ -202,16 +208,18 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " References of the receiving side, from the call-out on. The last one drops a request that was not replied to: -ENOMSG."]
+    #[doc = " Retain and release a request, on the receiving side, from the call-out on. The last one drops a request that was not replied to:"]
+    #[doc = " -ENOMSG. O(1)."]
     pub fn runloop_request_retain(request: *mut runloop_request) -> *mut runloop_request;
 }
 extern "C" {
     pub fn runloop_request_release(request: *mut runloop_request);
 }
 extern "C" {
-    #[doc = " Replies with a copy of the bytes; references remain. -EPIPE: nobody awaits it, because it was replied to, has timed out or was"]
-    #[doc = " cancelled, or one of the ports has ended. -EINVAL. -ENOMEM: it can be tried again. Any thread. One allocation, O(length); one"]
-    #[doc = " system call if the asker sleeps."]
+    #[doc = " Replies to a request with a copy of the bytes; references remain. Any thread. One allocation, O(length); one system call if the asker"]
+    #[doc = " sleeps."]
+    #[doc = " Errors: -EPIPE: nobody awaits it, because it was replied to, has timed out or was cancelled, or one of the ports has ended; -EINVAL;"]
+    #[doc = " -ENOMEM: it can be tried again; -ECHILD."]
     pub fn runloop_request_reply(
         request: *mut runloop_request,
         bytes: *const ::std::os::raw::c_void,
@@ -230,7 +238,7 @@ pub type runloop_channel = runloop_source;
 pub struct runloop_call {
     _unused: [u8; 0],
 }
-#[doc = " What was received."]
+#[doc = " A message that a channel has received."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct runloop_channel_message {
@@ -312,9 +320,10 @@ pub struct runloop_channel_config {
     >,
 }
 extern "C" {
-    #[doc = " Makes a channel of a connected socket, which it owns from then on, and makes non-blocking. -EINVAL: not a SOCK_SEQPACKET socket of the"]
-    #[doc = " Unix domain, or a limit out of range. -EPERM: the other end belongs to another user. -ENOTCONN; -EBADF; -EMFILE, -ENFILE (for"]
-    #[doc = " the peer's pidfd); -ENOMEM. After an error the socket remains the caller's. O(1)."]
+    #[doc = " Makes a channel of a connected socket, which it owns from then on, and makes non-blocking. After an error the socket remains the"]
+    #[doc = " caller's. O(1)."]
+    #[doc = " Errors: -EINVAL: not a SOCK_SEQPACKET socket of the Unix domain, or a limit out of range; -EPERM: the other end belongs to another user;"]
+    #[doc = " -ENOTCONN: the socket is not connected; -EBADF; -EMFILE, -ENFILE: the peer's pidfd needs a descriptor; -ENOMEM."]
     pub fn runloop_channel_create(
         descriptor: ::std::os::raw::c_int,
         config: *const runloop_channel_config,
@@ -322,11 +331,12 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " A socket that listens for channels, which is the caller's: a runloop_listener accepts its connections, and each is one for"]
-    #[doc = " runloop_channel_create. A relative path is one in $XDG_RUNTIME_DIR, which a program with more rights than whoever has started it does not"]
-    #[doc = " read (secure_getenv(3)). `mode` and `backlog` are those of runloop_listen_unix, 0 for the user alone; so are the errors, and what becomes of"]
-    #[doc = " a path that was left behind. -EINVAL also for \"@name\": anybody may take an abstract name, so a program that wants one has to make that"]
-    #[doc = " socket itself. -ENOENT: no directory, or no $XDG_RUNTIME_DIR."]
+    #[doc = " Makes a socket that listens for channels: a runloop_listener accepts its connections, and each is one for runloop_channel_create. A"]
+    #[doc = " relative path is one in $XDG_RUNTIME_DIR, which a program with more rights than whoever has started it does not read (secure_getenv(3))."]
+    #[doc = " `mode` and `backlog` are those of runloop_listen_unix, 0 for the user alone and so is what becomes of a path that was left behind."]
+    #[doc = " Anybody may take an abstract name, so a program that wants one has to make that socket itself."]
+    #[doc = " Returns: the socket."]
+    #[doc = " Errors: those of runloop_listen_unix; -EINVAL: an empty path, or \"@name\"; -ENOENT: no such directory, or no $XDG_RUNTIME_DIR."]
     pub fn runloop_channel_listen(
         path: *const ::std::os::raw::c_char,
         mode: u32,
@@ -334,8 +344,10 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Connects to such a socket. Does not wait. -ECONNREFUSED: nobody listens. -EAGAIN: too many wait to be accepted. -ENOENT, -EACCES,"]
-    #[doc = " -ENAMETOOLONG, -EPROTOTYPE, and the errors of runloop_channel_create."]
+    #[doc = " Connects to a socket that listens for channels. Does not wait."]
+    #[doc = " Errors: those of runloop_channel_create; -EINVAL: an empty path, \"@name\", or a limit out of range; -ECONNREFUSED: nobody listens;"]
+    #[doc = " -EAGAIN: too many wait to be accepted; -ENOENT: no such path, or no $XDG_RUNTIME_DIR; -EACCES: no permission; -ENAMETOOLONG: the path is"]
+    #[doc = " too long; -EPROTOTYPE: a socket of another type."]
     pub fn runloop_channel_connect(
         path: *const ::std::os::raw::c_char,
         config: *const runloop_channel_config,
@@ -344,6 +356,7 @@ extern "C" {
 }
 extern "C" {
     #[doc = " The process at the other end, as it was connected. O(1)."]
+    #[doc = " Errors: -EINVAL."]
     pub fn runloop_channel_get_peer(
         channel: *mut runloop_channel,
         out: *mut runloop_peer,
@@ -351,10 +364,10 @@ extern "C" {
 }
 extern "C" {
     #[doc = " Sends a copy of the bytes, and the descriptors, which remain the caller's. At most 64 KiB go through the socket, more as a sealed memfd."]
-    #[doc = " -EAGAIN: as much waits as the limits allow; -EMSGSIZE: more than one message may have; -EPIPE: the other end is gone, or the channel has"]
-    #[doc = " ended; -EBADF, -EMFILE (descriptors of messages that wait, a memfd), -ETOOMANYREFS, -ENOMEM, -EINVAL, -ECHILD; -ENOSYS or -EPERM if that"]
-    #[doc = " takes a memfd, in a sandbox without memfd_create. Then nothing was sent. Any thread; as every call for a channel, no cancellation point."]
-    #[doc = " O(length), a system call."]
+    #[doc = " After an error nothing was sent. Any thread; as every call for a channel, no cancellation point. O(length), a system call."]
+    #[doc = " Errors: -EAGAIN: as much waits as the limits allow; -EMSGSIZE: more than one message may have; -EPIPE: the other end is gone, or the"]
+    #[doc = " channel has ended; -EBADF; -EMFILE, -ENFILE: for descriptors of messages that wait, or a memfd; -ETOOMANYREFS: too many descriptors are"]
+    #[doc = " under way; -ENOSYS, -EPERM: it takes a memfd, in a sandbox without memfd_create; -EINVAL; -ENOMEM; -ECHILD."]
     pub fn runloop_channel_send(
         channel: *mut runloop_channel,
         bytes: *const ::std::os::raw::c_void,
@@ -365,13 +378,15 @@ extern "C" {
 }
 extern "C" {
     #[doc = " Counts one more message as held, which is an open call (`max_calls`) until it is released. For programs that queue what they receive, so"]
-    #[doc = " that the other end waits when they are slow: usually called once in `receive`, for a message without a call; requests are counted anyway."]
-    #[doc = " It is a mere number: which message is meant does not matter, and each call of this needs one of runloop_channel_release_message. Any"]
-    #[doc = " thread. -EPIPE: the channel has ended; -EINVAL, -ECHILD. O(1), and a system call at the limit."]
+    #[doc = " that the other end waits when they are slow: usually called once in `receive`, for a message without a call; requests are counted"]
+    #[doc = " anyway. It is a mere number: which message is meant does not matter, and each call of this needs one of runloop_channel_release_message."]
+    #[doc = " Any thread. O(1), and a system call at the limit."]
+    #[doc = " Errors: -EPIPE: the channel has ended; -EINVAL; -ECHILD."]
     pub fn runloop_channel_hold_message(channel: *mut runloop_channel) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Counts one message less as held. Any thread, and after the end. -EINVAL: none is held; -ECHILD. O(1), and a system call at the limit."]
+    #[doc = " Counts one message less as held. Any thread, and after the end. O(1), and a system call at the limit."]
+    #[doc = " Errors: -EINVAL: none is held; -ECHILD."]
     pub fn runloop_channel_release_message(channel: *mut runloop_channel) -> ::std::os::raw::c_int;
 }
 #[doc = " How a request is answered, which is copied."]
@@ -397,8 +412,9 @@ pub struct runloop_channel_request_config {
     pub info: *mut ::std::os::raw::c_void,
 }
 extern "C" {
-    #[doc = " Sends a request; `id`, which may be NULL, receives its number among those of the channel. Errors as of"]
-    #[doc = " runloop_channel_send. O(length), and O(requests with a later deadline)."]
+    #[doc = " Sends a request. `id`, which may be NULL, receives its number among those of the channel. O(length), and O(requests with a later"]
+    #[doc = " deadline)."]
+    #[doc = " Errors: those of runloop_channel_send."]
     pub fn runloop_channel_request(
         channel: *mut runloop_channel,
         bytes: *const ::std::os::raw::c_void,
@@ -410,21 +426,22 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Cancels a request: `discard` is called for it, on this thread, and `replied` is not. The other end may receive it all the same, and is not"]
-    #[doc = " told; its reply is dropped. -ENOENT: `replied` has been called or is being called, or it was cancelled; -EINVAL, -ECHILD. Any thread."]
-    #[doc = " O(requests of the channel)."]
+    #[doc = " Cancels a request: `discard` is called for it, on this thread, and `replied` is not. The other end may receive it all the same, and is"]
+    #[doc = " not told; its reply is dropped. Any thread. O(requests of the channel)."]
+    #[doc = " Errors: -ENOENT: `replied` has been called or is being called, or it was cancelled; -EINVAL; -ECHILD."]
     pub fn runloop_channel_cancel(channel: *mut runloop_channel, id: u64) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " References to a call. The last one drops it, if it was not replied to: -ENOMSG at the other end."]
+    #[doc = " Retain and release a call. The last one drops it, if it was not replied to: -ENOMSG at the other end. O(1)."]
     pub fn runloop_call_retain(call: *mut runloop_call) -> *mut runloop_call;
 }
 extern "C" {
     pub fn runloop_call_release(call: *mut runloop_call);
 }
 extern "C" {
-    #[doc = " Replies; references remain. Replies wait beyond the other limits, since they count as calls until they are sent. -EALREADY: it was"]
-    #[doc = " replied to. Otherwise as runloop_channel_send; after an error it can be tried again."]
+    #[doc = " Replies to a call; references remain. Replies wait beyond the other limits, since they count as calls until they are sent. After an"]
+    #[doc = " error it can be tried again."]
+    #[doc = " Errors: those of runloop_channel_send; -EALREADY: it was replied to."]
     pub fn runloop_call_reply(
         call: *mut runloop_call,
         bytes: *const ::std::os::raw::c_void,
@@ -494,34 +511,38 @@ pub struct runloop_child_config {
     >,
 }
 extern "C" {
-    #[doc = " Awaits the end of a process. A child of this process can't be mistaken for another one before it was reaped; for other processes pass"]
-    #[doc = " a pidfd, because a pid may name another process by now. A child that ends while its object is invalid, or in no mode that runs, is"]
-    #[doc = " not reaped by it. -ESRCH: there is no such process any more. -ECHILD, with `reaps`: it is not a child of this process, or was reaped."]
-    #[doc = " -EBADF: not a pidfd. -EINVAL: not a process (a thread, a negative number). -ENOSYS: the kernel is older than Linux 5.4, or a sandbox"]
-    #[doc = " refuses pidfd_open. -EMFILE, -ENFILE (one descriptor), -ENOMEM. O(1)."]
+    #[doc = " Awaits the end of a process. A child of this process can't be mistaken for another one before it was reaped; for other processes pass a"]
+    #[doc = " pidfd, because a pid may name another process by now. A child that ends while its object is invalid, or in no mode that runs, is not"]
+    #[doc = " reaped by it. O(1)."]
+    #[doc = " Errors: -ESRCH: there is no such process any more; -ECHILD: it is to be reaped, but not a child of this process, or was reaped; -EBADF:"]
+    #[doc = " not a pidfd; -EINVAL: not a process, but a thread or a negative number; -ENOSYS: the kernel is older than Linux 5.4, or a sandbox"]
+    #[doc = " refuses pidfd_open; -EMFILE, -ENFILE: it needs a descriptor; -ENOMEM."]
     pub fn runloop_child_create(
         config: *const runloop_child_config,
         out: *mut *mut runloop_child,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " As created: 0 if it was created from a pidfd. O(1)."]
+    #[doc = " The number of the process, as created: 0 if it was created from a pidfd. O(1)."]
     pub fn runloop_child_get_pid(child: *mut runloop_child) -> i32;
 }
 extern "C" {
     #[doc = " The object's own pidfd, for poll and the like: valid as long as the object, not to be closed. O(1)."]
+    #[doc = " Returns: the descriptor."]
+    #[doc = " Errors: -EINVAL."]
     pub fn runloop_child_get_pidfd(child: *mut runloop_child) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Its end, if that was reported. 0; -EAGAIN before. O(1)."]
+    #[doc = " How the process ended, if that was reported. O(1)."]
+    #[doc = " Errors: -EAGAIN: it was not reported yet; -EINVAL."]
     pub fn runloop_child_get_exit(
         child: *mut runloop_child,
         out: *mut runloop_child_exit,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Sends a signal to this process and to no other one, even if its number is used again. -ESRCH: it has been reaped; -EPERM; -EINVAL: no"]
-    #[doc = " such signal. O(1)."]
+    #[doc = " Sends a signal to this process and to no other one, even if its number is used again. O(1)."]
+    #[doc = " Errors: -ESRCH: it has been reaped; -EPERM: it may not be signalled by this process; -EINVAL: no such signal."]
     pub fn runloop_child_send_signal(
         child: *mut runloop_child,
         number: i32,
@@ -536,17 +557,19 @@ pub struct runloop_child_step {
     pub pause_ns: i64,
 }
 extern "C" {
-    #[doc = " Ends a process politely at first: SIGTERM, five seconds, SIGKILL. The first signal is sent by the calling thread, each other one by the loop,"]
-    #[doc = " never before the pause after the former has passed, and in a run of a mode that the child is in. When the process has ended, nothing is"]
-    #[doc = " sent any more; the end is reported as ever. A second call takes the place of the first, from its own first signal on. It costs no"]
-    #[doc = " descriptor: the pauses are deadlines of the source (runloop_source_set_deadline), of which a child has no other use."]
+    #[doc = " Ends a process politely at first: SIGTERM, five seconds, SIGKILL. The first signal is sent by the calling thread, each other one by the"]
+    #[doc = " loop, never before the pause after the former has passed, and in a run of a mode that the child is in. When the process has ended,"]
+    #[doc = " nothing is sent any more; the end is reported as ever. A second call takes the place of the first, from its own first signal on. It"]
+    #[doc = " costs no descriptor: the pauses are deadlines of the source (runloop_source_set_deadline), of which a child has no other use."]
     #[doc = ""]
     #[doc = " `of_group`: the signals go to all of the process group that the process leads, but only as long as the process itself has not ended. Who"]
     #[doc = " ignores the first signals there and outlives it gets no further one."]
     #[doc = ""]
-    #[doc = " Any thread, and allowed in call-outs. -ESRCH: it has ended, or was reaped; -EPERM; -EINVAL: no steps, more than eight, no signal, a negative"]
-    #[doc = " pause; or a process whose group is to be signalled and that leads none, is not reaped by this object, or was given as a pidfd; -ECHILD in a forked child. After an error nothing was begun, and a"]
-    #[doc = " former sequence goes on. If later the process may not be signalled, the next step is tried all the same. O(log n) per mode."]
+    #[doc = " Any thread, and allowed in call-outs. After an error nothing was begun, and a former sequence goes on. If later the process may not be"]
+    #[doc = " signalled, the next step is tried all the same. O(log n) per mode."]
+    #[doc = " Errors: -ESRCH: it has ended, or was reaped; -EPERM: it may not be signalled by this process; -EINVAL: no steps, more than eight, no"]
+    #[doc = " signal, or a negative pause, or a process whose group is to be signalled and that leads none, is not reaped by this object, or was given"]
+    #[doc = " as a pidfd; -ENOMEM; -ECHILD."]
     pub fn runloop_child_end_by(
         child: *mut runloop_child,
         steps: *const runloop_child_step,
@@ -608,7 +631,7 @@ pub struct runloop_child_start_config {
     #[doc = "< \"NAME=value\", with NULL at the end. NULL: the parent's."]
     pub environment: *const *const ::std::os::raw::c_char,
     #[doc = " The file that is executed; NULL: the first argument. It is searched for in the parent's PATH if it has no slash and"]
-    #[doc = " `searches` is true. A file that is neither a program nor has a first line that names one is not given to a shell."]
+    #[doc = " `searches` is true; in /usr/local/bin, /bin and /usr/bin if there is none, or it must not be believed (secure_getenv(3)). A file that is neither a program nor has a first line that names one is not given to a shell."]
     pub program: *const ::std::os::raw::c_char,
     pub searches: bool,
     #[doc = "< The working directory, for a relative `program`, too. NULL: the parent's."]
@@ -642,13 +665,14 @@ extern "C" {
     #[doc = " reading the program from its file system takes; other threads go on. The object is in no loop yet, so the caller adds it to one, by"]
     #[doc = " which the child is reaped. No handler of pthread_atfork is called. Other threads do not change the environment meanwhile."]
     #[doc = ""]
-    #[doc = " After an error there is no child, no descriptor and no zombie: -ENOENT, -EACCES (also a directory), -ENOEXEC, -E2BIG and whatever else"]
-    #[doc = " execve says, of `program`; of `directory` what chdir says. -EBADF: a descriptor that is not open; -EPERM: a group of another session, a"]
-    #[doc = " terminal that has one already, a limit that may not be raised; -EAGAIN: too many processes; -ENOMEM; -EMFILE, -ENFILE (one descriptor, one"]
-    #[doc = " for each pipe, and for a moment one more for each pipe and one for /dev/null). -ENOSYS: the kernel is older than Linux 5.4, or a sandbox"]
-    #[doc = " refuses waitid of a pidfd. -EINVAL: no arguments, a number that is listed twice or is negative, a pipe without `parent_end`, what is the"]
-    #[doc = " same as something that isn't listed or is itself the same as another; `pid` or `pidfd` in `child`. O(what the child has), independent"]
-    #[doc = " of how much memory the parent has, and of how many descriptors from Linux 5.9 on."]
+    #[doc = " After an error there is no child, no descriptor and no zombie. O(what the child has), independent of how much memory the parent has, and"]
+    #[doc = " of how many descriptors from Linux 5.9 on."]
+    #[doc = " Errors: -ENOENT, -EACCES, -ENOEXEC, -E2BIG, -ENAMETOOLONG: what execve says of `program`, -EACCES also of a directory, and what chdir"]
+    #[doc = " says of `directory`, like others of the two; -EBADF: a descriptor that is not open; -EPERM: a group of another session, a terminal that"]
+    #[doc = " has one already, or a limit that may not be raised; -EAGAIN: too many processes; -EMFILE, -ENFILE: it needs a descriptor, one for each"]
+    #[doc = " pipe, and for a moment one more for each pipe and one for /dev/null; -ENOMEM; -ENOSYS: the kernel is older than Linux 5.4, or a sandbox"]
+    #[doc = " refuses waitid of a pidfd; -EINVAL: no arguments, a number that is listed twice or is negative, a pipe without `parent_end`, what is the"]
+    #[doc = " same as something that isn't listed or is itself the same as another, or `pid` or `pidfd` in `child`."]
     pub fn runloop_child_start(
         config: *const runloop_child_start_config,
         out: *mut *mut runloop_child,
@@ -682,9 +706,10 @@ pub struct runloop_clock_watch_config {
     >,
 }
 extern "C" {
-    #[doc = " Watches the clocks, from now on. What is told is exact to the time between two readings of clocks, usually less than a"]
-    #[doc = " microsecond; a change that is smaller is not told. -ENOSYS: the kernel does not report changes (a sandbox, or older than Linux"]
-    #[doc = " 3.0). -EMFILE, -ENFILE (one descriptor), -ENOMEM. O(1)."]
+    #[doc = " Watches the clocks, from now on. What is told is exact to the time between two readings of clocks, usually less than a microsecond; a"]
+    #[doc = " change that is smaller is not told. O(1)."]
+    #[doc = " Errors: -ENOSYS: the kernel does not report changes, in a sandbox or before Linux 3.0; -EPERM: in a sandbox without timerfd_create;"]
+    #[doc = " -EMFILE, -ENFILE: it needs a descriptor; -ENOMEM; -EINVAL."]
     pub fn runloop_clock_watch_create(
         config: *const runloop_clock_watch_config,
         out: *mut *mut runloop_clock_watch,
@@ -694,7 +719,7 @@ extern "C" {
 #[doc = " It goes on while a loop runs one of its modes, and keeps these from being empty. If it is in several loops, one of them reports the outcome."]
 #[doc = " Invalidating it closes its sockets at once. A look-up that is under way then goes on by itself, and its result is dropped."]
 pub type runloop_connect = runloop_source;
-#[doc = " The configuration, which is copied. Exactly one of `host`, `path` and `abstract_name` is not NULL. The options from `local_address` on are"]
+#[doc = " The configuration of a connection, which is copied. Exactly one of `host`, `path` and `abstract_name` is not NULL. The options from `local_address` on are"]
 #[doc = " for TCP, and each has no effect if it is 0."]
 #[repr(C)]
 pub struct runloop_connect_config {
@@ -750,10 +775,11 @@ pub struct runloop_connect_config {
     >,
 }
 extern "C" {
-    #[doc = " Begins to connect, in no loop yet: a look-up starts here, everything else when a loop runs the source. At most 16 names are looked up at a"]
-    #[doc = " time in a process, and others wait. It needs a descriptor, a second one during a look-up, and one for each attempt. -EINVAL: no `connected`,"]
-    #[doc = " not one target, no port, an empty text, an option out of range, a `local_address` that is no number; -EAFNOSUPPORT: it is of another family"]
-    #[doc = " than `host`; -ENAMETOOLONG: a path or an abstract name above 107 bytes; -EMFILE, -ENFILE, -ENOMEM; -EAGAIN: no thread can be made. O(1)."]
+    #[doc = " Begins to connect, in no loop yet: a look-up starts here, everything else when a loop runs the source. At most 16 names are looked up at"]
+    #[doc = " a time in a process, and others wait. It needs a descriptor, a second one during a look-up, and one for each attempt. O(1)."]
+    #[doc = " Errors: -EINVAL: no `connected`, not one target, no port, an empty text, an option out of range, or a `local_address` that is no number;"]
+    #[doc = " -EAFNOSUPPORT: that is of another family than `host`; -ENAMETOOLONG: a path or an abstract name above 107 bytes; -EMFILE, -ENFILE,"]
+    #[doc = " -ENOMEM; -EAGAIN: no thread can be made."]
     pub fn runloop_connect_create(
         config: *const runloop_connect_config,
         out: *mut *mut runloop_connect,
@@ -769,8 +795,9 @@ pub struct runloop_connect_failure {
     pub error: ::std::os::raw::c_int,
 }
 extern "C" {
-    #[doc = " Writes up to `capacity` failures to `failures`, which may be NULL if `capacity` is 0, and returns their number: in the order of the attempts,"]
-    #[doc = " so far; all of them from `connected` on, and as long as there is a reference. Any thread. O(addresses)."]
+    #[doc = " The attempts that have failed, of which up to `capacity` are written to `failures`; that may be NULL if `capacity` is 0: in the order of"]
+    #[doc = " the attempts, so far; all of them from `connected` on, and as long as there is a reference. Any thread. O(addresses)."]
+    #[doc = " Returns: their number, which may be more than `capacity`."]
     pub fn runloop_connect_get_failures(
         connect: *mut runloop_connect,
         failures: *mut runloop_connect_failure,
@@ -778,12 +805,13 @@ extern "C" {
     ) -> usize;
 }
 extern "C" {
-    #[doc = " Why the look-up has failed, in the words of the C library (gai_strerror); NULL if it has not. Lives as long as the process. O(1)."]
+    #[doc = " Why the look-up has failed, in the words of the C library (gai_strerror). O(1)."]
+    #[doc = " Returns: a text that lives as long as the process; NULL if it has not."]
     pub fn runloop_connect_get_name_error(
         connect: *mut runloop_connect,
     ) -> *const ::std::os::raw::c_char;
 }
-#[doc = " A counter."]
+#[doc = " A number that anybody adds to, and that a loop takes."]
 #[doc = " If it is in several loops, one of them takes the sum. After its end, additions have no effect."]
 pub type runloop_counter = runloop_source;
 #[doc = " The configuration of a counter, which is copied."]
@@ -800,20 +828,25 @@ pub struct runloop_counter_config {
     >,
 }
 extern "C" {
-    #[doc = " Makes a counter, which is 0. -EMFILE, -ENFILE (one descriptor), -ENOMEM. O(1)."]
+    #[doc = " Makes a counter, which is 0. O(1)."]
+    #[doc = " Errors: -EMFILE, -ENFILE: it needs a descriptor; -ENOMEM; -EINVAL."]
     pub fn runloop_counter_create(
         config: *const runloop_counter_config,
         out: *mut *mut runloop_counter,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " The eventfd, non-blocking: valid as long as the object, not to be closed. For those who take one; who writes eight bytes adds. O(1)."]
+    #[doc = " The eventfd of a counter, non-blocking: valid as long as the object, not to be closed. For those who take one; who writes eight bytes"]
+    #[doc = " adds. O(1)."]
+    #[doc = " Returns: the descriptor."]
+    #[doc = " Errors: -EINVAL."]
     pub fn runloop_counter_get_descriptor(counter: *mut runloop_counter) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Adds to the counter, and wakes the loop if it sleeps in a mode of the source. Additions wait while the source is in no such mode. Any thread,"]
-    #[doc = " signal handlers, forked children included (whose parent is told). -EAGAIN: the sum would exceed 2^64 - 2, and nothing was added."]
-    #[doc = " -EINVAL for 0, and for the value that the kernel can't add, 2^64 - 1. O(1), one system call."]
+    #[doc = " Adds to the counter, and wakes the loop if it sleeps in a mode of the source. Additions wait while the source is in no such mode. Any"]
+    #[doc = " thread, signal handlers, forked children included (whose parent is told). O(1), one system call."]
+    #[doc = " Errors: -EAGAIN: the sum would exceed 2^64 - 2, and nothing was added; -EINVAL: the value is 0, or one that the kernel can't add, 2^64 -"]
+    #[doc = " 1."]
     pub fn runloop_counter_add(counter: *mut runloop_counter, value: u64) -> ::std::os::raw::c_int;
 }
 #[doc = " A descriptor that is written to, and the bytes that wait for it."]
@@ -865,18 +898,21 @@ pub struct runloop_output_config {
     pub resets: bool,
 }
 extern "C" {
-    #[doc = " Makes an output, in no loop yet. -EBADF: not open for writing; -EINVAL: no limit of bytes, or a negative idle limit; -ENOMEM, -ENOSPC; -EMFILE,"]
-    #[doc = " -ENFILE (for a moment it needs a descriptor, unless it is for a socket or a pipe). After an error the descriptor"]
-    #[doc = " remains the caller's in any case. O(1), a few system calls."]
+    #[doc = " Makes an output, in no loop yet. After an error the descriptor remains the caller's in any case. O(1), a few system calls."]
+    #[doc = " Errors: -EBADF: not open for writing; -EINVAL: no limit of bytes, or a negative idle limit; -ENOMEM; -ENOSPC; -EMFILE, -ENFILE: for a"]
+    #[doc = " moment it needs a descriptor, unless it is for a socket or a pipe."]
     pub fn runloop_output_create(
         config: *const runloop_output_config,
         out: *mut *mut runloop_output,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Writes as much as the kernel and the buffer take: the number of bytes, from the beginning, that are sent or will be. If it is less than"]
-    #[doc = " `count`, `drained` tells when to go on. -EAGAIN: none, the buffer is full. -ENOMEM: none. O(count), and a system call, or none while the"]
-    #[doc = " descriptor is known to be full."]
+    #[doc = " Writes as much as the kernel and the buffer of an output take. If that is less than `count`, `drained` tells when to go on. O(count),"]
+    #[doc = " and a system call, or none while the descriptor is known to be full."]
+    #[doc = " Returns: the number of bytes, from the beginning, that are sent or will be."]
+    #[doc = " Errors: -EAGAIN: the buffer is full, and `drained` tells when it is not; -ENOMEM; -EPIPE: after runloop_output_finish, or the peer is"]
+    #[doc = " gone; -ECONNRESET, -ENOSPC, -EIO: the descriptor has failed, now or before, as with any other error of write(2); -EINVAL: it has ended;"]
+    #[doc = " -ECHILD."]
     pub fn runloop_output_write(
         output: *mut runloop_output,
         bytes: *const ::std::os::raw::c_void,
@@ -884,9 +920,10 @@ extern "C" {
     ) -> isize;
 }
 extern "C" {
-    #[doc = " Takes all bytes or none, and leaves the sending to the loop, which sends what many calls have enqueued at once. -EAGAIN: there is not"]
-    #[doc = " enough space now, and `drained` tells when there is; -EMSGSIZE: more than the limit; -ENOMEM. O(count), and a system call if nothing"]
-    #[doc = " waited before."]
+    #[doc = " Takes all bytes or none, and leaves the sending to the loop, which sends what many calls have enqueued at once. O(count), and a system"]
+    #[doc = " call if nothing waited before."]
+    #[doc = " Errors: those of runloop_output_write; -EAGAIN: there is not enough space now, and `drained` tells when there is; -EMSGSIZE: more than"]
+    #[doc = " the limit."]
     pub fn runloop_output_enqueue(
         output: *mut runloop_output,
         bytes: *const ::std::os::raw::c_void,
@@ -894,33 +931,37 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Sends what waits, without waiting for the loop. 0: nothing waits now. -EAGAIN: the kernel does not take all of it; `drained` follows."]
+    #[doc = " Sends what waits, without waiting for the loop. O(what waits), a system call."]
+    #[doc = " Returns: 0: nothing waits now."]
+    #[doc = " Errors: those of runloop_output_write; -EAGAIN: the kernel does not take all of it, and `drained` follows."]
     pub fn runloop_output_flush(output: *mut runloop_output) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Takes no more bytes, and ends the output once everything was sent: the sending half of a socket is shut down, so that the peer reads an end"]
-    #[doc = " and may go on sending; any other descriptor is closed if the object owns it. 0: done. -EAGAIN: `drained` follows once it is. Twice has"]
-    #[doc = " the effect of once."]
+    #[doc = " Takes no more bytes, and ends the output once everything was sent: the sending half of a socket is shut down, so that the peer reads an"]
+    #[doc = " end and may go on sending; any other descriptor is closed if the object owns it. Twice has the effect of once. O(what waits)."]
+    #[doc = " Returns: 0: it is done."]
+    #[doc = " Errors: those of runloop_output_write; -EAGAIN: something waits still, and `drained` follows once it is done."]
     pub fn runloop_output_finish(output: *mut runloop_output) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Gives what waits an instant, as of `idle_ns`, by which all of it has to be sent: if something still waits when that has passed, this is the error"]
-    #[doc = " -ETIMEDOUT, however much is taken now and then; not before the kernel was asked once more. Each call takes the place of the former one;"]
-    #[doc = " RUNLOOP_NEVER, as at first: none. So a response as a whole has a limit. It remains when output was drained. Without effect on files. In the"]
-    #[doc = " modes of the source; not the deadline of runloop_source_set_deadline, which is the object's. -ENOMEM: nothing has changed. O(log n) per"]
-    #[doc = " mode."]
+    #[doc = " Gives an output an instant by which all that waits has to be sent: by the clock of `idle_ns`. If something still waits when that has"]
+    #[doc = " passed, this is the error -ETIMEDOUT, however much is taken now and then; not before the kernel was asked once more, and in the modes of the"]
+    #[doc = " source. Each call takes the place of the former one; RUNLOOP_NEVER, as at first: none. So a response as a whole has a limit. It remains when"]
+    #[doc = " output was drained. Without effect on files. Not the deadline of runloop_source_set_deadline, which is the object's. After an error nothing"]
+    #[doc = " has changed. Any thread, and allowed in call-outs. O(log n) per mode."]
+    #[doc = " Errors: those of runloop_output_write but -EAGAIN."]
     pub fn runloop_output_set_deadline(
         output: *mut runloop_output,
         deadline_ns: i64,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " How many bytes wait. Any thread. O(1)."]
+    #[doc = " How many bytes wait in an output. Any thread. O(1)."]
     pub fn runloop_output_get_waiting(output: *mut runloop_output) -> usize;
 }
 extern "C" {
-    #[doc = " When the kernel last took bytes; at first, when the object was made. With the same of an input it tells how long a connection has been"]
-    #[doc = " idle, without a timer that is moved for every byte. Any thread. O(1)."]
+    #[doc = " When the kernel last took bytes of an output; at first, when the object was made. With the same of an input it tells how long a"]
+    #[doc = " connection has been idle, without a timer that is moved for every byte. Any thread. O(1)."]
     pub fn runloop_output_get_moved_ns(output: *mut runloop_output) -> i64;
 }
 #[doc = " A descriptor that is read, and the bytes that are not consumed yet."]
@@ -998,52 +1039,59 @@ pub struct runloop_input_config {
     pub message_ns: i64,
 }
 extern "C" {
-    #[doc = " Makes an input, in no loop yet, which reads nothing before its source is in a mode that runs. -EBADF: not open for reading; -EINVAL: no"]
-    #[doc = " limit, not exactly one of `received` and `received_line`, a negative time, or an output without an idle limit; -ENOMEM, -ENOSPC; -EMFILE, -ENFILE"]
-    #[doc = " (for a moment it needs a descriptor, unless it is for a socket or a pipe; for good it has none of its own). After an error the descriptor"]
-    #[doc = " remains the caller's in any case. O(1), a few system calls."]
+    #[doc = " Makes an input, in no loop yet, which reads nothing before its source is in a mode that runs. It has no descriptor of its own. After an"]
+    #[doc = " error the descriptor remains the caller's in any case. O(1), a few system calls."]
+    #[doc = " Errors: -EBADF: not open for reading; -EINVAL: no limit, not exactly one of `received` and `received_line`, a negative time, or an"]
+    #[doc = " output without an idle limit; -ENOMEM; -ENOSPC; -EMFILE, -ENFILE: for a moment it needs a descriptor, unless it is for a socket or a"]
+    #[doc = " pipe."]
     pub fn runloop_input_create(
         config: *const runloop_input_config,
         out: *mut *mut runloop_input,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Reads nothing and calls nothing, from the return on, except that a call-out that runs on another thread is not waited for. Allowed in a"]
-    #[doc = " call-out, of a line as well: the lines after it stay. Twice has the effect of once. Any thread. -EINVAL after the end; -ECHILD in a"]
-    #[doc = " forked child. O(1), a system call."]
+    #[doc = " Pauses an input: it reads nothing and calls nothing, from the return on, except that a call-out that runs on another thread is not"]
+    #[doc = " waited for. Allowed in a call-out, of a line as well: the lines after it stay. Twice has the effect of once. Any thread. O(1), a system"]
+    #[doc = " call."]
+    #[doc = " Errors: -EINVAL: it has ended; -ECHILD."]
     pub fn runloop_input_pause(input: *mut runloop_input) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Goes on. What was kept comes at once, even if nothing follows. If it was not paused, what is kept comes again, too: for a program"]
-    #[doc = " that could not consume it before. -EINVAL, -ECHILD as above; -ENOMEM, -ENOSPC: it is paused still. O(1), a system call."]
+    #[doc = " Goes on after a pause. What was kept comes at once, even if nothing follows. If it was not paused, what is kept comes again, too: for a"]
+    #[doc = " program that could not consume it before. After an error it is paused still. O(1), a system call."]
+    #[doc = " Errors: -EINVAL: it has ended; -ECHILD; -ENOMEM; -ENOSPC."]
     pub fn runloop_input_resume(input: *mut runloop_input) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Whether it is paused. Any thread. O(1)."]
+    #[doc = " Whether an input is paused. Any thread. O(1)."]
     pub fn runloop_input_is_paused(input: *mut runloop_input) -> bool;
 }
 extern "C" {
-    #[doc = " Gives the input an instant, as of `idle_ns`, at which it ends with -ETIMEDOUT, whatever arrives; never earlier, and not before what has arrived"]
-    #[doc = " is read. Each call takes the place of the former one; RUNLOOP_NEVER, as at first: none. So a request of several lines or messages has a limit"]
-    #[doc = " as a whole, and with the same instant for the output an exchange has: set it when that begins, and RUNLOOP_NEVER when it is complete. Passes"]
-    #[doc = " in a pause as well, and then ends the input when that is resumed. Allowed in call-outs, and on any thread. Not the deadline of"]
-    #[doc = " runloop_source_set_deadline, which is the object's. -EINVAL after the end; -ECHILD in a forked child; -ENOMEM: nothing has changed."]
-    #[doc = " O(log n) per mode."]
+    #[doc = " Gives an input an instant at which it ends with -ETIMEDOUT, whatever arrives: by the clock of `idle_ns`, never earlier, and not before what"]
+    #[doc = " has arrived is read. Each call takes the place of the former one; RUNLOOP_NEVER, as at first: none. So a request of several lines or"]
+    #[doc = " messages has a limit as a whole, and with the same instant for the output an exchange has: set it when that begins, and RUNLOOP_NEVER when"]
+    #[doc = " it is complete. It passes in a pause as well, and then ends the input when that is resumed. Not the deadline of"]
+    #[doc = " runloop_source_set_deadline, which is the object's. After an error nothing has changed. Any thread, and allowed in call-outs. O(log n) per"]
+    #[doc = " mode."]
+    #[doc = " Errors: -EINVAL: it has ended; -ECHILD; -ENOMEM."]
     pub fn runloop_input_set_deadline(
         input: *mut runloop_input,
         deadline_ns: i64,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " When bytes were last read; at first, when the object was made. With the same of an output it tells how long a connection has been idle."]
-    #[doc = " Any thread. O(1)."]
+    #[doc = " When an input last read bytes; at first, when the object was made. With the same of an output it tells how long a connection has been"]
+    #[doc = " idle. Any thread. O(1)."]
     pub fn runloop_input_get_moved_ns(input: *mut runloop_input) -> i64;
 }
 extern "C" {
-    #[doc = " TCP. `address` is that of an interface as a number, \"127.0.0.1\", \"::1\" or \"fe80::1%eth0\"; \"0.0.0.0\" is all of IPv4, \"::\" all of IPv6 and"]
-    #[doc = " IPv4. `port` 0 lets the kernel choose one, which runloop_socket_get_port tells. The address may be used again at once after the program's"]
-    #[doc = " end (SO_REUSEADDR), and connections send small pieces without delay (TCP_NODELAY). -EINVAL: not such a number (\"localhost\" is a name, which is"]
-    #[doc = " not looked up), no interface after the %, or none where the address needs one; -EADDRNOTAVAIL: no interface has the address."]
+    #[doc = " Makes a TCP socket that listens. `address` is that of an interface as a number, \"127.0.0.1\", \"::1\" or \"fe80::1%eth0\"; \"0.0.0.0\" is all"]
+    #[doc = " of IPv4, \"::\" all of IPv6 and IPv4. `port` 0 lets the kernel choose one, which runloop_socket_get_port tells. The address may be used"]
+    #[doc = " again at once after the program's end (SO_REUSEADDR), and connections send small pieces without delay (TCP_NODELAY). \"localhost\" is a"]
+    #[doc = " name, which is not looked up. O(1)."]
+    #[doc = " Returns: the socket."]
+    #[doc = " Errors: -EINVAL: `address` is no such number, names no interface after the %, or none where it needs one; -EADDRINUSE: the address is in"]
+    #[doc = " use; -EADDRNOTAVAIL: no interface has the address; -EACCES: the port is below those that this user may use; -EMFILE, -ENFILE, -ENOMEM."]
     pub fn runloop_listen_tcp(
         address: *const ::std::os::raw::c_char,
         port: u16,
@@ -1051,13 +1099,16 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " A Unix socket with a path, in a directory that this user may write to, even if it can't be read. `mode` has the permissions of the path: it"]
-    #[doc = " never has more, and exactly these before this returns, whatever the umask is (above it, that needs Linux 6.6 or /proc); 0 is 0600: nobody"]
-    #[doc = " but its owner may connect. A path that a program has left behind, whose socket nobody has any more, is replaced; one whose socket somebody"]
-    #[doc = " has, who notices nothing of it, or which is no socket, gives -EADDRINUSE. So does a path that somebody else has replaced meanwhile; what is"]
-    #[doc = " there then is neither changed nor removed. Does not wait, except to replace a path: at most half a second for the lock (flock) of the"]
-    #[doc = " directory by which programs that do so at the same time exclude one another, and then without it. -ENAMETOOLONG above 107 bytes; -ENOENT: no"]
-    #[doc = " such directory."]
+    #[doc = " Makes a Unix socket with a path that listens, in a directory that this user may write to, even if it can't be read. `mode` has the"]
+    #[doc = " permissions of the path: it never has more, and exactly these before this returns, whatever the umask is (above it, that needs Linux 6.6"]
+    #[doc = " or /proc); 0 is 0600: nobody but its owner may connect. A path that a program has left behind, whose socket nobody has any more, is"]
+    #[doc = " replaced. What else is there is neither changed nor removed, and whoever has the socket notices nothing. Does not wait, except to"]
+    #[doc = " replace a path: at most half a second for the lock (flock) of the directory by which programs that do so at the same time exclude one"]
+    #[doc = " another, and then without it. O(1)."]
+    #[doc = " Returns: the socket."]
+    #[doc = " Errors: -EINVAL: an empty path; -EADDRINUSE: somebody has the socket of that path, it is no socket, or somebody else has replaced it"]
+    #[doc = " meanwhile; -EACCES, -ENOENT, -ENOTDIR: the directory may not be written to, or is none; -ENAMETOOLONG: the path has more than 107 bytes;"]
+    #[doc = " -EMFILE, -ENFILE, -ENOMEM."]
     pub fn runloop_listen_unix(
         path: *const ::std::os::raw::c_char,
         mode: u32,
@@ -1065,7 +1116,11 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " An abstract Unix socket, which has no path and no permissions: any process in the network namespace may connect."]
+    #[doc = " Makes an abstract Unix socket that listens, which has no path and no permissions: any process in the network namespace may connect."]
+    #[doc = " O(1)."]
+    #[doc = " Returns: the socket."]
+    #[doc = " Errors: -EINVAL: an empty name; -EADDRINUSE: somebody has the name; -ENAMETOOLONG: it has more than 107 bytes; -EMFILE, -ENFILE,"]
+    #[doc = " -ENOMEM."]
     pub fn runloop_listen_abstract(
         name: *const ::std::os::raw::c_char,
         backlog: ::std::os::raw::c_int,
@@ -1081,25 +1136,32 @@ pub struct runloop_inherited_socket {
     pub name: [::std::os::raw::c_char; 256usize],
 }
 extern "C" {
-    #[doc = " Takes the sockets that were handed over to this process (LISTEN_FDS, LISTEN_PID, LISTEN_FDNAMES) into `sockets`, in their order, and removes"]
-    #[doc = " the variables from the environment, so that neither a second call nor a child process takes them again. The number, 0 if there are none."]
-    #[doc = " -E2BIG: more than `capacity`, and nothing has changed; -EINVAL: the variables make no sense; -EBADF: a descriptor is not open. Call it early:"]
-    #[doc = " other threads must not use the environment meanwhile. O(descriptors)."]
+    #[doc = " Takes the sockets that were handed over to this process (LISTEN_FDS, LISTEN_PID, LISTEN_FDNAMES) into `sockets`, in their order, and"]
+    #[doc = " removes the variables from the environment, so that neither a second call nor a child process takes them again. Call it early: other"]
+    #[doc = " threads must not use the environment meanwhile. O(descriptors)."]
+    #[doc = " Returns: the number of the sockets, 0 if there are none."]
+    #[doc = " Errors: -E2BIG: there are more than `capacity`, and nothing has changed; -EINVAL: the variables make no sense; -EBADF: one of the"]
+    #[doc = " descriptors is not open."]
     pub fn runloop_take_inherited_sockets(
         sockets: *mut runloop_inherited_socket,
         capacity: usize,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " The port of a TCP socket: its own, or its peer's. -EAFNOSUPPORT: not an IP socket; -ENOTCONN, -EBADF, -ENOTSOCK. O(1)."]
+    #[doc = " The port of a TCP socket: its own, or its peer's. O(1)."]
+    #[doc = " Returns: the port."]
+    #[doc = " Errors: -EAFNOSUPPORT: not an IP socket; -ENOTCONN: it has no peer; -EBADF; -ENOTSOCK: not a socket."]
     pub fn runloop_socket_get_port(
         descriptor: ::std::os::raw::c_int,
         of_peer: bool,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Writes the address of a socket, its own or its peer's, as a text that ends with a zero: \"127.0.0.1:80\", \"[::1]:80\", \"/run/x\", \"@abstract\", or \"\" for"]
-    #[doc = " a Unix socket without an address. The length. -ENOBUFS: it does not fit (128 bytes always do); else as above. O(1)."]
+    #[doc = " Writes the address of a socket, its own or its peer's, as a text that ends with a zero: \"127.0.0.1:80\", \"[::1]:80\", \"/run/x\","]
+    #[doc = " \"@abstract\", or \"\" for a Unix socket without an address. O(1)."]
+    #[doc = " Returns: the length of the text."]
+    #[doc = " Errors: -ENOBUFS: `capacity` is too small, which 128 never is; -EAFNOSUPPORT: neither an IP nor a Unix socket; -ENOTCONN: it has no"]
+    #[doc = " peer; -EINVAL; -EBADF; -ENOTSOCK: not a socket."]
     pub fn runloop_socket_get_address(
         descriptor: ::std::os::raw::c_int,
         of_peer: bool,
@@ -1166,15 +1228,18 @@ pub struct runloop_listener_config {
     pub resets: bool,
 }
 extern "C" {
-    #[doc = " Makes a listener, in no loop yet. It needs a descriptor with `refused`. -EINVAL: no `accepted`, or not a listening socket;"]
-    #[doc = " -EBADF, -ENOTSOCK; -EMFILE, -ENFILE, -ENOMEM. After an error the socket remains the caller's in any case. O(1)."]
+    #[doc = " Makes a listener, in no loop yet. It needs a descriptor with `refused`. After an error the socket remains the caller's in any case."]
+    #[doc = " O(1)."]
+    #[doc = " Errors: -EINVAL: no `accepted`, or not a listening socket; -EBADF; -ENOTSOCK: not a socket; -EMFILE, -ENFILE, -ENOMEM."]
     pub fn runloop_listener_create(
         config: *const runloop_listener_config,
         out: *mut *mut runloop_listener,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " The socket, as created. O(1)."]
+    #[doc = " The socket of a listener, as created. O(1)."]
+    #[doc = " Returns: the socket."]
+    #[doc = " Errors: -EINVAL."]
     pub fn runloop_listener_get_descriptor(
         listener: *mut runloop_listener,
     ) -> ::std::os::raw::c_int;
@@ -1202,18 +1267,19 @@ pub struct runloop_shutdown_config {
     pub limit_ns: i64,
 }
 extern "C" {
-    #[doc = " Catches the signals, from now on. Other objects may catch them as well. -EINVAL for a number that runloop_signal_create refuses, no"]
-    #[doc = " numbers, a limit of 0 or less; -EMFILE, -ENFILE, -ENOMEM. O(count)."]
+    #[doc = " Catches the signals of a shutdown, from now on. Other objects may catch them as well. O(count)."]
+    #[doc = " Errors: -EINVAL: a number that runloop_signal_create refuses, no numbers, or a limit of 0 or less; -EMFILE, -ENFILE, -ENOMEM."]
     pub fn runloop_shutdown_create(
         config: *const runloop_shutdown_config,
         out: *mut *mut runloop_shutdown,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Adds work: a call of `work(info)` when the shutdown has begun, those of lower `order` first, equal ones in the order of their addition."]
-    #[doc = " Each is a call-out: it may run the loop in a mode of its own, with a limit, until what it flushes has been taken. Work may add work,"]
-    #[doc = " which is performed in its turn, if that is not over. `discard(info)` (may be NULL) is called instead when the object is freed: always"]
-    #[doc = " one of the two, unless the process ends before. -ENOMEM. Any thread. O(work that was added)."]
+    #[doc = " Adds work to a shutdown: a call of `work(info)` when it has begun, those of lower `order` first, equal ones in the order of their"]
+    #[doc = " addition. Each is a call-out: it may run the loop in a mode of its own, with a limit, until what it flushes has been taken. Work may add"]
+    #[doc = " work, which is performed in its turn, if that is not over. `discard(info)` (may be NULL) is called instead when the object is freed:"]
+    #[doc = " always one of the two, unless the process ends before. Any thread. O(work that was added)."]
+    #[doc = " Errors: -EINVAL; -ENOMEM."]
     pub fn runloop_shutdown_add_work(
         shutdown: *mut runloop_shutdown,
         order: i32,
@@ -1230,7 +1296,7 @@ extern "C" {
 #[doc = " If it is in several loops, one of them serves an arrival; for a call in each, make an object for each. Arrivals that wait at its end are"]
 #[doc = " dropped."]
 pub type runloop_signal = runloop_source;
-#[doc = " What arrived."]
+#[doc = " What has arrived of a signal."]
 #[repr(C)]
 pub struct runloop_signal_arrival {
     #[doc = "< SIGTERM, for instance."]
@@ -1270,28 +1336,31 @@ pub struct runloop_signal_config {
 extern "C" {
     #[doc = " Catches a signal, from now on: arrivals wait until the source is in a mode that runs. The signal loses its effect, except that a handler"]
     #[doc = " which was installed before is called as well, on the thread that received the signal: with the signals of its sa_mask blocked, and this"]
-    #[doc = " one too unless it has SA_NODEFER; with SA_RESETHAND only once, after which the default action takes its place. System calls that a signal"]
-    #[doc = " interrupts are restarted (SA_RESTART). When the last object for the signal ends, its former handling is restored, unless another handler"]
-    #[doc = " has been installed meanwhile. In a forked child of any kind, also one that has its parent's pid in a namespace of its own, the first signal"]
-    #[doc = " restores it, and takes effect accordingly; exec resets it to the default. -EINVAL: no such number; SIGKILL and SIGSTOP; faults of a thread, which would recur at once (SIGSEGV, SIGBUS, SIGFPE, SIGILL,"]
-    #[doc = " SIGTRAP, SIGSYS). -EMFILE, -ENFILE (two descriptors), -ENOMEM. O(1); a signal costs O(objects of the library that catch signals)."]
+    #[doc = " one too unless it has SA_NODEFER; with SA_RESETHAND only once, after which the default action takes its place. System calls that a"]
+    #[doc = " signal interrupts are restarted (SA_RESTART). When the last object for the signal ends, its former handling is restored, unless another"]
+    #[doc = " handler has been installed meanwhile. In a forked child of any kind, also one that has its parent's pid in a namespace of its own, the"]
+    #[doc = " first signal restores it, and takes effect accordingly; exec resets it to the default. O(1); a signal costs O(objects of the library"]
+    #[doc = " that catch signals)."]
+    #[doc = " Errors: -EINVAL: no such number, SIGKILL, SIGSTOP, or a fault of a thread, which would recur at once (SIGSEGV, SIGBUS, SIGFPE, SIGILL,"]
+    #[doc = " SIGTRAP, SIGSYS); -EMFILE, -ENFILE: it needs two descriptors; -ENOMEM."]
     pub fn runloop_signal_create(
         config: *const runloop_signal_config,
         out: *mut *mut runloop_signal,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " As created. O(1)."]
+    #[doc = " The number of a signal, as created. O(1)."]
     pub fn runloop_signal_get_number(signal: *mut runloop_signal) -> i32;
 }
 extern "C" {
-    #[doc = " False if the signal was left ignored, or the object has ended. O(1)."]
+    #[doc = " Whether a signal is caught: false if it was left ignored, or the object has ended. O(1)."]
     pub fn runloop_signal_is_caught(signal: *mut runloop_signal) -> bool;
 }
 extern "C" {
     #[doc = " Ends the process as `number` does by default, now, so that its parent sees what ended it: the default action is set, whoever catches the"]
-    #[doc = " signal, and the signal is sent to the calling thread. Functions of atexit are not called. Returns only if the signal does not end a"]
-    #[doc = " process: -EINVAL. Async-signal-safe."]
+    #[doc = " signal, and the signal is sent to the calling thread. Functions of atexit are not called. Async-signal-safe. O(1)."]
+    #[doc = " Returns: only if the signal does not end a process."]
+    #[doc = " Errors: -EINVAL: it does not end a process."]
     pub fn runloop_end_process_by_signal(number: i32) -> ::std::os::raw::c_int;
 }
 #[doc = " A path whose changes are told."]
@@ -1327,7 +1396,7 @@ pub const RUNLOOP_CHANGE_OVERFLOW: runloop_change_kind = 5;
 pub const RUNLOOP_CHANGE_FAILED: runloop_change_kind = 6;
 #[doc = " What has happened to a path."]
 pub type runloop_change_kind = ::std::os::raw::c_uint;
-#[doc = " A change. The texts are valid during the call."]
+#[doc = " A change of a path. The texts are valid during the call."]
 #[repr(C)]
 pub struct runloop_change {
     pub kind: runloop_change_kind,
@@ -1365,33 +1434,37 @@ pub struct runloop_watch_config {
     >,
 }
 extern "C" {
-    #[doc = " Watches a path from now on: changes wait until the source is in a mode that runs. It has no descriptor of its own: all watches that a thread"]
-    #[doc = " makes, however many, in whatever loops and modes, share an inotify instance, which ends with the last of them. Of the kernel's watches"]
-    #[doc = " it uses one for each directory that is watched, or for the file, and one for each directory on the way to it (those that can't be read are"]
-    #[doc = " left out), unless another watch of the instance has it already. Directories that are mounted over later are not noticed. Needs /proc."]
+    #[doc = " Watches a path from now on: changes wait until the source is in a mode that runs. It has no descriptor of its own: all watches that a"]
+    #[doc = " thread makes, however many, in whatever loops and modes, share an inotify instance, which ends with the last of them. Of the kernel's"]
+    #[doc = " watches it uses one for each directory that is watched, or for the file, and one for each directory on the way to it (those that can't"]
+    #[doc = " be read are left out), unless another watch of the instance has it already. Directories that are mounted over later are not noticed."]
+    #[doc = " Needs /proc."]
+    #[doc = ""]
     #[doc = " The instance is a source by itself, named \"inotify\", in the modes in which any of its watches is. So a loop is woken by what concerns"]
-    #[doc = " any watch that the same thread has made, also one of another loop or mode, and a run that returns after a source returns then. It is read"]
-    #[doc = " once for all: a change costs O(watches that it concerns), an overflow O(watches of the instance). Leaving a mode is O(1) as a rule, and"]
-    #[doc = " O(watches of the instance) for the last one there."]
-    #[doc = " What happens to other files beside those on the way wakes the loop only as far as the kernel can't tell it apart: what comes into the last"]
-    #[doc = " directory that exists, while the path does not; removals beside, and moves to the directory above, if that last one may be empty, or is"]
-    #[doc = " the path itself; and changes of attributes in a directory on the way that not everybody may write to. A file that is there costs"]
-    #[doc = " nothing in /tmp. In a directory whose entries are watched, all that happens to them does."]
-    #[doc = " -EINVAL: no path, no such scope, a negative settle time. -ENAMETOOLONG. -EMFILE: the process has no descriptors left, or the user no"]
-    #[doc = " instances for another thread (fs.inotify.max_user_instances). -ENOSPC: the user has no watches left (fs.inotify.max_user_watches). -ENFILE,"]
-    #[doc = " -ENOMEM. -EACCES: the path can't be read, or the directory in which it is or will be. O(entries), in time and in memory."]
+    #[doc = " any watch that the same thread has made, also one of another loop or mode, and a run that returns after a source returns then. It is"]
+    #[doc = " read once for all: a change costs O(watches that it concerns), an overflow O(watches of the instance). Leaving a mode is O(1) as a rule,"]
+    #[doc = " and O(watches of the instance) for the last one there."]
+    #[doc = ""]
+    #[doc = " What happens to other files beside those on the way wakes the loop only as far as the kernel can't tell it apart: what comes into the"]
+    #[doc = " last directory that exists, while the path does not; removals beside, and moves to the directory above, if that last one may be empty,"]
+    #[doc = " or is the path itself; and changes of attributes in a directory on the way that not everybody may write to. A file that is there costs"]
+    #[doc = " nothing in /tmp. In a directory whose entries are watched, all that happens to them does. O(entries), in time and in memory."]
+    #[doc = " Errors: -EINVAL: no path, no such scope, or a negative settle time; -ENAMETOOLONG: the path is too long; -EMFILE: the process has no"]
+    #[doc = " descriptor left, or the user no inotify instance for another thread (fs.inotify.max_user_instances); -ENOSPC: the user has no watches"]
+    #[doc = " left (fs.inotify.max_user_watches); -ENFILE; -ENOMEM; -EACCES: the path can't be read, or the directory in which it is or will be."]
     pub fn runloop_watch_create(
         config: *const runloop_watch_config,
         out: *mut *mut runloop_watch,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " The path as created, valid as long as the object. O(1)."]
+    #[doc = " The path of a watch, as created. O(1)."]
+    #[doc = " Returns: the path, valid as long as the object."]
     pub fn runloop_watch_get_path(watch: *mut runloop_watch) -> *const ::std::os::raw::c_char;
 }
 extern "C" {
-    #[doc = " For a result of runloop_watch_create and for `error` of a change: a sentence that names the limit that is reached, and the sysctl that"]
-    #[doc = " raises it. NULL for other results. Never freed. O(1)."]
+    #[doc = " Names the limit that is reached, and the sysctl that raises it: for a result of runloop_watch_create and for `error` of a change. O(1)."]
+    #[doc = " Returns: a text that is never freed; NULL for other results."]
     pub fn runloop_watch_describe_limit(
         result: ::std::os::raw::c_int,
     ) -> *const ::std::os::raw::c_char;

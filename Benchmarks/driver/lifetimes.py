@@ -1,0 +1,84 @@
+"""W14's whole lives: a child from its start to its end, and a connection to its close, with librunloop-linux, with libuv, and by hand."""
+
+import random
+import re
+import shutil
+import statistics
+import subprocess
+
+LOOPS = ["raw", "ours", "uv"]
+GOAL = 1.1  # of libuv's CPU time, at most
+COUNTED = 20
+CELLS = [("child", "a child, from its start to its end", 300), ("connect", "a connection, from the call to its close", 5000)]
+
+
+def output(*command):
+    return subprocess.run([str(word) for word in command], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=300).stdout
+
+
+def build(here, place, flags, libraries):
+    for loop in LOOPS:
+        sources = [here / "lifetimes.c", here / f"lifetimes_{loop}.c"]
+        subprocess.run(["cc", *flags, *sources, *libraries[loop], "-o", place / f"lifetimes-{loop}"], check=True)
+
+
+def difference(count):
+    """Per operation, so that a start and an end cancel out."""
+    first, second = (count(times * COUNTED) for times in (1, 2))
+    return (second - first) / COUNTED
+
+
+def system_calls(place, loop, cell):
+    """Of the process alone: neither the children's nor the server's."""
+    if not shutil.which("strace"):
+        return None
+
+    def count(times):
+        counts = place / "calls"
+        output("strace", "-c", "-qq", "-U", "calls", "-o", counts, place / f"lifetimes-{loop}", cell, times)
+        return int(counts.read_text().split()[-2])
+
+    return difference(count)
+
+
+def instructions(place, loop, cell):
+    """In user space; None without valgrind, and of what it can't follow."""
+    if not shutil.which("valgrind"):
+        return None
+
+    def count(times):
+        counts = place / "instructions"
+        tool = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={counts}"]
+        output(*tool, place / f"lifetimes-{loop}", cell, times)
+        return int(re.search(r"^(?:totals|summary): (\d+)", counts.read_text(), re.MULTILINE)[1])
+
+    try:
+        return difference(count)
+    except (subprocess.CalledProcessError, TypeError):
+        return None
+
+
+def measure(place, repetitions, part):
+    """Of each cell and loop the CPU time of each repetition, in ns; and what can be counted."""
+    results, counts = {}, {}
+    for _ in range(repetitions):
+        for cell, _, times in CELLS:
+            for loop in random.sample(LOOPS, len(LOOPS)):
+                time = float(output("taskset", "-c", "0", place / f"lifetimes-{loop}", cell, max(5, times // part)))
+                results.setdefault((cell, loop), []).append(time)
+    for cell, *_ in CELLS:
+        for loop in LOOPS:
+            counts[cell, loop] = system_calls(place, loop, cell), instructions(place, loop, cell)
+    return results, counts
+
+
+def table(results, counts):
+    lines = ["| CPU time of the process | | µs | × uv | goal | system calls | instructions |", "|---|---|---|---|---|---|---|"]
+    for cell, what, _ in CELLS:
+        for loop in LOOPS:
+            ratio = statistics.median(a / b for a, b in zip(results[cell, loop], results[cell, "uv"]))
+            goal = f"{GOAL}: {'met' if ratio <= GOAL else 'missed'}" if loop == "ours" else ""
+            calls, steps = ("" if count is None else f"{count:,.0f}" for count in counts[cell, loop])
+            time = statistics.median(results[cell, loop]) / 1000
+            lines.append(f"| {what if loop == 'raw' else ''} | {loop} | {time:.1f} | {ratio:.2f} | {goal} | {calls} | {steps} |")
+    return "\n".join(lines)

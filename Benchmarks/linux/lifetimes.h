@@ -1,0 +1,10 @@
+// lifetimes.h — W14: whole lives of short things through a loop. One file per loop.
+#ifndef LIFETIMES_H
+#define LIFETIMES_H
+
+/// Starts a program with no arguments of its own, waits in the loop for its end, and leaves nothing.
+void lifetimes_child(const char *program);
+/// Connects to a port of this machine, waits in the loop for the connection, and closes it.
+void lifetimes_connect(int port);
+
+#endif // LIFETIMES_H

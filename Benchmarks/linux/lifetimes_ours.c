@@ -1,0 +1,39 @@
+// lifetimes_ours.c — W14 on librunloop and librunloop-linux.
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "lifetimes.h"
+#include "runloop_linux.h"
+
+static void check(int result) {
+    if (result < 0)
+        abort();
+}
+
+static void run(runloop_source *source) {
+    check(runloop_add_source(runloop_current(), source, RUNLOOP_DEFAULT_MODE));
+    runloop_source_release(source);
+    runloop_run();
+}
+
+void lifetimes_child(const char *program) {
+    const char *const arguments[] = {program, NULL};
+    const runloop_child_start_config config = {.arguments = arguments};
+    runloop_child *child;
+    check(runloop_child_start(&config, &child));
+    run(child);
+}
+
+static void connected(runloop_connect *connect, int descriptor, int error, void *info) {
+    (void)connect, (void)info;
+    check(error);
+    close(descriptor);
+}
+
+void lifetimes_connect(int port) {
+    const runloop_connect_config config = {.host = "127.0.0.1", .port = (uint16_t)port, .connected = connected};
+    runloop_connect *connect;
+    check(runloop_connect_create(&config, &connect));
+    run(connect);
+}
