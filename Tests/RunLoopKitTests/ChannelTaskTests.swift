@@ -54,7 +54,7 @@ private final class FilledSender: Sendable {
     }
 
     /// What comes to the other end after what has filled it.
-    func messages() async throws -> Channel.Messages.Iterator {
+    func messages() async throws -> some AsyncIteratorProtocol<Channel.ReceivedMessage, RunLoop.ChannelError> {
         let receiver = try Channel(adopting: peer, on: threads[1].loop, options: .init(requestLimit: 3))
         var messages = receiver.messages.makeAsyncIterator()
         for _ in 0..<count { #expect(try await messages.next()?.bytes.count == 40_000) }
@@ -64,7 +64,7 @@ private final class FilledSender: Sendable {
 
 private func nextMessage(of channel: Channel) async throws(RunLoop.ChannelError) -> Channel.ReceivedMessage? {
     var messages = channel.messages.makeAsyncIterator()
-    return try await messages.next()
+    return try await messages.next(isolation: nil)
 }
 
 @Suite struct ChannelTaskTests {

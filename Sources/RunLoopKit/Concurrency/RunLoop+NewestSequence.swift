@@ -1,22 +1,14 @@
-extension RunLoop {
-    /// What an item of a loop tells, as a sequence: the instants of a timer, the activities of a loop. See `ticks(every:)` and
-    /// `activities(_:)`, which make it.
-    ///
-    /// Every iteration has an item of its own, which is invalidated when the iteration ends, at the latest when its iterator is released. Only the
-    /// newest element is kept for a consumer that is slow.
-    public struct NewestSequence<Element: Sendable>: AsyncSequence, Sendable {
-        /// It never throws.
-        public typealias Failure = Never
-        private let addItem: @Sendable (AsyncStream<Element>.Continuation) -> Void
+/// What an item of a loop tells, as a sequence: the instants of a timer, the activities of a loop.
+///
+/// Every iteration has an item of its own, which is invalidated when the iteration ends, at the latest when its iterator is released. Only the
+/// newest element is kept for a consumer that is slow.
+struct NewestSequence<Element: Sendable>: AsyncSequence, Sendable {
+    typealias Failure = Never
+    /// Makes an item, and adds it.
+    let addItem: @Sendable (AsyncStream<Element>.Continuation) -> Void
 
-        init(_ addItem: @escaping @Sendable (AsyncStream<Element>.Continuation) -> Void) {
-            self.addItem = addItem
-        }
-
-        /// Begins an iteration, which adds its item to the loop.
-        public func makeAsyncIterator() -> AsyncStream<Element>.Iterator {
-            AsyncStream(bufferingPolicy: .bufferingNewest(1), addItem).makeAsyncIterator()
-        }
+    func makeAsyncIterator() -> AsyncStream<Element>.Iterator {
+        AsyncStream(bufferingPolicy: .bufferingNewest(1), addItem).makeAsyncIterator()
     }
 }
 

@@ -14,7 +14,7 @@ extension RunLoop {
     /// - Returns: a sequence that throws `invalid`, `badDescriptor`, `permissionDenied` and the other errors of adding a source.
     public func readiness(
         of descriptor: CInt, for events: Source.Readiness = .read, inMode mode: Mode = .common
-    ) -> SourceSequence<Source.Readiness> {
+    ) -> some AsyncSequence<Source.Readiness, RunLoop.Error> & Sendable {
         SourceSequence<Source.Readiness>(loop: self, mode: mode) { yield throws(RunLoop.Error) in
             try Source(fileDescriptor: descriptor, events: events, perform: yield)
         }

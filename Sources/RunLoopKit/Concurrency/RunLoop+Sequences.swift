@@ -10,7 +10,7 @@ extension RunLoop {
     ///   - tolerance: how much later a tick may come, to share a wake-up.
     public func ticks(
         every interval: Duration, tolerance: Duration = .zero, inMode mode: Mode = .common
-    ) -> NewestSequence<Instant> {
+    ) -> some AsyncSequence<Instant, Never> & Sendable {
         precondition(interval > .zero, "A timer repeats at an interval greater than zero.")
         return NewestSequence<Instant> { continuation in
             let end = EndOfSequence(continuation)
@@ -26,7 +26,7 @@ extension RunLoop {
     /// newest activity is kept: to see each one, or to act before the loop continues, use an `Observer`.
     public func activities(
         _ activities: Observer.Activities, inMode mode: Mode = .common
-    ) -> NewestSequence<Observer.Activities> {
+    ) -> some AsyncSequence<Observer.Activities, Never> & Sendable {
         NewestSequence<Observer.Activities> { continuation in
             let end = EndOfSequence(continuation)
             let observer = Observer(activities) { _, activity in end.continuation.yield(activity) }

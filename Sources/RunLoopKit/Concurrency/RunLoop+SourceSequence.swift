@@ -1,11 +1,11 @@
 extension RunLoop {
-    /// What a source is called with, as a sequence: see `readiness(of:for:inMode:)` and `signals(_:inMode:)`, which make it.
+    /// What a source is called with, as a sequence.
     ///
     /// There is no element before the next call of `next()`, so nothing is called while the consumer is busy. Each iteration over the
     /// sequence has a source of its own, which asks for nothing unless `next()` waits, and is invalidated when the iteration ends.
-    public struct SourceSequence<Element: Sendable>: AsyncSequence, Sendable {
+    package struct SourceSequence<Element: Sendable>: AsyncSequence, Sendable {
         /// The errors of making a source and adding it.
-        public typealias Failure = RunLoop.Error
+        package typealias Failure = RunLoop.Error
         /// Makes a source that calls the closure.
         package typealias MakeSource =
             @Sendable (@escaping @Sendable (Element) -> Void) throws(RunLoop.Error) -> RunLoop.Source
@@ -19,10 +19,10 @@ extension RunLoop {
         }
 
         /// Begins an iteration, which does nothing before the first call of `next()`.
-        public func makeAsyncIterator() -> Iterator { Iterator(sequence: self) }
+        package func makeAsyncIterator() -> Iterator { Iterator(sequence: self) }
 
         /// An iteration, for one task at a time.
-        public struct Iterator: AsyncIteratorProtocol {
+        package struct Iterator: AsyncIteratorProtocol {
             private let sequence: SourceSequence
             private var watch: SourceWatch<Element>?
             private var elements: AsyncStream<Element>.Iterator?
@@ -33,12 +33,12 @@ extension RunLoop {
             }
 
             /// The next one, which it waits for if needed; `nil` at the end.
-            public mutating func next() async throws(RunLoop.Error) -> Element? {
+            package mutating func next() async throws(RunLoop.Error) -> Element? {
                 try await next(isolation: nil)
             }
 
             /// The next one, which it waits for if needed; `nil` at the end.
-            public mutating func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> Element? {
+            package mutating func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> Element? {
                 if isOver { return nil }
                 // A throw ends the iteration.
                 isOver = true

@@ -101,15 +101,23 @@ extension RunLoop {
             }
         }
 
-        /// What the channel receives, for tasks. A precondition failure if a closure receives it. Any thread. O(1).
+        /// What the channel receives, as tasks ask for it. A precondition failure if a closure receives it. Any thread. O(1).
         ///
         ///     let channel = try RunLoop.Channel(connectingTo: "lengths", on: loop)
         ///     for try await message in channel.messages {
         ///         try message.reply("\(message.bytes.count)".utf8)
         ///     }
-        public var messages: Messages {
+        ///
+        /// The other end waits while as many messages as the channel's `requestLimit` have not been taken, or are requests that have not been
+        /// answered. An iteration keeps the channel, and ends when its task is cancelled, and when the channel's owner calls `invalidate()`.
+        /// When the channel ends otherwise, what it had received is taken first. It throws `failed` if the other end has broken the protocol, or
+        /// the channel can't go on; not because the other end is gone. If several tasks iterate, each message goes to one of them. In a forked
+        /// child there is none to take.
+        public var messages: some AsyncSequence<ReceivedMessage, ChannelError> & Sendable {
             precondition(inbox != nil, "The messages of a channel go to its closure or to tasks.")
-            return Messages(channel: self)
+            return PulledSequence(origin: self) { channel, actor throws(ChannelError) in
+                try await channel.nextMessage(isolation: actor)
+            }
         }
 
         func nextMessage(

@@ -2,40 +2,7 @@ internal import CRunLoopLinux
 public import RunLoopKit
 
 extension RunLoop.Channel {
-    /// What a channel receives, as tasks ask for it. The other end waits while as many messages as the channel's `requestLimit` have not
-    /// been taken, or are requests that have not been answered.
-    ///
-    /// An iteration ends when its task is cancelled, and when the channel's owner calls `invalidate()`. When the channel ends otherwise, what
-    /// it had received is taken first. If several tasks iterate, each message goes to one of them. In a forked child there is none to take.
-    public struct Messages: AsyncSequence, Sendable {
-        /// What it consists of.
-        public typealias Element = ReceivedMessage
-        /// `failed`: the other end has broken the protocol, or the channel can't go on. Not that the other end is gone.
-        public typealias Failure = RunLoop.ChannelError
-        let channel: RunLoop.Channel
-
-        /// Begins an iteration, which keeps the channel.
-        public func makeAsyncIterator() -> Iterator { Iterator(channel: channel) }
-
-        /// An iteration, for one task at a time.
-        public struct Iterator: AsyncIteratorProtocol {
-            let channel: RunLoop.Channel
-
-            /// The next one, which it waits for if needed; `nil` at the end.
-            public mutating func next() async throws(RunLoop.ChannelError) -> ReceivedMessage? {
-                try await next(isolation: nil)
-            }
-
-            /// The next one, which it waits for if needed; `nil` at the end.
-            public mutating func next(
-                isolation actor: isolated (any Actor)?
-            ) async throws(RunLoop.ChannelError) -> ReceivedMessage? {
-                try await channel.nextMessage(isolation: actor)
-            }
-        }
-    }
-
-    /// A message that a task has taken from a channel's ``Messages``. A request that is freed without a reply is dropped. Any thread.
+    /// A message that a task has taken from a channel's ``messages``. A request that is freed without a reply is dropped. Any thread.
     public final class ReceivedMessage: Sendable {
         /// What was sent.
         public let bytes: [UInt8]

@@ -119,14 +119,14 @@ extension RunLoop {
     /// - Returns: a sequence that throws the errors of making an alarm, and of adding it.
     public func ticks(
         at date: WallInstant, every interval: Duration, inMode mode: Mode = .common
-    ) -> SourceSequence<Alarm<WallInstant>.Tick> {
+    ) -> some AsyncSequence<Alarm<WallInstant>.Tick, RunLoop.Error> & Sendable {
         ticks(.wall, at: date.nanoseconds, every: Timer.checked(interval), mode)
     }
 
     /// The dates of a schedule of boot time, as a sequence. The same for the clock that goes on while the machine is suspended.
     public func ticks(
         at date: ContinuousClock.Instant, every interval: Duration, inMode mode: Mode = .common
-    ) -> SourceSequence<Alarm<ContinuousClock.Instant>.Tick> {
+    ) -> some AsyncSequence<Alarm<ContinuousClock.Instant>.Tick, RunLoop.Error> & Sendable {
         ticks(.boot, at: Timescale.boot.nanoseconds(date), every: Timer.checked(interval), mode)
     }
 

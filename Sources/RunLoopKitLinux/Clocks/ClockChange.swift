@@ -24,7 +24,7 @@ extension RunLoop {
     /// `readiness(of:for:inMode:)`. Any thread, any task.
     ///
     /// - Returns: a sequence that throws the errors of making such a source, and of adding it.
-    public func clockChanges(inMode mode: Mode = .common) -> SourceSequence<ClockChange> {
+    public func clockChanges(inMode mode: Mode = .common) -> some AsyncSequence<ClockChange, RunLoop.Error> & Sendable {
         SourceSequence<ClockChange>(loop: self, mode: mode) { yield throws(RunLoop.Error) in
             try Source.clockChanges(yield)
         }

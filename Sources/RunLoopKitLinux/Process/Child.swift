@@ -152,7 +152,7 @@ extension RunLoop {
     /// - Throws: as adopting each.
     public func exits(
         adopting processes: [Int32], inMode mode: Mode = .common
-    ) throws(RunLoop.Error) -> AsyncStream<Child.Exit> {
+    ) throws(RunLoop.Error) -> some AsyncSequence<Child.Exit, Never> & Sendable {
         let (stream, continuation) = AsyncStream.makeStream(of: Child.Exit.self)
         let end = EndOfSequence(continuation)
         let children = try processes.map { process throws(RunLoop.Error) in

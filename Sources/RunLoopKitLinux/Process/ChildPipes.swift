@@ -12,13 +12,13 @@ extension RunLoop.Child {
         public func reader() -> sending RunLoop.Reader { RunLoop.Reader(input) }
 
         /// The lines, as `RunLoop.lines(of:limit:)` returns them.
-        public func lines(limit: Int = 1_048_576) -> RunLoop.LineSequence {
+        public func lines(limit: Int = 1_048_576) -> some AsyncSequence<String, RunLoop.Error> & Sendable {
             precondition(limit >= 0, "The limit of a line is not negative.")
-            return RunLoop.LineSequence(input: input, limit: limit)
+            return LineSequence(input: input, limit: limit)
         }
 
         /// The chunks, as `RunLoop.chunks(of:)` returns them.
-        public var chunks: RunLoop.ChunkSequence { RunLoop.ChunkSequence(input: input) }
+        public var chunks: some AsyncSequence<[UInt8], RunLoop.Error> & Sendable { ChunkSequence(input: input) }
 
         /// Reads to the end, or until there is more than a limit. Then the rest remains in the pipe, and the child waits.
         ///

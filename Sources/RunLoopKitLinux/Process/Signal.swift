@@ -50,7 +50,7 @@ extension RunLoop {
     /// - Returns: a sequence that throws the errors of making a source for the signal, and of adding it.
     public func signals(
         _ number: CInt, force: Bool = false, inMode mode: Mode = .common
-    ) -> SourceSequence<Signal> {
+    ) -> some AsyncSequence<Signal, RunLoop.Error> & Sendable {
         SourceSequence<Signal>(loop: self, mode: mode) { yield throws(RunLoop.Error) in
             try Source(signal: number, force: force, perform: yield)
         }

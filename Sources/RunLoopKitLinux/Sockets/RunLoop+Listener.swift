@@ -89,8 +89,15 @@ extension RunLoop {
             try queue.begin(handler, source)
         }
 
-        /// The connections, for any number of tasks: each goes to one of them.
-        public var connections: Connections { Connections(listener: self) }
+        /// The connections, which are accepted as tasks ask for them. Any number of tasks may iterate: each connection goes to one of them.
+        ///
+        /// An iteration keeps the listener, and ends when its task is cancelled, when the listener is invalidated, and when the loop's thread
+        /// ends. It throws the errors of the socket, of which there are none unless somebody else shuts it down, and of adding it to the loop.
+        public var connections: some AsyncSequence<Connection, RunLoop.Error> & Sendable {
+            PulledSequence(origin: self) { listener, actor throws(RunLoop.Error) in
+                try await listener.queue.next(listener.source, isolation: actor)
+            }
+        }
 
         private var descriptor: CInt { runloop_listener_get_descriptor(source.core) }
 
@@ -106,41 +113,6 @@ extension RunLoop {
         public func invalidate() {
             queue.finish(nil)
             source.invalidate()
-        }
-
-        fileprivate func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> Connection? {
-            try await queue.next(source, isolation: actor)
-        }
-
-        /// The connections of a listener, which it accepts as tasks ask for them.
-        ///
-        /// An iteration ends when its task is cancelled, when the listener is invalidated, and when the loop's thread ends.
-        public struct Connections: AsyncSequence, Sendable {
-            /// What it consists of.
-            public typealias Element = Connection
-            /// The errors of the socket, of which there are none unless somebody else shuts it down, and of adding it to the loop.
-            public typealias Failure = RunLoop.Error
-            let listener: Listener
-
-            /// Begins an iteration, which keeps the listener.
-            public func makeAsyncIterator() -> Iterator { Iterator(listener: listener) }
-
-            /// An iteration, for one task at a time.
-            public struct Iterator: AsyncIteratorProtocol {
-                let listener: Listener
-
-                /// The next one, which it waits for if needed; `nil` at the end.
-                public mutating func next() async throws(RunLoop.Error) -> Connection? {
-                    try await next(isolation: nil)
-                }
-
-                /// The next one, which it waits for if needed; `nil` at the end.
-                public mutating func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error)
-                    -> Connection?
-                {
-                    try await listener.next(isolation: actor)
-                }
-            }
         }
 
         /// A socket that a service manager has opened for this program.

@@ -1,4 +1,4 @@
-public import RunLoopKit
+internal import RunLoopKit
 
 /// The parameters of an input: what the sequences of chunks, bytes and lines have in common.
 struct InputOfDescriptor: Sendable {
@@ -79,38 +79,26 @@ struct InputIterator {
     }
 }
 
-extension RunLoop {
-    /// The input of a descriptor in the chunks in which it arrives. See `chunks(of:bufferSize:inMode:)`, which makes it.
-    public struct ChunkSequence: AsyncSequence, Sendable {
-        /// What it consists of.
-        public typealias Element = [UInt8]
-        /// The errors of the descriptor.
-        public typealias Failure = RunLoop.Error
-        let input: InputOfDescriptor
+/// The input of a descriptor in the chunks in which it arrives.
+struct ChunkSequence: AsyncSequence, Sendable {
+    let input: InputOfDescriptor
 
-        /// Begins an iteration, which does nothing before the first call of `next()`.
-        public func makeAsyncIterator() -> Iterator { Iterator(input: InputIterator(input)) }
+    func makeAsyncIterator() -> Iterator { Iterator(input: InputIterator(input)) }
 
-        /// An iteration, for one task at a time.
-        public struct Iterator: AsyncIteratorProtocol {
-            var input: InputIterator
+    struct Iterator: AsyncIteratorProtocol {
+        var input: InputIterator
 
-            /// The next one, which it waits for if needed; `nil` at the end.
-            public mutating func next() async throws(RunLoop.Error) -> [UInt8]? {
-                try await next(isolation: nil)
-            }
+        mutating func next() async throws(RunLoop.Error) -> [UInt8]? { try await next(isolation: nil) }
 
-            /// The next one, which it waits for if needed; `nil` at the end.
-            public mutating func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> [UInt8]? {
-                guard case .bytes(let bytes) = try await input.next(isolation: actor) else { return nil }
-                return Array(bytes)
-            }
+        mutating func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> [UInt8]? {
+            guard case .bytes(let bytes) = try await input.next(isolation: actor) else { return nil }
+            return Array(bytes)
         }
     }
 }
 
 /// An iteration over the lines of a descriptor's input.
-struct LineIterator {
+struct LineIterator: AsyncIteratorProtocol {
     private var input: InputIterator
     private var lines: LineBuffer
 
@@ -118,6 +106,8 @@ struct LineIterator {
         self.input = InputIterator(input)
         lines = LineBuffer(limit: limit)
     }
+
+    mutating func next() async throws(RunLoop.Error) -> RunLoop.Line? { try await next(isolation: nil) }
 
     mutating func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> RunLoop.Line? {
         do throws(RunLoop.Error) {
@@ -145,71 +135,34 @@ struct LineIterator {
     }
 }
 
-extension RunLoop {
-    /// The lines of a descriptor's input, up to the first that is too long. See `lines(of:limit:bufferSize:inMode:)`, which makes it.
-    public struct LineSequence: AsyncSequence, Sendable {
-        /// What it consists of.
-        public typealias Element = String
-        /// The errors of the descriptor.
-        public typealias Failure = RunLoop.Error
-        let input: InputOfDescriptor
-        let limit: Int
+/// The lines of a descriptor's input, up to the first that is too long.
+struct LineSequence: AsyncSequence, Sendable {
+    let input: InputOfDescriptor
+    let limit: Int
 
-        /// Begins an iteration, which does nothing before the first call of `next()`.
-        public func makeAsyncIterator() -> Iterator { Iterator(lines: LineIterator(input, limit: limit)) }
+    func makeAsyncIterator() -> Iterator { Iterator(lines: LineIterator(input, limit: limit)) }
 
-        /// An iteration, for one task at a time.
-        public struct Iterator: AsyncIteratorProtocol {
-            var lines: LineIterator
+    struct Iterator: AsyncIteratorProtocol {
+        var lines: LineIterator
 
-            /// The next one, which it waits for if needed; `nil` at the end.
-            public mutating func next() async throws(RunLoop.Error) -> String? {
-                try await next(isolation: nil)
-            }
+        mutating func next() async throws(RunLoop.Error) -> String? { try await next(isolation: nil) }
 
-            /// The next one, which it waits for if needed; `nil` at the end.
-            public mutating func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> String? {
-                switch try await lines.next(isolation: actor) {
-                case .text(let text): return text
-                case nil: return nil
-                case .tooLong:
-                    lines.stop()
-                    throw .lineTooLong
-                }
+        mutating func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> String? {
+            switch try await lines.next(isolation: actor) {
+            case .text(let text): return text
+            case nil: return nil
+            case .tooLong:
+                lines.stop()
+                throw .lineTooLong
             }
         }
     }
 }
 
-extension RunLoop {
-    /// The lines of a descriptor's input, and marks for those that are too long. See `lines(of:skippingLongerThan:bufferSize:inMode:)`,
-    /// which makes it.
-    public struct SkippingLineSequence: AsyncSequence, Sendable {
-        /// What it consists of.
-        public typealias Element = RunLoop.Line
-        /// The errors of the descriptor.
-        public typealias Failure = RunLoop.Error
-        let input: InputOfDescriptor
-        let limit: Int
+/// The lines of a descriptor's input, and marks for those that are too long.
+struct SkippingLineSequence: AsyncSequence, Sendable {
+    let input: InputOfDescriptor
+    let limit: Int
 
-        /// Begins an iteration, which does nothing before the first call of `next()`.
-        public func makeAsyncIterator() -> Iterator { Iterator(lines: LineIterator(input, limit: limit)) }
-
-        /// An iteration, for one task at a time.
-        public struct Iterator: AsyncIteratorProtocol {
-            var lines: LineIterator
-
-            /// The next one, which it waits for if needed; `nil` at the end.
-            public mutating func next() async throws(RunLoop.Error) -> RunLoop.Line? {
-                try await next(isolation: nil)
-            }
-
-            /// The next one, which it waits for if needed; `nil` at the end.
-            public mutating func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> RunLoop
-                .Line?
-            {
-                try await lines.next(isolation: actor)
-            }
-        }
-    }
+    func makeAsyncIterator() -> LineIterator { LineIterator(input, limit: limit) }
 }

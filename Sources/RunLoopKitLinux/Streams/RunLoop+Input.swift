@@ -42,7 +42,7 @@ extension RunLoop {
     /// - Returns: a sequence that throws as `bytes(of:)` does.
     public func chunks(
         of descriptor: CInt, bufferSize: Int = 65_536, inMode mode: Mode = .common
-    ) -> ChunkSequence {
+    ) -> some AsyncSequence<[UInt8], RunLoop.Error> & Sendable {
         ChunkSequence(input: InputOfDescriptor(self, descriptor, mode, bufferSize: bufferSize))
     }
 
@@ -62,7 +62,7 @@ extension RunLoop {
     ///   does not return what follows that line; `lines(of:skippingLongerThan:)` does.
     public func lines(
         of descriptor: CInt, limit: Int = 1_048_576, bufferSize: Int = 65_536, inMode mode: Mode = .common
-    ) -> LineSequence {
+    ) -> some AsyncSequence<String, RunLoop.Error> & Sendable {
         precondition(limit >= 0, "The limit of a line is not negative.")
         return LineSequence(input: InputOfDescriptor(self, descriptor, mode, bufferSize: bufferSize), limit: limit)
     }
@@ -88,7 +88,7 @@ extension RunLoop {
     /// - Returns: a sequence that throws as `bytes(of:)` does.
     public func lines(
         of descriptor: CInt, skippingLongerThan limit: Int, bufferSize: Int = 65_536, inMode mode: Mode = .common
-    ) -> SkippingLineSequence {
+    ) -> some AsyncSequence<Line, RunLoop.Error> & Sendable {
         precondition(limit >= 0, "The limit of a line is not negative.")
         return SkippingLineSequence(
             input: InputOfDescriptor(self, descriptor, mode, bufferSize: bufferSize), limit: limit)

@@ -133,20 +133,20 @@ extension RunLoop {
         }
 
         /// The lines from here on, until the end of the input or of the iteration: `line(limit:)`, again and again.
-        public func lines(limit: Int = 1_048_576) -> Parts<String> {
-            Parts(reader: self) { reader, actor throws(RunLoop.Error) in
+        public func lines(limit: Int = 1_048_576) -> some AsyncSequence<String, RunLoop.Error> {
+            PulledSequence(origin: self) { reader, actor throws(RunLoop.Error) in
                 try await reader.line(limit: limit, isolation: actor)
             }
         }
 
         /// The chunks from here on: `chunk()`, again and again.
-        public var chunks: Parts<[UInt8]> {
-            Parts(reader: self) { reader, actor throws(RunLoop.Error) in try await reader.chunk(isolation: actor) }
+        public var chunks: some AsyncSequence<[UInt8], RunLoop.Error> {
+            PulledSequence(origin: self) { reader, actor throws(RunLoop.Error) in try await reader.chunk(isolation: actor) }
         }
 
         /// The bytes from here on: `byte()`, again and again.
-        public var bytes: Parts<UInt8> {
-            Parts(reader: self) { reader, actor throws(RunLoop.Error) in try await reader.byte(isolation: actor) }
+        public var bytes: some AsyncSequence<UInt8, RunLoop.Error> {
+            PulledSequence(origin: self) { reader, actor throws(RunLoop.Error) in try await reader.byte(isolation: actor) }
         }
 
         private var limits: ConnectionLimits? { input.socket?.limits }
@@ -186,43 +186,6 @@ extension RunLoop {
             if begun.isEmpty { return String(decoding: line.dropLast(hasReturn ? 1 : 0), as: UTF8.self) }
             defer { begun = [] }
             return String(decoding: (begun + line).dropLast(hasReturn ? 1 : 0), as: UTF8.self)
-        }
-    }
-}
-
-extension RunLoop.Reader {
-    /// The lines, chunks or bytes of a reader. What an iteration has not returned remains for the next one, or for a call of the reader.
-    public struct Parts<Element>: AsyncSequence {
-        /// The errors of the reader.
-        public typealias Failure = RunLoop.Error
-        typealias Read = @Sendable (RunLoop.Reader, isolated (any Actor)?) async throws(RunLoop.Error) -> Element?
-        let reader: RunLoop.Reader
-        let read: Read
-
-        /// Begins an iteration, which does nothing before the first call of `next()`.
-        public func makeAsyncIterator() -> Iterator { Iterator(reader: reader, read: read) }
-
-        /// An iteration, for one task at a time. After an error there is nothing but the end.
-        public struct Iterator: AsyncIteratorProtocol {
-            let reader: RunLoop.Reader
-            let read: Read
-            var hasFailed = false
-
-            /// The next one, which it waits for if needed; `nil` at the end.
-            public mutating func next() async throws(RunLoop.Error) -> Element? {
-                try await next(isolation: nil)
-            }
-
-            /// The next one, which it waits for if needed; `nil` at the end.
-            public mutating func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> Element? {
-                if hasFailed { return nil }
-                do throws(RunLoop.Error) {
-                    return try await read(reader, actor)
-                } catch {
-                    hasFailed = true
-                    throw error
-                }
-            }
         }
     }
 }
