@@ -98,7 +98,7 @@ struct ChunkSequence: AsyncSequence, Sendable {
 }
 
 /// An iteration over the lines of a descriptor's input.
-struct LineIterator: AsyncIteratorProtocol {
+struct LineIterator {
     private var input: InputIterator
     private var lines: LineBuffer
 
@@ -107,12 +107,13 @@ struct LineIterator: AsyncIteratorProtocol {
         lines = LineBuffer(limit: limit)
     }
 
-    mutating func next() async throws(RunLoop.Error) -> RunLoop.Line? { try await next(isolation: nil) }
+    /// A line that is in the buffer already. Most are, and this is no asynchronous call.
+    mutating func buffered() -> RunLoop.Line? { lines.next() }
 
+    /// The next line, when none is in the buffer.
     mutating func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> RunLoop.Line? {
         do throws(RunLoop.Error) {
             while true {
-                if let line = lines.next() { return line }
                 switch try await input.next(isolation: actor) {
                 case .bytes(let bytes): lines.feed(bytes)
                 case .end: return lines.last()
@@ -121,6 +122,7 @@ struct LineIterator: AsyncIteratorProtocol {
                     lines.clear()
                     return nil
                 }
+                if let line = lines.next() { return line }
             }
         } catch {
             lines.clear()
@@ -148,9 +150,13 @@ struct LineSequence: AsyncSequence, Sendable {
         mutating func next() async throws(RunLoop.Error) -> String? { try await next(isolation: nil) }
 
         mutating func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> String? {
-            switch try await lines.next(isolation: actor) {
+            if let line = lines.buffered() { return try text(of: line) }
+            return try await lines.next(isolation: actor).map { line throws(RunLoop.Error) in try text(of: line) }
+        }
+
+        private mutating func text(of line: RunLoop.Line) throws(RunLoop.Error) -> String {
+            switch line {
             case .text(let text): return text
-            case nil: return nil
             case .tooLong:
                 lines.stop()
                 throw .lineTooLong
@@ -164,5 +170,16 @@ struct SkippingLineSequence: AsyncSequence, Sendable {
     let input: InputOfDescriptor
     let limit: Int
 
-    func makeAsyncIterator() -> LineIterator { LineIterator(input, limit: limit) }
+    func makeAsyncIterator() -> Iterator { Iterator(lines: LineIterator(input, limit: limit)) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        var lines: LineIterator
+
+        mutating func next() async throws(RunLoop.Error) -> RunLoop.Line? { try await next(isolation: nil) }
+
+        mutating func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> RunLoop.Line? {
+            if let line = lines.buffered() { return line }
+            return try await lines.next(isolation: actor)
+        }
+    }
 }
