@@ -28,9 +28,11 @@ import RunLoopKitLinux
 
     func begin() {
         let limit = server.options.idleLimit
-        patience = RunLoop.Timeout(isolation: .shared, after: limit, tolerance: limit / 10) { [weak self] in
-            self?.leave("idle for too long", saying: "* You have said nothing for too long. Goodbye.")
-        }
+        patience = RunLoop.Timeout(
+            on: .main, after: limit, tolerance: limit / 10,
+            RunLoop.onMainActor { [weak self] in
+                self?.leave("idle for too long", saying: "* You have said nothing for too long. Goodbye.")
+            })
         Task { await listen() }
     }
 
@@ -83,11 +85,11 @@ import RunLoopKitLinux
         if let words { _ = enqueue(words) }
         server.hasLeft(self, because: reason)
         patience = RunLoop.Timeout(
-            isolation: .shared, after: server.options.farewell, tolerance: .seconds(1), inMode: .default
-        ) {
-            [weak self] in
-            self?.close()
-        }
+            on: .main, after: server.options.farewell, tolerance: .seconds(1), inMode: .default,
+            RunLoop.onMainActor {
+                [weak self] in
+                self?.close()
+            })
         Task {
             try? await connection.close()
             close()

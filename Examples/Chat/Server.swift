@@ -37,13 +37,17 @@ extension RunLoop.Mode {
             if error != nil { Log.complain("chat: out of descriptors; a client was turned away") }
         }
         loop.addCommonMode(.farewell)
-        endOfIteration = RunLoop.CoalescedWork(isolation: .shared, inMode: .default) { [weak self] in
-            self?.finishIteration()
-        }
+        endOfIteration = RunLoop.CoalescedWork(
+            on: .main, inMode: .default,
+            RunLoop.onMainActor { [weak self] in
+                self?.finishIteration()
+            })
         let interval = options.statusInterval
-        let status = RunLoop.Timer(isolation: .shared, every: interval, tolerance: interval / 10) { [weak self] _ in
-            self?.printStatus()
-        }
+        let status = RunLoop.Timer(
+            every: interval, tolerance: interval / 10,
+            RunLoop.onMainActor { [weak self] _ in
+                self?.printStatus()
+            })
         try loop.add(status, forMode: .default)
         self.status = status
     }
@@ -51,10 +55,11 @@ extension RunLoop.Mode {
     /// Serves until SIGINT or SIGTERM, and says goodbye. A second signal ends the goodbye.
     func run() throws {
         let shutdown = try RunLoop.Shutdown(signals: [SIGINT, SIGTERM], inMode: .default)
-        shutdown.addWork(isolation: .shared) { [self] in
-            sayGoodbye()
-            exit(0)
-        }
+        shutdown.addWork(
+            RunLoop.onMainActor { [self] in
+                sayGoodbye()
+                exit(0)
+            })
         startPool()
         // On the main loop's thread, which is the main actor's.
         try listener.accept { [unowned self] connection in MainActor.assumeIsolated { welcome(connection) } }

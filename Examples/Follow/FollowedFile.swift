@@ -85,9 +85,11 @@ import RunLoopKitLinux
 
     private func keepForAWhile(_ tail: Tail) {
         former = tail
-        endOfFormer = RunLoop.Timeout(isolation: .shared, after: .seconds(10), tolerance: .seconds(5)) { [weak self] in
-            self?.forgetFormer()
-        }
+        endOfFormer = RunLoop.Timeout(
+            on: .main, after: .seconds(10), tolerance: .seconds(5),
+            RunLoop.onMainActor { [weak self] in
+                self?.forgetFormer()
+            })
     }
 
     private func forgetFormer() {

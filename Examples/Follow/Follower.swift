@@ -21,7 +21,8 @@ import RunLoopKitLinux
         patience = options.patience
         let isSeveral = options.paths.count > 1 || Status(path: options.paths[0])?.kind == .directory
         output = try Output(on: loop, showsNames: isSeveral) { loop.stop() }
-        work = RunLoop.CoalescedWork(isolation: .shared, inMode: .default) { [weak self] in self?.lookAtMarked() }
+        work = RunLoop.CoalescedWork(
+            on: .main, inMode: .default, RunLoop.onMainActor { [weak self] in self?.lookAtMarked() })
         output.whenSpace = { [weak self] in self?.work?.setNeeded() }
         for path in options.paths {
             let start = Tail.Start.lastLines(options.lines)
@@ -33,7 +34,7 @@ import RunLoopKitLinux
     /// Follows until SIGINT or SIGTERM, or until nobody reads the output.
     func run() throws {
         let loop = loop
-        let signals = try [SIGINT, SIGTERM].map { number in try RunLoop.Source(signal: number) { loop.stop() } }
+        let signals = try [SIGINT, SIGTERM].map { number in try RunLoop.Source(signal: number) { _ in loop.stop() } }
         for source in signals { try loop.add(source, forMode: .default) }
         loop.run(mode: .default)
         for source in signals { source.invalidate() }

@@ -46,10 +46,12 @@ extension RunLoop.Mode {
             return
         }
         self.end = end
-        writer = try RunLoop.Source(isolation: .shared, fileDescriptor: STDOUT_FILENO, events: .write) {
-            [weak self] _ in
-            self?.writePiece()
-        }
+        writer = try RunLoop.Source(
+            fileDescriptor: STDOUT_FILENO, events: .write,
+            perform: RunLoop.onMainActor {
+                [weak self] _ in
+                self?.writePiece()
+            })
     }
 
     /// Whether nothing should be added before there is space.

@@ -11,7 +11,8 @@ final class Watch: Sendable {
     init(_ path: String, _ scope: RunLoop.FileChange.Scope, whenChanged: @escaping @MainActor () -> Void) throws(RunLoop
         .Error)
     {
-        source = try RunLoop.Source(isolation: .shared, watching: path, scope, followsLink: true) { _ in whenChanged() }
+        source = try RunLoop.Source(
+            watching: path, scope, followsLink: true, perform: RunLoop.onMainActor { _ in whenChanged() })
         try RunLoop.main.add(source, forMode: .default)
     }
 

@@ -26,10 +26,11 @@ import RunLoopKitLinux
     /// Serves until SIGINT or SIGTERM. A second signal ends the program at once.
     func run() throws {
         let shutdown = try RunLoop.Shutdown(signals: [SIGINT, SIGTERM])
-        shutdown.addWork(isolation: .shared) { [self] in
-            end()
-            exit(0)
-        }
+        shutdown.addWork(
+            RunLoop.onMainActor { [self] in
+                end()
+                exit(0)
+            })
         let result = wait { [self] in
             for (worker, socket) in zip(workers, sockets) { try await worker.begin(socket, peers) }
         }

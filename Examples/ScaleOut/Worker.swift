@@ -32,9 +32,11 @@ actor Worker: RunLoop.BoundActor {
 
     /// The port by which connections are handed over to this loop. It is bounded: a loop that does not keep up gets no more.
     nonisolated func makePeer() throws(RunLoop.Error) -> Peer {
-        let port = try RunLoop.Port<Socket, Void>(isolatedTo: self) { worker, message in
-            worker.take(message.request)
-        }
+        let port = try RunLoop.Port<Socket, Void>(
+            on: loop,
+            receive: self.isolated { worker, message in
+                worker.take(message.request)
+            })
         return Peer(number: number, counters: counters, port: port)
     }
 
@@ -138,9 +140,11 @@ actor Worker: RunLoop.BoundActor {
         listener?.invalidate()
         peers.first { $0.number == number }?.port.invalidate()
         for (connection, isBusy) in connections.values where !isBusy { connection.abort() }
-        let patience = RunLoop.Timer(isolatedTo: self, after: limit) { worker, _ in
-            for (connection, _) in worker.connections.values { connection.abort() }
-        }
+        let patience = RunLoop.Timer(
+            after: limit,
+            self.isolated { worker, _ in
+                for (connection, _) in worker.connections.values { connection.abort() }
+            })
         try loop.add(patience, forMode: .common)
         self.patience = patience
     }

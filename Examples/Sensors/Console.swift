@@ -20,7 +20,7 @@ import RunLoopKitLinux
     /// Measures until SIGINT, SIGTERM or "quit".
     func run(sensors: [Sensor], fifo: Fifo?) throws {
         let signals = try [SIGINT, SIGTERM].map { number in
-            try RunLoop.Source(isolation: .shared, signal: number) { [weak self] in self?.end() }
+            try RunLoop.Source(signal: number, perform: RunLoop.onMainActor { [weak self] _ in self?.end() })
         }
         for source in signals { try RunLoop.main.add(source, forMode: .default) }
         defer { for source in signals { source.invalidate() } }

@@ -39,7 +39,7 @@ struct Supervise {
         }
         do {
             for signal in [SIGTERM, SIGINT] {
-                try RunLoop.main.add(RunLoop.Source(signal: signal) { supervision.cancel() }, forMode: .common)
+                try RunLoop.main.add(RunLoop.Source(signal: signal) { _ in supervision.cancel() }, forMode: .common)
             }
         } catch {
             Message.print("\(error)")

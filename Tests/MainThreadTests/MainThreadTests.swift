@@ -167,42 +167,48 @@ final class MainThreadTests: XCTestCase {
     @MainActor func testItemsOfMainActor() throws {
         let state = Notebook()
         let loop = RunLoop.main
-        let timer = RunLoop.Timer(isolation: .shared, every: .milliseconds(1)) { timer in
-            state.note("ticks")
-            timer.invalidate()
-        }
+        let timer = RunLoop.Timer(
+            every: .milliseconds(1),
+            RunLoop.onMainActor { timer in
+                state.note("ticks")
+                timer.invalidate()
+            })
         try loop.add(timer, forMode: .default)
-        try loop.add(RunLoop.Timer(isolation: .shared, after: .zero) { _ in state.note("fires") }, forMode: .default)
-        let later = RunLoop.Timer(isolation: .shared, after: .zero, every: .seconds(1000)) { timer in
-            state.note("fires, then ticks")
-            timer.invalidate()
-        }
+        try loop.add(RunLoop.Timer(after: .zero, RunLoop.onMainActor { _ in state.note("fires") }), forMode: .default)
+        let later = RunLoop.Timer(
+            after: .zero, every: .seconds(1000),
+            RunLoop.onMainActor { timer in
+                state.note("fires, then ticks")
+                timer.invalidate()
+            })
         try loop.add(later, forMode: .default)
-        let timeout = RunLoop.Timeout(isolation: .shared, after: .zero) { state.note("is late") }
-        let observer = RunLoop.Observer(isolation: .shared, .entry, repeats: false) { _, activity in
-            state.note("entry \(activity == .entry)")
-        }
+        let timeout = RunLoop.Timeout(on: .main, after: .zero, RunLoop.onMainActor { state.note("is late") })
+        let observer = RunLoop.Observer(
+            .entry, repeats: false,
+            RunLoop.onMainActor { _, activity in
+                state.note("entry \(activity == .entry)")
+            })
         try loop.add(observer, forMode: .default)
-        let signalled = RunLoop.Source(isolation: .shared) { state.note("signalled") }
+        let signalled = RunLoop.Source(perform: RunLoop.onMainActor { state.note("signalled") })
         try loop.add(signalled, forMode: .default)
         signalled.signal()
         var ends: [CInt] = [-1, -1]
         XCTAssertEqual(pipe(&ends), 0)
-        let writable = try RunLoop.Source(isolation: .shared, fileDescriptor: ends[1], events: .write) { events in
-            state.note("writable \(events == .write)")
-            state.stopWriting()
-        }
+        let writable = try RunLoop.Source(
+            fileDescriptor: ends[1], events: .write,
+            perform: RunLoop.onMainActor { events in
+                state.note("writable \(events == .write)")
+                state.stopWriting()
+            })
         state.stopWriting = { writable.invalidate() }
         try loop.add(writable, forMode: .default)
-        let caught = try RunLoop.Source(isolation: .shared, signal: SIGWINCH) { state.note("caught") }
+        let caught = try RunLoop.Source(signal: SIGWINCH, perform: RunLoop.onMainActor { _ in state.note("caught") })
         try loop.add(caught, forMode: .default)
         raise(SIGWINCH)
-        let work = RunLoop.CoalescedWork(isolation: .shared) { state.note("worked") }
+        let work = RunLoop.CoalescedWork(on: .main, RunLoop.onMainActor { state.note("worked") })
         work.setNeeded()
-        loop.perform(isolation: .shared) { state.note("performed") }
-        loop.perform(isolation: .shared, after: .zero) { state.note("performed later") }
-        loop.perform(isolation: .shared, after: .seconds(1000), key: 1) { state.note("cancelled") }
-        XCTAssertEqual(loop.cancelPerforms(key: 1), 1)
+        loop.perform(RunLoop.onMainActor { state.note("performed") })
+        loop.perform(after: .zero, RunLoop.onMainActor { state.note("performed later") })
         let expected: Set = [
             "ticks", "fires", "fires, then ticks", "is late", "entry true", "signalled", "writable true", "caught",
             "worked", "performed", "performed later",

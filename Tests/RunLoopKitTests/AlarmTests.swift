@@ -185,13 +185,4 @@ import Testing
             _ = try RunLoop.Alarm(at: RunLoop.WallInstant.now, every: .zero) { _, _ in }
         }
     }
-
-    @Test("An action that is isolated to the main actor is for the main loop only") func isolated() async {
-        await #expect(processExitsWith: .failure) {
-            try await withRunLoopThread {
-                let alarm = try RunLoop.Alarm(isolation: .shared, at: ContinuousClock.now) { _, _ in }
-                try RunLoop.current.add(alarm, forMode: .default)
-            }
-        }
-    }
 }

@@ -118,7 +118,7 @@ import Testing
     @Test("Sources that cannot have a deadline refuse it")
     func refused() throws {
         #expect(throws: RunLoop.Error.invalid) { try RunLoop.Source {}.setDeadline(.now) }
-        let signal = try RunLoop.Source(signal: SIGWINCH) {}
+        let signal = try RunLoop.Source(signal: SIGWINCH) { _ in }
         #expect(throws: RunLoop.Error.invalid) { try signal.setDeadline(.now) }
         signal.invalidate()
         let source = try RunLoop.Source(fileDescriptor: -1) { _ in }

@@ -94,7 +94,7 @@ import Testing
         let tooLong = "/" + String(repeating: "x", count: 5000)
         let watched = error { _ = try RunLoop.Source(watching: tooLong) { _ in } }
         #expect(watched?.description == "\(tooLong): File name too long (error 36).")
-        #expect(error { _ = try RunLoop.Source(signal: SIGKILL) {} }?.subject == "signal 9")
+        #expect(error { _ = try RunLoop.Source(signal: SIGKILL) { _ in } }?.subject == "signal 9")
         #expect(error { _ = try RunLoop.Child(adopting: getpid(), on: thread.loop) }?.subject == "process \(getpid())")
         let directory = open("/", O_RDONLY | O_DIRECTORY)
         defer { close(directory) }

@@ -108,7 +108,7 @@ import Testing
             try loop.add(RunLoop.Source {}, forMode: .default)
             let trace = Trace()
             let count = Count()
-            let registration = loop.addIterationScope {
+            let scope = RunLoop.IterationScope(on: loop) {
                 count.increment()
                 trace.note("open \(count.value)")
                 return count.value
@@ -125,9 +125,9 @@ import Testing
             loop.run(mode: .default, for: .milliseconds(1))
             #expect(trace.all.suffix(4) == ["open 3", "close 3", "open 4", "close 4"])
             loop.perform {
-                registration.cancel()
+                scope.invalidate()
                 trace.note("cancelled")
-                registration.cancel()
+                scope.invalidate()
             }
             loop.run(mode: .default, for: .zero)
             #expect(trace.all.suffix(3) == ["open 5", "close 5", "cancelled"])
@@ -141,14 +141,14 @@ import Testing
             let loop = thread.loop
             let opened = Handed<Bool>()
             let closed = Handed<Bool>()
-            let registration = loop.addIterationScope {
+            let scope = RunLoop.IterationScope(on: loop) {
                 opened.put(true)
             } close: {
                 closed.put(loop.isCurrent)
             }
             loop.wakeUp()
             #expect(opened.take() == true)
-            registration.cancel()
+            scope.invalidate()
             #expect(closed.take() == true)
         }
     }

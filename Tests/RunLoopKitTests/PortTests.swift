@@ -32,10 +32,12 @@ private actor Owner: RunLoop.BoundActor {
     init(on loop: RunLoop) { self.loop = loop }
 
     nonisolated func makePort() throws -> RunLoop.Port<Int, Int> {
-        try RunLoop.Port(isolatedTo: self) { owner, message in
-            owner.received.append(message.request)
-            message.reply(owner.received.count)
-        }
+        try RunLoop.Port(
+            on: loop,
+            receive: self.isolated { owner, message in
+                owner.received.append(message.request)
+                message.reply(owner.received.count)
+            })
     }
 }
 

@@ -6,21 +6,22 @@ import Testing
     func itemsOfMainActor() async throws {
         let timer = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let thread = try RunLoop.Thread()
-            try thread.loop.add(RunLoop.Timer(isolation: .shared, after: .zero) { _ in }, forMode: .default)
-        }
-        let observer = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let thread = try RunLoop.Thread()
-            try thread.loop.add(RunLoop.Observer(isolation: .shared, .all) { _, _ in }, forMode: .default)
+            try thread.loop.add(RunLoop.Timer(after: .zero, RunLoop.onMainActor { _ in }), forMode: .default)
+            try await Task.sleep(for: .seconds(60))
         }
         let source = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let thread = try RunLoop.Thread()
-            try thread.loop.add(RunLoop.Source(isolation: .shared) {}, forMode: .default)
+            let source = RunLoop.Source(perform: RunLoop.onMainActor {})
+            try thread.loop.add(source, forMode: .default)
+            source.signal(waking: thread.loop)
+            try await Task.sleep(for: .seconds(60))
         }
         let closure = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let thread = try RunLoop.Thread()
-            thread.loop.perform(isolation: .shared) {}
+            thread.loop.perform(RunLoop.onMainActor {})
+            try await Task.sleep(for: .seconds(60))
         }
-        for result in [timer, observer, source, closure] {
+        for result in [timer, source, closure] {
             let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
             #expect(text.contains("is for the loop of that actor only"))
         }
@@ -96,7 +97,7 @@ import Testing
                 try loop.add(RunLoop.Observer(.all) { _, _ in }, forMode: .common)
             }
             #expect(throws: RunLoop.Error.loopFinished) { try loop.add(RunLoop.Source {}, forMode: .default) }
-            loop.perform(after: .zero) {}.cancel()
+            #expect(!loop.perform(after: .zero) {})
             loop.addCommonMode("late")
             loop.stop()
             loop.stopCurrentOrNextRun()

@@ -11,7 +11,7 @@ import Testing
         try await withRunLoopThread {
             let loop = RunLoop.current
             let performed = Count()
-            let source = try RunLoop.Source(signal: SIGUSR1) { if loop.isCurrent { performed.increment() } }
+            let source = try RunLoop.Source(signal: SIGUSR1) { _ in if loop.isCurrent { performed.increment() } }
             defer { source.invalidate() }
             // Before the source is in a loop.
             raiseHere(SIGUSR1)
@@ -86,7 +86,7 @@ import Testing
         try await withRunLoopThread {
             try withLoopElsewhere { loop in
                 let performed = Handed<Bool>()
-                let source = try RunLoop.Source(signal: 41) { performed.put(loop.isCurrent) }
+                let source = try RunLoop.Source(signal: 41) { _ in performed.put(loop.isCurrent) }
                 defer { source.invalidate() }
                 try loop.add(source, forMode: .default)
                 #expect(waitUntil { loop.isWaiting })
@@ -101,7 +101,7 @@ import Testing
         try await withRunLoopThread {
             let loop = RunLoop.current
             let performed = Count()
-            let source = try RunLoop.Source(signal: 42) { performed.increment() }
+            let source = try RunLoop.Source(signal: 42) { _ in performed.increment() }
             defer { source.invalidate() }
             try loop.add(source, forMode: "signals")
             raiseHere(42)
@@ -117,8 +117,8 @@ import Testing
         try await withRunLoopThread {
             let loop = RunLoop.current
             let (first, second) = (Count(), Count())
-            let one = try RunLoop.Source(signal: 43) { first.increment() }
-            let two = try RunLoop.Source(signal: 43) { second.increment() }
+            let one = try RunLoop.Source(signal: 43) { _ in first.increment() }
+            let two = try RunLoop.Source(signal: 43) { _ in second.increment() }
             defer { two.invalidate() }
             for source in [one, two] { try loop.add(source, forMode: .default) }
             raiseHere(43)
@@ -135,11 +135,11 @@ import Testing
     func restores() throws {
         #expect(isIgnored(44) == false)
         _ = signal(44, SIG_IGN)
-        let left = try RunLoop.Source(signal: 44) {}
+        let left = try RunLoop.Source(signal: 44) { _ in }
         #expect(isIgnored(44) == true)
         left.invalidate()
-        let invalidated = try RunLoop.Source(signal: 44, force: true) {}
-        var released: RunLoop.Source? = try RunLoop.Source(signal: 44) {}
+        let invalidated = try RunLoop.Source(signal: 44, force: true) { _ in }
+        var released: RunLoop.Source? = try RunLoop.Source(signal: 44) { _ in }
         #expect(isIgnored(44) == false)
         invalidated.invalidate()
         invalidated.invalidate()
@@ -147,7 +147,7 @@ import Testing
         #expect(released?.isValid == true)
         released = nil
         #expect(isIgnored(44) == true)
-        let another = try RunLoop.Source(signal: 44, force: true) {}
+        let another = try RunLoop.Source(signal: 44, force: true) { _ in }
         #expect(isIgnored(44) == false)
         another.invalidate()
         #expect(isIgnored(44) == true)
@@ -158,11 +158,11 @@ import Testing
         try await withRunLoopThread {
             let loop = RunLoop.current
             let performed = Count()
-            var old: RunLoop.Source? = try RunLoop.Source(signal: 45) {}
+            var old: RunLoop.Source? = try RunLoop.Source(signal: 45) { _ in }
             raiseHere(45)
             old?.invalidate()
             old = nil
-            let source = try RunLoop.Source(signal: 45) { performed.increment() }
+            let source = try RunLoop.Source(signal: 45) { _ in performed.increment() }
             defer { source.invalidate() }
             try loop.add(source, forMode: .default)
             loop.run(mode: .default, for: .milliseconds(1))
@@ -174,7 +174,7 @@ import Testing
         "A signal that cannot be caught is refused",
         arguments: [0, -1, 65, 1000, SIGKILL, SIGSTOP, SIGSEGV, SIGILL, SIGFPE, SIGBUS, SIGTRAP])
     func refused(number: CInt) {
-        #expect(throws: RunLoop.Error.invalid) { try RunLoop.Source(signal: number) {} }
+        #expect(throws: RunLoop.Error.invalid) { try RunLoop.Source(signal: number) { _ in } }
     }
 
     @Test("Of signals that arrive at any time, on any thread, the last one is never lost")
@@ -182,7 +182,7 @@ import Testing
         try await withRunLoopThread {
             let loop = RunLoop.current
             let (sent, seen) = (Count(), Count())
-            let source = try RunLoop.Source(signal: 46) {
+            let source = try RunLoop.Source(signal: 46) { _ in
                 while seen.value < sent.value { seen.increment() }
             }
             defer { source.invalidate() }

@@ -79,7 +79,7 @@ import Testing
             #expect(source.events == .read)
         }
         #expect(throws: RunLoop.Error.invalid) { try RunLoop.Source {}.setEvents(.read) }
-        let signal = try RunLoop.Source(signal: SIGWINCH) {}
+        let signal = try RunLoop.Source(signal: SIGWINCH) { _ in }
         #expect(throws: RunLoop.Error.invalid) { try signal.setEvents(.read) }
         signal.invalidate()
         let counter = try makeCounter()

@@ -18,3 +18,63 @@ extension RunLoop.BoundActor {
     /// The loop's executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
 }
+
+extension RunLoop.BoundActor {
+    /// Makes a closure for an item of the actor's loop of one that is isolated to the actor, and so can use its state.
+    ///
+    ///     actor Device: RunLoop.BoundActor {
+    ///         nonisolated let loop: RunLoop
+    ///         private var ticks = 0
+    ///         init(on loop: RunLoop) { self.loop = loop }
+    ///
+    ///         func begin() throws {
+    ///             let timer = RunLoop.Timer(every: .seconds(1), isolated { device, _ in device.ticks += 1 })
+    ///             try loop.add(timer, forMode: .common)
+    ///         }
+    ///     }
+    ///
+    /// A call on another loop is a precondition failure. The closure does not keep the actor. When it is called and the actor is gone, it
+    /// invalidates the timer or the observer that is its argument, and does nothing else: an actor invalidates its sources in its `deinit`.
+    /// O(1).
+    public nonisolated func isolated<each Argument: Sendable>(
+        _ body: @escaping @Sendable (isolated Self, repeat each Argument) -> Void
+    ) -> @Sendable (repeat each Argument) -> Void {
+        { [weak self] (arguments: repeat each Argument) in
+            if let self {
+                loop.checkActor()
+                return assumeIsolated { body($0, repeat each arguments) }
+            }
+            for argument in repeat each arguments {
+                (argument as? RunLoop.Timer)?.invalidate()
+                (argument as? RunLoop.Observer)?.invalidate()
+            }
+        }
+    }
+
+    /// The same for a closure without another argument.
+    public nonisolated func isolated(
+        _ body: @escaping @Sendable (isolated Self) -> Void
+    ) -> @Sendable () -> Void {
+        { [weak self] in
+            guard let self else { return }
+            loop.checkActor()
+            assumeIsolated { body($0) }
+        }
+    }
+
+    /// The same for a closure whose one argument can't be copied: a message of a ``RunLoop/Port``, which is dropped if the actor is gone.
+    @_disfavoredOverload
+    public nonisolated func isolated<Argument: ~Copyable>(
+        _ body: @escaping @Sendable (isolated Self, consuming Argument) -> Void
+    ) -> @Sendable (consuming Argument) -> Void {
+        { [weak self] (argument: consuming Argument) in
+            guard let self else { return }
+            loop.checkActor()
+            // Handed to the closure, which is called once, at once and on this thread.
+            nonisolated(unsafe) var argument: Argument? = consume argument
+            assumeIsolated {
+                if let argument = argument.take() { body($0, argument) }
+            }
+        }
+    }
+}

@@ -42,9 +42,6 @@ extension RunLoop {
             let body: (Observer, Activities) -> Void
         }
 
-        /// Which loop may have the observer. Set by the initializer only.
-        @exclusivity(unchecked) nonisolated(unsafe) var home = Home.any
-
         /// Makes an observer, in no loop yet.
         ///
         /// - Parameters:
@@ -104,7 +101,6 @@ extension RunLoop {
     public func add(
         _ observer: Observer, forMode mode: Mode, fileID: StaticString = #fileID, line: UInt = #line
     ) throws(RunLoop.Error) {
-        checkHome(observer.home)
         observer.setNameIfNone(fileID, line)
         let result = runloop_add_observer(core, observer.core, mode.name)
         if result < 0 { throw Error(result: result) }

@@ -40,8 +40,6 @@ extension RunLoop {
         package nonisolated(unsafe) let core: OpaquePointer
         /// An object of the library for Linux, which decides itself what it asks for.
         private let isOfObject: Bool
-        /// Which loop may have the source. Written only by who makes the source, before anybody else has it, and then only read.
-        package nonisolated(unsafe) var home = Home.any
 
         /// Makes a source that is signalled by hand, in no loop yet (R56).
         ///
@@ -238,7 +236,6 @@ extension RunLoop {
     public func add(
         _ source: Source, forMode mode: Mode, fileID: StaticString = #fileID, line: UInt = #line
     ) throws(RunLoop.Error) {
-        checkHome(source.home)
         source.setNameIfNone(fileID, line)
         let result = runloop_add_source(core, source.core, mode.name)
         if result < 0 { throw Error(result: result, subject: source.subject) }

@@ -12,8 +12,6 @@ extension RunLoop {
     public final class Timer: Sendable {
         /// The `runloop_timer *`, to which this object has the only reference besides those of loops.
         nonisolated(unsafe) let core: OpaquePointer
-        /// Which loop may have the timer.
-        let home: Home
         /// `nil` once the timer is invalid: the core calls `end()` then, once, and never while the timer fires.
         @exclusivity(unchecked) private nonisolated(unsafe) var action: Action?
 
@@ -82,11 +80,10 @@ extension RunLoop {
 
         @usableFromInline
         package init(
-            fireDate: Int64, interval: Int64, tolerance: Int64, order: Int, home: Home = .any,
+            fireDate: Int64, interval: Int64, tolerance: Int64, order: Int,
             _ action: sending @escaping (Timer) -> Void
         ) {
             core = makeTimer(fireDate: fireDate, interval: interval, tolerance: tolerance, order: order)
-            self.home = home
             self.action = Action(body: consume action)
             attachTimer(core, to: self)
         }
@@ -176,7 +173,6 @@ extension RunLoop {
     public func add(
         _ timer: Timer, forMode mode: Mode, fileID: StaticString = #fileID, line: UInt = #line
     ) throws(RunLoop.Error) {
-        checkHome(timer.home)
         timer.setNameIfNone(fileID, line)
         let result = runloop_add_timer(core, timer.core, mode.name)
         if result < 0 { throw Error(result: result) }

@@ -17,7 +17,6 @@ internal import CRunLoopCore
 public final class RunLoop: Sendable {
     /// The `runloop *`, to which this object has a reference.
     package nonisolated(unsafe) let core: OpaquePointer
-    let keyed = KeyedRegistrations()
     let executors: LoopExecutors
     package let end = EndOfLoop()
     /// The innermost one, on the loop's thread.

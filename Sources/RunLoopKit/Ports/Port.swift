@@ -34,35 +34,6 @@ extension RunLoop {
             try state.begin(inMode: mode, order: order)
         }
 
-        /// Makes a port of `RunLoop.main` whose closure is isolated to the main actor. Otherwise the same as without `isolation`.
-        public convenience init(
-            isolation: MainActor, capacity: Int = 64, inMode mode: Mode = .common, order: Int = 0,
-            receive: @escaping @MainActor (consuming Message) -> Void
-        ) throws(RunLoop.Error) {
-            try self.init(on: .main, capacity: capacity, inMode: mode, order: order) { message in
-                // Handed to the closure, which is called once, at once and on this thread.
-                nonisolated(unsafe) var message: Message? = consume message
-                MainActor.assumeIsolated {
-                    if let message = message.take() { receive(message) }
-                }
-            }
-        }
-
-        /// Makes a port whose closure is isolated to an actor that is bound to a loop, on that loop. The port does not keep the actor;
-        /// once that is gone, requests are dropped. Otherwise the same as without `isolatedTo`.
-        public convenience init<Owner: RunLoop.BoundActor>(
-            isolatedTo owner: Owner, capacity: Int = 64, inMode mode: Mode = .common, order: Int = 0,
-            receive: @escaping @Sendable (isolated Owner, consuming Message) -> Void
-        ) throws(RunLoop.Error) {
-            try self.init(on: owner.loop, capacity: capacity, inMode: mode, order: order) { [weak owner] message in
-                guard let owner else { return }
-                nonisolated(unsafe) var message: Message? = consume message
-                owner.assumeIsolated { owner in
-                    if let message = message.take() { receive(owner, message) }
-                }
-            }
-        }
-
         deinit {
             state.end()
         }

@@ -36,13 +36,12 @@ extension RunLoop {
         let source: Source
         private let scale: Timescale<Instant>
 
-        private init(_ source: Source, _ scale: Timescale<Instant>, _ home: Home) {
+        private init(_ source: Source, _ scale: Timescale<Instant>) {
             (self.source, self.scale) = (source, scale)
-            source.home = home
         }
 
         convenience init(
-            _ scale: Timescale<Instant>, at date: Int64, every interval: Int64, home: Home = .any,
+            _ scale: Timescale<Instant>, at date: Int64, every interval: Int64,
             _ action: @escaping @Sendable (Alarm, Tick) -> Void
         ) throws(RunLoop.Error) {
             let known = Guarded(KnownAlarm<Instant>())
@@ -52,13 +51,13 @@ extension RunLoop {
                     let alarm = known.withLock { known in
                         if let alarm = known.alarm { return alarm }
                         runloop_source_retain(core)
-                        let alarm = Alarm(Source(core: core), scale, home)
+                        let alarm = Alarm(Source(core: core), scale)
                         known.alarm = alarm
                         return alarm
                     }
                     action(alarm, Tick(date: scale.instant(date), missed: Int(clamping: missed)))
                 })
-            self.init(source, scale, home)
+            self.init(source, scale)
             known.withLock { $0.alarm = self }
         }
 
@@ -155,17 +154,6 @@ extension RunLoop.Alarm where Instant == RunLoop.WallInstant {
     ) throws(RunLoop.Error) {
         try self.init(.wall, at: date.nanoseconds, every: interval.map(RunLoop.Timer.checked) ?? 0, action)
     }
-
-    /// Makes an alarm of the wall clock whose action is isolated to the main actor, in no loop yet. Only `RunLoop.main` may have
-    /// it: adding it to another loop is a precondition failure. Otherwise the same as without `isolation`.
-    public convenience init(
-        isolation: MainActor, at date: RunLoop.WallInstant, every interval: Duration? = nil,
-        _ action: @escaping @MainActor (RunLoop.Alarm<Instant>, Tick) -> Void
-    ) throws(RunLoop.Error) {
-        try self.init(
-            .wall, at: date.nanoseconds, every: interval.map(RunLoop.Timer.checked) ?? 0, home: .main
-        ) { alarm, tick in MainActor.assumeIsolated { action(alarm, tick) } }
-    }
 }
 
 extension RunLoop.Alarm where Instant == ContinuousClock.Instant {
@@ -177,18 +165,6 @@ extension RunLoop.Alarm where Instant == ContinuousClock.Instant {
     ) throws(RunLoop.Error) {
         let date = Timescale.boot.nanoseconds(date)
         try self.init(.boot, at: date, every: interval.map(RunLoop.Timer.checked) ?? 0, action)
-    }
-
-    /// Makes an alarm of boot time whose action is isolated to the main actor, in no loop yet. Only `RunLoop.main` may have it:
-    /// adding it to another loop is a precondition failure. Otherwise the same as without `isolation`.
-    public convenience init(
-        isolation: MainActor, at date: ContinuousClock.Instant, every interval: Duration? = nil,
-        _ action: @escaping @MainActor (RunLoop.Alarm<Instant>, Tick) -> Void
-    ) throws(RunLoop.Error) {
-        let date = Timescale.boot.nanoseconds(date)
-        try self.init(
-            .boot, at: date, every: interval.map(RunLoop.Timer.checked) ?? 0, home: .main
-        ) { alarm, tick in MainActor.assumeIsolated { action(alarm, tick) } }
     }
 }
 

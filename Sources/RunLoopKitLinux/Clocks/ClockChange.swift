@@ -64,14 +64,4 @@ extension RunLoop.Source {
             return runloop_clock_watch_create(&config, &watch)
         }
     }
-
-    /// Makes such a source whose closure is isolated to the main actor, in no loop yet. Only `RunLoop.main` may have it: adding
-    /// it to another loop is a precondition failure. Otherwise the same as without `isolation`.
-    public static func clockChanges(
-        isolation: MainActor, _ perform: @escaping @MainActor (RunLoop.ClockChange) -> Void
-    ) throws(RunLoop.Error) -> RunLoop.Source {
-        let source = try clockChanges { change in MainActor.assumeIsolated { perform(change) } }
-        source.home = .main
-        return source
-    }
 }

@@ -122,19 +122,6 @@ extension RunLoop.Source {
             }
         }
     }
-
-    /// Makes a source that watches a path, whose closure is isolated to the main actor, in no loop yet. Only `RunLoop.main` may have it:
-    /// adding it to another loop is a precondition failure. Otherwise the same as without `isolation`.
-    public convenience init(
-        isolation: MainActor, watching path: String, _ scope: RunLoop.FileChange.Scope = .file,
-        followsLink: Bool = false, settle: Duration = .zero,
-        perform: @escaping @MainActor ([RunLoop.FileChange]) -> Void
-    ) throws(RunLoop.Error) {
-        try self.init(watching: path, scope, followsLink: followsLink, settle: settle) { changes in
-            MainActor.assumeIsolated { perform(changes) }
-        }
-        home = .main
-    }
 }
 
 extension RunLoop.FileChange.Scope {

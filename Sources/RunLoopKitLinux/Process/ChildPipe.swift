@@ -17,7 +17,7 @@ final class ChildPipe: Sendable {
         weak var reader: DescriptorReader?
         /// How much may be read; `nil` before the limit.
         var left: Int?
-        var limit: RunLoop.Registration?
+        var limit: RunLoop.Timer?
     }
 
     let number: CInt
@@ -28,7 +28,7 @@ final class ChildPipe: Sendable {
     }
 
     deinit {
-        state.withLock { $0.limit }?.cancel()
+        state.withLock { $0.limit }?.invalidate()
         close(number)
     }
 
@@ -55,8 +55,9 @@ final class ChildPipe: Sendable {
 
     /// The child has ended: on the loop's thread.
     func beginLimit(_ duration: Duration, _ loop: RunLoop, _ mode: RunLoop.Mode) {
-        let limit = loop.perform(after: duration, inModes: [mode]) { [weak self] in self?.passLimit() }
+        let limit = RunLoop.Timer(after: duration) { [weak self] _ in self?.passLimit() }
         state.withLock { $0.limit = limit }
+        loop.addUnlessOver(limit, forMode: mode)
     }
 
     private func passLimit() {

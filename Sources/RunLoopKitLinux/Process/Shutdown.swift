@@ -58,12 +58,6 @@ extension RunLoop {
             if result < 0 { outOfMemory() }
         }
 
-        /// Adds work that is isolated to the main actor. The loop must be `RunLoop.main`: anything else is a precondition failure when
-        /// the work is performed. Otherwise the same as without `isolation`.
-        public func addWork(isolation: MainActor, order: Int = 0, _ work: @escaping @MainActor () -> Void) {
-            addWork(order: order) { MainActor.assumeIsolated { work() } }
-        }
-
         /// The signal that began the shutdown; `nil` before. O(1).
         public var signal: CInt? {
             let number = runloop_shutdown_get_signal(source.core)

@@ -94,27 +94,4 @@ extension RunLoop.Source {
             return runloop_signal_create(&config, &caught)
         }
     }
-
-    /// Makes a source that catches a signal of the process, in no loop yet. The same, for a closure without an argument.
-    public convenience init(
-        signal: CInt, force: Bool = false, perform: @escaping @Sendable () -> Void
-    ) throws(RunLoop.Error) {
-        try self.init(signal: signal, force: force) { _ in perform() }
-    }
-
-    /// Makes a source that catches a signal of the process, whose closure is isolated to the main actor, in no loop yet. Only
-    /// `RunLoop.main` may have it: adding it to another loop is a precondition failure. Otherwise the same as without `isolation`.
-    public convenience init(
-        isolation: MainActor, signal: CInt, force: Bool = false, perform: @escaping @MainActor (RunLoop.Signal) -> Void
-    ) throws(RunLoop.Error) {
-        try self.init(signal: signal, force: force) { signal in MainActor.assumeIsolated { perform(signal) } }
-        home = .main
-    }
-
-    /// Makes such a source for a closure without an argument.
-    public convenience init(
-        isolation: MainActor, signal: CInt, force: Bool = false, perform: @escaping @MainActor () -> Void
-    ) throws(RunLoop.Error) {
-        try self.init(isolation: isolation, signal: signal, force: force) { (_: RunLoop.Signal) in perform() }
-    }
 }

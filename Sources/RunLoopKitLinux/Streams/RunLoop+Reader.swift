@@ -141,12 +141,16 @@ extension RunLoop {
 
         /// The chunks from here on: `chunk()`, again and again.
         public var chunks: some AsyncSequence<[UInt8], RunLoop.Error> {
-            PulledSequence(origin: self) { reader, actor throws(RunLoop.Error) in try await reader.chunk(isolation: actor) }
+            PulledSequence(origin: self) { reader, actor throws(RunLoop.Error) in
+                try await reader.chunk(isolation: actor)
+            }
         }
 
         /// The bytes from here on: `byte()`, again and again.
         public var bytes: some AsyncSequence<UInt8, RunLoop.Error> {
-            PulledSequence(origin: self) { reader, actor throws(RunLoop.Error) in try await reader.byte(isolation: actor) }
+            PulledSequence(origin: self) { reader, actor throws(RunLoop.Error) in
+                try await reader.byte(isolation: actor)
+            }
         }
 
         private var limits: ConnectionLimits? { input.socket?.limits }

@@ -31,7 +31,7 @@ import Testing
 
     @Test("A timer of the main loop fires while a test awaits") func timer() async {
         await withCheckedContinuation { continuation in
-            let timer = RunLoop.Timer(isolation: .shared, after: .milliseconds(1)) { _ in continuation.resume() }
+            let timer = RunLoop.Timer(after: .milliseconds(1), RunLoop.onMainActor { _ in continuation.resume() })
             try! RunLoop.main.add(timer, forMode: .common)
         }
     }

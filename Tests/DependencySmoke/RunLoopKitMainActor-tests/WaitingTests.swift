@@ -20,7 +20,7 @@ final class WaitingTests: XCTestCase {
             try await Task.sleep(for: .milliseconds(1))
         }
         await withCheckedContinuation { continuation in
-            let timer = RunLoop.Timer(isolation: .shared, after: .milliseconds(1)) { _ in continuation.resume() }
+            let timer = RunLoop.Timer(after: .milliseconds(1), RunLoop.onMainActor { _ in continuation.resume() })
             try! RunLoop.main.add(timer, forMode: .common)
         }
         await withCheckedContinuation { continuation in

@@ -79,7 +79,7 @@ private actor Named {
 
 @MainActor func blocking() async throws {
     var ticks = 0
-    let timer = RunLoop.Timer(isolation: .shared, every: .milliseconds(1)) { _ in ticks += 1 }
+    let timer = RunLoop.Timer(every: .milliseconds(1), RunLoop.onMainActor { _ in ticks += 1 })
     try RunLoop.main.add(timer, forMode: .common)
     let gate = DispatchSemaphore(value: 0)
     async let answer = RunLoop.runBlocking {

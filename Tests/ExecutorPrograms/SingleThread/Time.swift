@@ -172,7 +172,7 @@ private func runMainLoop(for limit: Duration) { RunLoop.main.run(mode: .default,
         let note: @MainActor @Sendable (String) -> Void = { name in
             if self.waited[name] == nil { self.waited[name] = count() - begin }
         }
-        try RunLoop.main.add(RunLoop.Timer(isolation: .shared, after: .zero) { _ in note("timer") }, forMode: .common)
+        try RunLoop.main.add(RunLoop.Timer(after: .zero, RunLoop.onMainActor { _ in note("timer") }), forMode: .common)
         var ends: [CInt] = [0, 0]
         check(pipe(&ends) == 0 && write(ends[1], "x", 1) == 1, "there is a pipe")
         let source = try RunLoop.Source(fileDescriptor: ends[0], events: .read) { _ in

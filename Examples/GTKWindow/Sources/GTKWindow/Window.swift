@@ -42,10 +42,12 @@ final class Window {
     /// Everything here runs on GTK's thread, in GTK's loop.
     private func start() {
         // A timer of our loop.
-        let timer = RunLoop.Timer(isolation: .shared, every: .milliseconds(100)) { [self] _ in
-            ticks += 1
-            show("timer", "\(ticks) ticks of a timer of ours")
-        }
+        let timer = RunLoop.Timer(
+            every: .milliseconds(100),
+            RunLoop.onMainActor { [self] _ in
+                ticks += 1
+                show("timer", "\(ticks) ticks of a timer of ours")
+            })
         do {
             try RunLoop.GLibHost()
             try RunLoop.main.add(timer, forMode: .common)

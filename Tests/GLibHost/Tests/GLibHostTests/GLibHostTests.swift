@@ -21,7 +21,7 @@ private final class Seen {
     /// Has every kind of callback note its name, with a suffix.
     func askEverybody(_ suffix: String = "") {
         try! RunLoop.main.add(
-            RunLoop.Timer(isolation: .shared, after: .milliseconds(2)) { [self] _ in note("timer" + suffix) },
+            RunLoop.Timer(after: .milliseconds(2), RunLoop.onMainActor { [self] _ in note("timer" + suffix) }),
             forMode: .common)
         Task {
             try await Task.sleep(for: .milliseconds(1))
@@ -85,11 +85,11 @@ final class GLibHostTests: XCTestCase {
             let seen = Seen()
             let host = try RunLoop.GLibHost()
             try RunLoop.main.add(
-                RunLoop.Timer(isolation: .shared, after: .milliseconds(1)) { _ in
+                RunLoop.Timer(after: .milliseconds(1), RunLoop.onMainActor { _ in
                     seen.askEverybody(" inside")
                     iterate(until: seen.containsEverybody(" inside"))
                     seen.note("dialog")
-                }, forMode: .common)
+                }), forMode: .common)
             iterate(until: seen.names.contains("dialog"))
             seen.askEverybody(" after")
             iterate(until: seen.containsEverybody(" after"))

@@ -32,7 +32,7 @@ final class Ticks {
                 then = nil
             }
         }
-        let timer = RunLoop.Timer(isolation: .shared, every: .milliseconds(1)) { _ in note("timer") }
+        let timer = RunLoop.Timer(every: .milliseconds(1), RunLoop.onMainActor { _ in note("timer") })
         try! RunLoop.main.add(timer, forMode: .common)
         ours.append(timer)
         timers.append(
