@@ -75,7 +75,7 @@ extension RunLoop.Mode {
             await Task.detached { try? await Task.sleep(for: .nanoseconds(1), clock: .suspending) }.value
             isReady = true
         }
-        loop.run(mode: .default, untilTrue: { isReady }, deadline: nil)
+        loop.run(mode: .default, until: { isReady }, deadline: nil)
     }
 
     /// Runs until each client has received everything, or the time is up.
@@ -85,7 +85,7 @@ extension RunLoop.Mode {
         Log.print("chat: says goodbye to \(clients.count)")
         for client in clients { client.leave("goodbye", saying: "* The server shuts down. Goodbye.") }
         let deadline = RunLoop.Instant.now + options.farewell
-        loop.run(mode: .farewell, untilTrue: { clients.isEmpty }, deadline: deadline)
+        loop.run(mode: .farewell, until: { clients.isEmpty }, deadline: deadline)
         if !clients.isEmpty { Log.print("chat: \(clients.count) did not take it") }
         for client in clients { client.close() }
     }

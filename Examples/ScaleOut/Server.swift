@@ -57,7 +57,7 @@ import RunLoopKitLinux
         }
         while true {
             if let result { return result }
-            RunLoop.main.run(mode: .default, untilTrue: { result != nil }, deadline: nil)
+            RunLoop.main.run(mode: .default, until: { result != nil }, deadline: nil)
         }
     }
 }

@@ -92,7 +92,7 @@ actor Station {
         // Jobs of the actor run meanwhile, `resume()` among them, and the condition is checked after them. Once it holds, the run
         // ends with that iteration; in the rest of it there may be another `pause()`.
         while assumeIsolated({ $0.isPauseWanted }) {
-            thread.loop.run(mode: .paused, untilTrue: { assumeIsolated { !$0.isPauseWanted } }, deadline: nil)
+            thread.loop.run(mode: .paused, until: { assumeIsolated { !$0.isPauseWanted } }, deadline: nil)
         }
     }
 

@@ -75,7 +75,7 @@ final class Resident: Sendable {
 
     /// Ends the thread after the jobs that it has begun, and waits for that. The stop is remembered if no run has begun yet.
     func stop() {
-        loop.stopCurrentOrNextRun()
+        loop.stop(remembered: true)
         thread.join()
     }
 }

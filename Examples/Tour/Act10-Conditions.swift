@@ -24,17 +24,17 @@ enum Conditions: Act {
             loop.wakeUp()
         }
         let found = loop.run(
-            untilTrue: { primes.load(ordering: .acquiring) > 0 }, deadline: .now + .seconds(10))
+            until: { primes.load(ordering: .acquiring) > 0 }, deadline: .now + .seconds(10))
         let foundAfter = stage.tell(found ? "the primes are there" : "no primes")
         worker.join()
 
         // A condition that never becomes true.
         let vain = loop.run(
-            untilTrue: { primes.load(ordering: .acquiring) > 1_000_000 }, deadline: .now + .milliseconds(90))
+            until: { primes.load(ordering: .acquiring) > 1_000_000 }, deadline: .now + .milliseconds(90))
         let vainAfter = stage.tell(vain ? "more than a million primes" : "gave up") - foundAfter
 
         // A condition that is already true.
-        let atOnce = loop.run(untilTrue: { true }, deadline: .now + .seconds(10))
+        let atOnce = loop.run(until: { true }, deadline: .now + .seconds(10))
         stage.tell("what holds already needs no run")
 
         try stage.check(

@@ -22,7 +22,7 @@ enum System: Act {
                 stage.tell("a file is there: \(change.path.lastComponent)")
             }
         }
-        let hangUp = try RunLoop.Source(signal: SIGHUP, force: true) { signal in
+        let hangUp = try RunLoop.Source(signal: SIGHUP, evenIfIgnored: true) { signal in
             stage.tell("SIGHUP from process \(signal.sender?.process ?? 0)")
         }
         for source in [changes, hangUp] { try loop.add(source, forMode: .common) }

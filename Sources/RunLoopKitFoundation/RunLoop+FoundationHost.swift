@@ -93,7 +93,7 @@ extension RunLoopKit.RunLoop {
 
         /// Ends the run, and Foundation's loop serves ours no more; `onEnd` is not called. If another host of the thread shares the run, it
         /// goes on for that one. Does nothing if the run is over. In a closure of our loop it is a precondition failure to end the run: use
-        /// ``RunLoopKit/RunLoop/stop()`` there. O(1).
+        /// ``RunLoopKit/RunLoop/stop(inMode:remembered:)`` there. O(1).
         public func end() { leave() }
 
         private static func of(_ info: UnsafeRawPointer?) -> FoundationHost {

@@ -76,7 +76,7 @@ extension RunLoop {
 
         /// Ends the run, and GLib serves the loop no more; `onEnd` is not called. If another host of the thread shares the run, it goes on for
         /// that one. Does nothing if the run is over. In a closure of the loop it is a precondition failure to end the run: use
-        /// ``RunLoopKit/RunLoop/stop()`` there. O(1).
+        /// ``RunLoopKit/RunLoop/stop(inMode:remembered:)`` there. O(1).
         public func end() { leave() }
 
         package func companionHasChanged() {

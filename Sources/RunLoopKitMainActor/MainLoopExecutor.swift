@@ -38,11 +38,11 @@
 
         package func stop() {
             isStopped.store(true, ordering: .sequentiallyConsistent)
-            RunLoop.main.stopCurrentOrNextRun()
+            RunLoop.main.stop(remembered: true)
         }
 
         private func runMainLoop(until condition: () -> Bool) {
-            while !RunLoop.main.run(untilTrue: condition, deadline: nil) && !takeStop() {}
+            while !RunLoop.main.run(until: condition, deadline: nil) && !takeStop() {}
         }
 
         private func takeStop() -> Bool { isStopped.exchange(false, ordering: .sequentiallyConsistent) }

@@ -123,7 +123,7 @@ extension RunLoop {
                     result = .failure(error)
                 }
                 outcome.withLock { $0 = result }
-                self.loop.stopCurrentOrNextRun()
+                self.loop.stop(remembered: true)
             }
             if ownsTasks { Task(operation: perform) } else { Task(executorPreference: executor, operation: perform) }
             while outcome.withLock({ $0 == nil }) && !schedule.standsStill && !schedule.goesRound {
@@ -173,7 +173,7 @@ extension RunLoop {
             owners.remove(owned.withLock { $0.tasks })
             runloop_simulation_join(nil, nil)
             let threads = threads.withLock { $0 }
-            for (_, loop) in threads { loop.stopCurrentOrNextRun() }
+            for (_, loop) in threads { loop.stop(remembered: true) }
             schedule.leave(0)
             for (thread, _) in threads { thread.join() }
             closeAll(descriptors.withLock { $0 })
@@ -240,7 +240,7 @@ private final class Place: Sendable {
             return 0
         }
         schedule.wait(member, for: duration)
-        if member == 0 && schedule.standsStill { RunLoop.current.stopCurrentOrNextRun() }
+        if member == 0 && schedule.standsStill { RunLoop.current.stop(remembered: true) }
         return 0
     }
 }

@@ -62,7 +62,7 @@ final class SimulatedTasks: TaskExecutor {
     }
 
     private func runOne() {
-        if !schedule.countStep() { return loop.stopCurrentOrNextRun() }
+        if !schedule.countStep() { return loop.stop(remembered: true) }
         let (job, hasMore) = state.withLock { state -> (Job?, Bool) in
             if state.ready.isEmpty { return (nil, false) }
             let job = state.ready.remove(at: schedule.choices.choose(state.ready.count))

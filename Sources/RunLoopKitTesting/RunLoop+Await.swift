@@ -34,7 +34,7 @@ extension RunLoop {
         while .now - begin < timeLimit {
             run(
                 mode: mode,
-                untilTrue: {
+                until: {
                     answer = Result { try condition() }
                     return (try? answer.get()) ?? true
                 }, deadline: min(begin + timeLimit, .now + .milliseconds(5)))

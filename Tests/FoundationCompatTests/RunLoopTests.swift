@@ -202,7 +202,7 @@ import class RunLoopKitFoundationCompat.RunLoop
             Thread.detachNewThread {
                 while !native.isWaiting { Thread.sleep(forTimeInterval: 0.001) }
                 native.perform { trace.note("native") }
-                native.stopCurrentOrNextRun()
+                native.stop(remembered: true)
             }
             #expect(loop.run(mode: .default, before: limit))
             let sent = Unguarded(object: loop)

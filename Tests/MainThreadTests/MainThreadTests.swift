@@ -138,7 +138,7 @@ final class MainThreadTests: XCTestCase {
             order.note("nested \(result)")
         }
         // Nothing else is in the mode, so the nested run has nothing to wait for.
-        XCTAssertTrue(RunLoop.main.run(untilTrue: { order.lines.count == 2 }, deadline: .now + .seconds(120)))
+        XCTAssertTrue(RunLoop.main.run(until: { order.lines.count == 2 }, deadline: .now + .seconds(120)))
         XCTAssertEqual(order.lines, ["nested finished", "second block"])
     }
 
@@ -155,10 +155,10 @@ final class MainThreadTests: XCTestCase {
         DispatchQueue.main.async {
             DispatchQueue.main.async { seen.note("second block") }
             let keepAlive = try? RunLoop.KeepAlive(on: .main, inMode: "starving")
-            RunLoop.main.run(mode: "starving", untilTrue: { !seen.lines.isEmpty }, deadline: .now + .seconds(120))
+            RunLoop.main.run(mode: "starving", until: { !seen.lines.isEmpty }, deadline: .now + .seconds(120))
             keepAlive?.invalidate()
         }
-        XCTAssertTrue(RunLoop.main.run(untilTrue: { seen.lines.count == 2 }, deadline: .now + .seconds(120)))
+        XCTAssertTrue(RunLoop.main.run(until: { seen.lines.count == 2 }, deadline: .now + .seconds(120)))
         RunLoop.main.stopWatchdog()
         XCTAssertEqual(seen.lines, ["mainQueue in starving", "second block"])
     }

@@ -14,7 +14,7 @@ import Testing
             @Sendable func nest() {
                 trace.note("outer")
                 loop.perform { Task(executorPreference: loop.taskExecutor) { trace.note("nested") } }
-                #expect(loop.run(untilTrue: { trace.all.contains("nested") }, deadline: .now + generous))
+                #expect(loop.run(until: { trace.all.contains("nested") }, deadline: .now + generous))
             }
             // In the run, whose beginning posts what there is.
             loop.perform {
@@ -25,7 +25,7 @@ import Testing
                     Task(executorPreference: loop.taskExecutor) { trace.note("second") }
                 }
             }
-            #expect(loop.run(untilTrue: { trace.all.contains("nested") }, deadline: .now + generous))
+            #expect(loop.run(until: { trace.all.contains("nested") }, deadline: .now + generous))
             #expect(trace.all == ["first", "second", "outer", "nested"])
             keepAlive.invalidate()
         }
@@ -273,7 +273,7 @@ import Testing
             gate.wait()
             loop.run(mode: "private", for: .milliseconds(20))
             trace.note("private ends")
-            loop.run(mode: "dialog", untilTrue: { trace.all.contains("second") }, deadline: .now + generous)
+            loop.run(mode: "dialog", until: { trace.all.contains("second") }, deadline: .now + generous)
             trace.note("dialog ends")
         }
         // One job is queued before the nested runs begin, the other one while a run sleeps.

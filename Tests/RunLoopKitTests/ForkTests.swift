@@ -78,7 +78,7 @@ import Testing
                     let refused = timeout(on: loop)
                     precondition(!refused.isValid && freed.value == 2)
                     let own = timeout(on: .current)
-                    precondition(RunLoop.current.run(untilTrue: { called.value == 1 }, deadline: nil))
+                    precondition(RunLoop.current.run(until: { called.value == 1 }, deadline: nil))
                     precondition(!own.isValid && freed.value == 3)
                 }
                 precondition(status == 0, "The child ended with status \(status).")
@@ -167,7 +167,7 @@ private func use(_ loop: RunLoop) {
     try! loop.add(RunLoop.Timer(after: .milliseconds(1)) { _ in served.increment() }, forMode: "child")
     loop.perform(inModes: ["child"]) { served.increment() }
     // Without a limit: in a forked child the thread sanitizer's `epoll_pwait2` asks the kernel twice, and returns the second answer.
-    precondition(loop.run(mode: "child", untilTrue: { served.value == 3 }, deadline: nil))
+    precondition(loop.run(mode: "child", until: { served.value == 3 }, deadline: nil))
     source.invalidate()
 }
 

@@ -48,7 +48,7 @@ import Testing
             #expect(try RunLoop.HostedRun(mode: "empty").status == .ended(.finished))
             let keepAlive = RunLoop.Source {}
             try loop.add(keepAlive, forMode: "m")
-            loop.stopCurrentOrNextRun()
+            loop.stop(remembered: true)
             #expect(try RunLoop.HostedRun(mode: "m").status == .ended(.stopped))
             let stopped = try RunLoop.HostedRun(mode: "m")
             loop.perform(inModes: ["m"]) { loop.stop() }

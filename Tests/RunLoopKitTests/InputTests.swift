@@ -139,7 +139,7 @@ import Testing
             #expect(waitUntil { loop.allModes.contains(mode) })
             _ = loop.run(mode: .default, for: .milliseconds(5))
             #expect(received.value == 0)
-            #expect(loop.run(mode: mode, untilTrue: { received.value == 2 }, deadline: .now + generous))
+            #expect(loop.run(mode: mode, until: { received.value == 2 }, deadline: .now + generous))
             #expect(loop.run(mode: mode, for: .milliseconds(1)) == .timedOut)
             close(writer)
             #expect(loop.run(mode: mode, for: generous) == .finished)

@@ -42,7 +42,7 @@ import Testing
                 loop.run(mode: "private", for: .milliseconds(1))
             }
             third.setNeeded()
-            #expect(loop.run(untilTrue: { trace.all.count == 3 }, deadline: .now + generous))
+            #expect(loop.run(until: { trace.all.count == 3 }, deadline: .now + generous))
             #expect(trace.all == ["third", "second", "first"])
         }
     }

@@ -15,11 +15,11 @@ import Testing
             #expect(timer.name == "\(#fileID):\(place)")
             try loop.add(timer, forMode: .common)
             #expect(timer.name == "\(#fileID):\(place)")
-            timer.setName("heartbeat")
+            timer.name = "heartbeat"
             #expect(timer.name == "heartbeat")
 
             let source = RunLoop.Source {}
-            source.setName("bell")
+            source.name = "bell"
             try loop.add(source, forMode: .default)
             #expect(source.name == "bell")
             let observer = RunLoop.Observer(.entry) { _, _ in }
@@ -48,7 +48,7 @@ import Testing
     func report() async throws {
         try await withRunLoopThread {
             let source = RunLoop.Source {}
-            source.setName("bell")
+            source.name = "bell"
             try RunLoop.current.add(source, forMode: .default)
             #expect(!RunLoop.current.report().contains("sleeping"))
             source.signal()
@@ -71,7 +71,7 @@ import Testing
             #expect(loop.statistics == nil)
             loop.startStatistics()
             let timer = RunLoop.Timer(after: .milliseconds(5)) { _ in }
-            timer.setName("once")
+            timer.name = "once"
             try loop.add(timer, forMode: .default)
             loop.perform {}
             #expect(loop.run(mode: .default, until: .now + .seconds(100)) == .finished)
@@ -107,7 +107,7 @@ import Testing
             #expect(!RunLoop.trace(of: [loop]).contains("\"ph\""))
             loop.startRecording(capacity: 100)
             let timer = RunLoop.Timer(after: .zero) { _ in }
-            timer.setName("blink")
+            timer.name = "blink"
             try loop.add(timer, forMode: .default)
             loop.run(mode: .default, until: .now)
             loop.stopRecording()
@@ -130,7 +130,7 @@ import Testing
             let timer = RunLoop.Timer(after: .zero) { _ in
                 while seen.withLock({ $0.isEmpty }) { usleep(1000) }
             }
-            timer.setName("sleeper")
+            timer.name = "sleeper"
             try loop.add(timer, forMode: .default)
             loop.run(mode: .default, until: .now)
             while seen.withLock({ $0.count }) < 2 { usleep(1000) }
@@ -255,7 +255,7 @@ private func answer(at path: String) -> String? {
 /// To this thread's loop.
 private func addLighthouse() throws {
     let source = RunLoop.Source {}
-    source.setName("lighthouse")
+    source.name = "lighthouse"
     try RunLoop.current.add(source, forMode: .default)
 }
 

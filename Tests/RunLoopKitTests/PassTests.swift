@@ -44,7 +44,7 @@ import Testing
             let start = RunLoop.Instant.now
             #expect(loop.runPass(waitingAtMost: .milliseconds(3)) == .timedOut)
             #expect(.now - start >= .milliseconds(3))
-            loop.stopCurrentOrNextRun()
+            loop.stop(remembered: true)
             #expect(loop.runPass(waitingAtMost: generous) == .stopped)
             let performed = Count()
             loop.perform { performed.increment() }

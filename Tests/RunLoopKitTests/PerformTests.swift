@@ -65,7 +65,7 @@ import Testing
             Task { try await loop.performAndWait { trace.note("awaited closure") } }
             #expect(loop.run(mode: "private", for: generous) == .finished)
             #expect(trace.all == [])
-            #expect(loop.run(mode: "c", untilTrue: { trace.all.count == 4 }, deadline: .now + generous))
+            #expect(loop.run(mode: "c", until: { trace.all.count == 4 }, deadline: .now + generous))
             let isOver = !timeout.isValid
             #expect(isOver)
         }

@@ -211,7 +211,7 @@ private actor Owner: RunLoop.BoundActor {
         second.cancel()
         await #expect(throws: RunLoop.PortError.cancelled) { try await second.value }
         thread.loop.perform {
-            RunLoop.current.run(mode: "later", untilTrue: { trace.all.count == 2 }, deadline: .now + generous)
+            RunLoop.current.run(mode: "later", until: { trace.all.count == 2 }, deadline: .now + generous)
         }
         try await third.value
         #expect(try await eventually { trace.all == ["first", "third"] })

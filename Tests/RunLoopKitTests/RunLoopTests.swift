@@ -100,7 +100,7 @@ import Testing
             #expect(!loop.perform(after: .zero) {})
             loop.addCommonMode("late")
             loop.stop()
-            loop.stopCurrentOrNextRun()
+            loop.stop(remembered: true)
             loop.stop(inMode: .default)
             loop.wakeUp()
             #expect(loop.currentMode == nil)

@@ -8,13 +8,13 @@ import Testing
             let loop = RunLoop.current
             try loop.add(RunLoop.Source {}, forMode: .default)
             let count = Count()
-            #expect(loop.run(untilTrue: { true }, deadline: .now + generous))
+            #expect(loop.run(until: { true }, deadline: .now + generous))
             try loop.add(RunLoop.Timer(every: .milliseconds(1)) { _ in count.increment() }, forMode: .default)
-            #expect(loop.run(untilTrue: { count.value == 3 }, deadline: .now + generous))
+            #expect(loop.run(until: { count.value == 3 }, deadline: .now + generous))
             #expect(count.value <= 4)
-            #expect(!loop.run(untilTrue: { false }, deadline: .now + .milliseconds(5)))
-            #expect(!loop.run(mode: "empty", untilTrue: { false }, deadline: .now + generous))
-            #expect(!loop.run(mode: .common, untilTrue: { false }, deadline: .now + generous))
+            #expect(!loop.run(until: { false }, deadline: .now + .milliseconds(5)))
+            #expect(!loop.run(mode: "empty", until: { false }, deadline: .now + generous))
+            #expect(!loop.run(mode: .common, until: { false }, deadline: .now + generous))
         }
     }
 
@@ -23,15 +23,15 @@ import Testing
         try await withRunLoopThread {
             let loop = RunLoop.current
             let count = Count()
-            #expect(!loop.run(untilTrue: { false }, deadline: nil))
+            #expect(!loop.run(until: { false }, deadline: nil))
             let timer = RunLoop.Timer(every: .milliseconds(1)) { _ in count.increment() }
             try loop.add(timer, forMode: .default)
-            #expect(loop.run(untilTrue: { count.value == 3 }, deadline: nil))
-            #expect(loop.run(mode: "unknown", untilTrue: { true }, deadline: nil))
+            #expect(loop.run(until: { count.value == 3 }, deadline: nil))
+            #expect(loop.run(mode: "unknown", until: { true }, deadline: nil))
             loop.perform { loop.stop() }
-            #expect(!loop.run(mode: .default, untilTrue: { false }, deadline: nil))
+            #expect(!loop.run(mode: .default, until: { false }, deadline: nil))
             timer.invalidate()
-            #expect(!loop.run(untilTrue: { false }, deadline: nil))
+            #expect(!loop.run(until: { false }, deadline: nil))
         }
     }
 
@@ -46,7 +46,7 @@ import Testing
                 count.increment()
                 loop.wakeUp()
             }
-            #expect(loop.run(untilTrue: { count.value == 1 }, deadline: .now + generous))
+            #expect(loop.run(until: { count.value == 1 }, deadline: .now + generous))
             other.join()
         }
     }
@@ -63,7 +63,7 @@ import Testing
                 let result = loop.run(mode: .default, for: .milliseconds(10))
                 trace.note("inner \(result)")
             }
-            #expect(loop.run(untilTrue: { trace.all.contains("outer's condition holds") }, deadline: .now + generous))
+            #expect(loop.run(until: { trace.all.contains("outer's condition holds") }, deadline: .now + generous))
             #expect(trace.all == ["inner begins", "outer's condition holds", "inner timedOut"])
             // It leaves neither a stop nor an observer.
             #expect(loop.run(mode: .default, for: .milliseconds(1)) == .timedOut)
@@ -76,7 +76,7 @@ import Testing
             let loop = RunLoop.current
             try loop.add(RunLoop.Source {}, forMode: .default)
             loop.perform { RunLoop.current.stop() }
-            #expect(!loop.run(untilTrue: { false }, deadline: .now + generous))
+            #expect(!loop.run(until: { false }, deadline: .now + generous))
         }
     }
 }

@@ -164,8 +164,8 @@ import Testing
             try loop.add(RunLoop.Source {}, forMode: .default)
             loop.stop()
             #expect(loop.run(mode: .default, for: .milliseconds(1)) == .timedOut)
-            loop.stopCurrentOrNextRun()
-            loop.stopCurrentOrNextRun()
+            loop.stop(remembered: true)
+            loop.stop(remembered: true)
             #expect(loop.run(mode: .default) == .stopped)
             #expect(loop.run(mode: .default, for: .milliseconds(1)) == .timedOut)
         }

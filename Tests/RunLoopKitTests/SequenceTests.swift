@@ -142,7 +142,7 @@ import Testing
                 }
             }
             #expect(waitUntil { loop.allModes.contains(mode) })
-            #expect(loop.run(mode: mode, untilTrue: { notified.value == 1 }, deadline: .now + generous))
+            #expect(loop.run(mode: mode, until: { notified.value == 1 }, deadline: .now + generous))
             #expect(loop.run(mode: mode, for: .milliseconds(1)) == .timedOut)
             goOn.increment()
             #expect(loop.run(mode: mode, for: generous) == .finished)

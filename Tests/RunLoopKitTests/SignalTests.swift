@@ -17,12 +17,12 @@ import Testing
             raiseHere(SIGUSR1)
             raiseHere(SIGUSR1)
             try loop.add(source, forMode: .default)
-            loop.run(untilTrue: { performed.value == 1 }, deadline: .now + generous)
+            loop.run(until: { performed.value == 1 }, deadline: .now + generous)
             #expect(performed.value == 1)
             #expect(loop.run(mode: .default, for: .zero) == .timedOut)
             #expect(performed.value == 1)
             raiseHere(SIGUSR1)
-            loop.run(untilTrue: { performed.value == 2 }, deadline: .now + generous)
+            loop.run(until: { performed.value == 2 }, deadline: .now + generous)
             #expect(performed.value == 2)
         }
     }
@@ -107,7 +107,7 @@ import Testing
             raiseHere(42)
             loop.run(mode: .default, for: .milliseconds(1))
             #expect(performed.value == 0)
-            loop.run(mode: "signals", untilTrue: { performed.value == 1 }, deadline: .now + generous)
+            loop.run(mode: "signals", until: { performed.value == 1 }, deadline: .now + generous)
             #expect(performed.value == 1)
         }
     }
@@ -122,10 +122,10 @@ import Testing
             defer { two.invalidate() }
             for source in [one, two] { try loop.add(source, forMode: .default) }
             raiseHere(43)
-            loop.run(untilTrue: { first.value == 1 && second.value == 1 }, deadline: .now + generous)
+            loop.run(until: { first.value == 1 && second.value == 1 }, deadline: .now + generous)
             one.invalidate()
             raiseHere(43)
-            loop.run(untilTrue: { second.value == 2 }, deadline: .now + generous)
+            loop.run(until: { second.value == 2 }, deadline: .now + generous)
             #expect(first.value == 1)
             #expect(second.value == 2)
         }
@@ -138,7 +138,7 @@ import Testing
         let left = try RunLoop.Source(signal: 44) { _ in }
         #expect(isIgnored(44) == true)
         left.invalidate()
-        let invalidated = try RunLoop.Source(signal: 44, force: true) { _ in }
+        let invalidated = try RunLoop.Source(signal: 44, evenIfIgnored: true) { _ in }
         var released: RunLoop.Source? = try RunLoop.Source(signal: 44) { _ in }
         #expect(isIgnored(44) == false)
         invalidated.invalidate()
@@ -147,7 +147,7 @@ import Testing
         #expect(released?.isValid == true)
         released = nil
         #expect(isIgnored(44) == true)
-        let another = try RunLoop.Source(signal: 44, force: true) { _ in }
+        let another = try RunLoop.Source(signal: 44, evenIfIgnored: true) { _ in }
         #expect(isIgnored(44) == false)
         another.invalidate()
         #expect(isIgnored(44) == true)
@@ -195,7 +195,7 @@ import Testing
                     if !waitUntil({ seen.value >= number }) { return }
                 }
             }
-            loop.run(untilTrue: { seen.value == 200 }, deadline: .now + generous)
+            loop.run(until: { seen.value == 200 }, deadline: .now + generous)
             sender.join()
             #expect(seen.value == 200)
         }

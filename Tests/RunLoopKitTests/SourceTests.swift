@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test("R149 The conditions of a source can be changed, in its own closure too")
-    func setEvents() async throws {
+    func watchesForOthers() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current
             try withPipe { reader, writer in
@@ -32,12 +32,12 @@ import Testing
                 let slot = Handed<RunLoop.Source>()
                 let source = try RunLoop.Source(fileDescriptor: writer, events: .error) { events in
                     seen.note("\(events)")
-                    #expect(throws: Never.self) { try slot.take()?.setEvents(.error) }
+                    #expect(throws: Never.self) { try slot.take()?.watch(for: .error) }
                 }
                 slot.put(source)
                 try loop.add(source, forMode: .default)
                 #expect(loop.run(mode: .default, for: .milliseconds(1)) == .timedOut)
-                try source.setEvents([.error, .write])
+                try source.watch(for: [.error, .write])
                 #expect(source.events == [.error, .write])
                 #expect(loop.run(mode: .default, for: generous, returnAfterSourceHandled: true) == .handledSource)
                 #expect(source.events == .error)
@@ -58,9 +58,9 @@ import Testing
                 let source = try RunLoop.Source(fileDescriptor: reader) { _ in called.increment() }
                 try loop.add(source, forMode: .default)
                 writeByte(writer)
-                try source.setEvents([])
+                try source.watch(for: [])
                 #expect(loop.run(mode: .default, for: .milliseconds(1)) == .timedOut && called.value == 0)
-                try source.setEvents(.read)
+                try source.watch(for: .read)
                 #expect(loop.run(mode: .default, for: generous, returnAfterSourceHandled: true) == .handledSource)
                 #expect(called.value == 1)
                 source.invalidate()
@@ -69,21 +69,21 @@ import Testing
     }
 
     @Test("R149 A source without conditions to set refuses them, and is unchanged")
-    func setEventsRefused() throws {
+    func watchRefused() throws {
         try withPipe { reader, _ in
             let source = try RunLoop.Source(fileDescriptor: reader) { _ in }
-            #expect(throws: RunLoop.Error.invalid) { try source.setEvents(.init(rawValue: 1 << 20)) }
+            #expect(throws: RunLoop.Error.invalid) { try source.watch(for: .init(rawValue: 1 << 20)) }
             #expect(source.events == .read)
             source.invalidate()
-            #expect(throws: RunLoop.Error.invalid) { try source.setEvents(.write) }
+            #expect(throws: RunLoop.Error.invalid) { try source.watch(for: .write) }
             #expect(source.events == .read)
         }
-        #expect(throws: RunLoop.Error.invalid) { try RunLoop.Source {}.setEvents(.read) }
+        #expect(throws: RunLoop.Error.invalid) { try RunLoop.Source {}.watch(for: .read) }
         let signal = try RunLoop.Source(signal: SIGWINCH) { _ in }
-        #expect(throws: RunLoop.Error.invalid) { try signal.setEvents(.read) }
+        #expect(throws: RunLoop.Error.invalid) { try signal.watch(for: .read) }
         signal.invalidate()
         let counter = try makeCounter()
-        #expect(throws: RunLoop.Error.invalid) { try RunLoop.Source(counter: counter) {}.setEvents(.read) }
+        #expect(throws: RunLoop.Error.invalid) { try RunLoop.Source(counter: counter) {}.watch(for: .read) }
         close(counter)
     }
 

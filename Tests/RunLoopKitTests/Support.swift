@@ -56,7 +56,7 @@ func withLoopElsewhere(_ body: (RunLoop) throws -> Void) throws {
     }
     let loop = try #require(handed.take())
     defer {
-        loop.stopCurrentOrNextRun()
+        loop.stop(remembered: true)
         thread.join()
     }
     try body(loop)

@@ -94,7 +94,7 @@ import Testing
         try await withRunLoopThread {
             let thread = try RunLoop.Thread()
             thread.loop.stop()
-            thread.loop.stopCurrentOrNextRun()
+            thread.loop.stop(remembered: true)
             #expect(thread.performAndWait { 1 } == 1)
             thread.loop.stop()
             #expect(thread.performAndWait { 2 } == 2)

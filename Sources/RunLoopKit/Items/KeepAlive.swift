@@ -3,7 +3,7 @@ extension RunLoop {
     ///
     ///     let keepAlive = try RunLoop.KeepAlive(on: loop, inMode: .paused)
     ///     defer { keepAlive.invalidate() }
-    ///     loop.run(mode: .paused, untilTrue: { isResumed }, deadline: nil)
+    ///     loop.run(mode: .paused, until: { isResumed })
     ///
     /// It lasts until `invalidate()`, and no longer than this object. A local constant may be released after its last use, which
     /// is why the example uses it once more. Several for one mode are independent of each other. It does not keep the loop's

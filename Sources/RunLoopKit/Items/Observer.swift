@@ -6,7 +6,7 @@ extension RunLoop {
     /// It can be in several modes of one loop (R97). Observers never keep a mode from being empty (R23). An observer is not
     /// notified of runs nested in its own action (R96). A loop retains its observers. The action is freed when the observer
     /// becomes invalid, after its call if that is running (R98), or with the observer.
-    public final class Observer: Sendable {
+    public final class Observer: Item, @unchecked Sendable {
         /// The activities of a loop. The values are those of CFRunLoopActivity.
         public struct Activities: OptionSet, Hashable, Sendable {
             /// The bits.
@@ -33,10 +33,8 @@ extension RunLoop {
             public static let all = Activities(rawValue: 0x0FFF_FFFF)
         }
 
-        /// The `runloop_observer *`, to which this object has the only reference besides those of loops.
-        nonisolated(unsafe) let core: OpaquePointer
         /// As for a timer.
-        @exclusivity(unchecked) private nonisolated(unsafe) var action: Action?
+        @exclusivity(unchecked) private var action: Action?
 
         private struct Action: ~Copyable {
             let body: (Observer, Activities) -> Void
@@ -54,8 +52,9 @@ extension RunLoop {
             _ activities: Activities, repeats: Bool = true, order: Int = 0,
             _ action: sending @escaping (Observer, Activities) -> Void
         ) {
-            core = makeObserver(activities: activities.rawValue, repeats: repeats, order: order)
             self.action = Action(body: consume action)
+            let core = makeObserver(activities: activities.rawValue, repeats: repeats, order: order)
+            super.init(core, .observer)
             attachObserver(core, to: self)
         }
 
@@ -79,51 +78,5 @@ extension RunLoop {
 
         /// Is it notified more than once? As created. O(1).
         public var repeats: Bool { runloop_observer_repeats(core) }
-
-        /// Its position among the observers of a mode, as created. O(1).
-        public var order: Int { Int(runloop_observer_get_order(core)) }
-
-        /// Can it still be notified? O(1).
-        public var isValid: Bool { runloop_observer_is_valid(core) }
-
-        /// Removes the observer from all modes, for ever, and frees its action, after its call if that is running (R98). A second
-        /// call has no effect. Any thread; does not wait for an action that runs on another thread (R119). O(modes).
-        public func invalidate() { withExtendedLifetime(self) { runloop_observer_invalidate(core) } }
-    }
-
-    /// Adds an observer to a mode, or to all common modes, present and future (R18). Any thread. Makes the mode if needed. No
-    /// effect if the observer is there already. It is notified from the next activity on (R94). O(observers) per mode.
-    ///
-    /// - Throws: `invalid` for an invalidated observer; `inAnotherLoop`, because an observer is in one loop at a time;
-    ///   `loopFinished`, `inheritedAcrossFork`, `outOfMemory`. After an error the observer is where it was before.
-    ///
-    /// An item without a name is named by the place of the call (``Observer/name``).
-    public func add(
-        _ observer: Observer, forMode mode: Mode, fileID: StaticString = #fileID, line: UInt = #line
-    ) throws(RunLoop.Error) {
-        observer.setNameIfNone(fileID, line)
-        let result = runloop_add_observer(core, observer.core, mode.name)
-        if result < 0 { throw Error(result: result) }
-    }
-
-    /// Adds an observer of ours, which the caller does without where the loop is over. Memory that has run out ends the program.
-    @discardableResult
-    package func addUnlessOver(
-        _ observer: Observer, forMode mode: Mode, fileID: StaticString = #fileID, line: UInt = #line
-    ) -> Bool {
-        observer.setNameIfNone(fileID, line)
-        return wasAdded(runloop_add_observer(core, observer.core, mode.name))
-    }
-
-    /// Removes an observer from a mode, or from all common modes (R19, R20). It stays valid and may be added again. No effect
-    /// if it is not there. If the loop is notifying its observers at that moment, this one may still be notified (R94). Any
-    /// thread. O(observers) per mode, O(modes).
-    public func remove(_ observer: Observer, forMode mode: Mode) {
-        runloop_remove_observer(core, observer.core, mode.name)
-    }
-
-    /// Is the observer in the mode? For `.common`: is it one of the common items (R20)? O(observers).
-    public func contains(_ observer: Observer, inMode mode: Mode) -> Bool {
-        runloop_contains_observer(core, observer.core, mode.name)
     }
 }

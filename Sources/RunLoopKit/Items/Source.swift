@@ -7,7 +7,7 @@ extension RunLoop {
     /// A source can be in several modes of several loops. Each loop calls it on its own thread, hence the `@Sendable`
     /// closures. A loop retains its sources. The closures are freed with the source, not when it becomes invalid (R57): a
     /// closure that uses its own source captures it weakly.
-    public final class Source: Sendable {
+    public final class Source: Item, @unchecked Sendable {
         /// Why a source is called: conditions of its descriptor, with the values of EPOLLIN, EPOLLPRI, …, and what it can't ask for.
         public struct Readiness: OptionSet, Hashable, Sendable {
             /// The bits.
@@ -35,9 +35,6 @@ extension RunLoop {
             public static let due = Readiness(rawValue: 0x040)
         }
 
-        /// The `runloop_source *`, to which this object has a reference. Any thread may make any call for it: the core guards what is
-        /// behind it.
-        package nonisolated(unsafe) let core: OpaquePointer
         /// An object of the library for Linux, which decides itself what it asks for.
         private let isOfObject: Bool
 
@@ -55,8 +52,8 @@ extension RunLoop {
             onCancel: (@Sendable (RunLoop, Mode) -> Void)? = nil, perform: @escaping @Sendable () -> Void
         ) {
             let box = SignalBox(perform: perform, onSchedule: onSchedule, onCancel: onCancel)
-            core = makeSource(order: order, box: box)
             isOfObject = false
+            super.init(makeSource(order: order, box: box), .source)
         }
 
         /// Makes a source that is driven by a descriptor, in no loop yet. Whether the descriptor can be waited for is checked
@@ -70,7 +67,7 @@ extension RunLoop {
         /// - Parameters:
         ///   - fileDescriptor: −1 makes a source that is called for a signal and its deadline alone, and that keeps its modes from being
         ///     empty (R68).
-        ///   - events: at least one condition; `setEvents(_:)` changes it later.
+        ///   - events: at least one condition; `watch(for:)` changes it later.
         ///   - order: among the sources of one descriptor, lower is called first. Clamped to 32 bits.
         ///   - perform: called on the loop's thread with all reasons that there are: the conditions that hold, a signal, its deadline.
         /// - Throws: `invalid` without or with unknown conditions, and for a descriptor below −1.
@@ -78,8 +75,9 @@ extension RunLoop {
             fileDescriptor: CInt, events: Readiness = .read, order: Int = 0,
             perform: @escaping @Sendable (Readiness) -> Void
         ) throws(RunLoop.Error) {
-            core = try makeSource(descriptor: fileDescriptor, events: events, order: order, ready: perform)
             isOfObject = false
+            super.init(
+                try makeSource(descriptor: fileDescriptor, events: events, order: order, ready: perform), .source)
         }
 
         /// Makes a source that is driven by a counter, in no loop yet: a non-blocking eventfd, timerfd or similar, whose eight
@@ -90,10 +88,11 @@ extension RunLoop {
         public init(
             counter fileDescriptor: CInt, order: Int = 0, perform: @escaping @Sendable () -> Void
         ) throws(RunLoop.Error) {
-            core = try makeSource(descriptor: fileDescriptor, events: .read, isCounter: true, order: order) { _ in
+            isOfObject = false
+            let core = try makeSource(descriptor: fileDescriptor, events: .read, isCounter: true, order: order) { _ in
                 perform()
             }
-            isOfObject = false
+            super.init(core, .source)
         }
 
         /// Makes one for input, which is called for nothing before the first request.
@@ -103,9 +102,10 @@ extension RunLoop {
             inputDescriptor: CInt, onEndOfLoop: @escaping @Sendable () -> Void,
             perform: @escaping @Sendable (Readiness) -> Void
         ) throws(RunLoop.Error) {
-            core = try makeSource(
-                descriptor: inputDescriptor, events: .read, order: 0, onEndOfLoop: onEndOfLoop, ready: perform)
             isOfObject = false
+            let core = try makeSource(
+                descriptor: inputDescriptor, events: .read, order: 0, onEndOfLoop: onEndOfLoop, ready: perform)
+            super.init(core, .source)
             pause()
         }
 
@@ -113,8 +113,8 @@ extension RunLoop {
         ///
         /// - Parameter core: the source, with one reference, which belongs to this object.
         package init(core: OpaquePointer) {
-            self.core = core
             isOfObject = true
+            super.init(core, .source)
         }
 
         deinit {
@@ -136,9 +136,6 @@ extension RunLoop {
         /// Is it marked? `false` when invalid (R111). O(1).
         public var isSignalled: Bool { runloop_source_is_signalled(core) }
 
-        /// Its position among other sources, as created. O(1).
-        public var order: Int { Int(runloop_source_get_order(core)) }
-
         /// The descriptor, as created. `nil` for a source that is signalled by hand, and for −1. O(1).
         public var fileDescriptor: CInt? {
             let descriptor = runloop_source_get_descriptor(core)
@@ -146,7 +143,7 @@ extension RunLoop {
         }
 
         /// What an error is about.
-        fileprivate var subject: String? { fileDescriptor.map { "descriptor \($0)" } }
+        override var subject: String? { fileDescriptor.map { "descriptor \($0)" } }
 
         /// The requested conditions, as created or last set, also of an invalid source. Empty for a source that is signalled by
         /// hand. O(1).
@@ -157,7 +154,7 @@ extension RunLoop {
         /// A socket can nearly always be written to, so a loop with a source that always requests `write` never sleeps. The source
         /// of a connection requests it only while output waits:
         ///
-        ///     try source.setEvents(output.isEmpty ? .read : [.read, .write])
+        ///     try source.watch(for: output.isEmpty ? .read : [.read, .write])
         ///
         /// Takes effect at the next wait, and in a current wait, which ends if a condition holds; in the source's own closure
         /// too. Other sources of the descriptor are not affected. Any thread; if two threads do it at once, one of them wins.
@@ -168,7 +165,7 @@ extension RunLoop {
         /// - Throws: `invalid` for an invalidated source, for one that is driven by hand, a counter or a signal of the process,
         ///   and with unknown conditions; `badDescriptor` and the other errors of adding the source. After an error
         ///   the requested conditions are as before.
-        public func setEvents(_ events: Readiness) throws(RunLoop.Error) {
+        public func watch(for events: Readiness) throws(RunLoop.Error) {
             if isOfObject { throw .invalid }
             try request(events)
         }
@@ -181,74 +178,45 @@ extension RunLoop {
             if isOfObject && fileDescriptor == nil { runloop_source_wake(core) }
         }
 
-        /// The instant at which the source is called with `Readiness.due`; `nil` if there is none, or it has had its call. Any thread; an
-        /// answer about another thread's loop may be out of date already. O(1).
-        public var deadline: Instant? { Instant(nanosecondCount: runloop_source_get_deadline(core)) }
-
-        /// Sets the instant at which a source with a descriptor, which may be −1, is called with `Readiness.due`: once, not before it,
+        /// The instant at which a source with a descriptor, which may be −1, is called with `Readiness.due`: once, not before it,
         /// in a run of one of its modes, and together with what else there is to tell (R152). So the source of a connection has its
         /// limit of time itself, without a timer that has to follow its modes and its end:
         ///
         ///     let source = try RunLoop.Source(fileDescriptor: descriptor) { readiness in
         ///         if readiness.contains(.read) { advance() } else if readiness.contains(.due) { complain() }
         ///     }
-        ///     try source.setDeadline(.now + .seconds(30))
+        ///     source.deadline = .now + .seconds(30)
         ///     try loop.add(source, forMode: .common)
         ///
         /// What the loop knows already is served before the kernel is asked, so a call with `due` alone does not say that nothing has
         /// arrived: look, before you give a peer up.
         ///
-        /// Another instant replaces it. `nil` takes it back, also if it has passed and the source was not yet called for it. One
-        /// that has passed is due at once. Also while the source is paused or in no loop; in its own closure too. If it is in
-        /// several loops, one of them calls it. A loop that sleeps is re-armed, not woken. The closure of a counter is called without being
-        /// told why. Any thread. O(log deadlines) per mode.
-        ///
-        /// - Throws: `invalid` for an invalidated source, for one that is signalled by hand, and for a signal of the process, a watch or an
-        ///   alarm; `outOfMemory`. After an error the deadline is as before.
-        public func setDeadline(_ instant: Instant?) throws(RunLoop.Error) {
-            if isOfObject { throw .invalid }
+        /// `nil` if there is none, or it has had its call. Setting replaces it, and `nil` takes it back, also if it has passed and the source
+        /// was not yet called for it. One that has passed is due at once. Also while the source is paused or in no loop; in its own closure
+        /// too. If it is in several loops, one of them calls it. A loop that sleeps is re-armed, not woken. The closure of a counter is called
+        /// without being told why. Setting is ignored on an invalid source, and is a precondition failure for one that is signalled by hand,
+        /// and for a signal of the process, a watch or an alarm. Any thread; an answer about another thread's loop may be out of date already.
+        /// O(1), setting O(log deadlines) per mode.
+        public var deadline: Instant? {
+            get { Instant(nanosecondCount: runloop_source_get_deadline(core)) }
+            set {
+                precondition(!isOfObject, "A signal of the process, a watch or an alarm has no deadline.")
+                do throws(RunLoop.Error) {
+                    try setDeadline(newValue)
+                } catch .outOfMemory {
+                    outOfMemory()
+                } catch {
+                    precondition(!isValid, "A source that is signalled by hand has no deadline.")
+                }
+            }
+        }
+
+        package func setDeadline(_ instant: Instant?) throws(RunLoop.Error) {
             let result = runloop_source_set_deadline(core, instant.map(Nanoseconds.of) ?? Nanoseconds.never)
             if result < 0 { throw RunLoop.Error(result: result, subject: subject) }
         }
 
         /// It is not called for its descriptor before the next request, and stays in its modes.
         package func pause() { runloop_source_set_events(core, runloop_readiness()) }
-
-        /// Can it still be called? O(1).
-        public var isValid: Bool { runloop_source_is_valid(core) }
-
-        /// Removes the source from every mode of every loop, for ever, and calls `onCancel` for each (R67). A second call has no
-        /// effect. Allowed in its own closure, which runs to its end. Any thread; does not wait for a closure that runs on
-        /// another thread (R119). The descriptor may be closed afterwards. O(modes it is in).
-        public func invalidate() {
-            withExtendedLifetime(self) { runloop_source_invalidate(core) }
-        }
-    }
-
-    /// Adds a source to a mode, or to all common modes, present and future (R18). Any thread. Makes the mode if needed. No effect
-    /// if the source is there already. The addition itself does not wake the loop, but a ready descriptor does (R54).
-    /// `onSchedule` is called on the calling thread. O(1) per mode, and a system call for a descriptor.
-    ///
-    /// - Throws: `invalid` for an invalidated source; `loopFinished`, `inheritedAcrossFork`, `outOfMemory`; for a descriptor
-    ///   `badDescriptor`, `permissionDenied`, `tooManyWatches`. After an error the source is where it was before.
-    ///
-    /// An item without a name is named by the place of the call (``Source/name``).
-    public func add(
-        _ source: Source, forMode mode: Mode, fileID: StaticString = #fileID, line: UInt = #line
-    ) throws(RunLoop.Error) {
-        source.setNameIfNone(fileID, line)
-        let result = runloop_add_source(core, source.core, mode.name)
-        if result < 0 { throw Error(result: result, subject: source.subject) }
-        if mayNeverRun { awaitFirstRun { [weak source] in source.map { self.contains($0, inMode: mode) } ?? false } }
-    }
-
-    /// Removes a source from a mode, or from all common modes (R19, R20); `onCancel` is called on the calling thread. It stays
-    /// valid and may be added again. No effect if it is not there. If the mode is empty then, a sleep in it ends. Any thread;
-    /// in its own closure too. O(1) per mode, and a system call for a descriptor.
-    public func remove(_ source: Source, forMode mode: Mode) { runloop_remove_source(core, source.core, mode.name) }
-
-    /// Is the source in the mode? For `.common`: is it one of the common items (R20)? O(1).
-    public func contains(_ source: Source, inMode mode: Mode) -> Bool {
-        runloop_contains_source(core, source.core, mode.name)
     }
 }

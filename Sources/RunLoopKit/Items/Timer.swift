@@ -9,11 +9,9 @@ extension RunLoop {
     ///
     /// A loop retains its timers. The action is freed when the timer becomes invalid, after its call if that is running (R88), or
     /// with the timer. It gets the timer as its argument and need not capture it.
-    public final class Timer: Sendable {
-        /// The `runloop_timer *`, to which this object has the only reference besides those of loops.
-        nonisolated(unsafe) let core: OpaquePointer
+    public final class Timer: Item, @unchecked Sendable {
         /// `nil` once the timer is invalid: the core calls `end()` then, once, and never while the timer fires.
-        @exclusivity(unchecked) private nonisolated(unsafe) var action: Action?
+        @exclusivity(unchecked) private var action: Action?
 
         /// A value that cannot be copied is borrowed for a call, which counts no references.
         private struct Action: ~Copyable {
@@ -54,27 +52,15 @@ extension RunLoop {
                 order: order, consume action)
         }
 
-        /// Makes a timer that fires once, not before `delay` has passed; at once if it is negative. Other parameters
+        /// Makes a timer whose first instant is when `delay` has passed; at once if it is negative. Other parameters
         /// as for `init(at:every:tolerance:order:_:)`.
         @inlinable
         public convenience init(
-            after delay: Duration, tolerance: Duration = .zero, order: Int = 0,
+            after delay: Duration, every interval: Duration? = nil, tolerance: Duration = .zero, order: Int = 0,
             _ action: sending @escaping (Timer) -> Void
         ) {
             self.init(
-                fireDate: Nanoseconds.fromNow(Nanoseconds.of(delay)), interval: 0, tolerance: Nanoseconds.of(tolerance),
-                order: order, consume action)
-        }
-
-        /// Makes a timer that fires again and again, for the first time when `delay` has passed, where the schedule starts.
-        /// Other parameters as for `init(at:every:tolerance:order:_:)`.
-        @inlinable
-        public convenience init(
-            after delay: Duration, every interval: Duration, tolerance: Duration = .zero, order: Int = 0,
-            _ action: sending @escaping (Timer) -> Void
-        ) {
-            self.init(
-                fireDate: Nanoseconds.fromNow(Nanoseconds.of(delay)), interval: Timer.checked(interval),
+                fireDate: Nanoseconds.fromNow(Nanoseconds.of(delay)), interval: interval.map(Timer.checked) ?? 0,
                 tolerance: Nanoseconds.of(tolerance), order: order, consume action)
         }
 
@@ -83,8 +69,9 @@ extension RunLoop {
             fireDate: Int64, interval: Int64, tolerance: Int64, order: Int,
             _ action: sending @escaping (Timer) -> Void
         ) {
-            core = makeTimer(fireDate: fireDate, interval: interval, tolerance: tolerance, order: order)
             self.action = Action(body: consume action)
+            let core = makeTimer(fireDate: fireDate, interval: interval, tolerance: tolerance, order: order)
+            super.init(core, .timer)
             attachTimer(core, to: self)
         }
 
@@ -147,61 +134,8 @@ extension RunLoop {
             set { runloop_timer_set_tolerance(core, Nanoseconds.of(newValue)) }
         }
 
-        /// Its position among timers due at the same instant, as created. Also of an invalid timer. O(1).
-        public var order: Int { Int(runloop_timer_get_order(core)) }
-
         /// In the action: how many instants of the schedule were skipped since the previous call (R80). Otherwise the number in
         /// the last call. O(1).
         public var missedTicks: Int { Int(clamping: runloop_timer_get_missed(core)) }
-
-        /// Can it still fire? A timer that fires once is valid during its action, and invalid afterwards (R85). O(1).
-        public var isValid: Bool { runloop_timer_is_valid(core) }
-
-        /// Removes the timer from all modes, for ever, and frees its action, after its call if that is running (R88). A second
-        /// call has no effect. Any thread; does not wait for an action that runs on another thread (R119). O(log timers) per
-        /// mode.
-        public func invalidate() { withExtendedLifetime(self) { runloop_timer_invalidate(core) } }
-    }
-
-    /// Adds a timer to a mode, or to all common modes, present and future (R18). Any thread. Makes the mode if needed. No effect
-    /// if the timer is there already (R86). A loop that sleeps in the mode is re-armed, not woken (R87). O(log timers) per mode.
-    ///
-    /// - Throws: `invalid` for an invalidated timer; `inAnotherLoop`, because a timer is in one loop at a time; `loopFinished`,
-    ///   `inheritedAcrossFork`, `outOfMemory`. After an error the timer is where it was before.
-    ///
-    /// An item without a name is named by the place of the call (``Timer/name``).
-    public func add(
-        _ timer: Timer, forMode mode: Mode, fileID: StaticString = #fileID, line: UInt = #line
-    ) throws(RunLoop.Error) {
-        timer.setNameIfNone(fileID, line)
-        let result = runloop_add_timer(core, timer.core, mode.name)
-        if result < 0 { throw Error(result: result) }
-        if mayNeverRun { awaitFirstRun { [weak timer] in timer.map { self.contains($0, inMode: mode) } ?? false } }
-    }
-
-    /// Removes a timer from a mode, or from all common modes (R19, R20). It stays valid and may be added again. No effect if
-    /// it is not there. Any thread; in its own action too. O(log timers) per mode, O(modes).
-    public func remove(_ timer: Timer, forMode mode: Mode) { runloop_remove_timer(core, timer.core, mode.name) }
-
-    /// Is the timer in the mode? For `.common`: is it one of the common items (R20)? O(1).
-    public func contains(_ timer: Timer, inMode mode: Mode) -> Bool {
-        runloop_contains_timer(core, timer.core, mode.name)
-    }
-
-    /// Adds a timer of ours, which the caller does without where the loop is over. Memory that has run out ends the program.
-    @discardableResult
-    package func addUnlessOver(
-        _ timer: Timer, forMode mode: Mode, fileID: StaticString = #fileID, line: UInt = #line
-    ) -> Bool {
-        timer.setNameIfNone(fileID, line)
-        return wasAdded(runloop_add_timer(core, timer.core, mode.name))
-    }
-
-    /// Reads the core's answer to the addition of a timer or an observer of ours.
-    func wasAdded(_ result: Int32) -> Bool {
-        let error = Error(result: result)
-        if error == .outOfMemory { outOfMemory() }
-        precondition(error != .inAnotherLoop, error.description)
-        return result == 0
     }
 }

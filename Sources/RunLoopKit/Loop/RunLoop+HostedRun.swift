@@ -98,7 +98,7 @@ extension RunLoop {
         }
 
         /// Ends the run, between its iterations: its observers see the exit. Does nothing if it has ended. In a closure that the run
-        /// itself calls it is a precondition failure: use ``RunLoop/stop()`` there. Releasing the run ends it as well.
+        /// itself calls it is a precondition failure: use ``RunLoop/stop(inMode:remembered:)`` there. Releasing the run ends it as well.
         public func end() {
             checkThread()
             if case .ended = status { return }

@@ -1,11 +1,36 @@
-// What earlier versions had, so that the compiler says what to use instead.
+// What version 0.1.0 had, so that the compiler says what to use instead.
 
 extension RunLoop {
-    /// Was a part of version 0.1.0's product RunLoopKitAsyncMain. RunLoopKitMainActor is linked instead, and not called.
     @available(
         *, unavailable,
         message: "Link the product RunLoopKitMainActor instead of RunLoopKitAsyncMain, and call nothing."
     )
     @discardableResult
     public static func takeOverAsyncMain() -> Bool { false }
+
+    @available(*, unavailable, message: "Call stop(remembered: true).")
+    public func stopCurrentOrNextRun() {}
+
+    @available(*, unavailable, renamed: "run(mode:until:deadline:)")
+    @discardableResult
+    public func run(mode: Mode = .default, untilTrue condition: () -> Bool, deadline: Instant?) -> Bool { false }
+
+    @available(*, unavailable, message: "A RunLoop.Timeout is cancelled by destroying it, and needs no key.")
+    @discardableResult
+    public func cancelPerforms(key: some Hashable & Sendable) -> Int { 0 }
+
+    @available(*, unavailable, message: "Make a RunLoop.IterationScope, and keep it.")
+    public func addIterationScope<Scope>(
+        inMode mode: Mode = .common, open: @escaping () -> Scope, close: @escaping (Scope) -> Void
+    ) {}
+}
+
+extension RunLoop.Item {
+    @available(*, unavailable, message: "Set the property: item.name = \"name\".")
+    public func setName(_ name: StaticString) {}
+}
+
+extension RunLoop.Source {
+    @available(*, unavailable, renamed: "watch(for:)")
+    public func setEvents(_ events: Readiness) {}
 }

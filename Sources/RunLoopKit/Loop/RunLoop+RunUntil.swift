@@ -1,8 +1,8 @@
 extension RunLoop {
     /// Runs one mode until a condition holds, at most until `deadline` (`nil`: without limit).
     ///
-    ///     loop.run(untilTrue: { isDone }, deadline: .now + .seconds(5))
-    ///     loop.run(mode: .paused, untilTrue: { isResumed }, deadline: nil)
+    ///     loop.run(until: { isDone }, deadline: .now + .seconds(5))
+    ///     loop.run(mode: .paused, until: { isResumed })
     ///
     /// The condition is checked on this thread: before the run, at the beginning of each iteration, before each sleep, and at the
     /// end. The iteration in which it is found to hold is the last one, and does not sleep. A closure of the loop makes it true,
@@ -20,7 +20,7 @@ extension RunLoop {
         message: "Running a loop blocks its thread: call this from synchronous code on a thread of your own."
     )
     @discardableResult
-    public func run(mode: Mode = .default, untilTrue condition: () -> Bool, deadline: Instant?) -> Bool {
+    public func run(mode: Mode = .default, until condition: () -> Bool, deadline: Instant? = nil) -> Bool {
         checkThread()
         if condition() { return true }
         return withoutActuallyEscaping(condition) { condition in

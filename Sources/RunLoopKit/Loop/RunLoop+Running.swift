@@ -6,7 +6,7 @@ extension RunLoop {
     public enum RunResult: Int32, Hashable, Sendable {
         /// Nothing can ever happen in the mode.
         case finished = 1
-        /// One of the `stop` methods was called.
+        /// It was stopped.
         case stopped = 2
         /// The limit was reached.
         case timedOut = 3
@@ -137,24 +137,26 @@ extension RunLoop {
         return runloop_has_work(mode.name)
     }
 
-    /// Ends the innermost active run at the end of its iteration, and wakes it (R46). It is not remembered when no run is
-    /// active (R47): use `stopCurrentOrNextRun()` if the stop may come before the run. Several stops of a run are one. Any
-    /// thread. O(1), one system call if the loop sleeps.
-    public func stop() { runloop_stop(core) }
-
-    /// Like `stop()`, but remembered until a run of the loop ends because of it. For "start a thread, then stop its loop", where
-    /// a plain stop is lost if the thread is slow. Several before a run consumes them are one. Any thread. O(1).
-    public func stopCurrentOrNextRun() { runloop_stop_latched(core) }
-
-    /// Ends a run of the loop in `mode` at the end of an iteration: the current run in that mode, or else the next one (R53).
-    /// Makes the mode if needed. It is a precondition failure for `.common`, which is not a mode. Ignored on a loop whose thread
-    /// has ended. Any thread. O(modes).
+    /// Ends the innermost active run at the end of its iteration, and wakes it (R46). Several stops of a run are one. Any thread. O(1), one
+    /// system call if the loop sleeps.
     ///
-    /// The stop is a flag of the mode, not a message to a run. So several stops before the end of that iteration end one run,
-    /// and a stop that comes after its run has ended by itself ends the next run of the mode, after one iteration and however
-    /// much later. To end one run and no other, give it a condition: `run(mode:untilTrue:deadline:)` checks a state of yours, which you
-    /// set before you call `wakeUp()`. That works however often and however late you do it.
-    public func stop(inMode mode: Mode) {
+    /// A stop in a mode ends the current run in that mode, at the end of an iteration, or else the next one (R53). It is a flag of the mode,
+    /// not a message to a run. So several before the end of that iteration end one run, and one that comes after its run has ended by itself
+    /// ends the next run of the mode, after one iteration and however much later. To end one run and no other, give it a condition:
+    /// `run(mode:until:deadline:)` checks a state of yours, which you set before you call `wakeUp()`. That works however often and however
+    /// late you do it.
+    ///
+    /// - Parameters:
+    ///   - mode: `nil` is the run that is active, whatever its mode. Otherwise a mode, which is made if needed, and not `.common`, which is a
+    ///     precondition failure; ignored on a loop whose thread has ended; O(modes).
+    ///   - remembered: without it and without a mode, nothing happens when no run is active (R47). Otherwise the stop is remembered until a run
+    ///     of the loop ends because of it: for "start a thread, then stop its loop", where a plain stop is lost if the thread is slow. A stop in
+    ///     a mode is remembered in any case.
+    public func stop(inMode mode: Mode? = nil, remembered: Bool = false) {
+        guard let mode else {
+            if remembered { runloop_stop_latched(core) } else { runloop_stop(core) }
+            return
+        }
         precondition(mode != .common, "A run is stopped in one mode; the common modes are several.")
         if case .outOfMemory = Error(result: runloop_stop_mode(core, mode.name)) { outOfMemory() }
     }

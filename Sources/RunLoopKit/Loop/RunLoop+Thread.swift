@@ -109,7 +109,7 @@ extension RunLoop {
         /// this one too; does not wait. O(1).
         public func stop() {
             request.isMade.store(true, ordering: .sequentiallyConsistent)
-            loop.stopCurrentOrNextRun()
+            loop.stop(remembered: true)
         }
 
         /// Waits until the thread has ended and its loop has been freed. Does not stop it. Several threads may wait, and a

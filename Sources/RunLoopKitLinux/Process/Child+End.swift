@@ -62,7 +62,7 @@ extension RunLoop.Shutdown {
         let steps = steps.map { runloop_child_step(signal: $0.signal, pause_ns: Nanoseconds.of($0.pause)) }
         addWork(order: order) {
             try? source.endChild(by: steps, ofGroup: ofGroup)
-            RunLoop.current.run(untilTrue: { end.outcome != nil }, deadline: nil)
+            RunLoop.current.run(until: { end.outcome != nil }, deadline: nil)
         }
     }
 }

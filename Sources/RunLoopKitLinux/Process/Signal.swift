@@ -46,13 +46,13 @@ extension RunLoop {
     ///
     /// - Parameters:
     ///   - number: SIGHUP, for instance.
-    ///   - force: as for a source.
+    ///   - evenIfIgnored: as for a source.
     /// - Returns: a sequence that throws the errors of making a source for the signal, and of adding it.
     public func signals(
-        _ number: CInt, force: Bool = false, inMode mode: Mode = .common
+        _ number: CInt, evenIfIgnored: Bool = false, inMode mode: Mode = .common
     ) -> some AsyncSequence<Signal, RunLoop.Error> & Sendable {
         SourceSequence<Signal>(loop: self, mode: mode) { yield throws(RunLoop.Error) in
-            try Source(signal: number, force: force, perform: yield)
+            try Source(signal: number, evenIfIgnored: evenIfIgnored, perform: yield)
         }
     }
 }
@@ -74,19 +74,19 @@ extension RunLoop.Source {
     ///
     /// - Parameters:
     ///   - signal: its number.
-    ///   - force: also catches a signal that is ignored, as SIGHUP is in a program that was started by `nohup`. Otherwise it is left
+    ///   - evenIfIgnored: also catches a signal that is ignored, as SIGHUP is in a program that was started by `nohup`. Otherwise it is left
     ///     ignored, the closure is not called, and a diagnostic on standard error says so.
     ///   - perform: called on the loop's thread; may make any call.
     /// - Throws: `invalid` for a number that is not a signal, for SIGKILL and SIGSTOP, and for faults of a thread such as
     ///   SIGSEGV, which would recur at once; `tooManyDescriptors`, since a source needs two.
     public convenience init(
-        signal: CInt, force: Bool = false, perform: @escaping @Sendable (RunLoop.Signal) -> Void
+        signal: CInt, evenIfIgnored: Bool = false, perform: @escaping @Sendable (RunLoop.Signal) -> Void
     ) throws(RunLoop.Error) {
         try self.init(receiver: ClosureBox(perform), of: .system, subject: "signal \(signal)") { context, caught in
             var config = runloop_signal_config()
             config.context = context
             config.number = signal
-            config.force = force
+            config.force = evenIfIgnored
             config.receive = { _, arrival, info in
                 guard let arrival else { return }
                 withInfo(info, as: ClosureBox<RunLoop.Signal>.self) { $0.call(RunLoop.Signal(arrival.pointee)) }

@@ -26,7 +26,7 @@ import RunLoopKit
         }
         let deadline = RunLoop.Instant.now + .seconds(60)
         precondition(
-            RunLoop.main.run(untilTrue: { place.count == 9 }, deadline: deadline),
+            RunLoop.main.run(until: { place.count == 9 }, deadline: deadline),
             "Only \(place.count) of 9 were served.")
     }
 }

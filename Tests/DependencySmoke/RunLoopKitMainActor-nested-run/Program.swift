@@ -28,6 +28,6 @@ private func isOnMainLoop() -> Bool { RunLoop.main.isCurrent }
 
 @MainActor private func nest() {
     let deadline = RunLoop.Instant.now + .seconds(60)
-    let held = RunLoop.main.run(untilTrue: { MainActor.assumeIsolated { hasRun } }, deadline: deadline)
+    let held = RunLoop.main.run(until: { MainActor.assumeIsolated { hasRun } }, deadline: deadline)
     precondition(held, "A run nested in a job of the main actor did not run the other one.")
 }

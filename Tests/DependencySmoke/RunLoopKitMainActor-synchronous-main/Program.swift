@@ -27,6 +27,6 @@ import RunLoopKit
 
 @MainActor private func nest(until count: Int) {
     let deadline = RunLoop.Instant.now + .seconds(60)
-    let held = RunLoop.main.run(untilTrue: { MainActor.assumeIsolated { served.count == count } }, deadline: deadline)
+    let held = RunLoop.main.run(until: { MainActor.assumeIsolated { served.count == count } }, deadline: deadline)
     precondition(held, "In the nested run only \(served) were served.")
 }

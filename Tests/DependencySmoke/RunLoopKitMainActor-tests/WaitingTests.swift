@@ -55,7 +55,7 @@ final class WaitingTests: XCTestCase {
     @MainActor func testNestedRun() {
         var isDone = false
         Task { isDone = true }
-        XCTAssertTrue(RunLoop.main.run(untilTrue: { isDone }, deadline: .now + .seconds(60)))
+        XCTAssertTrue(RunLoop.main.run(until: { isDone }, deadline: .now + .seconds(60)))
     }
 }
 

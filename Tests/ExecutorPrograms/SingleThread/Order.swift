@@ -94,7 +94,7 @@ private actor Numbers {
 }
 
 @MainActor private func runMainLoop(until condition: () -> Bool) -> Bool {
-    RunLoop.main.run(untilTrue: condition, deadline: .now + .seconds(60))
+    RunLoop.main.run(until: condition, deadline: .now + .seconds(60))
 }
 
 /// A stop of the loop ends nested runs only.

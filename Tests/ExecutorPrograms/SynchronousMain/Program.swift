@@ -93,7 +93,7 @@ private func host() {
     // A run of the program's own is nested in that of the guest.
     Task { isDone = true }
     precondition(
-        RunLoop.main.run(untilTrue: { isDone }, deadline: .now + .seconds(60)), "A run does not serve the tasks.")
+        RunLoop.main.run(until: { isDone }, deadline: .now + .seconds(60)), "A run does not serve the tasks.")
     // So is a hosted one.
     Task {
         try? await Task.sleep(for: .milliseconds(2))
