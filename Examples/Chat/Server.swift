@@ -32,7 +32,7 @@ extension RunLoop.Mode {
         let limits = RunLoop.Connection.Options(outputLimit: options.outputLimit + 256)
         listener = try RunLoop.Listener(
             .tcp(options.everywhere ? "0.0.0.0" : "127.0.0.1", port: options.port), on: loop, options: limits,
-            refusal: "* The server is full. Please try again later.\n", inMode: .default
+            refusalText: "* The server is full. Please try again later.\n", inMode: .default
         ) { error in
             if error != nil { Log.complain("chat: out of descriptors; a client was turned away") }
         }

@@ -43,7 +43,7 @@ actor Worker: RunLoop.BoundActor {
     /// Accepts connections from now on.
     func begin(_ socket: Socket, _ peers: [Peer]) throws(RunLoop.Error) {
         self.peers = peers
-        let listener = try RunLoop.Listener(.descriptor(socket.take()), on: loop)
+        let listener = try RunLoop.Listener(.adopting(socket.take()), on: loop)
         self.listener = listener
         // On the loop's thread, which is the actor's.
         try listener.accept { [weak self] connection in self?.assumeIsolated { $0.accept(connection) } }

@@ -17,12 +17,12 @@ import Testing
             }
             #expect(alarm.nextDate == date)
             #expect(alarm.interval == nil)
-            try loop.add(alarm, forMode: .default)
-            #expect(loop.contains(alarm, inMode: .default))
+            try loop.add(alarm.source, forMode: .default)
+            #expect(loop.contains(alarm.source, inMode: .default))
             loop.run(mode: .default, for: generous, returnAfterSourceHandled: true)
             #expect(trace.all == ["true true 0 true"])
-            #expect(alarm.isValid)
-            loop.remove(alarm, forMode: .default)
+            #expect(alarm.source.isValid)
+            loop.remove(alarm.source, forMode: .default)
             #expect(loop.isEmpty(inMode: .default))
         }
     }
@@ -36,12 +36,12 @@ import Testing
             let alarm = try RunLoop.Alarm(at: date, every: .seconds(3600)) { _, tick in
                 trace.note("\(ContinuousClock.now >= date) \(tick.date == date) \(tick.missed)")
             }
-            try loop.add(alarm, forMode: .default)
+            try loop.add(alarm.source, forMode: .default)
             loop.run(mode: .default, for: generous, returnAfterSourceHandled: true)
             #expect(trace.all == ["true true 0"])
             #expect(alarm.nextDate == date + .seconds(3600))
             #expect(alarm.interval == .seconds(3600))
-            alarm.invalidate()
+            alarm.source.invalidate()
         }
     }
 
@@ -54,7 +54,7 @@ import Testing
                 trace.note("\(tick.date == first + .seconds(3 * 3600)) \(tick.missed)")
                 trace.note("\(alarm.nextDate == first + .seconds(4 * 3600))")
             }
-            try RunLoop.current.add(alarm, forMode: .default)
+            try RunLoop.current.add(alarm.source, forMode: .default)
             RunLoop.current.run(mode: .default, for: .zero)
             RunLoop.current.run(mode: .default, for: .zero)
             #expect(trace.all == ["true 3", "true"])
@@ -71,19 +71,19 @@ import Testing
                 alarm, tick in
                 calls.increment()
                 alarm.nextDate = tick.date + .milliseconds(1)
-                if calls.value % 3 == 0 { alarm.invalidate() }
+                if calls.value % 3 == 0 { alarm.source.invalidate() }
             }
-            try loop.add(RunLoop.Alarm(at: .now, act), forMode: .default)
+            try loop.add(RunLoop.Alarm(at: .now, act).source, forMode: .default)
             #expect(loop.run(mode: .default, for: generous) == .finished)
             #expect(calls.value == 3)
 
             nonisolated(unsafe) weak var known: RunLoop.Alarm<RunLoop.WallInstant>?
             let alarm = try RunLoop.Alarm(at: RunLoop.WallInstant.now) { alarm, _ in same.put(alarm === known) }
             known = alarm
-            try loop.add(alarm, forMode: .default)
+            try loop.add(alarm.source, forMode: .default)
             loop.run(mode: .default, for: generous, returnAfterSourceHandled: true)
             #expect(same.take() == true)
-            alarm.invalidate()
+            alarm.source.invalidate()
             alarm.nextDate = .now
             #expect(loop.run(mode: .default, for: .zero) == .finished)
         }
@@ -96,13 +96,13 @@ import Testing
             let alarm = try RunLoop.Alarm(at: RunLoop.WallInstant.now + .seconds(3600)) { _, _ in
                 called.put(loop.isCurrent)
             }
-            try loop.add(alarm, forMode: .default)
+            try loop.add(alarm.source, forMode: .default)
             #expect(waitUntil { loop.isWaiting })
             alarm.nextDate = nil
             #expect(alarm.nextDate == nil)
             alarm.nextDate = .now
             #expect(called.take() == true)
-            alarm.invalidate()
+            alarm.source.invalidate()
         }
     }
 

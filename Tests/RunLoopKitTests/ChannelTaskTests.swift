@@ -16,7 +16,7 @@ private final class TaskPair: Sendable {
     init(requestLimit: Int = 3) throws {
         threads = [try RunLoop.Thread(), try RunLoop.Thread()]
         let ends = try makeSockets(SOCK_SEQPACKET)
-        sender = try Channel(adopting: ends.0, on: threads[0].loop, options: .init(messageLimit: 2)) { _ in }
+        sender = try Channel(adopting: ends.0, on: threads[0].loop, options: .init(messageLimit: 2)) { _, _ in }
         receiver = try Channel(adopting: ends.1, on: threads[1].loop, options: .init(requestLimit: requestLimit))
     }
 
@@ -35,7 +35,7 @@ private final class FilledSender: Sendable {
     init() throws {
         threads = [try RunLoop.Thread(), try RunLoop.Thread()]
         let ends = try makeSockets(SOCK_SEQPACKET)
-        sender = try Channel(adopting: ends.0, on: threads[0].loop, options: .init(messageLimit: 2)) { _ in }
+        sender = try Channel(adopting: ends.0, on: threads[0].loop, options: .init(messageLimit: 2)) { _, _ in }
         peer = ends.1
         var count = 0
         do throws(RunLoop.ChannelError) {
@@ -54,7 +54,7 @@ private final class FilledSender: Sendable {
     }
 
     /// What comes to the other end after what has filled it.
-    func messages() async throws -> some AsyncIteratorProtocol<Channel.ReceivedMessage, RunLoop.ChannelError> {
+    func messages() async throws -> some AsyncIteratorProtocol<Channel.Message, RunLoop.ChannelError> {
         let receiver = try Channel(adopting: peer, on: threads[1].loop, options: .init(requestLimit: 3))
         var messages = receiver.messages.makeAsyncIterator()
         for _ in 0..<count { #expect(try await messages.next()?.bytes.count == 40_000) }
@@ -62,7 +62,7 @@ private final class FilledSender: Sendable {
     }
 }
 
-private func nextMessage(of channel: Channel) async throws(RunLoop.ChannelError) -> Channel.ReceivedMessage? {
+private func nextMessage(of channel: Channel) async throws(RunLoop.ChannelError) -> Channel.Message? {
     var messages = channel.messages.makeAsyncIterator()
     return try await messages.next(isolation: nil)
 }
@@ -75,7 +75,7 @@ private func nextMessage(of channel: Channel) async throws(RunLoop.ChannelError)
         // Each begins to wait before the next.
         let sending = (0..<20).map { number in
             Task.immediate {
-                try await filled.sender.sendWaiting([UInt8(number)])
+                try await filled.sender.send([UInt8(number)], timeout: nil)
                 sent.increment()
             }
         }
@@ -93,7 +93,9 @@ private func nextMessage(of channel: Channel) async throws(RunLoop.ChannelError)
         let filled = try FilledSender()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<200 {
-                group.addTask { try await filled.sender.sendWaiting([UInt8](repeating: UInt8(number), count: 1000)) }
+                group.addTask {
+                    try await filled.sender.send([UInt8](repeating: UInt8(number), count: 1000), timeout: nil)
+                }
             }
             var messages = try await filled.messages()
             var numbers: Set<UInt8> = []
@@ -110,23 +112,23 @@ private func nextMessage(of channel: Channel) async throws(RunLoop.ChannelError)
     @Test("A task that is cancelled, or whose timeout passes, has not sent; one that need not wait sends all the same")
     func withdraws() async throws {
         let filled = try FilledSender()
-        let cancelled = Task { try await filled.sender.sendWaiting("cancelled".utf8) }
+        let cancelled = Task { try await filled.sender.send("cancelled".utf8, timeout: nil) }
         cancelled.cancel()
         await #expect(throws: RunLoop.ChannelError.cancelled) { try await cancelled.value }
         let begin = ContinuousClock.now
         await #expect(throws: RunLoop.ChannelError.timedOut) {
-            try await filled.sender.sendWaiting("late".utf8, timeout: .milliseconds(20))
+            try await filled.sender.send("late".utf8, timeout: .milliseconds(20))
         }
         #expect(ContinuousClock.now - begin >= .milliseconds(20))
         var messages = try await filled.messages()
         let isCancelled = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            try await filled.sender.sendWaiting("sent".utf8)
+            try await filled.sender.send("sent".utf8, timeout: nil)
         }
         try await isCancelled.value
         #expect(try await messages.next()?.bytes == Array("sent".utf8))
         await #expect(throws: RunLoop.ChannelError.tooLarge) {
-            try await filled.sender.sendWaiting([UInt8](repeating: 0, count: 2 << 20))
+            try await filled.sender.send([UInt8](repeating: 0, count: 2 << 20), timeout: nil)
         }
     }
 
@@ -134,12 +136,12 @@ private func nextMessage(of channel: Channel) async throws(RunLoop.ChannelError)
     func closes() async throws {
         for isPeer in [true, false] {
             let filled = try FilledSender()
-            let waiting = (0..<3).map { number in Task { try await filled.sender.sendWaiting([UInt8(number)]) } }
+            let waiting = (0..<3).map { number in Task { try await filled.sender.send([UInt8(number)], timeout: nil) } }
             if isPeer { close(filled.peer) } else { filled.sender.invalidate() }
             for task in waiting {
                 await #expect(throws: RunLoop.ChannelError.closed) { try await task.value }
             }
-            await #expect(throws: RunLoop.ChannelError.closed) { try await filled.sender.sendWaiting([]) }
+            await #expect(throws: RunLoop.ChannelError.closed) { try await filled.sender.send([], timeout: nil) }
             if !isPeer { close(filled.peer) }
         }
     }
@@ -220,7 +222,7 @@ private func nextMessage(of channel: Channel) async throws(RunLoop.ChannelError)
         let thread = try RunLoop.Thread()
         defer { thread.stop() }
         let ends = try makeSockets(SOCK_SEQPACKET)
-        let sender = try Channel(adopting: ends.1, on: thread.loop) { _ in }
+        let sender = try Channel(adopting: ends.1, on: thread.loop) { _, _ in }
         do {
             let channel = try Channel(adopting: ends.0, on: thread.loop)
             try sender.send([1])

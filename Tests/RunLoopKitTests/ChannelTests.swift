@@ -10,23 +10,17 @@ private typealias Channel = RunLoop.Channel
 
 /// Messages that a closure keeps.
 private final class Kept: Sendable {
-    private let messages = Mutex<[Int: KeptMessage]>([:])
+    private let messages = Mutex<[Channel.Message]>([])
     private let total = Atomic<Int>(0)
-
-    private final class KeptMessage: Sendable {
-        let message: Channel.Message
-        init(_ message: consuming Channel.Message) { self.message = message }
-    }
 
     var count: Int { total.load(ordering: .sequentiallyConsistent) }
 
-    func keep(_ message: consuming Channel.Message) {
-        let kept = KeptMessage(message)
-        messages.withLock { $0[$0.count] = kept }
+    func keep(_ message: Channel.Message) {
+        messages.withLock { $0.append(message) }
         total.add(1, ordering: .sequentiallyConsistent)
     }
 
-    func removeAll() { messages.withLock { $0 = [:] } }
+    func removeAll() { messages.withLock { $0 = [] } }
 }
 
 /// Two channels that are connected, on two loops.
@@ -38,15 +32,15 @@ private final class Pair: Sendable {
 
     init(
         options: Channel.Options = .init(), replyingMode mode: RunLoop.Mode = .common,
-        onEnd: (@Sendable (Channel.End) -> Void)? = nil,
-        receive: @escaping @Sendable (consuming Channel.Message) -> Void
+        receive: @escaping @Sendable (Channel, Channel.Message) -> Void,
+        onEnd: (@Sendable (Channel.End) -> Void)? = nil
     ) throws {
         threads = [try RunLoop.Thread(), try RunLoop.Thread()]
         let (first, second) = try makeSockets(SOCK_SEQPACKET)
         let trace = trace
-        asking = try Channel(adopting: first, on: threads[0].loop, options: options, onEnd: onEnd) { message in
-            trace.note(String(decoding: message.bytes, as: UTF8.self))
-        }
+        asking = try Channel(
+            adopting: first, on: threads[0].loop, options: options,
+            receive: { _, message in trace.note(String(decoding: message.bytes, as: UTF8.self)) }, onEnd: onEnd)
         replying = try Channel(
             adopting: second, on: threads[1].loop, options: options, inMode: mode, receive: receive)
     }
@@ -59,10 +53,10 @@ private final class Pair: Sendable {
 @Suite struct ChannelTests {
     @Test("Messages go both ways, whole and in order, and are received on the loop's thread")
     func messages() async throws {
-        let pair = try Pair { message in
-            let isExpected = !message.isRequest && message.channel.loop.isCurrent
+        let pair = try Pair { channel, message in
+            let isExpected = !message.isRequest && channel.loop.isCurrent
             #expect(isExpected)
-            try? message.channel.send(message.bytes + "!".utf8)
+            try? channel.send(message.bytes + "!".utf8)
             try? message.reply("unheard".utf8)
         }
         for text in ["a", "", "b"] { try pair.asking.send(text.utf8) }
@@ -73,7 +67,7 @@ private final class Pair: Sendable {
 
     @Test("A request is replied to with bytes and a descriptor; a descriptor that nobody takes is closed")
     func replies() async throws {
-        let pair = try Pair { message in
+        let pair = try Pair { _, message in
             let isExpected = message.isRequest && message.descriptors.count == 1
             let beyond = message.descriptors.take(at: 1)
             #expect(isExpected && beyond == nil)
@@ -109,7 +103,7 @@ private final class Pair: Sendable {
     @Test("A message that is destroyed without a reply is dropped, and one that is kept times out, or is given up")
     func dropsAndTimesOut() async throws {
         let kept = Kept()
-        let pair = try Pair { message in
+        let pair = try Pair { _, message in
             if message.bytes.isEmpty { return }
             kept.keep(message)
         }
@@ -136,7 +130,7 @@ private final class Pair: Sendable {
     func ends() async throws {
         let kept = Kept()
         let trace = Trace()
-        let pair = try Pair(onEnd: { trace.note("\($0)") }, receive: { kept.keep($0) })
+        let pair = try Pair(receive: { kept.keep($1) }, onEnd: { trace.note("\($0)") })
         let asking = (0..<3).map { _ in Task { try await pair.asking.request([1]) } }
         #expect(try await eventually { kept.count == 3 })
         try pair.replying.send("last".utf8)
@@ -162,8 +156,8 @@ private final class Pair: Sendable {
     @Test("The end of the loop's thread ends a channel, and its requests")
     func endOfThread() async throws {
         let ended = Handed<Channel.End>()
-        let pair = try Pair(onEnd: { ended.put($0) }, receive: { _ in })
-        let quiet = try Pair(replyingMode: "never") { _ in }
+        let pair = try Pair(receive: { _, _ in }, onEnd: { ended.put($0) })
+        let quiet = try Pair(replyingMode: "never") { _, _ in }
         pair.threads[0].stop()
         await pair.threads[0].join()
         #expect(try await withRunLoopThread { ended.take() } == .failed(.loopFinished))
@@ -173,7 +167,7 @@ private final class Pair: Sendable {
         await #expect(throws: RunLoop.ChannelError.closed) { try await asking.value }
         let (first, second) = try makeSockets(SOCK_SEQPACKET)
         #expect(throws: RunLoop.ChannelError.failed(.loopFinished)) {
-            try Channel(adopting: first, on: pair.threads[0].loop) { _ in }
+            try Channel(adopting: first, on: pair.threads[0].loop) { _, _ in }
         }
         var byte: UInt8 = 0
         #expect(read(second, &byte, 1) == 0)
@@ -183,7 +177,7 @@ private final class Pair: Sendable {
     @Test("Messages wait up to the limit and are refused then; what is larger than one may be is refused at once")
     func refuses() async throws {
         let options = Channel.Options(messageLimit: 2, byteLimit: 60_000, descriptorLimit: 1)
-        let pair = try Pair(options: options, replyingMode: "never") { _ in }
+        let pair = try Pair(options: options, replyingMode: "never") { _, _ in }
         #expect(throws: RunLoop.ChannelError.failed(.badDescriptor)) { try pair.asking.send([], descriptors: [-1]) }
         let bytes = [UInt8](repeating: 0, count: 30_000)
         var sent = 0
@@ -206,7 +200,7 @@ private final class Pair: Sendable {
             let (first, second) = try makeSockets(SOCK_SEQPACKET)
             do {
                 let token = Token(freed)
-                let channel = try Channel(adopting: first, on: .current, inMode: "channels") { _ in token.touch() }
+                let channel = try Channel(adopting: first, on: .current, inMode: "channels") { _, _ in token.touch() }
                 #expect(channel.isValid && !RunLoop.current.isEmpty(inMode: "channels"))
             }
             #expect(freed.value == 1 && RunLoop.current.isEmpty(inMode: "channels"))
@@ -215,12 +209,12 @@ private final class Pair: Sendable {
             close(second)
             let (reader, writer) = try makePipe()
             #expect(throws: RunLoop.ChannelError.failed(.invalid)) {
-                try Channel(adopting: writer, on: .current) { _ in }
+                try Channel(adopting: writer, on: .current) { _, _ in }
             }
             #expect(waitUntil { read(reader, &byte, 1) == 0 })
             close(reader)
             #expect(throws: RunLoop.ChannelError.failed(.badDescriptor)) {
-                try Channel(adopting: -1, on: .current) { _ in }
+                try Channel(adopting: -1, on: .current) { _, _ in }
             }
         }
     }
@@ -229,32 +223,33 @@ private final class Pair: Sendable {
     func listening() async throws {
         let threads = [try RunLoop.Thread(), try RunLoop.Thread()]
         let path = "/tmp/runloop-channel-\(getpid())"
-        #expect(throws: RunLoop.ChannelError.nobodyListens) {
-            try Channel(connectingTo: path, on: threads[1].loop) { _ in }
+        #expect(throws: RunLoop.ChannelError.failed(.connectionRefused)) {
+            try Channel(connectingTo: path, on: threads[1].loop) { _, _ in }
         }
         for path in ["@abstract", "a\0b", ""] {
             #expect(throws: RunLoop.ChannelError.failed(.invalid)) {
-                try Channel(connectingTo: path, on: threads[1].loop) { _ in }
+                try Channel(connectingTo: path, on: threads[1].loop) { _, _ in }
             }
-            #expect(throws: RunLoop.Error.invalid) { try Channel.Listener(on: path, of: threads[0].loop) { _ in } }
+            #expect(throws: RunLoop.Error.invalid) { try Channel.Listener(on: path, of: threads[0].loop) { _, _ in } }
         }
         do {
             // Whether somebody listens is found out by connecting.
-            let former = try Channel.Listener(on: path, of: threads[0].loop) { _ in }
-            #expect(throws: RunLoop.Error.addressInUse) { try Channel.Listener(on: path, of: threads[0].loop) { _ in } }
+            let former = try Channel.Listener(on: path, of: threads[0].loop) { _, _ in }
+            #expect(throws: RunLoop.Error.addressInUse) {
+                try Channel.Listener(on: path, of: threads[0].loop) { _, _ in }
+            }
             former.invalidate()
         }
         let ends = Trace()
         let listener = try Channel.Listener(
-            on: path, of: threads[0].loop, onEnd: { ends.note("\($1)") },
-            receive: { message in
-                let text = "\(message.channel.peer.process ?? 0)"
+            on: path, of: threads[0].loop, receive: { channel, message in
+                let text = "\(channel.peer.process ?? 0)"
                 try? message.reply(text.utf8)
-            })
-        let first = try Channel(connectingTo: path, on: threads[1].loop) { _ in }
+            }, onEnd: { ends.note("\($1)") })
+        let first = try Channel(connectingTo: path, on: threads[1].loop) { _, _ in }
         let clientEnds = Trace()
         let second = try Channel(
-            connectingTo: path, on: threads[1].loop, onEnd: { clientEnds.note("\($0)") }, receive: { _ in })
+            connectingTo: path, on: threads[1].loop, receive: { _, _ in }, onEnd: { clientEnds.note("\($0)") })
         for channel in [first, second] {
             let reply = try await channel.request([], timeout: generous)
             #expect(String(decoding: reply.bytes, as: UTF8.self) == "\(getpid())")
@@ -279,8 +274,7 @@ private final class Pair: Sendable {
         try #require(fcntl(inherited, F_SETFD, 0) == 0)
         let ending = Task { try await runProgram("synchronous-main-program", "\(inherited) echo") }
         let channel = try RunLoop.Channel(
-            adopting: own, on: thread.loop, onEnd: { _ in trace.note("end") },
-            receive: { message in trace.note(String(decoding: message.bytes, as: UTF8.self)) })
+            adopting: own, on: thread.loop, receive: { _, message in trace.note(String(decoding: message.bytes, as: UTF8.self)) }, onEnd: { _ in trace.note("end") })
         let reply = try await channel.request("text".utf8, timeout: generous)
         #expect(reply.bytes == Array("text".utf8))
         try channel.send("who?".utf8)
@@ -305,8 +299,7 @@ private final class Pair: Sendable {
             let ends = Handed<Channel.End>()
             let (own, hostile) = try makeSockets(SOCK_SEQPACKET)
             let channel = try Channel(
-                adopting: own, on: thread.loop, onEnd: { ends.put($0) },
-                receive: { _ in Issue.record("Nothing was sent that could be received.") })
+                adopting: own, on: thread.loop, receive: { _, _ in Issue.record("Nothing was sent that could be received.") }, onEnd: { ends.put($0) })
             let waiting = Task { try await channel.request([]) }
             try #require(Glibc.send(hostile, bytes, bytes.count, 0) == bytes.count)
             await #expect(throws: RunLoop.ChannelError.closed) { try await waiting.value }
@@ -324,8 +317,7 @@ private final class Pair: Sendable {
                 let (own, others) = try makeSockets(SOCK_SEQPACKET)
                 let trace = Trace()
                 let channel = try RunLoop.Channel(
-                    adopting: own, on: loop, onEnd: { _ in trace.note("end") },
-                    receive: { message in trace.note(String(decoding: message.bytes, as: UTF8.self)) })
+                    adopting: own, on: loop, receive: { _, message in trace.note(String(decoding: message.bytes, as: UTF8.self)) }, onEnd: { _ in trace.note("end") })
                 try channel.send("of the parent".utf8)
                 let status = statusOfChild {
                     precondition(!channel.isValid)
@@ -337,7 +329,7 @@ private final class Pair: Sendable {
                     }
                     channel.invalidate()
                     let received = Trace()
-                    let mine = try? RunLoop.Channel(adopting: others, on: .current) { message in
+                    let mine = try? RunLoop.Channel(adopting: others, on: .current) { _, message in
                         received.note(String(decoding: message.bytes, as: UTF8.self))
                     }
                     try? RunLoop.current.runUntil("the parent's message") { received.all == ["of the parent"] }
@@ -354,7 +346,8 @@ private final class Pair: Sendable {
     @Test("Each error is a sentence")
     func sentences() {
         let errors: [RunLoop.ChannelError] = [
-            .full, .tooLarge, .closed, .dropped, .timedOut, .cancelled, .nobodyListens, .otherUser, .failed(.invalid),
+            .full, .tooLarge, .closed, .dropped, .timedOut, .cancelled, .failed(.connectionRefused),
+            .failed(.notPermitted), .failed(.invalid),
         ]
         for error in errors { #expect(error.description.hasSuffix(".")) }
         #expect(Set(errors.map(\.description)).count == errors.count)

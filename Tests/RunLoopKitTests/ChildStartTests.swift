@@ -79,7 +79,7 @@ import Testing
         #expect(try await reading.exit().isSuccess)
         let (reader, writer) = try makePipe()
         defer { close(reader) }
-        let writing = try RunLoop.Child.start(["echo", "direct"], output: .descriptor(writer), on: thread.loop)
+        let writing = try RunLoop.Child.start(["echo", "direct"], output: .borrowing(writer), on: thread.loop)
         close(writer)
         #expect(try await writing.exit().isSuccess)
         #expect(readByte(reader))
@@ -120,7 +120,7 @@ import Testing
         #expect(folder.errorNumber == ENOENT && folder.subject == "/no")
         let file = try failure { _ = try RunLoop.Child.start(["true"], input: .file("/no/file"), on: thread.loop) }
         #expect(file.errorNumber == ENOENT && file.subject == "/no/file")
-        let closed = try failure { _ = try RunLoop.Child.start(["true"], input: .descriptor(999), on: thread.loop) }
+        let closed = try failure { _ = try RunLoop.Child.start(["true"], input: .borrowing(999), on: thread.loop) }
         #expect(closed == .badDescriptor && closed.subject == "descriptor 0")
         #expect(throws: RunLoop.Error.invalid) { _ = try RunLoop.Child.start([], on: thread.loop) }
         #expect(throws: RunLoop.Error.invalid) { _ = try RunLoop.Child.start(["a\0b"], on: thread.loop) }

@@ -28,7 +28,7 @@ import Testing
         let pid = try startShell("exec sleep 1000")
         let (one, two) = (Handed<RunLoop.Child.Exit>(), Handed<RunLoop.Child.Exit>())
         let byPid = try RunLoop.Child(watching: pid, on: thread.loop) { one.put($0) }
-        let byPidfd = try RunLoop.Child(watchingDescriptor: byPid.fileDescriptor, on: thread.loop) { two.put($0) }
+        let byPidfd = try RunLoop.Child(borrowing: byPid.fileDescriptor, on: thread.loop) { two.put($0) }
         #expect(byPid.exitIfEnded == nil)
         try byPidfd.send(SIGKILL)
         let first = try await byPid.exit()
@@ -102,7 +102,7 @@ import Testing
         #expect(throws: RunLoop.Error.notAChild) { _ = try RunLoop.Child(adopting: getpid(), on: thread.loop) }
         #expect(throws: RunLoop.Error.invalid) { _ = try RunLoop.Child(adopting: 0, on: thread.loop) }
         #expect(throws: RunLoop.Error.badDescriptor) {
-            _ = try RunLoop.Child(watchingDescriptor: STDIN_FILENO, on: thread.loop)
+            _ = try RunLoop.Child(borrowing: STDIN_FILENO, on: thread.loop)
         }
         let pid = try startShell("exit 3")
         #expect(throws: RunLoop.Error.noSuchProcess) { _ = try thread.loop.exits(adopting: [pid, gone]) }

@@ -68,7 +68,7 @@ private let localhost: String = {
         let thread = try RunLoop.Thread()
         for address in [
             RunLoop.Listener.Address.tcp(host: "", port: 1), .tcp(host: "localhost", port: 0),
-            .tcp(host: "local\0host", port: 1), .unix(""), .abstract("a\0b"), .descriptor(0),
+            .tcp(host: "local\0host", port: 1), .unix(""), .abstract("a\0b"), .adopting(0),
         ] {
             #expect(await failure(address, thread.loop) == .invalidAddress)
         }

@@ -69,7 +69,7 @@ import Testing
         let thread = try RunLoop.Thread()
         let listening = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
         try #require(listen(listening, 5) == 0)
-        let listener = try RunLoop.Listener(.descriptor(listening), on: thread.loop)
+        let listener = try RunLoop.Listener(.adopting(listening), on: thread.loop)
         let client = try connect(to: listener)
         for try await connection in listener.connections {
             var (isSet, size): (CInt, socklen_t) = (0, 4)
@@ -126,7 +126,7 @@ import Testing
         #expect(throws: RunLoop.Error.addressNotAvailable) {
             try RunLoop.Listener(.tcp("192.0.2.1", port: 0), on: thread.loop)
         }
-        #expect(throws: RunLoop.Error.badDescriptor) { try RunLoop.Listener(.descriptor(-1), on: thread.loop) }
+        #expect(throws: RunLoop.Error.badDescriptor) { try RunLoop.Listener(.adopting(-1), on: thread.loop) }
         #expect(try RunLoop.Listener.takeInheritedSockets().isEmpty)
     }
 

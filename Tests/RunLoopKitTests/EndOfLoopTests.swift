@@ -78,7 +78,7 @@ import Testing
     func finishedWriter() async throws {
         let thread = try RunLoop.Thread()
         let (reader, output) = try makePipe()
-        let writer = try RunLoop.Writer(output, on: thread.loop, closesDescriptor: true)
+        let writer = try RunLoop.Writer(adopting: output, on: thread.loop)
         try await writer.write("x")
         try await writer.finish()
         #expect(readByte(reader) && !readByte(reader))
@@ -87,7 +87,7 @@ import Testing
         writer.invalidate()
         #expect(!writer.isValid)
         let (second, input) = try makePipe()
-        let valid = try RunLoop.Writer(input, on: thread.loop)
+        let valid = try RunLoop.Writer(borrowing: input, on: thread.loop)
         thread.stop()
         await thread.join()
         #expect(valid.isValid)
@@ -102,7 +102,7 @@ import Testing
         await thread.join()
         let (reader, output) = try makePipe()
         #expect(throws: RunLoop.Error.loopFinished) {
-            try RunLoop.Writer(output, on: thread.loop, closesDescriptor: true)
+            try RunLoop.Writer(adopting: output, on: thread.loop)
         }
         var byte: UInt8 = 0
         #expect(read(reader, &byte, 1) == 0)
@@ -113,10 +113,10 @@ import Testing
     func unmadeWriter() throws {
         let (reader, output) = try makePipe()
         defer { close(output) }
-        #expect(throws: RunLoop.Error.badDescriptor) { try RunLoop.Writer(reader, on: .current) }
+        #expect(throws: RunLoop.Error.badDescriptor) { try RunLoop.Writer(borrowing: reader, on: .current) }
         #expect(fcntl(reader, F_GETFD) >= 0)
         #expect(throws: RunLoop.Error.badDescriptor) {
-            try RunLoop.Writer(reader, on: .current, closesDescriptor: true)
+            try RunLoop.Writer(adopting: reader, on: .current)
         }
         // Without a reader, the pipe is broken.
         var waited = pollfd(fd: output, events: Int16(POLLOUT), revents: 0)
@@ -132,16 +132,16 @@ import Testing
         }
         let thread = try RunLoop.Thread()
         let mode = RunLoop.Mode("marks a wait")
-        let cancelled = Task { try await RunLoop.Reader(input, on: thread.loop).line() }
+        let cancelled = Task { try await RunLoop.Reader(borrowing: input, on: thread.loop).line() }
         cancelled.cancel()
         #expect(try await cancelled.value == nil)
-        let waiting = Task { try await RunLoop.Reader(input, on: thread.loop, inMode: mode).line() }
+        let waiting = Task { try await RunLoop.Reader(borrowing: input, on: thread.loop, inMode: mode).line() }
         #expect(try await eventually { thread.loop.allModes.contains(mode) })
         // Nobody runs the mode, so nothing is read of the file either.
         let file = open("/proc/self/status", O_RDONLY)
         defer { close(file) }
         let other = RunLoop.Mode("marks another")
-        let reading = Task { try await RunLoop.Reader(file, on: thread.loop, inMode: other).line() }
+        let reading = Task { try await RunLoop.Reader(borrowing: file, on: thread.loop, inMode: other).line() }
         #expect(try await eventually { thread.loop.allModes.contains(other) })
         thread.stop()
         await #expect(throws: RunLoop.Error.loopFinished) { try await waiting.value }
@@ -155,8 +155,7 @@ import Testing
             let threads = [try RunLoop.Thread(), try RunLoop.Thread()]
             let ends = Mutex<[RunLoop.Channel.End]>([])
             let channel = try RunLoop.Channel(
-                adopting: first, on: threads[0].loop, onEnd: { end in ends.withLock { $0.append(end) } },
-                receive: { _ in })
+                adopting: first, on: threads[0].loop, receive: { _, _ in }, onEnd: { end in ends.withLock { $0.append(end) } })
             let other = try RunLoop.Channel(adopting: second, on: threads[1].loop)
             let receiving = Task { for try await _ in other.messages {} }
             switch way {

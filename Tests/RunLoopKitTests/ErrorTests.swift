@@ -57,7 +57,7 @@ import Testing
                 return "full"
             } catch RunLoop.ChannelError.failed(.invalid) {
                 return "invalid channel"
-            } catch RunLoop.CallError<Never>.refused(.loopFinished) {
+            } catch RunLoop.CallError<Never>.closed {
                 return "refused"
             } catch is RunLoop.Error {
                 return "another"
@@ -70,7 +70,7 @@ import Testing
         #expect(name(of: RunLoop.PortError.full) == "full")
         #expect(name(of: RunLoop.ChannelError.failed(.invalid)) == "invalid channel")
         #expect(name(of: RunLoop.ChannelError.failed(.timedOut)) == "other")
-        #expect(name(of: RunLoop.CallError<Never>.refused(.loopFinished)) == "refused")
+        #expect(name(of: RunLoop.CallError<Never>.closed) == "refused")
         #expect(name(of: CancellationError()) == "other")
         // Where the type is known, the constants are matched as ever.
         do throws(RunLoop.Error) { throw .brokenPipe } catch .brokenPipe {} catch { Issue.record("\(error)") }
@@ -89,7 +89,7 @@ import Testing
         let unix = error { _ = try RunLoop.Listener(.unix(missing), on: thread.loop) }
         #expect(unix?.description == "\(missing): No such file or directory (error 2).")
         #expect(unix == RunLoop.Error(errorNumber: ENOENT) && unix?.subject == missing)
-        let channel = error { _ = try RunLoop.Channel.Listener(on: missing, of: thread.loop) { _ in } }
+        let channel = error { _ = try RunLoop.Channel.Listener(on: missing, of: thread.loop) { _, _ in } }
         #expect(channel?.description == "\(missing): No such file or directory (error 2).")
         let tooLong = "/" + String(repeating: "x", count: 5000)
         let watched = error { _ = try RunLoop.Source(watching: tooLong) { _ in } }

@@ -16,7 +16,7 @@ import Testing
         try await expectGrowth { count in
             let thread = try RunLoop.Thread()
             let (reader, output) = try makeSocketPair()
-            let writer = try RunLoop.Writer(output, on: thread.loop, limit: 60_000)
+            let writer = try RunLoop.Writer(borrowing: output, on: thread.loop, limit: 60_000)
             let bytes = [UInt8](repeating: 1, count: 50_000)
             while try writer.enqueue(bytes) {}
             while try writer.enqueue([1]) {}
@@ -74,7 +74,7 @@ import Testing
             let tasks = (0..<count).map { number in
                 Task(executorPreference: thread.loop.taskExecutor) {
                     waiting.increment()
-                    try? await port.sendWaiting(number)
+                    try? await port.send(number, timeout: nil)
                 }
             }
             #expect(try await eventually { waiting.value == count })

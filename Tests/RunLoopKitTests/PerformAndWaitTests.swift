@@ -25,7 +25,7 @@ import Testing
             // Without a `default`: the compiler knows all reasons.
             switch error {
             case .thrown(let reason): #expect(reason == .badDescriptor)
-            case .cancelled, .refused: Issue.record("\(error)")
+            case .cancelled, .closed: Issue.record("\(error)")
             }
         }
         let untyped = await #expect(throws: RunLoop.CallError<any Error>.self) {
@@ -100,10 +100,10 @@ import Testing
         }
         #expect(try await eventually { loop.allModes.contains(mode) })
         thread.stop()
-        await #expect(throws: RunLoop.CallError<Never>.refused(.loopFinished)) { try await task.value }
+        await #expect(throws: RunLoop.CallError<Never>.closed) { try await task.value }
         #expect(try await eventually { freed.value == 1 })
         try await withRunLoopThread { thread.join() }
-        await #expect(throws: RunLoop.CallError<Never>.refused(.loopFinished)) {
+        await #expect(throws: RunLoop.CallError<Never>.closed) {
             try await loop.performAndWait {}
         }
     }

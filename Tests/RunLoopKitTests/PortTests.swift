@@ -122,12 +122,12 @@ private actor Owner: RunLoop.BoundActor {
         let second = try Echo(on: thread.loop, capacity: 1, inMode: "never") { _ in }
         let asking = [first, second].map { port in Task { try await port.request("a") } }
         #expect(try await eventually { first.count == 1 && second.count == 1 })
-        let waiting = Task { try await second.sendWaiting("b") }
+        let waiting = Task { try await second.send("b", timeout: nil) }
         #expect(try await eventually { second.count == 2 })
         first.invalidate()
         await #expect(throws: RunLoop.PortError.closed) { try await asking[0].value }
         #expect(throws: RunLoop.PortError.closed) { try first.send("b") }
-        await #expect(throws: RunLoop.PortError.closed) { try await first.sendWaiting("b") }
+        await #expect(throws: RunLoop.PortError.closed) { try await first.send("b", timeout: nil) }
         #expect(second.isValid)
         thread.stop()
         await #expect(throws: RunLoop.PortError.closed) { try await asking[1].value }
@@ -199,13 +199,13 @@ private actor Owner: RunLoop.BoundActor {
         let thread = try RunLoop.Thread()
         let trace = Trace()
         let port = try Echo(on: thread.loop, capacity: 1, inMode: "later") { message in trace.note(message.request) }
-        try await port.sendWaiting("first")
+        try await port.send("first", timeout: nil)
         await #expect(throws: RunLoop.PortError.timedOut) {
-            try await port.sendWaiting("impatient", timeout: .milliseconds(5))
+            try await port.send("impatient", timeout: .milliseconds(5))
         }
-        let second = Task { try await port.sendWaiting("second") }
+        let second = Task { try await port.send("second", timeout: nil) }
         #expect(try await eventually { port.count == 2 })
-        let third = Task { try await port.sendWaiting("third") }
+        let third = Task { try await port.send("third", timeout: nil) }
         #expect(try await eventually { port.count == 3 })
         #expect(throws: RunLoop.PortError.full) { try port.send("refused") }
         second.cancel()
@@ -225,7 +225,7 @@ private actor Owner: RunLoop.BoundActor {
         let port = try RunLoop.Port<Void, Void>(on: thread.loop, capacity: 1) { _ in received.increment() }
         for _ in 0..<2000 {
             let senders = (0..<8).map { _ in
-                Task { if (try? await port.sendWaiting(())) != nil { accepted.increment() } }
+                Task { if (try? await port.send((), timeout: nil)) != nil { accepted.increment() } }
             }
             for sender in senders { sender.cancel() }
             for sender in senders { await sender.value }
@@ -298,7 +298,7 @@ private actor Owner: RunLoop.BoundActor {
                         if number % 3 == 0 {
                             #expect(try await port.request((sender, number)) == number)
                         } else {
-                            try await port.sendWaiting((sender, number))
+                            try await port.send((sender, number), timeout: nil)
                         }
                     }
                 }

@@ -11,7 +11,7 @@ import Testing
             let (reader, writer) = try makePipe()
             send("GET /\r\nhost: a\n\nbody 1\nbody 2\n", to: writer)
             close(writer)
-            let input = RunLoop.Reader(reader, on: thread.loop, bufferSize: size)
+            let input = RunLoop.Reader(borrowing: reader, on: thread.loop, bufferSize: size)
             var header: [String] = []
             for try await line in input.lines() {
                 if line.isEmpty { break }
@@ -41,7 +41,7 @@ import Testing
                 ("", []), ("\n\r\n", ["", ""]), ("a\rb\n\rc\r\r\nd\r", ["a\rb", "\rc\r", "d\r"]), ("日本\n", ["日本"]),
             ] {
                 let reader = try pipe(with: text)
-                let input = RunLoop.Reader(reader, on: thread.loop, bufferSize: size)
+                let input = RunLoop.Reader(borrowing: reader, on: thread.loop, bufferSize: size)
                 var read: [String] = []
                 for try await line in input.lines(limit: 6) { read.append(line) }
                 #expect(read.map { Array($0.utf8) } == lines.map { Array($0.utf8) })
@@ -56,13 +56,13 @@ import Testing
         for size in [1, 2, 4, 5, 6, 7, 64] {
             for end in ["\n", "\r\n", ""] {
                 let reader = try pipe(with: "12345" + end)
-                let input = RunLoop.Reader(reader, on: thread.loop, bufferSize: size)
+                let input = RunLoop.Reader(borrowing: reader, on: thread.loop, bufferSize: size)
                 await #expect(throws: RunLoop.Error.lineTooLong) { try await input.line(limit: 4) }
                 #expect(try await input.line(limit: 5) == "12345")
                 close(reader)
             }
             let reader = try pipe(with: "12345\r6\n")
-            let input = RunLoop.Reader(reader, on: thread.loop, bufferSize: size)
+            let input = RunLoop.Reader(borrowing: reader, on: thread.loop, bufferSize: size)
             var lines = input.lines(limit: 5).makeAsyncIterator()
             await #expect(throws: RunLoop.Error.lineTooLong) { try await lines.next(isolation: nil) }
             #expect(try await lines.next(isolation: nil) == nil)
@@ -78,7 +78,7 @@ import Testing
         let thread = try RunLoop.Thread()
         for size in [1, 3, 7, 64] {
             let reader = try pipe(with: "1234567890\nnext\n1234567890")
-            let input = RunLoop.Reader(reader, on: thread.loop, bufferSize: size)
+            let input = RunLoop.Reader(borrowing: reader, on: thread.loop, bufferSize: size)
             await #expect(throws: RunLoop.Error.lineTooLong) { try await input.line(limit: 5) }
             #expect(try await input.skipLine())
             #expect(try await input.line(limit: 5) == "next")
@@ -93,7 +93,7 @@ import Testing
     func cancelledWait() async throws {
         let thread = try RunLoop.Thread()
         let (reader, writer) = try makePipe()
-        let place = ReadingPlace(RunLoop.Reader(reader, on: thread.loop))
+        let place = ReadingPlace(RunLoop.Reader(borrowing: reader, on: thread.loop))
         send("first\nsec", to: writer)
         #expect(try await place.line() == "first")
         let waiting = Task { try await place.line() }
@@ -113,17 +113,17 @@ import Testing
         let file = mkstemp(&path)
         try #require(file >= 0)
         unlink(path)
-        let input = RunLoop.Reader(file, on: thread.loop)
+        let input = RunLoop.Reader(borrowing: file, on: thread.loop)
         #expect(try await input.chunk() == nil)
         #expect(pwrite(file, "more\n", 5, 0) == 5)
         #expect(try await input.line() == "more")
         close(file)
-        let closed = RunLoop.Reader(-7, on: thread.loop)
+        let closed = RunLoop.Reader(borrowing: -7, on: thread.loop)
         for _ in 0..<2 {
             await #expect(throws: RunLoop.Error.badDescriptor) { try await closed.chunk() }
         }
         let (end, writer) = try makePipe()
-        let late = RunLoop.Reader(end, on: thread.loop)
+        let late = RunLoop.Reader(borrowing: end, on: thread.loop)
         thread.stop()
         await thread.join()
         await #expect(throws: RunLoop.Error.loopFinished) { try await late.byte() }

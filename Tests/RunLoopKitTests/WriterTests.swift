@@ -10,7 +10,7 @@ import Testing
         let thread = try RunLoop.Thread()
         for limit in [1, 7, 5000, 65_536] {
             let (reader, output) = try limit == 7 ? makePipe() : makeSocketPair()
-            let writer = try RunLoop.Writer(output, on: thread.loop, limit: limit, closesDescriptor: true)
+            let writer = try RunLoop.Writer(adopting: output, on: thread.loop, limit: limit)
             let total = limit < 100 ? 20_000 : 300_000
             let sent = (0..<total).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 / 251) }
             let writing = Task { () async throws in
@@ -39,7 +39,7 @@ import Testing
     func computed() async throws {
         let thread = try RunLoop.Thread()
         let (reader, output) = try makeSocketPair()
-        let writer = try RunLoop.Writer(output, on: thread.loop, limit: 100, closesDescriptor: true)
+        let writer = try RunLoop.Writer(adopting: output, on: thread.loop, limit: 100)
         let text = "text".utf8.lazy.map { byte in
             #expect((try? writer.enqueue("no")) != nil)
             return byte
@@ -57,13 +57,13 @@ import Testing
     func fast() async throws {
         let thread = try RunLoop.Thread()
         let (reader, output) = try makeSocketPair()
-        let writer = try RunLoop.Writer(output, on: thread.loop, limit: 10)
+        let writer = try RunLoop.Writer(borrowing: output, on: thread.loop, limit: 10)
         #expect(try await writer.write("hello") == 5)
         #expect(writer.waitingCount == 0)
         #expect(try writer.enqueue("a"))
         #expect(try writer.enqueue([UInt8(ascii: "b")]))
         #expect(throws: RunLoop.Error.outputTooLarge) { try writer.enqueue("01234567890") }
-        let input = RunLoop.Reader(reader, on: thread.loop)
+        let input = RunLoop.Reader(borrowing: reader, on: thread.loop)
         var text: [UInt8] = []
         while text.count < 7, let chunk = try await input.chunk() { text += chunk }
         #expect(String(decoding: text, as: UTF8.self) == "helloab")
@@ -81,7 +81,7 @@ import Testing
     func slowReader() async throws {
         let thread = try RunLoop.Thread()
         let (reader, output) = try makeSocketPair()
-        let writer = try RunLoop.Writer(output, on: thread.loop, limit: 1000, closesDescriptor: true)
+        let writer = try RunLoop.Writer(adopting: output, on: thread.loop, limit: 1000)
         let writing = Task { try await writer.write([UInt8](repeating: 7, count: 1_000_000)) }
         #expect(try await eventually { writer.waitingCount == 1000 })
         #expect(try !writer.enqueue("x"))
@@ -103,7 +103,7 @@ import Testing
     func wholeWrites() async throws {
         let thread = try RunLoop.Thread()
         let (reader, output) = try makeSocketPair()
-        let writer = try RunLoop.Writer(output, on: thread.loop, limit: 10, closesDescriptor: true)
+        let writer = try RunLoop.Writer(adopting: output, on: thread.loop, limit: 10)
         let writing = Task {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for letter in "abcdefgh" {
@@ -131,7 +131,7 @@ import Testing
     func peerGone(isSocket: Bool) async throws {
         let thread = try RunLoop.Thread()
         let (reader, output) = try isSocket ? makeSocketPair() : makePipe()
-        let writer = try RunLoop.Writer(output, on: thread.loop, limit: 1000, closesDescriptor: true)
+        let writer = try RunLoop.Writer(adopting: output, on: thread.loop, limit: 1000)
         let writing = Task { try await writer.write([UInt8](repeating: 7, count: 1_000_000)) }
         #expect(try await eventually { writer.waitingCount == 1000 })
         let waiting = Task { try await writer.write("second") }
@@ -148,8 +148,10 @@ import Testing
     func halfClose() async throws {
         let thread = try RunLoop.Thread()
         let (one, other) = try makeSocketPair()
-        let (writer, answers) = (try RunLoop.Writer(one, on: thread.loop), RunLoop.Reader(one, on: thread.loop))
-        let peer = try RunLoop.Writer(other, on: thread.loop)
+        let (writer, answers) = (
+            try RunLoop.Writer(borrowing: one, on: thread.loop), RunLoop.Reader(borrowing: one, on: thread.loop)
+        )
+        let peer = try RunLoop.Writer(borrowing: other, on: thread.loop)
         try await writer.write("question\n")
         try await writer.finish()
         for try await line in thread.loop.lines(of: other) { #expect(line == "question") }
@@ -170,19 +172,19 @@ import Testing
         let file = mkstemp(&path)
         try #require(file >= 0)
         unlink(path)
-        let writer = try RunLoop.Writer(file, on: thread.loop, limit: 10)
+        let writer = try RunLoop.Writer(borrowing: file, on: thread.loop, limit: 10)
         #expect(try await writer.write([UInt8](repeating: 1, count: 100_000)) == 100_000)
         #expect(try writer.enqueue("0123456789"))
         #expect(try await writer.finish())
         #expect(lseek(file, 0, SEEK_END) == 100_010)
         writer.invalidate()
         close(file)
-        let null = try RunLoop.Writer(open("/dev/null", O_WRONLY), on: thread.loop, closesDescriptor: true)
+        let null = try RunLoop.Writer(adopting: open("/dev/null", O_WRONLY), on: thread.loop)
         #expect(try await null.write("nothing") == 7)
-        let full = try RunLoop.Writer(open("/dev/full", O_WRONLY), on: thread.loop, closesDescriptor: true)
+        let full = try RunLoop.Writer(adopting: open("/dev/full", O_WRONLY), on: thread.loop)
         let error = await #expect(throws: RunLoop.Error.self) { try await full.write("nothing") }
         #expect(error?.errorNumber == ENOSPC)
-        #expect(throws: RunLoop.Error.badDescriptor) { try RunLoop.Writer(-1, on: thread.loop) }
+        #expect(throws: RunLoop.Error.badDescriptor) { try RunLoop.Writer(borrowing: -1, on: thread.loop) }
     }
 
     @Test("The end of the loop's thread ends waits, and so does the end of the writer")
@@ -190,7 +192,7 @@ import Testing
         for endsLoop in [true, false] {
             let thread = try RunLoop.Thread()
             let (reader, output) = try makeSocketPair()
-            let writer = try RunLoop.Writer(output, on: thread.loop, limit: 100, closesDescriptor: true)
+            let writer = try RunLoop.Writer(adopting: output, on: thread.loop, limit: 100)
             let writing = Task { try await writer.write([UInt8](repeating: 7, count: 1_000_000)) }
             #expect(try await eventually { writer.waitingCount == 100 })
             let flushing = Task { try await writer.flush() }
@@ -204,7 +206,7 @@ import Testing
             await #expect(throws: error) { try await writing.value }
             await #expect(throws: error) { try await flushing.value }
             await #expect(throws: error) { try await writer.write("x") }
-            if endsLoop { #expect(throws: error) { try RunLoop.Writer(reader, on: thread.loop) } }
+            if endsLoop { #expect(throws: error) { try RunLoop.Writer(borrowing: reader, on: thread.loop) } }
             close(reader)
         }
     }
@@ -219,13 +221,13 @@ import Testing
         try #require(ioctl(master, getsNumber, &number) == 0)
         let slave = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY)
         try #require(slave >= 0)
-        let keyboard = try RunLoop.Writer(master, on: thread.loop)
-        let screen = try RunLoop.Writer(slave, on: thread.loop)
-        let input = RunLoop.Reader(slave, on: thread.loop)
+        let keyboard = try RunLoop.Writer(borrowing: master, on: thread.loop)
+        let screen = try RunLoop.Writer(borrowing: slave, on: thread.loop)
+        let input = RunLoop.Reader(borrowing: slave, on: thread.loop)
         try await keyboard.write("typed\n")
         #expect(try await input.line() == "typed")
         try await screen.write("shown\n")
-        let shown = RunLoop.Reader(master, on: thread.loop)
+        let shown = RunLoop.Reader(borrowing: master, on: thread.loop)
         #expect(try await shown.line() == "typed")
         #expect(try await shown.line() == "shown")
         keyboard.invalidate()
@@ -265,7 +267,7 @@ extension WriterTests {
     func attempts() async throws {
         let thread = try RunLoop.Thread()
         let (reader, output) = try makeSocketPair()
-        let writer = try RunLoop.Writer(output, on: thread.loop, limit: 1, closesDescriptor: true)
+        let writer = try RunLoop.Writer(adopting: output, on: thread.loop, limit: 1)
         let (asked, total) = (Count(), 500)
         // The kernel's buffer is full, and so is the writer's.
         while try writer.enqueue("f") || writer.waitingCount == 0 {}

@@ -18,9 +18,9 @@ extension RunLoop {
         public typealias Duration = Swift.Duration
 
         /// The loop that has the timers of the sleeps.
-        public let loop: RunLoop
+        package let loop: RunLoop
         /// The mode of the loop in which a sleep can end; `.common` stands for any common mode.
-        public let mode: Mode
+        package let mode: Mode
 
         /// The loop's current instant. Any thread. O(1).
         public var now: Instant { Instant(nanoseconds: runloop_get_now_ns(loop.core)) }

@@ -30,7 +30,7 @@ extension RunLoop {
                     withExtendedLifetime(end) {
                         let result = post(modes) { withExtendedLifetime(end) { call.run() } }
                         if case .outOfMemory = Error(result: result) { outOfMemory() }
-                        if result < 0 { call.fail(.refused(Error(result: result))) }
+                        if result < 0 { call.fail(.closed) }
                     }
                 }
             },
@@ -46,7 +46,7 @@ extension RunLoop {
     ///     } catch {
     ///         switch error {
     ///         case .cancelled: break
-    ///         case .refused(let reason): print(reason)
+    ///         case .closed: print("The loop has ended.")
     ///         }
     ///     }
     public enum CallError<Failure: Swift.Error>: Swift.Error {
@@ -54,9 +54,9 @@ extension RunLoop {
         case thrown(Failure)
         /// The task was cancelled before the call began. The closure is not called.
         case cancelled
-        /// The loop calls nothing more: `loopFinished` if its thread ends before the call begins, or has ended, or
-        /// `inheritedAcrossFork`. The closure is not called.
-        case refused(RunLoop.Error)
+        /// The loop calls nothing more: its thread ends before the call begins, or has ended, or this is a forked child. The closure is not
+        /// called.
+        case closed
     }
 }
 
@@ -163,6 +163,6 @@ private final class EndOfCall<Value, Failure: Error>: Sendable {
     }
 
     deinit {
-        call.fail(.refused(.loopFinished))
+        call.fail(.closed)
     }
 }

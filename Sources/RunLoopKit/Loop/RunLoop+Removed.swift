@@ -34,3 +34,8 @@ extension RunLoop.Source {
     @available(*, unavailable, renamed: "watch(for:)")
     public func setEvents(_ events: Readiness) {}
 }
+
+extension RunLoop.Port {
+    @available(*, unavailable, renamed: "send(_:timeout:)")
+    public func sendWaiting(_ request: sending Request) {}
+}

@@ -51,8 +51,8 @@ extension RunLoop {
         ///   - timeout: how long to wait at most; `nil` is as long as it takes.
         ///   - clock: measures the timeout.
         /// - Throws: `closed`, `timedOut`, `cancelled`. Then the message is not received.
-        public func sendWaiting(
-            _ request: sending Request, timeout: Duration? = nil,
+        public func send(
+            _ request: sending Request, timeout: Duration?,
             clock: some _Concurrency.Clock<Duration> = ContinuousClock(),
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(PortError) {

@@ -5,7 +5,7 @@ public import RunLoopKit
 extension RunLoop {
     /// One end of a connection to another process, or to another thread: messages of bytes and descriptors, and replies to them.
     ///
-    ///     let channel = try RunLoop.Channel(connectingTo: "lengths", on: loop) { message in
+    ///     let channel = try RunLoop.Channel(connectingTo: "lengths", on: loop) { channel, message in
     ///         print("It says", message.bytes.count, "bytes by itself.")
     ///     }
     ///     let reply = try await channel.request("text".utf8, timeout: .seconds(1))
@@ -16,7 +16,7 @@ extension RunLoop {
     /// business. The closure is called for one message at a time, in the order in which they were sent. The other process need not be
     /// trusted: what it sends is limited by ``Options``, and what no channel sends ends this one.
     ///
-    /// A request is answered exactly once: by a reply, by ``Message`` being destroyed without one (`dropped`), by the end of the channel
+    /// A request is answered exactly once: by a reply, by ``Message`` being freed without one (`dropped`), by the end of the channel
     /// (`closed`), by its timeout or its cancellation. The channel ends with its object, when either side invalidates its end, and when the
     /// loop's thread ends. A forked child has no channel: what it sends there is `closed`.
     public final class Channel: Sendable {
@@ -37,44 +37,38 @@ extension RunLoop {
         ///   - loop: on whose thread messages are received.
         ///   - options: the limits, and who may be at the other end.
         ///   - mode: in which messages are received, and timeouts noticed. It is not empty as long as the channel is valid.
+        ///   - receive: called on the loop's thread with this channel and a message. Freed when the channel has ended, and its messages have been destroyed. `nil`: tasks
+        ///     take what is received from ``messages``.
         ///   - onEnd: called on the loop's thread, once, unless `invalidate()` was called before, or the object was freed. Requests that
         ///     waited have been answered by then, and what the other end had sent was received.
-        ///   - receive: called on the loop's thread. Freed when the channel has ended, and its messages have been destroyed.
-        /// - Throws: `otherUser`; `failed` with `invalid` if it is no such socket, `badDescriptor`, `tooManyDescriptors`, `loopFinished`, …
+        /// - Throws: `failed` with `notPermitted` if the process at the other end belongs to another user, `invalid` if it is no such socket,
+        ///   `badDescriptor`, `tooManyDescriptors`, `loopFinished`, …
         public convenience init(
             adopting descriptor: CInt, on loop: RunLoop, options: Options = Options(), inMode mode: Mode = .common,
-            onEnd: (@Sendable (End) -> Void)? = nil, receive: sending @escaping (consuming Message) -> Void
+            receive: sending ((Channel, Message) -> Void)? = nil, onEnd: (@Sendable (End) -> Void)? = nil
         ) throws(ChannelError) {
-            let onEnd = onEnd.map { onEnd in { @Sendable (_: Channel, end: End) in onEnd(end) } }
-            try self.init(.descriptor(descriptor), loop, options, mode, onEnd, ChannelReceiver(receive))
+            try self.init(.descriptor(descriptor), loop, options, mode, onEnd, receive)
         }
 
         /// Makes a channel to a process that listens: see ``Listener``. Does not wait for it to accept. Otherwise as adopting a socket.
         ///
         /// - Parameter path: a relative one is one in `$XDG_RUNTIME_DIR`. Abstract names are `invalid`, because anybody may take them.
-        /// - Throws: `nobodyListens`; `full` if too many wait to be accepted; and as adopting a socket.
+        /// - Throws: `failed` with `connectionRefused` if there is no such path, or the process that listened there is gone; `full` if too many
+        ///   wait to be accepted; and as adopting a socket.
         public convenience init(
             connectingTo path: String, on loop: RunLoop, options: Options = Options(), inMode mode: Mode = .common,
-            onEnd: (@Sendable (End) -> Void)? = nil, receive: sending @escaping (consuming Message) -> Void
+            receive: sending ((Channel, Message) -> Void)? = nil, onEnd: (@Sendable (End) -> Void)? = nil
+        ) throws(ChannelError) {
+            try self.init(.path(path), loop, options, mode, onEnd, receive)
+        }
+
+        private convenience init(
+            _ target: ChannelHandle.Target, _ loop: RunLoop, _ options: Options, _ mode: Mode,
+            _ onEnd: (@Sendable (End) -> Void)?, _ receive: sending ((Channel, Message) -> Void)?
         ) throws(ChannelError) {
             let onEnd = onEnd.map { onEnd in { @Sendable (_: Channel, end: End) in onEnd(end) } }
-            try self.init(.path(path), loop, options, mode, onEnd, ChannelReceiver(receive))
-        }
-
-        /// Makes a channel of a connected socket, whose messages tasks take from ``messages``, which end with the channel. Otherwise as with
-        /// closures.
-        public convenience init(
-            adopting descriptor: CInt, on loop: RunLoop, options: Options = Options(), inMode mode: Mode = .common
-        ) throws(ChannelError) {
-            try self.init(.descriptor(descriptor), loop, options, mode, nil, ChannelReceiver(ChannelInbox()))
-        }
-
-        /// Makes a channel to a process that listens, whose messages tasks take from ``messages``, which end with the channel. Otherwise as
-        /// with closures.
-        public convenience init(
-            connectingTo path: String, on loop: RunLoop, options: Options = Options(), inMode mode: Mode = .common
-        ) throws(ChannelError) {
-            try self.init(.path(path), loop, options, mode, nil, ChannelReceiver(ChannelInbox()))
+            let receiver = if let receive { ChannelReceiver(receive) } else { ChannelReceiver(ChannelInbox()) }
+            try self.init(target, loop, options, mode, onEnd, receiver)
         }
 
         init(
@@ -113,7 +107,7 @@ extension RunLoop {
         /// When the channel ends otherwise, what it had received is taken first. It throws `failed` if the other end has broken the protocol, or
         /// the channel can't go on; not because the other end is gone. If several tasks iterate, each message goes to one of them. In a forked
         /// child there is none to take.
-        public var messages: some AsyncSequence<ReceivedMessage, ChannelError> & Sendable {
+        public var messages: some AsyncSequence<Message, ChannelError> & Sendable {
             precondition(inbox != nil, "The messages of a channel go to its closure or to tasks.")
             return PulledSequence(origin: self) { channel, actor throws(ChannelError) in
                 try await channel.nextMessage(isolation: actor)
@@ -122,13 +116,13 @@ extension RunLoop {
 
         func nextMessage(
             isolation actor: isolated (any Actor)?
-        ) async throws(ChannelError) -> ReceivedMessage? {
+        ) async throws(ChannelError) -> Message? {
             // A forked child has none of its parent's threads, and nobody would resume the task.
             if generation.isOver { return nil }
             return try await inbox?.next(of: handle, isolation: actor)
         }
 
-        func received(_ message: ReceivedMessage, in inbox: ChannelInbox) { inbox.append(message, of: handle) }
+        func received(_ message: Message, in inbox: ChannelInbox) { inbox.append(message, of: handle) }
 
         func drained() { handle.drained() }
 
@@ -156,8 +150,8 @@ extension RunLoop {
         ///   - clock: measures the timeout.
         /// - Throws: `tooLarge`, `closed`, `timedOut`, `cancelled`, and `failed` with what the system has against it. Then nothing was sent. A
         ///   call that need not wait sends even if its task is cancelled.
-        public func sendWaiting(
-            _ bytes: some Collection<UInt8>, descriptors: [CInt] = [], timeout: Duration? = nil,
+        public func send(
+            _ bytes: some Collection<UInt8>, descriptors: [CInt] = [], timeout: Duration?,
             clock: some _Concurrency.Clock<Duration> = ContinuousClock(),
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(ChannelError) {
@@ -186,9 +180,9 @@ extension RunLoop {
         public func request(
             _ bytes: some Collection<UInt8>, descriptors: [CInt] = [], timeout: Duration? = nil,
             isolation actor: isolated (any Actor)? = #isolation
-        ) async throws(ChannelError) -> Reply {
+        ) async throws(ChannelError) -> Message {
             if generation.isOver { throw .closed }
-            let answer = PortAnswer<Reply>()
+            let answer = PortAnswer<Message>()
             let number = try handle.request(bytes, descriptors, timeout: timeout.map(Nanoseconds.of), answer)
             do throws(PortError) {
                 return try await answer.wait(

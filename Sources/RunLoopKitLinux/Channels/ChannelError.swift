@@ -15,11 +15,7 @@ extension RunLoop {
         case timedOut
         /// The task was cancelled.
         case cancelled
-        /// There is no such path, or the process that listened there is gone.
-        case nobodyListens
-        /// The process at the other end belongs to another user.
-        case otherUser
-        /// The system, or the loop, has refused it.
+        /// The system, the loop, or who should be at the other end has refused it.
         case failed(Error)
 
         init(result: Int32, subject: String? = nil) {
@@ -30,9 +26,8 @@ extension RunLoop {
                 case ErrorNumber.brokenPipe, ErrorNumber.inheritedAcrossFork: .closed
                 case ErrorNumber.noMessage: .dropped
                 case ErrorNumber.timedOut: .timedOut
-                case ErrorNumber.noSuchFile, ErrorNumber.connectionRefused: .nobodyListens
-                case ErrorNumber.permissionDenied: .otherUser
-                default: .failed(Error(result: result, subject: subject))
+                case ErrorNumber.noSuchFile: .failed(Error(result: -ErrorNumber.connectionRefused, subject: subject))
+                default: .failed(Error(result: result, of: .system, subject: subject))
                 }
         }
 
@@ -59,8 +54,6 @@ extension RunLoop.ChannelError: CustomStringConvertible {
         case .dropped: "The other process has dropped the request, and will not reply."
         case .timedOut: "The other process did not reply in time."
         case .cancelled: "The task was cancelled while it waited for a reply."
-        case .nobodyListens: "No process listens on the path."
-        case .otherUser: "The process at the other end belongs to another user."
         case .failed(let error): error.description
         }
     }

@@ -85,20 +85,20 @@ final class ChannelHandle: Sendable {
     /// - Returns: the number of the request.
     func request(
         _ bytes: some Collection<UInt8>, _ descriptors: [CInt], timeout: Int64?,
-        _ answer: PortAnswer<RunLoop.Channel.Reply>
+        _ answer: PortAnswer<RunLoop.Channel.Message>
     ) throws(RunLoop.ChannelError) -> UInt64 {
         var config = runloop_channel_request_config()
         config.deadline_ns = timeout.map(Self.deadline) ?? Nanoseconds.never
         config.info = retainedInfo(answer)
         config.replied = { reply, descriptors, count, info in
             guard let reply = reply?.pointee else { return }
-            withInfo(info, as: PortAnswer<RunLoop.Channel.Reply>.self) { answer in
-                answer.settle(RunLoop.Channel.Reply.result(of: reply, descriptors, count))
+            withInfo(info, as: PortAnswer<RunLoop.Channel.Message>.self) { answer in
+                answer.settle(RunLoop.Channel.Message.result(of: reply, descriptors, count))
             }
             releaseInfo(info)
         }
         config.discard = { info in
-            withInfo(info, as: PortAnswer<RunLoop.Channel.Reply>.self) { $0.settle(.failure(.closed)) }
+            withInfo(info, as: PortAnswer<RunLoop.Channel.Message>.self) { $0.settle(.failure(.closed)) }
             releaseInfo(info)
         }
         var number: UInt64 = 0
@@ -139,7 +139,7 @@ final class ChannelHandle: Sendable {
 final class ChannelReceiver: @unchecked Sendable {
     private enum Target {
         /// Called on the loop's thread only.
-        case closure((consuming RunLoop.Channel.Message) -> Void)
+        case closure((RunLoop.Channel, RunLoop.Channel.Message) -> Void)
         case inbox(ChannelInbox)
     }
 
@@ -147,7 +147,7 @@ final class ChannelReceiver: @unchecked Sendable {
     weak var channel: RunLoop.Channel?
     private let target: Target
 
-    init(_ receive: sending @escaping (consuming RunLoop.Channel.Message) -> Void) {
+    init(_ receive: sending @escaping (RunLoop.Channel, RunLoop.Channel.Message) -> Void) {
         target = .closure(receive)
     }
 
@@ -167,10 +167,10 @@ final class ChannelReceiver: @unchecked Sendable {
         let bytes = [UInt8](UnsafeRawBufferPointer(start: message.bytes, count: message.length))
         let descriptors = takeDescriptors(message.descriptors, message.descriptor_count)
         let call = message.call.flatMap(runloop_call_retain)
+        let message = RunLoop.Channel.Message(bytes, descriptors, call: call)
         switch target {
-        case .closure(let receive): receive(RunLoop.Channel.Message(bytes, descriptors, channel, call: call))
-        case .inbox(let inbox):
-            channel.received(RunLoop.Channel.ReceivedMessage(bytes, descriptors, call: call), in: inbox)
+        case .closure(let receive): receive(channel, message)
+        case .inbox(let inbox): channel.received(message, in: inbox)
         }
     }
 }
@@ -188,14 +188,14 @@ func withBytes<Result>(_ bytes: some Collection<UInt8>, _ body: (UnsafePointer<U
         ?? Array(bytes).withUnsafeBufferPointer { body($0.baseAddress, $0.count) }
 }
 
-extension RunLoop.Channel.Reply {
+extension RunLoop.Channel.Message {
     fileprivate static func result(
         of reply: runloop_reply, _ descriptors: UnsafeMutablePointer<CInt>?, _ count: Int
-    ) -> Result<Self, RunLoop.PortError> {
+    ) -> Result<RunLoop.Channel.Message, RunLoop.PortError> {
         switch -reply.result {
         case 0:
             let bytes = [UInt8](UnsafeRawBufferPointer(start: reply.bytes, count: reply.length))
-            return .success(Self(bytes: bytes, descriptors: takeDescriptors(descriptors, count)))
+            return .success(RunLoop.Channel.Message(bytes, takeDescriptors(descriptors, count), call: nil))
         case ErrorNumber.noMessage: return .failure(.dropped)
         case ErrorNumber.timedOut: return .failure(.timedOut)
         default: return .failure(.closed)

@@ -5,7 +5,7 @@ internal import RunLoopKit
 /// A request counts against the channel's limit until it is answered, any other message while it is here; so the other end waits when nobody
 /// takes them.
 final class ChannelInbox: Sendable {
-    typealias Message = RunLoop.Channel.ReceivedMessage
+    typealias Message = RunLoop.Channel.Message
     private typealias Waiters = WaitingTasks<Message?>
 
     private struct State {

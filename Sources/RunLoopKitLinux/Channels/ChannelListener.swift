@@ -5,7 +5,7 @@ public import RunLoopKit
 extension RunLoop.Channel {
     /// A path on which other processes are listened for, and the channels to them.
     ///
-    ///     let listener = try RunLoop.Channel.Listener(on: "lengths", of: loop) { message in
+    ///     let listener = try RunLoop.Channel.Listener(on: "lengths", of: loop) { channel, message in
     ///         let length = message.bytes.count
     ///         try? message.reply("\(length)".utf8)
     ///     }
@@ -27,15 +27,15 @@ extension RunLoop.Channel {
         ///   - loop: on whose thread connections are accepted, and messages received.
         ///   - options: of each channel.
         ///   - mode: in which that happens.
+        ///   - receive: called on the loop's thread with a channel and its message.
         ///   - onEnd: as that of a channel, with the one that has ended.
-        ///   - receive: called on the loop's thread with the messages of all channels: `message.channel` tells which.
         /// - Throws: `addressInUse`, `accessDenied`, `invalid` for what is no path, `tooManyDescriptors`, `loopFinished`, `outOfMemory`,
         ///   and what else the system has against it.
         public init(
             on path: String, permissions: UInt32 = 0o600, backlog: Int? = nil, of loop: RunLoop,
             options: Options = Options(), inMode mode: RunLoop.Mode = .common,
-            onEnd: (@Sendable (RunLoop.Channel, End) -> Void)? = nil,
-            receive: sending @escaping (consuming Message) -> Void
+            receive: sending @escaping (RunLoop.Channel, Message) -> Void,
+            onEnd: (@Sendable (RunLoop.Channel, End) -> Void)? = nil
         ) throws(RunLoop.Error) {
             if path.utf8.contains(0) { throw RunLoop.Error.invalid.about(path) }
             let socket = runloop_channel_listen(path, permissions, Int32(clamping: backlog ?? 0))
@@ -90,14 +90,14 @@ private final class ChannelKeeper: @unchecked Sendable {
     private let mode: RunLoop.Mode
     private let onEnd: (@Sendable (RunLoop.Channel, RunLoop.Channel.End) -> Void)?
     /// Called on the loop's thread only.
-    private let receive: (consuming RunLoop.Channel.Message) -> Void
+    private let receive: (RunLoop.Channel, RunLoop.Channel.Message) -> Void
     /// `nil` after the end.
     private let kept = Guarded<[ObjectIdentifier: RunLoop.Channel]?>([:])
 
     init(
         _ loop: RunLoop, _ options: RunLoop.Channel.Options, _ mode: RunLoop.Mode,
         _ onEnd: (@Sendable (RunLoop.Channel, RunLoop.Channel.End) -> Void)?,
-        _ receive: sending @escaping (consuming RunLoop.Channel.Message) -> Void
+        _ receive: sending @escaping (RunLoop.Channel, RunLoop.Channel.Message) -> Void
     ) {
         (self.loop, self.options, self.mode, self.onEnd, self.receive) = (loop, options, mode, onEnd, receive)
     }
@@ -106,7 +106,7 @@ private final class ChannelKeeper: @unchecked Sendable {
 
     /// On the loop's thread. A connection that is refused is closed.
     func accepted(_ descriptor: CInt) {
-        let receiver = ChannelReceiver { message in self.receive(message) }
+        let receiver = ChannelReceiver { channel, message in self.receive(channel, message) }
         let channel = try? RunLoop.Channel(
             .descriptor(descriptor), loop, options, mode, { self.ended($0, $1) }, receiver)
         // If the listener has ended meanwhile, nobody has the channel, and it ends, too.

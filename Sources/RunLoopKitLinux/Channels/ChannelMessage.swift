@@ -1,54 +1,49 @@
 internal import CRunLoopLinux
 public import RunLoopKit
+internal import Synchronization
 
 extension RunLoop.Channel {
-    /// A message that a channel has received. It can't be copied: who has it replies, or destroys it and thereby tells the asker that there
-    /// will be no reply. It can be handed to another thread, or kept; its channel receives nothing while it has as many as its limit.
-    public struct Message: ~Copyable {
+    /// A message that a channel has received, or the reply to a request. Any thread. A request that is freed without a reply is dropped,
+    /// and its asker learns that; its channel receives nothing while there are as many as its limit.
+    public final class Message: Sendable {
         /// What was sent.
         public let bytes: [UInt8]
         /// What was sent with it.
         public let descriptors: Descriptors
-        /// Which has received it.
-        public let channel: RunLoop.Channel
-        /// A `runloop_call *`, with one reference, if a reply is awaited.
-        private let call: OpaquePointer?
+        /// Was the message sent with a request for a reply? Whether the asker still waits is not known here.
+        public let isRequest: Bool
+        /// A `runloop_call *`, with one reference, until it is replied to. Who takes it has it alone.
+        private nonisolated(unsafe) let call: Atomic<OpaquePointer?>
 
-        init(_ bytes: [UInt8], _ descriptors: Descriptors, _ channel: RunLoop.Channel, call: OpaquePointer?) {
-            (self.bytes, self.descriptors, self.channel, self.call) = (bytes, descriptors, channel, call)
+        init(_ bytes: [UInt8], _ descriptors: Descriptors, call: OpaquePointer?) {
+            (self.bytes, self.descriptors, isRequest) = (bytes, descriptors, call != nil)
+            self.call = Atomic(call)
         }
 
         deinit {
-            runloop_call_release(call)
+            runloop_call_release(takeCall())
         }
 
-        /// Was the message sent with a request for a reply? Whether the asker still waits is not known here. O(1).
-        public var isRequest: Bool { call != nil }
+        private func takeCall() -> OpaquePointer? { call.exchange(nil, ordering: .acquiringAndReleasing) }
 
-        /// Replies, and ends the message. Without a request for a reply nothing is sent. Does not wait, and is never `full`. Any
-        /// thread. O(bytes), a system call.
+        /// Replies. Without a request for a reply nothing is sent. Does not wait, and is never `full`. O(bytes), a system call.
         ///
         /// - Parameters:
         ///   - bytes: are copied.
         ///   - descriptors: remain the caller's, as with `send`.
-        /// - Throws: `tooLarge`, `closed`, and `failed` with what the system has against it. Then the request is dropped.
-        public consuming func reply(
+        /// - Throws: `tooLarge`, `closed`, and `failed` with what the system has against it; then the request is dropped. `failed` with
+        ///   `invalid`: it was replied to before.
+        public func reply(
             _ bytes: some Collection<UInt8>, descriptors: [CInt] = []
         ) throws(RunLoop.ChannelError) {
-            guard let call else { return }
+            if !isRequest { return }
+            guard let call = takeCall() else { throw .failed(.invalid) }
+            defer { runloop_call_release(call) }
             let result = withBytes(bytes) { start, count in
                 runloop_call_reply(call, start, count, descriptors, descriptors.count)
             }
             if result < 0 { throw RunLoop.ChannelError(result: result) }
         }
-    }
-
-    /// The reply to a request.
-    public struct Reply: Sendable {
-        /// What was sent.
-        public let bytes: [UInt8]
-        /// What was sent with it.
-        public let descriptors: Descriptors
     }
 
     /// Descriptors that were received, closed on exec. Those that nobody has taken are closed with this object. Any thread.
@@ -82,7 +77,7 @@ extension RunLoop.Channel {
         public let user: UInt32
         /// Its effective group at that time.
         public let group: UInt32
-        /// A pidfd of it, for `Child(watchingDescriptor:on:)`, as long as the channel is there, and not to be closed. `nil` before
+        /// A pidfd of it, for `Child(borrowing:on:)`, as long as the channel is there, and not to be closed. `nil` before
         /// Linux 6.5.
         public let processDescriptor: CInt?
 
@@ -138,6 +133,3 @@ extension RunLoop.Channel {
         }
     }
 }
-
-/// The reference to the call is used by whoever has the message, and may be on any thread.
-extension RunLoop.Channel.Message: @unchecked Sendable {}

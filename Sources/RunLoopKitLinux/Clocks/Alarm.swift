@@ -11,7 +11,7 @@ extension RunLoop {
     ///         complain()
     ///         alarm.nextDate = tick.date + .seconds(3600)
     ///     }
-    ///     try loop.add(alarm, forMode: .common)
+    ///     try loop.add(alarm.source, forMode: .common)
     ///
     /// The type of the date chooses the clock: a ``RunLoop/WallInstant`` is one of the wall clock, a `ContinuousClock.Instant`
     /// one of boot time. A ``Timer`` lives by neither: its time stands still in a suspension.
@@ -33,7 +33,8 @@ extension RunLoop {
             public let missed: Int
         }
 
-        let source: Source
+        /// The source that a loop has: it is added to modes, and invalidated, as any other. Its closures are the alarm's. O(1).
+        public let source: Source
         private let scale: Timescale<Instant>
 
         private init(_ source: Source, _ scale: Timescale<Instant>) {
@@ -80,30 +81,6 @@ extension RunLoop {
             let interval = runloop_alarm_get_interval(source.core)
             return interval > 0 ? .nanoseconds(interval) : nil
         }
-
-        /// Can it still be called? O(1).
-        public var isValid: Bool { source.isValid }
-
-        /// Removes the alarm from all modes of all loops, for ever. A second call has no effect. Any thread, its own action
-        /// included; does not wait for an action that runs on another thread. O(modes it is in).
-        public func invalidate() { source.invalidate() }
-    }
-
-    /// Adds an alarm to a mode, or to all common modes, present and future. Any thread. No effect if it is there already. If its
-    /// date has come, the loop wakes. O(1) per mode, and a system call.
-    ///
-    /// - Throws: `invalid` for an invalidated alarm; `loopFinished`, `inheritedAcrossFork`, `outOfMemory`, `tooManyWatches`.
-    public func add<Instant>(_ alarm: Alarm<Instant>, forMode mode: Mode) throws(Error) {
-        try add(alarm.source, forMode: mode)
-    }
-
-    /// Removes an alarm from a mode, or from all common modes. It stays valid and keeps its date. No effect if it is not there.
-    /// Any thread. O(1) per mode, and a system call.
-    public func remove<Instant>(_ alarm: Alarm<Instant>, forMode mode: Mode) { remove(alarm.source, forMode: mode) }
-
-    /// Is the alarm in the mode? For `.common`: is it one of the common items? O(1).
-    public func contains<Instant>(_ alarm: Alarm<Instant>, inMode mode: Mode) -> Bool {
-        contains(alarm.source, inMode: mode)
     }
 
     /// The dates of a schedule of the wall clock, as a sequence: `for try await tick in loop.ticks(at: date, every:

@@ -14,9 +14,9 @@ extension RunLoop {
         public typealias Duration = Swift.Duration
 
         /// The loop on which sleeps end.
-        public let loop: RunLoop
+        let loop: RunLoop
         /// The mode of the loop in which a sleep can end; `.common` stands for any common mode.
-        public let mode: Mode
+        let mode: Mode
 
         /// What the clock shows. Any thread. O(1).
         public var now: WallInstant { .now }

@@ -25,7 +25,7 @@ extension RunLoop.Child {
             Stream(kind: .file(path, appending: appending))
         }
         /// A descriptor of the caller's, which remains that.
-        public static func descriptor(_ number: CInt) -> Stream { Stream(kind: .descriptor(number)) }
+        public static func borrowing(_ number: CInt) -> Stream { Stream(kind: .descriptor(number)) }
         /// The same as another descriptor of the child's, which is not one of this kind itself: `error: .same(as: 1)` is a shell's `2>&1`.
         public static func same(as number: CInt) -> Stream { Stream(kind: .same(number)) }
     }

@@ -85,7 +85,7 @@ extension RunLoop {
         ///
         /// - Throws: also `badDescriptor` if it is not a pidfd.
         public init(
-            watchingDescriptor pidfd: CInt, on loop: RunLoop, inMode mode: Mode = .common,
+            borrowing pidfd: CInt, on loop: RunLoop, inMode mode: Mode = .common,
             onExit: (@Sendable (Exit) -> Void)? = nil
         ) throws(RunLoop.Error) {
             try self.init(Process(pidfd: pidfd), loop, mode, onExit)

@@ -111,7 +111,7 @@ final class ChildPipes: Sendable {
                 state.limited.append(Weak(pipe: pipe))
             }
         }
-        let writer = try RunLoop.Writer(end.descriptor, on: loop, closesDescriptor: true, inMode: mode)
+        let writer = try RunLoop.Writer(adopting: end.descriptor, on: loop, inMode: mode)
         state.withLock { $0.inputs[end.number] = writer }
     }
 

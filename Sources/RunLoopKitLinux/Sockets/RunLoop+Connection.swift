@@ -110,13 +110,9 @@ extension RunLoop {
             public var mode: Mode
 
             /// The options.
-            public init(idleLimit: Duration? = nil, outputLimit: Int = 65_536, mode: Mode = .common) {
-                self.init(idleLimit: idleLimit, messageLimit: nil, outputLimit: outputLimit, mode: mode)
-            }
-
-            /// The options.
             public init(
-                idleLimit: Duration? = nil, messageLimit: Duration?, outputLimit: Int = 65_536, mode: Mode = .common
+                idleLimit: Duration? = nil, messageLimit: Duration? = nil, outputLimit: Int = 65_536,
+                mode: Mode = .common
             ) {
                 self.idleLimit = idleLimit
                 self.messageLimit = messageLimit

@@ -45,7 +45,7 @@ extension RunLoop {
             public static func abstract(_ name: String) -> Address { Address(kind: .abstract(name)) }
 
             /// A listening socket from elsewhere, which the listener takes over and closes: see `takeInheritedSockets()`.
-            public static func descriptor(_ descriptor: CInt) -> Address { Address(kind: .descriptor(descriptor)) }
+            public static func adopting(_ descriptor: CInt) -> Address { Address(kind: .descriptor(descriptor)) }
         }
 
         private let source: Source
@@ -58,9 +58,9 @@ extension RunLoop {
         ///   - backlog: how many connections may wait in the kernel's queue; `nil` is as many as the system allows.
         ///   - loop: on whose thread connections are accepted, read and written.
         ///   - options: the limits of each connection, and its mode.
-        ///   - refusal: what a connection is told for which there is no descriptor, before it is closed. `nil`: it waits.
+        ///   - refusalText: what a connection is told for which there is no descriptor, before it is closed. `nil`: it waits.
         ///   - mode: in which mode connections are accepted, or in all common ones.
-        ///   - onShortage: called on the loop's thread when descriptors or memory have run out, once, with `tooManyDescriptors` or
+        ///   - onResourceShortage: called on the loop's thread when descriptors or memory have run out, once, with `tooManyDescriptors` or
         ///     `outOfMemory`; and with `nil` when a connection was accepted again.
         /// - Throws: `addressInUse`, `addressNotAvailable`, `accessDenied`, `invalidAddress`, `invalid` for a
         ///   descriptor that does not listen, `badDescriptor`,
@@ -68,12 +68,13 @@ extension RunLoop {
         ///   against it.
         public init(
             _ address: Address, backlog: Int? = nil, on loop: RunLoop, options: Connection.Options = .init(),
-            refusal: String? = nil, inMode mode: Mode = .common, onShortage: (@Sendable (RunLoop.Error?) -> Void)? = nil
+            refusalText: String? = nil, inMode mode: Mode = .common,
+            onResourceShortage: (@Sendable (RunLoop.Error?) -> Void)? = nil
         ) throws(RunLoop.Error) {
             let queue = ConnectionQueue(loop, mode, options)
             source = try Source(
                 listeningOn: address, backlog: backlog ?? 0,
-                ListenerReceiver(queue: queue, refusal: refusal, onShortage: onShortage))
+                ListenerReceiver(queue: queue, refusal: refusalText, onShortage: onResourceShortage))
             self.queue = queue
         }
 
@@ -119,7 +120,7 @@ extension RunLoop {
         public struct InheritedSocket: Hashable, Sendable {
             /// As `FileDescriptorName=` has it; "unknown" if there are no names.
             public let name: String
-            /// The socket, for `Address.descriptor(_:)`.
+            /// The socket, for `Address.adopting(_:)`.
             public let fileDescriptor: CInt
         }
 

@@ -3,7 +3,7 @@ public import RunLoopKit
 extension RunLoop {
     /// Reads the input of a descriptor by lines, chunks and bytes, in turns, and keeps what it has read until somebody takes it.
     ///
-    ///     let reader = RunLoop.Reader(descriptor, on: loop)
+    ///     let reader = RunLoop.Reader(borrowing: descriptor, on: loop)
     ///     for try await line in reader.lines() {
     ///         if line.isEmpty { break }   // the end of a header
     ///         take(line)
@@ -45,7 +45,7 @@ extension RunLoop {
         ///     failure).
         ///   - mode: in which mode, or in all common ones.
         public init(
-            _ descriptor: CInt, on loop: RunLoop, bufferSize: Int = 65_536, inMode mode: Mode = .common
+            borrowing descriptor: CInt, on loop: RunLoop, bufferSize: Int = 65_536, inMode mode: Mode = .common
         ) {
             input = InputOfDescriptor(loop, descriptor, mode, bufferSize: bufferSize)
         }

@@ -3,7 +3,7 @@ public import RunLoopKit
 extension RunLoop {
     /// Writes to a descriptor as fast as the other side reads, and no faster.
     ///
-    ///     let writer = try RunLoop.Writer(descriptor, on: loop)
+    ///     let writer = try RunLoop.Writer(borrowing: descriptor, on: loop)
     ///     for text in messages { try await writer.write(text) }
     ///     try await writer.finish()
     ///
@@ -30,23 +30,28 @@ extension RunLoop {
         /// The descriptor's owner, if it is a connection's.
         private let socket: ConnectedSocket?
 
-        /// Makes a writer. Any thread. O(1), a few system calls.
+        /// Makes a writer for a descriptor that stays the caller's, who closes it after the writer's end. Any thread. O(1), a few system calls.
         ///
         /// - Parameters:
         ///   - descriptor: open for writing: a socket, a pipe, a terminal, a file. Need not be non-blocking: one that is not is
         ///     given at most 4,096 bytes at a time, when the kernel says that it is writable.
         ///   - loop: on whose thread waiting output is sent.
         ///   - limit: how many bytes may wait, greater than zero (anything else is a precondition failure).
-        ///   - closesDescriptor: from this call on the writer alone closes the descriptor, when it is finished, invalidated or freed, and
-        ///     also if this throws. Otherwise the descriptor stays the caller's, who closes it after the writer's end.
         ///   - mode: in which mode, or in all common ones.
         /// - Throws: `badDescriptor`, `tooManyDescriptors` (for a moment it needs one, unless it is for a socket), `loopFinished`,
         ///   `inheritedAcrossFork`, `outOfMemory`.
         public convenience init(
-            _ descriptor: CInt, on loop: RunLoop, limit: Int = 65_536, closesDescriptor: Bool = false,
-            inMode mode: Mode = .common
+            borrowing descriptor: CInt, on loop: RunLoop, limit: Int = 65_536, inMode mode: Mode = .common
         ) throws(RunLoop.Error) {
-            try self.init(descriptor, loop, limit, closesDescriptor, mode, nil)
+            try self.init(descriptor, loop, limit, false, mode, nil)
+        }
+
+        /// Makes a writer that alone closes the descriptor from this call on: when it is finished, invalidated or freed, and also if this
+        /// throws. Otherwise as borrowing it.
+        public convenience init(
+            adopting descriptor: CInt, on loop: RunLoop, limit: Int = 65_536, inMode mode: Mode = .common
+        ) throws(RunLoop.Error) {
+            try self.init(descriptor, loop, limit, true, mode, nil)
         }
 
         init(

@@ -166,15 +166,14 @@ private func endProgram() { exit(0) }
 private func echo(_ descriptor: CInt) throws {
     let loop = RunLoop.main
     let channel = try RunLoop.Channel(
-        adopting: descriptor, on: loop, onEnd: { _ in loop.stop() },
-        receive: { message in
+        adopting: descriptor, on: loop, receive: { channel, message in
             if message.isRequest {
                 let bytes = message.bytes
                 try? message.reply(bytes)
             } else {
-                try? message.channel.send("\(getpid())".utf8)
+                try? channel.send("\(getpid())".utf8)
             }
-        })
+        }, onEnd: { _ in loop.stop() })
     loop.run()
     channel.invalidate()
     print("echo: done")
