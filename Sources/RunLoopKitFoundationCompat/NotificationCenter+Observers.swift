@@ -106,6 +106,7 @@ final class NotificationObserver: NSObjectProtocol, @unchecked Sendable {
 /// The observers of each center, in the order of their addition. Those of a freed center remain until the next center is used.
 /// A forked child has them all, and their lock is free, because the forking thread takes it.
 private enum NotificationObservers {
+    /// Behind the lock of the center.
     private struct Entry: @unchecked Sendable {
         weak var center: NotificationCenter?
         var observers: [NotificationObserver] = []

@@ -18,6 +18,7 @@ extension RunLoop {
 /// Keeps the ports of a loop with the modes that they were added for. Ports are released outside the lock. In a forked child
 /// the ports of inherited loops are not used: a thread that does not exist there may hold the lock.
 final class PortKeeper: Sendable {
+    /// Behind the keeper's lock.
     private struct Entry: @unchecked Sendable {
         let port: Port
         let watch: any NSObjectProtocol

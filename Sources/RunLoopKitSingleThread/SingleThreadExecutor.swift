@@ -33,12 +33,9 @@
 
 #else
 
-    internal import RunLoopKitMainActor
-
-    /// For at_load.c.
-    @c(runloop_install_single_thread)
-    func installSingleThread() {
-        Fallback.begin(product: "RunLoopKitSingleThread", isMainActorFree: true)
-    }
+    // Tasks would run where the runtime puts them: that is not what this product is for, and nobody would notice before a data race.
+    #error(
+        "RunLoopKitSingleThread needs Swift 6.3, whose runtime takes its executors. With another one, link RunLoopKitMainActor instead, and give tasks that have to be on the main loop RunLoop.main.taskExecutor."
+    )
 
 #endif

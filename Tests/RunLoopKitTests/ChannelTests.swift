@@ -242,7 +242,8 @@ private final class Pair: Sendable {
         }
         let ends = Trace()
         let listener = try Channel.Listener(
-            on: path, of: threads[0].loop, receive: { channel, message in
+            on: path, of: threads[0].loop,
+            receive: { channel, message in
                 let text = "\(channel.peer.process ?? 0)"
                 try? message.reply(text.utf8)
             }, onEnd: { ends.note("\($1)") })
@@ -274,7 +275,9 @@ private final class Pair: Sendable {
         try #require(fcntl(inherited, F_SETFD, 0) == 0)
         let ending = Task { try await runProgram("synchronous-main-program", "\(inherited) echo") }
         let channel = try RunLoop.Channel(
-            adopting: own, on: thread.loop, receive: { _, message in trace.note(String(decoding: message.bytes, as: UTF8.self)) }, onEnd: { _ in trace.note("end") })
+            adopting: own, on: thread.loop,
+            receive: { _, message in trace.note(String(decoding: message.bytes, as: UTF8.self)) },
+            onEnd: { _ in trace.note("end") })
         let reply = try await channel.request("text".utf8, timeout: generous)
         #expect(reply.bytes == Array("text".utf8))
         try channel.send("who?".utf8)
@@ -299,7 +302,8 @@ private final class Pair: Sendable {
             let ends = Handed<Channel.End>()
             let (own, hostile) = try makeSockets(SOCK_SEQPACKET)
             let channel = try Channel(
-                adopting: own, on: thread.loop, receive: { _, _ in Issue.record("Nothing was sent that could be received.") }, onEnd: { ends.put($0) })
+                adopting: own, on: thread.loop,
+                receive: { _, _ in Issue.record("Nothing was sent that could be received.") }, onEnd: { ends.put($0) })
             let waiting = Task { try await channel.request([]) }
             try #require(Glibc.send(hostile, bytes, bytes.count, 0) == bytes.count)
             await #expect(throws: RunLoop.ChannelError.closed) { try await waiting.value }
@@ -317,7 +321,9 @@ private final class Pair: Sendable {
                 let (own, others) = try makeSockets(SOCK_SEQPACKET)
                 let trace = Trace()
                 let channel = try RunLoop.Channel(
-                    adopting: own, on: loop, receive: { _, message in trace.note(String(decoding: message.bytes, as: UTF8.self)) }, onEnd: { _ in trace.note("end") })
+                    adopting: own, on: loop,
+                    receive: { _, message in trace.note(String(decoding: message.bytes, as: UTF8.self)) },
+                    onEnd: { _ in trace.note("end") })
                 try channel.send("of the parent".utf8)
                 let status = statusOfChild {
                     precondition(!channel.isValid)

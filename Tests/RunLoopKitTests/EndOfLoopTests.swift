@@ -155,7 +155,8 @@ import Testing
             let threads = [try RunLoop.Thread(), try RunLoop.Thread()]
             let ends = Mutex<[RunLoop.Channel.End]>([])
             let channel = try RunLoop.Channel(
-                adopting: first, on: threads[0].loop, receive: { _, _ in }, onEnd: { end in ends.withLock { $0.append(end) } })
+                adopting: first, on: threads[0].loop, receive: { _, _ in },
+                onEnd: { end in ends.withLock { $0.append(end) } })
             let other = try RunLoop.Channel(adopting: second, on: threads[1].loop)
             let receiving = Task { for try await _ in other.messages {} }
             switch way {

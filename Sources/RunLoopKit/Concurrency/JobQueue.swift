@@ -38,8 +38,9 @@ private func withPosted<Executor: AnyObject>(
 /// closure does not perform what was posted before the current drain began (R105). So when a run begins and there are jobs,
 /// they are posted again.
 final class JobQueue: Sendable {
-    /// The C loop, retained. Not its `RunLoop`, which retains its executors and so this queue.
+    /// The C loop, retained, which any thread may use. Not its `RunLoop`, which retains its executors and so this queue.
     private nonisolated(unsafe) let loop: OpaquePointer
+    /// Texts of the table of names, which are never freed.
     private nonisolated(unsafe) let modes: [UnsafePointer<CChar>?]
     private let state = Guarded(State())
     private let process = ForkGeneration()

@@ -19,7 +19,8 @@ extension RunLoop {
     /// The same for a closure whose one argument can't be copied: a message of a ``Port``.
     ///
     ///     let lengths = try RunLoop.Port<String, Int>(on: .main, receive: RunLoop.onMainActor { message in
-    ///         message.reply(message.request.count)
+    ///         let length = message.request.count
+    ///         message.reply(length)
     ///     })
     @_disfavoredOverload
     public static func onMainActor<Argument: ~Copyable>(

@@ -89,7 +89,8 @@ extension RunLoop.Thread {
     }
 }
 
-/// A call that a task waits for. The closure is released before the task is resumed.
+/// A call that a task waits for. The closure is released before the task is resumed. Sendable because whoever takes closure or result from
+/// behind the lock has it alone.
 final class AwaitedCall<Value, Failure: Error>: @unchecked Sendable {
     private struct State {
         var body: (() throws(Failure) -> Value)?

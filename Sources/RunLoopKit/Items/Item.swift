@@ -82,8 +82,8 @@ extension RunLoop {
             }
         }
 
-        /// Removes the item from all modes, for ever, and frees the action of a timer or an observer, after its call if that is running (R88,
-        /// R98); for a source `onCancel` is called for each mode of each loop (R67), and a descriptor may be closed afterwards. A second call
+        /// Removes the item from all modes, for ever, and frees the action of a timer or an observer, after its call if that is running
+        /// (R88, R98); for a source `onCancel` is called for each mode of each loop (R67), and a descriptor may be closed afterwards. A second call
         /// has no effect. Allowed in its own closure, which runs to its end. Any thread; does not wait for a closure that runs on another
         /// thread (R119). O(modes it is in), of timers × log timers.
         public func invalidate() {

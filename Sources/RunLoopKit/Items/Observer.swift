@@ -6,6 +6,8 @@ extension RunLoop {
     /// It can be in several modes of one loop (R97). Observers never keep a mode from being empty (R23). An observer is not
     /// notified of runs nested in its own action (R96). A loop retains its observers. The action is freed when the observer
     /// becomes invalid, after its call if that is running (R98), or with the observer.
+    ///
+    /// Sendable because the action is called by the loop's thread alone, and freed when nobody calls it any more.
     public final class Observer: Item, @unchecked Sendable {
         /// The activities of a loop. The values are those of CFRunLoopActivity.
         public struct Activities: OptionSet, Hashable, Sendable {

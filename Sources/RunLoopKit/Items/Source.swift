@@ -7,6 +7,8 @@ extension RunLoop {
     /// A source can be in several modes of several loops. Each loop calls it on its own thread, hence the `@Sendable`
     /// closures. A loop retains its sources. The closures are freed with the source, not when it becomes invalid (R57): a
     /// closure that uses its own source captures it weakly.
+    ///
+    /// Sendable because its closures are, and the rest is the core's.
     public final class Source: Item, @unchecked Sendable {
         /// Why a source is called: conditions of its descriptor, with the values of EPOLLIN, EPOLLPRI, …, and what it can't ask for.
         public struct Readiness: OptionSet, Hashable, Sendable {

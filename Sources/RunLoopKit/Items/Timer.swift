@@ -9,6 +9,8 @@ extension RunLoop {
     ///
     /// A loop retains its timers. The action is freed when the timer becomes invalid, after its call if that is running (R88), or
     /// with the timer. It gets the timer as its argument and need not capture it.
+    ///
+    /// Sendable because the action is called by the loop's thread alone, and freed when nobody calls it any more.
     public final class Timer: Item, @unchecked Sendable {
         /// `nil` once the timer is invalid: the core calls `end()` then, once, and never while the timer fires.
         @exclusivity(unchecked) private var action: Action?

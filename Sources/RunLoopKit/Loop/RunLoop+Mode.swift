@@ -7,7 +7,7 @@ extension RunLoop {
     /// Modes are compared by the bytes of their names (R21). A name is kept for the life of the process, so a program has a few
     /// fixed modes and does not make one per request. Making one from a string costs O(log names), comparing two is O(1).
     public struct Mode: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
-        /// The text in the core's process-wide table of names: equal names have the same address, and are never freed.
+        /// The text in the core's process-wide table of names: equal names have the same address, and are never freed or changed.
         package nonisolated(unsafe) let name: UnsafePointer<CChar>
 
         /// The mode of a name that comes from the core, and so is in the table.

@@ -179,7 +179,7 @@ private func serve(
 }
 
 /// A call that another thread waits for. The closure is on the stack of the waiting thread, so it is released before that thread
-/// is woken.
+/// is woken. Sendable because the two use it in turns.
 private final class WaitedCall<Value, Failure: Error>: @unchecked Sendable {
     private let done = Handover<Void>()
     // Both are used by the calling thread until `done` is set, and by the waiting thread afterwards.

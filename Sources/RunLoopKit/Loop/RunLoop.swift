@@ -15,11 +15,11 @@ internal import CRunLoopCore
 /// synchronous `main`; `RunLoop.main.run()` then serves the main dispatch queue and the main actor as well. A program with an
 /// `async` `main` links the product RunLoopKitMainActor, or RunLoopKitSingleThread to have all its tasks there.
 public final class RunLoop: Sendable {
-    /// The `runloop *`, to which this object has a reference.
+    /// The `runloop *`, to which this object has a reference. Any thread may use it.
     package nonisolated(unsafe) let core: OpaquePointer
     let executors: LoopExecutors
     package let end = EndOfLoop()
-    /// The innermost one, on the loop's thread.
+    /// The innermost one. Used on the loop's thread only.
     nonisolated(unsafe) var hostedRun: Unmanaged<HostedRun>?
 
     /// The calling thread's loop, made by the first call. The same object each time (R1, R4).

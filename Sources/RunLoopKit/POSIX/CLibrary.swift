@@ -68,7 +68,7 @@ package func outOfMemory() -> Never {
     fatalError("Memory ran out while a run loop was changed.")
 }
 
-/// A value behind a lock. It is a lock of the C library, because the thread sanitizer knows those.
+/// A value behind a lock, hence Sendable. It is a lock of the C library, because the thread sanitizer knows those.
 package final class Guarded<Value>: @unchecked Sendable {
     private var value: Value
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
@@ -98,7 +98,7 @@ package final class Guarded<Value>: @unchecked Sendable {
     package func unlockAfterFork() { pthread_mutex_unlock(lock) }
 }
 
-/// A lock, and a condition that threads wait for under it.
+/// A lock, and a condition that threads wait for under it. Sendable because that is what both are for.
 package final class Monitor: @unchecked Sendable {
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     private let change: UnsafeMutablePointer<pthread_cond_t>
@@ -132,7 +132,7 @@ package final class Monitor: @unchecked Sendable {
     package func notify() { pthread_cond_broadcast(change) }
 }
 
-/// A value that one thread sets once, for others. `wait()` blocks the calling thread until it is set.
+/// A value that one thread sets once, for others, under a lock. `wait()` blocks the calling thread until it is set.
 package final class Handover<Value: Sendable>: @unchecked Sendable {
     private var value: Value?
     private let monitor = Monitor()

@@ -6,7 +6,7 @@
     internal import Android
 #endif
 
-/// A thread of the operating system, to be joined or detached once.
+/// A thread of the operating system, to be joined or detached once, by any thread: hence Sendable.
 package struct PosixThread: @unchecked Sendable {
     private let thread: pthread_t
 

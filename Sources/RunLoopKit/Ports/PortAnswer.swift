@@ -1,4 +1,4 @@
-/// What a task waits for: settled once, by whoever is first.
+/// What a task waits for: settled once, by whoever is first. Sendable because the value is sent in, and taken by one task.
 package final class PortAnswer<Value>: @unchecked Sendable {
     private enum State {
         case open(UnsafeContinuation<Void, Never>?)

@@ -2,6 +2,8 @@
 ///
 /// What is beyond the capacity belongs to tasks that wait: a message without a reply *admits* its sender when it gets within the capacity, and a
 /// request waits for its answer in any case.
+///
+/// Sendable because requests are sent in and taken by the loop's thread, which alone calls the closure.
 final class PortState<Request, Reply>: @unchecked Sendable {
     typealias Message = RunLoop.Port<Request, Reply>.Message
 

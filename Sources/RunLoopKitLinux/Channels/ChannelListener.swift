@@ -15,6 +15,7 @@ extension RunLoop.Channel {
     /// when it is invalidated, and its channels with it. Any thread.
     public final class Listener: Sendable {
         private let keeper: ChannelKeeper
+        /// The `runloop_listener *`, with one reference. Any thread may use it.
         private nonisolated(unsafe) let core: OpaquePointer
 
         /// Listens, from now on. Any thread.
@@ -83,7 +84,7 @@ private func makeListener(_ socket: CInt, _ keeper: ChannelKeeper) throws(RunLoo
     return core
 }
 
-/// The channels of a listener, until they end.
+/// The channels of a listener, until they end. Sendable because they are behind a lock, and the closure is called by the loop's thread alone.
 private final class ChannelKeeper: @unchecked Sendable {
     private let loop: RunLoop
     private let options: RunLoop.Channel.Options

@@ -4,6 +4,7 @@ internal import RunLoopKit
 
 /// A `runloop_connect`, to which this object has a reference.
 final class ConnectHandle: Sendable {
+    /// Any thread may use it.
     private nonisolated(unsafe) let core: OpaquePointer
 
     init(

@@ -166,7 +166,8 @@ private func endProgram() { exit(0) }
 private func echo(_ descriptor: CInt) throws {
     let loop = RunLoop.main
     let channel = try RunLoop.Channel(
-        adopting: descriptor, on: loop, receive: { channel, message in
+        adopting: descriptor, on: loop,
+        receive: { channel, message in
             if message.isRequest {
                 let bytes = message.bytes
                 try? message.reply(bytes)

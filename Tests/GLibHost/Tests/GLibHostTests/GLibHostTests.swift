@@ -85,11 +85,13 @@ final class GLibHostTests: XCTestCase {
             let seen = Seen()
             let host = try RunLoop.GLibHost()
             try RunLoop.main.add(
-                RunLoop.Timer(after: .milliseconds(1), RunLoop.onMainActor { _ in
-                    seen.askEverybody(" inside")
-                    iterate(until: seen.containsEverybody(" inside"))
-                    seen.note("dialog")
-                }), forMode: .common)
+                RunLoop.Timer(
+                    after: .milliseconds(1),
+                    RunLoop.onMainActor { _ in
+                        seen.askEverybody(" inside")
+                        iterate(until: seen.containsEverybody(" inside"))
+                        seen.note("dialog")
+                    }), forMode: .common)
             iterate(until: seen.names.contains("dialog"))
             seen.askEverybody(" after")
             iterate(until: seen.containsEverybody(" after"))
