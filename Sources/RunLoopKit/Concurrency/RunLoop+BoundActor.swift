@@ -45,8 +45,7 @@ extension RunLoop.BoundActor {
                 return assumeIsolated { body($0, repeat each arguments) }
             }
             for argument in repeat each arguments {
-                (argument as? RunLoop.Timer)?.invalidate()
-                (argument as? RunLoop.Observer)?.invalidate()
+                (argument as? RunLoop.Item)?.invalidate()
             }
         }
     }
