@@ -128,7 +128,8 @@ int runloop_stop_latched(runloop *loop) {
     int error = loop_check(loop);
     if (error)
         return error;
-    atomic_store(&loop->latched_stop, true);
+    // A read-modify-write, so that whoever takes the stop also sees what was written before those that it stands for.
+    atomic_exchange(&loop->latched_stop, true);
     loop_kick(loop);
     return 0;
 }
@@ -144,7 +145,7 @@ int runloop_stop_mode(runloop *loop, const char *name) {
     loop_unlock(loop);
     if (!mode)
         return -ENOMEM;
-    atomic_store(&mode->stop_requested, true);
+    atomic_exchange(&mode->stop_requested, true);
     // A wake-up like any other: a run of another mode is not stopped, but goes round once (R53, R54).
     return runloop_wake_up(loop);
 }
