@@ -401,6 +401,9 @@ test-foundation: ## Programs written for Foundation, on this library and on Foun
 sanitize: ## The C tests under sanitizers and with random delays in the core, the Swift tests under sanitizers
 	Tests/bin/sanitize
 
+explore: ## Tries the core under every order of events that a few deviations lead to: Tests/Explorer
+	@Tests/bin/explore
+
 models: ## Verifies the models of the lock-free protocols, and that broken ones are rejected (needs spin)
 	@Tests/bin/models
 
