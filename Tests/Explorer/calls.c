@@ -134,10 +134,11 @@ REPLACED(ssize_t, write, int descriptor, const void *bytes, size_t size) {
 
 //===-- system calls by number ---------------------------------------------------------------------------------------===//
 
-static long futex(const void *word, long operation, long value) {
-    enum { PRIVATELY = 128 };
-    return (operation & ~PRIVATELY) == 0 ? kernel_futex_wait(word, (uint32_t)value)
-                                         : kernel_futex_wake(word, (uint32_t)value);
+static int futex(const void *word, long operation, uint32_t value, const struct timespec *instant) {
+    enum { WAIT = 128, WAKE = 128 | 1, WAIT_UNTIL = 128 | 9 };
+    int64_t wake_ns =
+        operation == WAIT_UNTIL && instant ? instant->tv_sec * INT64_C(1000000000) + instant->tv_nsec : INT64_MAX;
+    return operation == WAKE ? kernel_futex_wake(word, value) : kernel_futex_wait(word, value, wake_ns);
 }
 
 long __wrap_syscall(long number, ...);
@@ -145,10 +146,11 @@ long __wrap_syscall(long number, ...) {
     va_list arguments;
     va_start(arguments, number);
     long first = va_arg(arguments, long), second = va_arg(arguments, long), third = va_arg(arguments, long);
+    long fourth = va_arg(arguments, long);
     va_end(arguments);
     switch (number) {
     case SYS_gettid: return getpid() + 1 + (long)thread_number(); // None is the initial one.
-    case SYS_futex: return answer((int)futex((const void *)first, second, third));
+    case SYS_futex: return answer(futex((const void *)first, second, (uint32_t)third, (const struct timespec *)fourth));
     case SYS_write: return answer(kernel_write((int)first, __builtin_return_address(0)));
     case SYS_read: return answer(kernel_read((int)first, (uint64_t *)second));
     default: fail("A system call is made that the explorer does not know: %ld.", number);

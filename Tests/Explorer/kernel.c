@@ -287,7 +287,7 @@ static bool is_woken(void *sleeper) {
     return *(bool *)sleeper;
 }
 
-int kernel_futex_wait(const void *word, uint32_t value) {
+int kernel_futex_wait(const void *word, uint32_t value, int64_t wake_ns) {
     thread_may_switch();
     if (*(const volatile uint32_t *)word != value || (is_exploring() && choose(2)))
         return -EAGAIN;
@@ -295,8 +295,9 @@ int kernel_futex_wait(const void *word, uint32_t value) {
     kernel.sleepers[me].word = word;
     kernel.sleepers[me].is_woken = false;
     trace(NULL, "sleeps on %p", word);
-    thread_sleep(is_woken, &kernel.sleepers[me].is_woken, INT64_MAX);
-    return 0;
+    bool was_woken = thread_sleep(is_woken, &kernel.sleepers[me].is_woken, wake_ns);
+    kernel.sleepers[me].word = NULL;
+    return was_woken ? 0 : -ETIMEDOUT;
 }
 
 int kernel_futex_wake(const void *word, uint32_t count) {

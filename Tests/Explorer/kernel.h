@@ -21,7 +21,7 @@ int kernel_control(int descriptor, int operation, int target, const struct epoll
 int kernel_wait(int descriptor, struct epoll_event *events, int capacity, int64_t timeout_ns);
 int64_t kernel_read_clock(void);
 int kernel_arm(int descriptor, int64_t instant_ns);
-int kernel_futex_wait(const void *word, uint32_t value);
+int kernel_futex_wait(const void *word, uint32_t value, int64_t wake_ns);
 int kernel_futex_wake(const void *word, uint32_t count);
 
 #endif // RUNLOOP_EXPLORER_KERNEL_H

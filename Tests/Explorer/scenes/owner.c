@@ -59,8 +59,22 @@ SCENE(date_and_end, "a timer gets another date while its loop ends",
       .threads = {end_with_timer, change_date, change_date}, .at_rest = released_once);
 SCENE(invalidation_and_end, "a timer becomes invalid while its loop ends",
       .threads = {end_with_timer, invalidate_timer, change_date}, .at_rest = released_once);
+SCENE(invalidations_and_end, "two threads make it invalid while its loop ends",
+      .threads = {end_with_timer, invalidate_timer, invalidate_timer}, .at_rest = released_once);
 SCENE(date_and_addition, "a timer gets another date while it is added, and its loop ends",
       .threads = {add_timer_and_end, change_date, change_date}, .at_rest = released_once);
+
+static void add_and_run(void) {
+    make_timer();
+    runloop_timer_retain(timer);
+    loop = runloop_retain(runloop_current());
+    meet();
+    runloop_add_timer(loop, timer, MODE);
+    EXPECT(run_and_part() == RUNLOOP_RESULT_FINISHED);
+    EXPECT(!runloop_contains_timer(loop, timer, MODE));
+}
+SCENE(timer_invalidated_while_added, "a timer that becomes invalid while it is added is in no mode",
+      .threads = {add_and_run, invalidate_timer});
 
 //===-- one of two loops ---------------------------------------------------------------------------------------------===//
 
@@ -90,6 +104,24 @@ static void await_and_add_to_own(void) {
     add_to_own();
 }
 SCENE(two_owners, "of two loops that add a timer, one has it", .threads = {make_and_add_to_own, await_and_add_to_own});
+
+static void make_and_remove(void) {
+    make_timer();
+    runloop *own = runloop_current();
+    runloop_add_timer(own, timer, MODE);
+    meet();
+    runloop_remove_timer(own, timer, MODE);
+    part();
+}
+static void add_removed(void) {
+    runloop *own = runloop_current();
+    meet();
+    int error = runloop_add_timer(own, timer, MODE);
+    EXPECT(error == 0 || error == -EBUSY);
+    part();
+}
+SCENE(timer_moves, "a timer that one loop has given up can be added to another one at once",
+      .threads = {make_and_remove, add_removed});
 
 //===-- an object of a loop ------------------------------------------------------------------------------------------===//
 
