@@ -404,6 +404,9 @@ sanitize: ## The C tests under sanitizers and with random delays in the core, th
 explore: ## Tries the core under every order of events that a few deviations lead to: Tests/Explorer
 	@Tests/bin/explore
 
+mutants: ## Breaks the core in each place of Tests/Explorer/mutants.txt, which the explorer must notice; takes half an hour
+	@Tests/bin/mutants
+
 models: ## Verifies the models of the lock-free protocols, and that broken ones are rejected (needs spin)
 	@Tests/bin/models
 
