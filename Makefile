@@ -407,9 +407,6 @@ explore: ## Tries the core under every order of events that a few deviations lea
 mutants: ## Breaks the core in each place of Tests/Explorer/mutants.txt, which the explorer must notice; takes half an hour
 	@Tests/bin/mutants
 
-models: ## Verifies the models of the lock-free protocols, and that broken ones are rejected (needs spin)
-	@Tests/bin/models
-
 #-- the differential suite --------------------------------------------------------------------------------------------
 
 conformance: ## Compares the same programs on CoreFoundation and on this library (SEEDS=5000, SANITIZE=address|thread)
