@@ -156,7 +156,7 @@ import Testing
                 if seen.withLock({ !$0.isEmpty }) { RunLoop.current.stop() }
             }
             again.withLock { $0 = source }
-            source.setName("again")
+            source.name = "again"
             let timer = RunLoop.Timer(every: .microseconds(100)) { _ in }
             try loop.add(source, forMode: .default)
             try loop.add(timer, forMode: .default)
