@@ -239,28 +239,25 @@ INLINE bool find_work(struct run *run) {
     return true;
 }
 
-/// For a tracer, which is told of sleeps alone: whether the kernel has something to report at once, so that the loop does not sleep. A clock
-/// of the program's is asked once per sleep, so with one the loop counts as asleep.
-static COLD bool is_ready_at_once(struct run *run) {
-    bool is_over = false;
-    if (!run->loop->clock.now && arm(run) >= 0)
-        sleep_once(run, 0, &is_over);
-    return is_over;
-}
-
-INLINE void sleep_until_over(struct run *run) {
-    bool is_over = is_traced() && is_ready_at_once(run), sleeps = !is_over;
+/// A tracer is told of sleeps alone: with one, the kernel is asked first whether it has something to report at once. A clock of the program's
+/// is asked once per sleep, so with one the loop counts as asleep.
+INLINE void sleep_until_over(struct run *run, bool polls_first) {
+    bool is_over = false, sleeps = !polls_first || run->loop->clock.now;
     if (sleeps)
         trace_point(RUNLOOP_TRACE_SLEEP, run->mode->name, 0);
-    while (!is_over) {
-        int64_t timeout_ns = arm(run);
-        if (timeout_ns < 0)
-            break;
-        sleep_once(run, timeout_ns, &is_over);
+    for (int64_t timeout_ns; !is_over && (timeout_ns = arm(run)) >= 0;) {
+        sleep_once(run, sleeps ? timeout_ns : 0, &is_over);
+        if (!sleeps && !is_over)
+            trace_point(RUNLOOP_TRACE_SLEEP, run->mode->name, 0);
+        sleeps |= !is_over;
     }
     run_finish_sleep(run);
     if (sleeps)
         trace_point(RUNLOOP_TRACE_WAKE, run->mode->name, 0);
+}
+
+static COLD void sleep_traced(struct run *run) {
+    sleep_until_over(run, true);
 }
 
 /// The host sleeps, and only waits for changes. So the kernel and the loop's clock are asked until they have nothing more to say. False if
@@ -293,13 +290,13 @@ INLINE bool sleep_or_find_work(struct run *run) {
         return true;
     }
     if (!run->is_hosted) {
-        sleep_until_over(run);
+        is_traced() ? sleep_traced(run) : sleep_until_over(run, false);
         return true;
     }
-    bool is_over = look_for_host(run);
-    if (!is_over)
-        trace_point(RUNLOOP_TRACE_SLEEP, run->mode->name, 0);
-    return is_over;
+    if (look_for_host(run))
+        return true;
+    trace_point(RUNLOOP_TRACE_SLEEP, run->mode->name, 0);
+    return false;
 }
 
 bool runloop__wait_resume(struct run *run) {
