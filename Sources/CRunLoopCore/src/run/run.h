@@ -42,6 +42,8 @@ bool runloop__wait(struct run *run, bool may_sleep);
 bool runloop__wait_resume(struct run *run);
 /// Notes what the kernel has to report, for the runs around this one, and masks what its mode does not want.
 void runloop__wait_settle(struct run *run);
+/// Whether a wait would find something to do. What the kernel reports stays so for the wait, which serves it first.
+bool runloop__wait_has_work(struct run *run);
 /// Asks whether the main queue is ready, without waiting; if so, that is the selection.
 bool runloop__wait_select_main_queue(struct run *run);
 
