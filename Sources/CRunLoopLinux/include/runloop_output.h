@@ -88,7 +88,8 @@ RUNLOOP_EXPORT int runloop_output_finish(runloop_output *output);
 /// source. Each call takes the place of the former one; RUNLOOP_NEVER, as at first: none. So a response as a whole has a limit. It remains when
 /// output was drained. Without effect on files. Not the deadline of runloop_source_set_deadline, which is the object's. After an error nothing
 /// has changed. Any thread, and allowed in call-outs. O(log n) per mode.
-/// Errors: -ENOMEM; -EINVAL: it has ended; -ECHILD; -EPIPE, -ECONNRESET, -EIO: the descriptor has failed, as in runloop_output_write.
+/// Errors: -ENOMEM; -EPIPE: it is finished, or the peer is gone; -ECONNRESET, -ETIMEDOUT, -EIO: the descriptor has failed before, as with any
+/// other error of write(2); -EINVAL: it has ended; -ECHILD.
 RUNLOOP_EXPORT int runloop_output_set_deadline(runloop_output *output, int64_t deadline_ns);
 
 /// How many bytes wait in an output. Any thread. O(1).

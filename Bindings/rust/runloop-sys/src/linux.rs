@@ -949,7 +949,8 @@ extern "C" {
     #[doc = " source. Each call takes the place of the former one; RUNLOOP_NEVER, as at first: none. So a response as a whole has a limit. It remains when"]
     #[doc = " output was drained. Without effect on files. Not the deadline of runloop_source_set_deadline, which is the object's. After an error nothing"]
     #[doc = " has changed. Any thread, and allowed in call-outs. O(log n) per mode."]
-    #[doc = " Errors: those of runloop_output_write but -EAGAIN."]
+    #[doc = " Errors: -ENOMEM; -EPIPE: it is finished, or the peer is gone; -ECONNRESET, -ETIMEDOUT, -EIO: the descriptor has failed before, as with any"]
+    #[doc = " other error of write(2); -EINVAL: it has ended; -ECHILD."]
     pub fn runloop_output_set_deadline(
         output: *mut runloop_output,
         deadline_ns: i64,

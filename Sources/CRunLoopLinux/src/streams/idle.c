@@ -39,19 +39,6 @@ static int64_t due_of(const struct idle *idle, int64_t moved_ns) {
     return due_ns;
 }
 
-int runloop__idle_set_deadline(struct idle *idle, runloop_source *source, int64_t deadline_ns) {
-    // A later one is found when the former is looked at.
-    if (deadline_ns < runloop_source_get_deadline(source)) {
-        int result = runloop_source_set_deadline(source, deadline_ns);
-        if (result < 0)
-            return result;
-    }
-    idle->deadline_ns = deadline_ns;
-    if (deadline_ns != RUNLOOP_NEVER)
-        idle->source = source;
-    return 0;
-}
-
 void runloop__idle_count(struct idle *idle, int64_t now_ns) {
     if (!idle->source)
         return;

@@ -18,7 +18,17 @@ struct idle {
 void runloop__idle_begin(struct idle *idle, runloop_source *source);
 
 /// It is over at an instant, whatever moves. -ENOMEM: nothing has changed.
-int runloop__idle_set_deadline(struct idle *idle, runloop_source *source, int64_t deadline_ns);
+static inline int idle_set_deadline(struct idle *idle, runloop_source *source, int64_t deadline_ns) {
+    // A later one is found when the former is looked at.
+    int result =
+        deadline_ns < runloop_source_get_deadline(source) ? runloop_source_set_deadline(source, deadline_ns) : 0;
+    if (result < 0)
+        return result;
+    idle->deadline_ns = deadline_ns;
+    if (deadline_ns != RUNLOOP_NEVER)
+        idle->source = source;
+    return 0;
+}
 
 /// Counts from now on, and for a message from `begun_ns`.
 void runloop__idle_count(struct idle *idle, int64_t now_ns);

@@ -227,7 +227,7 @@ int runloop_input_set_deadline(runloop_input *source, int64_t deadline_ns) {
     steady_take(&input->lock);
     int result = runloop_source_is_valid(input->object.source) ? 0 : -EINVAL;
     if (result == 0)
-        result = runloop__idle_set_deadline(&input->idle, input->object.source, deadline_ns);
+        result = idle_set_deadline(&input->idle, input->object.source, deadline_ns);
     steady_give(&input->lock);
     return result;
 }

@@ -286,7 +286,7 @@ int runloop_output_set_deadline(runloop_output *source, int64_t deadline_ns) {
     int result = enter(output);
     // In a file nothing waits.
     if (result == 0 && !output->sink.is_always_ready)
-        result = runloop__idle_set_deadline(&output->idle, output->object.source, deadline_ns);
+        result = idle_set_deadline(&output->idle, output->object.source, deadline_ns);
     return (int)leave(output, result);
 }
 
@@ -321,12 +321,19 @@ UNCHECKED static void free_output(void *info) {
     discard(output);
 }
 
+/// The kernel keeps nothing for the peer once the socket is closed, whoever closes it.
+HOLDS_LOCK static void reset(const struct output *output) {
+    const struct linger none = {.l_onoff = 1, .l_linger = 0};
+    if (output->sink.is_socket)
+        setsockopt(output->sink.descriptor, SOL_SOCKET, SO_LINGER, &none, sizeof none);
+}
+
 static void invalidated(void *info) {
     struct output *output = info;
     steady_take(&output->lock);
     ring_empty(&output->waiting);
     if (output->resets && !output->is_finished)
-        runloop__sink_reset(&output->sink);
+        reset(output);
     if (output->owns && output->sink.descriptor >= 0) {
         close(output->sink.descriptor);
         output->sink.descriptor = -1;

@@ -122,9 +122,3 @@ ptrdiff_t runloop__sink_write(const struct sink *sink, struct iovec *pieces, int
         return written;
     return errno == EAGAIN && !sink->is_always_ready ? 0 : -errno;
 }
-
-void runloop__sink_reset(const struct sink *sink) {
-    const struct linger none = {.l_onoff = 1, .l_linger = 0};
-    if (sink->is_socket)
-        setsockopt(sink->descriptor, SOL_SOCKET, SO_LINGER, &none, sizeof none);
-}

@@ -18,9 +18,6 @@ struct sink {
 /// Finds out what a descriptor is. -EBADF: not open for writing; -EMFILE, -ENFILE, -ENOMEM.
 int runloop__sink_open(struct sink *sink, int descriptor);
 
-/// Has the connection of a socket reset when it is closed, so that the kernel keeps nothing for the peer.
-void runloop__sink_reset(const struct sink *sink);
-
 /// Writes once: the number of bytes, 0 if the kernel takes none now, or a negative errno value.
 ptrdiff_t runloop__sink_write(const struct sink *sink, struct iovec *pieces, int count);
 
