@@ -2,8 +2,8 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Reads without waiting: of the same shape as the trait of the crate `futures-io`, on which this crate does not depend. An adapter between
-/// the two is a line for each function.
+/// Reads without waiting: of the same shape as the trait of the crate `futures-io`, on which this crate does not depend. The crate
+/// `runloop-futures` makes one of the other.
 pub trait AsyncRead {
     /// Reads into `buffer`: how many bytes, 0 at the end, or an error. If there is nothing yet, what polled last is woken when there is.
     fn poll_read(
