@@ -21,6 +21,10 @@ bool runloop_take_over_async_main(void (*RUNLOOP_EXECUTORS_SENDABLE serve)(void)
 char *runloop_copy_code_name(const void *code);
 void runloop_free_code_name(char *name);
 
+/// The line of the program's sources that `code` is from, and its file, for ever. 0 for what is no code, or was stripped of its lines. For a
+/// function's return address, ask for the byte before. The first call for a library or the program reads all of its lines.
+unsigned runloop_find_code_line(const void *code, const char **directory, const char **file);
+
 /// Has Foundation's loop of the initial thread call `perform` there whenever it runs in a common mode and `descriptor` is readable, also
 /// in a run that is nested in such a call. Until runloop_foundation_end_watch. NULL without Foundation, or if memory or
 /// descriptors ran out.
