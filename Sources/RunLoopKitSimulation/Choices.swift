@@ -1,37 +1,158 @@
 internal import CRunLoopSimulation
 
-/// Where a simulation may go one way or another: a seed decides, or the journal of an earlier run. Used by one thread at a time.
+/// Where a simulation may go one way or another: a seed decides, the journal of an earlier run, or a search through all ways. Used by one
+/// thread at a time.
+///
+/// The first way is always the one in which nothing special happens: who has the turn goes on, nothing is late, nothing fails.
 final class Choices {
-    /// What was chosen so far.
-    private(set) var journal: [Int] = []
-    private let replayed: [Int]?
+    enum Kind {
+        /// Who goes on; whoever has the turn could.
+        case preemption
+        /// Who goes on, when the one before has nothing left to do.
+        case turn
+        /// The first state of the program's own random numbers: too many to try them all.
+        case dice
+        case other
+    }
+
+    /// A choice that was made.
+    struct Made: Sendable {
+        let way: Int
+        let ways: Int
+        let isPreemption: Bool
+    }
+
+    private(set) var made: [Made] = []
+    private let decisions: Decisions
     private var state: UInt64
+    private var strategy: Strategy
 
-    init(seed: UInt64) {
-        state = seed
-        replayed = nil
+    init(_ decisions: Decisions) {
+        self.decisions = decisions
+        state = if case .seed(let seed) = decisions { seed } else { 0 }
+        strategy = .uniform
+        if case .seed(let seed) = decisions { strategy = Strategy(seed) }
     }
 
-    /// After the journal's end, the first way is taken each time.
-    init(journal: [Int]) {
-        state = 0
-        replayed = journal
-    }
+    /// What was chosen so far.
+    var journal: [Int] { made.map(\.way) }
 
-    /// The first state of the program's own random numbers.
-    func chooseDice() -> UInt64 { UInt64(choose(1 << 16)) }
+    func chooseDice() -> UInt64 { UInt64(choose(1 << 16, .dice)) }
 
     /// One of `count` ways. A single way is no choice, and not in the journal.
-    func choose(_ count: Int) -> Int {
-        if count <= 1 { return 0 }
-        let choice: Int
-        if let replayed {
-            let next = journal.count
-            choice = next < replayed.count ? min(replayed[next], count - 1) : 0
-        } else {
-            choice = Int(runloop_simulation_next_random(&state) % UInt64(count))
-        }
-        journal.append(choice)
-        return choice
+    func choose(_ count: Int, _ kind: Kind = .other) -> Int {
+        decide(count, kind) { Int(next() % UInt64(count)) }
     }
+
+    /// Does something happen that does so in so many of a hundred cases?
+    func happens(percentage: Int) -> Bool {
+        if percentage <= 0 { return false }
+        return decide(2, .other) { next() % 100 < UInt64(percentage) ? 1 : 0 } == 1
+    }
+
+    /// One of several that may go on, whose numbers these are. If it is a preemption, the first has the turn. `tired`, if it is one of
+    /// them, has gone on for long.
+    func chooseNext(_ candidates: [Int], _ kind: Kind, tired: Int?) -> Int {
+        decide(candidates.count, kind) {
+            let random = next()
+            return strategy.choose(candidates, mayStay: kind == .preemption, tired: tired, random)
+        }
+    }
+
+    private func decide(_ count: Int, _ kind: Kind, _ random: () -> Int) -> Int {
+        if count <= 1 { return 0 }
+        let way =
+            switch decisions {
+            case .seed: random()
+            case .journal(let journal), .search(let journal):
+                made.count < journal.count ? min(journal[made.count], count - 1) : 0
+            }
+        made.append(Made(way: way, ways: kind == .dice ? 1 : count, isPreemption: kind == .preemption))
+        return way
+    }
+
+    /// The journal of the next run in a search through all ways: the last choice that has another way takes it. `nil`: there is none.
+    static func next(after made: [Made], preemptions: Int?) -> [Int]? {
+        var used = made.count { $0.isPreemption && $0.way > 0 }
+        for (index, choice) in made.enumerated().reversed() {
+            if choice.isPreemption && choice.way > 0 { used -= 1 }
+            if choice.way + 1 >= choice.ways { continue }
+            if choice.isPreemption, let preemptions, used >= preemptions { continue }
+            return made[..<index].map(\.way) + [choice.way + 1]
+        }
+        return nil
+    }
+
+    private func next() -> UInt64 { runloop_simulation_next_random(&state) }
+}
+
+/// Who decides in a run.
+enum Decisions: Sendable {
+    case seed(UInt64)
+    /// After its end, the first way is taken each time.
+    case journal([Int])
+    /// The same, by somebody who looks at all ways.
+    case search([Int])
+}
+
+/// How a seed chooses who goes on. Each finds other mistakes soon, so the seeds take turns.
+private enum Strategy {
+    /// Each is as likely as any other.
+    case uniform
+    /// Who has the turn mostly keeps it.
+    case constant
+    /// Everybody has a priority of his own, the highest goes on; at a few steps whoever has the turn gets the lowest. A mistake that
+    /// needs so many changes at certain places is found with a probability that can be told (PCT, Burckhardt and others, 2010).
+    case priorities(Priorities)
+
+    init(_ seed: UInt64) {
+        switch seed % 3 {
+        case 0: self = .uniform
+        case 1: self = .priorities(Priorities(seed))
+        default: self = .constant
+        }
+    }
+
+    func choose(_ candidates: [Int], mayStay: Bool, tired: Int?, _ random: UInt64) -> Int {
+        switch self {
+        case .uniform: return Int(random % UInt64(candidates.count))
+        case .constant:
+            if mayStay && random % 8 != 0 { return 0 }
+            return Int(random / 8 % UInt64(candidates.count))
+        case .priorities(let priorities): return priorities.choose(candidates, mayStay: mayStay, tired: tired)
+        }
+    }
+}
+
+private final class Priorities {
+    private var state: UInt64
+    private var priorities: [Int: Int] = [:]
+    private var changes: Set<Int> = []
+    private var steps = 0
+    /// Below all others.
+    private var lowest = -1
+
+    init(_ seed: UInt64) {
+        state = seed &+ 1
+        let span = 8 << (runloop_simulation_next_random(&state) % 6)
+        for _ in 0..<3 { changes.insert(Int(runloop_simulation_next_random(&state) % UInt64(span))) }
+    }
+
+    func choose(_ candidates: [Int], mayStay: Bool, tired: Int?) -> Int {
+        for candidate in candidates where priorities[candidate] == nil {
+            priorities[candidate] = Int(runloop_simulation_next_random(&state) >> 1)
+        }
+        steps += 1
+        if mayStay && changes.contains(steps) { demote(candidates[0]) }
+        // Who waits for others by going round must not keep them from going on.
+        if let tired { demote(tired) }
+        return candidates.indices.max { rank(candidates[$0]) < rank(candidates[$1]) } ?? 0
+    }
+
+    private func demote(_ candidate: Int) {
+        priorities[candidate] = lowest
+        lowest -= 1
+    }
+
+    private func rank(_ candidate: Int) -> Int { priorities[candidate] ?? 0 }
 }

@@ -2,7 +2,6 @@ internal import CRunLoopCore
 internal import CRunLoopOverlay
 internal import CRunLoopSimulation
 public import RunLoopKit
-internal import Synchronization
 
 extension RunLoop {
     /// A run of a program in which nothing is left to chance: its tasks, its loops and its time are one thread's, and a seed decides what
@@ -30,24 +29,26 @@ extension RunLoop {
         let schedule: Schedule
         let failsToOpen = Guarded(false)
         let waits = Guarded(Waits())
-        let tasks: SimulatedTasks
+        var tasks: SimulatedTasks { schedule.jobs }
         private let owned = Guarded(OwnedTasks())
-        private let threads = Guarded<[(PosixThread, RunLoop)]>([])
+        private let threads = Guarded<[LoopThread]>([])
         private let notes = Guarded<[String]>([])
         private let descriptors = Guarded<[CInt]>([])
         private let start: Int64
+        private nonisolated(unsafe) let core: OpaquePointer?
 
         static func at(_ simulation: UnsafeMutableRawPointer?) -> RunLoop.Simulation? {
             simulation.map { Unmanaged<RunLoop.Simulation>.fromOpaque($0).takeUnretainedValue() }
         }
 
         /// On a new thread.
-        init(_ choices: Choices, patience: Int32) throws(RunLoop.Error) {
+        init(_ choices: Choices, patience: Int32, tells: Bool) {
             loop = .current
+            core = runloop_current()
             start = 1_000_000_000_000
             schedule = Schedule(choices, startingAt: start)
             schedule.patience = patience
-            tasks = try SimulatedTasks(schedule, on: loop)
+            if tells { schedule.story = Story(startingAt: start) }
             join("main")
         }
 
@@ -61,6 +62,7 @@ extension RunLoop {
         public func note(_ text: String) {
             let time = Duration.nanoseconds(schedule.now - start)
             notes.withLock { $0.append("\(time) \(text)") }
+            schedule.tell(.noted(text))
         }
 
         /// What was noted so far.
@@ -78,28 +80,32 @@ extension RunLoop {
         /// From a task of the simulation. Posts, signals and descriptors between the loops are real; when they arrive is the seed's.
         public func makeLoop(_ name: String) throws(RunLoop.Error) -> RunLoop {
             try mayFailToOpen()
-            let made = Handover<RunLoop>()
+            // The thread that is waited for has no turn.
+            let isSimulated = runloop_simulation_enter()
+            defer { if isSimulated { runloop_simulation_exit() } }
+            let made = Handover<LoopThread.Place>()
             let thread = try PosixThread(name: name, stackSize: nil) { [self] in
                 let loop = RunLoop.current
                 let member = join(name)
-                made.put(loop)
-                schedule.awaitTurn(of: member)
-                defer { schedule.leave(member) }
+                made.put(LoopThread.Place(loop: loop, core: runloop_current(), name: name, member: member.number))
+                member.turn.wait()
+                defer { schedule.leave(member.number) }
                 guard let keepAlive = try? KeepAlive(on: loop) else { return }
                 loop.run(mode: .default)
                 keepAlive.invalidate()
             }
-            let loop = made.wait()
-            threads.withLock { $0.append((thread, loop)) }
-            return loop
+            let place = made.wait()
+            threads.withLock { $0.append(LoopThread(thread: thread, place: place)) }
+            return place.loop
         }
 
         /// Gives the calling thread the simulation's time, and its loop its turns.
         @discardableResult
-        private func join(_ name: String) -> Int {
-            runloop_simulation_join(schedule.world, Unmanaged.passUnretained(self).toOpaque())
+        private func join(_ name: String) -> (number: Int, turn: Turn) {
             let member = schedule.join(name, descriptor: runloop__set_descriptor(runloop_current()))
-            let place = Place(schedule, member)
+            let address = Unmanaged.passUnretained(self).toOpaque()
+            runloop_simulation_join(schedule.world, address, Int32(member.number))
+            let place = Place(schedule, member.number)
             var clock = runloop_clock(
                 context: Unmanaged.passUnretained(place).toOpaque(),
                 now: { Place.at($0).schedule.now },
@@ -107,15 +113,14 @@ extension RunLoop {
             precondition(runloop_set_clock(&clock) == 0, "A simulation needs a thread whose loop has no timers.")
             // Retained by an observer of the loop, as long as that.
             RunLoop.current.addUnlessOver(
-                Observer(.beforeTimers, order: .min) { _, _ in place.schedule.yield(from: place.member) },
-                forMode: .common)
+                Observer(.beforeTimers, order: .min) { _, _ in place.beginIteration() }, forMode: .common)
             return member
         }
 
         /// Runs the body as a task, until it ends or nothing can happen any more.
         func run(_ body: @escaping @Sendable (Simulation) async throws -> Void) -> Result<Void, any Swift.Error> {
             let outcome = Guarded<Result<Void, any Swift.Error>?>(nil)
-            let perform: @Sendable () async -> Void = {
+            let perform: @Sendable () async -> Void = { [schedule] in
                 let result: Result<Void, any Swift.Error>
                 do {
                     result = .success(try await body(self))
@@ -123,12 +128,16 @@ extension RunLoop {
                     result = .failure(error)
                 }
                 outcome.withLock { $0 = result }
-                self.loop.stop(remembered: true)
+                schedule.end()
             }
+            // Nobody else has anything to do yet.
+            _ = runloop_simulation_enter()
             if ownsTasks { Task(operation: perform) } else { Task(executorPreference: executor, operation: perform) }
-            while outcome.withLock({ $0 == nil }) && !schedule.standsStill && !schedule.goesRound {
-                loop.run(mode: .default)
-            }
+            runloop_simulation_exit()
+            // It has no items of its own.
+            let keepAlive = try? KeepAlive(on: loop)
+            while !schedule.isOver { loop.run(mode: .default) }
+            keepAlive?.invalidate()
             let outsiders = owned.withLock { $0.outsiders }
             let result: Result<Void, any Swift.Error> =
                 if !outsiders.isEmpty {
@@ -138,7 +147,11 @@ extension RunLoop {
                 } else if schedule.goesRound {
                     .failure(Livelock(steps: schedule.steps, functions: tasks.busiest, lines: lines))
                 } else {
-                    .failure(Standstill(waiters: waiters, loops: descriptions, lines: lines))
+                    .failure(
+                        Standstill(
+                            waiters: waiters, tasks: schedule.contending + tasks.known.waiting(schedule, since: start),
+                            loops: descriptions,
+                            lines: lines))
                 }
             end()
             return result
@@ -164,18 +177,24 @@ extension RunLoop {
             }
         }
 
+        /// Of the loop's, for people.
+        func name(of core: OpaquePointer?) -> String {
+            if core == self.core { return "main" }
+            return threads.withLock { $0.first { $0.place.core == core }?.place.name } ?? "of the world outside"
+        }
+
         private var descriptions: [String] {
-            ([loop] + threads.withLock { $0.map(\.1) }).map(\.description)
+            ([loop] + threads.withLock { $0.map(\.place.loop) }).map(\.description)
         }
 
         private func end() {
             tasks.end()
-            owners.remove(owned.withLock { $0.tasks })
-            runloop_simulation_join(nil, nil)
             let threads = threads.withLock { $0 }
-            for (_, loop) in threads { loop.stop(remembered: true) }
-            schedule.leave(0)
-            for (thread, _) in threads { thread.join() }
+            for thread in threads { thread.place.loop.stop(remembered: true) }
+            let gone = schedule.finish()
+            owners.remove(owned.withLock { $0.tasks })
+            runloop_simulation_join(nil, nil, 0)
+            for thread in threads where gone.contains(thread.place.member) { thread.thread.join() }
             closeAll(descriptors.withLock { $0 })
         }
 
@@ -186,38 +205,18 @@ extension RunLoop {
     }
 }
 
-/// The tasks of a simulation, by their numbers.
-private struct OwnedTasks {
-    /// The body's. Those of older tasks are smaller. 0 belongs to none.
-    var first: UInt32 = 0
-    var tasks: Set<UInt32> = []
-    /// Where tasks went on that a thread outside has resumed.
-    var outsiders: [String] = []
-}
-
-/// Whose task it is, for all simulations of the process.
-final class Owners: Sendable {
-    private let simulations = Guarded<[UInt32: RunLoop.Simulation]>([:])
-    private let count = Atomic(0)
-
-    var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
-
-    func add(_ task: UInt32, _ simulation: RunLoop.Simulation) {
-        simulations.withLock { $0[task] = simulation }
-        count.add(1, ordering: .relaxed)
+/// A thread of a simulation with a loop, and the number of that.
+private struct LoopThread: Sendable {
+    struct Place: Sendable {
+        let loop: RunLoop
+        nonisolated(unsafe) let core: OpaquePointer?
+        let name: String
+        let member: Int
     }
 
-    func remove(_ tasks: Set<UInt32>) {
-        simulations.withLock { simulations in
-            for task in tasks { simulations[task] = nil }
-        }
-        count.subtract(tasks.count, ordering: .relaxed)
-    }
-
-    func owner(of task: UInt32) -> RunLoop.Simulation? { simulations.withLock { $0[task] } }
+    let thread: PosixThread
+    let place: Place
 }
-
-let owners = Owners()
 
 /// A loop's place in the schedule, which its clock is asked by.
 private final class Place: Sendable {
@@ -234,85 +233,23 @@ private final class Place: Sendable {
         return Unmanaged<Place>.fromOpaque(context).takeUnretainedValue()
     }
 
+    func beginIteration() {
+        schedule.beginIteration()
+        stopIfOver()
+    }
+
     func wait(_ duration: Int64) -> Int64 {
         if schedule.wakesNow {
             RunLoop.current.wakeUp()
             return 0
         }
         schedule.wait(member, for: duration)
-        if member == 0 && schedule.standsStill { RunLoop.current.stop(remembered: true) }
+        stopIfOver()
         return 0
     }
-}
 
-extension RunLoop.Simulation {
-    /// Nothing can ever happen: no task is ready, no loop has anything to do, and nobody waits for an instant.
-    public struct Standstill: Error, CustomStringConvertible {
-        /// Who waits: the body, and whoever said so by ``awaiting(_:fileID:line:isolation:_:)``.
-        public let waiters: [Waiter]
-        /// What is in each loop.
-        public let loops: [String]
-        /// What the simulation has noted.
-        public let lines: [String]
-
-        /// All of that, in sentences.
-        public var description: String {
-            """
-            Nothing can happen any more, and the body has not ended: it waits for something that never comes.
-            \(waiters.map { "Waiting for \($0)" }.joined(separator: "\n"))
-            \(lines.suffix(20).joined(separator: "\n"))
-            The loops:
-            \(loops.joined(separator: "\n"))
-            """
-        }
-    }
-
-    /// The program goes round, and never ends: there were more steps than ``mostSteps``.
-    public struct Livelock: Error, CustomStringConvertible {
-        /// How many there were.
-        public let steps: Int
-        /// The functions in which the latest of them were, the most frequent first.
-        public let functions: [String]
-        /// What the simulation has noted.
-        public let lines: [String]
-
-        /// All of that, in sentences.
-        public var description: String {
-            """
-            The body has not ended after \(steps) steps: the program goes round. The latest were in
-            \(functions.joined(separator: "\n"))
-            \(lines.suffix(20).joined(separator: "\n"))
-            """
-        }
-    }
-
-    /// A thread outside the simulation, of a Dispatch queue for instance, has resumed a task of it.
-    public struct Escape: Error, CustomStringConvertible {
-        /// Where the tasks went on.
-        public let functions: [String]
-        /// What the simulation has noted.
-        public let lines: [String]
-
-        /// All of that, in sentences.
-        public var description: String {
-            """
-            The program has left the simulation: a thread outside has resumed a task, so the same seed need not give the same run. It went on in
-            \(functions.joined(separator: "\n"))
-            \(lines.suffix(20).joined(separator: "\n"))
-            """
-        }
-    }
-
-    /// A condition that does not hold.
-    public struct UnmetRequirement: Error, CustomStringConvertible {
-        /// The condition, in words.
-        public let what: String
-        /// The file that requires it, `Module/File.swift`.
-        public let fileID: StaticString
-        /// The line in that file.
-        public let line: UInt
-
-        /// All of that, in a sentence.
-        public var description: String { "It is required that \(what): \(fileID):\(line)." }
+    /// The others are stopped later.
+    private func stopIfOver() {
+        if member == 0 && schedule.isOver { RunLoop.current.stop(remembered: true) }
     }
 }

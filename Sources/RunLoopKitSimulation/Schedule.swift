@@ -9,28 +9,23 @@ internal import RunLoopKit
     internal import Android
 #endif
 
-/// Whose turn it is. Each loop of a simulation has a thread, but only the one whose turn it is runs: it hands over when it begins an iteration
-/// and when it has nothing to do, to a loop that the choices name. So what one thread does, the others do not see halfway, and the same choices
-/// give the same run.
+/// Whose turn it is. Each loop of a simulation has a thread, and so have the processors on which its tasks run, but only the one whose turn
+/// it is runs. It hands over to one that the choices name when it has nothing to do, when it begins an iteration, and wherever it does
+/// something of which others may learn: what it sends, posts, signals or resumes. So between two such places what a thread does is not seen
+/// halfway, and the same choices give the same run.
 ///
-/// Time stands still while any loop has something to do. The lock orders the threads; all that is simulated is used by the thread whose
-/// turn it is.
+/// Time stands still while anybody has something to do. All of this is used by the thread whose turn it is.
 final class Schedule: @unchecked Sendable {
-    struct Member {
-        let name: String
-        /// Readable if anything has come for the loop.
-        let descriptor: Int32
-        /// It has nothing to do before this instant. `nil`: it has.
-        var waitsUntil: Int64?
-        var hasLeft = false
-    }
-
     let choices: Choices
-    /// Its time, and the dice of the program's own random numbers.
+    /// Its time, the dice of the program's own random numbers, its threads.
     let world: UnsafeMutablePointer<runloop_simulated_world>
+    /// The tasks that are to go on.
+    let jobs: SimulatedTasks
     private(set) var members: [Member] = []
-    /// Every loop waits for something that never comes.
+    /// Everybody waits for something that never comes.
     private(set) var standsStill = false
+    /// Nobody but the first loop has a turn any more.
+    private(set) var isOver = false
     /// So many steps, of tasks and of time, are a program that goes round.
     var mostSteps = 1_000_000
     private(set) var steps = 0
@@ -39,23 +34,33 @@ final class Schedule: @unchecked Sendable {
     /// How much later than asked a sleep may end.
     var greatestDelay: Int64 = 0
     var wakesSpuriously = false
-
-    private var turn = 0
-    /// Notified when the turn is handed over.
-    private let monitor = Monitor()
+    /// How many tasks may be under way at a time.
+    var processors = 2
+    /// What has happened, if somebody wants to know.
+    var story: Story?
+    private var taskNumbers: [UInt32: Int] = [:]
+    /// Who went on last.
+    private var last = 0
+    /// How often anybody went on who did not wait for a lock.
+    private var progress = 0
+    /// Who went on last, and how often in a row though others could.
+    private var run = (id: 0, count: 0)
 
     init(_ choices: Choices, startingAt now: Int64) {
         self.choices = choices
+        jobs = SimulatedTasks()
         world = .allocate(capacity: 1)
+        world.initialize(to: runloop_simulated_world())
+        world.pointee.now_ns = now
         // The dice are a choice like the others, so that a journal has them, too.
-        world.initialize(
-            to: runloop_simulated_world(now_ns: now, random: 0, has_dice: false) {
-                RunLoop.Simulation.at($0)?.schedule.choices.chooseDice() ?? 0
-            })
+        world.pointee.first_random = { RunLoop.Simulation.at($0)?.schedule.choices.chooseDice() ?? 0 }
+        world.pointee.contend = { RunLoop.Simulation.at($0)?.schedule.contend(isOurs: $1) ?? false }
+        jobs.schedule = self
     }
 
     deinit {
         world.deallocate()
+        for member in members { member.turn.free() }
     }
 
     private(set) var now: Int64 {
@@ -63,7 +68,7 @@ final class Schedule: @unchecked Sendable {
         set { world.pointee.now_ns = newValue }
     }
 
-    /// On the thread whose turn it is: one more step. False if there were too many.
+    /// One more step. False if there were too many.
     func countStep() -> Bool {
         steps += 1
         return steps <= mostSteps
@@ -71,95 +76,280 @@ final class Schedule: @unchecked Sendable {
 
     var goesRound: Bool { steps > mostSteps }
 
+    func step(_ duration: Int64) {
+        now = now.addingReportingOverflow(duration).overflow ? .max - 1 : now + duration
+    }
+
+    //===-- members --------------------------------------------------------------------------------------------------===//
+
     /// On the thread of a new loop. Whoever waits for that has the turn meanwhile. The first one to join has the first turn.
-    func join(_ name: String, descriptor: Int32) -> Int {
-        monitor.withLock {
-            members.append(Member(name: name, descriptor: descriptor))
-            return members.count - 1
+    func join(_ name: String, descriptor: Int32) -> (number: Int, turn: Turn) {
+        let member = Member(name: name, descriptor: descriptor)
+        members.append(member)
+        return (members.count - 1, member.turn)
+    }
+
+    /// The loop, which is not the first, takes no more turns.
+    func leave(_ member: Int) {
+        _ = runloop_simulation_enter()
+        members[member].status = .gone
+        give(to: nextToGoOn(from: member))
+        runloop_simulation_exit()
+    }
+
+    /// On a processor's thread: runs jobs until the simulation ends.
+    func work(as member: Int, _ turn: Turn) {
+        turn.wait()
+        // Without a job, it has its turn when everything is over.
+        while let job = members[member].job {
+            runloop_simulation_exit()
+            job.run(jobs.known, at: now)
+            _ = runloop_simulation_enter()
+            members[member].job = nil
+            members[member].status = .idle
+            if !countStep() { isOver = true }
+            handOver(from: member, to: nextToGoOn(from: member))
         }
     }
 
-    func awaitTurn(of member: Int) {
-        monitor.withLock { waitForTurn(of: member) }
+    /// Nobody but the first loop has a turn from now on, on whose thread `finish` follows.
+    func end() {
+        isOver = true
     }
 
-    private func waitForTurn(of member: Int) {
-        while turn != member { monitor.wait() }
-    }
-
-    /// Another loop may go on first.
-    func yield(from member: Int) {
-        monitor.withLock {
-            handOver(to: runnable())
-            waitForTurn(of: member)
+    /// On the first loop's thread, after the end: what is under way elsewhere goes on to its end. What waits for a lock that is never given stays.
+    ///
+    /// - Returns: the loops that have left.
+    func finish() -> Set<Int> {
+        isOver = true
+        _ = runloop_simulation_enter()
+        var (last, rounds) = (Int.max, 0)
+        while rounds < members.count + 1 {
+            let underWay = members.indices.dropFirst().filter { members[$0].isUnderWay }
+            if underWay.isEmpty { break }
+            rounds = underWay.count < last ? 0 : rounds + 1
+            last = underWay.count
+            for member in underWay { handOver(from: 0, to: Candidate(member: member)) }
         }
+        for member in members where member.isIdle && !member.isNew { member.turn.give() }
+        runloop_simulation_exit()
+        return Set(members.indices.filter { !members[$0].isUnderWay })
+    }
+
+    //===-- turns ----------------------------------------------------------------------------------------------------===//
+
+    /// The calling thread has done something of which others may learn: they may go on before it does.
+    func pause(_ event: @autoclosure () -> Story.Event? = nil) {
+        guard runloop_simulation_enter() else { return }
+        defer { runloop_simulation_exit() }
+        let me = Int(runloop_simulation_member())
+        if story != nil, let event = event() { tell(event, by: me) }
+        if isOver { return }
+        let candidates = candidates(current: me)
+        if candidates.count > 1 { handOver(from: me, to: choose(candidates, .preemption)) }
+    }
+
+    /// For the story only.
+    func tell(_ event: @autoclosure () -> Story.Event) {
+        if story == nil || !runloop_simulation_enter() { return }
+        tell(event(), by: Int(runloop_simulation_member()))
+        runloop_simulation_exit()
+    }
+
+    private func name(of member: Member) -> String {
+        member.job.map { "task \(number(of: $0.number))" } ?? member.name
+    }
+
+    func isUnderWay(_ task: UInt32) -> Bool { members.contains { $0.job?.number == task } }
+
+    /// Those that want locks which others have.
+    var contending: [String] {
+        members.filter(\.isContending).map { member in
+            let place = member.job.flatMap { CodePlace(of: $0.job) }.map { ", after \($0.full)" } ?? ""
+            return "\(name(of: member)) waits for a lock\(place)".capitalizedFirst
+        }
+    }
+
+    private func tell(_ event: Story.Event, by member: Int) {
+        if isOver { return }
+        story?.add(event, by: name(of: members[member]), at: now, number: number(of:))
+    }
+
+    /// Tasks are numbered in the order in which they turn up, which is the same in each process.
+    func number(of task: UInt32) -> Int {
+        if let number = taskNumbers[task] { return number }
+        taskNumbers[task] = taskNumbers.count + 1
+        return taskNumbers.count
+    }
+
+    /// A task is to go on. If it is the calling thread's own, that has nothing to do before it any more.
+    func pause(afterResuming job: SimulatedTasks.Job) {
+        let mine = members[Int(runloop_simulation_member())].job
+        if mine?.number != job.number || job.number == 0 { pause(.resumed(job.number, CodePlace(of: job.job))) }
+    }
+
+    /// A loop begins an iteration.
+    func beginIteration() {
+        if !countStep() { isOver = true }
+        pause()
     }
 
     /// The loop has nothing to do for so long, by the simulation's clock. Returns when it may look again.
     func wait(_ member: Int, for duration: Int64) {
-        monitor.withLock {
-            let (end, overflow) = now.addingReportingOverflow(duration)
-            members[member].waitsUntil = overflow || duration == .max ? .max : end
-            var ready = runnable()
-            while ready.isEmpty && countStep() && passTime() { ready = runnable() }
-            if ready.isEmpty && !goesRound && awaitOutsiders() { ready = runnable() }
-            if ready.isEmpty {
-                standsStill = true
-                ready = [0]
-            }
-            handOver(to: ready)
-            waitForTurn(of: member)
-            members[member].waitsUntil = nil
-        }
+        guard runloop_simulation_enter() else { return }
+        defer { runloop_simulation_exit() }
+        let (end, overflow) = now.addingReportingOverflow(duration)
+        members[member].status = .waiting(until: overflow || duration == .max ? .max : end)
+        handOver(from: member, to: nextToGoOn(from: member))
+        members[member].status = .ready
+    }
+
+    /// The calling thread wants a lock that another one has: `isOurs`, one of the simulation. False if nobody can go on who might give it.
+    private func contend(isOurs: Bool) -> Bool {
+        guard runloop_simulation_enter() else { return false }
+        defer { runloop_simulation_exit() }
+        let me = Int(runloop_simulation_member())
+        members[me].status = .contending(since: progress)
+        defer { members[me].status = .ready }
+        if !isOurs && candidates(current: me).isEmpty { return false }
+        handOver(from: me, to: nextToGoOn(from: me))
+        return true
     }
 
     /// Shall a loop that has nothing to do wake up all the same? On the thread of the loop whose turn it is, as is the next one.
     var wakesNow: Bool { wakesSpuriously && choices.choose(8) == 1 }
 
-    func step(_ duration: Int64) {
-        monitor.withLock { now = now.addingReportingOverflow(duration).overflow ? .max - 1 : now + duration }
+    /// The member can't go on, or need not. Time passes if nobody can.
+    private func nextToGoOn(from member: Int) -> Candidate {
+        var next = candidates(current: member)
+        while next.isEmpty && countStep() && passTime() { next = candidates(current: member) }
+        if next.isEmpty && !goesRound && awaitOutsiders() { next = candidates(current: member) }
+        if !next.isEmpty { return choose(next, .turn) }
+        standsStill = !goesRound
+        isOver = true
+        return Candidate(member: 0)
     }
 
-    /// The loop takes no more turns.
-    func leave(_ member: Int) {
-        monitor.withLock {
-            members[member].hasLeft = true
-            let left = members.indices.filter { !members[$0].hasLeft }
-            handOver(to: left)
+    private func choose(_ candidates: [Candidate], _ kind: Choices.Kind) -> Candidate {
+        var candidates = candidates
+        let isTired = run.count >= Self.mostInARow && candidates.contains { $0.id == run.id }
+        if isTired && candidates[0].id == run.id { candidates.append(candidates.removeFirst()) }
+        let way = choices.chooseNext(candidates.map(\.id), isTired ? .turn : kind, tired: isTired ? run.id : nil)
+        let chosen = candidates[way]
+        if candidates.count > 1 { run = (chosen.id, chosen.id == run.id ? run.count + 1 : 0) }
+        return chosen
+    }
+
+    /// Who goes on so often though others could may be waiting for them.
+    private static let mostInARow = 64
+
+    private func handOver(from member: Int, to next: Candidate) {
+        let turn = members[member].turn
+        if next.member == member {
+            prepare(next)
+        } else {
+            give(to: next)
+            turn.wait()
         }
     }
 
-    private func handOver(to ready: [Int]) {
-        if ready.isEmpty { return }
-        turn = ready[choices.choose(ready.count)]
-        monitor.notify()
+    private func give(to next: Candidate) {
+        prepare(next)
+        if members[next.member].isNew {
+            members[next.member].isNew = false
+            startProcessor(next.member)
+        }
+        members[next.member].turn.give()
     }
 
-    /// The loops that have something to do, in the order in which they joined.
-    private func runnable() -> [Int] {
-        members.indices.filter { index in
-            let member = members[index]
-            if member.hasLeft { return false }
-            guard let end = member.waitsUntil else { return true }
-            return end <= now || isReadable(member.descriptor)
+    private func prepare(_ next: Candidate) {
+        if let job = next.job {
+            members[next.member].job = jobs.take(at: job, step: steps, of: mostSteps)
+            members[next.member].status = .ready
+            if let job = members[next.member].job { _ = number(of: job.number) }
+            if story != nil, let job = members[next.member].job { tell(.job(CodePlace(of: job.job)), by: next.member) }
+        } else if next.member != last {
+            tell(.turn, by: next.member)
         }
+        last = next.member
+        if case .contending = members[next.member].status {} else { progress += 1 }
+    }
+
+    /// Who may go on: the current member, those after it, and then the tasks that are ready, if there is a processor for one. After the end
+    /// the first loop, which may want a lock that another one has.
+    private func candidates(current: Int) -> [Candidate] {
+        if isOver {
+            let isLast = current != 0 || !members[0].isContending
+            let others = isLast ? nil : members.indices.dropFirst().first { members[$0].isUnderWay }
+            return [Candidate(member: others ?? 0)]
+        }
+        jobs.wake(until: now)
+        var found: [Candidate] = []
+        for offset in members.indices {
+            let index = (current + offset) % members.count
+            if mayGoOn(members[index]) {
+                found.append(Candidate(member: index, id: members[index].job?.id ?? index))
+            }
+        }
+        guard !jobs.isEmpty, let processor = idleProcessor() else { return found }
+        let isMainActorBusy = members.contains { $0.job?.isMainActors == true }
+        jobs.forEach { index, job in
+            if isMainActorBusy && job.isMainActors { return }
+            found.append(Candidate(member: processor, job: index, id: job.id))
+        }
+        return found
+    }
+
+    private func mayGoOn(_ member: Member) -> Bool {
+        switch member.status {
+        case .ready: true
+        case .waiting(let end): end <= now || isReadable(member.descriptor)
+        case .contending(let since): progress > since
+        case .idle, .gone: false
+        }
+    }
+
+    private func idleProcessor() -> Int? {
+        if let idle = members.firstIndex(where: \.isIdle) { return idle }
+        let count = members.count(where: \.isProcessor)
+        if count >= processors { return nil }
+        members.append(Member(processor: count + 1))
+        return members.count - 1
     }
 
     /// Nothing can happen, unless a thread outside does something. Whether one has.
     private func awaitOutsiders() -> Bool {
-        var waited = members.filter { !$0.hasLeft }.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+        var waited = members.filter { !$0.isGone && !$0.isProcessor }.map {
+            pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0)
+        }
         return patience > 0 && poll(&waited, nfds_t(waited.count), patience) > 0
     }
 
-    /// Up to the first instant that a loop waits for, or somewhat later. False if there is none.
+    /// Up to the first instant that anybody waits for, or somewhat later. False if there is none.
     private func passTime() -> Bool {
-        let first = members.lazy.filter { !$0.hasLeft }.compactMap(\.waitsUntil).min()
-        guard let first, first != .max else { return false }
+        let first = min(members.lazy.map(\.end).min() ?? .max, jobs.firstInstant)
+        if first == .max { return false }
         let steps = 4
         let delay = greatestDelay > 0 ? greatestDelay / Int64(steps) * Int64(choices.choose(steps + 1)) : 0
         now = max(now, first + delay)
         return true
     }
+
+    private func startProcessor(_ member: Int) {
+        let simulation = UInt(bitPattern: runloop_simulation_current())
+        let turn = members[member].turn
+        Processor.start { [self] in
+            runloop_simulation_join(world, UnsafeMutableRawPointer(bitPattern: simulation), Int32(member))
+            _ = runloop_simulation_enter()
+            work(as: member, turn)
+            runloop_simulation_exit()
+            runloop_simulation_join(nil, nil, 0)
+        }
+    }
+}
+
+extension String {
+    fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 }
 
 private func isReadable(_ descriptor: Int32) -> Bool {

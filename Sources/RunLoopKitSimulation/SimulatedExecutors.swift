@@ -16,7 +16,7 @@ internal import Synchronization
         func enqueue(_ job: consuming ExecutorJob) {
             let job = UnownedJob(job)
             if let simulation = RunLoop.Simulation.owner(of: job) {
-                simulation.tasks.add(.init(job: job, executor: .ofTasks))
+                simulation.tasks.add(.init(job, on: .ofTasks))
             } else {
                 former.tasks.enqueue(ExecutorJob(job))
             }
@@ -27,7 +27,7 @@ internal import Synchronization
         ) {
             let job = UnownedJob(job)
             if let simulation = RunLoop.Simulation.owner(of: job), let delay = delay as? Duration {
-                simulation.tasks.add(.init(job: job, executor: .ofTasks), at: simulation.loop.clock.now + delay)
+                simulation.tasks.add(.init(job, on: .ofTasks), after: delay)
             } else {
                 former.scheduling.enqueue(ExecutorJob(job), after: delay, tolerance: tolerance, clock: clock)
             }
@@ -41,7 +41,7 @@ internal import Synchronization
             if let simulation = RunLoop.Simulation.owner(of: job),
                 let delay = clock.now.duration(to: instant) as? Duration
             {
-                simulation.tasks.add(.init(job: job, executor: .ofTasks), at: simulation.loop.clock.now + delay)
+                simulation.tasks.add(.init(job, on: .ofTasks), after: delay)
             } else {
                 former.scheduling.enqueue(ExecutorJob(job), at: instant, tolerance: tolerance, clock: clock)
             }
@@ -57,7 +57,7 @@ internal import Synchronization
         func enqueue(_ job: consuming ExecutorJob) {
             let job = UnownedJob(job)
             if let simulation = RunLoop.Simulation.owner(of: job) {
-                simulation.tasks.add(.init(job: job, executor: .main))
+                simulation.tasks.add(.init(job, on: .main))
             } else {
                 former.main.enqueue(ExecutorJob(job))
             }
@@ -97,6 +97,7 @@ internal import Synchronization
     func installSimulation() {
         // Asking makes the runtime choose them, unless another product has.
         former = FormerExecutors(main: MainActor.executor, tasks: Task.defaultExecutor)
+        Schedule.followSends()
         install(SimulationExecutorFactory.self)
     }
 
@@ -107,7 +108,7 @@ internal import Synchronization
     /// Do tasks that a simulation starts belong to it?
     let ownsTasks = Task.defaultExecutor === SimulationTaskExecutor.shared
 
-    func run(_ job: UnownedJob, onMainActor: Bool) {
+    func runSynchronously(_ job: UnownedJob, onMainActor: Bool) {
         if onMainActor {
             job.runSynchronously(on: SimulationMainExecutor.shared.asUnownedSerialExecutor())
         } else {
@@ -133,6 +134,6 @@ internal import Synchronization
     /// This runtime has no default executor that could be another one, so only tasks that prefer the simulation's executor belong to it.
     let ownsTasks = false
 
-    func run(_ job: UnownedJob, onMainActor: Bool) {}
+    func runSynchronously(_ job: UnownedJob, onMainActor: Bool) {}
 
 #endif

@@ -1,21 +1,43 @@
+internal import CRunLoopSimulation
 internal import RunLoopKit
 
-/// The jobs of a simulation's tasks, which run on the first loop's thread, in any order that actors and awaits allow: of the jobs that are
-/// ready, the choices name the next. Between two jobs the loop makes an iteration, so timers and descriptors come in between.
-final class SimulatedTasks: TaskExecutor {
+/// The jobs of a simulation's tasks that wait for their turns, or for instants. Which of those that are ready is next, the choices say.
+final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
     /// On which of the program's executors a job runs.
     enum Executor: Sendable {
-        case ofTasks, main, preferred
+        case ofTasks, main
+        case preferred(SimulatedTasks)
     }
 
-    /// A task that is to go on.
+    /// A task that is to go on, or a call that would block a thread elsewhere.
     struct Job: @unchecked Sendable {
         let job: UnownedJob
         let executor: Executor
+        let number: UInt32
+
+        init(_ job: UnownedJob, on executor: Executor) {
+            (self.job, self.executor, number) = (job, executor, CodePlace.taskNumber(of: job))
+        }
+
+        /// None that a loop has.
+        var id: Int { 1000 + Int(number) }
+        var isMainActors: Bool { if case .main = executor { true } else { false } }
+
+        func run(_ known: KnownTasks, at now: Int64) {
+            known.begin(self)
+            defer { known.end(self, at: now) }
+            switch executor {
+            case .preferred(let tasks): job.runSynchronously(on: tasks.asUnownedTaskExecutor())
+            case .ofTasks: runSynchronously(job, onMainActor: false)
+            case .main: runSynchronously(job, onMainActor: true)
+            }
+        }
     }
 
     private struct State {
         var ready: [Job] = []
+        /// In the order of their instants.
+        var delayed: [(instant: Int64, job: Job)] = []
         /// Where the last steps before there are too many went on.
         var places: [CodePlace: Int] = [:]
         var hasEnded = false
@@ -24,22 +46,14 @@ final class SimulatedTasks: TaskExecutor {
     /// So many of the last steps say who goes round.
     private static let told = 200
 
-    private let schedule: Schedule
-    private let loop: RunLoop
+    unowned var schedule: Schedule!
+    /// Those that have begun, and not ended.
+    let known = KnownTasks()
     private let state = Guarded(State())
-    /// Performs one job at a time.
-    private let source = Guarded<RunLoop.Source?>(nil)
-
-    init(_ schedule: Schedule, on loop: RunLoop) throws(RunLoop.Error) {
-        self.schedule = schedule
-        self.loop = loop
-        let source = RunLoop.Source { [unowned self] in runOne() }
-        self.source.withLock { $0 = source }
-        try loop.add(source, forMode: .common)
-    }
+    private let loop = RunLoop.current
 
     func enqueue(_ job: consuming ExecutorJob) {
-        add(Job(job: UnownedJob(job), executor: .preferred))
+        add(Job(UnownedJob(job), on: .preferred(self)))
     }
 
     /// Any thread. After the end of the simulation, nobody runs it any more.
@@ -49,33 +63,41 @@ final class SimulatedTasks: TaskExecutor {
             return state.hasEnded
         }
         if hasEnded { return }
-        source.withLock { $0 }?.signal()
-        loop.wakeUp()
+        if runloop_simulation_current() == nil { loop.wakeUp() } else { schedule.pause(afterResuming: job) }
     }
 
-    /// The same, at an instant of the loop's.
-    func add(_ job: Job, at instant: RunLoop.Instant) {
-        if state.withLock({ $0.hasEnded }) { return }
-        let timer = RunLoop.Timer(at: instant) { [unowned self] _ in add(job) }
-        // The simulation's thread does not end before the simulation.
-        try? loop.add(timer, forMode: .common)
-    }
-
-    private func runOne() {
-        if !schedule.countStep() { return loop.stop(remembered: true) }
-        let (job, hasMore) = state.withLock { state -> (Job?, Bool) in
-            if state.ready.isEmpty { return (nil, false) }
-            let job = state.ready.remove(at: schedule.choices.choose(state.ready.count))
-            if schedule.steps > schedule.mostSteps - Self.told, let place = CodePlace(of: job.job) {
-                state.places[place, default: 0] += 1
-            }
-            return (job, !state.ready.isEmpty)
+    /// The same, at an instant.
+    func add(_ job: Job, after delay: Duration) {
+        let instant = schedule.now.addingReportingOverflow(max(0, Int64(clamping: delay.attoseconds / 1_000_000_000)))
+        state.withLock { state in
+            if state.hasEnded { return }
+            let next = state.delayed.firstIndex { $0.instant > instant.partialValue } ?? state.delayed.endIndex
+            state.delayed.insert((instant.overflow ? .max : instant.partialValue, job), at: next)
         }
-        if hasMore { source.withLock { $0 }?.signal() }
-        guard let job else { return }
-        switch job.executor {
-        case .preferred: job.job.runSynchronously(on: asUnownedTaskExecutor())
-        case .ofTasks, .main: run(job.job, onMainActor: job.executor == .main)
+    }
+
+    var isEmpty: Bool { state.withLock { $0.ready.isEmpty } }
+    var firstInstant: Int64 { state.withLock { $0.delayed.first?.instant ?? .max } }
+
+    func forEach(_ body: (Int, Job) -> Void) {
+        for (index, job) in state.withLock({ $0.ready }).enumerated() { body(index, job) }
+    }
+
+    /// Those whose time has come.
+    func wake(until now: Int64) {
+        state.withLock { state in
+            while let first = state.delayed.first, first.instant <= now {
+                state.ready.append(first.job)
+                state.delayed.removeFirst()
+            }
+        }
+    }
+
+    func take(at index: Int, step: Int, of mostSteps: Int) -> Job {
+        state.withLock { state in
+            let job = state.ready.remove(at: index)
+            if step > mostSteps - Self.told, let place = CodePlace(of: job.job) { state.places[place, default: 0] += 1 }
+            return job
         }
     }
 
@@ -90,11 +112,11 @@ final class SimulatedTasks: TaskExecutor {
     func end() {
         let left = state.withLock { state in
             state.hasEnded = true
-            defer { state.ready = [] }
-            return state.ready
+            defer { (state.ready, state.delayed) = ([], []) }
+            return state.ready + state.delayed.map(\.job)
         }
         abandoned.withLock { $0 += left }
-        source.withLock { $0 }?.invalidate()
+        known.forget()
     }
 }
 

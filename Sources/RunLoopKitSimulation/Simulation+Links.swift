@@ -110,7 +110,7 @@ private final class Relay: Sendable {
 
     /// No bytes: the end of the stream.
     private func deliver(_ bytes: [UInt8], of simulation: RunLoop.Simulation) {
-        if simulation.choose(100) >= 100 - transport.lossPercentage { return }
+        if simulation.schedule.choices.happens(percentage: transport.lossPercentage) { return }
         let steps = 8
         let span = transport.delay.upperBound - transport.delay.lowerBound
         var arrival = simulation.clock.now + transport.delay.lowerBound + span / steps * simulation.choose(steps + 1)

@@ -49,7 +49,7 @@ private struct Refused: Error {}
     func everything() async throws {
         try await simulate(seeds: 200) { simulation in
             let begin = (ContinuousClock.now, SuspendingClock.now)
-            let model = await Model()
+            let model = Model()
             async let child: Void = model.add("child")
             let task = Task {
                 try await Task.sleep(for: .seconds(3600))
@@ -214,13 +214,13 @@ private struct Refused: Error {}
 
     @Test("Beside simulations, the tasks of the process are real, on time and on the main actor")
     func outside() async throws {
-        async let simulations: Void = simulate(seeds: 50) { _ in try await Task.sleep(for: .seconds(3600)) }
+        async let simulations = simulate(seeds: 50) { _ in try await Task.sleep(for: .seconds(3600)) }
         let begin = ContinuousClock.now
         try await Task.sleep(for: .milliseconds(20))
         #expect(ContinuousClock.now - begin >= .milliseconds(20))
         await MainActor.run { MainActor.assertIsolated() }
         #expect(await Task.detached { 7 }.value == 7)
-        try await simulations
+        _ = try await simulations
     }
 
     @Test("A link belongs to who adopts it")

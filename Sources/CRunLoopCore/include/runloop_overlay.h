@@ -80,6 +80,16 @@ void runloop__observer_share(runloop_observer *observer, void *object);
 /// Has a run of the loop begun, ever? Any thread.
 bool runloop__has_run(runloop *loop);
 
+/// What a thread sends to a loop.
+enum runloop__sent {
+    RUNLOOP__SENT_TASK,    ///< a function was enqueued, whose address is `what`
+    RUNLOOP__SENT_WAKE_UP, ///< it was woken
+    RUNLOOP__SENT_STOP,    ///< it was asked to stop
+};
+/// Has `hook` called on the sending thread, without a lock of the loop's, after whatever anybody sends to a loop. Once, before there is
+/// another thread. It may wait, and makes no call that runs a loop.
+void runloop__set_send_hook(void (*RUNLOOP_SENDABLE hook)(runloop *loop, enum runloop__sent kind, const void *what));
+
 /// The loop's own epoll set, on its thread: readable while anything has come for the loop. Its number changes only if the program closes it.
 int runloop__set_descriptor(runloop *loop);
 /// Begins a hosted run of the calling thread's loop in the default mode, whose host is whoever serves the main dispatch queue on that

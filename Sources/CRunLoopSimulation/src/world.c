@@ -5,11 +5,11 @@
 // part in no simulation gets what it always gets.
 
 #define _GNU_SOURCE
-#include "runloop_simulation.h"
-
 #include <dlfcn.h>
+#ifdef __GLIBC__
+#include <execinfo.h>
+#endif
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
@@ -17,45 +17,88 @@
 #include <time.h>
 #include <unistd.h>
 
-/// Called by threads that a sanitizer does not know yet, or any more.
-#if defined(__has_attribute) && __has_attribute(disable_sanitizer_instrumentation)
-#define UNINSTRUMENTED __attribute__((disable_sanitizer_instrumentation))
-#else
-#define UNINSTRUMENTED
-#endif
+#include "joined.h"
 
-static __thread struct runloop_simulated_world *joined_world;
-static __thread void *joined_simulation;
+__thread struct joined runloop_simulation__joined;
 
-void runloop_simulation_join(struct runloop_simulated_world *world, void *simulation) {
-    joined_world = world;
-    joined_simulation = simulation;
+static void note_thread(struct runloop_simulated_world *world, int32_t former, int32_t thread) {
+    for (int i = 0; world && i < RUNLOOP_SIMULATION_THREADS; i++) {
+        int32_t expected = former;
+        if (__atomic_compare_exchange_n(&world->threads[i], &expected, thread, false, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_SEQ_CST))
+            return;
+    }
+}
+
+void runloop_simulation_join(struct runloop_simulated_world *world, void *simulation, int32_t member) {
+    struct joined *joined = &runloop_simulation__joined;
+    int32_t thread = gettid();
+    note_thread(joined->world, thread, 0);
+    *joined = (struct joined){.world = world, .simulation = simulation, .member = member};
+    note_thread(world, 0, thread);
 }
 
 UNINSTRUMENTED void *runloop_simulation_current(void) {
-    return joined_simulation;
+    return runloop_simulation__joined.simulation;
+}
+
+int32_t runloop_simulation_member(void) {
+    return runloop_simulation__joined.member;
+}
+
+bool runloop_simulation_enter(void) {
+    struct joined *joined = &runloop_simulation__joined;
+    if (!joined->world || joined->decides)
+        return false;
+    return joined->decides = true;
+}
+
+void runloop_simulation_exit(void) {
+    runloop_simulation__joined.decides = false;
+}
+
+//===-- turns --------------------------------------------------------------------------------------------------------===//
+
+enum { FUTEX_WAIT_PRIVATELY = 128, FUTEX_WAKE_PRIVATELY = 129 };
+
+void runloop_simulation_await_turn(uint32_t *turn) {
+    while (!__atomic_exchange_n(turn, 0, __ATOMIC_ACQUIRE))
+        real_system_call()(SYS_futex, turn, FUTEX_WAIT_PRIVATELY, 0, NULL, NULL, 0);
+}
+
+void runloop_simulation_give_turn(uint32_t *turn) {
+    __atomic_store_n(turn, 1, __ATOMIC_RELEASE);
+    real_system_call()(SYS_futex, turn, FUTEX_WAKE_PRIVATELY, 1, NULL, NULL, 0);
+}
+
+int32_t runloop_simulation_calls(void **calls, int32_t count) {
+#ifdef __GLIBC__
+    return backtrace(calls, count);
+#else
+    (void)calls, (void)count;
+    return 0;
+#endif
 }
 
 //===-- libc's own ---------------------------------------------------------------------------------------------------===//
 
-typedef int clock_function(clockid_t clock, struct timespec *out);
-typedef long system_call_function(long number, ...);
-
-static struct {
-    _Atomic(clock_function *) clock; ///< which asks the kernel without entering it
-    _Atomic(system_call_function *) system_call;
-} found;
-
 /// Whoever comes first looks, and two who do find the same.
-UNINSTRUMENTED static clock_function *real_clock(void) {
-    if (!atomic_load(&found.clock))
-        atomic_store(&found.clock, (clock_function *)dlsym(RTLD_NEXT, "clock_gettime"));
-    return atomic_load(&found.clock);
+UNINSTRUMENTED void *runloop_simulation__find(_Atomic(void *) *found, const char *name) {
+    if (!atomic_load(found))
+        atomic_store(found, dlsym(RTLD_NEXT, name));
+    return atomic_load(found);
 }
-UNINSTRUMENTED static system_call_function *real_system_call(void) {
-    if (!atomic_load(&found.system_call))
-        atomic_store(&found.system_call, (system_call_function *)dlsym(RTLD_NEXT, "syscall"));
-    return atomic_load(&found.system_call);
+
+typedef int clock_function(clockid_t clock, struct timespec *out);
+
+static clock_function *real_clock(void) {
+    static _Atomic(void *) found; // which asks the kernel without entering it
+    return (clock_function *)runloop_simulation__find(&found, "clock_gettime");
+}
+
+UNINSTRUMENTED system_call_function *real_system_call(void) {
+    static _Atomic(void *) found;
+    return (system_call_function *)runloop_simulation__find(&found, "syscall");
 }
 
 //===-- the time -----------------------------------------------------------------------------------------------------===//
@@ -65,12 +108,12 @@ enum { NS_PER_S = 1000000000, NS_PER_US = 1000 };
 static const int64_t wall_offset_ns = INT64_C(1735689600) * NS_PER_S;
 
 UNINSTRUMENTED static struct timespec simulated(int64_t offset_ns) {
-    int64_t now_ns = joined_world->now_ns + offset_ns;
+    int64_t now_ns = runloop_simulation__joined.world->now_ns + offset_ns;
     return (struct timespec){.tv_sec = now_ns / NS_PER_S, .tv_nsec = now_ns % NS_PER_S};
 }
 
 UNINSTRUMENTED int clock_gettime(clockid_t clock, struct timespec *out) {
-    if (joined_world) {
+    if (runloop_simulation__joined.world) {
         switch (clock) {
         case CLOCK_REALTIME:
         case CLOCK_REALTIME_COARSE:
@@ -112,9 +155,9 @@ UNINSTRUMENTED uint64_t runloop_simulation_next_random(uint64_t *state) {
 }
 
 UNINSTRUMENTED static void throw_dice(void *bytes, size_t count) {
-    struct runloop_simulated_world *world = joined_world;
+    struct runloop_simulated_world *world = runloop_simulation__joined.world;
     if (!world->has_dice)
-        world->random = world->first_random(joined_simulation);
+        world->random = world->first_random(runloop_simulation__joined.simulation);
     world->has_dice = true;
     for (char *end = (char *)bytes + count, *next = bytes; next < end; next += sizeof(uint64_t)) {
         uint64_t number = runloop_simulation_next_random(&world->random);
@@ -127,7 +170,7 @@ UNINSTRUMENTED ssize_t getrandom(void *bytes, size_t count, unsigned flags) {
     return syscall(SYS_getrandom, bytes, count, flags);
 }
 
-/// The Swift runtime has its random numbers from here, and this one call alone is another in a simulation.
+/// The Swift runtime has its random numbers from here, and its locks sleep here.
 UNINSTRUMENTED long syscall(long number, ...) {
     va_list list;
     va_start(list, number);
@@ -135,10 +178,12 @@ UNINSTRUMENTED long syscall(long number, ...) {
     for (int i = 0; i < 6; i++)
         arguments[i] = va_arg(list, long);
     va_end(list);
-    if (number == SYS_getrandom && joined_world) {
+    if (number == SYS_getrandom && runloop_simulation__joined.world) {
         throw_dice((void *)arguments[0], (size_t)arguments[1]);
         return arguments[1];
     }
+    if (number == SYS_futex && is_simulated())
+        return runloop_simulation__futex(arguments);
     return real_system_call()(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4],
                               arguments[5]);
 }

@@ -148,8 +148,11 @@ INLINE int enqueue(runloop *loop, const struct request *request) {
 
 INLINE int enqueue_and_wake(runloop *loop, const struct request *request) {
     int error = enqueue(loop, request);
-    if (!error)
+    if (!error) {
         wake_up(&loop->wake, &loop->poller);
+        loop_sent(loop, RUNLOOP__SENT_TASK,
+                  request->flags & IS_PAIR ? request->info[0] : (const void *)(uintptr_t)request->function);
+    }
     return error;
 }
 
@@ -170,8 +173,10 @@ int runloop_perform(runloop *loop, const char *mode, runloop_function function, 
 int runloop_post_in_modes(runloop *loop, const char *const *modes, size_t count, runloop_function function, void *info,
                           runloop_function discard) {
     int error = runloop_perform_in_modes(loop, modes, count, function, info, discard);
-    if (!error)
+    if (!error) {
         wake_up(&loop->wake, &loop->poller);
+        loop_sent(loop, RUNLOOP__SENT_TASK, (const void *)(uintptr_t)function);
+    }
     return error;
 }
 

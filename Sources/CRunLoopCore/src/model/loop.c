@@ -3,6 +3,11 @@
 #include "model/model.h"
 
 void (*runloop__loop_closed)(runloop *loop);
+void (*runloop__send_hook)(runloop *loop, enum runloop__sent kind, const void *what);
+
+void runloop__set_send_hook(void (*hook)(runloop *loop, enum runloop__sent kind, const void *what)) {
+    runloop__send_hook = hook;
+}
 
 #ifdef RUNLOOP_DEBUG
 _Thread_local const runloop *runloop__locked;
@@ -112,15 +117,19 @@ uint64_t runloop_wakeups_saved(runloop *loop) {
 
 int runloop_wake_up(runloop *loop) {
     int error = loop_check(loop);
-    if (!error)
+    if (!error) {
         runloop__wake_set(&loop->wake, &loop->poller, WAKE_RUNNING, WAKE_WOKEN);
+        loop_sent(loop, RUNLOOP__SENT_WAKE_UP, NULL);
+    }
     return error;
 }
 
 int runloop_stop(runloop *loop) {
     int error = loop_check(loop);
-    if (!error)
+    if (!error) {
         runloop__wake_set(&loop->wake, &loop->poller, WAKE_RUNNING, WAKE_STOPPED);
+        loop_sent(loop, RUNLOOP__SENT_STOP, NULL);
+    }
     return error;
 }
 
@@ -131,6 +140,7 @@ int runloop_stop_latched(runloop *loop) {
     // A read-modify-write, so that whoever takes the stop also sees what was written before those that it stands for.
     atomic_exchange(&loop->latched_stop, true);
     loop_kick(loop);
+    loop_sent(loop, RUNLOOP__SENT_STOP, NULL);
     return 0;
 }
 

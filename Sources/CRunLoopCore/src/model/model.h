@@ -287,6 +287,14 @@ static inline void loop_kick(runloop *loop) {
     runloop__wake_set(&loop->wake, &loop->poller, WAKE_ASLEEP, WAKE_KICKED);
 }
 
+extern void (*runloop__send_hook)(runloop *loop, enum runloop__sent kind, const void *what);
+
+/// After the calling thread has sent something, and without a lock: a simulation may let others go on first.
+static inline void loop_sent(runloop *loop, enum runloop__sent kind, const void *what) {
+    if (__builtin_expect(runloop__send_hook != NULL, 0))
+        runloop__send_hook(loop, kind, what);
+}
+
 /// May the loop be asleep while this thread makes a call? On its own thread only if a host may sleep for it, or its clock is asked.
 static inline bool loop_may_sleep(const runloop *loop) {
     return loop != runloop__thread_loop() || loop->hosted || loop->asks_clock;

@@ -1,0 +1,95 @@
+// locks.c — a thread of a simulation that wants a lock which another one has, lets that go on, instead of sleeping with the turn in its hand.
+//
+// Whose a lock is, the lock says: a mutex of libc and one that the kernel hands on (FUTEX_LOCK_PI) have the number of their thread. If that
+// is one of the simulation's, it waits for its turn. Locks that threads outside have are soon free. A word that does not say whose it is
+// is waited for a moment, in case it is theirs.
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "joined.h"
+
+static bool takes_part(int32_t thread) {
+    struct runloop_simulated_world *world = runloop_simulation__joined.world;
+    for (int i = 0; thread && i < RUNLOOP_SIMULATION_THREADS; i++) {
+        if (__atomic_load_n(&world->threads[i], __ATOMIC_RELAXED) == thread)
+            return true;
+    }
+    return false;
+}
+
+/// Others go on first. False if none can.
+static bool contend(bool is_ours) {
+    return runloop_simulation__joined.world->contend(runloop_simulation__joined.simulation, is_ours);
+}
+
+//===-- libc's -------------------------------------------------------------------------------------------------------===//
+
+#if defined(__GLIBC__)
+
+typedef int mutex_function(pthread_mutex_t *mutex);
+
+/// The thread sanitizer's, which is to see each lock.
+extern mutex_function __interceptor_pthread_mutex_lock __attribute__((weak));
+
+UNINSTRUMENTED static mutex_function *real_lock(void) {
+    static _Atomic(void *) found;
+    if (&__interceptor_pthread_mutex_lock)
+        return __interceptor_pthread_mutex_lock;
+    return (mutex_function *)runloop_simulation__find(&found, "pthread_mutex_lock");
+}
+
+UNINSTRUMENTED int pthread_mutex_lock(pthread_mutex_t *mutex) {
+    if (is_simulated()) {
+        int error;
+        while ((error = pthread_mutex_trylock(mutex)) == EBUSY && takes_part(mutex->__data.__owner) && contend(true))
+            continue;
+        if (error != EBUSY)
+            return error;
+    }
+    return real_lock()(mutex);
+}
+
+#endif
+
+//===-- those of Swift, and of everybody who sleeps on a word --------------------------------------------------------===//
+
+static long call(const long arguments[6], long operation) {
+    return real_system_call()(SYS_futex, arguments[0], operation, arguments[2], arguments[3], arguments[4],
+                              arguments[5]);
+}
+
+/// The kernel would hand the lock on.
+static long lock_handed_on(const long arguments[6], long flags) {
+    const uint32_t *word = (const uint32_t *)arguments[0];
+    while (takes_part((int32_t)(__atomic_load_n(word, __ATOMIC_RELAXED) & FUTEX_TID_MASK))) {
+        if (!contend(true))
+            break;
+        if (call(arguments, FUTEX_TRYLOCK_PI | flags) == 0)
+            return 0;
+    }
+    return call(arguments, FUTEX_LOCK_PI | flags);
+}
+
+/// Without a limit. Whoever waits looks again afterwards, as the kernel may wake it for no reason, too.
+static long wait_for_word(const long arguments[6], long operation) {
+    const struct timespec moment = {.tv_nsec = 2000000};
+    long result =
+        real_system_call()(SYS_futex, arguments[0], operation, arguments[2], &moment, arguments[4], arguments[5]);
+    if (result == 0 || errno != ETIMEDOUT)
+        return result;
+    return contend(false) ? 0 : call(arguments, operation);
+}
+
+long runloop_simulation__futex(const long arguments[6]) {
+    long flags = arguments[1] & ~(long)FUTEX_CMD_MASK;
+    switch (arguments[1] & FUTEX_CMD_MASK) {
+    case FUTEX_LOCK_PI: return arguments[3] ? call(arguments, arguments[1]) : lock_handed_on(arguments, flags);
+    case FUTEX_WAIT: return arguments[3] ? call(arguments, arguments[1]) : wait_for_word(arguments, arguments[1]);
+    default: return call(arguments, arguments[1]);
+    }
+}

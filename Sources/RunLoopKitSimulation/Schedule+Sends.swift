@@ -1,0 +1,15 @@
+internal import CRunLoopCore
+internal import CRunLoopOverlay
+internal import CRunLoopSimulation
+internal import RunLoopKit
+
+extension Schedule {
+    /// When the program is loaded: whatever a thread of a simulation sends to a loop, others may act upon before it goes on.
+    static func followSends() {
+        runloop__set_send_hook { loop, kind, what in
+            guard let simulation = RunLoop.Simulation.at(runloop_simulation_current()) else { return }
+            simulation.schedule.pause(
+                .sent(kind, what: what.map { UInt(bitPattern: $0) }, to: simulation.name(of: loop)))
+        }
+    }
+}

@@ -1,0 +1,77 @@
+public import RunLoopKit
+
+extension RunLoop.Simulation {
+    /// Nothing can ever happen: no task is ready, no loop has anything to do, and nobody waits for an instant.
+    public struct Standstill: Error, CustomStringConvertible {
+        /// Who waits: the body, and whoever said so by ``awaiting(_:fileID:line:isolation:_:)``.
+        public let waiters: [Waiter]
+        /// Each task that waits: for a continuation, another task or a group, since when, in which function and at which line.
+        public let tasks: [String]
+        /// The tasks without their numbers and times.
+        var places: Set<String> { Set(tasks.map { $0.filter { !$0.isNumber } }) }
+        /// What is in each loop.
+        public let loops: [String]
+        /// What the simulation has noted.
+        public let lines: [String]
+
+        /// All of that, in sentences.
+        public var description: String {
+            """
+            Nothing can happen any more, and the body has not ended: it waits for something that never comes.
+            \((waiters.map { "Waiting for \($0)" } + tasks).joined(separator: "\n"))
+            \(lines.suffix(20).joined(separator: "\n"))
+            The loops:
+            \(loops.joined(separator: "\n"))
+            """
+        }
+    }
+
+    /// The program goes round, and never ends: there were more steps than ``mostSteps``.
+    public struct Livelock: Error, CustomStringConvertible {
+        /// How many there were.
+        public let steps: Int
+        /// The functions in which the latest of them were, the most frequent first.
+        public let functions: [String]
+        /// What the simulation has noted.
+        public let lines: [String]
+
+        /// All of that, in sentences.
+        public var description: String {
+            """
+            The body has not ended after \(steps) steps: the program goes round. The latest were in
+            \(functions.joined(separator: "\n"))
+            \(lines.suffix(20).joined(separator: "\n"))
+            """
+        }
+    }
+
+    /// A thread outside the simulation, of a Dispatch queue for instance, has resumed a task of it.
+    public struct Escape: Error, CustomStringConvertible {
+        /// Where the tasks went on.
+        public let functions: [String]
+        /// What the simulation has noted.
+        public let lines: [String]
+
+        /// All of that, in sentences.
+        public var description: String {
+            """
+            The program has left the simulation: a thread outside has resumed a task, so the same seed need not give the same run. It went on in
+            \(functions.joined(separator: "\n"))
+            \(lines.suffix(20).joined(separator: "\n"))
+            """
+        }
+    }
+
+    /// A condition that does not hold.
+    public struct UnmetRequirement: Error, CustomStringConvertible {
+        /// The condition, in words.
+        public let what: String
+        /// The file that requires it, `Module/File.swift`.
+        public let fileID: StaticString
+        /// The line in that file.
+        public let line: UInt
+
+        /// All of that, in a sentence.
+        public var description: String { "It is required that \(what): \(fileID):\(line)." }
+    }
+}

@@ -1,0 +1,89 @@
+public import RunLoopKit
+
+extension RunLoop.Simulation {
+    /// What was tried, and how long it took.
+    public struct Report: Sendable, CustomStringConvertible {
+        /// How many runs there were: one for each seed, or for each order.
+        public private(set) var runs = 0
+        /// How long they took altogether, of real time.
+        public private(set) var duration = Duration.zero
+        /// Are these all orders that there are? Only `simulateAllOrders` knows.
+        public internal(set) var isComplete = false
+        /// How many preemptions an order had at most; `nil`: any number, or the seed's.
+        public let preemptions: Int?
+
+        init(preemptions: Int? = nil) {
+            self.preemptions = preemptions
+        }
+
+        mutating func add(_ outcome: Outcome) {
+            runs += 1
+            duration += outcome.duration
+        }
+
+        /// How long one run took, on average.
+        public var durationPerRun: Duration { runs > 0 ? duration / runs : .zero }
+
+        /// All of that, in a sentence.
+        public var description: String {
+            let bound = preemptions.map { " with at most \($0) preemptions" } ?? ""
+            let what = isComplete ? "All \(runs) orders\(bound)" : "\(runs) runs\(bound)"
+            return "\(what), \(durationPerRun.inMicroseconds) each."
+        }
+    }
+
+    /// A run in which the body failed.
+    public struct Failure: Error, CustomStringConvertible {
+        /// The seed under which it failed first; `nil` if a journal was replayed, or all orders were tried.
+        public let seed: UInt64?
+        /// What the body threw, or that nothing could happen any more.
+        public let error: any Swift.Error
+        /// The choices that lead there, for `replay(_:)`. After the last one the first way is taken each time.
+        public let journal: [Int]
+        /// What the simulation noted.
+        public let lines: [String]
+        /// What happened in the shortest run that was found to fail in this way, step by step: who did what, when, and at which line. Empty
+        /// if the run could not be repeated.
+        public let story: [String]
+        /// The runs before, and this one; `nil` if a journal was replayed.
+        public let report: Report?
+        /// Did a second run under the seed go the same way? If not, something of the program is outside the simulation.
+        public let isRepeatable: Bool
+
+        init(_ error: any Swift.Error, _ outcome: Outcome, seed: UInt64?, _ report: Report?, isRepeatable: Bool) {
+            self.seed = seed
+            self.error = error
+            journal = outcome.trimmed
+            lines = outcome.lines
+            story = outcome.story
+            self.report = report
+            self.isRepeatable = isRepeatable
+        }
+
+        /// All of that, in sentences.
+        public var description: String {
+            """
+            \(seed.map { "Seed \($0) fails. " } ?? "")\(error)
+            \(isRepeatable ? "It is repeated by replay(\(journal))." : Self.notRepeatable)
+            \(report.map { "\($0)\n" } ?? "")\(happened.joined(separator: "\n"))
+            """
+        }
+
+        private static let shown = 100
+
+        private var happened: [String] {
+            if story.isEmpty { return lines.suffix(Self.shown) }
+            let left = story.count - Self.shown
+            return ["What happens:"] + (left > 0 ? ["(\(left) steps before)"] : []) + story.suffix(Self.shown)
+        }
+
+        private static let notRepeatable = """
+            A second run under the seed went another way, so something of the program has left the simulation: a thread, a Dispatch queue, a \
+            descriptor of the world outside, or an order that the process decides, such as that of a set's elements.
+            """
+    }
+}
+
+extension Duration {
+    fileprivate var inMicroseconds: String { "\(Int64(self / .microseconds(1))) µs" }
+}

@@ -1,0 +1,50 @@
+internal import CRunLoopCore
+internal import CRunLoopOverlay
+internal import CRunLoopSimulation
+internal import RunLoopKit
+
+/// What happens in a run, step by step: told of the shortest run that fails, since it takes longer than the run.
+final class Story {
+    enum Event {
+        /// Somebody goes on whose turn it was not.
+        case turn
+        /// A task goes on, after an await.
+        case job(CodePlace?)
+        /// A task will go on.
+        case resumed(UInt32, CodePlace?)
+        case sent(runloop__sent, what: UInt?, to: String)
+        case noted(String)
+    }
+
+    private(set) var lines: [String] = []
+    private let start: Int64
+
+    init(startingAt start: Int64) {
+        self.start = start
+    }
+
+    func add(_ event: Event, by who: String, at now: Int64, number: (UInt32) -> Int) {
+        let time = Duration.nanoseconds(now - start)
+        switch event {
+        case .turn: add(time, who, "goes on", nil)
+        case .job(let place): add(time, who, "runs \(place.map(\.full) ?? "on")", nil)
+        case .resumed(let task, let place):
+            let rest = place.map { ", to run \($0.full)" } ?? ""
+            add(time, who, task == 0 ? "wakes an actor" : "wakes task \(number(task))\(rest)", CodePlace.ofCaller)
+        case .sent(let kind, let what, let loop):
+            guard let caller = CodePlace.ofCaller else { return }
+            switch kind {
+            case RUNLOOP__SENT_TASK:
+                let function = what.flatMap { CodePlace(function: $0) }.map { " \($0.full)" } ?? " a function"
+                add(time, who, "sends\(function) to loop \(loop)", caller)
+            case RUNLOOP__SENT_STOP: add(time, who, "stops loop \(loop)", caller)
+            default: add(time, who, "wakes loop \(loop)", caller)
+            }
+        case .noted(let text): add(time, who, "notes: \(text)", nil)
+        }
+    }
+
+    private func add(_ time: Duration, _ who: String, _ what: String, _ place: CodePlace?) {
+        lines.append("\(time) \(who) \(what)\(place.map { ", at \($0.line)" } ?? "")")
+    }
+}
