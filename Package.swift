@@ -120,24 +120,26 @@ let package = Package(
             path: "Sources/RunLoopKitSingleThread",
             swiftSettings: swiftSettings
         ),
-        // For tests of code that uses run loops: under XCTest, Swift Testing, or neither.
-        .target(
-            name: "RunLoopKitTesting",
-            dependencies: ["RunLoopKit", "CRunLoopCore"],
-            path: "Sources/RunLoopKitTesting",
-            swiftSettings: swiftSettings
-        ),
-        // Whole programs under seeds, in virtual time.
+        // The clocks, dice and locks of a thread whose time is a test's.
         .target(
             name: "CRunLoopSimulation",
             path: "Sources/CRunLoopSimulation",
             sources: ["src"],
             publicHeadersPath: "include"
         ),
+        // For tests of code that uses run loops: under XCTest, Swift Testing, or neither.
+        .target(
+            name: "RunLoopKitTesting",
+            dependencies: ["RunLoopKit", "CRunLoopCore", "CRunLoopSimulation"],
+            path: "Sources/RunLoopKitTesting",
+            swiftSettings: swiftSettings
+        ),
+        // Whole programs under seeds, in virtual time.
         .target(
             name: "RunLoopKitSimulation",
             dependencies: [
-                "RunLoopKit", "RunLoopKitTesting", "CRunLoopCore", "CRunLoopExecutors", "CRunLoopSimulation",
+                "RunLoopKit", "RunLoopKitLinux", "RunLoopKitTesting", "CRunLoopCore", "CRunLoopExecutors",
+                "CRunLoopSimulation",
             ],
             path: "Sources/RunLoopKitSimulation",
             swiftSettings: swiftSettings

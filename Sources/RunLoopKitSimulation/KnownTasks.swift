@@ -7,7 +7,7 @@ final class KnownTasks: @unchecked Sendable {
 
     /// It is about to go on.
     func begin(_ job: SimulatedTasks.Job) {
-        guard tasks[job.number] == nil, let task = RetainedTask(job.job) else { return }
+        guard tasks[job.number] == nil, let task = job.job.flatMap({ RetainedTask($0) }) else { return }
         tasks[job.number] = (task, 0)
     }
 

@@ -4,6 +4,17 @@ internal import CRunLoopSimulation
 internal import RunLoopKit
 
 extension Schedule {
+    /// When the program is loaded: a call that would be made on a thread of its own is one more thing that a processor does.
+    static func followOutsideWork() {
+        OutsideWork.follow { call in
+            guard let call, let simulation = RunLoop.Simulation.at(runloop_simulation_current()) else {
+                return .outside(end: nil)
+            }
+            simulation.tasks.add(.init(call))
+            return .taken
+        }
+    }
+
     /// When the program is loaded: whatever a thread of a simulation sends to a loop, others may act upon before it goes on.
     static func followSends() {
         runloop__set_send_hook { loop, kind, what in

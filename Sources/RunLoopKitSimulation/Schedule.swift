@@ -41,8 +41,10 @@ final class Schedule: @unchecked Sendable {
     private var taskNumbers: [UInt32: Int] = [:]
     /// Who went on last.
     private var last = 0
-    /// How often anybody went on who did not wait for a lock.
+    /// How often anybody has come to a place like these who did not wait for a lock.
     private var progress = 0
+    /// For how long locks were awaited since then, in milliseconds.
+    private var waitsForLocks: Int32 = 0
     /// Who went on last, and how often in a row though others could.
     private var run = (id: 0, count: 0)
 
@@ -52,13 +54,17 @@ final class Schedule: @unchecked Sendable {
         world = .allocate(capacity: 1)
         world.initialize(to: runloop_simulated_world())
         world.pointee.now_ns = now
+        // The wall clock of each simulation begins on the same day, 2025-01-01T00:00:00Z, when the machine has been up for a while.
+        world.pointee.wall_offset_ns = 1_735_689_600_000_000_000 - now
         // The dice are a choice like the others, so that a journal has them, too.
         world.pointee.first_random = { RunLoop.Simulation.at($0)?.schedule.choices.chooseDice() ?? 0 }
+        world.pointee.choose = { RunLoop.Simulation.at($0)?.schedule.chooseFault(ways: $1) ?? 0 }
         world.pointee.contend = { RunLoop.Simulation.at($0)?.schedule.contend(isOurs: $1) ?? false }
         jobs.schedule = self
     }
 
     deinit {
+        runloop_simulation_free_timers(world)
         world.deallocate()
         for member in members { member.turn.free() }
     }
@@ -78,6 +84,7 @@ final class Schedule: @unchecked Sendable {
 
     func step(_ duration: Int64) {
         now = now.addingReportingOverflow(duration).overflow ? .max - 1 : now + duration
+        runloop_simulation_fire_timers(world)
     }
 
     //===-- members --------------------------------------------------------------------------------------------------===//
@@ -93,6 +100,7 @@ final class Schedule: @unchecked Sendable {
     func leave(_ member: Int) {
         _ = runloop_simulation_enter()
         members[member].status = .gone
+        noteProgress()
         give(to: nextToGoOn(from: member))
         runloop_simulation_exit()
     }
@@ -107,6 +115,7 @@ final class Schedule: @unchecked Sendable {
             _ = runloop_simulation_enter()
             members[member].job = nil
             members[member].status = .idle
+            noteProgress()
             if !countStep() { isOver = true }
             handOver(from: member, to: nextToGoOn(from: member))
         }
@@ -145,6 +154,7 @@ final class Schedule: @unchecked Sendable {
         let me = Int(runloop_simulation_member())
         if story != nil, let event = event() { tell(event, by: me) }
         if isOver { return }
+        noteProgress()
         let candidates = candidates(current: me)
         if candidates.count > 1 { handOver(from: me, to: choose(candidates, .preemption)) }
     }
@@ -165,7 +175,7 @@ final class Schedule: @unchecked Sendable {
     /// Those that want locks which others have.
     var contending: [String] {
         members.filter(\.isContending).map { member in
-            let place = member.job.flatMap { CodePlace(of: $0.job) }.map { ", after \($0.full)" } ?? ""
+            let place = member.job?.place.map { ", after \($0.full)" } ?? ""
             return "\(name(of: member)) waits for a lock\(place)".capitalizedFirst
         }
     }
@@ -185,7 +195,7 @@ final class Schedule: @unchecked Sendable {
     /// A task is to go on. If it is the calling thread's own, that has nothing to do before it any more.
     func pause(afterResuming job: SimulatedTasks.Job) {
         let mine = members[Int(runloop_simulation_member())].job
-        if mine?.number != job.number || job.number == 0 { pause(.resumed(job.number, CodePlace(of: job.job))) }
+        if mine?.number != job.number || job.number == 0 { pause(.resumed(job.number, job.place)) }
     }
 
     /// A loop begins an iteration.
@@ -198,6 +208,7 @@ final class Schedule: @unchecked Sendable {
     func wait(_ member: Int, for duration: Int64) {
         guard runloop_simulation_enter() else { return }
         defer { runloop_simulation_exit() }
+        noteProgress()
         let (end, overflow) = now.addingReportingOverflow(duration)
         members[member].status = .waiting(until: overflow || duration == .max ? .max : end)
         handOver(from: member, to: nextToGoOn(from: member))
@@ -211,9 +222,23 @@ final class Schedule: @unchecked Sendable {
         let me = Int(runloop_simulation_member())
         members[me].status = .contending(since: progress)
         defer { members[me].status = .ready }
-        if !isOurs && candidates(current: me).isEmpty { return false }
+        if candidates(current: me).isEmpty {
+            if !isOurs { return false }
+            // What seems to be had by somebody who waits may be free at once.
+            if waitsForLocks < patience {
+                waitsForLocks += 5
+                usleep(5000)
+                return true
+            }
+        }
         handOver(from: me, to: nextToGoOn(from: me))
         return true
+    }
+
+    /// What becomes of a call of the kernel's: mostly the usual.
+    private func chooseFault(ways: UInt32) -> UInt32 {
+        guard choices.happens(percentage: 15) else { return 0 }
+        return UInt32(1 + choices.choose(Int(ways) - 1))
     }
 
     /// Shall a loop that has nothing to do wake up all the same? On the thread of the loop whose turn it is, as is the next one.
@@ -228,6 +253,11 @@ final class Schedule: @unchecked Sendable {
         standsStill = !goesRound
         isOver = true
         return Candidate(member: 0)
+    }
+
+    /// Somebody has gone on who does not wait for a lock, so one may be free now.
+    private func noteProgress() {
+        (progress, waitsForLocks) = (progress + 1, 0)
     }
 
     private func choose(_ candidates: [Candidate], _ kind: Choices.Kind) -> Candidate {
@@ -267,12 +297,11 @@ final class Schedule: @unchecked Sendable {
             members[next.member].job = jobs.take(at: job, step: steps, of: mostSteps)
             members[next.member].status = .ready
             if let job = members[next.member].job { _ = number(of: job.number) }
-            if story != nil, let job = members[next.member].job { tell(.job(CodePlace(of: job.job)), by: next.member) }
+            if story != nil, let job = members[next.member].job { tell(.job(job.place), by: next.member) }
         } else if next.member != last {
             tell(.turn, by: next.member)
         }
         last = next.member
-        if case .contending = members[next.member].status {} else { progress += 1 }
     }
 
     /// Who may go on: the current member, those after it, and then the tasks that are ready, if there is a processor for one. After the end
@@ -327,11 +356,13 @@ final class Schedule: @unchecked Sendable {
 
     /// Up to the first instant that anybody waits for, or somewhat later. False if there is none.
     private func passTime() -> Bool {
-        let first = min(members.lazy.map(\.end).min() ?? .max, jobs.firstInstant)
+        let first = min(
+            members.lazy.map(\.end).min() ?? .max, jobs.firstInstant, runloop_simulation_next_timer_ns(world))
         if first == .max { return false }
         let steps = 4
         let delay = greatestDelay > 0 ? greatestDelay / Int64(steps) * Int64(choices.choose(steps + 1)) : 0
         now = max(now, first + delay)
+        runloop_simulation_fire_timers(world)
         return true
     }
 

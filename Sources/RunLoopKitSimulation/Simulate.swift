@@ -79,6 +79,28 @@ public func simulateAllOrders(
     }
 }
 
+/// Runs `body` once in a simulation, in the order that comes to hand first, and returns what it returned: for a test of asynchronous code that
+/// would have to wait for seconds or hours. All of it is in virtual time, actors and unstructured tasks included.
+///
+///     let answer = try await withSimulation { _ in
+///         try await Task.sleep(for: .seconds(3600))
+///         return 42
+///     }
+///
+/// - Throws: `RunLoop.Simulation.Failure`, whose `error` is what the body threw.
+public func withSimulation<Value: Sendable>(
+    fileID: StaticString = #fileID, line: UInt = #line,
+    _ body: @escaping @Sendable (RunLoop.Simulation) async throws -> Value
+) async throws(RunLoop.Simulation.Failure) -> Value {
+    let value = Guarded<Value?>(nil)
+    try await replay([], fileID: fileID, line: line) { simulation in
+        let returned = try await body(simulation)
+        value.withLock { $0 = returned }
+    }
+    guard let value = value.withLock({ $0 }) else { preconditionFailure("A body has ended without a value.") }
+    return value
+}
+
 /// Repeats the run of a journal: every choice as it was written there, and the first way after its end.
 ///
 /// - Throws: `RunLoop.Simulation.Failure`.

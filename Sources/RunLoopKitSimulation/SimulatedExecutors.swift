@@ -98,6 +98,7 @@ internal import Synchronization
         // Asking makes the runtime choose them, unless another product has.
         former = FormerExecutors(main: MainActor.executor, tasks: Task.defaultExecutor)
         Schedule.followSends()
+        Schedule.followOutsideWork()
         install(SimulationExecutorFactory.self)
     }
 

@@ -9,27 +9,40 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
         case preferred(SimulatedTasks)
     }
 
-    /// A task that is to go on, or a call that would block a thread elsewhere.
+    /// What a processor runs: a part of a task, or a call that would block a thread of its own.
     struct Job: @unchecked Sendable {
-        let job: UnownedJob
-        let executor: Executor
+        private enum Work {
+            case task(UnownedJob, Executor)
+            case call(@Sendable () -> Void)
+        }
+
+        private let work: Work
+        /// The task's, or 0.
         let number: UInt32
 
         init(_ job: UnownedJob, on executor: Executor) {
-            (self.job, self.executor, number) = (job, executor, CodePlace.taskNumber(of: job))
+            work = .task(job, executor)
+            number = CodePlace.taskNumber(of: job)
+        }
+
+        init(_ call: @escaping @Sendable () -> Void) {
+            (work, number) = (.call(call), 0)
         }
 
         /// None that a loop has.
         var id: Int { 1000 + Int(number) }
-        var isMainActors: Bool { if case .main = executor { true } else { false } }
+        var job: UnownedJob? { if case .task(let job, _) = work { job } else { nil } }
+        var place: CodePlace? { job.flatMap { CodePlace(of: $0) } }
+        var isMainActors: Bool { if case .task(_, .main) = work { true } else { false } }
 
         func run(_ known: KnownTasks, at now: Int64) {
             known.begin(self)
             defer { known.end(self, at: now) }
-            switch executor {
-            case .preferred(let tasks): job.runSynchronously(on: tasks.asUnownedTaskExecutor())
-            case .ofTasks: runSynchronously(job, onMainActor: false)
-            case .main: runSynchronously(job, onMainActor: true)
+            switch work {
+            case .task(let job, .preferred(let tasks)): job.runSynchronously(on: tasks.asUnownedTaskExecutor())
+            case .task(let job, .ofTasks): runSynchronously(job, onMainActor: false)
+            case .task(let job, .main): runSynchronously(job, onMainActor: true)
+            case .call(let call): call()
             }
         }
     }
@@ -96,7 +109,7 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
     func take(at index: Int, step: Int, of mostSteps: Int) -> Job {
         state.withLock { state in
             let job = state.ready.remove(at: index)
-            if step > mostSteps - Self.told, let place = CodePlace(of: job.job) { state.places[place, default: 0] += 1 }
+            if step > mostSteps - Self.told, let place = job.place { state.places[place, default: 0] += 1 }
             return job
         }
     }

@@ -1,3 +1,4 @@
+internal import CRunLoopSimulation
 public import RunLoopKit
 
 extension RunLoop {
@@ -16,8 +17,8 @@ extension RunLoop {
     /// - Parameters:
     ///   - what: the condition in words, for the error.
     ///   - mode: one in which the loop can run; `.common` is a precondition failure.
-    ///   - timeLimit: how long the condition is waited for. Generous, since a test that passes never waits so long: a loaded
-    ///     machine is no reason to fail.
+    ///   - timeLimit: how long the condition is waited for, of real time, also if the loop's is virtual. Generous, since a test that passes
+    ///     never waits so long: a loaded machine is no reason to fail.
     ///   - condition: an error that it throws ends the wait, and is thrown here.
     /// - Throws: `AwaitedConditionFailure`, and what the condition throws.
     @available(*, noasync, message: "Running a loop blocks its thread: use withRunLoop.")
@@ -30,14 +31,17 @@ extension RunLoop {
         let keepAlive = try KeepAlive(on: self, inMode: mode)
         defer { keepAlive.invalidate() }
         var answer = Result<Bool, any Swift.Error>.success(false)
-        let begin = Instant.now
-        while .now - begin < timeLimit {
-            run(
-                mode: mode,
-                until: {
-                    answer = Result { try condition() }
-                    return (try? answer.get()) ?? true
-                }, deadline: min(begin + timeLimit, .now + .milliseconds(5)))
+        let end = RealInstant.now + timeLimit
+        func look() -> Bool {
+            answer = Result { try condition() }
+            return (try? answer.get()) ?? true
+        }
+        while .now < end {
+            if let time = VirtualTimeOfLoop.known?.time {
+                time.polling { _ = run(mode: mode, until: { look() || .now >= end }, deadline: nil) }
+            } else {
+                _ = run(mode: mode, until: look, deadline: .now + .milliseconds(5))
+            }
             if try answer.get() { return }
         }
         throw AwaitedConditionFailure(
@@ -69,4 +73,19 @@ public struct AwaitedConditionFailure: Error, CustomStringConvertible {
         \(loopDescription)
         """
     }
+}
+
+/// Of the machine's monotonic clock, whatever the thread's clocks show.
+private struct RealInstant: Comparable {
+    private let nanoseconds: Int64
+
+    static var now: RealInstant { RealInstant(nanoseconds: runloop_simulation_real_now_ns()) }
+
+    static func + (instant: RealInstant, duration: Duration) -> RealInstant {
+        let more = Int64(clamping: duration.attoseconds / 1_000_000_000)
+        let (sum, overflow) = instant.nanoseconds.addingReportingOverflow(more)
+        return RealInstant(nanoseconds: overflow ? .max : sum)
+    }
+
+    static func < (left: RealInstant, right: RealInstant) -> Bool { left.nanoseconds < right.nanoseconds }
 }

@@ -1,4 +1,5 @@
 internal import CRunLoopCore
+internal import CRunLoopSimulation
 public import RunLoopKit
 internal import Synchronization
 
@@ -14,11 +15,14 @@ extension RunLoop {
     ///         precondition(!timer.isValid)
     ///     }
     ///
-    /// Timers, timeouts, delayed performs, limits of runs and `loop.clock` follow it, and so does `RunLoop.Instant.now` on the loop's
-    /// thread. It stands still while anything is ready, and jumps to the next instant that the loop waits for when nothing is: each due
-    /// instant is visited, in order, and nothing is ever late. Descriptors, signals and other threads stay real, those of
-    /// the task pool too, so a task that is to follow the time prefers the loop (`loop.taskExecutor`). While the program waits for
-    /// something real, a `RealWork` keeps the time from jumping.
+    /// Timers, timeouts, delayed performs, limits of runs and `loop.clock` follow it, and so does every clock on the loop's thread: `ContinuousClock`,
+    /// `SuspendingClock`, `Date`, what C reads, alarms, limits of connections. It stands still while anything is ready, and jumps to the next
+    /// instant that the loop waits for when nothing is: each due instant is visited, in order, and nothing is ever late or early.
+    /// Descriptors, signals and other threads stay real, those of the task pool too, so a task that is to follow the time prefers the loop
+    /// (`loop.taskExecutor`); or the whole body is simulated (`withSimulation`).
+    ///
+    /// The time does not jump while a task of the loop awaits `runBlocking`, `performAndWait` of another loop, or the end of a child. While the
+    /// program waits for something else that is real, a `RealWork` keeps it from jumping.
     ///
     /// `withVirtualTime` makes one for a new thread. A program makes its own for a loop that it has already, before that has timers.
     public final class VirtualTime: Sendable {
@@ -27,29 +31,46 @@ extension RunLoop {
         /// The same, for the core.
         private nonisolated(unsafe) let core: OpaquePointer
         private let nanoseconds: Atomic<Int64>
+        /// The same for the clocks of the thread, which alone uses it.
+        private nonisolated(unsafe) let world: UnsafeMutablePointer<runloop_simulated_world>
         private let realWork = Atomic(0)
         /// Some has ended since the loop was last asked what it has to do: what was performed before that end may not be seen yet.
         private let realWorkHasEnded = Atomic(false)
+        /// Somebody runs the loop until a condition holds, which nobody may tell of. On the thread.
+        private nonisolated(unsafe) var polls = Polls()
 
         /// Gives the calling thread's loop a virtual time, which begins now, until `end()` or the end of the thread.
         ///
         /// It is a precondition failure if the loop has timers or a run with a limit, whose dates would change their meaning.
         public init() {
+            Self.followOutsideWork
             loop = .current
             core = runloop_current()
-            nanoseconds = Atomic(runloop_now_ns())
-            let address = Unmanaged.passUnretained(self).toOpaque()
+            world = .allocate(capacity: 1)
+            world.initialize(to: runloop_simulated_world())
+            runloop_simulation_set_clocks(world)
+            nanoseconds = Atomic(world.pointee.now_ns)
             var clock = runloop_clock(
-                context: address, now: { VirtualTime.at($0).nanoseconds.load(ordering: .acquiring) },
+                context: Unmanaged.passUnretained(self).toOpaque(),
+                now: { VirtualTime.at($0).nanoseconds.load(ordering: .acquiring) },
                 wait: { VirtualTime.at($0).wait($1) })
             precondition(
                 runloop_set_clock(&clock) == 0, "A loop gets a virtual time before it has timers and limits.")
+            runloop_simulation_join(world, nil, 0)
             // The loop has the clock until its thread ends, at the latest.
-            let error = runloop_set_associated(
-                core, address, Unmanaged.passRetained(self).toOpaque(),
-                { UnsafeMutableRawPointer(Unmanaged.passRetained(VirtualTime.at($0)).toOpaque()) },
-                { Unmanaged.passUnretained(VirtualTime.at($0)).release() })
-            precondition(error == 0, "A loop's virtual time needs memory.")
+            VirtualTimeOfLoop.current.time = self
+        }
+
+        deinit {
+            runloop_simulation_free_timers(world)
+            world.deallocate()
+        }
+
+        /// Calls that are made elsewhere keep the time of the loop on whose thread they begin.
+        private static let followOutsideWork: Void = OutsideWork.follow { _ in
+            guard let time = VirtualTimeOfLoop.known?.time else { return .outside(end: nil) }
+            let work = time.beginRealWork()
+            return .outside(end: { work.end() })
         }
 
         private static func at(_ context: UnsafeMutableRawPointer?) -> VirtualTime {
@@ -57,14 +78,24 @@ extension RunLoop {
             return Unmanaged<VirtualTime>.fromOpaque(context).takeUnretainedValue()
         }
 
-        /// Gives the loop the machine's time back, on its own thread. It is a precondition failure if the loop still has timers, or a run
-        /// with a limit.
-        public func end() {
+        /// Gives the loop the machine's time back, on its own thread. It is a precondition failure if a run with a limit goes on.
+        ///
+        /// Timers that are still in the loop are invalidated: their dates are of the virtual time. For a test that is a failure, so that none is
+        /// forgotten; a test that expects some calls `invalidate()` itself.
+        ///
+        /// - Throws: `TimersLeftBehind`, after the loop has the machine's time.
+        public func end() throws(TimersLeftBehind) {
             loop.checkVirtualTime()
-            precondition(
-                runloop_set_clock(nil) == 0,
-                "A loop gets the machine's time back when it has no timers and limits.")
+            let description = loop.description
+            let count = loop.invalidateTimers()
+            precondition(runloop_set_clock(nil) == 0, "A loop gets the machine's time back when it has no limits.")
+            leave()
+            VirtualTimeOfLoop.current.time = nil
+            if count > 0 { throw TimersLeftBehind(count: count, loopDescription: description) }
         }
+
+        /// The clocks of the thread show the machine's time.
+        func leave() { runloop_simulation_leave(world) }
 
         /// The loop's current instant. Any thread. O(1).
         public var now: Instant { loop.clock.now }
@@ -91,15 +122,44 @@ extension RunLoop {
         /// The mode is empty: nobody waits for anything.
         private func pass(until end: Instant) {
             let distance = (end - now).wholeNanoseconds
-            if distance > 0 { nanoseconds.add(distance, ordering: .acquiringAndReleasing) }
+            if distance > 0 { pass(distance) }
+        }
+
+        private func pass(_ duration: Int64) {
+            world.pointee.now_ns = nanoseconds.add(duration, ordering: .acquiringAndReleasing).newValue
+            runloop_simulation_fire_timers(world)
         }
 
         /// The loop's thread has nothing to do for so long. For how many real nanoseconds it may sleep.
         private func wait(_ duration: Int64) -> Int64 {
-            if duration == .max || realWork.load(ordering: .sequentiallyConsistent) > 0 { return .max }
+            let timer = runloop_simulation_next_timer_ns(world)
+            let distance = timer == .max ? duration : min(duration, max(0, timer - world.pointee.now_ns))
+            if distance == .max || realWork.load(ordering: .sequentiallyConsistent) > 0 {
+                return polls.count == 0 ? .max : pollSleep()
+            }
             if realWorkHasEnded.exchange(false, ordering: .sequentiallyConsistent) { return 0 }
-            nanoseconds.add(duration, ordering: .acquiringAndReleasing)
+            pass(distance)
             return 0
+        }
+
+        /// A sleep between two looks at a condition.
+        private func pollSleep() -> Int64 {
+            polls.hasSlept.toggle()
+            if polls.hasSlept { return 5_000_000 }
+            loop.wakeUp()
+            return 0
+        }
+
+        /// Calls `body`, while the loop looks every few real milliseconds whether anything has changed.
+        func polling<Result>(_ body: () throws -> Result) rethrows -> Result {
+            polls.count += 1
+            defer { polls.count -= 1 }
+            return try body()
+        }
+
+        private struct Polls {
+            var count = 0
+            var hasSlept = false
         }
 
         /// Keeps the time from jumping while the program waits for something real: another thread, a process, a socket of another machine.

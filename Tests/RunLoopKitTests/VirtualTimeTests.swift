@@ -1,4 +1,6 @@
+import Glibc
 import RunLoopKit
+import RunLoopKitLinux
 import RunLoopKitTesting
 import Testing
 
@@ -36,8 +38,11 @@ import Testing
             #expect(time.now - start == .seconds(55))
             try loop.runUntil("the timeout", within: .seconds(50)) { trace.all.count == 2 }
             #expect(time.now - start == .seconds(105))
-            #expect(throws: AwaitedConditionFailure.self) { try loop.runUntil("nothing") { false } }
-            #expect(time.now - start >= .seconds(165))
+            // Its limit is real, and no reason for time to pass.
+            #expect(throws: AwaitedConditionFailure.self) {
+                try loop.runUntil("nothing", within: .milliseconds(20)) { false }
+            }
+            #expect(time.now - start == .seconds(105))
             let isValid = timeout.isValid
             #expect(!isValid)
         }
@@ -135,21 +140,87 @@ import Testing
         }
     }
 
+    @Test("Every clock of the thread follows the virtual time, and sleeps end at their instants")
+    func clocks() async throws {
+        try await withVirtualTime { loop, time in
+            let begin = (ContinuousClock.now, SuspendingClock.now, wallSeconds())
+            time.advance(by: .seconds(3600))
+            #expect(ContinuousClock.now - begin.0 == .seconds(3600))
+            #expect(SuspendingClock.now - begin.1 == .seconds(3600))
+            #expect(wallSeconds() - begin.2 == 3600)
+            let alarm = try RunLoop.Alarm(at: RunLoop.WallInstant.now + .seconds(60)) { _, _ in }
+            try loop.add(alarm, forMode: .default)
+            let start = time.now
+            try loop.runUntil("the alarm") { time.now - start >= .seconds(60) }
+            #expect(time.now - start == .seconds(60))
+            alarm.invalidate()
+        }
+    }
+
+    @Test("Time waits for what a task has done elsewhere: a call that blocks, one on another loop, a child")
+    func outsideWork() async throws {
+        let other = try RunLoop.Thread()
+        try await withVirtualTime { loop, time in
+            let done = Trace()
+            let timeout = RunLoop.Timeout(on: loop, after: .seconds(60)) { done.note("timeout") }
+            let start = time.now
+            let calls: [(String, @Sendable () async throws -> Void)] = [
+                ("blocking", { try await RunLoop.runBlocking { pauseShortly() } }),
+                ("loop", { try await other.loop.performAndWait { pauseShortly() } }),
+                ("thread", { await other.performAndWait { pauseShortly() } }),
+                ("child", { _ = try await RunLoop.Child.start(["sleep", "0.02"], on: loop).exit() }),
+            ]
+            for (name, call) in calls {
+                _ = Task(executorPreference: loop.taskExecutor) {
+                    try await call()
+                    done.note(name)
+                }
+                try loop.runUntil(name) { done.all.last == name || done.all.last == "timeout" }
+            }
+            #expect(done.all == calls.map(\.0))
+            #expect(time.now == start)
+            time.advance(by: .seconds(60))
+            #expect(done.all.last == "timeout")
+            let isValid = timeout.isValid
+            #expect(!isValid)
+        }
+        other.stop()
+        await other.join()
+    }
+
+    @Test("A timer that is left behind is an error, and the loop has the machine's time all the same")
+    func leftBehind() async throws {
+        try await withRunLoop { loop in
+            let time = RunLoop.VirtualTime()
+            let timer = RunLoop.Timer(after: .seconds(1)) { _ in }
+            try loop.add(timer, forMode: "other")
+            let error = #expect(throws: RunLoop.VirtualTime.TimersLeftBehind.self) { try time.end() }
+            #expect(error?.count == 1 && "\(error!)".contains("other"))
+            #expect(!timer.isValid)
+            let next = RunLoop.VirtualTime()
+            try next.end()
+        }
+    }
+
     @Test("A loop has the machine's time again when its virtual one has ended, and can have another")
-    func end() async {
-        await withRunLoop { loop in
+    func end() async throws {
+        try await withRunLoop { loop in
             for _ in 0..<3 {
                 let real = RunLoop.Instant.now
                 let time = RunLoop.VirtualTime()
                 time.advance(by: .seconds(1000))
                 #expect(loop.clock.now >= real + .seconds(1000))
-                time.end()
+                try time.end()
                 #expect(loop.clock.now < real + .seconds(1000))
                 #expect(RunLoop.Instant.now >= real)
             }
         }
     }
 }
+
+private func pauseShortly() { usleep(20_000) }
+
+private func wallSeconds() -> Int { time(nil) }
 
 /// On its loop's thread.
 private actor VirtualSleeper: RunLoop.BoundActor {

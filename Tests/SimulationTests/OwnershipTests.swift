@@ -83,6 +83,29 @@ private struct Refused: Error {}
         }
     }
 
+    @Test("A call that would block a thread is made in the simulation, in its time")
+    func blockingCalls() async throws {
+        try await simulate(seeds: 50) { simulation in
+            async let value = RunLoop.runBlocking { 42 }
+            try await Task.sleep(for: .seconds(3600))
+            try simulation.require(try await value == 42, "the value comes")
+        }
+    }
+
+    @Test("A body that is simulated once returns its value, and throws its error")
+    func once() async throws {
+        let slept = try await withSimulation { _ in
+            let begin = ContinuousClock.now
+            try await Task.sleep(for: .seconds(86400))
+            return ContinuousClock.now - begin
+        }
+        #expect(slept == .seconds(86400))
+        let failure = await #expect(throws: RunLoop.Simulation.Failure.self) {
+            try await withSimulation { _ in throw Refused() }
+        }
+        #expect(failure?.error is Refused)
+    }
+
     @Test("Equal sleeps end in every order, and not before their instant")
     func equalSleeps() async throws {
         let orders = Guarded<Set<[Int]>>([])

@@ -14,23 +14,54 @@
 
 enum { RUNLOOP_SIMULATION_THREADS = 64 };
 
+/// What the kernel may do to a simulation.
+enum runloop_simulation_fault {
+    RUNLOOP_SIMULATION_NO_DESCRIPTORS = 1, ///< EMFILE, wherever a descriptor is made
+    RUNLOOP_SIMULATION_NO_MEMORY = 2,      ///< ENOMEM, likewise
+    RUNLOOP_SIMULATION_REFUSED = 4,        ///< ECONNREFUSED of connect
+    RUNLOOP_SIMULATION_SHORT = 8,          ///< reads and writes of streams do a part
+    RUNLOOP_SIMULATION_RESET = 16,         ///< ECONNRESET of those
+};
+
 /// What the threads of a simulation share. Read and written by the one whose turn it is.
 struct runloop_simulated_world {
-    int64_t now_ns;  ///< since the machine was started
-    uint64_t random; ///< the state of the dice
-    bool has_dice;   ///< they were thrown before
-    /// The kernel's numbers of the threads that take part, for who wants to know whose a lock is. Those that find no place here are
-    /// taken for threads outside.
-    int32_t threads[RUNLOOP_SIMULATION_THREADS];
+    int64_t now_ns;         ///< since the machine was started
+    int64_t wall_offset_ns; ///< what the wall clock shows more
+    int64_t boot_offset_ns; ///< what CLOCK_BOOTTIME shows more
+    uint64_t random;        ///< the state of the dice
+    bool has_dice;          ///< they were thrown before
+    /// The threads that take part, for who wants to know whose a lock is. Those that find no place here are taken for threads outside.
+    struct runloop_simulated_thread {
+        int32_t number;  ///< the kernel's; 0: none
+        bool is_waiting; ///< for its turn
+    } threads[RUNLOOP_SIMULATION_THREADS];
+    struct simulated_timer *timers; ///< timerfds
+    unsigned faults;                ///< that may happen
+    /// Which way a call goes: 0 is the usual one.
+    unsigned (*RUNLOOP_SIMULATION_SENDABLE choose)(void *simulation, unsigned ways);
     /// The state of the dice, when they are thrown for the first time.
     uint64_t (*RUNLOOP_SIMULATION_SENDABLE first_random)(void *simulation);
     /// The calling thread wants a lock that another one has, which `is_ours`, or may be: others go on first. False if none can.
     bool (*RUNLOOP_SIMULATION_SENDABLE contend)(void *simulation, bool is_ours);
 };
 
+/// The world's clocks show what the machine's do, at this instant.
+void runloop_simulation_set_clocks(struct runloop_simulated_world *world);
+/// The earliest instant at which a timer descriptor is due, INT64_MAX if none is.
+int64_t runloop_simulation_next_timer_ns(const struct runloop_simulated_world *world);
+/// Time has passed: those that are due become readable.
+void runloop_simulation_fire_timers(struct runloop_simulated_world *world);
+/// Before the world is freed.
+void runloop_simulation_free_timers(struct runloop_simulated_world *world);
+
 /// The calling thread takes part in a simulation from now on, as one of its members, or in none (NULL): clock_gettime and what is built
-/// on it shows the world's time, and random numbers come from its dice. All else of the thread stays real.
+/// on it shows the world's time, and random numbers come from its dice. All else of the thread stays real. Without a `simulation` it has the
+/// world's time, and nothing else of it.
 void runloop_simulation_join(struct runloop_simulated_world *world, void *simulation, int32_t member);
+/// Nothing, unless the calling thread has the world: then it is in none.
+void runloop_simulation_leave(const struct runloop_simulated_world *world);
+/// What clock_gettime would show without a world: CLOCK_MONOTONIC, in nanoseconds.
+int64_t runloop_simulation_real_now_ns(void);
 /// The simulation with which the calling thread joined, or NULL; also while it decides who is next (runloop_simulation_enter).
 void *runloop_simulation_current(void);
 /// The member as which it joined.

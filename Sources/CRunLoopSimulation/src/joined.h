@@ -16,7 +16,8 @@
 /// What a thread knows of its simulation; nobody else reads or writes it.
 struct joined {
     struct runloop_simulated_world *world; ///< NULL: it takes part in none
-    void *simulation;
+    void *simulation;                      ///< NULL: it has the world's time, and nothing else
+    struct runloop_simulated_thread *place;
     int32_t member;
     bool decides; ///< who is next, so that what it calls is real
 };
@@ -24,6 +25,11 @@ extern __thread struct joined runloop_simulation__joined;
 
 /// Is what the calling thread does simulated, at this moment?
 UNINSTRUMENTED static inline bool is_simulated(void) {
+    return runloop_simulation__joined.simulation && !runloop_simulation__joined.decides;
+}
+
+/// Has the calling thread a world's time?
+UNINSTRUMENTED static inline bool is_in_world(void) {
     return runloop_simulation__joined.world && !runloop_simulation__joined.decides;
 }
 
@@ -33,6 +39,8 @@ void *runloop_simulation__find(_Atomic(void *) *found, const char *name);
 typedef long system_call_function(long number, ...);
 system_call_function *real_system_call(void);
 
+/// faults.c: a thread that takes part makes a system call. False if it is none that is changed.
+bool runloop_simulation__faulty_call(long number, const long arguments[6], long *result);
 /// locks.c: a thread that takes part calls futex(2).
 long runloop_simulation__futex(const long arguments[6]);
 

@@ -1,7 +1,7 @@
 // locks.c — a thread of a simulation that wants a lock which another one has, lets that go on, instead of sleeping with the turn in its hand.
 //
 // Whose a lock is, the lock says: a mutex of libc and one that the kernel hands on (FUTEX_LOCK_PI) have the number of their thread. If that
-// is one of the simulation's, it waits for its turn. Locks that threads outside have are soon free. A word that does not say whose it is
+// is one of the simulation's, and waits for its turn, that is to go on. Locks that others have are soon free. A word that does not say whose it is
 // is waited for a moment, in case it is theirs.
 
 #define _GNU_SOURCE
@@ -13,18 +13,33 @@
 
 #include "joined.h"
 
-static bool takes_part(int32_t thread) {
+enum holder { OUTSIDE, RUNNING, WAITING };
+
+static enum holder kind_of(int32_t thread) {
     struct runloop_simulated_world *world = runloop_simulation__joined.world;
     for (int i = 0; thread && i < RUNLOOP_SIMULATION_THREADS; i++) {
-        if (__atomic_load_n(&world->threads[i], __ATOMIC_RELAXED) == thread)
-            return true;
+        struct runloop_simulated_thread *place = &world->threads[i];
+        if (__atomic_load_n(&place->number, __ATOMIC_SEQ_CST) == thread)
+            return __atomic_load_n(&place->is_waiting, __ATOMIC_SEQ_CST) ? WAITING : RUNNING;
     }
-    return false;
+    return OUTSIDE;
 }
 
 /// Others go on first. False if none can.
 static bool contend(bool is_ours) {
     return runloop_simulation__joined.world->contend(runloop_simulation__joined.simulation, is_ours);
+}
+
+/// A thread has the lock that this one wants. False if the lock is to be awaited as ever.
+static bool let_go_on(int32_t thread) {
+    const struct timespec moment = {.tv_nsec = 20000};
+    switch (kind_of(thread)) {
+    case OUTSIDE: return false;
+    // It has given its turn away, and is on its way to wait.
+    case RUNNING: return nanosleep(&moment, NULL), true;
+    case WAITING: return contend(true);
+    }
+    return false;
 }
 
 //===-- libc's -------------------------------------------------------------------------------------------------------===//
@@ -46,7 +61,7 @@ UNINSTRUMENTED static mutex_function *real_lock(void) {
 UNINSTRUMENTED int pthread_mutex_lock(pthread_mutex_t *mutex) {
     if (is_simulated()) {
         int error;
-        while ((error = pthread_mutex_trylock(mutex)) == EBUSY && takes_part(mutex->__data.__owner) && contend(true))
+        while ((error = pthread_mutex_trylock(mutex)) == EBUSY && let_go_on(mutex->__data.__owner))
             continue;
         if (error != EBUSY)
             return error;
@@ -66,9 +81,7 @@ static long call(const long arguments[6], long operation) {
 /// The kernel would hand the lock on.
 static long lock_handed_on(const long arguments[6], long flags) {
     const uint32_t *word = (const uint32_t *)arguments[0];
-    while (takes_part((int32_t)(__atomic_load_n(word, __ATOMIC_RELAXED) & FUTEX_TID_MASK))) {
-        if (!contend(true))
-            break;
+    while (let_go_on((int32_t)(__atomic_load_n(word, __ATOMIC_RELAXED) & FUTEX_TID_MASK))) {
         if (call(arguments, FUTEX_TRYLOCK_PI | flags) == 0)
             return 0;
     }

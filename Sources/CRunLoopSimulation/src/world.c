@@ -21,21 +21,27 @@
 
 __thread struct joined runloop_simulation__joined;
 
-static void note_thread(struct runloop_simulated_world *world, int32_t former, int32_t thread) {
+static struct runloop_simulated_thread *take_place(struct runloop_simulated_world *world) {
     for (int i = 0; world && i < RUNLOOP_SIMULATION_THREADS; i++) {
-        int32_t expected = former;
-        if (__atomic_compare_exchange_n(&world->threads[i], &expected, thread, false, __ATOMIC_SEQ_CST,
-                                        __ATOMIC_SEQ_CST))
-            return;
+        struct runloop_simulated_thread *place = &world->threads[i];
+        int32_t free = 0;
+        if (__atomic_compare_exchange_n(&place->number, &free, gettid(), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+            return place;
     }
+    return NULL;
 }
 
 void runloop_simulation_join(struct runloop_simulated_world *world, void *simulation, int32_t member) {
     struct joined *joined = &runloop_simulation__joined;
-    int32_t thread = gettid();
-    note_thread(joined->world, thread, 0);
-    *joined = (struct joined){.world = world, .simulation = simulation, .member = member};
-    note_thread(world, 0, thread);
+    if (joined->place)
+        __atomic_store_n(&joined->place->number, 0, __ATOMIC_SEQ_CST);
+    *joined = (struct joined){
+        .world = world, .simulation = simulation, .member = member, .place = take_place(simulation ? world : NULL)};
+}
+
+void runloop_simulation_leave(const struct runloop_simulated_world *world) {
+    if (runloop_simulation__joined.world == world)
+        runloop_simulation_join(NULL, NULL, 0);
 }
 
 UNINSTRUMENTED void *runloop_simulation_current(void) {
@@ -61,9 +67,17 @@ void runloop_simulation_exit(void) {
 
 enum { FUTEX_WAIT_PRIVATELY = 128, FUTEX_WAKE_PRIVATELY = 129 };
 
+static void note_waiting(bool is_waiting) {
+    struct runloop_simulated_thread *place = runloop_simulation__joined.place;
+    if (place)
+        __atomic_store_n(&place->is_waiting, is_waiting, __ATOMIC_SEQ_CST);
+}
+
 void runloop_simulation_await_turn(uint32_t *turn) {
+    note_waiting(true);
     while (!__atomic_exchange_n(turn, 0, __ATOMIC_ACQUIRE))
         real_system_call()(SYS_futex, turn, FUTEX_WAIT_PRIVATELY, 0, NULL, NULL, 0);
+    note_waiting(false);
 }
 
 void runloop_simulation_give_turn(uint32_t *turn) {
@@ -103,9 +117,23 @@ UNINSTRUMENTED system_call_function *real_system_call(void) {
 
 //===-- the time -----------------------------------------------------------------------------------------------------===//
 
-/// The wall clock of each simulation begins on the same day: 2025-01-01T00:00:00Z.
 enum { NS_PER_S = 1000000000, NS_PER_US = 1000 };
-static const int64_t wall_offset_ns = INT64_C(1735689600) * NS_PER_S;
+
+static int64_t real_ns(clockid_t clock) {
+    struct timespec now;
+    real_clock()(clock, &now);
+    return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+int64_t runloop_simulation_real_now_ns(void) {
+    return real_ns(CLOCK_MONOTONIC);
+}
+
+void runloop_simulation_set_clocks(struct runloop_simulated_world *world) {
+    world->now_ns = real_ns(CLOCK_MONOTONIC);
+    world->wall_offset_ns = real_ns(CLOCK_REALTIME) - world->now_ns;
+    world->boot_offset_ns = real_ns(CLOCK_BOOTTIME) - world->now_ns;
+}
 
 UNINSTRUMENTED static struct timespec simulated(int64_t offset_ns) {
     int64_t now_ns = runloop_simulation__joined.world->now_ns + offset_ns;
@@ -117,11 +145,11 @@ UNINSTRUMENTED int clock_gettime(clockid_t clock, struct timespec *out) {
         switch (clock) {
         case CLOCK_REALTIME:
         case CLOCK_REALTIME_COARSE:
-        case CLOCK_TAI: *out = simulated(wall_offset_ns); return 0;
+        case CLOCK_TAI: *out = simulated(runloop_simulation__joined.world->wall_offset_ns); return 0;
         case CLOCK_MONOTONIC:
         case CLOCK_MONOTONIC_RAW:
-        case CLOCK_MONOTONIC_COARSE:
-        case CLOCK_BOOTTIME: *out = simulated(0); return 0;
+        case CLOCK_MONOTONIC_COARSE: *out = simulated(0); return 0;
+        case CLOCK_BOOTTIME: *out = simulated(runloop_simulation__joined.world->boot_offset_ns); return 0;
         default: break; // what the processor has spent is real
         }
     }
@@ -178,12 +206,15 @@ UNINSTRUMENTED long syscall(long number, ...) {
     for (int i = 0; i < 6; i++)
         arguments[i] = va_arg(list, long);
     va_end(list);
-    if (number == SYS_getrandom && runloop_simulation__joined.world) {
+    if (number == SYS_getrandom && runloop_simulation__joined.simulation) {
         throw_dice((void *)arguments[0], (size_t)arguments[1]);
         return arguments[1];
     }
+    long result;
     if (number == SYS_futex && is_simulated())
         return runloop_simulation__futex(arguments);
+    if (is_simulated() && runloop_simulation__faulty_call(number, arguments, &result))
+        return result;
     return real_system_call()(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4],
                               arguments[5]);
 }

@@ -25,6 +25,7 @@ extension RunLoop {
             operation: {
                 await withUnsafeContinuation(isolation: actor) { waiter in
                     if !call.begin(waiter) { return }
+                    call.beginOutsideWork()
                     let end = EndOfCall(call)
                     // If the post is refused, `end` must not be freed before the reason is known.
                     withExtendedLifetime(end) {
@@ -81,6 +82,7 @@ extension RunLoop.Thread {
         let call = AwaitedCall<Value, Failure>(body)
         await withUnsafeContinuation(isolation: actor) { waiter in
             if !call.begin(waiter) { return }
+            call.beginOutsideWork()
             let result = loop.post(modes, atEnd: .perform) { call.run() }
             if case .outOfMemory = RunLoop.Error(result: result) { outOfMemory() }
             precondition(result == 0, RunLoop.Error(result: result).description)
@@ -96,6 +98,7 @@ final class AwaitedCall<Value, Failure: Error>: @unchecked Sendable {
         var body: (() throws(Failure) -> Value)?
         var waiter: UnsafeContinuation<Void, Never>?
         var result: Result<Value, Failure>?
+        var endOfOutsideWork: (@Sendable () -> Void)?
     }
 
     private let state: Guarded<State>
@@ -112,6 +115,16 @@ final class AwaitedCall<Value, Failure: Error>: @unchecked Sendable {
         }
         if isOver { waiter.resume() }
         return !isOver
+    }
+
+    /// The call will be made by another loop.
+    func beginOutsideWork() {
+        guard case .outside(let end?) = OutsideWork.begin() else { return }
+        let isOver = state.withLock { state in
+            if state.result == nil { state.endOfOutsideWork = end }
+            return state.result != nil
+        }
+        if isOver { end() }
     }
 
     /// On the loop's thread.
@@ -136,12 +149,13 @@ final class AwaitedCall<Value, Failure: Error>: @unchecked Sendable {
     }
 
     private func finish(_ result: Result<Value, Failure>) {
-        let waiter = state.withLock { state in
+        let (waiter, end) = state.withLock { state in
             state.result = result
-            defer { state.waiter = nil }
-            return state.waiter
+            defer { (state.waiter, state.endOfOutsideWork) = (nil, nil) }
+            return (state.waiter, state.endOfOutsideWork)
         }
         waiter?.resume()
+        end?()
     }
 
     func takeResult() throws(Failure) -> Value {

@@ -16,7 +16,16 @@ extension RunLoop {
         let call = AwaitedCall<Value, any Swift.Error>(body)
         await withUnsafeContinuation(isolation: actor) { waiter in
             if !call.begin(waiter) { return }
-            do { try PosixThread(name: "blocking", stackSize: nil) { call.run() }.detach() } catch { call.fail(error) }
+            guard case .outside(let end) = OutsideWork.begin({ call.run() }) else { return }
+            do {
+                try PosixThread(name: "blocking", stackSize: nil) {
+                    call.run()
+                    end?()
+                }.detach()
+            } catch {
+                call.fail(error)
+                end?()
+            }
         }
         return try call.takeResult()
     }

@@ -35,6 +35,8 @@ final class ChildEnd: Sendable {
 
     func wait(isolation actor: isolated (any Actor)?) async throws -> RunLoop.Child.Exit {
         let number = state.withLock { $0.waiters.makeNumber() }
+        let work = OutsideWork.begin()
+        defer { if case .outside(let end?) = work { end() } }
         let outcome = await WaitingTasks.wait(
             isolation: actor,
             begin: { waiter in

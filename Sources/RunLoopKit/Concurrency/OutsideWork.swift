@@ -1,0 +1,30 @@
+/// A call that a task awaits and that no loop sees, as it is made on another thread. A loop whose time is virtual has it wait for such calls,
+/// and a simulation makes them itself.
+package enum OutsideWork {
+    /// What becomes of a call that the current thread's task is about to have made elsewhere.
+    package enum Kind {
+        /// Another thread makes it, and then calls `end`, if there is one.
+        case outside(end: (@Sendable () -> Void)?)
+        /// It will be made; nobody else is to make it.
+        case taken
+    }
+
+    /// Asked for each call, if a test has said what becomes of it. `nil` for a call that is made by a loop.
+    package typealias Follower = @Sendable (_ call: (@Sendable () -> Void)?) -> Kind
+
+    private static let followers = Guarded<[Follower]>([])
+
+    /// For the process. The first one that does not answer `outside(end: nil)` decides.
+    package static func follow(_ follower: @escaping Follower) {
+        followers.withLock { $0.append(follower) }
+    }
+
+    package static func begin(_ call: (@Sendable () -> Void)? = nil) -> Kind {
+        for follower in followers.withLock({ $0 }) {
+            let kind = follower(call)
+            if case .outside(nil) = kind { continue }
+            return kind
+        }
+        return .outside(end: nil)
+    }
+}
