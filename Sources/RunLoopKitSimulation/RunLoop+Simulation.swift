@@ -27,7 +27,6 @@ extension RunLoop {
         /// The loop of the tasks.
         public let loop: RunLoop
         let schedule: Schedule
-        let failsToOpen = Guarded(false)
         let waits = Guarded(Waits())
         var tasks: SimulatedTasks { schedule.jobs }
         private let owned = Guarded(OwnedTasks())

@@ -1,3 +1,4 @@
+internal import CRunLoopSimulation
 public import RunLoopKit
 
 extension RunLoop.Simulation {
@@ -14,11 +15,46 @@ extension RunLoop.Simulation {
         set { schedule.wakesSpuriously = newValue }
     }
 
-    /// May the process have no descriptors left (EMFILE)? `makeLoop` and the links then throw `tooManyDescriptors`, as the seed decides. A test
-    /// has its own stand-ins fail with ``mayThrow(_:)``. `false` unless it is set.
+    /// What the kernel may do to the simulation, as the seed decides. It happens to whatever is created and called on the simulation's threads, by
+    /// this library, by others, and by C: listeners, connections, streams, ports, channels, `socket(2)` of the program. None unless it is
+    /// set.
+    ///
+    ///     try await simulate(seeds: 100) { simulation in
+    ///         simulation.faults = [.shortTransfers, .resets]
+    ///         let (near, far) = try simulation.makeStreamLink()
+    ///         …
+    ///     }
+    public struct Faults: OptionSet, Sendable {
+        /// The bits.
+        public let rawValue: UInt32
+
+        /// From bits.
+        public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+        /// No descriptors are left (EMFILE): whatever makes one may fail, `makeLoop` and the links included.
+        public static let descriptorsRunOut = Faults(RUNLOOP_SIMULATION_NO_DESCRIPTORS)
+        /// No memory is left in the kernel (ENOMEM), for descriptors.
+        public static let memoryRunsOut = Faults(RUNLOOP_SIMULATION_NO_MEMORY)
+        /// Nobody listens where the program connects to (ECONNREFUSED).
+        public static let refusedConnections = Faults(RUNLOOP_SIMULATION_REFUSED)
+        /// A read or a write of a stream does a part of what it was asked for.
+        public static let shortTransfers = Faults(RUNLOOP_SIMULATION_SHORT)
+        /// The peer of a stream is gone in the middle (ECONNRESET), and stays so.
+        public static let resets = Faults(RUNLOOP_SIMULATION_RESET)
+
+        private init(_ fault: runloop_simulation_fault) { rawValue = fault.rawValue }
+    }
+
+    /// What may happen from now on.
+    public var faults: Faults {
+        get { Faults(rawValue: schedule.world.pointee.faults) }
+        set { schedule.world.pointee.faults = newValue.rawValue }
+    }
+
+    /// `descriptorsRunOut` of `faults`.
     public var runsOutOfDescriptors: Bool {
-        get { failsToOpen.withLock { $0 } }
-        set { failsToOpen.withLock { $0 = newValue } }
+        get { faults.contains(.descriptorsRunOut) }
+        set { if newValue { faults.insert(.descriptorsRunOut) } else { faults.remove(.descriptorsRunOut) } }
     }
 
     /// After so many steps, of tasks and of time, a body that has not ended is a ``Livelock``. A million unless it is set.
@@ -44,6 +80,6 @@ extension RunLoop.Simulation {
     }
 
     func mayFailToOpen() throws(RunLoop.Error) {
-        if runsOutOfDescriptors { try mayThrow(RunLoop.Error.tooManyDescriptors) }
+        if runsOutOfDescriptors && schedule.choices.happens(percentage: 15) { throw .tooManyDescriptors }
     }
 }

@@ -1,4 +1,6 @@
+internal import CRunLoopSimulation
 public import RunLoopKit
+public import RunLoopKitLinux
 
 #if canImport(Glibc)
     internal import Glibc
@@ -43,8 +45,37 @@ extension RunLoop.Simulation {
         try makeLink(.stream, Transport(delay: delay))
     }
 
+    /// Makes two connections with each other, whose bytes go over a link as that of `makeStreamLink`. They are the caller's, as any connection.
+    ///
+    ///     try await simulate(seeds: 100) { simulation in
+    ///         let (client, server) = try simulation.makeConnections()
+    ///         try await client.writer.write("ping\n")
+    ///         let line = try await server.makeReader().line()
+    ///         try simulation.require(line == "ping", "a line arrives")
+    ///     }
+    ///
+    /// - Parameters:
+    ///   - first: the loop of the first one; `nil`: that of the tasks.
+    ///   - second: the same for the second.
+    ///   - delay: how long bytes take.
+    ///   - lossPercentage: in so many of a hundred cases that something is on its way, the connection is lost for both: the peer has died.
+    public func makeConnections(
+        on first: RunLoop? = nil, and second: RunLoop? = nil,
+        delay: ClosedRange<Duration> = .zero ... .milliseconds(20),
+        lossPercentage: Int = 0
+    ) throws(RunLoop.Error) -> (RunLoop.Connection, RunLoop.Connection) {
+        let (near, far) = try makeLink(.stream, Transport(delay: delay, lossPercentage: lossPercentage))
+        let nearer: RunLoop.Connection
+        do throws(RunLoop.Error) {
+            nearer = try RunLoop.Connection(adopting: near, on: first ?? loop)
+        } catch {
+            close(far)
+            throw error
+        }
+        return (nearer, try RunLoop.Connection(adopting: far, on: second ?? loop))
+    }
+
     private func makeLink(_ kind: Relay.Kind, _ transport: Transport) throws(RunLoop.Error) -> (CInt, CInt) {
-        try mayFailToOpen()
         let (near, nearRelayed) = try socketPair(kind)
         keepUntilEnd([nearRelayed])
         let far: CInt
@@ -57,9 +88,9 @@ extension RunLoop.Simulation {
         }
         keepUntilEnd([farRelayed])
         for (from, to) in [(nearRelayed, farRelayed), (farRelayed, nearRelayed)] {
-            let relay = Relay(kind, transport, to: to, of: self)
+            let relay = Relay(kind, transport, from: from, to: to, of: self)
             let source = try RunLoop.Source(fileDescriptor: from) { [weak self] _ in
-                if let self { relay.relay(from: from, of: self) }
+                if let self { relay.relay(of: self) }
             }
             try loop.add(source, forMode: .common)
             relay.source.withLock { $0 = source }
@@ -77,23 +108,26 @@ private final class Relay: Sendable {
     let source = Guarded<RunLoop.Source?>(nil)
     private let kind: Kind
     private let transport: RunLoop.Simulation.Transport
+    private let origin: CInt
     private let destination: CInt
     /// When the last message arrives that was sent so far.
     private let lastArrival: Guarded<RunLoop.Instant>
 
     init(
-        _ kind: Kind, _ transport: RunLoop.Simulation.Transport, to destination: CInt, of simulation: RunLoop.Simulation
+        _ kind: Kind, _ transport: RunLoop.Simulation.Transport, from origin: CInt, to destination: CInt,
+        of simulation: RunLoop.Simulation
     ) {
         self.kind = kind
         self.transport = transport
+        self.origin = origin
         self.destination = destination
         lastArrival = Guarded(simulation.clock.now)
     }
 
-    func relay(from descriptor: CInt, of simulation: RunLoop.Simulation) {
+    func relay(of simulation: RunLoop.Simulation) {
         var buffer = [UInt8](repeating: 0, count: 65536)
         while true {
-            let count = recv(descriptor, &buffer, buffer.count, 0)
+            let count = withoutFaults { recv(origin, &buffer, buffer.count, 0) }
             if count < 0 || (count == 0 && kind == .messages) { return }
             if count == 0 {
                 source.withLock { $0 }?.invalidate()
@@ -110,7 +144,10 @@ private final class Relay: Sendable {
 
     /// No bytes: the end of the stream.
     private func deliver(_ bytes: [UInt8], of simulation: RunLoop.Simulation) {
-        if simulation.schedule.choices.happens(percentage: transport.lossPercentage) { return }
+        if simulation.schedule.choices.happens(percentage: transport.lossPercentage) {
+            if kind == .stream { breakConnection() }
+            return
+        }
         let steps = 8
         let span = transport.delay.upperBound - transport.delay.lowerBound
         var arrival = simulation.clock.now + transport.delay.lowerBound + span / steps * simulation.choose(steps + 1)
@@ -121,16 +158,31 @@ private final class Relay: Sendable {
         arrive(bytes, after: arrival - simulation.clock.now, on: simulation.loop)
     }
 
+    /// Both ends see that the other one is gone.
+    private func breakConnection() {
+        for end in [origin, destination] { shutdown(end, CInt(SHUT_RDWR)) }
+    }
+
     private func arrive(_ bytes: [UInt8], after delay: Duration, on loop: RunLoop) {
         loop.perform(after: delay) { [self] in
             if bytes.isEmpty {
                 shutdown(destination, CInt(SHUT_WR))
-            } else if send(destination, bytes, bytes.count, CInt(MSG_NOSIGNAL)) < 0 && errno == EAGAIN {
-                // The reader is slow.
-                arrive(bytes, after: .milliseconds(1), on: loop)
+                return
             }
+            let sent = withoutFaults { send(destination, bytes, bytes.count, CInt(MSG_NOSIGNAL)) }
+            if sent < 0 && errno != EAGAIN { return }
+            // The reader is slow.
+            let rest = Array(bytes.dropFirst(max(0, sent)))
+            if !rest.isEmpty { arrive(rest, after: .milliseconds(1), on: loop) }
         }
     }
+}
+
+/// Calls of the simulation's own are none of the program's.
+private func withoutFaults(_ call: () -> Int) -> Int {
+    let isSimulated = runloop_simulation_enter()
+    defer { if isSimulated { runloop_simulation_exit() } }
+    return call()
 }
 
 private func socketPair(_ kind: Relay.Kind) throws(RunLoop.Error) -> (CInt, CInt) {

@@ -145,7 +145,7 @@ private let kept = Guarded<[UnsafeContinuation<Void, Never>]>([])
 
     @Test(
         "Each planted bug is found within a thousand seeds, and its repair stands a hundred",
-        arguments: PlantedBug.all)
+        arguments: PlantedBug.all + PlantedBug.more)
     func catalogue(bug: PlantedBug) async throws {
         let failure = await #expect(throws: RunLoop.Simulation.Failure.self) {
             try await simulate(seeds: 1000) { try await bug.program($0, false) }
@@ -160,7 +160,8 @@ private let kept = Guarded<[UnsafeContinuation<Void, Never>]>([])
     }
 
     @Test(
-        "The real world hardly shows a planted bug", .enabled(if: realRuns > 0), arguments: PlantedBug.all)
+        "The real world hardly shows a planted bug", .enabled(if: realRuns > 0),
+        arguments: PlantedBug.all + PlantedBug.more)
     func realWorld(bug: PlantedBug) async throws {
         var shown = 0
         for _ in 0..<realRuns where try await RealWorld.shows(bug) { shown += 1 }
