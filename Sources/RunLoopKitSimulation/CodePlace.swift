@@ -32,7 +32,7 @@ struct CodePlace: Hashable, CustomStringConvertible {
         self.functions = functions
     }
 
-    private static let mostCallers = 6
+    private static let mostCallers = 16
 
     /// Of a function, or a call in one.
     init?(function: UInt) {
@@ -91,13 +91,13 @@ struct CodePlace: Hashable, CustomStringConvertible {
         UInt32(unsafeBitCast(job, to: UnsafePointer<UInt>.self)[4] >> 32)
     }
 
-    /// The innermost asynchronous function that is not the standard library's.
+    /// The innermost function of the program's own.
     var description: String { innermost.1 }
 
     private var innermost: (UnsafeRawPointer?, String) {
-        let names = functions.lazy.compactMap { code in Self.name(of: code).map { (code, $0) } }
-        let found = names.first { $0.1.contains(" async ") && !$0.1.contains("Swift.") } ?? names.first
-        return found.map { ($0.0, $0.1) } ?? (functions.first, "a function without a name")
+        let code =
+            functions.first { code in source(of: code).map { !Self.isOurs($0.path) } ?? false } ?? functions.first
+        return (code, code.flatMap(Self.name(of:)) ?? "a function without a name")
     }
 
     /// As it is written in the program, without the words for the part of it between two awaits.

@@ -88,7 +88,11 @@ extension RunLoop {
                 let member = join(name)
                 made.put(LoopThread.Place(loop: loop, core: runloop_current(), name: name, member: member.number))
                 member.turn.wait()
-                defer { schedule.leave(member.number) }
+                defer {
+                    schedule.leave(member.number)
+                    // The end of the thread has no turn.
+                    runloop_simulation_join(nil, nil, 0)
+                }
                 guard let keepAlive = try? KeepAlive(on: loop) else { return }
                 loop.run(mode: .default)
                 keepAlive.invalidate()

@@ -220,6 +220,7 @@ final class Schedule: @unchecked Sendable {
         guard runloop_simulation_enter() else { return false }
         defer { runloop_simulation_exit() }
         let me = Int(runloop_simulation_member())
+        if members[me].isGone { return false }
         members[me].status = .contending(since: progress)
         defer { members[me].status = .ready }
         if candidates(current: me).isEmpty {
@@ -322,7 +323,7 @@ final class Schedule: @unchecked Sendable {
         }
         guard !jobs.isEmpty, let processor = idleProcessor() else { return found }
         let isMainActorBusy = members.contains { $0.job?.isMainActors == true }
-        jobs.forEach { index, job in
+        jobs.visit { index, job in
             if isMainActorBusy && job.isMainActors { return }
             found.append(Candidate(member: processor, job: index, id: job.id))
         }

@@ -41,11 +41,10 @@ public func simulate(
 /// Runs `body` in a simulation in every order that its tasks and loops can have with so many preemptions, until one makes it fail.
 ///
 ///     let report = try await simulateAllOrders { simulation in
-///         let counter = Counter()
-///         async let first: Void = counter.increment()
-///         async let second: Void = counter.increment()
-///         _ = await (first, second)
-///         try simulation.require(await counter.value == 2, "both count")
+///         let other = try simulation.makeLoop("other")
+///         async let answer = other.performAndWait { 42 }
+///         other.perform { simulation.note("before or after") }
+///         try simulation.require(try await answer == 42, "the answer comes")
 ///     }
 ///     precondition(report.isComplete)
 ///

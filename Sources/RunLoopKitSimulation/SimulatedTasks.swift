@@ -92,7 +92,7 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
     var isEmpty: Bool { state.withLock { $0.ready.isEmpty } }
     var firstInstant: Int64 { state.withLock { $0.delayed.first?.instant ?? .max } }
 
-    func forEach(_ body: (Int, Job) -> Void) {
+    func visit(_ body: (Int, Job) -> Void) {
         for (index, job) in state.withLock({ $0.ready }).enumerated() { body(index, job) }
     }
 

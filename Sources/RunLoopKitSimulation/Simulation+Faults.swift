@@ -21,8 +21,9 @@ extension RunLoop.Simulation {
     ///
     ///     try await simulate(seeds: 100) { simulation in
     ///         simulation.faults = [.shortTransfers, .resets]
-    ///         let (near, far) = try simulation.makeStreamLink()
-    ///         …
+    ///         let (near, far) = try simulation.makeConnections()
+    ///         near.abort()
+    ///         far.abort()
     ///     }
     public struct Faults: OptionSet, Sendable {
         /// The bits.

@@ -144,9 +144,11 @@ private final class Relay: Sendable {
 
     /// No bytes: the end of the stream.
     private func deliver(_ bytes: [UInt8], of simulation: RunLoop.Simulation) {
-        if simulation.schedule.choices.happens(percentage: transport.lossPercentage) {
-            if kind == .stream { breakConnection() }
-            return
+        let isLost = simulation.schedule.choices.happens(percentage: transport.lossPercentage)
+        if isLost && kind == .messages { return simulation.schedule.tell(.link("loses \(bytes.count) bytes")) }
+        if !bytes.isEmpty {
+            simulation.schedule.tell(
+                .link("takes \(String(decoding: bytes.prefix(20), as: UTF8.self).debugDescription)"))
         }
         let steps = 8
         let span = transport.delay.upperBound - transport.delay.lowerBound
@@ -155,7 +157,16 @@ private final class Relay: Sendable {
             if !transport.reorders { arrival = max(arrival, last) }
             last = max(arrival, last)
         }
-        arrive(bytes, after: arrival - simulation.clock.now, on: simulation.loop)
+        let delay = arrival - simulation.clock.now
+        if isLost {
+            // What was sent before it arrives.
+            simulation.loop.perform(after: delay) { [self, weak simulation] in
+                simulation?.schedule.tell(.link("breaks the connection"))
+                breakConnection()
+            }
+        } else {
+            arrive(bytes, after: delay, on: simulation.loop)
+        }
     }
 
     /// Both ends see that the other one is gone.

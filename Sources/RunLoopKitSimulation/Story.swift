@@ -14,6 +14,8 @@ final class Story {
         case resumed(UInt32, CodePlace?)
         case sent(runloop__sent, what: UInt?, to: String)
         case noted(String)
+        /// On the way between two ends.
+        case link(String)
     }
 
     private(set) var lines: [String] = []
@@ -40,6 +42,7 @@ final class Story {
             case RUNLOOP__SENT_STOP: add(time, who, "stops loop \(loop)", caller)
             default: add(time, who, "wakes loop \(loop)", caller)
             }
+        case .link(let text): lines.append("\(time) a link \(text)")
         case .noted(let text): add(time, who, "notes: \(text)", nil)
         }
     }

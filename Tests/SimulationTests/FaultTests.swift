@@ -25,7 +25,10 @@ private struct Client {
         let connection = try await connect()
         defer { connection.abort() }
         try await connection.writer.write("number?\n")
-        guard let line = try await connection.makeReader().line(), let number = Int(line) else { throw NoAnswer() }
+        // The end of a connection ends a line, too.
+        guard let line = try await connection.makeReader().line(), line.hasSuffix(";"),
+            let number = Int(line.dropLast())
+        else { throw NoAnswer() }
         return number
     }
 }
@@ -34,7 +37,7 @@ private struct Client {
 private func serve(_ connection: RunLoop.Connection) async {
     let reader = connection.makeReader()
     while let line = try? await reader.line() {
-        if line == "number?" { try? await connection.writer.write("42\n") }
+        if line == "number?" { try? await connection.writer.write("42;\n") }
     }
     connection.abort()
 }

@@ -90,7 +90,7 @@ static long lock_handed_on(const long arguments[6], long flags) {
 
 /// Without a limit. Whoever waits looks again afterwards, as the kernel may wake it for no reason, too.
 static long wait_for_word(const long arguments[6], long operation) {
-    const struct timespec moment = {.tv_nsec = 2000000};
+    const struct timespec moment = {.tv_nsec = 100000000};
     long result =
         real_system_call()(SYS_futex, arguments[0], operation, arguments[2], &moment, arguments[4], arguments[5]);
     if (result == 0 || errno != ETIMEDOUT)
