@@ -7,8 +7,8 @@ struct Member {
         case ready
         /// A loop has nothing to do before this instant.
         case waiting(until: Int64)
-        /// It wants a lock that another one has; nobody has gone on since then but those who want locks, too.
-        case contending(since: Int)
+        /// It wants a lock that another one has, which `isOurs`, or may be: then nobody has gone on since but those who want locks, too.
+        case contending(since: Int, isOurs: Bool)
         /// A processor without a job.
         case idle
         case gone

@@ -221,9 +221,9 @@ final class Schedule: @unchecked Sendable {
         defer { runloop_simulation_exit() }
         let me = Int(runloop_simulation_member())
         if members[me].isGone { return false }
-        members[me].status = .contending(since: progress)
+        members[me].status = .contending(since: progress, isOurs: isOurs)
         defer { members[me].status = .ready }
-        if candidates(current: me).isEmpty {
+        if !candidates(current: me).contains(where: { $0.member != me }) {
             if !isOurs { return false }
             // What seems to be had by somebody who waits may be free at once.
             if waitsForLocks < patience {
@@ -334,7 +334,8 @@ final class Schedule: @unchecked Sendable {
         switch member.status {
         case .ready: true
         case .waiting(let end): end <= now || isReadable(member.descriptor)
-        case .contending(let since): progress > since
+        // A thread outside may have given the lock meanwhile.
+        case .contending(let since, let isOurs): progress > since || !isOurs
         case .idle, .gone: false
         }
     }
