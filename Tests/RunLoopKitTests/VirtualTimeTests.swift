@@ -149,11 +149,11 @@ import Testing
             #expect(SuspendingClock.now - begin.1 == .seconds(3600))
             #expect(wallSeconds() - begin.2 == 3600)
             let alarm = try RunLoop.Alarm(at: RunLoop.WallInstant.now + .seconds(60)) { _, _ in }
-            try loop.add(alarm, forMode: .default)
+            try loop.add(alarm.source, forMode: .default)
             let start = time.now
             try loop.runUntil("the alarm") { time.now - start >= .seconds(60) }
             #expect(time.now - start == .seconds(60))
-            alarm.invalidate()
+            alarm.source.invalidate()
         }
     }
 
