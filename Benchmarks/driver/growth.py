@@ -1,6 +1,6 @@
 """How the cost of each operation grows with the number of items beside it: instructions, which are exact, and time. And what is counted
 beside many items: wake-ups, and functions that are performed before a due timer. The programs are in Benchmarks/growth; what is
-promised is in ARCHITECTURE.md, and Tests/bin/growth tests it."""
+promised is in docs/COSTS.md, and Tests/bin/growth tests it."""
 
 import json
 import math
@@ -27,7 +27,7 @@ ROUNDS, SPARE_DESCRIPTORS, TIMEOUT_S = 200, 128, 300
 class Operation:
     name: str
     items: str  # what there are N of
-    grows: str  # flat, log, linear: what ARCHITECTURE.md promises
+    grows: str  # flat, log, linear: what docs/COSTS.md promises
     most: int = 1000000  # more takes minutes to prepare
     tested: tuple[int, int] = (1000, 100000)
     rounds: int = 0  # measurements; 0: the usual number
