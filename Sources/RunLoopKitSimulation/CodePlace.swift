@@ -55,6 +55,8 @@ struct CodePlace: Hashable, CustomStringConvertible {
     }
 
     private static func isOurs(_ path: [Substring]) -> Bool {
+        // A sanitizer stands between a program and libc, and has notes of its lines as well.
+        if path.contains("sanitizer_common") { return true }
         guard let sources = path.lastIndex(of: "Sources"), path.indices.contains(sources + 1) else { return false }
         return path[sources + 1].hasPrefix("RunLoopKit") || path[sources + 1].hasPrefix("CRunLoop")
     }
