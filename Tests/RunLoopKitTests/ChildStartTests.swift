@@ -120,7 +120,7 @@ import Testing
         #expect(folder.errorNumber == ENOENT && folder.subject == "/no")
         let file = try failure { _ = try RunLoop.Child.start(["true"], input: .file("/no/file"), on: thread.loop) }
         #expect(file.errorNumber == ENOENT && file.subject == "/no/file")
-        let closed = try failure { _ = try RunLoop.Child.start(["true"], input: .borrowing(999), on: thread.loop) }
+        let closed = try failure { _ = try RunLoop.Child.start(["true"], input: .borrowing(.max), on: thread.loop) }
         #expect(closed == .badDescriptor && closed.subject == "descriptor 0")
         #expect(throws: RunLoop.Error.invalid) { _ = try RunLoop.Child.start([], on: thread.loop) }
         #expect(throws: RunLoop.Error.invalid) { _ = try RunLoop.Child.start(["a\0b"], on: thread.loop) }

@@ -293,7 +293,7 @@ import Testing
         let (reader, writer) = try makePipe()
         let directory = open("/", O_RDONLY)
         let expected: [(CInt, RunLoop.Error)] = [
-            (9999, .badDescriptor), (-1, .badDescriptor), (-2, .badDescriptor), (writer, .badDescriptor),
+            (.max, .badDescriptor), (-1, .badDescriptor), (-2, .badDescriptor), (writer, .badDescriptor),
             (directory, RunLoop.Error(errorNumber: EISDIR)),
         ]
         for (descriptor, error) in expected {

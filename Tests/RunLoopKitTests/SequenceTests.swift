@@ -154,7 +154,7 @@ import Testing
     @Test("A descriptor that cannot be waited for throws an error and ends the iteration")
     func readinessErrors() async throws {
         let thread = try RunLoop.Thread()
-        var closed = thread.loop.readiness(of: 9999).makeAsyncIterator()
+        var closed = thread.loop.readiness(of: .max).makeAsyncIterator()
         await #expect(throws: RunLoop.Error.badDescriptor) { _ = try await closed.next(isolation: nil) }
         #expect(try await closed.next(isolation: nil) == nil)
         var nothing = thread.loop.readiness(of: 0, for: []).makeAsyncIterator()
