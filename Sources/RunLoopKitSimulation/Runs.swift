@@ -62,7 +62,7 @@ struct Runs: Sendable {
         thread("simulation") {
             let choices = Choices(decisions)
             // A thread outside that resumes a task is awaited where it is to be found out, not in each of many repetitions.
-            let patience: Int32 = if case .journal = decisions { 0 } else if ownsTasks { 1000 } else { 0 }
+            let patience: Int32 = if case .journal = decisions { 0 } else if ownsTasks { 3000 } else { 0 }
             let simulation = RunLoop.Simulation(choices, patience: patience, tells: tells)
             _ = simulation.beginWait(.init(what: "the end of the body", file: file, line: line))
             let result = simulation.run(body)

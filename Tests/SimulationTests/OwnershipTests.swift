@@ -265,7 +265,8 @@ private func waitForThread() async {
     await withUnsafeContinuation { (waiter: UnsafeContinuation<Void, Never>) in
         do {
             let thread = try RunLoop.Thread()
-            thread.perform {
+            // Later than the task waits: one that is resumed before that just goes on.
+            thread.loop.perform(after: .milliseconds(300)) {
                 waiter.resume()
                 thread.stop()
             }
