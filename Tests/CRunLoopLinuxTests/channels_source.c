@@ -9,9 +9,7 @@ TEST("a channel has no descriptor but the socket and the peer's pidfd, with dead
     make_sockets(sockets);
     runloop_current();
     keep_mode(MODE);
-    // The loop's own for timers.
-    add_timer(MODE, runloop_now_ns() + 60 * SECOND, 0, NULL, NULL);
-    run_for(MODE, MS);
+    make_loop();
     int before = count_descriptors();
     runloop_channel *channel = add_channel_with(sockets[0], (runloop_channel_config){0});
     runloop_peer peer;

@@ -68,23 +68,6 @@ static inline void end_connect(runloop_connect *connect) {
     runloop_source_release(connect);
 }
 
-static inline void note_fire(runloop_timer *timer, void *info) {
-    (void)timer;
-    *(bool *)info = true;
-}
-
-/// The loop, with the descriptor that it needs to sleep until an instant: it has that from its first such sleep on.
-static inline void make_loop(void) {
-    static bool is_made;
-    runloop_current();
-    for (int before = count_descriptors(); !is_made; is_made = count_descriptors() > before) {
-        bool has_fired = false;
-        add_timer("warm", runloop_now_ns() + 5 * MS, 0, note_fire, &has_fired);
-        while (!has_fired)
-            run_for("warm", SECOND);
-    }
-}
-
 /// Runs until the outcome is known. Nothing but a descriptor is left then.
 static inline struct outcome outcome_of(runloop_connect_config config) {
     struct outcome outcome = {.descriptor = -1};

@@ -85,4 +85,21 @@ static inline int status_of_child(void (*body)(void)) {
     return status;
 }
 
+static inline void note_fire(runloop_timer *timer, void *info) {
+    (void)timer;
+    *(bool *)info = true;
+}
+
+/// The loop, with the descriptor that it needs to sleep until an instant: it has that from its first such sleep on.
+static inline void make_loop(void) {
+    static bool is_made;
+    runloop_current();
+    for (int before = count_descriptors(); !is_made; is_made = count_descriptors() > before) {
+        bool has_fired = false;
+        add_timer("warm", runloop_now_ns() + 5 * MS, 0, note_fire, &has_fired);
+        while (!has_fired)
+            run_for("warm", SECOND);
+    }
+}
+
 #endif // RUNLOOP_TEST_LINUX_ITEMS_H

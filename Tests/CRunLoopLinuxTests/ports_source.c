@@ -31,9 +31,7 @@ TEST("the deadlines of two ports come in their order, none before its time, and 
     runloop_port *askers[2] = {add_port(), add_port()};
     silent = add_silent();
     keep_mode(MODE);
-    // The loop's own for timers.
-    add_timer(MODE, runloop_now_ns() + 60 * SECOND, 0, NULL, NULL);
-    run_for(MODE, MS);
+    make_loop();
     int before = count_descriptors();
     int64_t now = runloop_now_ns();
     ask_until(silent, askers[0], "q", now + 30 * MS, &answers[0]);
