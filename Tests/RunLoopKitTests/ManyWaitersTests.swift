@@ -96,7 +96,8 @@ import Testing
     private func expectGrowth(_ measure: (Int) async throws -> Int) async throws {
         var few = Int.max
         var many = Int.max
-        for _ in 0..<3 {
+        // What other threads do to the caches only ever adds to it.
+        for _ in 0..<8 where few == .max || many >= few * 24 {
             few = min(few, try await measure(1000))
             many = min(many, try await measure(8000))
         }
