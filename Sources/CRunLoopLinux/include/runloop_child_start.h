@@ -81,7 +81,7 @@ typedef struct runloop_child_start_config {
 /// reading the program from its file system takes; other threads go on. The object is in no loop yet, so the caller adds it to one, by
 /// which the child is reaped. No handler of pthread_atfork is called. Other threads do not change the environment meanwhile.
 ///
-/// After an error there is no child, no descriptor and no zombie. O(what the child has), independent of how much memory the parent has, and
+/// After an error there is no child, none to be reaped, and no descriptor. O(what the child has), independent of how much memory the parent has, and
 /// of how many descriptors from Linux 5.9 on.
 /// Errors: -ENOENT, -EACCES, -ENOEXEC, -E2BIG, -ENAMETOOLONG: what execve says of `program`, -EACCES also of a directory, and what chdir
 /// says of `directory`, like others of the two; -EBADF: a descriptor that is not open; -EPERM: a group of another session, a terminal that

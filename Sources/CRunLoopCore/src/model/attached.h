@@ -49,7 +49,7 @@ HOLDS_LOCK static COLD bool callouts_grow(runloop *loop, uint32_t count) {
     return true;
 }
 
-/// Makes room for `count` further call-outs; false when memory ran out.
+/// Reserves memory for `count` further call-outs; false when there is none.
 HOLDS_LOCK static inline bool callouts_reserve(runloop *loop, uint32_t count) {
     return (size_t)(loop->callouts_end - loop->callouts_top) >= count || callouts_grow(loop, count);
 }

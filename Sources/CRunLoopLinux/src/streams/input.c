@@ -169,14 +169,21 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
 
 //===-- calls --------------------------------------------------------------------------------------------------------===//
 
-int runloop_input_pause(runloop_input *source) {
-    struct input *input = input_of(source);
-    if (!input)
+/// The input that a client names: -EINVAL, or -ECHILD in a forked child.
+static int find(runloop_input *source, struct input **input) {
+    *input = input_of(source);
+    if (!*input)
         return -EINVAL;
-    if (object_is_inherited(&input->object))
-        return -ECHILD;
+    return object_is_inherited(&(*input)->object) ? -ECHILD : 0;
+}
+
+int runloop_input_pause(runloop_input *source) {
+    struct input *input;
+    int result = find(source, &input);
+    if (result)
+        return result;
     steady_take(&input->lock);
-    int result = runloop_source_is_valid(input->object.source) ? 0 : -EINVAL;
+    result = runloop_source_is_valid(input->object.source) ? 0 : -EINVAL;
     if (result == 0) {
         input->is_paused = true;
         // Asking for less does not fail.
@@ -207,25 +214,23 @@ HOLDS_LOCK static int resume(struct input *input) {
 }
 
 int runloop_input_resume(runloop_input *source) {
-    struct input *input = input_of(source);
-    if (!input)
-        return -EINVAL;
-    if (object_is_inherited(&input->object))
-        return -ECHILD;
+    struct input *input;
+    int result = find(source, &input);
+    if (result)
+        return result;
     steady_take(&input->lock);
-    int result = resume(input);
+    result = resume(input);
     steady_give(&input->lock);
     return result;
 }
 
 int runloop_input_set_deadline(runloop_input *source, int64_t deadline_ns) {
-    struct input *input = input_of(source);
-    if (!input)
-        return -EINVAL;
-    if (object_is_inherited(&input->object))
-        return -ECHILD;
+    struct input *input;
+    int result = find(source, &input);
+    if (result)
+        return result;
     steady_take(&input->lock);
-    int result = runloop_source_is_valid(input->object.source) ? 0 : -EINVAL;
+    result = runloop_source_is_valid(input->object.source) ? 0 : -EINVAL;
     if (result == 0)
         result = idle_set_deadline(&input->idle, input->object.source, deadline_ns);
     steady_give(&input->lock);
