@@ -1,12 +1,11 @@
 // listeners_paths.c — paths of sockets in directories of others: their locks, their permissions, and what they put there.
 // Link with -Wl,--wrap=syscall.
-#include <stdarg.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 #include "linux_items.h"
+#include "wrapped_syscall.h"
 
 enum { NOBODY = 65534 };
 
@@ -33,27 +32,11 @@ static int permissions_of(const char *file) {
 //===-- what happens between two steps of the library ----------------------------------------------------------------===//
 
 static void (*after_listening)(void), (*after_opening)(void);
-static bool is_secure, refuses_fchmodat2;
+static bool is_secure;
 
 #ifndef SYS_fchmodat2
 #define SYS_fchmodat2 452
 #endif
-
-extern long __real_syscall(long number, ...);
-
-long __wrap_syscall(long number, ...) {
-    va_list list;
-    va_start(list, number);
-    long arguments[6];
-    for (int i = 0; i < 6; i++)
-        arguments[i] = va_arg(list, long);
-    va_end(list);
-    if (number == SYS_fchmodat2 && refuses_fchmodat2) {
-        errno = ENOSYS;
-        return -1;
-    }
-    return __real_syscall(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
-}
 
 /// In the place of the C library's.
 int listen(int descriptor, int backlog) {
@@ -154,7 +137,8 @@ TEST("what is put in the place of a path that was found to be ours keeps its per
     umask(077);
     close(open(other, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
     for (int i = 0; i < 4; i++) {
-        refuses_fchmodat2 = i % 2;
+        refused_call = SYS_fchmodat2;
+        refusal = i % 2 ? ENOSYS : 0;
         after_opening = i < 2 ? NULL : put_link_there;
         int descriptor = runloop_listen_unix(path, 0666, 0);
         EXPECT(descriptor >= 0);

@@ -126,24 +126,23 @@ static void check_written(const struct cell *cell, const struct thread *thread, 
     }
 }
 
-void memory_read(const volatile void *address, size_t size, const void *code) {
-    struct cell *cell = is_executing() ? cell_of(address) : NULL;
-    if (!cell)
-        return;
-    search_step();
-    const struct thread *thread = thread_current();
-    unsigned me = thread_number();
-    for (size_t i = 0; i < size; i++) {
-        cell = cell_of((const volatile char *)address + i);
-        check_alive(cell, address);
-        check_written(cell, thread, code);
-        cell->read[me] = thread->happened.of[me];
-        if (cell->location)
-            location_check(cell->location, false, code);
+static void check_read(const struct cell *cell, const struct thread *thread, const void *code) {
+    for (unsigned other = 0; other < THREADS; other++) {
+        if (thread->happened.of[other] < cell->read[other]) {
+            trace(code, "races with a read by thread %u", other);
+            fail("Two threads access a variable that is not atomic at the same time, and one writes.");
+        }
     }
 }
 
-void memory_write(const volatile void *address, size_t size, const void *code) {
+static void note_write(struct cell *cell, const struct thread *thread, const void *code) {
+    check_read(cell, thread, code);
+    cell->writer = (uint8_t)thread_number();
+    cell->written = thread->happened.of[cell->writer];
+    cell->written_at = code;
+}
+
+static void access(const volatile void *address, size_t size, bool writes, const void *code) {
     struct cell *cell = is_executing() ? cell_of(address) : NULL;
     if (!cell)
         return;
@@ -154,17 +153,21 @@ void memory_write(const volatile void *address, size_t size, const void *code) {
         cell = cell_of((const volatile char *)address + i);
         check_alive(cell, address);
         check_written(cell, thread, code);
-        for (unsigned other = 0; other < THREADS; other++) {
-            if (thread->happened.of[other] < cell->read[other]) {
-                trace(code, "races with a read by thread %u", other);
-                fail("Two threads access a variable that is not atomic at the same time, and one writes.");
-            }
-        }
         if (cell->location)
-            location_check(cell->location, true, code);
-        cell->writer = (uint8_t)me;
-        cell->written = thread->happened.of[me];
-        cell->written_at = code;
-        cell->location = NULL;
+            location_check(cell->location, writes, code);
+        if (writes) {
+            note_write(cell, thread, code);
+            cell->location = NULL;
+        } else {
+            cell->read[me] = thread->happened.of[me];
+        }
     }
+}
+
+void memory_read(const volatile void *address, size_t size, const void *code) {
+    access(address, size, false, code);
+}
+
+void memory_write(const volatile void *address, size_t size, const void *code) {
+    access(address, size, true, code);
 }
