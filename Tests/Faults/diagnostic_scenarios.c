@@ -95,7 +95,7 @@ static enum outcome a_publication(void) {
     pause_faults();
     DESCRIPTOR client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     bool is_connected = connect(client, (struct sockaddr *)&address, sizeof address) == 0;
-    resume_faults();
+    begin_faults();
     char bytes[100];
     struct iovec whole = {bytes, sizeof bytes};
     ssize_t count = is_connected ? readv(client, &whole, 1) : -1;

@@ -34,12 +34,11 @@ extern const struct scenario core_scenarios[], linux_scenarios[], stream_scenari
 
 //===-- injecting (injector.c) ---------------------------------------------------------------------------------------===//
 
-/// Failures begin here: what the scenario does before is its own.
+/// Failures begin here, or go on: what the scenario does before is its own.
 void begin_faults(void);
 /// What the scenario does itself in between does not fail.
 void pause_faults(void);
-void resume_faults(void);
-#define OWN(...) (pause_faults(), __VA_ARGS__, resume_faults())
+#define OWN(...) (pause_faults(), __VA_ARGS__, begin_faults())
 /// Nor does what a child of its own does.
 void leave_alone(pid_t pid);
 

@@ -103,10 +103,6 @@ void pause_faults(void) {
     is_on = false;
 }
 
-void resume_faults(void) {
-    is_on = true;
-}
-
 /// Another call of the kind: does it fail?
 static bool fails(int kind) {
     if (!is_on)

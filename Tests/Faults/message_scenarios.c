@@ -198,7 +198,7 @@ static enum outcome a_channel_that_connects(void) {
     TRY(runloop_add_source(loop, channel, MODE));
     pause_faults();
     DESCRIPTOR other = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
-    resume_faults();
+    begin_faults();
     if (other < 0)
         return outcome_of(false, late_error ? late_error : -ECONNABORTED);
     TRY(runloop_channel_send(channel, "hello", 5, NULL, 0));
@@ -206,7 +206,7 @@ static enum outcome a_channel_that_connects(void) {
     char bytes[100];
     pause_faults();
     ssize_t count = recv(other, bytes, sizeof bytes, MSG_DONTWAIT);
-    resume_faults();
+    begin_faults();
     return outcome_of(count > 5, late_error);
 }
 
