@@ -25,9 +25,11 @@ def from_another_thread(run_loop, event_loop):
             post(called.set)
             assert called.wait(LONG), f"{post} was lost"
         if random.random() < 0.1:
-            with Observer(Activity.ALL, lambda now: None) as observer:
+            called = threading.Event()
+            with Observer(Activity.ALL, lambda now: called.set()) as observer:
                 run_loop.add(observer)
-                time.sleep(0.0003)
+                run_loop.post(lambda: None)
+                assert called.wait(LONG), "an observer was not notified"
         counts["threads"] += 1
 
 
