@@ -102,7 +102,7 @@ GOLDEN(only_a_function, "G13 R25", "a mode whose only work was a task finishes a
        "E T S f W A X -> Finished, at once") {
     watch(DEFAULT);
     block("f", DEFAULT, NULL);
-    timed_run(DEFAULT, 20, GO_ON);
+    timed_run(DEFAULT, 5, GO_ON);
 }
 
 static void queue_b2(void) {
