@@ -179,8 +179,7 @@ HOLDS_LOCK static void drop(runloop *loop) {
 }
 
 struct attached *runloop__callout_begin_otherwise(runloop *loop) {
-    struct callout *callout = loop->callouts_top - 1;
-    struct attached *attached = callout->attached;
+    struct attached *attached = loop->callouts_top[-1].attached;
     bool begins = false;
     if (owner_of(attached) != loop) {
         loop_unlock(loop);
@@ -192,7 +191,8 @@ struct attached *runloop__callout_begin_otherwise(runloop *loop) {
         unlock_owner(&attached->attachment.loop, owner);
         loop_lock(loop);
     }
-    callout->runs = begins;
+    // Meanwhile another thread may have moved the stack, to reserve memory for an observer.
+    loop->callouts_top[-1].runs = begins;
     if (!begins)
         drop(loop);
     return begins ? attached : NULL;
