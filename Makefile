@@ -37,10 +37,10 @@ endif
 SANITIZE_FLAGS := $(SANITIZE_FLAGS_$(SANITIZE))
 
 CORE := Sources/CRunLoopCore
-SOURCES := $(shell scripts/core-sources)
+SOURCES := $(shell Tools/scripts/core-sources)
 # The headers for C++ that need librunloop-linux; the others need the core alone.
-CPP_linux := $(addprefix Bindings/cpp/runloop_,async.hpp async_streams.hpp descriptor.hpp linux.hpp process.hpp streams.hpp)
-HEADERS := $(shell scripts/library-files headers core) $(filter-out $(CPP_linux),$(wildcard Bindings/cpp/*.hpp))
+CPP_linux := $(addprefix Interop/Bindings/cpp/runloop_,async.hpp async_streams.hpp descriptor.hpp linux.hpp process.hpp streams.hpp)
+HEADERS := $(shell Tools/scripts/library-files headers core) $(filter-out $(CPP_linux),$(wildcard Interop/Bindings/cpp/*.hpp))
 OBJECTS := $(SOURCES:$(CORE)/src/%.c=$(OUT)/core/%.o)
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wundef -Werror
 CFLAGS ?= -O2 -g
@@ -48,8 +48,8 @@ CFLAGS ?= -O2 -g
 # built. HARDENING=0: nothing of it. A sanitizer checks on its own.
 HARDENING ?= 1
 ifeq ($(HARDENING)$(SANITIZE),1)
-HARDENING_CFLAGS = $(eval HARDENING_CFLAGS := $(shell scripts/hardening compile $(CC) $(CPPFLAGS) $(CFLAGS)))$(HARDENING_CFLAGS)
-HARDENING_LDFLAGS = $(eval HARDENING_LDFLAGS := $(shell scripts/hardening link $(CC) $(LDFLAGS)))$(HARDENING_LDFLAGS)
+HARDENING_CFLAGS = $(eval HARDENING_CFLAGS := $(shell Tools/scripts/hardening compile $(CC) $(CPPFLAGS) $(CFLAGS)))$(HARDENING_CFLAGS)
+HARDENING_LDFLAGS = $(eval HARDENING_LDFLAGS := $(shell Tools/scripts/hardening link $(CC) $(LDFLAGS)))$(HARDENING_LDFLAGS)
 endif
 # A section for each function, so that the linker omits functions that only the Swift overlay calls from the shared library.
 LIBRARY_CFLAGS = $(HARDENING_CFLAGS) -std=c11 -ffunction-sections -D_GNU_SOURCE -fPIC -fvisibility=hidden -pthread $(WARNINGS) -I$(CORE)/include
@@ -88,7 +88,7 @@ $(OUT)/flags: always
 	@printf '%s\n' '$(subst ','\'',$(FLAGS))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(FLAGS))' > $@
 
 # A thread that has a loop runs the library's code when it ends, so the library stays loaded after dlclose.
-SHARED = $(CC) -shared -pthread $(HARDENING_LDFLAGS) $(LDFLAGS) $(SANITIZE_FLAGS) -Wl,-z,nodelete -Wl,--version-script=runloop.map
+SHARED = $(CC) -shared -pthread $(HARDENING_LDFLAGS) $(LDFLAGS) $(SANITIZE_FLAGS) -Wl,-z,nodelete -Wl,--version-script=Packaging/runloop.map
 # Where libraries on top of librunloop look for it: in their own folder, whichever that is. Empty if that is one the loader knows.
 RUNPATH ?= $$ORIGIN
 WITH_RUNPATH = $(if $(RUNPATH),-Wl$(comma)-rpath$(comma)'$(RUNPATH)')
@@ -104,7 +104,7 @@ $(OUT)/%.a:
 	@echo "  AR   $@"
 	@$(AR) rcs $@ $^
 
-$(OUT)/librunloop.so.$(VERSION): $(OBJECTS) runloop.map
+$(OUT)/librunloop.so.$(VERSION): $(OBJECTS) Packaging/runloop.map
 	@echo "  LINK $@"
 	@$(SHARED) -Wl,--gc-sections -Wl,-soname,librunloop.so.$(SOVERSION) -o $@ $(OBJECTS)
 	@ln -sf $(@F) $(@D)/librunloop.so.$(SOVERSION)
@@ -118,7 +118,7 @@ TO_CMAKE = $(TO_LIB)/cmake/RunLoop
 FILL_IN = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \
     -e 's|@SOVERSION@|$(SOVERSION)|' -e "s|@INCLUDEDIR_FROM_LIBDIR@|$$(realpath -m --relative-to='$(LIBDIR)' '$(INCLUDEDIR)')|"
 
-# $(call install_library,NAME,HEADERS,FOLDER OF HEADERS,FOLDER OF NAME.pc.in)
+# $(call install_library,NAME,HEADERS,FOLDER OF HEADERS)
 define install_library
 	install -d $(TO_INCLUDE)$(3) $(TO_LIB)/pkgconfig
 	install -m 644 $(2) $(TO_INCLUDE)$(3)
@@ -126,15 +126,15 @@ define install_library
 	install -m 755 $(OUT)/lib$(1).so.$(VERSION) $(TO_LIB)/lib$(1).so.$(VERSION)
 	ln -sf lib$(1).so.$(VERSION) $(TO_LIB)/lib$(1).so.$(SOVERSION)
 	ln -sf lib$(1).so.$(VERSION) $(TO_LIB)/lib$(1).so
-	$(FILL_IN) $(4)$(1).pc.in > $(TO_LIB)/pkgconfig/$(1).pc
+	$(FILL_IN) Packaging/$(1).pc.in > $(TO_LIB)/pkgconfig/$(1).pc
 endef
 
 install: $(LIBRARIES:%=install-%) ## Libraries, headers, man pages, files for pkg-config and CMake into PREFIX (and DESTDIR); LIBRARIES="core linux"
 install-core: install-man-core ## Only the core
 	$(call install_library,runloop,$(HEADERS))
 	install -d $(TO_CMAKE)
-	$(FILL_IN) RunLoopConfig.cmake.in > $(TO_CMAKE)/RunLoopConfig.cmake
-	$(FILL_IN) RunLoopConfigVersion.cmake.in > $(TO_CMAKE)/RunLoopConfigVersion.cmake
+	$(FILL_IN) Packaging/RunLoopConfig.cmake.in > $(TO_CMAKE)/RunLoopConfig.cmake
+	$(FILL_IN) Packaging/RunLoopConfigVersion.cmake.in > $(TO_CMAKE)/RunLoopConfigVersion.cmake
 install-core: lib-core
 
 uninstall: uninstall-man ## Removes what install has installed
@@ -148,10 +148,10 @@ check-install: ## Installs into a temporary folder, and builds and runs programs
 	@COMPILERS="$(CC)" Tests/bin/install-smoke
 
 dist: ## The sources of the last commit as a tarball, in build: the same bytes each time
-	@scripts/dist $(BUILD)
+	@Tools/scripts/dist $(BUILD)
 
 release: ## Checks and prepares a release, and prints what is left to do: RELEASE=0.2.0
-	@scripts/release $(RELEASE)
+	@Tools/scripts/release $(RELEASE)
 
 #-- man pages ---------------------------------------------------------------------------------------------------------
 
@@ -159,9 +159,9 @@ release: ## Checks and prepares a release, and prints what is left to do: RELEAS
 WITH_MAN := core linux foreign diagnostics glib uv
 man: $(WITH_MAN:%=$(BUILD)/man/%) ## The man pages in build/man
 
-$(WITH_MAN:%=$(BUILD)/man/%): $(BUILD)/man/%: scripts/man-pages scripts/man-pages.awk Makefile README.md \
-    $(wildcard Sources/CRunLoop*/include/*.h Hosts/runloop-*.h Tests/Hosts/installed_*.c Sources/*/*.docc/*.md Sources/*/*.docc/*/*.md)
-	@scripts/man-pages $* $@
+$(WITH_MAN:%=$(BUILD)/man/%): $(BUILD)/man/%: Tools/scripts/man-pages Tools/scripts/man-pages.awk Makefile README.md \
+    $(wildcard Sources/CRunLoop*/include/*.h Interop/Hosts/runloop-*.h Tests/Hosts/installed_*.c Sources/*/*.docc/*.md Sources/*/*.docc/*/*.md)
+	@Tools/scripts/man-pages $* $@
 
 install-man-%: $(BUILD)/man/%
 	install -d $(TO_MAN)/man3 $(TO_MAN)/man7
@@ -176,8 +176,8 @@ uninstall-man: man
 # $(call library,NAME,FOLDER): librunloop-NAME, static and shared, of the C files in FOLDER/src. It finds librunloop in its own folder,
 # whichever that is.
 define library
-$(1)_HEADERS := $(shell scripts/library-files headers $(1)) $(CPP_$(1))
-$(1)_OBJECTS := $(patsubst $(2)/src/%.c,$(OUT)/$(1)/%.o,$(shell scripts/library-files sources $(1)))
+$(1)_HEADERS := $(shell Tools/scripts/library-files headers $(1)) $(CPP_$(1))
+$(1)_OBJECTS := $(patsubst $(2)/src/%.c,$(OUT)/$(1)/%.o,$(shell Tools/scripts/library-files sources $(1)))
 lib-$(1): $(OUT)/librunloop-$(1).a $(OUT)/librunloop-$(1).so.$(VERSION)
 uninstall: uninstall-$(1)
 
@@ -243,7 +243,7 @@ uninstall-top:
 
 #-- adapters to other loops -------------------------------------------------------------------------------------------
 
-# The files of Hosts as libraries. Only these targets need GLib and libuv.
+# The files of Interop/Hosts as libraries. Only these targets need GLib and libuv.
 PACKAGE_glib := glib-2.0
 PACKAGE_uv := libuv
 HOST_OBJECTS := $(OUT)/hosts/glib.o $(OUT)/hosts/uv.o
@@ -252,7 +252,7 @@ uninstall: uninstall-glib uninstall-uv
 install-glib: ## What install does, and librunloop-glib, the loop under GLib's
 install-uv: ## What install does, and librunloop-uv, the loop under libuv's
 
-$(HOST_OBJECTS): $(OUT)/hosts/%.o: Hosts/runloop-%.c $(OUT)/flags Makefile
+$(HOST_OBJECTS): $(OUT)/hosts/%.o: Interop/Hosts/runloop-%.c $(OUT)/flags Makefile
 	@mkdir -p $(@D)
 	@pkg-config --print-errors --exists $(PACKAGE_$*)
 	@echo "  CC   $<"
@@ -269,7 +269,7 @@ $(OUT)/librunloop-%.so.$(VERSION): $(OUT)/hosts/%.o $(OUT)/librunloop.so.$(VERSI
 	@ln -sf $(@F) $(@D)/librunloop-$*.so.$(SOVERSION)
 
 install-glib install-uv: install-%: install install-man-% $(OUT)/librunloop-%.a $(OUT)/librunloop-%.so.$(VERSION)
-	$(call install_library,runloop-$*,Hosts/runloop-$*.h,,Hosts/)
+	$(call install_library,runloop-$*,Interop/Hosts/runloop-$*.h)
 
 uninstall-glib uninstall-uv: uninstall-%:
 	rm -f $(TO_INCLUDE)/runloop-$*.h $(TO_LIB)/librunloop-$*.* $(TO_LIB)/pkgconfig/runloop-$*.pc
@@ -283,7 +283,7 @@ trace-demo: ## A page with the timeline of the tour, build/trace-demo.html, whic
 	@swift build $(SWIFT_FLAGS) -c debug --product tour
 	@mkdir -p build
 	@$$(swift build -c debug --show-bin-path)/tour --trace build/tour-trace.json > build/tour-trace.log || { cat build/tour-trace.log; exit 1; }
-	@scripts/trace-page build/tour-trace.json "The main loop in the tour" > build/trace-demo.html
+	@Tools/scripts/trace-page build/tour-trace.json "The main loop in the tour" > build/trace-demo.html
 	@echo "Open build/trace-demo.html in a browser; build/tour-trace.json is for ui.perfetto.dev."
 
 run: ## The guided tour: twelve acts on real input (ACT=5: only that act)
@@ -304,7 +304,7 @@ $(OUT)/server: $(wildcard $(SERVER)/*.c $(SERVER)/*.h) $(OUT)/librunloop-linux.a
 #-- tests -------------------------------------------------------------------------------------------------------------
 
 check: ## The quick gate, a minute: formats, layers, exports, the C tests, the rules
-	@scripts/lint --quick
+	@Tools/scripts/lint --quick
 	@$(MAKE) --no-print-directory test-c
 
 test-top: ## runloop-top in a pseudo-terminal, on a program that publishes its loop
@@ -329,7 +329,7 @@ test-in-swift: test-swift test-examples test-foundation
 
 test-c: ## The C tests, a process for each, and a test for every rule
 	$(call logged,Tests/bin/c-tests)
-	@scripts/check-rules
+	@Tools/scripts/check-rules
 
 test-first-steps: ## The first steps of the README, as it says, in an empty folder
 	@Tests/bin/first-steps
@@ -369,11 +369,11 @@ guest-deps: ## Installs the development packages of the guests (apt-get)
 test-bindings: ## The bindings to other languages (FOLDERS="cpp go")
 	$(call logged,Tests/bin/bindings $(FOLDERS))
 
-test-python-asyncio: ## All of CPython's own tests of asyncio, on the event loop of Bindings/python: two minutes
+test-python-asyncio: ## All of CPython's own tests of asyncio, on the event loop of Interop/Bindings/python: two minutes
 	@mkdir -p $(BUILD)/bindings/python
 	@INCLUDE=$(CORE)/include OUT=$(abspath $(BUILD))/bindings/python Tests/Bindings/python/run asyncio
 
-test-python-suites: ## Other projects' tests on asyncio's event loop and on that of Bindings/python (FOLDERS="uvloop anyio"): twenty minutes
+test-python-suites: ## Other projects' tests on asyncio's event loop and on that of Interop/Bindings/python (FOLDERS="uvloop anyio"): twenty minutes
 	@mkdir -p $(BUILD)/bindings/python
 	@INCLUDE=$(CORE)/include OUT=$(abspath $(BUILD))/bindings/python Tests/Bindings/python/run suites $(FOLDERS)
 
@@ -438,7 +438,7 @@ bench-tasks: ## Swift concurrency on RunLoopKitSingleThread and on the runtime's
 bench-linux: ## Signals, children, files, ports and streams, beside libuv and GLib (REPS=7); PUBLISH=1 writes docs/bench/linux.md
 	@Benchmarks/linux/measure $(REPS) $(if $(PUBLISH),--publish)
 
-bench-asyncio: ## The event loop of Bindings/python beside asyncio's own (REPS=7 W="ready echo"); libraries from PyPI
+bench-asyncio: ## The event loop of Interop/Bindings/python beside asyncio's own (REPS=7 W="ready echo"); libraries from PyPI
 	@mkdir -p $(BUILD)/bindings/python
 	@OUT=$(abspath $(BUILD))/bindings/python Tests/Bindings/python/run environment
 	@W="$(W)" $(BUILD)/bindings/python/venv/bin/python Benchmarks/asyncio/measure $(REPS)
@@ -454,28 +454,28 @@ bench-deps: ## Installs the development packages of the peers (apt-get)
 C_FILES := $(shell git ls-files '*.c' '*.h' 2>/dev/null)
 
 lint: ## Formats, headers, warnings as errors, what the library exports
-	scripts/lint
+	Tools/scripts/lint
 
 format: ## Formats all C and Swift files in place
 	clang-format -i $(C_FILES)
 	swift-format format --in-place --recursive Package.swift Sources Tests Examples
 
 docs: ## The documentation of every product in build/docs; checks that each public symbol has a comment and all code compiles
-	@scripts/docs
-	@scripts/check-examples
+	@Tools/scripts/docs
+	@Tools/scripts/check-examples
 	@echo "To read it: make docs-serve, and open $(DOCS_ADDRESS)"
 
 DOCS_PORT ?= 8000
 DOCS_ADDRESS := http://127.0.0.1:$(DOCS_PORT)/
 
 test-docs: ## Looks at pages of the documentation, and at the page of trace-demo, in a browser (needs chromium-headless-shell)
-	@[ -e build/docs/index.html ] || scripts/docs
+	@[ -e build/docs/index.html ] || Tools/scripts/docs
 	@$(MAKE) -s trace-demo
 	@cp build/trace-demo.html build/docs
 	@Tests/bin/docs-pages
 
 docs-serve: ## Serves what make docs has built, at http://127.0.0.1:8000/ (DOCS_PORT=8001 for another one)
-	@[ -e build/docs/index.html ] || scripts/docs
+	@[ -e build/docs/index.html ] || Tools/scripts/docs
 	@echo "Open $(DOCS_ADDRESS) and end this with Ctrl-C."
 	@exec python3 -m http.server --bind 127.0.0.1 --directory build/docs $(DOCS_PORT)
 

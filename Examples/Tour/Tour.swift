@@ -82,7 +82,7 @@ enum Request {
     static let usage = """
         usage: tour                 all acts
                tour NUMBER ...      only these
-               tour --trace FILE …  writes what the main loop did to a file, for Perfetto or scripts/trace-page
+               tour --trace FILE …  writes what the main loop did to a file, for Perfetto or Tools/scripts/trace-page
                tour --list          what there is
         """
 

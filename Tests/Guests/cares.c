@@ -1,5 +1,5 @@
-// cares.c — host names from a name server in the same loop, by Guests/cares.h.
-#include "../../Guests/cares.h"
+// cares.c — host names from a name server in the same loop, by Interop/Guests/cares.h.
+#include "../../Interop/Guests/cares.h"
 
 #include <arpa/inet.h>
 #include <netdb.h>

@@ -1,5 +1,5 @@
-// curl.c — transfers from a server on this machine, CURL_TEST_URL, by Guests/curl.c.
-#include "../../Guests/curl.h"
+// curl.c — transfers from a server on this machine, CURL_TEST_URL, by Interop/Guests/curl.c.
+#include "../../Interop/Guests/curl.h"
 
 #include <arpa/inet.h>
 

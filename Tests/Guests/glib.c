@@ -1,6 +1,6 @@
-// glib.c — GLib's main context in our loop, by Guests/glib.c; and between GLib above and GLib below, by Hosts/runloop-glib.c.
-#include "../../Guests/glib.h"
-#include "../../Hosts/runloop-glib.h"
+// glib.c — GLib's main context in our loop, by Interop/Guests/glib.c; and between GLib above and GLib below, by Interop/Hosts/runloop-glib.c.
+#include "../../Interop/Guests/glib.h"
+#include "../../Interop/Hosts/runloop-glib.h"
 
 #include <glib-unix.h>
 

@@ -1,5 +1,5 @@
-// sd_bus.c — two ends of a D-Bus connection in one loop, by Guests/sd_bus.h. There is no daemon.
-#include "../../Guests/sd_bus.h"
+// sd_bus.c — two ends of a D-Bus connection in one loop, by Interop/Guests/sd_bus.h. There is no daemon.
+#include "../../Interop/Guests/sd_bus.h"
 
 #include <sys/socket.h>
 

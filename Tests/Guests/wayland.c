@@ -1,6 +1,6 @@
-// wayland.c — a Wayland client in the loop, by Guests/wayland.h: with a display that another thread serves over a socket pair, and with a
+// wayland.c — a Wayland client in the loop, by Interop/Guests/wayland.h: with a display that another thread serves over a socket pair, and with a
 // real compositor, that of WAYLAND_DISPLAY.
-#include "../../Guests/wayland.h"
+#include "../../Interop/Guests/wayland.h"
 
 #include <sys/socket.h>
 #include <wayland-server.h>

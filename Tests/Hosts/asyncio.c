@@ -1,4 +1,4 @@
-// asyncio.c — every scene of host_scenes.h under Python's asyncio, by Hosts/runloop_asyncio.py in an embedded interpreter, whose event loop
+// asyncio.c — every scene of host_scenes.h under Python's asyncio, by Interop/Hosts/runloop_asyncio.py in an embedded interpreter, whose event loop
 // can't run inside its callbacks.
 #include <Python.h>
 
@@ -24,7 +24,7 @@ static void begin(void) {
         Py_InitializeEx(0);
         PyEval_SaveThread();
         run("import asyncio, ctypes, sys, threading\n"
-            "sys.path.insert(0, 'Hosts')\n"
+            "sys.path.insert(0, 'Interop/Hosts')\n"
             "from runloop_asyncio import RunLoopHost\n"
             "class Counted:\n" // the test counts the calls
             "    def __init__(self): self.program = ctypes.PyDLL(None)\n"

@@ -1,5 +1,5 @@
-// glib.c — every scene of host_scenes.h under GLib's main context, by Hosts/runloop-glib.c.
-#include "../../Hosts/runloop-glib.h"
+// glib.c — every scene of host_scenes.h under GLib's main context, by Interop/Hosts/runloop-glib.c.
+#include "../../Interop/Hosts/runloop-glib.h"
 
 #include "items.h"
 

@@ -2,7 +2,7 @@
 // Node process each.
 #include <node_api.h>
 
-#include "../../Hosts/runloop-uv.h"
+#include "../../Interop/Hosts/runloop-uv.h"
 
 #define main run_scenes
 #include "items.h"

@@ -1,5 +1,5 @@
-// qt_host.cc — Qt's event loop as the host, by Hosts/qt.h. Each thread that runs scenes has an event loop of its own.
-#include "../../Hosts/qt.h"
+// qt_host.cc — Qt's event loop as the host, by Interop/Hosts/qt.h. Each thread that runs scenes has an event loop of its own.
+#include "../../Interop/Hosts/qt.h"
 
 #include <QCoreApplication>
 #include <QEventLoop>

@@ -1,7 +1,7 @@
-// sdl.c — every scene of host_scenes.h under SDL's events, a frame at a time, by Hosts/frames.h.
+// sdl.c — every scene of host_scenes.h under SDL's events, a frame at a time, by Interop/Hosts/frames.h.
 #include <SDL2/SDL.h>
 
-#include "../../Hosts/frames.h"
+#include "../../Interop/Hosts/frames.h"
 
 #include "items.h"
 

@@ -1,5 +1,5 @@
-// uv.c — every scene of host_scenes.h under libuv, by Hosts/runloop-uv.c. uv_run can't be called in its callbacks.
-#include "../../Hosts/runloop-uv.h"
+// uv.c — every scene of host_scenes.h under libuv, by Interop/Hosts/runloop-uv.c. uv_run can't be called in its callbacks.
+#include "../../Interop/Hosts/runloop-uv.h"
 
 #include "items.h"
 
