@@ -28,8 +28,8 @@ enum NestedRuns: Act {
         try stage.check(
             "the four results", parts[1].filter { $0.hasPrefix("run ") },
             is: [
-                "run with nothing to do: finished (1)", "run with a limit: timedOut (3)",
-                "run until a source is handled: handledSource (4)", "run until somebody stops it: stopped (2)",
+                "run with a limit: timedOut (3)", "run until a source is handled: handledSource (4)",
+                "run until somebody stops it: stopped (2)", "run with nothing to do: finished (1)",
             ])
         try stage.check(
             "only the dialogue's timer ticked meanwhile",
@@ -44,9 +44,6 @@ enum NestedRuns: Act {
             let result = loop.run(mode: modal, for: limit, returnAfterSourceHandled: returnAfterSourceHandled)
             stage.tell("run \(what): \(result) (\(result.rawValue))")
         }
-
-        // The mode is empty, so there is no run at all.
-        run("with nothing to do")
 
         let dialogue = RunLoop.Timer(every: .milliseconds(20)) { _ in stage.tell("timer of the dialogue") }
         try loop.add(dialogue, forMode: modal)
@@ -74,5 +71,10 @@ enum NestedRuns: Act {
         }
         run("until somebody stops it")
         elsewhere.join()
+
+        // The dialogue is closed. The mode is empty, so there is no run at all.
+        dialogue.invalidate()
+        button.invalidate()
+        run("with nothing to do")
     }
 }
