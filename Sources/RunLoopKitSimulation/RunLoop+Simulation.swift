@@ -51,6 +51,12 @@ extension RunLoop {
             join("main")
         }
 
+        /// For how many milliseconds a thread outside is awaited when nothing can happen, where it is to be found out at all. For tests of that on
+        /// a busy machine.
+        package func awaitThreadsOutside(for milliseconds: Int32) {
+            if schedule.patience > 0 { schedule.patience = milliseconds }
+        }
+
         /// The executor of the tasks.
         public var executor: any _Concurrency.TaskExecutor { tasks }
 

@@ -179,7 +179,10 @@ private struct Refused: Error {}
     func escape() async throws {
         let failure = try #require(
             await #expect(throws: RunLoop.Simulation.Failure.self) {
-                try await simulate(seeds: 3) { _ in await waitForThread() }
+                try await simulate(seeds: 3) { simulation in
+                    simulation.awaitThreadsOutside(for: 60_000)
+                    await waitForThread()
+                }
             })
         let escape = try #require(failure.error as? RunLoop.Simulation.Escape)
         #expect(escape.functions.contains { $0.contains("waitForThread") }, "\(escape.functions)")
