@@ -13,7 +13,8 @@ struct calls {
 static void note_call(runloop_alarm *alarm, int64_t date_ns, uint64_t missed, void *info) {
     struct calls *calls = info;
     calls->alarm = alarm;
-    calls->now_ns = runloop_clock_get_now_ns(runloop_alarm_get_clock(alarm));
+    // The library's own last look: since then another thread may have set the clock back.
+    calls->now_ns = shown_ns;
     EXPECT(calls->now_ns >= date_ns);
     calls->date_ns = date_ns;
     calls->missed = missed;
@@ -160,8 +161,13 @@ TEST("a step during a call is served after it") {
     end_alarm(alarm);
 }
 
+static void read_clock(struct calls *calls) {
+    (void)calls;
+    wall();
+}
+
 TEST("a step right before or after the look at the clock is not lost") {
-    struct calls calls = {0};
+    struct calls calls = {.then = read_clock};
     int64_t first = wall();
     runloop_alarm *alarm = add_alarm(first, HOUR, &calls);
     clocks.jump_step_ns = HOUR;

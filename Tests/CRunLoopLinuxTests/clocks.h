@@ -78,6 +78,9 @@ static inline int64_t wall(void) {
     return runloop_clock_get_now_ns(RUNLOOP_CLOCK_WALL);
 }
 
+/// What a clock of the test's has shown to this thread last.
+static _Thread_local int64_t shown_ns;
+
 int64_t __wrap_runloop_clock_get_now_ns(runloop_clock_id clock);
 int64_t __wrap_runloop_clock_get_now_ns(runloop_clock_id clock) {
     pthread_mutex_lock(&clocks.lock);
@@ -86,9 +89,9 @@ int64_t __wrap_runloop_clock_get_now_ns(runloop_clock_id clock) {
     if (jumps)
         jump(clocks.jump_step_ns, clocks.jump_suspended_ns);
     pthread_mutex_lock(&clocks.lock);
-    int64_t now = runloop_get_now_ns(NULL) + clock_offset(clock);
+    shown_ns = runloop_get_now_ns(NULL) + clock_offset(clock);
     pthread_mutex_unlock(&clocks.lock);
-    return now;
+    return shown_ns;
 }
 
 int __wrap_runloop__clock_timer_open(runloop_clock_id clock);
