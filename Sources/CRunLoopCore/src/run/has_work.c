@@ -2,14 +2,18 @@
 
 #include "run/run.h"
 
-bool runloop_is_idle(runloop *loop) {
-    if (!loop || !runloop_is_current(loop) || !loop->run || run_was_left(loop, __builtin_frame_address(0)))
-        return false;
+static __attribute__((noinline)) bool has_nothing_left(runloop *loop) {
     struct run question = *loop->run;
     question.was_polled = false; // something may be ready since then
     uint32_t news = question.ignores_wakeups ? WAKE_STOPPED : WAKE_STOPPED | WAKE_WOKEN;
     return question.limit_ns > 0 && !(wake_word(&loop->wake) & news) && !run_is_of_empty_mode(&question) &&
            !runloop__wait_has_work(&question);
+}
+
+/// With a frame that is smaller than a run, wherever in it the processor's frame address is: a run that was left by longjmp is below that.
+bool runloop_is_idle(runloop *loop) {
+    return loop && runloop_is_current(loop) && loop->run && !run_was_left(loop, __builtin_frame_address(0)) &&
+           has_nothing_left(loop);
 }
 
 bool runloop_has_work(const char *name) {
