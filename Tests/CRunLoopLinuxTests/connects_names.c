@@ -158,6 +158,54 @@ TEST("addresses that are silent at the deadline have timed out, and what comes a
     end_black_hole(hole);
 }
 
+TEST("attempts without a descriptor have failed, each with its error, and the first one's counts") {
+    struct outcome outcome = {0};
+    make_loop();
+    runloop_connect *connect =
+        add_connect((runloop_connect_config){.host = "127.0.0.1,127.0.0.2", .port = 9}, &outcome);
+    WAIT_UNTIL(results == 1);
+    use_up_descriptors(0);
+    RUN_UNTIL(MODE, outcome.calls == 1);
+    give_back_descriptors();
+    EXPECT_EQ(outcome.error, -EMFILE);
+    EXPECT_EQ(outcome.count, 2);
+    EXPECT_EQ(outcome.failures[0].error, -EMFILE);
+    EXPECT_EQ(outcome.failures[1].error, -EMFILE);
+    runloop_source_release(connect);
+    EXPECT_EQ(outcome.contexts, 0);
+}
+
+static pid_t main_thread;
+
+static void *add_when_asleep(void *info) {
+    WAIT_UNTIL(sleeps(runloop_main(), main_thread));
+    EXPECT_EQ(runloop_add_source(runloop_main(), info, MODE), 0);
+    return NULL;
+}
+
+TEST("a name that was looked up while it was in no loop is connected by a loop that sleeps") {
+    struct outcome outcome = {0};
+    int reserved, ends[2];
+    uint16_t port = dead_port(&reserved);
+    pthread_t thread;
+    make_pipe(ends);
+    add_descriptor(MODE, ends[0], RUNLOOP_READABLE, trace_ready, "never");
+    main_thread = (pid_t)syscall(SYS_gettid);
+    REQUIRE(runloop_main() == runloop_current());
+    runloop_connect *connect =
+        add_connect((runloop_connect_config){.host = "127.0.0.1,127.0.0.2", .port = port}, &outcome);
+    EXPECT_EQ(runloop_remove_source(runloop_current(), connect, MODE), 0);
+    WAIT_UNTIL(results == 1 && lookups_now == 0);
+    REQUIRE(pthread_create(&thread, NULL, add_when_asleep, connect) == 0);
+    while (outcome.calls == 0)
+        REQUIRE(handle_one(MODE) == RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_EQ(outcome.error, -ECONNREFUSED);
+    pthread_join(thread, NULL);
+    runloop_source_release(connect);
+    EXPECT_EQ(outcome.contexts, 0);
+    close(reserved);
+}
+
 TEST("a look-up in the family of the address of this side") {
     int listening = listen_on("127.0.0.1", 0);
     struct outcome outcome = outcome_of(
@@ -298,7 +346,7 @@ static void expect_nothing_inherited(void) {
     int before = count_descriptors();
     runloop_source_release(forking);
     runloop_source_release(forking); // the inherited loop's, whose thread is not here
-    EXPECT_EQ(count_descriptors(), before - 2);
+    EXPECT_EQ(count_descriptors(), before - 1);
     EXPECT_EQ(forked.contexts, 0);
     // The threads are the parent's, and so is who waits for them. (The thread sanitizer and the emulator forbid threads here.)
     names_answer = true;
@@ -374,7 +422,8 @@ TEST("an end on another thread while the result comes: reported once or not at a
         struct outcome outcome = {.descriptor = -1};
         pthread_t thread;
         ends_all = false;
-        runloop_connect_config config = {.host = "127.0.0.1,127.0.0.2", .port = port_of(listening)};
+        runloop_connect_config config = {.host = i % 4 < 2 ? "127.0.0.1,127.0.0.2" : "127.0.0.1",
+                                         .port = port_of(listening)};
         runloop_connect *connect = add_connect(config, &outcome);
         REQUIRE(pthread_create(&thread, NULL, end_soon, runloop_source_retain(connect)) == 0);
         if (i % 2)

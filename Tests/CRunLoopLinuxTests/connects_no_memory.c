@@ -37,12 +37,17 @@ TEST("to a name") {
     WAIT_UNTIL(lookups_now == 0 && results == 0);
 }
 
-TEST("to a name, with a descriptor for the set and none for the bell") {
+TEST("to a name or an address, with a descriptor and without") {
     runloop_current();
     use_up_descriptors(1);
-    EXPECT_EQ(create_with_name(), -EMFILE);
+    EXPECT_EQ(create_with_name(), 0);
     EXPECT_EQ(create_with_number(), 0);
     give_back_descriptors();
+    use_up_descriptors(0);
+    EXPECT_EQ(create_with_name(), -EMFILE);
+    EXPECT_EQ(create_with_number(), -EMFILE);
+    give_back_descriptors();
+    WAIT_UNTIL(lookups_now == 0 && results == 0);
 }
 
 TEST("memory that runs out after the look-up is an outcome, and the rest goes on") {

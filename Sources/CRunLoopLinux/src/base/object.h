@@ -28,7 +28,7 @@ struct object_class {
     /// What was asked for holds, it was signalled, or its deadline has passed. Not called in a forked child, which has the same descriptor as
     /// its parent.
     void (*ready)(runloop_source *source, runloop_readiness reasons, void *object);
-    /// The source was added to a mode, or removed from one. Not called in a forked child either. Both or neither; may be NULL.
+    /// The source was added to a mode, or removed from one. Not called in a forked child either. May be NULL.
     void (*schedule)(void *object, runloop *loop, const char *mode);
     void (*cancel)(void *object, runloop *loop, const char *mode);
     /// The source was invalidated, by whomever. Not called in a forked child either. May be NULL.
@@ -68,6 +68,13 @@ void *runloop__object_of(runloop_source *source, enum object_kind kind);
 int runloop__object_begin(struct object *object, const struct object_config *config);
 /// Releases the context.
 void runloop__object_end(struct object *object);
+/// Releases the source of an object that nobody knows yet. The context remains the client's, as after any creation that has failed.
+static inline void object_give_up(struct object *object) {
+    // What was retained for the object is released by it.
+    if (!object->context.retain)
+        object->context.release = NULL;
+    runloop_source_release(object->source);
+}
 
 /// Does epoll refuse to watch the descriptor: 1 for a file, or a device like /dev/null? A negative errno value if that can't be found out. No
 /// system call but fstat for sockets and pipes.

@@ -181,10 +181,8 @@ void runloop__child_begin(runloop_child *source, int32_t pid, int pidfd) {
 
 void runloop__child_give_up(runloop_child *source) {
     struct child *child = child_of(source);
-    // What was retained for the object is released by it.
-    if (child && !child->object.context.retain)
-        child->object.context.release = NULL;
-    runloop_source_release(source);
+    if (child)
+        object_give_up(&child->object);
 }
 
 int runloop_child_create(const runloop_child_config *config, runloop_child **out) {

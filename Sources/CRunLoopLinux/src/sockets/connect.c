@@ -1,8 +1,8 @@
 // connect.c — a connection that is being made: a look-up, attempts 250 ms apart, and one deadline.
 //
-// There may be several attempts at a time, in whatever modes the client has chosen, and these may change meanwhile. So the source's descriptor is
-// an epoll set with what is waited for in it, the bell of the look-up or the sockets of the attempts: only the source is in modes. Whatever it is
-// called for, it looks at everything, so a call too many does no harm.
+// The source's descriptor is the socket, if there is one address. A name may have several, with attempts at the same time, in whatever modes the
+// client has chosen: then it is an epoll set with their sockets. A source comes to a loop signalled, and the look-up signals it when it is done.
+// Whatever it is called for, it looks at everything, so a call too many does no harm.
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,8 +20,9 @@
 
 struct attempt {
     struct socket_address address;
-    int descriptor; ///< -1: not under way
-    int error;      ///< 0: has not failed
+    int descriptor; ///< -1: there is none yet, or no more
+    bool is_under_way;
+    int error; ///< 0: has not failed
 };
 
 struct connect {
@@ -32,10 +33,10 @@ struct connect {
     int64_t deadline_ns;
     /// Guards what follows, and its descriptors against being closed while they are used. Not held in callbacks.
     struct steady_lock lock;
-    bool is_over GUARDED;   ///< the outcome is known, or it was invalidated
-    int error GUARDED;      ///< the outcome, or why there are no addresses
-    int descriptor GUARDED; ///< connected, and nobody has it yet; or -1
-    int set GUARDED;
+    bool is_over GUARDED;          ///< the outcome is known, or it was invalidated
+    int error GUARDED;             ///< the outcome, or why there are no addresses
+    int descriptor GUARDED;        ///< connected, and nobody has it yet; or -1
+    int set GUARDED;               ///< the source's descriptor, if that isn't the socket of the only attempt; or -1
     struct lookup *lookup GUARDED; ///< NULL: there is none, or its result was taken
     const char *name_error GUARDED;
     struct attempt *attempts GUARDED; ///< in their order; none before the look-up is done
@@ -92,27 +93,37 @@ HOLDS_LOCK static struct lookup *take_result(struct connect *connect) {
         return NULL;
     connect->name_error = lookup->name_error;
     connect->error = lookup->error ? lookup->error : interleave(connect, lookup->found);
-    // A forked child may have the bell, too, so closing it would not end the reports.
-    epoll_ctl(connect->set, EPOLL_CTL_DEL, lookup->bell, NULL);
     connect->lookup = NULL;
     return lookup;
 }
 
 //===-- attempts -----------------------------------------------------------------------------------------------------===//
 
-static int watch(int set, int descriptor, uint32_t events, uint32_t number) {
-    struct epoll_event event = {.events = events, .data.u32 = number};
-    return epoll_ctl(set, EPOLL_CTL_ADD, descriptor, &event) < 0 ? -errno : 0;
+/// Has the source called when the attempt is decided.
+HOLDS_LOCK static int watch(const struct connect *connect, const struct attempt *attempt) {
+    struct epoll_event event = {.events = EPOLLOUT};
+    if (connect->set < 0) {
+        int result = runloop_source_set_events(connect->object.source, RUNLOOP_WRITABLE);
+        // Another thread has invalidated it, and waits for the lock to end it: that is no outcome.
+        return result == -EINVAL ? 0 : result;
+    }
+    return epoll_ctl(connect->set, EPOLL_CTL_ADD, attempt->descriptor, &event) < 0 ? -errno : 0;
 }
 
-/// Takes its socket out of the set, which a forked child has as well: so closing it here would not do, nor may the child change it.
-HOLDS_LOCK static int take_socket(struct connect *connect, struct attempt *attempt) {
+HOLDS_LOCK static int take_socket(struct attempt *attempt) {
     int descriptor = attempt->descriptor;
     attempt->descriptor = -1;
-    connect->under_way--;
-    if (!object_is_inherited(&connect->object))
-        epoll_ctl(connect->set, EPOLL_CTL_DEL, descriptor, NULL);
     return descriptor;
+}
+
+HOLDS_LOCK static void fail(const struct connect *connect, struct attempt *attempt, int error) {
+    attempt->error = error;
+    // The only one's is closed when the source has left the loops.
+    if (connect->set < 0 || attempt->descriptor < 0)
+        return;
+    // A forked child may have it as well, so closing it would not end the reports.
+    epoll_ctl(connect->set, EPOLL_CTL_DEL, attempt->descriptor, NULL);
+    close(take_socket(attempt));
 }
 
 /// The kernel may have chosen the very port that nobody listens on, and connected the socket to itself.
@@ -124,30 +135,28 @@ static bool is_connected_to_itself(int descriptor, const struct socket_address *
            own.size == peer.size && memcmp(&own.any, &peer.any, own.size) == 0;
 }
 
-/// Of an attempt whose socket is ready: 0, or a negative errno value.
+/// Of an attempt that is under way: 0, a negative errno value, or -EALREADY if that is not known yet. The kernel tells who asks again.
 static int result_of(const struct attempt *attempt) {
-    int error = 0;
-    socklen_t size = sizeof error;
-    if (getsockopt(attempt->descriptor, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
+    if (connect(attempt->descriptor, &attempt->address.any, attempt->address.size) < 0 && errno != EISCONN)
         return -errno;
-    if (error)
-        return -error;
     return is_connected_to_itself(attempt->descriptor, &attempt->address) ? -ECONNREFUSED : 0;
 }
 
 /// The first attempt that has succeeded is the outcome: 0. -EINPROGRESS: none yet.
 HOLDS_LOCK static int collect(struct connect *connect, int64_t now_ns) {
-    struct epoll_event events[8];
-    int count = connect->begun > 0 ? epoll_wait(connect->set, events, 8, 0) : 0;
-    for (int i = 0; i < count; i++) {
-        struct attempt *attempt = connect->attempts + events[i].data.u32;
-        attempt->error = result_of(attempt);
-        if (attempt->error == 0) {
-            connect->descriptor = take_socket(connect, attempt);
+    for (uint32_t i = 0; i < connect->begun; i++) {
+        struct attempt *attempt = connect->attempts + i;
+        int result = attempt->is_under_way ? result_of(attempt) : -EALREADY;
+        if (result == -EALREADY)
+            continue;
+        attempt->is_under_way = false;
+        connect->under_way--;
+        if (result == 0) {
+            connect->descriptor = take_socket(attempt);
             return 0;
         }
-        close(take_socket(connect, attempt));
-        if (events[i].data.u32 == connect->begun - 1)
+        fail(connect, attempt, result);
+        if (i == connect->begun - 1)
             connect->next_ns = now_ns;
     }
     return -EINPROGRESS;
@@ -156,26 +165,26 @@ HOLDS_LOCK static int collect(struct connect *connect, int64_t now_ns) {
 /// As above.
 HOLDS_LOCK static int begin_next(struct connect *connect, int64_t now_ns) {
     struct attempt *attempt = connect->attempts + connect->begun;
-    int result, descriptor = runloop__connect_open(&attempt->address, &connect->options, &result);
-    attempt->error = result == -EINPROGRESS ? 0 : result;
+    int result = runloop__connect_begin(&attempt->descriptor, &attempt->address, &connect->options);
+    attempt->error = 0;
     if (result == 0) {
-        connect->descriptor = descriptor;
+        connect->descriptor = take_socket(attempt);
         return 0;
     }
     if (result == -EAGAIN && attempt->address.any.sa_family == AF_UNIX) {
         // Nothing tells when there is space in the queue again.
+        attempt->error = result;
         connect->next_ns = now_ns + FULL_QUEUE_PAUSE_NS;
         return -EINPROGRESS;
     }
-    if (result == -EINPROGRESS) {
-        attempt->descriptor = descriptor;
-        connect->under_way++;
-        attempt->error = watch(connect->set, descriptor, EPOLLOUT, connect->begun);
-        if (attempt->error)
-            close(take_socket(connect, attempt));
-    }
+    if (result == -EINPROGRESS)
+        result = watch(connect, attempt);
+    attempt->is_under_way = result == 0;
+    connect->under_way += attempt->is_under_way;
+    if (result < 0)
+        fail(connect, attempt, result);
     connect->begun++;
-    connect->next_ns = attempt->error ? now_ns : now_ns + ATTEMPT_DELAY_NS;
+    connect->next_ns = result < 0 ? now_ns : now_ns + ATTEMPT_DELAY_NS;
     return -EINPROGRESS;
 }
 
@@ -239,16 +248,23 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
 
 //===-- life ---------------------------------------------------------------------------------------------------------===//
 
+/// It has come to a loop, which begins, or goes on.
+static void schedule(void *info, runloop *loop, const char *mode) {
+    (void)loop, (void)mode;
+    runloop_source_wake(((struct connect *)info)->object.source);
+}
+
 /// At the end, and when it is invalidated: nothing is left but the outcome.
 static void stop(void *info) {
     struct connect *connect = info;
     steady_take(&connect->lock);
-    for (uint32_t i = 0; i < connect->begun; i++) {
+    for (uint32_t i = 0; i < connect->count; i++) {
         struct attempt *attempt = connect->attempts + i;
-        if (attempt->descriptor < 0)
-            continue;
-        close(take_socket(connect, attempt));
-        attempt->error = connect->error == -ETIMEDOUT ? -ETIMEDOUT : 0;
+        if (attempt->is_under_way && connect->error == -ETIMEDOUT)
+            attempt->error = -ETIMEDOUT;
+        attempt->is_under_way = false;
+        if (attempt->descriptor >= 0)
+            close(take_socket(attempt));
     }
     if (connect->set >= 0)
         close(connect->set);
@@ -271,45 +287,45 @@ UNCHECKED static void free_connect(void *info) {
 }
 
 static const struct object_class connect_class = {
-    .kind = OBJECT_CONNECT, .ready = ready, .invalidated = stop, .free = free_connect};
+    .kind = OBJECT_CONNECT, .ready = ready, .schedule = schedule, .invalidated = stop, .free = free_connect};
 
-/// The one address, or the look-up of the name.
-UNCHECKED static int find_target(struct connect *connect, const runloop_connect_config *config) {
+/// The socket of the one address, or a set for those of a name. Either is the source's descriptor.
+UNCHECKED static int open_target(struct connect *connect, const runloop_connect_config *config) {
     struct socket_address address;
-    int result, family = connect->options.local.any.sa_family;
+    int result = 0, family = connect->options.local.any.sa_family;
     if (!config->host) {
         bool is_abstract = config->abstract_name;
         result = runloop__local_address(&address, is_abstract ? config->abstract_name : config->path, is_abstract);
     } else if (runloop__ip_address(&address, config->host, config->port) == 0) {
         result = family == AF_UNSPEC || family == address.any.sa_family ? 0 : -EAFNOSUPPORT;
     } else {
-        result = runloop__lookup_begin(config->host, family, &connect->lookup);
-        return result < 0 ? result : watch(connect->set, connect->lookup->bell, EPOLLIN, 0);
+        connect->set = epoll_create1(EPOLL_CLOEXEC);
+        return connect->set < 0 ? -errno : connect->set;
     }
-    if (result == 0 && (result = make_attempts(connect, 1)) == 0)
-        append_attempt(connect, &address);
-    return result;
+    if (result < 0 || (result = make_attempts(connect, 1)) < 0)
+        return result;
+    append_attempt(connect, &address);
+    return connect->attempts->descriptor = connect_open(&address);
 }
 
 UNCHECKED static int begin(struct connect *connect, const runloop_connect_config *config) {
-    int result = runloop__connect_options(&connect->options, config);
-    if (result < 0)
-        return result;
-    if ((connect->set = epoll_create1(EPOLL_CLOEXEC)) < 0)
-        return -errno;
-    result = find_target(connect, config);
-    const struct object_config object = {
-        .context = config->context, .cancel = config->cancel, .descriptor = connect->set, .class = &connect_class};
-    if (result < 0 || (result = runloop__object_begin(&connect->object, &object)) < 0)
-        return result;
-    // Due at once, in whichever loop it comes to: that a source was signalled would not end the sleep of one. In no loop it needs no memory.
-    return runloop_source_set_deadline(connect->object.source, INT64_MIN);
+    int descriptor, result = runloop__connect_options(&connect->options, config);
+    if (result < 0 || (descriptor = open_target(connect, config)) < 0)
+        return result < 0 ? result : descriptor;
+    const struct object_config object = {.context = config->context,
+                                         .cancel = config->cancel,
+                                         .descriptor = descriptor,
+                                         .events = connect->set < 0 ? RUNLOOP_WRITABLE : RUNLOOP_READABLE,
+                                         .class = &connect_class};
+    result = runloop__object_begin(&connect->object, &object);
+    // Not before it is being connected.
+    if (result == 0 && connect->set < 0)
+        runloop_source_set_events(connect->object.source, 0);
+    return result;
 }
 
-UNCHECKED int runloop_connect_create(const runloop_connect_config *config, runloop_connect **out) {
-    if (!config || !out || !config->connected || !config->host + !config->path + !config->abstract_name != 2 ||
-        (config->host && (!*config->host || config->port == 0)))
-        return -EINVAL;
+/// Makes the object, without the look-up, or nothing.
+UNCHECKED static int make(const runloop_connect_config *config, struct connect **out) {
     struct connect *connect = malloc(sizeof *connect);
     if (!connect)
         return -ENOMEM;
@@ -323,7 +339,25 @@ UNCHECKED int runloop_connect_create(const runloop_connect_config *config, runlo
     if (result < 0)
         free_connect(connect);
     else
-        *out = connect->object.source;
+        *out = connect;
+    return result;
+}
+
+UNCHECKED int runloop_connect_create(const runloop_connect_config *config, runloop_connect **out) {
+    if (!config || !out || !config->connected || !config->host + !config->path + !config->abstract_name != 2 ||
+        (config->host && (!*config->host || config->port == 0)))
+        return -EINVAL;
+    struct connect *connect;
+    int result = make(config, &connect);
+    if (result < 0)
+        return result;
+    runloop_source *source = connect->object.source;
+    if (connect->set >= 0)
+        result = runloop__lookup_begin(config->host, connect->options.local.any.sa_family, source, &connect->lookup);
+    if (result < 0)
+        object_give_up(&connect->object);
+    else
+        *out = source;
     return result;
 }
 

@@ -60,14 +60,16 @@ static int set_options(int descriptor, const struct connect_options *options) {
     return has_local && bind(descriptor, &options->local.any, options->local.size) < 0 ? -errno : 0;
 }
 
-int runloop__connect_open(const struct socket_address *address, const struct connect_options *options, int *result) {
-    int descriptor = socket(address->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    *result = descriptor < 0 ? -errno : address->any.sa_family == AF_UNIX ? 0 : set_options(descriptor, options);
-    if (*result == 0 && connect(descriptor, &address->any, address->size) < 0)
-        *result = -errno;
-    if (*result == 0 || *result == -EINPROGRESS)
-        return descriptor;
-    if (descriptor >= 0)
-        close(descriptor);
-    return -1;
+int runloop__connect_begin(int *descriptor, const struct socket_address *address,
+                           const struct connect_options *options) {
+    if (*descriptor < 0) {
+        int opened = connect_open(address);
+        if (opened < 0)
+            return opened;
+        *descriptor = opened;
+    }
+    int result = address->any.sa_family == AF_UNIX ? 0 : set_options(*descriptor, options);
+    if (result == 0 && connect(*descriptor, &address->any, address->size) < 0)
+        result = -errno;
+    return result;
 }

@@ -1,7 +1,7 @@
 // lookup.c — names are looked up by getaddrinfo, which may take as long as it likes and can't be interrupted.
 //
-// So it has a thread, and whoever asked does not wait for that: it takes the result when the bell rings, or leaves the look-up behind, which the
-// thread frees then. A thread knows nothing of the object that asked, and allocates nothing but what getaddrinfo does.
+// So it has a thread, and whoever asked does not wait for that: it takes the result when its source is called, or leaves the look-up behind, which
+// the thread frees then. A thread allocates nothing but what getaddrinfo does.
 
 #include "sockets/lookup.h"
 
@@ -9,14 +9,13 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 
 #include "base/lock.h"
 
 enum { MOST_THREADS = 16 };
 
 static struct {
-    /// Guards what follows, and of each look-up its node, bell, `is_running` and `is_abandoned`.
+    /// Guards what follows, and of each look-up its node, source, `is_running` and `is_abandoned`.
     struct steady_lock lock;
     uint32_t generation GUARDED;
     int threads GUARDED;
@@ -38,8 +37,6 @@ GIVES_LOCK static void give(void) {
 }
 
 static void free_lookup(struct lookup *lookup) {
-    if (lookup->bell >= 0)
-        close(lookup->bell);
     // In a forked child the thread may have been about to write it.
     if (lookup_is_done(lookup) && lookup->found)
         freeaddrinfo(lookup->found);
@@ -72,7 +69,7 @@ HOLDS_LOCK static void hand_over(struct lookup *lookup) {
     if (lookup->is_abandoned)
         free_lookup(lookup);
     else
-        eventfd_write(lookup->bell, 1);
+        runloop_source_wake(lookup->source);
 }
 
 /// Serves who waits, and ends.
@@ -120,7 +117,7 @@ static int enqueue(struct lookup *lookup) {
     return result;
 }
 
-int runloop__lookup_begin(const char *host, int family, struct lookup **out) {
+int runloop__lookup_begin(const char *host, int family, runloop_source *source, struct lookup **out) {
     size_t size = strlen(host) + 1;
     struct lookup *lookup = calloc(1, sizeof *lookup + size);
     if (!lookup)
@@ -129,8 +126,8 @@ int runloop__lookup_begin(const char *host, int family, struct lookup **out) {
     memcpy(lookup->host, host, size);
     lookup->family = family;
     lookup->generation = runloop_fork_generation();
-    lookup->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    int result = lookup->bell < 0 ? -errno : enqueue(lookup);
+    lookup->source = source;
+    int result = enqueue(lookup);
     if (result < 0)
         free_lookup(lookup);
     else
@@ -148,11 +145,7 @@ void runloop__lookup_end(struct lookup *lookup) {
     take();
     link_remove(&lookup->node);
     lookup->is_abandoned = lookup->is_running && !lookup_is_done(lookup);
-    if (lookup->is_abandoned) {
-        close(lookup->bell);
-        lookup->bell = -1;
-    } else {
+    if (!lookup->is_abandoned)
         free_lookup(lookup);
-    }
     give();
 }

@@ -8,12 +8,13 @@
 #include <stdint.h>
 
 #include "base/link.h"
+#include "runloop.h"
 
 struct lookup {
     struct link node; ///< among those that wait for a thread
     uint32_t generation;
     int family;
-    int bell; ///< an eventfd, readable when it is done; -1 once nobody waits for it
+    runloop_source *source; ///< signalled when it is done, unless it was ended before: not retained
     bool is_running, is_abandoned;
     /// Written last by the thread, with release: who has seen it may read what follows, which is not written again.
     _Atomic bool is_done;
@@ -23,14 +24,14 @@ struct lookup {
     char host[];
 };
 
-/// Begins. -EMFILE, -ENFILE, -ENOMEM; -EAGAIN: no thread.
-int runloop__lookup_begin(const char *host, int family, struct lookup **out);
+/// Begins. The source is told until runloop__lookup_end. -ENOMEM; -EAGAIN: no thread.
+int runloop__lookup_begin(const char *host, int family, runloop_source *source, struct lookup **out);
 
 static inline bool lookup_is_done(const struct lookup *lookup) {
     return atomic_load_explicit(&lookup->is_done, memory_order_acquire);
 }
 
-/// Frees it, with what was found; if a thread still works at it, the bell at once, and the rest when getaddrinfo returns. NULL is ignored.
+/// Frees it, with what was found; if a thread still works at it, when getaddrinfo returns. NULL is ignored.
 void runloop__lookup_end(struct lookup *lookup);
 
 #endif // RUNLOOP_LOOKUP_H

@@ -776,9 +776,10 @@ pub struct runloop_connect_config {
 }
 extern "C" {
     #[doc = " Begins to connect, in no loop yet: a look-up starts here, everything else when a loop runs the source. At most 16 names are looked up at"]
-    #[doc = " a time in a process, and others wait. It needs a descriptor, a second one during a look-up, and one for each attempt. O(1)."]
+    #[doc = " a time in a process, and others wait. It needs a descriptor, which is the connection's in the end; with a name, one for each attempt more."]
+    #[doc = " O(1)."]
     #[doc = " Errors: -EINVAL: no `connected`, not one target, no port, an empty text, an option out of range, or a `local_address` that is no number;"]
-    #[doc = " -EAFNOSUPPORT: that is of another family than `host`; -ENAMETOOLONG: a path or an abstract name above 107 bytes; -EMFILE, -ENFILE,"]
+    #[doc = " -EAFNOSUPPORT: that is of another family than `host`, or the system does not have that family; -ENAMETOOLONG: a path or an abstract name above 107 bytes; -EMFILE, -ENFILE,"]
     #[doc = " -ENOMEM; -EAGAIN: no thread can be made."]
     pub fn runloop_connect_create(
         config: *const runloop_connect_config,
