@@ -194,17 +194,6 @@ private final class BlackHole: Sendable {
 
     /// Whether a socket waits for an answer: the table of the network has it in the state SYN_SENT.
     var isTried: Bool {
-        let digits = String(port, radix: 16, uppercase: true)
-        let target = "0100007F:" + String(repeating: "0", count: 4 - digits.count) + digits
-        var table: [UInt8] = []
-        withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 1) { buffer in
-            let file = open("/proc/net/tcp", O_RDONLY | O_CLOEXEC)
-            while case let count = read(file, buffer.baseAddress, buffer.count), count > 0 { table += buffer[..<count] }
-            close(file)
-        }
-        return String(decoding: table, as: UTF8.self).split(separator: "\n").contains { line in
-            let words = line.split(separator: " ")
-            return words.count > 3 && words[2] == target && words[3] == "02"
-        }
+        TCPTable.lines.contains { $0[2] == TCPTable.address(port: port) && $0[3] == "02" }
     }
 }

@@ -19,7 +19,6 @@ final class ConnectHandle: Sendable {
         config.keepalive_count = UInt32(clamping: options.keepAlive?.count ?? 0)
         config.user_timeout_ns = options.userTimeout.map(Nanoseconds.of) ?? 0
         config.delays = options.delaysSmallPieces
-        config.resets = options.resetsWhenClosed
         config.context.info = retainedInfo(outcome)
         config.context.release = releaseInfo
         config.connected = { core, descriptor, error, info in

@@ -2,7 +2,7 @@ internal import CRunLoopCore
 internal import RunLoopKit
 internal import Synchronization
 
-/// How long a connection may be silent, and a line of its input take.
+/// How long a connection may be silent, a line of its input take, and an exchange last.
 ///
 /// What has arrived counts, not what was read: who is due looks at the socket before anything ends. A reader that nobody waits for
 /// is paused, and ends nothing.
@@ -13,7 +13,9 @@ final class ConnectionLimits: Sendable {
     private let timer = Guarded<RunLoop.Timer?>(nil)
     /// Ends the connection.
     private let end = Guarded<(@Sendable () -> Void)?>(nil)
-    /// Since when a task waits for input; never: none does. 0: there is no reader that could.
+    /// When the exchange is over, and the source that has this as its deadline, from the first one on.
+    private let exchange = Guarded<(deadline: RunLoop.Instant?, source: RunLoop.Source?)>((nil, nil))
+    /// Since when a task waits for input, if there is an idle limit; never: none does. 0: there is no reader that could.
     private let waitsSince = Atomic<Int64>(0)
     /// When a line began that is not complete; never: there is none.
     private let begunAt = Atomic<Int64>(Nanoseconds.never)
@@ -46,13 +48,16 @@ final class ConnectionLimits: Sendable {
         try loop.add(timer, forMode: mode)
     }
 
-    func invalidate() { timer.withLock { $0 }?.invalidate() }
+    func invalidate() {
+        timer.withLock { $0 }?.invalidate()
+        exchange.withLock { $0.source }?.invalidate()
+    }
 
     //===-- the reader -----------------------------------------------------------------------------------------------===//
 
     /// A task waits for input from now on.
     func beginWait() {
-        if idle != nil || message != nil { waitsSince.store(runloop_get_now_ns(loop.core), ordering: .relaxed) }
+        waitsSince.store(idle == nil ? 1 : runloop_get_now_ns(loop.core), ordering: .relaxed)
     }
 
     /// No task waits for input; there is a reader.
@@ -75,6 +80,52 @@ final class ConnectionLimits: Sendable {
         guard let message, begun != Nanoseconds.never else { return nil }
         let (sum, overflow) = begun.addingReportingOverflow(message)
         return overflow ? nil : RunLoop.Instant(nanoseconds: sum)
+    }
+
+    //===-- the exchange ---------------------------------------------------------------------------------------------===//
+
+    var deadline: RunLoop.Instant? { exchange.withLock { $0.deadline } }
+
+    func setDeadline(
+        _ deadline: RunLoop.Instant?, of socket: ConnectedSocket, _ writer: RunLoop.Writer, _ mode: RunLoop.Mode
+    ) {
+        exchange.withLock { exchange in
+            exchange.deadline = deadline
+            if exchange.source == nil && deadline != nil { exchange.source = makeSource(socket, writer, mode) }
+            exchange.source?.deadline = deadline
+        }
+    }
+
+    private func makeSource(
+        _ socket: ConnectedSocket, _ writer: RunLoop.Writer, _ mode: RunLoop.Mode
+    ) -> RunLoop.Source {
+        let perform: @Sendable (RunLoop.Source.Readiness) -> Void = { [weak self, weak socket, weak writer] _ in
+            if let self, let socket { lookAtExchange(of: socket, writer) }
+        }
+        guard let source = try? RunLoop.Source(fileDescriptor: -1, perform: perform) else { outOfMemory() }
+        loop.addUnlessOver(source, forMode: mode)
+        return source
+    }
+
+    /// The deadline of the exchange has passed, unless it was set anew.
+    private func lookAtExchange(of socket: ConnectedSocket, _ writer: RunLoop.Writer?) {
+        let isOver: Bool = exchange.withLock { exchange in
+            guard let deadline = exchange.deadline else { return false }
+            let now = Nanoseconds.now
+            let isLate = deadline.nanoseconds <= now
+            if isLate && !willMove(socket, writer) { return true }
+            exchange.source?.deadline = isLate ? RunLoop.Instant(nanoseconds: now + 10_000_000) : deadline
+            return false
+        }
+        if isOver { end.withLock { $0 }?() }
+    }
+
+    /// Whether the loop is late: there is input for a task that waits, or output that can be sent.
+    private func willMove(_ socket: ConnectedSocket, _ writer: RunLoop.Writer?) -> Bool {
+        let (hasInput, takesOutput) = socket.readiness
+        let wait = waitsSince.load(ordering: .relaxed)
+        if hasInput && wait != 0 && wait != Nanoseconds.never { return true }
+        return takesOutput && (writer?.waitingCount ?? 0) > 0
     }
 
     //===-- looks ----------------------------------------------------------------------------------------------------===//

@@ -45,8 +45,6 @@ extension RunLoop.Connection {
         public var userTimeout: Duration?
         /// Small pieces are sent together, which may delay them. Otherwise each is sent at once, as those of a listener's connections are.
         public var delaysSmallPieces = false
-        /// When it is closed, the connection is reset, and what was not sent is dropped.
-        public var resetsWhenClosed = false
 
         /// Options that are all as the system has them, except that small pieces are sent at once.
         public init() {}

@@ -40,7 +40,8 @@ extension RunLoop {
         ) throws(RunLoop.Error) {
             let limits = ConnectionLimits(loop, idle: options.idleLimit, message: options.messageLimit)
             let socket = ConnectedSocket(descriptor, now: runloop_get_now_ns(loop.core), limits)
-            let writer = try Writer(descriptor, loop, options.outputLimit, false, options.mode, socket)
+            let writer = try Writer(
+                descriptor, loop, options.outputLimit, false, options.mode, socket, resets: options.resetsWhenAborted)
             try limits.start(socket, writer, options.mode) { Self.end($0, $1, because: .timedOut) }
             (self.socket, self.writer, self.loop, mode) = (socket, writer, loop, options.mode)
         }
@@ -73,6 +74,19 @@ extension RunLoop {
         /// the end of the input, and the writer throws `invalid`. A second call has no effect. Any thread.
         public func abort(because error: RunLoop.Error? = nil) { end(error) }
 
+        /// When the connection ends with `timedOut`, whatever comes and goes until then; `nil`, as at first, is never. For what takes several
+        /// lines, a request or a whole exchange: set it when that begins, and `nil` when it is complete.
+        ///
+        ///     connection.deadline = .now + .seconds(10)
+        ///     defer { connection.deadline = nil }
+        ///
+        /// It is by the loop's time, and never early. As for the other limits, a loop that is late first reads what has arrived for a task
+        /// that waits for it, and sends what the peer takes. Ignored when the connection has ended. Any thread. O(log deadlines).
+        public var deadline: Instant? {
+            get { socket.limits.deadline }
+            set { if !isEnded { socket.limits.setDeadline(newValue, of: socket, writer, mode) } }
+        }
+
         /// The socket, for its options, and to know connections apart: valid as long as the connection, not to be closed. O(1).
         public var fileDescriptor: CInt { socket.number }
 
@@ -102,21 +116,26 @@ extension RunLoop {
             public var idleLimit: Duration?
             /// How long a call of the reader waits for the rest of a line of which it has a part, greater than zero; `nil` is as long as
             /// it takes. It ends a peer that sends a byte now and then, which no idle limit does. What limits a request of several lines
-            /// is a ``RunLoop/Timeout`` that aborts the connection. As for `idleLimit`, a line that has arrived is read, however late.
+            /// is ``RunLoop/Connection/deadline``. As for `idleLimit`, a line that has arrived is read, however late.
             public var messageLimit: Duration?
             /// How many bytes of output may wait.
             public var outputLimit: Int
+            /// A connection that ends before `close()` or the writer's `finish()` has sent everything is reset when its socket is closed:
+            /// aborted, by a limit, or freed. Then the kernel keeps nothing for a peer that does not read, and that reads an error in place
+            /// of an end. Otherwise what was sent may stay there for minutes.
+            public var resetsWhenAborted: Bool
             /// In which mode it is read and written, or in all common ones.
             public var mode: Mode
 
             /// The options.
             public init(
                 idleLimit: Duration? = nil, messageLimit: Duration? = nil, outputLimit: Int = 65_536,
-                mode: Mode = .common
+                resetsWhenAborted: Bool = false, mode: Mode = .common
             ) {
                 self.idleLimit = idleLimit
                 self.messageLimit = messageLimit
                 self.outputLimit = outputLimit
+                self.resetsWhenAborted = resetsWhenAborted
                 self.mode = mode
             }
         }

@@ -27,7 +27,7 @@ struct OutputHandle: Sendable {
 
     /// - Parameter queue: is told when all output that has waited was sent, or can't be, and that the loop has ended.
     init(
-        _ descriptor: CInt, of loop: RunLoop, limit: Int, owns: Bool, _ queue: OutputQueue
+        _ descriptor: CInt, of loop: RunLoop, limit: Int, owns: Bool, resets: Bool, _ queue: OutputQueue
     ) throws(RunLoop.Error) {
         source = try RunLoop.Source(
             receiver: queue, of: .output, subject: "descriptor \(descriptor)"
@@ -36,6 +36,7 @@ struct OutputHandle: Sendable {
             config.context = context
             config.descriptor = descriptor
             config.owns = owns
+            config.resets = resets
             config.limit = limit
             config.loop = loop.core
             config.drained = { _, error, info in

@@ -55,12 +55,13 @@ extension RunLoop {
         }
 
         init(
-            _ descriptor: CInt, _ loop: RunLoop, _ limit: Int, _ owns: Bool, _ mode: Mode, _ socket: ConnectedSocket?
+            _ descriptor: CInt, _ loop: RunLoop, _ limit: Int, _ owns: Bool, _ mode: Mode, _ socket: ConnectedSocket?,
+            resets: Bool = false
         ) throws(RunLoop.Error) {
             precondition(limit > 0, "The buffer of a writer has at least one byte.")
             queue = OutputQueue()
             do throws(RunLoop.Error) {
-                output = try OutputHandle(descriptor, of: loop, limit: limit, owns: owns, queue)
+                output = try OutputHandle(descriptor, of: loop, limit: limit, owns: owns, resets: resets, queue)
             } catch {
                 if owns { closeFile(descriptor) }
                 throw error
