@@ -93,6 +93,11 @@ struct CodePlace: Hashable, CustomStringConvertible {
         UInt32(unsafeBitCast(job, to: UnsafePointer<UInt>.self)[4] >> 32)
     }
 
+    /// 0 outside of tasks.
+    static var numberOfCurrentTask: UInt32 {
+        withUnsafeCurrentTask { task in task.map { taskNumber(of: unsafeBitCast($0, to: UnownedJob.self)) } ?? 0 }
+    }
+
     /// The innermost function of the program's own.
     var description: String { innermost.1 }
 

@@ -152,7 +152,7 @@ final class Schedule: @unchecked Sendable {
         guard runloop_simulation_enter() else { return }
         defer { runloop_simulation_exit() }
         let me = Int(runloop_simulation_member())
-        if story != nil, let event = event() { tell(event, by: me) }
+        if story != nil, let event = event() { tell(event, by: currentName) }
         if isOver { return }
         noteProgress()
         let candidates = candidates(current: me)
@@ -162,12 +162,20 @@ final class Schedule: @unchecked Sendable {
     /// For the story only.
     func tell(_ event: @autoclosure () -> Story.Event) {
         if story == nil || !runloop_simulation_enter() { return }
-        tell(event(), by: Int(runloop_simulation_member()))
+        tell(event(), by: currentName)
         runloop_simulation_exit()
     }
 
+    /// Of the task that runs on this thread, which an actor's job may have begun.
+    private var currentName: String {
+        let task = CodePlace.numberOfCurrentTask
+        return task != 0 ? "task \(number(of: task))" : name(of: members[Int(runloop_simulation_member())])
+    }
+
     private func name(of member: Member) -> String {
-        member.job.map { "task \(number(of: $0.number))" } ?? member.name
+        guard let job = member.job else { return member.name }
+        if job.number != 0 { return "task \(number(of: job.number))" }
+        return job.job == nil ? "a call that blocks" : "an actor"
     }
 
     func isUnderWay(_ task: UInt32) -> Bool { members.contains { $0.job?.number == task } }
@@ -180,9 +188,8 @@ final class Schedule: @unchecked Sendable {
         }
     }
 
-    private func tell(_ event: Story.Event, by member: Int) {
-        if isOver { return }
-        story?.add(event, by: name(of: members[member]), at: now, number: number(of:))
+    private func tell(_ event: Story.Event, by who: String) {
+        if !isOver { story?.add(event, by: who, at: now, number: number(of:)) }
     }
 
     /// Tasks are numbered in the order in which they turn up, which is the same in each process.
@@ -295,12 +302,14 @@ final class Schedule: @unchecked Sendable {
 
     private func prepare(_ next: Candidate) {
         if let job = next.job {
-            members[next.member].job = jobs.take(at: job, step: steps, of: mostSteps)
-            members[next.member].status = .ready
-            if let job = members[next.member].job { _ = number(of: job.number) }
-            if story != nil, let job = members[next.member].job { tell(.job(job.place), by: next.member) }
-        } else if next.member != last {
-            tell(.turn, by: next.member)
+            let job = jobs.take(at: job, step: steps, of: mostSteps)
+            (members[next.member].job, members[next.member].status) = (job, .ready)
+            // An actor's job has no number, and its function is the runtime's.
+            let isTask = job.number != 0
+            if isTask { _ = number(of: job.number) }
+            if story != nil { tell(.job(isTask ? job.place : nil), by: name(of: members[next.member])) }
+        } else if story != nil && next.member != last {
+            tell(.turn, by: name(of: members[next.member]))
         }
         last = next.member
     }
