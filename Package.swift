@@ -237,6 +237,12 @@ let package = Package(
             path: "Tests/ExecutorPrograms/FoundationMain",
             swiftSettings: swiftSettings
         ),
+        .executableTarget(
+            name: "simulation-program",
+            dependencies: ["RunLoopKit", "RunLoopKitLinux", "RunLoopKitSimulation", "AllocationCount"],
+            path: "Tests/ExecutorPrograms/Simulation",
+            swiftSettings: swiftSettings
+        ),
         .target(name: "AllocationCount", path: "Tests/ExecutorPrograms/AllocationCount", publicHeadersPath: "include"),
         .target(name: "DeafRuntime", path: "Tests/ExecutorPrograms/DeafRuntime", publicHeadersPath: "include"),
         .executableTarget(

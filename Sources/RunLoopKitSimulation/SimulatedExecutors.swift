@@ -26,8 +26,8 @@ internal import Synchronization
             _ job: consuming ExecutorJob, after delay: C.Duration, tolerance: C.Duration?, clock: C
         ) {
             let job = UnownedJob(job)
-            if let simulation = RunLoop.Simulation.owner(of: job), let delay = delay as? Duration {
-                simulation.tasks.add(.init(job, on: .ofTasks), after: delay)
+            if let tasks = RunLoop.Simulation.tasks, let delay = delay as? Duration {
+                tasks.add(.init(job, on: .ofTasks), after: delay)
             } else {
                 former.scheduling.enqueue(ExecutorJob(job), after: delay, tolerance: tolerance, clock: clock)
             }
@@ -38,10 +38,8 @@ internal import Synchronization
         ) {
             let job = UnownedJob(job)
             // In a simulation, the clock shows its time.
-            if let simulation = RunLoop.Simulation.owner(of: job),
-                let delay = clock.now.duration(to: instant) as? Duration
-            {
-                simulation.tasks.add(.init(job, on: .ofTasks), after: delay)
+            if let tasks = RunLoop.Simulation.tasks, let delay = clock.now.duration(to: instant) as? Duration {
+                tasks.add(.init(job, on: .ofTasks), after: delay)
             } else {
                 former.scheduling.enqueue(ExecutorJob(job), at: instant, tolerance: tolerance, clock: clock)
             }
@@ -118,6 +116,9 @@ internal import Synchronization
     }
 
     extension RunLoop.Simulation {
+        /// Those of the simulation whose thread this is. Whoever sleeps on it is one of them.
+        fileprivate static var tasks: SimulatedTasks? { at(runloop_simulation_current())?.tasks }
+
         /// The simulation to which a job belongs that is to be run: on a thread of a simulation, that one, unless the task is older than it; on any
         /// other thread the one whose task it is, which has left then.
         fileprivate static func owner(of job: UnownedJob) -> RunLoop.Simulation? {

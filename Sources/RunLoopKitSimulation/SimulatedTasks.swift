@@ -38,6 +38,10 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
         func run(_ known: KnownTasks, at now: Int64) {
             known.begin(self)
             defer { known.end(self, at: now) }
+            run()
+        }
+
+        func run() {
             switch work {
             case .task(let job, .preferred(let tasks)): job.runSynchronously(on: tasks.asUnownedTaskExecutor())
             case .task(let job, .ofTasks): runSynchronously(job, onMainActor: false)
@@ -47,13 +51,43 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
         }
     }
 
+    /// A job of the runtime's that ends it, and the task that sleeps.
+    private struct Sleep {
+        let instant: Int64
+        let job: Job
+        let sleeper: UInt32
+    }
+
     private struct State {
         var ready: [Job] = []
         /// In the order of their instants.
-        var delayed: [(instant: Int64, job: Job)] = []
+        var delayed: [Sleep] = []
         /// Where the last steps before there are too many went on.
         var places: [CodePlace: Int] = [:]
         var hasEnded = false
+        /// Of `delayed`.
+        private var sleepers: Set<UInt32> = []
+
+        mutating func add(_ sleep: Sleep) {
+            // Later sleeps mostly end later.
+            let index = delayed.lastIndex { $0.instant <= sleep.instant }.map { $0 + 1 } ?? 0
+            delayed.insert(sleep, at: index)
+            sleepers.insert(sleep.sleeper)
+        }
+
+        /// Whoever goes on before its sleep has ended was cancelled.
+        mutating func removeSleep(of sleeper: UInt32) -> Job? {
+            guard sleepers.remove(sleeper) != nil, let index = delayed.firstIndex(where: { $0.sleeper == sleeper })
+            else { return nil }
+            return delayed.remove(at: index).job
+        }
+
+        mutating func endSleeps(until now: Int64) {
+            let ended = delayed.prefix { $0.instant <= now }
+            for sleep in ended { sleepers.remove(sleep.sleeper) }
+            ready += ended.map(\.job)
+            delayed.removeFirst(ended.count)
+        }
     }
 
     /// So many of the last steps say who goes round.
@@ -71,11 +105,14 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
 
     /// Any thread. After the end of the simulation, nobody runs it any more.
     func add(_ job: Job) {
-        let hasEnded = state.withLock { state in
-            if !state.hasEnded { state.ready.append(job) }
-            return state.hasEnded
+        let (hasEnded, cancelled) = state.withLock { state -> (Bool, Job?) in
+            if state.hasEnded { return (true, nil) }
+            state.ready.append(job)
+            return (false, state.removeSleep(of: job.number))
         }
         if hasEnded { return }
+        // It frees what it has, and does nothing else.
+        cancelled?.run()
         if runloop_simulation_current() == nil { loop.wakeUp() } else { schedule.pause(afterResuming: job) }
     }
 
@@ -84,8 +121,10 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
         let instant = schedule.now.addingReportingOverflow(max(0, Int64(clamping: delay.attoseconds / 1_000_000_000)))
         state.withLock { state in
             if state.hasEnded { return }
-            let next = state.delayed.firstIndex { $0.instant > instant.partialValue } ?? state.delayed.endIndex
-            state.delayed.insert((instant.overflow ? .max : instant.partialValue, job), at: next)
+            state.add(
+                Sleep(
+                    instant: instant.overflow ? .max : instant.partialValue, job: job,
+                    sleeper: CodePlace.numberOfCurrentTask))
         }
     }
 
@@ -98,12 +137,7 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
 
     /// Those whose time has come.
     func wake(until now: Int64) {
-        state.withLock { state in
-            while let first = state.delayed.first, first.instant <= now {
-                state.ready.append(first.job)
-                state.delayed.removeFirst()
-            }
-        }
+        state.withLock { $0.endSleeps(until: now) }
     }
 
     func take(at index: Int, step: Int, of mostSteps: Int) -> Job {

@@ -106,4 +106,21 @@ import Testing
         let quiet = try await runProgram("fallback-program", "nested 2>&1", environment: "RUNLOOP_DIAGNOSTICS=0")
         #expect(quiet == Ending(status: 0, output: "the nested run has ended\nthe job that waited\n"))
     }
+
+    @Test("The journal that a failing simulation prints gives the same story in another process, word by word")
+    func replayedElsewhere() async throws {
+        let found = try await runProgram("simulation-program", "search").output
+        let replay = try #require(found.firstMatch(of: /It is repeated by (replay\(.*\))\.\n/)).1
+        let story = try #require(found.firstRange(of: "What happens:\n")).upperBound
+        #expect(found[story...].split(separator: "\n").count > 20)
+        let replayed = try await runProgram("simulation-program", "'\(replay)'").output
+        let again = try #require(replayed.firstRange(of: "What happens:\n")).upperBound
+        #expect(found[story...] == replayed[again...])
+        #expect(replayed.contains("It is repeated by \(replay).\n"))
+    }
+
+    @Test("A sleep that is cancelled in a simulation keeps neither memory nor time")
+    func cancelledSleeps() async throws {
+        #expect(try await runProgram("simulation-program", "sleeps") == Ending(status: 0, output: "sleeps: done\n"))
+    }
 }

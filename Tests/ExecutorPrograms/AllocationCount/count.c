@@ -2,12 +2,17 @@
 
 #include "allocation_count.h"
 
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 long allocation_count(void) {
     return -1;
+}
+
+long allocated_bytes(void) {
+    return 0;
 }
 #else
 extern void *__libc_malloc(size_t size);
@@ -21,5 +26,9 @@ void *malloc(size_t size) {
 
 long allocation_count(void) {
     return atomic_load(&count);
+}
+
+long allocated_bytes(void) {
+    return (long)mallinfo2().uordblks;
 }
 #endif

@@ -1,0 +1,48 @@
+import AllocationCount
+import RunLoopKit
+import RunLoopKitSimulation
+
+/// Sleeps of a day that are cancelled keep neither memory nor time.
+func cancelledSleeps() async throws {
+    try await simulate(seeds: 3) { simulation in
+        simulation.mostSteps = .max
+        try await cancelSleeps(2000)
+        let begin = allocated_bytes()
+        try await cancelSleeps(10_000)
+        let kept = allocated_bytes() - begin
+        // The journal and the numbers of the tasks stay, some two hundred bytes of each round; a sleep would be as much again.
+        check(kept < 10_000 * 350, "10,000 sleeps that were cancelled keep \(kept) bytes")
+    }
+    // The body waits for ever after a millisecond, and nothing else is to come.
+    let ended = Guarded<RunLoop.Simulation?>(nil)
+    do throws(RunLoop.Simulation.Failure) {
+        try await withSimulation { simulation in
+            ended.withLock { $0 = simulation }
+            try await cancelSleeps(1)
+            await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+        }
+        check(false, "it stands still")
+    } catch {
+        check(error.error is RunLoop.Simulation.Standstill, "it stands still: \(error)")
+    }
+    ended.withLock { $0 }?.note("the end")
+    let lines = ended.withLock { $0 }?.lines ?? []
+    check(lines == ["0.001 seconds the end"], "no time has passed for a sleep that was cancelled: \(lines)")
+    print("sleeps: done")
+}
+
+private func cancelSleeps(_ count: Int) async throws {
+    let begin = ContinuousClock.now
+    for _ in 0..<count {
+        let task = Task { try await Task.sleep(for: .seconds(86400)) }
+        // It sleeps by then.
+        try await Task.sleep(for: .milliseconds(1))
+        task.cancel()
+        check(await task.result.isCancelled, "it was cancelled")
+    }
+    check(ContinuousClock.now - begin == .milliseconds(count), "nobody waits for the ends of the others")
+}
+
+extension Result where Success == Void, Failure == any Error {
+    fileprivate var isCancelled: Bool { if case .failure(is CancellationError) = self { true } else { false } }
+}
