@@ -127,7 +127,9 @@ extension RunLoop {
         }
 
         /// Runs the body as a task, until it ends or nothing can happen any more.
-        func run(_ body: @escaping @Sendable (Simulation) async throws -> Void) -> Result<Void, any Swift.Error> {
+        func run(
+            _ body: @escaping @Sendable (Simulation) async throws -> Void, by starter: Starter
+        ) -> Result<Void, any Swift.Error> {
             let outcome = Guarded<Result<Void, any Swift.Error>?>(nil)
             let perform: @Sendable () async -> Void = { [schedule] in
                 let result: Result<Void, any Swift.Error>
@@ -141,7 +143,9 @@ extension RunLoop {
             }
             // Nobody else has anything to do yet.
             _ = runloop_simulation_enter()
-            if ownsTasks { Task(operation: perform) } else { Task(executorPreference: executor, operation: perform) }
+            starter.run { [executor] in
+                if ownsTasks { Task(operation: perform) } else { Task(executorPreference: executor, operation: perform) }
+            }
             runloop_simulation_exit()
             // It has no items of its own.
             let keepAlive = try? KeepAlive(on: loop)

@@ -58,6 +58,7 @@ struct Runs: Sendable {
 
     func once(_ decisions: Decisions, tells: Bool = false) -> Outcome {
         let outcome = Guarded<Outcome?>(nil)
+        let starter = Starter()
         let begin = ContinuousClock.now
         thread("simulation") {
             let choices = Choices(decisions)
@@ -65,7 +66,7 @@ struct Runs: Sendable {
             let patience: Int32 = if case .journal = decisions { 0 } else if ownsTasks { 3000 } else { 0 }
             let simulation = RunLoop.Simulation(choices, patience: patience, tells: tells)
             _ = simulation.beginWait(.init(what: "the end of the body", file: file, line: line))
-            let result = simulation.run(body)
+            let result = simulation.run(body, by: starter)
             var error: (any Error)?
             if case .failure(let thrown) = result { error = thrown }
             let run = Outcome(

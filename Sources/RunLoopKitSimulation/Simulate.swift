@@ -116,20 +116,21 @@ public func replay(
     }
 }
 
-/// Calls `body`, which blocks, on a thread of its own.
+/// Calls `body`, which blocks, on a thread of its own, in a task that has the locals of the caller's.
 private func onThread<Value: Sendable>(
     _ body: @escaping @Sendable () throws(RunLoop.Simulation.Failure) -> Value
 ) async throws(RunLoop.Simulation.Failure) -> Value {
-    let result = Guarded<Result<Value, RunLoop.Simulation.Failure>?>(nil)
-    await withCheckedContinuation { continuation in
-        thread("simulations") {
-            let returned = Result { () throws(RunLoop.Simulation.Failure) in try body() }
-            result.withLock { $0 = returned }
-            continuation.resume()
-        }.detach()
+    let task = Task(executorPreference: ThreadExecutor()) {
+        Result { () throws(RunLoop.Simulation.Failure) in try body() }
     }
-    guard let value = result.withLock({ $0 }) else { preconditionFailure("A thread returned nothing.") }
-    return try value.get()
+    return try await task.value.get()
+}
+
+private final class ThreadExecutor: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        thread("simulations") { job.runSynchronously(on: self.asUnownedTaskExecutor()) }.detach()
+    }
 }
 
 func thread(_ name: String, _ body: @escaping @Sendable () -> Void) -> PosixThread {

@@ -106,6 +106,18 @@ private struct Refused: Error {}
         #expect(failure?.error is Refused)
     }
 
+    @TaskLocal private static var place = "nowhere"
+
+    @Test("A body has the task-local values of its caller, and so do its tasks")
+    func taskLocals() async throws {
+        try await Self.$place.withValue("here") {
+            try await simulate(seeds: 10) { simulation in
+                let inner = await Task { Self.place }.value
+                try simulation.require(Self.place == "here" && inner == "here", "it is \(Self.place) and \(inner)")
+            }
+        }
+    }
+
     @Test("Equal sleeps end in every order, and not before their instant")
     func equalSleeps() async throws {
         let orders = Guarded<Set<[Int]>>([])
