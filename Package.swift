@@ -19,6 +19,8 @@ let package = Package(
         .library(name: "RunLoopKitDiagnostics", targets: ["RunLoopKitDiagnostics"]),
         .library(name: "RunLoopKitTesting", targets: ["RunLoopKitTesting"]),
         .library(name: "RunLoopKitSimulation", targets: ["RunLoopKitSimulation"]),
+        // The above as a trait of Swift Testing and a base class of XCTest, on which no other product depends.
+        .library(name: "RunLoopKitSimulationTesting", targets: ["RunLoopKitSimulationTesting"]),
         .library(name: "RunLoopKitFoundationCompat", targets: ["RunLoopKitFoundationCompat"]),
         // Other event libraries as sources of a loop, in Swift and in C.
         .library(name: "RunLoopKitForeign", targets: ["RunLoopKitForeign", "CRunLoopForeign"]),
@@ -144,6 +146,12 @@ let package = Package(
             path: "Sources/RunLoopKitSimulation",
             swiftSettings: swiftSettings
         ),
+        .target(
+            name: "RunLoopKitSimulationTesting",
+            dependencies: ["RunLoopKit", "RunLoopKitSimulation"],
+            path: "Sources/RunLoopKitSimulationTesting",
+            swiftSettings: swiftSettings
+        ),
         // Foundation's run loop by name and signature: programs are ported by changing the import.
         .target(
             name: "RunLoopKitFoundationCompat",
@@ -264,7 +272,7 @@ let package = Package(
         ),
         .testTarget(
             name: "SimulationTests",
-            dependencies: ["RunLoopKit", "RunLoopKitLinux", "RunLoopKitSimulation"],
+            dependencies: ["RunLoopKit", "RunLoopKitLinux", "RunLoopKitSimulation", "RunLoopKitSimulationTesting"],
             path: "Tests/SimulationTests",
             swiftSettings: swiftSettings
         ),

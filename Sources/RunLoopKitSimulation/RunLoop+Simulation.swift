@@ -36,6 +36,9 @@ extension RunLoop {
         private let start: Int64
         private nonisolated(unsafe) let core: OpaquePointer?
 
+        /// The simulation to which the caller belongs, a task or a loop; `nil` outside of simulations. Any thread.
+        public static var current: RunLoop.Simulation? { at(runloop_simulation_current()) }
+
         static func at(_ simulation: UnsafeMutableRawPointer?) -> RunLoop.Simulation? {
             simulation.map { Unmanaged<RunLoop.Simulation>.fromOpaque($0).takeUnretainedValue() }
         }
@@ -77,7 +80,7 @@ extension RunLoop {
         public func require(
             _ condition: Bool, _ what: String, fileID: StaticString = #fileID, line: UInt = #line
         ) throws {
-            if !condition { throw UnmetRequirement(what: what, fileID: fileID, line: line) }
+            if !condition { throw UnmetRequirement(what, file: "\(fileID)", line: line) }
         }
 
         /// Starts a thread whose loop takes part, and runs in the default mode until the simulation ends.

@@ -30,7 +30,7 @@ struct Outcome: Sendable {
         switch (error, otherError) {
         case (let unmet as RunLoop.Simulation.UnmetRequirement, let other as RunLoop.Simulation.UnmetRequirement):
             // Its words may have figures in them.
-            return unmet.line == other.line && "\(unmet.fileID)" == "\(other.fileID)"
+            return unmet.line == other.line && unmet.file == other.file
                 && unmet.what.filter { !$0.isNumber } == other.what.filter { !$0.isNumber }
         case (let stands as RunLoop.Simulation.Standstill, let other as RunLoop.Simulation.Standstill):
             return stands.waiters == other.waiters && stands.places == other.places

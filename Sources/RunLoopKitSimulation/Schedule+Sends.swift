@@ -7,7 +7,7 @@ extension Schedule {
     /// When the program is loaded: a call that would be made on a thread of its own is one more thing that a processor does.
     static func followOutsideWork() {
         OutsideWork.follow { call in
-            guard let call, let simulation = RunLoop.Simulation.at(runloop_simulation_current()) else {
+            guard let call, let simulation = RunLoop.Simulation.current else {
                 return .outside(end: nil)
             }
             simulation.tasks.add(.init(call))
@@ -18,7 +18,7 @@ extension Schedule {
     /// When the program is loaded: whatever a thread of a simulation sends to a loop, others may act upon before it goes on.
     static func followSends() {
         runloop__set_send_hook { loop, kind, what in
-            guard let simulation = RunLoop.Simulation.at(runloop_simulation_current()) else { return }
+            guard let simulation = RunLoop.Simulation.current else { return }
             simulation.schedule.pause(
                 .sent(kind, what: what.map { UInt(bitPattern: $0) }, to: simulation.name(of: loop)))
         }

@@ -12,7 +12,8 @@ public import RunLoopKit
 /// comes. The failure names the seed, tells what happened, and has the shortest journal that was found to fail in the same way;
 /// `replay(_:)` repeats that run, in another process as well.
 ///
-/// The environment decides, if it has RUNLOOP_SIMULATION_SEED, that this seed alone is tried, or RUNLOOP_SIMULATION_SEEDS, how many are.
+/// The environment decides, if it has RUNLOOP_SIMULATION_SEED, which is the first seed, and that it is tried alone; or, if it has
+/// RUNLOOP_SIMULATION_SEEDS, how many are tried.
 ///
 /// - Returns: how many seeds there were, and how long they took.
 /// - Throws: `RunLoop.Simulation.Failure`.
@@ -23,10 +24,8 @@ public func simulate(
 ) async throws(RunLoop.Simulation.Failure) -> RunLoop.Simulation.Report {
     let runs = Runs(of: body, fileID, line)
     let only = environmentNumber("RUNLOOP_SIMULATION_SEED")
-    let (begin, count) =
-        only.map { ($0, 1) } ?? (
-            first, environmentNumber("RUNLOOP_SIMULATION_SEEDS").map { Int(clamping: $0) } ?? count
-        )
+    let begin = only ?? first
+    let count = environmentNumber("RUNLOOP_SIMULATION_SEEDS").map { Int(clamping: $0) } ?? (only == nil ? count : 1)
     return try await onThread { () throws(RunLoop.Simulation.Failure) in
         var report = RunLoop.Simulation.Report()
         for seed in 0..<UInt64(max(0, count)) {

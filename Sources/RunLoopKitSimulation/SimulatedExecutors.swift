@@ -26,7 +26,7 @@ internal import Synchronization
             _ job: consuming ExecutorJob, after delay: C.Duration, tolerance: C.Duration?, clock: C
         ) {
             let job = UnownedJob(job)
-            if let tasks = RunLoop.Simulation.tasks, let delay = delay as? Duration {
+            if let tasks = RunLoop.Simulation.current?.tasks, let delay = delay as? Duration {
                 tasks.add(.init(job, on: .ofTasks), after: delay)
             } else {
                 former.scheduling.enqueue(ExecutorJob(job), after: delay, tolerance: tolerance, clock: clock)
@@ -38,7 +38,7 @@ internal import Synchronization
         ) {
             let job = UnownedJob(job)
             // In a simulation, the clock shows its time.
-            if let tasks = RunLoop.Simulation.tasks, let delay = clock.now.duration(to: instant) as? Duration {
+            if let tasks = RunLoop.Simulation.current?.tasks, let delay = clock.now.duration(to: instant) as? Duration {
                 tasks.add(.init(job, on: .ofTasks), after: delay)
             } else {
                 former.scheduling.enqueue(ExecutorJob(job), at: instant, tolerance: tolerance, clock: clock)
@@ -116,14 +116,11 @@ internal import Synchronization
     }
 
     extension RunLoop.Simulation {
-        /// Those of the simulation whose thread this is. Whoever sleeps on it is one of them.
-        fileprivate static var tasks: SimulatedTasks? { at(runloop_simulation_current())?.tasks }
-
         /// The simulation to which a job belongs that is to be run: on a thread of a simulation, that one, unless the task is older than it; on any
         /// other thread the one whose task it is, which has left then.
         fileprivate static func owner(of job: UnownedJob) -> RunLoop.Simulation? {
             let number = CodePlace.taskNumber(of: job)
-            if let simulation = at(runloop_simulation_current()) { return simulation.adopt(number) ? simulation : nil }
+            if let simulation = current { return simulation.adopt(number) ? simulation : nil }
             if owners.isEmpty { return nil }
             let owner = owners.owner(of: number)
             owner?.noteOutsider(CodePlace(of: job))

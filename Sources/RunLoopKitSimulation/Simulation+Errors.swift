@@ -64,14 +64,23 @@ extension RunLoop.Simulation {
 
     /// A condition that does not hold.
     public struct UnmetRequirement: Error, CustomStringConvertible {
-        /// The condition, in words.
+        /// The condition, in words; or what a framework for tests says.
         public let what: String
         /// The file that requires it, `Module/File.swift`.
-        public let fileID: StaticString
+        public let file: String
         /// The line in that file.
         public let line: UInt
+        private let begin: String
+
+        init(_ what: String, file: String, line: UInt) {
+            (self.what, self.file, self.line, begin) = (what, file, line, "It is required that ")
+        }
+
+        package init(failed text: String, file: String, line: UInt) {
+            (what, self.file, self.line, begin) = (text, file, line, "")
+        }
 
         /// All of that, in a sentence.
-        public var description: String { "It is required that \(what): \(fileID):\(line)." }
+        public var description: String { "\(begin)\(what): \(file):\(line)." }
     }
 }

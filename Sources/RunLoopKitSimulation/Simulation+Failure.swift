@@ -27,7 +27,7 @@ extension RunLoop.Simulation {
         /// All of that, in a sentence.
         public var description: String {
             let bound = preemptions.map { " with at most \($0) preemptions" } ?? ""
-            let what = isComplete ? "All \(runs) orders\(bound)" : "\(runs) runs\(bound)"
+            let what = isComplete ? "All \(runs) orders\(bound)" : "\(runs) run\(runs == 1 ? "" : "s")\(bound)"
             return "\(what), \(durationPerRun.inMicroseconds) each."
         }
     }

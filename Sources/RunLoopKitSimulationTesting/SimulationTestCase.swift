@@ -1,0 +1,66 @@
+public import RunLoopKit
+public import RunLoopKitSimulation
+public import XCTest
+
+// XCTest brings Foundation's.
+public import class RunLoopKit.RunLoop
+
+/// Tests of XCTest, parts of which are simulated.
+///
+///     final class SleepTests: SimulationTestCase {
+///         func testSleepsAreNeverShort() async throws {
+///             try await simulate(seeds: 1000) { _ in
+///                 let start = ContinuousClock.now
+///                 try await Task.sleep(for: .seconds(3600))
+///                 XCTAssertGreaterThanOrEqual(ContinuousClock.now - start, .seconds(3600))
+///             }
+///         }
+///     }
+open class SimulationTestCase: XCTestCase {
+    /// Those of the run under way.
+    private let findings = Guarded<Findings?>(nil)
+
+    /// Does what the function `simulate` does; and an assertion of XCTest's that does not hold fails the run, and so ends the search.
+    ///
+    /// - Throws: `RunLoop.Simulation.Failure`, with which the test fails.
+    public func simulate(
+        seeds count: Int = 100, from first: UInt64 = 0, fileID: StaticString = #fileID, line: UInt = #line,
+        _ body: @escaping @Sendable (RunLoop.Simulation) async throws -> Void
+    ) async throws {
+        try await RunLoopKitSimulation.simulate(
+            seeds: count, from: first, fileID: fileID, line: line, findingAll(in: body))
+    }
+
+    /// The same with one run, as a journal has it.
+    ///
+    /// - Throws: `RunLoop.Simulation.Failure`, with which the test fails.
+    public func replay(
+        _ journal: [Int], fileID: StaticString = #fileID, line: UInt = #line,
+        _ body: @escaping @Sendable (RunLoop.Simulation) async throws -> Void
+    ) async throws {
+        try await RunLoopKitSimulation.replay(journal, fileID: fileID, line: line, findingAll(in: body))
+    }
+
+    private func findingAll(
+        in body: @escaping @Sendable (RunLoop.Simulation) async throws -> Void
+    ) -> @Sendable (RunLoop.Simulation) async throws -> Void {
+        { [findings] simulation in
+            let found = Findings()
+            findings.withLock { $0 = found }
+            defer { findings.withLock { $0 = nil } }
+            try await found.throwFirst { try await body(simulation) }
+        }
+    }
+
+    /// For XCTest. What is found in a simulation, it tells at its end.
+    open override func recordFailure(
+        withDescription description: String, inFile filePath: String, atLine lineNumber: Int, expected: Bool
+    ) {
+        if RunLoop.Simulation.current != nil, let found = findings.withLock({ $0 }) {
+            let file = filePath.split(separator: "/").suffix(2).joined(separator: "/")
+            found.add(description, file: file, line: lineNumber)
+        } else {
+            super.recordFailure(withDescription: description, inFile: filePath, atLine: lineNumber, expected: expected)
+        }
+    }
+}

@@ -1,0 +1,75 @@
+internal import RunLoopKit
+internal import RunLoopKitSimulation
+public import Testing
+
+/// Has a test of Swift Testing run in a simulation, under one seed after another, until it fails.
+///
+/// The trait is written as ``Testing/Trait/simulated(seeds:from:)`` or ``Testing/Trait/simulated(replaying:)``.
+public struct SimulationTrait: TestTrait, SuiteTrait, TestScoping {
+    fileprivate enum Runs {
+        case seeds(Int, from: UInt64)
+        case journal([Int])
+    }
+
+    fileprivate let runs: Runs
+
+    /// A suite's tests have it, too.
+    public var isRecursive: Bool { true }
+
+    /// For Swift Testing.
+    public func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+    ) async throws {
+        try await withoutActuallyEscaping(function) { function in
+            let body: @Sendable (RunLoop.Simulation) async throws -> Void = { _ in
+                let findings = Findings()
+                try await findings.throwFirst {
+                    try await IssueHandlingTrait.compactMapIssues(findings.take)
+                        .provideScope(for: test, testCase: testCase, performing: function)
+                }
+            }
+            switch runs {
+            case .seeds(let count, let first): try await simulate(seeds: count, from: first, body)
+            case .journal(let journal): try await replay(journal, body)
+            }
+        }
+    }
+}
+
+extension Trait where Self == SimulationTrait {
+    /// The test is run in a simulation under each seed, until one makes it fail: as `simulate` does it with a body.
+    ///
+    ///     @Test(.simulated(seeds: 1000)) func sleepsAreNeverShort() async throws {
+    ///         let start = ContinuousClock.now
+    ///         try await Task.sleep(for: .seconds(3600))
+    ///         #expect(ContinuousClock.now - start >= .seconds(3600))
+    ///     }
+    ///
+    /// It fails if it throws, if an expectation does not hold, or if it waits for something that never comes. What is told of the failure is
+    /// that of `simulate`: the seed, the shortest journal, and what happens, step by step. The simulation is `RunLoop.Simulation.current`. An
+    /// expectation in a detached task belongs to no test, as anywhere, and so ends no search.
+    ///
+    /// The environment decides, if it has RUNLOOP_SIMULATION_SEED or RUNLOOP_SIMULATION_SEEDS, as for `simulate`. Each case of a test with arguments
+    /// is simulated by itself. Other traits of the test are applied once, around all of its runs, if they come before this one, and in each
+    /// run if they come after it.
+    public static func simulated(seeds count: Int = 100, from first: UInt64 = 0) -> Self {
+        SimulationTrait(runs: .seeds(count, from: first))
+    }
+
+    /// The test is run once, as a journal has it, that of a failure for instance.
+    public static func simulated(replaying journal: [Int]) -> Self {
+        SimulationTrait(runs: .journal(journal))
+    }
+}
+
+extension Findings {
+    /// An issue of a run is none of the test's: the search goes on after it, for the shortest way there.
+    fileprivate func take(_ issue: Issue) -> Issue? {
+        if issue.isFailure {
+            let place = issue.sourceLocation
+            let text = (["\(issue.kind)"] + issue.comments.map { "\($0)" }).joined(separator: " — ")
+            add(text, file: place?.fileID ?? "", line: place?.line ?? 0)
+        }
+        return nil
+    }
+}
