@@ -1,9 +1,10 @@
 // at_load.c — the executors are installed when the program is loaded, because an async `main` has the runtime choose its executors before
-// the first statement. And the hook of the Swift runtime through which an async `main` waits.
+// the first statement. The order of sets and dictionaries. And the hook of the Swift runtime through which an async `main` waits.
 
 #include "runloop_executors.h"
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 //===-- at load ------------------------------------------------------------------------------------------------------===//
@@ -17,7 +18,25 @@ extern void runloop_install_single_thread(void) __attribute__((weak));
 /// RunLoopKitSimulation, whose executors pass on what no simulation owns to those before them
 extern void runloop_install_simulation(void) __attribute__((weak));
 
+/// What the runtime hashes with: drawn for each process, and mixed with the address of each table, unless it is deterministic.
+extern struct {
+    uint64_t seeds[2];
+    bool is_deterministic;
+} _swift_stdlib_Hashing_parameters __attribute__((weak));
+
+/// So that a simulated program goes the same way in each process. As SWIFT_DETERMINISTIC_HASHING in the environment has it, which is read
+/// before. No table has been made yet.
+static void fix_hashing(void) {
+    if (!&_swift_stdlib_Hashing_parameters)
+        return;
+    _swift_stdlib_Hashing_parameters.seeds[0] = 0;
+    _swift_stdlib_Hashing_parameters.seeds[1] = 0;
+    _swift_stdlib_Hashing_parameters.is_deterministic = true;
+}
+
 __attribute__((constructor)) static void install_executors(void) {
+    if (runloop_install_simulation)
+        fix_hashing();
     if (runloop_install_single_thread)
         runloop_install_single_thread();
     else if (runloop_install_main_actor)
