@@ -5,17 +5,7 @@ public import XCTest
 // XCTest brings Foundation's.
 public import class RunLoopKit.RunLoop
 
-/// Tests of XCTest, parts of which are simulated.
-///
-///     final class SleepTests: SimulationTestCase {
-///         func testSleepsAreNeverShort() async throws {
-///             try await simulate(seeds: 1000) { _ in
-///                 let start = ContinuousClock.now
-///                 try await Task.sleep(for: .seconds(3600))
-///                 XCTAssertGreaterThanOrEqual(ContinuousClock.now - start, .seconds(3600))
-///             }
-///         }
-///     }
+/// Tests of XCTest that run bodies in simulations: a subclass calls its ``simulate(seeds:from:fileID:line:_:)``, in which XCTest's assertions can be used.
 open class SimulationTestCase: XCTestCase {
     /// Those of the run under way.
     private let findings = Guarded<Findings?>(nil)

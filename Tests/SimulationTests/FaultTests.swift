@@ -5,7 +5,7 @@ import RunLoopKitSimulation
 import Testing
 
 /// Asks a server for a number, and again if that fails: a client that knows nothing of simulations.
-private struct Client {
+private struct MendedClient {
     let connect: @Sendable () async throws -> RunLoop.Connection
     var attempts = 5
 
@@ -34,7 +34,7 @@ private struct Client {
 }
 
 /// Answers each line; a peer that goes away ends it.
-private func serve(_ connection: RunLoop.Connection) async {
+private func serveMended(_ connection: RunLoop.Connection) async {
     let reader = connection.makeReader()
     while let line = try? await reader.line() {
         if line == "number?" { try? await connection.writer.write("42;\n") }
@@ -49,7 +49,7 @@ private func serve(_ connection: RunLoop.Connection) async {
         try await simulate(seeds: 200) { simulation in
             simulation.faults = [.shortTransfers]
             let made = Guarded(0)
-            let client = Client(
+            let client = MendedClient(
                 connect: {
                     // The last one is good.
                     let number = made.withLock { made in
@@ -57,7 +57,7 @@ private func serve(_ connection: RunLoop.Connection) async {
                         return made
                     }
                     let (near, far) = try simulation.makeConnections(lossPercentage: number < 5 ? 30 : 0)
-                    Task { await serve(far) }
+                    Task { await serveMended(far) }
                     return near
                 })
             try simulation.require(try await client.ask() == 42, "the answer comes")
