@@ -146,6 +146,11 @@ CF_MISSING(CFSocketRegisterValue, CF_NO_NAME_REGISTRY)
 CF_MISSING(CFSocketSetDefaultNameRegistryPortNumber, CF_NO_NAME_REGISTRY)
 CF_MISSING(CFSocketUnregister, CF_NO_NAME_REGISTRY)
 
+// Notification centers that connect processes.
+#define CF_NO_OTHER_CENTER "runloop-cf has the local notification center only"
+CF_MISSING(CFNotificationCenterGetDarwinNotifyCenter, CF_NO_OTHER_CENTER)
+CF_MISSING(CFNotificationCenterGetDistributedCenter, CF_NO_OTHER_CENTER)
+
 // Memory.
 #define CF_NO_MEMORY "all memory of runloop-cf comes from malloc, and there are no autorelease pools"
 CF_MISSING(CFAllocatorCreate, CF_NO_MEMORY)

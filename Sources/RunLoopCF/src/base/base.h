@@ -13,6 +13,7 @@
 #include <CoreFoundation/CFData.h>
 #include <CoreFoundation/CFDate.h>
 #include <CoreFoundation/CFFileDescriptor.h>
+#include <CoreFoundation/CFNotificationCenter.h>
 #include <CoreFoundation/CFPriv.h>
 #include <CoreFoundation/CFRunLoop.h>
 #include <CoreFoundation/CFSet.h>
@@ -41,6 +42,7 @@ enum cf_type {
     CF_TYPE_DESCRIPTOR,
     CF_TYPE_DATA,
     CF_TYPE_SOCKET,
+    CF_TYPE_NOTIFICATION_CENTER,
     CF_TYPE_COUNT
 };
 

@@ -18,6 +18,7 @@ static const char *const names[CF_TYPE_COUNT] = {
     [CF_TYPE_DESCRIPTOR] = "CFFileDescriptor",
     [CF_TYPE_DATA] = "CFData",
     [CF_TYPE_SOCKET] = "CFSocket",
+    [CF_TYPE_NOTIFICATION_CENTER] = "CFNotificationCenter",
 };
 
 double kCFCoreFoundationVersionNumber = 1338.0;
