@@ -353,8 +353,8 @@ test-planted-bugs: ## How often the real world shows the bugs that a simulation 
 test-ports: ## The C tests for 32 bits, for musl, and for aarch64 in an emulator
 	$(call logged,Tests/bin/ports)
 
-test-hosts: ## Hosted runs under GLib, libuv, Qt, SDL, asyncio and Node.js, the installed adapters, GLib in Swift, and a GTK window
-	$(call logged,Tests/bin/hosts && Tests/bin/install-hosts && Tests/bin/glib-package && Tests/bin/gtk-window)
+test-hosts: ## Hosted runs under GLib, libuv, Qt, SDL, asyncio and Node.js, the installed adapters, GLib in Swift, windows in GTK, Qt and SDL
+	$(call logged,Tests/bin/hosts && Tests/bin/install-hosts && Tests/bin/glib-package && Tests/bin/gtk-window && Benchmarks/toolkits/measure --check)
 
 host-deps: ## Installs the development packages of the hosts (apt-get)
 	apt-get install -y libglib2.0-dev libuv1-dev libsdl2-dev qt6-base-dev libpython3.11-dev nodejs pkg-config \
@@ -442,6 +442,9 @@ bench-asyncio: ## The event loop of Interop/Bindings/python beside asyncio's own
 	@mkdir -p $(BUILD)/bindings/python
 	@OUT=$(abspath $(BUILD))/bindings/python Tests/Bindings/python/run environment
 	@W="$(W)" $(BUILD)/bindings/python/venv/bin/python Benchmarks/asyncio/measure $(REPS)
+
+bench-hosts: ## A window in GTK, Qt and SDL with our loop and Foundation's on its thread, under Xvfb; PUBLISH=1 writes docs/bench/toolkits.md
+	@SWIFT_FLAGS="$(SWIFT_FLAGS)" Benchmarks/toolkits/measure $(if $(PUBLISH),--publish)
 
 size: ## Size and start of one small program: C, Swift with RunLoopKit, Swift with Foundation
 	@Benchmarks/size/measure

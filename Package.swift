@@ -162,7 +162,7 @@ let package = Package(
         // Not the above: for programs that have Foundation, and keep it.
         .target(
             name: "RunLoopKitFoundation",
-            dependencies: ["RunLoopKit", "CRunLoopForeign"],
+            dependencies: ["RunLoopKit", "RunLoopKitGLib", "CRunLoopForeign"],
             path: "Sources/RunLoopKitFoundation",
             swiftSettings: swiftSettings
         ),

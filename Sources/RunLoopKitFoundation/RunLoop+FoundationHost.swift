@@ -91,6 +91,27 @@ extension RunLoopKit.RunLoop {
             }
         }
 
+        /// Runs both loops until the limit, or until our run is over; at least once. It is the sleep of a program that has a loop of frames,
+        /// such as one on SDL: whatever happens between two frames is served at once, and the next frame is drawn in time, since the limit is
+        /// looked at after each millisecond or so of work. Inside a closure of either loop as well.
+        ///
+        ///     while window.isOpen {
+        ///         window.draw()
+        ///         host.run(until: nextFrame)
+        ///     }
+        ///
+        /// - Returns: Why our run is over, or `timedOut`.
+        @available(*, noasync, message: "Running a loop blocks its thread.")
+        @discardableResult
+        public func run(until limit: Instant) -> RunResult {
+            precondition(loop.isCurrent, "A thread runs its own loop.")
+            repeat {
+                if let result { return result }
+                CFRunLoopRunInMode(kCFRunLoopDefaultMode, max(0, (limit - .now) / .seconds(1)), true)
+            } while .now < limit
+            return result ?? .timedOut
+        }
+
         /// Ends the run, and Foundation's loop serves ours no more; `onEnd` is not called. If another host of the thread shares the run, it
         /// goes on for that one. Does nothing if the run is over. In a closure of our loop it is a precondition failure to end the run: use
         /// ``RunLoopKit/RunLoop/stop(inMode:remembered:)`` there. O(1).

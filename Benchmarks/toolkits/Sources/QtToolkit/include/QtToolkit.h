@@ -1,0 +1,1 @@
+// Nothing: the functions are those of toolkit.h.

@@ -1,0 +1,5 @@
+import Measures
+import RunLoopKit
+import RunLoopKitFoundation
+
+Measurement.run { try RunLoop.ToolkitHost() }
