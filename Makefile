@@ -343,6 +343,9 @@ test-watch-campaign: ## 100,000 random changes of files: what was told is what i
 faults: ## Each allocation and each system call of scenarios for every capability fails once (NAMES="channel watched")
 	@Tests/bin/faults $(NAMES)
 
+soak: ## Every capability of the C libraries at once, all counts compared: HOURS=2, or SECONDS=90 (SEED=7, SANITIZE=address|thread)
+	@HOURS="$(HOURS)" SOAK_SECONDS="$(SECONDS)" Tests/bin/soak
+
 test-late: ## The C and Swift tests with calls that come late: what fails depends on a time being short (NAMES="lock TimerTests")
 	@SWIFT_FLAGS="$(SWIFT_FLAGS)" Tests/bin/late-tests $(NAMES)
 

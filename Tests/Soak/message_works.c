@@ -1,0 +1,169 @@
+// message_works.c — ports and channels: messages and requests between the loops, and from threads without one.
+#include <sys/socket.h>
+
+#include "soak.h"
+
+enum { UNDER_WAY = 8 };
+
+//===-- ports --------------------------------------------------------------------------------------------------------===//
+
+static runloop_port *ports[PLACES];
+static _Atomic int asked[PLACES]; ///< requests under way
+static struct count messages = {.name = "messages of ports"}, requests = {.name = "requests of ports"};
+
+static void receive(runloop_port *port, const runloop_message *message, void *info) {
+    (void)port, (void)info;
+    if (message->request) {
+        int error = runloop_request_reply(message->request, message->bytes, message->length);
+        if (error)
+            complain("a reply of a port", error);
+    } else {
+        take(&messages, 1);
+    }
+}
+
+static void ask(struct place *place);
+
+static void take_reply(const runloop_reply *reply, void *info) {
+    struct place *place = info;
+    uint64_t sent;
+    if (reply->result || reply->length != sizeof sent)
+        complain("a request of a port", reply->result);
+    take(&requests, 1);
+    asked[place->index]--;
+    ask(place);
+}
+
+static void ask(struct place *place) {
+    while (!is_over && asked[place->index] < UNDER_WAY) {
+        runloop_request_config config = {.asker = ports[place->index], .replied = take_reply, .info = place};
+        uint64_t number = place->seed;
+        asked[place->index]++;
+        give(&requests, 1);
+        int error = runloop_port_request(ports[place_after(place)->index], &number, sizeof number, &config, NULL);
+        if (!error)
+            continue;
+        asked[place->index]--;
+        take(&requests, 1);
+        if (error != -EAGAIN)
+            complain("the sending of a request", error);
+        return;
+    }
+}
+
+static void begin_ports(void) {
+    for (int p = 0; p < PLACES; p++) {
+        MUST(runloop_port_create(places[p].loop, &(runloop_port_config){.receive = receive}, &ports[p]) == 0);
+        MUST(runloop_add_source(places[p].loop, ports[p], MODE) == 0);
+    }
+}
+
+static void send_messages(unsigned *seed) {
+    runloop_port *port = ports[dice(seed, PLACES)];
+    for (int i = 0; i < 16; i++) {
+        give(&messages, 1);
+        int error = runloop_port_send(port, seed, sizeof *seed, 0);
+        if (!error)
+            continue;
+        take(&messages, 1);
+        if (error != -EAGAIN)
+            complain("the sending of a message", error);
+        return;
+    }
+}
+
+static void end_ports(void) {
+    for (int p = 0; p < PLACES; p++)
+        end_source(&ports[p]);
+}
+
+//===-- channels -----------------------------------------------------------------------------------------------------===//
+
+// From each place to the next one: its near end is here, and its far end there.
+static runloop_channel *near[PLACES], *far[PLACES];
+static _Atomic int called[PLACES];
+static struct count packets = {.name = "messages of channels"}, calls = {.name = "requests of channels"};
+
+static void receive_packet(runloop_channel *channel, runloop_channel_message *message, void *info) {
+    (void)channel, (void)info;
+    if (message->call) {
+        int error = runloop_call_reply(message->call, message->bytes, message->length, NULL, 0);
+        if (error)
+            complain("a reply of a channel", error);
+    } else {
+        take(&packets, 1);
+    }
+}
+
+static void note_end(runloop_channel *channel, int32_t reason, void *info) {
+    (void)channel, (void)info;
+    complain("a channel ended", reason);
+}
+
+static void call(struct place *place);
+
+static void take_answer(const runloop_reply *reply, int *descriptors, size_t count, void *info) {
+    (void)descriptors, (void)count;
+    struct place *place = info;
+    if (reply->result)
+        complain("a request of a channel", reply->result);
+    take(&calls, 1);
+    called[place->index]--;
+    call(place);
+}
+
+static void call(struct place *place) {
+    while (!is_over && called[place->index] < UNDER_WAY) {
+        runloop_channel_request_config config = {.replied = take_answer, .info = place};
+        char bytes[200] = {0};
+        uint64_t id;
+        called[place->index]++;
+        give(&calls, 1);
+        int error = runloop_channel_request(near[place->index], bytes, 1 + dice(&place->seed, sizeof bytes), NULL, 0,
+                                            &config, &id);
+        if (!error)
+            continue;
+        called[place->index]--;
+        take(&calls, 1);
+        if (error != -EAGAIN)
+            complain("the sending of a request of a channel", error);
+        return;
+    }
+}
+
+static void begin_channels(void) {
+    for (int p = 0; p < PLACES; p++) {
+        int ends[2];
+        runloop_channel_config config = {.receive = receive_packet, .ended = note_end};
+        MUST(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
+        MUST(runloop_channel_create(ends[0], &config, &near[p]) == 0);
+        MUST(runloop_channel_create(ends[1], &config, &far[p]) == 0);
+        MUST(runloop_add_source(places[p].loop, near[p], MODE) == 0);
+        MUST(runloop_add_source(place_after(&places[p])->loop, far[p], MODE) == 0);
+    }
+}
+
+static void send_packets(unsigned *seed) {
+    runloop_channel *channel = dice(seed, 2) ? near[dice(seed, PLACES)] : far[dice(seed, PLACES)];
+    give(&packets, 1);
+    int error = runloop_channel_send(channel, seed, sizeof *seed, NULL, 0);
+    if (error)
+        take(&packets, 1);
+    if (error && error != -EAGAIN)
+        complain("the sending of a message of a channel", error);
+}
+
+static void end_channels(void) {
+    for (int p = 0; p < PLACES; p++) {
+        // Both at once would tell the other one of the end.
+        MUST(runloop_remove_source(place_after(&places[p])->loop, far[p], MODE) == 0);
+        end_source(&near[p]);
+        end_source(&far[p]);
+    }
+}
+
+const struct work message_works[] = {
+    {"ports", begin_ports, send_messages, ask, end_ports, {&messages, &requests}},
+    {"channels", begin_channels, send_packets, call, end_channels, {&packets, &calls}},
+    {0},
+};
