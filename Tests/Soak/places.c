@@ -6,7 +6,7 @@
 
 struct place places[PLACES];
 static pthread_t threads[PLACES];
-static pthread_barrier_t are_ready, may_run;
+static pthread_barrier_t are_ready, may_run, has_main_ended;
 
 static void run_hosted(bool by_edges) {
     int descriptor = runloop_hosted_descriptor(), result = 0, set = -1;
@@ -46,7 +46,8 @@ static void *live(void *info) {
 }
 
 void begin_places(unsigned seed) {
-    MUST(pthread_barrier_init(&are_ready, NULL, PLACES) == 0 && pthread_barrier_init(&may_run, NULL, PLACES + 1) == 0);
+    MUST(pthread_barrier_init(&are_ready, NULL, PLACES) == 0 && pthread_barrier_init(&may_run, NULL, PLACES + 1) == 0 &&
+         pthread_barrier_init(&has_main_ended, NULL, 2) == 0);
     for (unsigned i = 0; i < PLACES; i++) {
         places[i].index = i;
         places[i].seed = seed + i;
@@ -62,6 +63,7 @@ void run_main_place(void) {
     int result = runloop_run_in_mode(MODE, RUNLOOP_FOREVER, false);
     if (result != RUNLOOP_RESULT_STOPPED)
         complain("the main run ended by itself", result);
+    pthread_barrier_wait(&has_main_ended);
 }
 
 void run_places(void) {
@@ -71,7 +73,9 @@ void run_places(void) {
 void end_places(void) {
     for (unsigned i = 0; i < PLACES; i++) {
         MUST(runloop_stop(places[i].loop) == 0);
-        if (i != MAIN_PLACE)
+        if (i == MAIN_PLACE)
+            pthread_barrier_wait(&has_main_ended);
+        else
             MUST(pthread_join(threads[i], NULL) == 0);
         runloop_release(places[i].loop);
     }

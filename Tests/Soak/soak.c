@@ -99,7 +99,7 @@ static void wait_until_quiet(void) {
 static void compare(bool is_told) {
     FOR_EACH_WORK(work) FOR_EACH_COUNT(count, work) {
         uint64_t given = count->given, taken = count->taken;
-        if (is_told && count->kind != GAUGE)
+        if (is_told)
             printf("%-34s %14llu %14llu\n", count->name, (unsigned long long)given, (unsigned long long)taken);
         if (given != taken)
             complain(count->name, (long)(given - taken));
