@@ -147,7 +147,11 @@ extension RunLoop {
             // Nobody else has anything to do yet.
             _ = runloop_simulation_enter()
             starter.run { [executor] in
-                if ownsTasks { Task(operation: perform) } else { Task(executorPreference: executor, operation: perform) }
+                if ownsTasks {
+                    Task(operation: perform)
+                } else {
+                    Task(executorPreference: executor, operation: perform)
+                }
             }
             runloop_simulation_exit()
             // It has no items of its own.

@@ -90,7 +90,8 @@ import Testing
         }
     }
 
-    @Test("What is aborted and was asked to reset leaves nothing in the kernel, for a peer that reads nothing",
+    @Test(
+        "What is aborted and was asked to reset leaves nothing in the kernel, for a peer that reads nothing",
         arguments: [true, false])
     func resets(isAsked: Bool) async throws {
         let thread = try RunLoop.Thread()
@@ -127,7 +128,9 @@ private func connected(
     _ loop: RunLoop, resets: Bool
 ) async throws -> (RunLoop.Listener, RunLoop.Connection, Slot<RunLoop.Connection>) {
     let options = RunLoop.Connection.Options(outputLimit: 50_000_000, resetsWhenAborted: resets)
-    let (listener, accepted) = (try RunLoop.Listener(.tcp(port: 0), on: loop, options: options), Slot<RunLoop.Connection>())
+    let (listener, accepted) = (
+        try RunLoop.Listener(.tcp(port: 0), on: loop, options: options), Slot<RunLoop.Connection>()
+    )
     try listener.accept { accepted.put($0) }
     let client = try await RunLoop.Connection.connect(to: .tcp(port: listener.port ?? 0), on: loop)
     #expect(try await eventually { accepted.isFull })

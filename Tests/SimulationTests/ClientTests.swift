@@ -61,7 +61,8 @@ private struct FailingTrait: TestTrait, TestScoping {
         let text = "\(failure)"
         #expect(failure.isRepeatable && text.contains("Expectation failed: (answer → 4) == 42"), "\(text)")
         let lines = failure.story.joined(separator: "\n")
-        #expect(lines.contains(/a link takes "4"(.|\n)*a link breaks the connection(.|\n)*runs Client.askOnce/), "\(text)")
+        #expect(
+            lines.contains(/a link takes "4"(.|\n)*a link breaks the connection(.|\n)*runs Client.askOnce/), "\(text)")
     }
 }
 

@@ -63,7 +63,8 @@ struct Program: Sendable {
                 numbers.append(number)
                 // What is left at the end comes at once.
                 if let last, number < 8 {
-                    try simulation.require(ContinuousClock.now - last >= .milliseconds(20), "there is time between them")
+                    try simulation.require(
+                        ContinuousClock.now - last >= .milliseconds(20), "there is time between them")
                 }
                 last = .now
             }
