@@ -122,22 +122,26 @@ static inline void on_new_thread(void *(*body)(void *), void *argument) {
     REQUIRE(pthread_join(thread, NULL) == 0);
 }
 
-/// Is a thread asleep in the kernel? The file stays open, so that this also works when no descriptors are left.
+/// Is a thread asleep in the kernel? Not in the delays of Tests/Tools/late_calls.c, which sleep before and after a call. The files stay open, so that
+/// this also works when no descriptors are left.
 static inline bool thread_is_asleep(pid_t thread) {
+    static const char *const names[] = {"stat", "wchan"};
     static __thread pid_t asked_before;
-    static __thread int file;
-    char text[512];
-    if (asked_before != thread) {
-        snprintf(text, sizeof text, "/proc/self/task/%d/stat", (int)thread);
-        if (asked_before)
-            close(file);
-        REQUIRE((file = open(text, O_RDONLY | O_CLOEXEC)) >= 0);
-        asked_before = thread;
+    static __thread int files[2];
+    char texts[2][512];
+    for (int i = 0; i < 2; i++) {
+        if (asked_before != thread) {
+            snprintf(texts[i], sizeof texts[i], "/proc/self/task/%d/%s", (int)thread, names[i]);
+            if (asked_before)
+                close(files[i]);
+            REQUIRE((files[i] = open(texts[i], O_RDONLY | O_CLOEXEC)) >= 0);
+        }
+        ssize_t length = pread(files[i], texts[i], sizeof texts[i] - 1, 0);
+        texts[i][length > 0 ? length : 0] = 0;
     }
-    ssize_t length = pread(file, text, sizeof text - 1, 0);
-    text[length > 0 ? length : 0] = 0;
-    const char *end = strrchr(text, ')');
-    return end && end[1] && end[2] == 'S';
+    asked_before = thread;
+    const char *end = strrchr(texts[0], ')');
+    return end && end[1] && end[2] == 'S' && !strstr(texts[1], "nanosleep");
 }
 
 /// Is a loop asleep in the kernel, and not only about to sleep?

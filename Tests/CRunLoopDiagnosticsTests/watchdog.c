@@ -438,8 +438,10 @@ TEST("a spin is reported once until it ends") {
     runloop_source *source = add_source(MODE, spin_once_more, NULL);
     runloop_source_signal(source);
     for (int spin = 1; spin <= 2; spin++) {
-        // It sleeps when the spin is over, for long enough that the watchdog looks.
         while (report_count < spin)
+            run_for(MODE, 50 * MS);
+        // It sleeps when the spin is over, for long enough that the watchdog looks.
+        while (turns < spin * LIMIT * 3)
             run_for(MODE, 50 * MS);
         run_for(MODE, 600 * MS);
         EXPECT_EQ(report_count, spin);
