@@ -4,7 +4,7 @@ public import Testing
 
 /// Has a test of Swift Testing run in a simulation, under one seed after another, until it fails.
 ///
-/// The trait is written as ``Testing/Trait/simulated(seeds:from:)`` or ``Testing/Trait/simulated(replaying:)``.
+/// It is written as `.simulated(seeds: 1_000)` or `.simulated(replaying: journal)`.
 public struct SimulationTrait: TestTrait, SuiteTrait, TestScoping {
     fileprivate enum Runs {
         case seeds(Int, from: UInt64)
