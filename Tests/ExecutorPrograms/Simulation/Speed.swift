@@ -1,15 +1,16 @@
+import Glibc
 import RunLoopKit
 import RunLoopKitLinux
 import RunLoopKitSimulation
 
-/// Seeds in a second: of a small body, and of a server with ten clients.
+/// Seeds in a second of processor time, which one thread after another has: of a small body, and of a server with ten clients.
 func printSpeed() async throws {
-    try await print("a small body", simulate(seeds: 20_000, twoTasks))
-    try await print("a server with ten clients", simulate(seeds: 1000, tenClients))
-}
-
-private func print(_ name: String, _ report: RunLoop.Simulation.Report) {
-    Swift.print("\(name): \(Int(.seconds(1) / report.durationPerRun)) seeds a second. \(report)")
+    for (name, count, body) in [("a small body", 20_000, twoTasks), ("a server with ten clients", 1000, tenClients)] {
+        let begin = clock()
+        let report = try await simulate(seeds: count, body)
+        let time = Duration.microseconds(clock() - begin)
+        print("\(name): \(Int(.seconds(count) / time)) seeds a second of processor time; \(report)")
+    }
 }
 
 private actor Sum {
