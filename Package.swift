@@ -199,6 +199,18 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .executableTarget(
+            name: "get",
+            dependencies: ["RunLoopKit", "RunLoopKitLinux"],
+            path: "Examples/Get",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "rebuild",
+            dependencies: ["RunLoopKit", "RunLoopKitLinux"],
+            path: "Examples/Rebuild",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
             name: "scale-out",
             dependencies: ["RunLoopKit", "RunLoopKitLinux"],
             path: "Examples/ScaleOut",

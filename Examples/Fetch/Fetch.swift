@@ -7,18 +7,11 @@ import RunLoopKitLinux
     import Musl
 #endif
 
-/// Fetches a file by HTTP/1.1, as `wget -c` does: with a line of progress, and from where an earlier fetch was interrupted.
+/// Fetches a file by HTTP/1.1, as `wget -c` does: with a bar of progress, and from where an earlier fetch was interrupted.
 ///
 ///     swift run fetch http://example.org/index.html page.html
-///
-/// It shows how to connect to a name with a limit, to read a header by lines and a body by chunks, and to give up on a server that is silent.
 @main
 struct Fetch {
-    struct Refusal: Error, CustomStringConvertible {
-        let description: String
-        init(_ description: String) { self.description = description }
-    }
-
     @MainActor static func main() {
         guard CommandLine.arguments.count == 3, let address = HTTPAddress(CommandLine.arguments[1]) else {
             end(2, "usage: fetch http://HOST[:PORT]/PATH FILE")
@@ -28,10 +21,19 @@ struct Fetch {
                 try await Fetch.fetch(address, to: CommandLine.arguments[2])
                 exit(0)
             } catch {
-                end(1, "fetch: \(error)")
+                end(1, "fetch: \((error as? Refusal)?.reason ?? "\(error)")")
             }
         }
         RunLoop.main.run()
+    }
+
+    /// A bar in one line of a terminal, or a line each time.
+    static func show(_ done: Int, of size: Int?) {
+        let bytes = size.map { "\(done) of \($0) bytes" } ?? "\(done) bytes"
+        guard let size, size > 0, isatty(STDOUT_FILENO) != 0 else { return print(bytes) }
+        let bar = String(repeating: "#", count: 40 * done / size)
+        print("\r\(bytes) |\(bar)", terminator: done < size ? "" : "|\n")
+        fflush(nil)
     }
 
     static func end(_ status: CInt, _ words: String) -> Never {
@@ -41,19 +43,16 @@ struct Fetch {
 
     @MainActor static func fetch(_ address: HTTPAddress, to path: String) async throws {
         let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)
-        guard file >= 0 else { throw Refusal("\(path): \(String(cString: strerror(errno)))") }
+        guard file >= 0 else { throw Refusal(reason: "\(path): \(String(cString: strerror(errno)))") }
         defer { close(file) }
         let known = Int(lseek(file, 0, SEEK_END))
-
         let connection = try await RunLoop.Connection.connect(
             to: .tcp(host: address.host, port: address.port), within: .seconds(10), on: .main,
             options: .init(idleLimit: .seconds(30)))
         print("connected to \(connection.peerAddress)")
         let range = known > 0 ? "Range: bytes=\(known)-\r\n" : ""
-        try await connection.writer.write(
-            "GET \(address.path) HTTP/1.1\r\nHost: \(address.host):\(address.port)\r\n\(range)Connection: close\r\n\r\n"
-        )
-
+        let head = "GET \(address.path) HTTP/1.1\r\nHost: \(address.host):\(address.port)\r\n"
+        try await connection.writer.write(head + range + "Connection: close\r\n\r\n")
         let reader = connection.makeReader()
         let response = try await Response(reader)
         var done = 0
@@ -62,22 +61,19 @@ struct Fetch {
         // The server has no ranges, or another file by now.
         case 200: ftruncate(file, 0)
         case 416 where known > 0 && response.size == known: return print("\(path) is complete already")
-        default: throw Refusal("the server answers with status \(response.status)")
+        default: throw Refusal(reason: "the server answers with status \(response.status)")
         }
         if done > 0 { print("goes on after \(done) bytes") }
         let size = response.length.map { done + $0 }
         while size.map({ done < $0 }) ?? true, let chunk = try await reader.chunk() {
             let part = chunk.prefix(size.map { $0 - done } ?? chunk.count)
-            try part.withUnsafeBytes { bytes in
-                guard write(file, bytes.baseAddress, bytes.count) == bytes.count else {
-                    throw Refusal("\(path): \(String(cString: strerror(errno)))")
-                }
-            }
+            let written = part.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
+            if written < part.count { throw Refusal(reason: "\(path): \(String(cString: strerror(errno)))") }
             done += part.count
-            print(size.map { "\(done) of \($0) bytes" } ?? "\(done) bytes")
+            show(done, of: size)
         }
         if let size, done < size {
-            throw Refusal("interrupted after \(done) of \(size) bytes; the same command goes on from there")
+            throw Refusal(reason: "interrupted after \(done) of \(size) bytes; the same command goes on from there")
         }
         print("\(path) is complete")
     }
@@ -98,6 +94,9 @@ struct HTTPAddress {
     }
 }
 
+/// Why a fetch has not succeeded.
+struct Refusal: Error { let reason: String }
+
 /// The head of an answer.
 struct Response {
     private(set) var status = 0
@@ -114,7 +113,7 @@ struct Response {
                 (start, size) = (match.1.flatMap { Int($0) }, Int(match.2))
             }
             if text.contains(/transfer-encoding:.*chunked/) {
-                throw Fetch.Refusal("the server sends pieces without a length")
+                throw Refusal(reason: "the server sends pieces without a length")
             }
         }
     }

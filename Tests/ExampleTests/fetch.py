@@ -88,6 +88,25 @@ def fetches(folder):
 
 
 @test
+def draws(folder):
+    """on a terminal progress is a bar in one line"""
+    path, server = os.path.join(folder, "file"), Server(whole)
+    leader, follower = os.openpty()
+    with Program("fetch", server.address(), path, stdout=follower) as program:
+        os.close(follower)
+        text = b""
+        try:
+            while part := os.read(leader, 65536):
+                text += part
+        except OSError:  # the terminal's end
+            pass
+        check(program.status() == 0)
+    os.close(leader)
+    check(f"\r{len(CONTENT)} of {len(CONTENT)} bytes |{40 * '#'}|\r\n".encode() in text, repr(text[-300:]))
+    check(content_of(path) == CONTENT)
+
+
+@test
 def resumes(folder):
     """an interrupted fetch goes on from where it was, and one that is complete is not repeated"""
     path, server = os.path.join(folder, "file"), Server(first_part, rest, nothing_left)
