@@ -1,4 +1,4 @@
-"""W14's whole lives: a child from its start to its end, and a connection to its close, with librunloop-linux, with libuv, and by hand."""
+"""W14's whole lives: a child from its start to its end, a connection to its close, and one that is accepted, with librunloop-linux, with libuv, and by hand."""
 
 import random
 import re
@@ -8,8 +8,8 @@ import subprocess
 
 LOOPS = ["raw", "ours", "uv"]
 GOAL = 1.1  # of libuv's CPU time, at most
-COUNTED = 20
-CELLS = [("child", "a child, from its start to its end", 300), ("connect", "a connection, from the call to its close", 5000)]
+CELLS = [("child", "a child, from its start to its end", 300), ("connect", "a connection, from the call to its close", 5000),
+         ("accept", "a connection that is accepted, and closed", 5000)]
 
 
 def output(*command):
@@ -22,13 +22,13 @@ def build(here, place, flags, libraries):
         subprocess.run(["cc", *flags, *sources, *libraries[loop], "-o", place / f"lifetimes-{loop}"], check=True)
 
 
-def difference(count):
+def difference(count, times):
     """Per operation, so that a start and an end cancel out."""
-    first, second = (count(times * COUNTED) for times in (1, 2))
-    return (second - first) / COUNTED
+    first, second = (count(part * times) for part in (1, 2))
+    return (second - first) / times
 
 
-def system_calls(place, loop, cell):
+def system_calls(place, loop, cell, counted):
     """Of the process alone: neither the children's nor the server's."""
     if not shutil.which("strace"):
         return None
@@ -38,10 +38,10 @@ def system_calls(place, loop, cell):
         output("strace", "-c", "-qq", "-U", "calls", "-o", counts, place / f"lifetimes-{loop}", cell, times)
         return int(counts.read_text().split()[-2])
 
-    return difference(count)
+    return difference(count, counted)
 
 
-def instructions(place, loop, cell):
+def instructions(place, loop, cell, counted):
     """In user space; None without valgrind, and of what it can't follow."""
     if not shutil.which("valgrind"):
         return None
@@ -53,7 +53,7 @@ def instructions(place, loop, cell):
         return int(re.search(r"^(?:totals|summary): (\d+)", counts.read_text(), re.MULTILINE)[1])
 
     try:
-        return difference(count)
+        return difference(count, counted)
     except (subprocess.CalledProcessError, TypeError):
         return None
 
@@ -66,9 +66,9 @@ def measure(place, repetitions, part):
             for loop in random.sample(LOOPS, len(LOOPS)):
                 time = float(output("taskset", "-c", "0", place / f"lifetimes-{loop}", cell, max(5, times // part)))
                 results.setdefault((cell, loop), []).append(time)
-    for cell, *_ in CELLS:
+    for cell, _, times in CELLS:
         for loop in LOOPS:
-            counts[cell, loop] = system_calls(place, loop, cell), instructions(place, loop, cell)
+            counts[cell, loop] = tuple(count(place, loop, cell, times // 15) for count in (system_calls, instructions))
     return results, counts
 
 

@@ -37,3 +37,23 @@ void lifetimes_connect(int port) {
     check(runloop_connect_create(&config, &connect));
     run(connect);
 }
+
+static int accepted_count;
+
+static void accepted(runloop_listener *listener, int descriptor, void *info) {
+    (void)listener, (void)info;
+    close(descriptor);
+    accepted_count++;
+}
+
+int lifetimes_accept(int listening) {
+    static runloop_listener *listener;
+    if (!listener) {
+        const runloop_listener_config config = {.descriptor = listening, .accepted = accepted};
+        check(runloop_listener_create(&config, &listener));
+        check(runloop_add_source(runloop_current(), listener, RUNLOOP_DEFAULT_MODE));
+    }
+    accepted_count = 0;
+    runloop_run_in_mode(RUNLOOP_DEFAULT_MODE, RUNLOOP_FOREVER, true);
+    return accepted_count;
+}

@@ -1,9 +1,11 @@
 // lifetimes_raw.c — W14 by hand: posix_spawn and a pidfd, or a socket that does not wait, and epoll.
 
+#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -55,4 +57,21 @@ void lifetimes_connect(int port) {
     check(getsockopt(socket_, SOL_SOCKET, SO_ERROR, &error, &size));
     check(-error);
     close(socket_);
+}
+
+int lifetimes_accept(int listening) {
+    static bool is_watched;
+    struct epoll_event event = {.events = EPOLLIN};
+    int yes = 1;
+    if (!is_watched) {
+        is_watched = true;
+        set = check(epoll_create1(EPOLL_CLOEXEC));
+        check(epoll_ctl(set, EPOLL_CTL_ADD, listening, &event));
+    }
+    while (epoll_wait(set, &event, 1, -1) != 1)
+        continue;
+    int connection = check(accept4(listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    check(setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes));
+    close(connection);
+    return 1;
 }

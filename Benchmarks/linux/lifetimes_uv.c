@@ -38,3 +38,32 @@ void lifetimes_connect(int port) {
     check(uv_tcp_connect(&request, &socket, (struct sockaddr *)&address, connected));
     uv_run(uv_default_loop(), UV_RUN_DEFAULT);
 }
+
+static int accepted_count;
+
+static void closed(uv_handle_t *connection) {
+    free(connection);
+}
+
+static void arrived(uv_stream_t *listener, int status) {
+    // Not one for all: it is closed a little later, and the next one may have arrived.
+    uv_tcp_t *connection = malloc(sizeof *connection);
+    check(connection ? status : -1);
+    check(uv_tcp_init(uv_default_loop(), connection));
+    check(uv_accept(listener, (uv_stream_t *)connection));
+    check(uv_tcp_nodelay(connection, 1));
+    uv_close((uv_handle_t *)connection, closed);
+    accepted_count++;
+}
+
+int lifetimes_accept(int listening) {
+    static uv_tcp_t listener;
+    if (!listener.loop) {
+        check(uv_tcp_init(uv_default_loop(), &listener));
+        check(uv_tcp_open(&listener, listening));
+        check(uv_listen((uv_stream_t *)&listener, 128, arrived));
+    }
+    for (accepted_count = 0; accepted_count == 0;)
+        uv_run(uv_default_loop(), UV_RUN_ONCE);
+    return accepted_count;
+}
