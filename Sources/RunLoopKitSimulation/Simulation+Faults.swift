@@ -32,15 +32,16 @@ extension RunLoop.Simulation {
         /// From bits.
         public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-        /// No descriptors are left (EMFILE): whatever makes one may fail, `makeLoop` and the links included.
+        /// No descriptors are left (EMFILE): whatever makes one may fail, `makeLoop` and the links included. A message arrives without the
+        /// descriptors that were sent with it (MSG_CTRUNC).
         public static let descriptorsRunOut = Faults(RUNLOOP_SIMULATION_NO_DESCRIPTORS)
-        /// No memory is left in the kernel (ENOMEM), for descriptors.
+        /// No memory is left in the kernel (ENOMEM), for descriptors and for messages.
         public static let memoryRunsOut = Faults(RUNLOOP_SIMULATION_NO_MEMORY)
         /// Nobody listens where the program connects to (ECONNREFUSED).
         public static let refusedConnections = Faults(RUNLOOP_SIMULATION_REFUSED)
         /// A read or a write of a stream does a part of what it was asked for.
         public static let shortTransfers = Faults(RUNLOOP_SIMULATION_SHORT)
-        /// The peer of a stream is gone in the middle (ECONNRESET), and stays so.
+        /// The peer of a stream or of a channel is gone in the middle (ECONNRESET), and stays so.
         public static let resets = Faults(RUNLOOP_SIMULATION_RESET)
 
         private init(_ fault: runloop_simulation_fault) { rawValue = fault.rawValue }

@@ -111,4 +111,110 @@ private func serveMended(_ connection: RunLoop.Connection) async {
         #expect(lengths.withLock { $0 } == [1, 5, 10])
         #expect(resets.withLock { $0 } > 5)
     }
+
+    @Test("A stream's message of several pieces is sent and received in part, in order")
+    func messagesOfStreams() async throws {
+        let lengths = Guarded<Set<Int>>([])
+        try await simulate(seeds: 100) { simulation in
+            let ends = try socketPair(SOCK_STREAM)
+            defer { for end in ends { close(end) } }
+            simulation.faults = [.shortTransfers]
+            let sent = sendPieces(["ten ", "bytes!"], to: ends[0])
+            let received = receivePieces([4, 60], from: ends[1])
+            try simulation.require((1...10).contains(sent), "something was sent")
+            try simulation.require(
+                "ten bytes!".utf8.prefix(received.count).elementsEqual(received), "it is the beginning")
+            lengths.withLock {
+                _ = $0.insert(sent)
+                // The end of what arrived may be left in the socket.
+                if received.count < sent { _ = $0.insert(-received.count) }
+            }
+        }
+        #expect(
+            lengths.withLock { $0.isSuperset(of: [1, 2, 10]) && $0.contains { $0 < 0 } }, "\(lengths.withLock { $0 })")
+    }
+
+    @Test("A channel loses its peer, finds no memory for a message, and no number for a descriptor, and says so")
+    func channels() async throws {
+        let (outcomes, opened) = (Guarded<Set<String>>([]), Guarded<Set<UInt>>([]))
+        for faults: RunLoop.Simulation.Faults in [.resets, .memoryRunsOut, .descriptorsRunOut] {
+            try await simulate(seeds: 100) { simulation in
+                let ends = try socketPair(SOCK_SEQPACKET)
+                let sent = try socketPair(SOCK_STREAM)
+                defer { for descriptor in sent { close(descriptor) } }
+                let (near, far) = (
+                    try RunLoop.Channel(adopting: ends[0], on: simulation.loop),
+                    try RunLoop.Channel(adopting: ends[1], on: simulation.loop)
+                )
+                var status = stat()
+                fstat(sent[0], &status)
+                _ = opened.withLock { $0.insert(UInt(status.st_ino)) }
+                simulation.faults = faults
+                let outcome: String
+                do {
+                    try near.send("hello".utf8, descriptors: [sent[0]])
+                    var iterator = far.messages.makeAsyncIterator()
+                    let message = try await iterator.next()
+                    try simulation.require(message == nil || message?.descriptors.count == 1, "all of it, or nothing")
+                    outcome = message == nil ? "the end" : "a message"
+                } catch let error as RunLoop.ChannelError {
+                    outcome = "\(error)"
+                }
+                simulation.faults = []
+                _ = outcomes.withLock { $0.insert("\(faults.rawValue): \(outcome)") }
+                near.invalidate()
+                far.invalidate()
+            }
+        }
+        // Each fault is met in one way, and is not met.
+        #expect(outcomes.withLock { $0.count } == 6, "\(outcomes.withLock { $0.sorted() })")
+        #expect(opened.withLock { $0 }.isDisjoint(with: openInodes()), "a descriptor that was lost is closed")
+    }
+}
+
+private func socketPair(_ type: __socket_type) throws -> [CInt] {
+    var ends: [CInt] = [-1, -1]
+    if socketpair(AF_UNIX, CInt(type.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0, &ends) != 0 {
+        throw RunLoop.Error(errorNumber: errno)
+    }
+    return ends
+}
+
+/// What the descriptors of the process are open for.
+private func openInodes() -> Set<UInt> {
+    var inodes: Set<UInt> = []
+    for descriptor in 0..<CInt(1024) {
+        var status = stat()
+        if fstat(descriptor, &status) == 0 { inodes.insert(UInt(status.st_ino)) }
+    }
+    return inodes
+}
+
+private func sendPieces(_ pieces: [String], to socket: CInt) -> Int {
+    var memory = pieces.map { Array($0.utf8) }
+    return withPieces(&memory) { sendmsg(socket, &$0, CInt(MSG_NOSIGNAL)) }
+}
+
+private func receivePieces(_ sizes: [Int], from socket: CInt) -> [UInt8] {
+    var memory = sizes.map { [UInt8](repeating: 0, count: $0) }
+    let count = withPieces(&memory) { recvmsg(socket, &$0, 0) }
+    return Array(memory.joined().prefix(max(0, count)))
+}
+
+private func withPieces(_ memory: inout [[UInt8]], _ call: (inout msghdr) -> Int) -> Int {
+    var pieces = memory.map { piece in
+        iovec(iov_base: UnsafeMutableRawPointer.allocate(byteCount: piece.count, alignment: 1), iov_len: piece.count)
+    }
+    defer { for piece in pieces { piece.iov_base.deallocate() } }
+    for (piece, bytes) in zip(pieces, memory) { piece.iov_base.copyMemory(from: bytes, byteCount: bytes.count) }
+    let result = pieces.withUnsafeMutableBufferPointer { pieces in
+        var message = msghdr()
+        message.msg_iov = pieces.baseAddress
+        message.msg_iovlen = pieces.count
+        return call(&message)
+    }
+    for (index, piece) in pieces.enumerated() {
+        memory[index] = Array(UnsafeRawBufferPointer(start: piece.iov_base, count: piece.iov_len))
+    }
+    return result
 }

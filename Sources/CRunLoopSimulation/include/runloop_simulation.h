@@ -16,11 +16,11 @@ enum { RUNLOOP_SIMULATION_THREADS = 64 };
 
 /// What the kernel may do to a simulation.
 enum runloop_simulation_fault {
-    RUNLOOP_SIMULATION_NO_DESCRIPTORS = 1, ///< EMFILE, wherever a descriptor is made
-    RUNLOOP_SIMULATION_NO_MEMORY = 2,      ///< ENOMEM, likewise
+    RUNLOOP_SIMULATION_NO_DESCRIPTORS = 1, ///< EMFILE, wherever a descriptor is made; those of a message are lost
+    RUNLOOP_SIMULATION_NO_MEMORY = 2,      ///< ENOMEM, wherever a descriptor is made, and of messages
     RUNLOOP_SIMULATION_REFUSED = 4,        ///< ECONNREFUSED of connect
     RUNLOOP_SIMULATION_SHORT = 8,          ///< reads and writes of streams do a part
-    RUNLOOP_SIMULATION_RESET = 16,         ///< ECONNRESET of those
+    RUNLOOP_SIMULATION_RESET = 16,         ///< ECONNRESET of those, and of channels
 };
 
 /// What the threads of a simulation share. Read and written by the one whose turn it is.
