@@ -45,7 +45,8 @@ extension RunLoop.Simulation {
         try makeLink(.stream, Transport(delay: delay))
     }
 
-    /// Makes two connections with each other, whose bytes go over a link as that of `makeStreamLink`. They are the caller's, as any connection.
+    /// Makes two connections with each other, whose bytes go over a link as that of `makeStreamLink`. They are the caller's, as any connection,
+    /// and close the link's descriptors. A link has space for some bytes, and who writes more waits for who reads.
     ///
     ///     try await simulate(seeds: 100) { simulation in
     ///         let (client, server) = try simulation.makeConnections()
@@ -78,40 +79,61 @@ extension RunLoop.Simulation {
     private func makeLink(_ kind: Relay.Kind, _ transport: Transport) throws(RunLoop.Error) -> (CInt, CInt) {
         let (near, nearRelayed) = try socketPair(kind)
         keepUntilEnd([nearRelayed])
-        let far: CInt
-        let farRelayed: CInt
+        var given = [near]
         do throws(RunLoop.Error) {
-            (far, farRelayed) = try socketPair(kind)
+            let (far, farRelayed) = try socketPair(kind)
+            keepUntilEnd([farRelayed])
+            given.append(far)
+            try relay(from: nearRelayed, to: farRelayed, kind, transport)
+            try relay(from: farRelayed, to: nearRelayed, kind, transport)
+            return (near, far)
         } catch {
-            close(near)
+            closeAll(given)
             throw error
         }
-        keepUntilEnd([farRelayed])
-        for (from, to) in [(nearRelayed, farRelayed), (farRelayed, nearRelayed)] {
-            let relay = Relay(kind, transport, from: from, to: to, of: self)
-            let source = try RunLoop.Source(fileDescriptor: from) { [weak self] _ in
-                if let self { relay.relay(of: self) }
-            }
-            try loop.add(source, forMode: .common)
-            relay.source.withLock { $0 = source }
+    }
+
+    private func relay(
+        from origin: CInt, to destination: CInt, _ kind: Relay.Kind, _ transport: Transport
+    ) throws(RunLoop.Error) {
+        let relay = Relay(kind, transport, from: origin, to: destination, of: self)
+        let source = try RunLoop.Source(fileDescriptor: origin) { [weak self] _ in
+            if let self { relay.relay(of: self) }
         }
-        return (near, far)
+        let space = try RunLoop.Source(fileDescriptor: destination, events: .write) { _ in relay.handOver() }
+        try space.watch(for: [])
+        relay.sources.withLock { $0 = (source, space) }
+        try loop.add(source, forMode: .common)
+        try loop.add(space, forMode: .common)
     }
 }
 
-/// One direction of a link, between two of its four descriptors.
+/// One direction of a link, between two of its four descriptors. All but its beginning is on the thread of the simulation's own loop.
 private final class Relay: Sendable {
     enum Kind {
         case messages, stream
     }
 
-    let source = Guarded<RunLoop.Source?>(nil)
+    /// What is on its way.
+    private struct Traffic {
+        /// When the last message arrives that was sent so far.
+        var lastArrival: RunLoop.Instant
+        /// What has arrived, and finds no space at the destination. No bytes: the end of the stream.
+        var arrived: [[UInt8]] = []
+        /// Bytes that were read and are not at the destination.
+        var count = 0
+        var isPaused = false
+    }
+
+    /// For what comes from the origin, and for space at the destination.
+    let sources = Guarded<(origin: RunLoop.Source, space: RunLoop.Source)?>(nil)
     private let kind: Kind
     private let transport: RunLoop.Simulation.Transport
     private let origin: CInt
     private let destination: CInt
-    /// When the last message arrives that was sent so far.
-    private let lastArrival: Guarded<RunLoop.Instant>
+    private let traffic: Guarded<Traffic>
+    /// With so many bytes on their way, no more are read: who writes has to wait for who reads.
+    private static let capacity = 65536
 
     init(
         _ kind: Kind, _ transport: RunLoop.Simulation.Transport, from origin: CInt, to destination: CInt,
@@ -121,16 +143,16 @@ private final class Relay: Sendable {
         self.transport = transport
         self.origin = origin
         self.destination = destination
-        lastArrival = Guarded(simulation.clock.now)
+        traffic = Guarded(Traffic(lastArrival: simulation.clock.now))
     }
 
     func relay(of simulation: RunLoop.Simulation) {
-        var buffer = [UInt8](repeating: 0, count: 65536)
-        while true {
+        var buffer = [UInt8](repeating: 0, count: Self.capacity)
+        while traffic.withLock({ $0.count }) < Self.capacity {
             let count = withoutFaults { recv(origin, &buffer, buffer.count, 0) }
             if count < 0 || (count == 0 && kind == .messages) { return }
             if count == 0 {
-                source.withLock { $0 }?.invalidate()
+                sources.withLock { $0 }?.origin.invalidate()
                 return deliver([], of: simulation)
             }
             var rest = buffer[..<count]
@@ -140,6 +162,13 @@ private final class Relay: Sendable {
                 deliver(Array(piece), of: simulation)
             }
         }
+        pause(true)
+    }
+
+    private func pause(_ isPaused: Bool) {
+        traffic.withLock { $0.isPaused = isPaused }
+        // One that is not valid any more has read the end.
+        try? sources.withLock { $0 }?.origin.watch(for: isPaused ? [] : .read)
     }
 
     /// No bytes: the end of the stream.
@@ -153,19 +182,22 @@ private final class Relay: Sendable {
         let steps = 8
         let span = transport.delay.upperBound - transport.delay.lowerBound
         var arrival = simulation.clock.now + transport.delay.lowerBound + span / steps * simulation.choose(steps + 1)
-        lastArrival.withLock { last in
-            if !transport.reorders { arrival = max(arrival, last) }
-            last = max(arrival, last)
+        traffic.withLock { traffic in
+            if !transport.reorders { arrival = max(arrival, traffic.lastArrival) }
+            traffic.lastArrival = max(arrival, traffic.lastArrival)
+            traffic.count += bytes.count
         }
-        let delay = arrival - simulation.clock.now
-        if isLost {
-            // What was sent before it arrives.
-            simulation.loop.perform(after: delay) { [self, weak simulation] in
-                simulation?.schedule.tell(.link("breaks the connection"))
+        simulation.loop.perform(after: arrival - simulation.clock.now) { [self, weak simulation] in
+            guard let simulation else { return }
+            if isLost {
+                // What was sent before it arrives.
+                simulation.schedule.tell(.link("breaks the connection"))
                 breakConnection()
+            } else {
+                traffic.withLock { $0.arrived.append(bytes) }
+                // Otherwise those that came first wait for space.
+                if traffic.withLock({ $0.arrived.count }) == 1 { handOver() }
             }
-        } else {
-            arrive(bytes, after: delay, on: simulation.loop)
         }
     }
 
@@ -174,18 +206,27 @@ private final class Relay: Sendable {
         for end in [origin, destination] { shutdown(end, CInt(SHUT_RDWR)) }
     }
 
-    private func arrive(_ bytes: [UInt8], after delay: Duration, on loop: RunLoop) {
-        loop.perform(after: delay) { [self] in
+    /// Hands over what has arrived, in order, as far as there is space.
+    func handOver() {
+        while let bytes = traffic.withLock({ $0.arrived.first }) {
             if bytes.isEmpty {
+                sources.withLock { $0 }?.space.invalidate()
                 shutdown(destination, CInt(SHUT_WR))
                 return
             }
             let sent = withoutFaults { send(destination, bytes, bytes.count, CInt(MSG_NOSIGNAL)) }
-            if sent < 0 && errno != EAGAIN { return }
-            // The reader is slow.
-            let rest = Array(bytes.dropFirst(max(0, sent)))
-            if !rest.isEmpty { arrive(rest, after: .milliseconds(1), on: loop) }
+            // A destination that is gone takes all of it.
+            let count = sent >= 0 ? sent : errno == EAGAIN ? 0 : bytes.count
+            traffic.withLock { traffic in
+                traffic.count -= count
+                traffic.arrived[0].removeFirst(count)
+                if traffic.arrived[0].isEmpty { traffic.arrived.removeFirst() }
+            }
+            if count < bytes.count { break }
         }
+        let isFull = traffic.withLock { !$0.arrived.isEmpty }
+        try? sources.withLock { $0 }?.space.watch(for: isFull ? .write : [])
+        if traffic.withLock({ $0.isPaused && $0.count < Self.capacity / 2 }) { pause(false) }
     }
 }
 

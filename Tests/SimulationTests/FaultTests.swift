@@ -112,6 +112,25 @@ private func serveMended(_ connection: RunLoop.Connection) async {
         #expect(resets.withLock { $0 } > 5)
     }
 
+    @Test("Who writes to a link waits for a slow reader, who gets every byte in order")
+    func backPressure() async throws {
+        let all = (0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 / 251) }
+        try await simulate(seeds: 3) { simulation in
+            let (near, far) = try simulation.makeConnections()
+            let hasWritten = Guarded(false)
+            let writing = Task {
+                try await near.writer.write(all)
+                hasWritten.withLock { $0 = true }
+            }
+            try await Task.sleep(for: .seconds(60))
+            try simulation.require(!hasWritten.withLock { $0 }, "nobody has read, so the writer waits")
+            var (iterator, received) = (far.makeReader().chunks.makeAsyncIterator(), [UInt8]())
+            while received.count < all.count, let chunk = try await iterator.next() { received += chunk }
+            try simulation.require(received == all, "everything arrives, in order")
+            try await writing.value
+        }
+    }
+
     @Test("A stream's message of several pieces is sent and received in part, in order")
     func messagesOfStreams() async throws {
         let lengths = Guarded<Set<Int>>([])
