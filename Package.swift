@@ -240,7 +240,8 @@ let package = Package(
         .executableTarget(
             name: "single-thread-program",
             dependencies: [
-                "RunLoopKit", "RunLoopKitSingleThread", "RunLoopKitTesting", "ForkedChild", "AllocationCount",
+                "RunLoopKit", "RunLoopKitLinux", "RunLoopKitSingleThread", "RunLoopKitTesting", "ForkedChild",
+                "AllocationCount",
             ],
             path: "Tests/ExecutorPrograms/SingleThread",
             swiftSettings: swiftSettings

@@ -18,21 +18,15 @@ extension RunLoop {
         if isCurrent {
             do throws(Failure) { return try body() } catch { throw .thrown(error) }
         }
-        let call = AwaitedCall<Value, CallError<Failure>> { () throws(CallError<Failure>) in
-            do throws(Failure) { return try body() } catch { throw .thrown(error) }
-        }
+        let call = AwaitedCall(atEnd: .free, body)
         await withTaskCancellationHandler(
             operation: {
                 await withUnsafeContinuation(isolation: actor) { waiter in
                     if !call.begin(waiter) { return }
                     call.beginOutsideWork()
-                    let end = EndOfCall(call)
-                    // If the post is refused, `end` must not be freed before the reason is known.
-                    withExtendedLifetime(end) {
-                        let result = post(modes) { withExtendedLifetime(end) { call.run() } }
-                        if case .outOfMemory = Error(result: result) { outOfMemory() }
-                        if result < 0 { call.fail(.closed) }
-                    }
+                    let result = post(modes, call)
+                    if case .outOfMemory = Error(result: result) { outOfMemory() }
+                    if result < 0 { call.fail(.closed) }
                 }
             },
             onCancel: { call.fail(.cancelled) },
@@ -79,32 +73,37 @@ extension RunLoop.Thread {
         _ body: sending @escaping () throws(Failure) -> sending Value
     ) async throws(Failure) -> sending Value {
         if loop.isCurrent { return try body() }
-        let call = AwaitedCall<Value, Failure>(body)
+        let call = AwaitedCall(atEnd: .perform, body)
         await withUnsafeContinuation(isolation: actor) { waiter in
             if !call.begin(waiter) { return }
             call.beginOutsideWork()
-            let result = loop.post(modes, atEnd: .perform) { call.run() }
+            let result = loop.post(modes, call)
             if case .outOfMemory = RunLoop.Error(result: result) { outOfMemory() }
             precondition(result == 0, RunLoop.Error(result: result).description)
         }
-        return try call.takeResult()
+        return try call.takeResultOfBody()
     }
 }
 
 /// A call that a task waits for. The closure is released before the task is resumed. Sendable because whoever takes closure or result from
 /// behind the lock has it alone.
-final class AwaitedCall<Value, Failure: Error>: @unchecked Sendable {
+final class AwaitedCall<Value, Failure: Error>: PostedCall, @unchecked Sendable {
+    private typealias Outcome = Result<Value, RunLoop.CallError<Failure>>
+
     private struct State {
         var body: (() throws(Failure) -> Value)?
         var waiter: UnsafeContinuation<Void, Never>?
-        var result: Result<Value, Failure>?
+        var result: Outcome?
         var endOfOutsideWork: (@Sendable () -> Void)?
     }
 
     private let state: Guarded<State>
+    private let atEnd: DiscardOfPost
 
-    init(_ body: sending @escaping () throws(Failure) -> Value) {
+    /// - Parameter atEnd: what becomes of the closure when the loop's thread ends before the call.
+    init(atEnd: DiscardOfPost, _ body: sending @escaping () throws(Failure) -> Value) {
         state = Guarded(State(body: body))
+        self.atEnd = atEnd
     }
 
     /// - Returns: does the call have to be made? If not, it has failed already.
@@ -127,18 +126,25 @@ final class AwaitedCall<Value, Failure: Error>: @unchecked Sendable {
         if isOver { end() }
     }
 
-    /// On the loop's thread.
-    func run() {
+    override func run() {
         if let result = callBody() { finish(result) }
     }
 
+    override func discard() {
+        switch atEnd {
+        case .free: fail(.closed)
+        case .perform: run()
+        }
+    }
+
     /// No effect if the call has begun.
-    func fail(_ error: Failure) {
+    func fail(_ error: RunLoop.CallError<Failure>) {
         if takeBody() != nil { finish(.failure(error)) }
     }
 
-    private func callBody() -> Result<Value, Failure>? {
-        takeBody().map { Result(catching: $0) }
+    private func callBody() -> Outcome? {
+        guard let body = takeBody() else { return nil }
+        do throws(Failure) { return .success(try body()) } catch { return .failure(.thrown(error)) }
     }
 
     private func takeBody() -> (() throws(Failure) -> Value)? {
@@ -148,7 +154,7 @@ final class AwaitedCall<Value, Failure: Error>: @unchecked Sendable {
         }
     }
 
-    private func finish(_ result: Result<Value, Failure>) {
+    private func finish(_ result: Outcome) {
         let (waiter, end) = state.withLock { state in
             state.result = result
             defer { (state.waiter, state.endOfOutsideWork) = (nil, nil) }
@@ -158,7 +164,7 @@ final class AwaitedCall<Value, Failure: Error>: @unchecked Sendable {
         end?()
     }
 
-    func takeResult() throws(Failure) -> Value {
+    func takeResult() throws(RunLoop.CallError<Failure>) -> Value {
         let result = state.withLock { state in
             defer { state.result = nil }
             return state.result
@@ -166,18 +172,16 @@ final class AwaitedCall<Value, Failure: Error>: @unchecked Sendable {
         guard let result else { preconditionFailure("A call was reported as done before it had returned.") }
         return try result.get()
     }
-}
 
-/// Retained by the closure that was posted for a call, and by nothing else: if it is freed before the call, the loop's thread has
-/// ended.
-private final class EndOfCall<Value, Failure: Error>: Sendable {
-    private let call: AwaitedCall<Value, RunLoop.CallError<Failure>>
-
-    init(_ call: AwaitedCall<Value, RunLoop.CallError<Failure>>) {
-        self.call = call
-    }
-
-    deinit {
-        call.fail(.closed)
+    /// Of a call that is always made.
+    func takeResultOfBody() throws(Failure) -> Value {
+        do throws(RunLoop.CallError<Failure>) {
+            return try takeResult()
+        } catch {
+            guard case .thrown(let error) = error else {
+                preconditionFailure("A call that was to be made in any case was not made.")
+            }
+            throw error
+        }
     }
 }

@@ -13,7 +13,7 @@ extension RunLoop {
     public static func runBlocking<Value>(
         isolation actor: isolated (any Actor)? = #isolation, _ body: sending @escaping () throws -> sending Value
     ) async throws -> sending Value {
-        let call = AwaitedCall<Value, any Swift.Error>(body)
+        let call = AwaitedCall(atEnd: .perform, body)
         await withUnsafeContinuation(isolation: actor) { waiter in
             if !call.begin(waiter) { return }
             guard case .outside(let end) = OutsideWork.begin({ call.run() }) else { return }
@@ -23,10 +23,10 @@ extension RunLoop {
                     end?()
                 }.detach()
             } catch {
-                call.fail(error)
+                call.fail(.thrown(error))
                 end?()
             }
         }
-        return try call.takeResult()
+        return try call.takeResultOfBody()
     }
 }

@@ -35,6 +35,40 @@ extension RunLoop {
     }
 }
 
+/// What is posted as an object, which the post retains, so that no closure has to be made for it.
+class PostedCall {
+    /// On the loop's thread.
+    func run() { preconditionFailure("A posted call is of a subclass.") }
+    /// Instead, if the loop's thread ends first, on that thread.
+    func discard() { preconditionFailure("A posted call is of a subclass.") }
+}
+
+extension RunLoop {
+    /// Posts a call in several modes. The result is that of the core: 0, or a negative error number, and then the call is neither run
+    /// nor discarded.
+    func post(_ modes: Set<Mode>, _ call: PostedCall) -> Int32 {
+        // The second word is not used.
+        var words = (Unmanaged.passRetained(call).toOpaque(), 0)
+        let result = withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: modes.count) { names in
+            for (index, mode) in modes.enumerated() { names[index] = mode.name }
+            return runloop__post_pair(
+                core, nil, names.baseAddress, modes.count, runPostedCall, &words, discardPostedCall)
+        }
+        if result < 0 { releaseInfo(words.0) }
+        return result
+    }
+}
+
+@Sendable
+private func runPostedCall(_ info: UnsafeMutableRawPointer?) { takePostedCall(info)?.run() }
+
+@Sendable
+private func discardPostedCall(_ info: UnsafeMutableRawPointer?) { takePostedCall(info)?.discard() }
+
+private func takePostedCall(_ info: UnsafeMutableRawPointer?) -> PostedCall? {
+    info.map { Unmanaged<PostedCall>.fromOpaque($0.load(as: UnsafeRawPointer.self)).takeRetainedValue() }
+}
+
 extension DiscardOfPost {
     @inline(__always)
     fileprivate var function: runloop_function { self == .free ? freePost : performPost }

@@ -69,33 +69,38 @@ package func outOfMemory() -> Never {
 }
 
 /// A value behind a lock, hence Sendable. It is a lock of the C library, because the thread sanitizer knows those.
-package final class Guarded<Value>: @unchecked Sendable {
-    private var value: Value
-    private let lock: UnsafeMutablePointer<pthread_mutex_t>
-
-    package init(_ value: sending Value) {
-        self.value = value
-        lock = .allocate(capacity: 1)
-        lock.initialize(to: pthread_mutex_t())
-        pthread_mutex_init(lock, nil)
+///
+/// Value and lock are one block of memory. Copies share it.
+package struct Guarded<Value>: @unchecked Sendable {
+    private final class Storage: ManagedBuffer<Value, pthread_mutex_t> {
+        deinit {
+            _ = withUnsafeMutablePointerToElements { pthread_mutex_destroy($0) }
+        }
     }
 
-    deinit {
-        pthread_mutex_destroy(lock)
-        lock.deallocate()
+    private let storage: ManagedBuffer<Value, pthread_mutex_t>
+
+    package init(_ value: sending Value) {
+        storage = Storage.create(minimumCapacity: 1) { _ in value }
+        storage.withUnsafeMutablePointerToElements { lock in
+            lock.initialize(to: pthread_mutex_t())
+            pthread_mutex_init(lock, nil)
+        }
     }
 
     /// An object that `body` removes should be returned by it, to be freed after the unlock: that may run user code, and the lock is
     /// not recursive.
     package func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
-        pthread_mutex_lock(lock)
-        defer { pthread_mutex_unlock(lock) }
-        return body(&value)
+        storage.withUnsafeMutablePointers { value, lock in
+            pthread_mutex_lock(lock)
+            defer { pthread_mutex_unlock(lock) }
+            return body(&value.pointee)
+        }
     }
 
     /// Takes the lock until `unlockAfterFork` is called, in the parent and in the child.
-    package func lockForFork() { pthread_mutex_lock(lock) }
-    package func unlockAfterFork() { pthread_mutex_unlock(lock) }
+    package func lockForFork() { _ = storage.withUnsafeMutablePointerToElements { pthread_mutex_lock($0) } }
+    package func unlockAfterFork() { _ = storage.withUnsafeMutablePointerToElements { pthread_mutex_unlock($0) } }
 }
 
 /// A lock, and a condition that threads wait for under it. Sendable because that is what both are for.

@@ -176,8 +176,9 @@ final class ChannelReceiver: @unchecked Sendable {
 }
 
 /// The core closes those that are not taken.
-private func takeDescriptors(_ numbers: UnsafeMutablePointer<CInt>?, _ count: Int) -> RunLoop.Channel.Descriptors {
-    let numbers = UnsafeMutableBufferPointer(start: numbers, count: numbers == nil ? 0 : count)
+private func takeDescriptors(_ start: UnsafeMutablePointer<CInt>?, _ count: Int) -> RunLoop.Channel.Descriptors {
+    guard let start, count > 0 else { return .none }
+    let numbers = UnsafeMutableBufferPointer(start: start, count: count)
     defer { numbers.update(repeating: -1) }
     return RunLoop.Channel.Descriptors(Array(numbers))
 }

@@ -52,6 +52,9 @@ extension RunLoop.Channel {
         /// How many were received. O(1).
         public let count: Int
 
+        /// Of all messages without descriptors.
+        static let none = Descriptors([])
+
         init(_ numbers: [CInt]) {
             count = numbers.count
             self.numbers = Guarded(numbers.map(\.self))
