@@ -310,6 +310,9 @@ check: ## The quick gate, a minute: formats, layers, exports, the C tests, the r
 test-top: ## runloop-top in a pseudo-terminal, on a program that publishes its loop
 	$(call logged,Tests/bin/part runloop-top python3 -- Tests/Tools/runloop_top.py)
 
+illnesses: ## What the tools say of programs with the illnesses of the article Troubleshooting, a table; RECORD=1 writes docs/ILLNESSES.md
+	@Tests/Tools/illnesses.py $(if $(RECORD),--record)
+
 TEST_LOGS := $(addprefix $(BUILD)/test-,$(addsuffix .log,c top servers growth swift examples foundation))
 
 # The halves share no folder. Each leaves processors idle, so they run beside each other; what the half in C prints comes last.
