@@ -39,6 +39,42 @@ import class RunLoopKitFoundationCompat.RunLoop
         }
     }
 
+    @Test("R132 R139 The CFRunLoopTimer functions make, add, move, remove and invalidate timers")
+    func cfRunLoopTimer() async throws {
+        try await onThread {
+            let loop = CFRunLoopGetCurrent()
+            let trace = Trace()
+            let date = CFAbsoluteTimeGetCurrent() + 1000
+            let timer = CFRunLoopTimerCreateWithHandler(kCFAllocatorDefault, date, 500, 0, 0) { timer in
+                trace.note("fired \(CFRunLoopTimerIsValid(timer))")
+                CFRunLoopStop(CFRunLoopGetCurrent())
+            }!
+            let once = CFRunLoopTimerCreateWithHandler(nil, date, 0, 0, 0) { _ in
+                trace.note("once")
+                CFRunLoopStop(CFRunLoopGetCurrent())
+            }!
+            for timer in [timer, once] { CFRunLoopAddTimer(loop, timer, .commonModes) }
+            #expect(CFRunLoopContainsTimer(loop, timer, .defaultMode))
+            #expect(CFRunLoopTimerDoesRepeat(timer) && CFRunLoopTimerGetInterval(timer) == 500)
+            #expect(!CFRunLoopTimerDoesRepeat(once) && CFRunLoopTimerGetNextFireDate(once) == date)
+            CFRunLoopRemoveTimer(loop, once, kCFRunLoopCommonModes)
+            #expect(!CFRunLoopContainsTimer(loop, once, .defaultMode) && CFRunLoopTimerIsValid(once))
+            CFRunLoopTimerSetTolerance(timer, 1)
+            #expect(CFRunLoopTimerGetTolerance(timer) == 1)
+            let now = CFAbsoluteTimeGetCurrent()
+            for timer in [timer, once] { CFRunLoopTimerSetNextFireDate(timer, now) }
+            #expect(CFRunLoopRunInMode(.defaultMode, .infinity, false) == .stopped)
+            #expect(CFRunLoopTimerGetNextFireDate(timer) >= now + 500)
+            CFRunLoopTimerInvalidate(timer)
+            #expect(!CFRunLoopTimerIsValid(timer) && !CFRunLoopContainsTimer(loop, timer, .defaultMode))
+            CFRunLoopAddTimer(loop, once, .defaultMode)
+            #expect(CFRunLoopRunInMode(.defaultMode, .infinity, false) == .stopped)
+            #expect(trace.all == ["fired true", "once"] && !CFRunLoopTimerIsValid(once))
+            CFRunLoopAddTimer(loop, nil, .defaultMode)
+            #expect(!CFRunLoopTimerIsValid(nil) && CFRunLoopTimerGetNextFireDate(nil) == 0)
+        }
+    }
+
     @Test("R137 A timer fires first at its date, or one interval away")
     func firstDate() async throws {
         try await onThread {
