@@ -36,6 +36,31 @@ final class FoundationHostTests: XCTestCase {
         XCTAssertEqual(host.result, .stopped)
     }
 
+    // Between two frames both loops are served, and the next frame comes in time though ours always has work.
+    func testFrames() throws {
+        let order = Order()
+        let host = try RunLoop.FoundationHost()
+        let timer = RunLoop.Timer(after: .milliseconds(1), every: .milliseconds(1)) { _ in order.note("ours") }
+        try RunLoop.current.add(timer, forMode: .default)
+        let other = FoundationTimer.scheduledTimer(withTimeInterval: 0.001, repeats: true) { _ in order.note("theirs") }
+        @Sendable func work() { if order.count(of: "over") == 0 { RunLoop.main.perform(work) } }
+        RunLoop.main.perform(work)
+        var frames = 0
+        while frames < 10 || order.count(of: "ours") < 10 || order.count(of: "theirs") < 10 {
+            let next = RunLoop.Instant.now + .milliseconds(5)
+            XCTAssertEqual(host.run(until: next), .timedOut)
+            XCTAssertGreaterThanOrEqual(RunLoop.Instant.now, next)
+            frames += 1
+        }
+        XCTAssertEqual(host.run(until: .now - .seconds(1)), .timedOut)
+        order.note("over")
+        timer.invalidate()
+        other.invalidate()
+        RunLoop.main.stop()
+        XCTAssertEqual(host.run(until: .now + .seconds(60)), .stopped)
+        XCTAssertEqual(host.run(until: .now + .seconds(60)), .stopped)
+    }
+
     // A timer of ours ends the process, during Foundation's wait for that inside a closure of ours.
     func testProcessIsWaitedForInAClosure() throws {
         let host = try RunLoop.FoundationHost()

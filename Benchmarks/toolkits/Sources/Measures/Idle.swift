@@ -26,7 +26,9 @@ enum Idle {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? [] {
             let status = (try? String(contentsOfFile: "/proc/self/task/\(name)/status", encoding: .utf8)) ?? ""
             let line = status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches") }
-            guard let line, let thread = pid_t(name), let count = Int(line.split(separator: "\t").last!) else { continue }
+            guard let line, let thread = pid_t(name), let count = Int(line.split(separator: "\t").last!) else {
+                continue
+            }
             if thread == getpid() { main = count } else { others[thread] = count }
         }
         return (main, others)

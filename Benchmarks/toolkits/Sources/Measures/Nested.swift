@@ -24,7 +24,9 @@ enum Nested {
             try! RunLoop.main.add(timer, forMode: .common)
         }
         await nest("a timer of Foundation's") {
-            Timer.scheduledTimer(withTimeInterval: 0.001, repeats: false) { _ in MainActor.assumeIsolated { Nested.run() } }
+            Timer.scheduledTimer(withTimeInterval: 0.001, repeats: false) { _ in
+                MainActor.assumeIsolated { Nested.run() }
+            }
         }
         // libdispatch serves no block of the main queue inside another one.
         await nest("a block of the main queue", counting: all.subtracting([.queue])) {
@@ -38,13 +40,16 @@ enum Nested {
             try! process.run()
             process.waitUntilExit()
         }
-        await nest("Process.waitUntilExit()", with: wait, quit: process.terminate, counting: all.subtracting([.toolkit])) {
+        await nest(
+            "Process.waitUntilExit()", with: wait, quit: process.terminate, counting: all.subtracting([.toolkit])
+        ) {
             toolkit_call { MainActor.assumeIsolated { Nested.run() } }
         }
     }
 
     private static func nest(
-        _ name: String, with nested: @escaping () -> Void = toolkit_run_nested, quit: @escaping () -> Void = toolkit_quit_nested,
+        _ name: String, with nested: @escaping () -> Void = toolkit_run_nested,
+        quit: @escaping () -> Void = toolkit_quit_nested,
         counting kinds: Set<Ticks.Kind> = all, from call: () -> Void
     ) async {
         await withCheckedContinuation { continuation in

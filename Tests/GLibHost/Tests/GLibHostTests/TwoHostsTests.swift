@@ -39,6 +39,23 @@ final class TwoHostsTests: XCTestCase {
         }
     }
 
+    // R106 a ToolkitHost is both, ends with both, and can be made again
+    func testToolkitHost() throws {
+        try MainActor.assumeIsolated {
+            for _ in 0..<2 {
+                let host = try RunLoop.ToolkitHost()
+                let ticks = Ticks()
+                runGLib { quit in ticks.begin(until: 10, then: quit) }
+                ticks.end()
+                XCTAssertNil(host.result)
+                host.end()
+                host.end()
+                XCTAssertEqual(host.result, .stopped)
+                XCTAssertNil(RunLoop.main.currentMode)
+            }
+        }
+    }
+
     // R38 in a GMainLoop inside a callback of GLib's, of Foundation's or of ours, everybody goes on, and after it
     func testNestedLoops() throws {
         try MainActor.assumeIsolated {
