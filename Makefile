@@ -375,6 +375,12 @@ guest-deps: ## Installs the development packages of the guests (apt-get)
 test-bindings: ## The bindings to other languages (FOLDERS="cpp go")
 	$(call logged,Tests/bin/bindings $(FOLDERS))
 
+test-glib-suite: ## GLib's own tests (Debian's libglib2.0-tests), with its contexts waiting in our loop
+	$(call logged,Tests/bin/glib-suite)
+
+# Their versions are pinned where each is run; docs/SUITES.md has the results.
+test-suites: test-python-asyncio test-python-suites test-cf-clients test-glib-suite ## Other projects' tests on our loop, half an hour
+
 test-python-asyncio: ## All of CPython's own tests of asyncio, on the event loop of Interop/Bindings/python: two minutes
 	@mkdir -p $(BUILD)/bindings/python
 	@INCLUDE=$(CORE)/include OUT=$(abspath $(BUILD))/bindings/python Tests/Bindings/python/run asyncio

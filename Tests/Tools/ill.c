@@ -30,8 +30,7 @@ static void leave_it(runloop_source *source, runloop_readiness events, void *inf
 
 static void add_timer(const char *name, const char *mode, int64_t interval_ns, void (*fire)(runloop_timer *, void *)) {
     runloop_timer *timer;
-    runloop_timer_config config = {
-        .fire_ns = runloop_now_ns() + interval_ns, .interval_ns = interval_ns, .fire = fire};
+    runloop_timer_config config = {.fire_ns = runloop_now_ns() + interval_ns, .interval_ns = interval_ns, .fire = fire};
     if (runloop_timer_create(&config, &timer) != 0 || runloop_add_timer(runloop_current(), timer, mode) != 0)
         exit(1);
     runloop_timer_set_name(timer, name, 0);
