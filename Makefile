@@ -332,6 +332,7 @@ test-in-swift: test-swift test-examples test-foundation
 
 test-c: ## The C tests, a process for each, and a test for every rule
 	$(call logged,Tests/bin/c-tests)
+	@Tests/bin/fuzz replay
 	@Tools/scripts/check-rules
 
 test-first-steps: ## The first steps of the README, as it says, in an empty folder
@@ -348,6 +349,12 @@ faults: ## Each allocation and each system call of scenarios for every capabilit
 
 soak: ## Every capability of the C libraries at once, all counts compared: HOURS=2, or SECONDS=90 (SEED=7, SANITIZE=address|thread)
 	@HOURS="$(HOURS)" SOAK_SECONDS="$(SECONDS)" Tests/bin/soak
+
+fuzz: ## New inputs for the targets of Tests/Fuzz, for SECONDS=60 each (NAMES="lines text")
+	@SECONDS_EACH=$(or $(SECONDS),60) Tests/bin/fuzz run $(NAMES)
+
+sandboxed: ## The C tests in the filters of system calls of systemd's services and of Docker (FILE="timer channels")
+	@Tests/bin/sandboxed
 
 test-late: ## The C and Swift tests with calls that come late: what fails depends on a time being short (NAMES="lock TimerTests")
 	@SWIFT_FLAGS="$(SWIFT_FLAGS)" Tests/bin/late-tests $(NAMES)
