@@ -8,6 +8,10 @@ let swiftSettings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+// Of what is shipped. Each use of memory that the compiler can't check is marked, and a mark that lacks fails the build.
+let librarySettings: [SwiftSetting] =
+    swiftSettings + [.strictMemorySafety(), .treatWarning("StrictMemorySafety", as: .error)]
+
 let package = Package(
     name: "RunLoopKit",
     products: [
@@ -74,7 +78,7 @@ let package = Package(
             name: "RunLoopKit",
             dependencies: ["CRunLoopCore"],
             path: "Sources/RunLoopKit",
-            swiftSettings: swiftSettings
+            swiftSettings: librarySettings
         ),
         // The two C libraries above, in Swift.
         .target(

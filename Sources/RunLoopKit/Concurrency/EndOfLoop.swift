@@ -39,6 +39,6 @@ package final class EndOfLoop: Sendable {
     }
 
     func wait(isolation actor: isolated (any Actor)?) async {
-        await withUnsafeContinuation(isolation: actor) { waiter in _ = notify { waiter.resume() } }
+        unsafe await withUnsafeContinuation(isolation: actor) { waiter in _ = notify { unsafe waiter.resume() } }
     }
 }

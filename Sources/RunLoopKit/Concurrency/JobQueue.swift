@@ -11,24 +11,25 @@ protocol JobExecutor: AnyObject, Sendable {
     static var callOuts: JobCallOuts { get }
 }
 
-struct JobCallOuts {
-    fileprivate let inRun: runloop_function
-    fileprivate let atEnd: runloop_function
+/// Functions without a context, which last as long as the program: safe to hold.
+@safe struct JobCallOuts {
+    @safe fileprivate let inRun: runloop_function
+    @safe fileprivate let atEnd: runloop_function
 
-    static let ofActors = JobCallOuts(
-        inRun: { withPosted($0, RunLoop.ActorExecutor.self) { $0.jobs.runBatch(for: $0) } },
-        atEnd: { withPosted($0, RunLoop.ActorExecutor.self) { $0.jobs.runRest(for: $0) } })
+    static let ofActors = unsafe JobCallOuts(
+        inRun: { unsafe withPosted($0, RunLoop.ActorExecutor.self) { $0.jobs.runBatch(for: $0) } },
+        atEnd: { unsafe withPosted($0, RunLoop.ActorExecutor.self) { $0.jobs.runRest(for: $0) } })
 
-    static let ofTasks = JobCallOuts(
-        inRun: { withPosted($0, RunLoop.TaskExecutor.self) { $0.jobs.runBatch(for: $0) } },
-        atEnd: { withPosted($0, RunLoop.TaskExecutor.self) { $0.jobs.runRest(for: $0) } })
+    static let ofTasks = unsafe JobCallOuts(
+        inRun: { unsafe withPosted($0, RunLoop.TaskExecutor.self) { $0.jobs.runBatch(for: $0) } },
+        atEnd: { unsafe withPosted($0, RunLoop.TaskExecutor.self) { $0.jobs.runRest(for: $0) } })
 }
 
 private func withPosted<Executor: AnyObject>(
     _ info: UnsafeMutableRawPointer?, _: Executor.Type, _ body: (Executor) -> Void
 ) {
-    guard let info else { return }
-    body(Unmanaged<Executor>.fromOpaque(info).takeRetainedValue())
+    guard let info = unsafe info else { return }
+    unsafe body(Unmanaged<Executor>.fromOpaque(info).takeRetainedValue())
 }
 
 /// The jobs that an executor has accepted and not begun, in order.
@@ -37,11 +38,11 @@ private func withPosted<Executor: AnyObject>(
 /// turn; if jobs are left then, they are posted again. A post may find no job. A run that is nested in a job or a performed
 /// closure does not perform what was posted before the current drain began (R105). So when a run begins and there are jobs,
 /// they are posted again.
-final class JobQueue: Sendable {
+@safe final class JobQueue: Sendable {
     /// The C loop, retained, which any thread may use. Not its `RunLoop`, which retains its executors and so this queue.
-    private nonisolated(unsafe) let loop: OpaquePointer
+    @safe private nonisolated(unsafe) let loop: OpaquePointer
     /// Texts of the table of names, which are never freed.
-    private nonisolated(unsafe) let modes: [UnsafePointer<CChar>?]
+    @safe private nonisolated(unsafe) let modes: [UnsafePointer<CChar>?]
     private let state = Guarded(State())
     private let process = ForkGeneration()
 
@@ -58,18 +59,18 @@ final class JobQueue: Sendable {
     }
 
     init(_ loop: OpaquePointer, modes: Set<RunLoop.Mode>) {
-        runloop_retain(loop)
-        self.loop = loop
-        self.modes = modes.map(\.name)
+        unsafe runloop_retain(loop)
+        self.loop = unsafe loop
+        self.modes = unsafe modes.map(unsafe \.name)
     }
 
     deinit {
         if !process.isOver { state.withLock { $0.nestedRuns }?.invalidate() }
-        runloop_release(loop)
+        unsafe runloop_release(loop)
     }
 
     /// Is the calling thread the loop's?
-    var isOnThread: Bool { runloop_is_current(loop) }
+    var isOnThread: Bool { unsafe runloop_is_current(loop) }
 
     func add<Executor: JobExecutor>(_ job: UnownedJob, for executor: Executor) {
         precondition(!process.isOver, "A task needs an executor that was made before a fork, and this is the child.")
@@ -100,16 +101,17 @@ final class JobQueue: Sendable {
             return true
         }
         if !isUsed { return }
-        for mode in modes where runloop_add_observer(loop, observer.core, mode) == -ErrorNumber.outOfMemory {
+        for index in unsafe modes.indices
+        where unsafe runloop_add_observer(loop, observer.core, modes[index]) == -ErrorNumber.outOfMemory {
             outOfMemory()
         }
     }
 
     private func post<Executor: JobExecutor>(_ executor: Executor) -> Int32 {
         let callOuts = Executor.callOuts
-        let info = retainedInfo(executor)
-        let result = runloop_post_in_modes(loop, modes, modes.count, callOuts.inRun, info, callOuts.atEnd)
-        if result < 0 { releaseInfo(info) }
+        let info = unsafe retainedInfo(executor)
+        let result = unsafe runloop_post_in_modes(loop, modes, modes.count, callOuts.inRun, info, callOuts.atEnd)
+        if result < 0 { unsafe releaseInfo(info) }
         return result
     }
 
@@ -207,6 +209,6 @@ private struct Fifo {
 extension UnownedJob {
     /// A job is an object of the runtime, which is identified by its address.
     fileprivate func isSame(as other: UnownedJob) -> Bool {
-        unsafeBitCast(self, to: UInt.self) == unsafeBitCast(other, to: UInt.self)
+        unsafe unsafeBitCast(self, to: UInt.self) == unsafeBitCast(other, to: UInt.self)
     }
 }

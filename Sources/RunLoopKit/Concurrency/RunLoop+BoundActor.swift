@@ -16,7 +16,7 @@ extension RunLoop {
 
 extension RunLoop.BoundActor {
     /// The loop's executor.
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.executor.asUnownedSerialExecutor() }
 }
 
 extension RunLoop.BoundActor {
@@ -72,7 +72,7 @@ extension RunLoop.BoundActor {
             // Handed to the closure, which is called once, at once and on this thread.
             nonisolated(unsafe) var argument: Argument? = consume argument
             assumeIsolated {
-                if let argument = argument.take() { body($0, argument) }
+                if let argument = unsafe argument.take() { body($0, argument) }
             }
         }
     }

@@ -23,7 +23,7 @@ extension RunLoop {
         package let mode: Mode
 
         /// The loop's current instant. Any thread. O(1).
-        public var now: Instant { Instant(nanoseconds: runloop_get_now_ns(loop.core)) }
+        public var now: Instant { unsafe Instant(nanoseconds: runloop_get_now_ns(loop.core)) }
 
         /// A nanosecond, the unit of the deadlines of timers.
         public var minimumResolution: Duration { .nanoseconds(1) }
@@ -43,8 +43,8 @@ extension RunLoop {
             if deadline <= now { return }
             let sleeper = Sleeper()
             let outcome = await withTaskCancellationHandler {
-                await withUnsafeContinuation { waiter in
-                    sleeper.begin(waiter, until: deadline, tolerance: tolerance ?? .zero, on: loop, mode)
+                unsafe await withUnsafeContinuation { waiter in
+                    unsafe sleeper.begin(waiter, until: deadline, tolerance: tolerance ?? .zero, on: loop, mode)
                 }
             } onCancel: {
                 sleeper.cancel()
@@ -69,8 +69,9 @@ extension RunLoop {
 private final class Sleeper: Sendable {
     typealias Outcome = Result<Void, any Error>
 
-    private struct State {
-        var waiter: UnsafeContinuation<Outcome, Never>?
+    /// Safe because `settle` takes the waiter out under the lock, so it is resumed once.
+    @safe private struct State {
+        @safe var waiter: UnsafeContinuation<Outcome, Never>?
         /// The loop retains it, and with it the object that detects the end of the loop's thread.
         weak var timer: RunLoop.Timer?
         var outcome: Outcome?
@@ -86,30 +87,30 @@ private final class Sleeper: Sendable {
         let timer = RunLoop.Timer(at: deadline, tolerance: tolerance) { _ in end.sleeper.finish(.success(())) }
         let outcome = state.withLock { state in
             state.timer = timer
-            if state.outcome == nil { state.waiter = waiter }
+            if state.outcome == nil { state.waiter = unsafe waiter }
             return state.outcome
         }
-        if let outcome { return waiter.resume(returning: outcome) }
+        if let outcome { return unsafe waiter.resume(returning: outcome) }
         loop.addUnlessOver(timer, forMode: mode)
     }
 
     /// The timer is invalidated before the task is resumed.
     func cancel() {
         let outcome = Outcome.failure(CancellationError())
-        let waiter = settle(outcome)
+        let waiter = unsafe settle(outcome)
         state.withLock { $0.timer }?.invalidate()
-        waiter?.resume(returning: outcome)
+        unsafe waiter?.resume(returning: outcome)
     }
 
     func finish(_ outcome: Outcome) {
-        settle(outcome)?.resume(returning: outcome)
+        unsafe settle(outcome)?.resume(returning: outcome)
     }
 
     /// The first outcome counts.
     ///
     /// - Returns: the waiter, which the caller resumes with the outcome.
     private func settle(_ outcome: Outcome) -> UnsafeContinuation<Outcome, Never>? {
-        state.withLock { state in
+        unsafe state.withLock { state in
             if state.outcome == nil { state.outcome = outcome }
             defer { state.waiter = nil }
             return state.waiter

@@ -25,7 +25,7 @@ extension RunLoop {
         static var callOuts: JobCallOuts { .ofActors }
 
         init(_ core: OpaquePointer, modes: Set<Mode>) {
-            jobs = JobQueue(core, modes: modes)
+            jobs = unsafe JobQueue(core, modes: modes)
         }
 
         /// Queues a job to be run on the loop's thread, when the loop runs. The runtime calls this, on any thread.
@@ -34,7 +34,7 @@ extension RunLoop {
         }
 
         func run(_ job: UnownedJob) {
-            job.runSynchronously(on: asUnownedSerialExecutor())
+            unsafe job.runSynchronously(on: asUnownedSerialExecutor())
         }
 
         /// Is this the loop's thread? Any thread. O(1).
@@ -57,7 +57,7 @@ extension RunLoop {
         static var callOuts: JobCallOuts { .ofTasks }
 
         init(_ core: OpaquePointer, modes: Set<Mode>) {
-            jobs = JobQueue(core, modes: modes)
+            jobs = unsafe JobQueue(core, modes: modes)
         }
 
         /// Queues a job to be run on the loop's thread, when the loop runs. The runtime calls this, on any thread.
@@ -66,7 +66,7 @@ extension RunLoop {
         }
 
         func run(_ job: UnownedJob) {
-            job.runSynchronously(on: asUnownedTaskExecutor())
+            unsafe job.runSynchronously(on: asUnownedTaskExecutor())
         }
     }
 
@@ -80,11 +80,11 @@ extension RunLoop {
     ///
     /// Each call makes a new executor, which the actors that share it keep. Actors with different executors of a loop are
     /// isolated by the same thread, so `assumeIsolated` passes, but a call between them goes through the loop. Any thread. O(1).
-    public func makeExecutor(inModes modes: Set<Mode>) -> ActorExecutor { ActorExecutor(core, modes: modes) }
+    public func makeExecutor(inModes modes: Set<Mode>) -> ActorExecutor { unsafe ActorExecutor(core, modes: modes) }
 
     /// Makes an executor for tasks which run only when the loop runs in one of `modes`. As `makeExecutor(inModes:)`.
     public func makeTaskExecutor(inModes modes: Set<Mode>) -> TaskExecutor {
-        TaskExecutor(core, modes: modes)
+        unsafe TaskExecutor(core, modes: modes)
     }
 }
 
@@ -97,7 +97,7 @@ struct LoopExecutors: Sendable {
     let ofTasks: RunLoop.TaskExecutor
 
     init(_ core: OpaquePointer) {
-        ofActors = RunLoop.ActorExecutor(core, modes: [.common])
-        ofTasks = RunLoop.TaskExecutor(core, modes: [.common])
+        ofActors = unsafe RunLoop.ActorExecutor(core, modes: [.common])
+        ofTasks = unsafe RunLoop.TaskExecutor(core, modes: [.common])
     }
 }

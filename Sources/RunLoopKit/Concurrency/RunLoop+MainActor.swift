@@ -31,7 +31,7 @@ extension RunLoop {
             // Handed to the closure, which is called once, at once and on this thread.
             nonisolated(unsafe) var argument: Argument? = consume argument
             MainActor.assumeIsolated {
-                if let argument = argument.take() { body(argument) }
+                if let argument = unsafe argument.take() { body(argument) }
             }
         }
     }

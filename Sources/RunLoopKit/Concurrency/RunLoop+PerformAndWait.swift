@@ -21,8 +21,8 @@ extension RunLoop {
         let call = AwaitedCall(atEnd: .free, body)
         await withTaskCancellationHandler(
             operation: {
-                await withUnsafeContinuation(isolation: actor) { waiter in
-                    if !call.begin(waiter) { return }
+                unsafe await withUnsafeContinuation(isolation: actor) { waiter in
+                    if unsafe !call.begin(waiter) { return }
                     call.beginOutsideWork()
                     let result = post(modes, call)
                     if case .outOfMemory = Error(result: result) { outOfMemory() }
@@ -74,8 +74,8 @@ extension RunLoop.Thread {
     ) async throws(Failure) -> sending Value {
         if loop.isCurrent { return try body() }
         let call = AwaitedCall(atEnd: .perform, body)
-        await withUnsafeContinuation(isolation: actor) { waiter in
-            if !call.begin(waiter) { return }
+        unsafe await withUnsafeContinuation(isolation: actor) { waiter in
+            if unsafe !call.begin(waiter) { return }
             call.beginOutsideWork()
             let result = loop.post(modes, call)
             if case .outOfMemory = RunLoop.Error(result: result) { outOfMemory() }
@@ -90,9 +90,10 @@ extension RunLoop.Thread {
 final class AwaitedCall<Value, Failure: Error>: PostedCall, @unchecked Sendable {
     private typealias Outcome = Result<Value, RunLoop.CallError<Failure>>
 
-    private struct State {
+    /// Safe because the waiter is taken out under the lock, so it is resumed once.
+    @safe private struct State {
         var body: (() throws(Failure) -> Value)?
-        var waiter: UnsafeContinuation<Void, Never>?
+        @safe var waiter: UnsafeContinuation<Void, Never>?
         var result: Outcome?
         var endOfOutsideWork: (@Sendable () -> Void)?
     }
@@ -102,17 +103,17 @@ final class AwaitedCall<Value, Failure: Error>: PostedCall, @unchecked Sendable 
 
     /// - Parameter atEnd: what becomes of the closure when the loop's thread ends before the call.
     init(atEnd: DiscardOfPost, _ body: sending @escaping () throws(Failure) -> Value) {
-        state = Guarded(State(body: body))
+        state = unsafe Guarded(State(body: body))
         self.atEnd = atEnd
     }
 
     /// - Returns: does the call have to be made? If not, it has failed already.
     func begin(_ waiter: UnsafeContinuation<Void, Never>) -> Bool {
         let isOver = state.withLock { state in
-            if state.result == nil { state.waiter = waiter }
+            if state.result == nil { state.waiter = unsafe waiter }
             return state.result != nil
         }
-        if isOver { waiter.resume() }
+        if isOver { unsafe waiter.resume() }
         return !isOver
     }
 
@@ -155,12 +156,12 @@ final class AwaitedCall<Value, Failure: Error>: PostedCall, @unchecked Sendable 
     }
 
     private func finish(_ result: Outcome) {
-        let (waiter, end) = state.withLock { state in
+        let (waiter, end) = unsafe state.withLock { state in
             state.result = result
             defer { (state.waiter, state.endOfOutsideWork) = (nil, nil) }
             return (state.waiter, state.endOfOutsideWork)
         }
-        waiter?.resume()
+        unsafe waiter?.resume()
         end?()
     }
 

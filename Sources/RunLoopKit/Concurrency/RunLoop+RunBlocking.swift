@@ -14,8 +14,8 @@ extension RunLoop {
         isolation actor: isolated (any Actor)? = #isolation, _ body: sending @escaping () throws -> sending Value
     ) async throws -> sending Value {
         let call = AwaitedCall(atEnd: .perform, body)
-        await withUnsafeContinuation(isolation: actor) { waiter in
-            if !call.begin(waiter) { return }
+        unsafe await withUnsafeContinuation(isolation: actor) { waiter in
+            if unsafe !call.begin(waiter) { return }
             guard case .outside(let end) = OutsideWork.begin({ call.run() }) else { return }
             do {
                 try PosixThread(name: "blocking", stackSize: nil) {

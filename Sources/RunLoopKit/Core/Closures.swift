@@ -17,14 +17,14 @@
 
 /// Retains an object for the core, as the info of one of its items or posts.
 package func retainedInfo(_ object: AnyObject) -> UnsafeMutableRawPointer {
-    Unmanaged.passRetained(object).toOpaque()
+    unsafe Unmanaged.passRetained(object).toOpaque()
 }
 
 /// Releases the core's reference to an object.
 @Sendable
 package func releaseInfo(_ info: UnsafeMutableRawPointer?) {
-    guard let info else { return }
-    Unmanaged<AnyObject>.fromOpaque(info).release()
+    guard let info = unsafe info else { return }
+    unsafe Unmanaged<AnyObject>.fromOpaque(info).release()
 }
 
 /// A closure that an item of the core keeps, behind its info.
@@ -41,8 +41,8 @@ package final class ClosureBox<Argument>: Sendable {
 @inline(__always)
 package func withInfo<Object: AnyObject>(_ info: UnsafeMutableRawPointer?, as _: Object.Type, _ body: (Object) -> Void)
 {
-    guard let info else { return }
-    Unmanaged<Object>.fromOpaque(info)._withUnsafeGuaranteedRef(body)
+    guard let info = unsafe info else { return }
+    unsafe Unmanaged<Object>.fromOpaque(info)._withUnsafeGuaranteedRef(body)
 }
 
 /// A closure that the core keeps: two words, which are in a post until it runs, or in a timer for as long as that may fire.
@@ -57,12 +57,12 @@ struct StoredClosure: ~Copyable {
     /// Moves the closure into the core. `copy` copies the two words behind the pointer, unless its result is an error.
     @inline(__always)
     consuming func store(by copy: (UnsafeRawPointer) -> Int32) -> Int32 {
-        assert(MemoryLayout<Self?>.size == 2 * MemoryLayout<UnsafeRawPointer>.size)
+        unsafe assert(MemoryLayout<Self?>.size == 2 * MemoryLayout<UnsafeRawPointer>.size)
         var closure: Self? = self
-        return withUnsafeMutablePointer(to: &closure) { words in
-            let result = copy(words)
+        return unsafe withUnsafeMutablePointer(to: &closure) { words in
+            let result = unsafe copy(words)
             // The core owns the closure now, so the copy here is overwritten without being released.
-            if result == 0 { words.initialize(to: nil) }
+            if result == 0 { unsafe words.initialize(to: nil) }
             return result
         }
     }
@@ -70,7 +70,7 @@ struct StoredClosure: ~Copyable {
     /// Moves the closure out of the two words in the core.
     @inline(__always)
     static func take(from words: UnsafeMutableRawPointer) -> Self {
-        words.assumingMemoryBound(to: Self.self).move()
+        unsafe words.assumingMemoryBound(to: Self.self).move()
     }
 
     func callAsFunction() { body() }

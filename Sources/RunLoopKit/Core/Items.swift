@@ -9,49 +9,49 @@ internal import CRunLoopOverlay
 /// Makes the C timer of a `RunLoop.Timer`, to be attached to it with `attachTimer`.
 func makeTimer(fireDate: Int64, interval: Int64, tolerance: Int64, order: Int) -> OpaquePointer {
     _ = objectHooks
-    var config = runloop_timer_config()
-    config.order = Int32(clamping: order)
-    config.fire_ns = fireDate
-    config.interval_ns = interval
-    config.tolerance_ns = tolerance
-    config.fire = { _, info in withInfo(info, as: RunLoop.Timer.self) { $0.fire() } }
+    var config = unsafe runloop_timer_config()
+    unsafe config.order = Int32(clamping: order)
+    unsafe config.fire_ns = fireDate
+    unsafe config.interval_ns = interval
+    unsafe config.tolerance_ns = tolerance
+    unsafe config.fire = { _, info in unsafe withInfo(info, as: RunLoop.Timer.self) { $0.fire() } }
     var core: OpaquePointer?
-    guard runloop_timer_create(&config, &core) == 0, let core else { outOfMemory() }
-    return core
+    guard unsafe runloop_timer_create(&config, &core) == 0, let core = unsafe core else { outOfMemory() }
+    return unsafe core
 }
 
 /// Makes the object the info of its C timer. Called before anybody else has the timer.
 func attachTimer(_ core: OpaquePointer, to timer: RunLoop.Timer) {
     // The timer is invalid, or being freed: on any thread, and never while it fires.
-    runloop__timer_share(core, Unmanaged.passUnretained(timer).toOpaque()) { info in
-        withInfo(info, as: RunLoop.Timer.self) { $0.end() }
+    unsafe runloop__timer_share(core, Unmanaged.passUnretained(timer).toOpaque()) { info in
+        unsafe withInfo(info, as: RunLoop.Timer.self) { $0.end() }
     }
 }
 
 /// A C timer that fires once and calls a closure, without an object. The value owns one reference to it.
-struct ClosureTimer: ~Copyable, Sendable {
+@safe struct ClosureTimer: ~Copyable, Sendable {
     /// Any thread may make any call for it: the core guards what is behind it.
-    nonisolated(unsafe) let core: OpaquePointer
+    @safe nonisolated(unsafe) let core: OpaquePointer
 
     init(fireDate: Int64, tolerance: Int64, _ body: sending @escaping () -> Void) {
         var core: OpaquePointer?
-        _ = StoredClosure(consume body).store { words in
+        _ = unsafe StoredClosure(consume body).store { words in
             // A closure that cannot be copied is borrowed: it is called without counting references.
-            core = runloop__timer_new_pair(
+            unsafe core = runloop__timer_new_pair(
                 words.assumingMemoryBound(to: UnsafeMutableRawPointer?.self), fireDate, tolerance,
-                { _, closure in closure?.assumingMemoryBound(to: StoredClosure.self).pointee() },
+                { _, closure in unsafe closure?.assumingMemoryBound(to: StoredClosure.self).pointee() },
                 { closure in
-                    guard let closure else { return }
-                    _ = StoredClosure.take(from: closure)
+                    guard let closure = unsafe closure else { return }
+                    _ = unsafe StoredClosure.take(from: closure)
                 })
-            if core == nil { outOfMemory() }
+            if unsafe core == nil { outOfMemory() }
             return 0
         }
-        self.core = core.unsafelyUnwrapped
+        self.core = unsafe core.unsafelyUnwrapped
     }
 
     deinit {
-        runloop_timer_release(core)
+        unsafe runloop_timer_release(core)
     }
 }
 
@@ -60,35 +60,35 @@ struct ClosureTimer: ~Copyable, Sendable {
 /// Makes the C observer of a `RunLoop.Observer`, to be attached to it with `attachObserver`.
 func makeObserver(activities: UInt32, repeats: Bool, order: Int) -> OpaquePointer {
     _ = objectHooks
-    var config = runloop_observer_config()
-    config.context.release = { info in withInfo(info, as: RunLoop.Observer.self) { $0.end() } }
-    config.order = Int32(clamping: order)
-    config.activities = runloop_activity(rawValue: activities)
-    config.repeats = repeats
-    config.observe = { _, activity, info in
-        withInfo(info, as: RunLoop.Observer.self) {
+    var config = unsafe runloop_observer_config()
+    unsafe config.context.release = { info in unsafe withInfo(info, as: RunLoop.Observer.self) { $0.end() } }
+    unsafe config.order = Int32(clamping: order)
+    unsafe config.activities = runloop_activity(rawValue: activities)
+    unsafe config.repeats = repeats
+    unsafe config.observe = { _, activity, info in
+        unsafe withInfo(info, as: RunLoop.Observer.self) {
             $0.observe(RunLoop.Observer.Activities(rawValue: activity.rawValue))
         }
     }
     var core: OpaquePointer?
-    guard runloop_observer_create(&config, &core) == 0, let core else { outOfMemory() }
-    return core
+    guard unsafe runloop_observer_create(&config, &core) == 0, let core = unsafe core else { outOfMemory() }
+    return unsafe core
 }
 
 /// As `attachTimer`.
 func attachObserver(_ core: OpaquePointer, to observer: RunLoop.Observer) {
-    runloop__observer_share(core, Unmanaged.passUnretained(observer).toOpaque())
+    unsafe runloop__observer_share(core, Unmanaged.passUnretained(observer).toOpaque())
 }
 
 //===-- objects that are timers and observers --------------------------------------------------------------------------===//
 
 /// Sets how the core retains and releases such objects. Read before the first of them is made.
-private let objectHooks: Void = runloop__set_object_hooks(
+private let objectHooks: Void = unsafe runloop__set_object_hooks(
     { object in
-        guard let object else { return }
-        _ = Unmanaged<AnyObject>.fromOpaque(object).retain()
+        guard let object = unsafe object else { return }
+        _ = unsafe Unmanaged<AnyObject>.fromOpaque(object).retain()
     },
-    releaseInfo)
+    unsafe releaseInfo)
 
 //===-- sources ------------------------------------------------------------------------------------------------------===//
 
@@ -109,26 +109,30 @@ final class SignalBox: Sendable {
 
 /// Makes a source that is signalled by hand.
 func makeSource(order: Int, box: SignalBox) -> OpaquePointer {
-    var config = runloop_source_config()
-    config.context.info = retainedInfo(box)
-    config.context.release = releaseInfo
-    config.order = Int32(clamping: order)
-    config.perform = { _, info in withInfo(info, as: SignalBox.self) { $0.perform() } }
+    var config = unsafe runloop_source_config()
+    unsafe config.context.info = retainedInfo(box)
+    unsafe config.context.release = releaseInfo
+    unsafe config.order = Int32(clamping: order)
+    unsafe config.perform = { _, info in unsafe withInfo(info, as: SignalBox.self) { $0.perform() } }
     if box.onSchedule != nil {
-        config.schedule = { _, loop, mode, info in
-            guard let loop, let mode else { return }
-            withInfo(info, as: SignalBox.self) { $0.onSchedule?(RunLoop.object(of: loop), RunLoop.Mode(name: mode)) }
+        unsafe config.schedule = { _, loop, mode, info in
+            guard let loop = unsafe loop, let mode = unsafe mode else { return }
+            unsafe withInfo(info, as: SignalBox.self) {
+                unsafe $0.onSchedule?(RunLoop.object(of: loop), RunLoop.Mode(name: mode))
+            }
         }
     }
     if box.onCancel != nil {
-        config.cancel = { _, loop, mode, info in
-            guard let loop, let mode else { return }
-            withInfo(info, as: SignalBox.self) { $0.onCancel?(RunLoop.object(of: loop), RunLoop.Mode(name: mode)) }
+        unsafe config.cancel = { _, loop, mode, info in
+            guard let loop = unsafe loop, let mode = unsafe mode else { return }
+            unsafe withInfo(info, as: SignalBox.self) {
+                unsafe $0.onCancel?(RunLoop.object(of: loop), RunLoop.Mode(name: mode))
+            }
         }
     }
     var core: OpaquePointer?
-    guard runloop_source_create(&config, &core) == 0, let core else { outOfMemory() }
-    return core
+    guard unsafe runloop_source_create(&config, &core) == 0, let core = unsafe core else { outOfMemory() }
+    return unsafe core
 }
 
 /// The closures of a source that is driven by a descriptor.
@@ -151,28 +155,28 @@ func makeSource(
     descriptor: CInt, events: RunLoop.Source.Readiness, isCounter: Bool = false, order: Int,
     onEndOfLoop: (@Sendable () -> Void)? = nil, ready: @escaping @Sendable (RunLoop.Source.Readiness) -> Void
 ) throws(RunLoop.Error) -> OpaquePointer {
-    var config = runloop_descriptor_config()
-    config.context.info = retainedInfo(DescriptorBox(ready, onEndOfLoop))
-    config.context.release = releaseInfo
-    config.order = Int32(clamping: order)
-    config.descriptor = descriptor
-    config.events = runloop_readiness(rawValue: events.rawValue)
-    config.counter = isCounter
-    config.ready = { _, events, info in
-        withInfo(info, as: DescriptorBox.self) { $0.ready(RunLoop.Source.Readiness(rawValue: events.rawValue)) }
+    var config = unsafe runloop_descriptor_config()
+    unsafe config.context.info = retainedInfo(DescriptorBox(ready, onEndOfLoop))
+    unsafe config.context.release = releaseInfo
+    unsafe config.order = Int32(clamping: order)
+    unsafe config.descriptor = descriptor
+    unsafe config.events = runloop_readiness(rawValue: events.rawValue)
+    unsafe config.counter = isCounter
+    unsafe config.ready = { _, events, info in
+        unsafe withInfo(info, as: DescriptorBox.self) { $0.ready(RunLoop.Source.Readiness(rawValue: events.rawValue)) }
     }
     if onEndOfLoop != nil {
-        config.cancel = { source, _, _, info in
-            withInfoAtEndOfLoop(source, info, as: DescriptorBox.self) { $0.onEndOfLoop?() }
+        unsafe config.cancel = { source, _, _, info in
+            unsafe withInfoAtEndOfLoop(source, info, as: DescriptorBox.self) { $0.onEndOfLoop?() }
         }
     }
     var core: OpaquePointer?
-    let result = runloop_descriptor_source_create(&config, &core)
-    guard result == 0, let core else {
-        releaseInfo(config.context.info)
+    let result = unsafe runloop_descriptor_source_create(&config, &core)
+    guard result == 0, let core = unsafe core else {
+        unsafe releaseInfo(config.context.info)
         throw RunLoop.Error(result: result, subject: "descriptor \(descriptor)")
     }
-    return core
+    return unsafe core
 }
 
 /// In the `cancel` of a source that nobody removes from its loop: calls `body` if the loop's thread ends. Who invalidates a source has made
@@ -180,5 +184,5 @@ func makeSource(
 package func withInfoAtEndOfLoop<Object: AnyObject>(
     _ source: OpaquePointer?, _ info: UnsafeMutableRawPointer?, as type: Object.Type, _ body: (Object) -> Void
 ) {
-    if runloop_source_is_valid(source) { withInfo(info, as: type, body) }
+    if unsafe runloop_source_is_valid(source) { unsafe withInfo(info, as: type, body) }
 }

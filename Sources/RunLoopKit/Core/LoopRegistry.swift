@@ -5,42 +5,42 @@ internal import CRunLoopCore
 ///
 /// The C loop retains the object, and releases it last when its thread ends. Whoever still has a reference then has a loop on which
 /// nothing ever runs. There is no lock and no table: the thread finds its object by a few loads, and a fork at any moment is safe.
-package struct LoopRegistry {
+@safe package struct LoopRegistry {
     /// Releases the loop's reference to its object, on the ending thread.
     package typealias End = @Sendable @convention(c) (UnsafeMutableRawPointer?) -> Void
 
-    /// Identifies the class: its address.
-    private let key: UnsafeRawPointer
-    private let end: End
+    /// Identifies the class: its address, at which nobody looks.
+    @safe private let key: UnsafeRawPointer
+    @safe private let end: End
 
     @inline(__always)
     package init(of kind: AnyClass, end: @escaping End) {
-        key = unsafeBitCast(kind, to: UnsafeRawPointer.self)
-        self.end = end
+        key = unsafe unsafeBitCast(kind, to: UnsafeRawPointer.self)
+        self.end = unsafe end
     }
 
     /// The object of the calling thread's loop, if it has one yet.
     @inline(__always)
     package var currentObject: AnyObject? {
-        runloop_current_associated(key).map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
+        unsafe runloop_current_associated(key).map { unsafe Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
     }
 
     /// The object of a loop, from any thread.
     package func object(of loop: RunLoop, make: () -> AnyObject) -> AnyObject {
-        object(of: loop.core, make: make)
+        unsafe object(of: loop.core, make: make)
     }
 
     /// The object of a loop that the caller knows to be alive, from any thread.
     func object(of core: OpaquePointer, make: () -> AnyObject) -> AnyObject {
         while true {
-            if let known = runloop_copy_associated(core, key) {
-                return Unmanaged<AnyObject>.fromOpaque(known).takeRetainedValue()
+            if let known = unsafe runloop_copy_associated(core, key) {
+                return unsafe Unmanaged<AnyObject>.fromOpaque(known).takeRetainedValue()
             }
             let object = make()
-            let info = retainedInfo(object)
-            let result = runloop_set_associated(core, key, info, retainCallOut, end)
+            let info = unsafe retainedInfo(object)
+            let result = unsafe runloop_set_associated(core, key, info, retainCallOut, end)
             if result == 0 { return object }
-            releaseInfo(info)
+            unsafe releaseInfo(info)
             if result == -ErrorNumber.outOfMemory { outOfMemory() }
             // If the thread is ending, or the loop belongs to another process, the object is for this call only. Otherwise
             // another thread was faster.
@@ -51,25 +51,25 @@ package struct LoopRegistry {
 
 @Sendable
 private func retainCallOut(_ info: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    guard let info else { return nil }
-    return Unmanaged<AnyObject>.fromOpaque(info).retain().toOpaque()
+    guard let info = unsafe info else { return nil }
+    return unsafe Unmanaged<AnyObject>.fromOpaque(info).retain().toOpaque()
 }
 
 extension RunLoop {
-    private static var registry: LoopRegistry { LoopRegistry(of: RunLoop.self, end: endCallOut) }
+    private static var registry: LoopRegistry { unsafe LoopRegistry(of: RunLoop.self, end: endCallOut) }
 
     /// The object of the calling thread's loop.
     @inline(__always)
-    static var currentObject: RunLoop? { registry.currentObject.map { unsafeDowncast($0, to: RunLoop.self) } }
+    static var currentObject: RunLoop? { registry.currentObject.map { unsafe unsafeDowncast($0, to: RunLoop.self) } }
 
     /// The object of a loop that the caller knows to be alive, from any thread.
     static func object(of core: OpaquePointer) -> RunLoop {
-        unsafeDowncast(registry.object(of: core) { RunLoop(retaining: core) }, to: RunLoop.self)
+        unsafe unsafeDowncast(registry.object(of: core) { unsafe RunLoop(retaining: core) }, to: RunLoop.self)
     }
 }
 
 @Sendable
 private func endCallOut(_ info: UnsafeMutableRawPointer?) {
-    guard let info else { return }
-    Unmanaged<RunLoop>.fromOpaque(info).takeRetainedValue().end.reach()
+    guard let info = unsafe info else { return }
+    unsafe Unmanaged<RunLoop>.fromOpaque(info).takeRetainedValue().end.reach()
 }

@@ -38,7 +38,7 @@ package enum Nanoseconds {
 
     /// By the time of a loop, which may be another thread's.
     package static func fromNow(of loop: OpaquePointer, _ nanoseconds: Int64) -> Int64 {
-        from(runloop_get_now_ns(loop), nanoseconds)
+        unsafe from(runloop_get_now_ns(loop), nanoseconds)
     }
 
     private static func from(_ now: Int64, _ nanoseconds: Int64) -> Int64 {

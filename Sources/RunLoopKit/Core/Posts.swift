@@ -15,10 +15,10 @@ extension RunLoop {
     func post(
         _ modes: Set<Mode>, atEnd discard: DiscardOfPost = .free, _ body: sending @escaping () -> Void
     ) -> Int32 {
-        StoredClosure(consume body).store { words in
-            withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: modes.count) { names in
-                for (index, mode) in modes.enumerated() { names[index] = mode.name }
-                return runloop__post_pair(
+        unsafe StoredClosure(consume body).store { words in
+            unsafe withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: modes.count) { names in
+                for (index, mode) in modes.enumerated() { unsafe names[index] = mode.name }
+                return unsafe runloop__post_pair(
                     core, nil, names.baseAddress, modes.count, performPost, words, discard.function)
             }
         }
@@ -29,8 +29,8 @@ extension RunLoop {
     func post(
         _ mode: Mode, atEnd discard: DiscardOfPost = .free, _ body: sending @escaping () -> Void
     ) -> Int32 {
-        StoredClosure(consume body).store { words in
-            runloop__post_pair(core, mode.name, nil, 0, performPost, words, discard.function)
+        unsafe StoredClosure(consume body).store { words in
+            unsafe runloop__post_pair(core, mode.name, nil, 0, performPost, words, discard.function)
         }
     }
 }
@@ -71,17 +71,17 @@ private func takePostedCall(_ info: UnsafeMutableRawPointer?) -> PostedCall? {
 
 extension DiscardOfPost {
     @inline(__always)
-    fileprivate var function: runloop_function { self == .free ? freePost : performPost }
+    fileprivate var function: runloop_function { unsafe self == .free ? freePost : performPost }
 }
 
 @Sendable
 private func performPost(_ info: UnsafeMutableRawPointer?) {
-    guard let info else { return }
-    StoredClosure.take(from: info)()
+    guard let info = unsafe info else { return }
+    unsafe StoredClosure.take(from: info)()
 }
 
 @Sendable
 private func freePost(_ info: UnsafeMutableRawPointer?) {
-    guard let info else { return }
-    _ = StoredClosure.take(from: info)
+    guard let info = unsafe info else { return }
+    _ = unsafe StoredClosure.take(from: info)
 }

@@ -6,17 +6,17 @@ extension RunLoop {
     /// An item does nothing before it has been added to a mode, and can be in several. The loop retains it for as long. `invalidate()` ends it
     /// for ever; removing it from its modes does not. Any thread may use it: the core guards what is behind it, and a subclass says what else
     /// it has. Hence Sendable.
-    public class Item: @unchecked Sendable {
+    @safe public class Item: @unchecked Sendable {
         enum Kind {
             case timer, source, observer
         }
 
         /// The C object, to which this one has a reference, released by the subclass: that still has its properties then.
-        package let core: OpaquePointer
+        @safe package let core: OpaquePointer
         let kind: Kind
 
         init(_ core: OpaquePointer, _ kind: Kind) {
-            (self.core, self.kind) = (core, kind)
+            (self.core, self.kind) = unsafe (core, kind)
         }
 
         /// What errors are about.
@@ -30,55 +30,55 @@ extension RunLoop {
                 var line: UInt32 = 0
                 let name =
                     switch kind {
-                    case .timer: runloop_timer_get_name(core, &line)
-                    case .source: runloop_source_get_name(core, &line)
-                    case .observer: runloop_observer_get_name(core, &line)
+                    case .timer: unsafe runloop_timer_get_name(core, &line)
+                    case .source: unsafe runloop_source_get_name(core, &line)
+                    case .observer: unsafe runloop_observer_get_name(core, &line)
                     }
-                guard let name else { return nil }
-                return line > 0 ? "\(String(cString: name)):\(line)" : String(cString: name)
+                guard let name = unsafe name else { return nil }
+                return line > 0 ? unsafe "\(String(cString: name)):\(line)" : unsafe String(cString: name)
             }
             set {
                 // The text has to last: the table of names keeps it.
-                setName(newValue.map { Mode(rawValue: $0).name }, 0)
+                unsafe setName(newValue.map { Mode(rawValue: $0).name }, 0)
             }
         }
 
         private func setName(_ name: UnsafePointer<CChar>?, _ line: UInt) {
             let line = UInt32(clamping: line)
             switch kind {
-            case .timer: runloop_timer_set_name(core, name, line)
-            case .source: runloop_source_set_name(core, name, line)
-            case .observer: runloop_observer_set_name(core, name, line)
+            case .timer: unsafe runloop_timer_set_name(core, name, line)
+            case .source: unsafe runloop_source_set_name(core, name, line)
+            case .observer: unsafe runloop_observer_set_name(core, name, line)
             }
         }
 
         private var hasName: Bool {
             switch kind {
-            case .timer: runloop_timer_get_name(core, nil) != nil
-            case .source: runloop_source_get_name(core, nil) != nil
-            case .observer: runloop_observer_get_name(core, nil) != nil
+            case .timer: unsafe runloop_timer_get_name(core, nil) != nil
+            case .source: unsafe runloop_source_get_name(core, nil) != nil
+            case .observer: unsafe runloop_observer_get_name(core, nil) != nil
             }
         }
 
         fileprivate func nameByPlace(_ file: StaticString, _ line: UInt) {
-            if !hasName { setName(file.text, line) }
+            if !hasName { unsafe setName(file.text, line) }
         }
 
         /// Its position among items of its kind, as created: lower is first. Also of an invalid item. O(1).
         public var order: Int {
             switch kind {
-            case .timer: Int(runloop_timer_get_order(core))
-            case .source: Int(runloop_source_get_order(core))
-            case .observer: Int(runloop_observer_get_order(core))
+            case .timer: unsafe Int(runloop_timer_get_order(core))
+            case .source: unsafe Int(runloop_source_get_order(core))
+            case .observer: unsafe Int(runloop_observer_get_order(core))
             }
         }
 
         /// Can it still be called? A timer that fires once is valid during its action, and invalid afterwards (R85). O(1).
         public var isValid: Bool {
             switch kind {
-            case .timer: runloop_timer_is_valid(core)
-            case .source: runloop_source_is_valid(core)
-            case .observer: runloop_observer_is_valid(core)
+            case .timer: unsafe runloop_timer_is_valid(core)
+            case .source: unsafe runloop_source_is_valid(core)
+            case .observer: unsafe runloop_observer_is_valid(core)
             }
         }
 
@@ -89,9 +89,9 @@ extension RunLoop {
         public func invalidate() {
             withExtendedLifetime(self) {
                 switch kind {
-                case .timer: runloop_timer_invalidate(core)
-                case .source: runloop_source_invalidate(core)
-                case .observer: runloop_observer_invalidate(core)
+                case .timer: unsafe runloop_timer_invalidate(core)
+                case .source: unsafe runloop_source_invalidate(core)
+                case .observer: unsafe runloop_observer_invalidate(core)
                 }
             }
         }
@@ -132,9 +132,9 @@ extension RunLoop {
     @inline(__always)
     private func addCore(_ item: Item, _ mode: Mode) -> Int32 {
         switch item.kind {
-        case .timer: runloop_add_timer(core, item.core, mode.name)
-        case .source: runloop_add_source(core, item.core, mode.name)
-        case .observer: runloop_add_observer(core, item.core, mode.name)
+        case .timer: unsafe runloop_add_timer(core, item.core, mode.name)
+        case .source: unsafe runloop_add_source(core, item.core, mode.name)
+        case .observer: unsafe runloop_add_observer(core, item.core, mode.name)
         }
     }
 
@@ -152,18 +152,18 @@ extension RunLoop {
     /// the loop is notifying its observers at that moment (R94). Any thread; in its own closure too. O(modes), and as adding it.
     public func remove(_ item: Item, forMode mode: Mode) {
         switch item.kind {
-        case .timer: runloop_remove_timer(core, item.core, mode.name)
-        case .source: runloop_remove_source(core, item.core, mode.name)
-        case .observer: runloop_remove_observer(core, item.core, mode.name)
+        case .timer: unsafe runloop_remove_timer(core, item.core, mode.name)
+        case .source: unsafe runloop_remove_source(core, item.core, mode.name)
+        case .observer: unsafe runloop_remove_observer(core, item.core, mode.name)
         }
     }
 
     /// Is the item in the mode? For `.common`: is it one of the common items (R20)? O(1), O(observers) for an observer.
     public func contains(_ item: Item, inMode mode: Mode) -> Bool {
         switch item.kind {
-        case .timer: runloop_contains_timer(core, item.core, mode.name)
-        case .source: runloop_contains_source(core, item.core, mode.name)
-        case .observer: runloop_contains_observer(core, item.core, mode.name)
+        case .timer: unsafe runloop_contains_timer(core, item.core, mode.name)
+        case .source: unsafe runloop_contains_source(core, item.core, mode.name)
+        case .observer: unsafe runloop_contains_observer(core, item.core, mode.name)
         }
     }
 }
@@ -171,6 +171,6 @@ extension RunLoop {
 extension StaticString {
     /// The text of a literal, which lasts as long as the process. A literal of one scalar may have no address.
     var text: UnsafePointer<CChar>? {
-        hasPointerRepresentation ? UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self) : nil
+        unsafe hasPointerRepresentation ? UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self) : nil
     }
 }

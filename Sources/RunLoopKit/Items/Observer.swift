@@ -54,31 +54,33 @@ extension RunLoop {
             _ activities: Activities, repeats: Bool = true, order: Int = 0,
             _ action: sending @escaping (Observer, Activities) -> Void
         ) {
-            self.action = Action(body: consume action)
-            let core = makeObserver(activities: activities.rawValue, repeats: repeats, order: order)
-            super.init(core, .observer)
-            attachObserver(core, to: self)
+            unsafe self.action = Action(body: consume action)
+            let core = unsafe makeObserver(activities: activities.rawValue, repeats: repeats, order: order)
+            unsafe super.init(core, .observer)
+            unsafe attachObserver(core, to: self)
         }
 
         deinit {
-            runloop_observer_release(core)
+            unsafe runloop_observer_release(core)
         }
 
         /// Calls do not overlap: an observer is not notified of anything inside its own action.
         @inline(__always)
         func observe(_ activity: Activities) {
-            switch action {
+            switch unsafe action {
             case .some(let action): action.body(self, activity)
             case .none: break
             }
         }
 
-        func end() { _ = action.take() }
+        func end() { _ = unsafe action.take() }
 
         /// The activities for which it is notified, as created. Also of an invalid observer (R113). O(1).
-        public var activities: Activities { Activities(rawValue: runloop_observer_get_activities(core).rawValue) }
+        public var activities: Activities {
+            unsafe Activities(rawValue: runloop_observer_get_activities(core).rawValue)
+        }
 
         /// Is it notified more than once? As created. O(1).
-        public var repeats: Bool { runloop_observer_repeats(core) }
+        public var repeats: Bool { unsafe runloop_observer_repeats(core) }
     }
 }

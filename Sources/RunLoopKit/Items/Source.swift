@@ -55,7 +55,7 @@ extension RunLoop {
         ) {
             let box = SignalBox(perform: perform, onSchedule: onSchedule, onCancel: onCancel)
             isOfObject = false
-            super.init(makeSource(order: order, box: box), .source)
+            unsafe super.init(makeSource(order: order, box: box), .source)
         }
 
         /// Makes a source that is driven by a descriptor, in no loop yet. Whether the descriptor can be waited for is checked
@@ -78,7 +78,7 @@ extension RunLoop {
             perform: @escaping @Sendable (Readiness) -> Void
         ) throws(RunLoop.Error) {
             isOfObject = false
-            super.init(
+            unsafe super.init(
                 try makeSource(descriptor: fileDescriptor, events: events, order: order, ready: perform), .source)
         }
 
@@ -91,10 +91,11 @@ extension RunLoop {
             counter fileDescriptor: CInt, order: Int = 0, perform: @escaping @Sendable () -> Void
         ) throws(RunLoop.Error) {
             isOfObject = false
-            let core = try makeSource(descriptor: fileDescriptor, events: .read, isCounter: true, order: order) { _ in
+            let core = try unsafe makeSource(descriptor: fileDescriptor, events: .read, isCounter: true, order: order) {
+                _ in
                 perform()
             }
-            super.init(core, .source)
+            unsafe super.init(core, .source)
         }
 
         /// Makes one for input, which is called for nothing before the first request.
@@ -105,9 +106,9 @@ extension RunLoop {
             perform: @escaping @Sendable (Readiness) -> Void
         ) throws(RunLoop.Error) {
             isOfObject = false
-            let core = try makeSource(
+            let core = try unsafe makeSource(
                 descriptor: inputDescriptor, events: .read, order: 0, onEndOfLoop: onEndOfLoop, ready: perform)
-            super.init(core, .source)
+            unsafe super.init(core, .source)
             pause()
         }
 
@@ -116,17 +117,17 @@ extension RunLoop {
         /// - Parameter core: the source, with one reference, which belongs to this object.
         package init(core: OpaquePointer) {
             isOfObject = true
-            super.init(core, .source)
+            unsafe super.init(core, .source)
         }
 
         deinit {
-            runloop_source_release(core)
+            unsafe runloop_source_release(core)
         }
 
         /// Marks a source, so that the next iteration of a loop in one of its modes performs it; a descriptor source is called with
         /// `Readiness.signalled` (R72). The mark remains until then, even while the source is in no loop. It does not wake the
         /// loop (R54, R62): call `RunLoop.wakeUp()` after it. Ignored on an invalid source. Any thread. O(loops it is in).
-        public func signal() { runloop_source_signal(core) }
+        public func signal() { unsafe runloop_source_signal(core) }
 
         /// Marks the source as `signal()` does, and wakes a loop for it. Any thread. O(loops it is in), one system call if the
         /// loop sleeps.
@@ -136,11 +137,11 @@ extension RunLoop {
         }
 
         /// Is it marked? `false` when invalid (R111). O(1).
-        public var isSignalled: Bool { runloop_source_is_signalled(core) }
+        public var isSignalled: Bool { unsafe runloop_source_is_signalled(core) }
 
         /// The descriptor, as created. `nil` for a source that is signalled by hand, and for −1. O(1).
         public var fileDescriptor: CInt? {
-            let descriptor = runloop_source_get_descriptor(core)
+            let descriptor = unsafe runloop_source_get_descriptor(core)
             return descriptor < 0 ? nil : descriptor
         }
 
@@ -149,7 +150,7 @@ extension RunLoop {
 
         /// The requested conditions, as created or last set, also of an invalid source. Empty for a source that is signalled by
         /// hand. O(1).
-        public var events: Readiness { Readiness(rawValue: runloop_source_get_events(core).rawValue) }
+        public var events: Readiness { unsafe Readiness(rawValue: runloop_source_get_events(core).rawValue) }
 
         /// Changes the requested conditions, in every mode of every loop that the source is in (R149).
         ///
@@ -174,10 +175,10 @@ extension RunLoop {
 
         /// The same, of an object as well, which asks for no less by itself unless it has to rest. Asking for nothing does not fail.
         package func request(_ events: Readiness) throws(RunLoop.Error) {
-            let result = runloop_source_set_events(core, runloop_readiness(rawValue: events.rawValue))
+            let result = unsafe runloop_source_set_events(core, runloop_readiness(rawValue: events.rawValue))
             if result < 0 { throw RunLoop.Error(result: result, subject: subject) }
             // One without a descriptor was not called for what came meanwhile.
-            if isOfObject && fileDescriptor == nil { runloop_source_wake(core) }
+            if isOfObject && fileDescriptor == nil { unsafe runloop_source_wake(core) }
         }
 
         /// The instant at which a source with a descriptor, which may be −1, is called with `Readiness.due`: once, not before it,
@@ -200,7 +201,7 @@ extension RunLoop {
         /// and for a signal of the process, a watch or an alarm. Any thread; an answer about another thread's loop may be out of date already.
         /// O(1), setting O(log deadlines) per mode.
         public var deadline: Instant? {
-            get { Instant(nanosecondCount: runloop_source_get_deadline(core)) }
+            get { unsafe Instant(nanosecondCount: runloop_source_get_deadline(core)) }
             set {
                 precondition(!isOfObject, "A signal of the process, a watch or an alarm has no deadline.")
                 do throws(RunLoop.Error) {
@@ -214,11 +215,11 @@ extension RunLoop {
         }
 
         package func setDeadline(_ instant: Instant?) throws(RunLoop.Error) {
-            let result = runloop_source_set_deadline(core, instant.map(Nanoseconds.of) ?? Nanoseconds.never)
+            let result = unsafe runloop_source_set_deadline(core, instant.map(Nanoseconds.of) ?? Nanoseconds.never)
             if result < 0 { throw RunLoop.Error(result: result, subject: subject) }
         }
 
         /// It is not called for its descriptor before the next request, and stays in its modes.
-        package func pause() { runloop_source_set_events(core, runloop_readiness()) }
+        package func pause() { unsafe runloop_source_set_events(core, runloop_readiness()) }
     }
 }

@@ -54,7 +54,7 @@ extension RunLoop {
         }
 
         deinit {
-            runloop_timer_invalidate(timer.core)
+            unsafe runloop_timer_invalidate(timer.core)
         }
 
         /// Moves it: the action is due when `delay` has passed from now, at once if it is negative, and never if the instant is too
@@ -64,15 +64,15 @@ extension RunLoop {
         public func reschedule(after delay: Duration) { setFireDate(Nanoseconds.fromNow(Nanoseconds.of(delay))) }
 
         @usableFromInline
-        func setFireDate(_ nanoseconds: Int64) { runloop_timer_set_fire_date(timer.core, nanoseconds) }
+        func setFireDate(_ nanoseconds: Int64) { unsafe runloop_timer_set_fire_date(timer.core, nanoseconds) }
 
         /// When the action is due, as it was set last; also while it runs. `nil` if the timeout is over, or if it will never be due.
         /// Any thread; an answer about another thread's loop may be out of date already. O(1).
-        public var fireDate: Instant? { Instant(nanosecondCount: runloop_timer_get_fire_date(timer.core)) }
+        public var fireDate: Instant? { unsafe Instant(nanosecondCount: runloop_timer_get_fire_date(timer.core)) }
 
         /// Can the action still be called, or is it running? Any thread; an answer about another thread's loop may be out of date
         /// already. O(1).
-        public var isValid: Bool { runloop_timer_is_valid(timer.core) }
+        public var isValid: Bool { unsafe runloop_timer_is_valid(timer.core) }
 
         /// Cancels it and consumes the value, as destroying the value does. No effect if the timeout is over. Any thread; does not
         /// wait for an action that runs on another thread (R119). O(log timers) per mode.
@@ -85,10 +85,12 @@ extension RunLoop {
         after delay: Int64, tolerance: Int64, _ mode: Mode, _ file: StaticString, _ line: UInt,
         _ action: sending @escaping () -> Void
     ) -> Timeout {
-        let fireDate = Nanoseconds.fromNow(of: core, delay)
+        let fireDate = unsafe Nanoseconds.fromNow(of: core, delay)
         let timer = ClosureTimer(fireDate: fireDate, tolerance: tolerance, consume action)
-        runloop_timer_set_name(timer.core, file.text, UInt32(clamping: line))
-        if !wasAdded(runloop_add_timer(core, timer.core, mode.name)) { runloop_timer_invalidate(timer.core) }
+        unsafe runloop_timer_set_name(timer.core, file.text, UInt32(clamping: line))
+        if unsafe !wasAdded(runloop_add_timer(core, timer.core, mode.name)) {
+            unsafe runloop_timer_invalidate(timer.core)
+        }
         return Timeout(timer)
     }
 }

@@ -71,10 +71,10 @@ extension RunLoop {
             fireDate: Int64, interval: Int64, tolerance: Int64, order: Int,
             _ action: sending @escaping (Timer) -> Void
         ) {
-            self.action = Action(body: consume action)
-            let core = makeTimer(fireDate: fireDate, interval: interval, tolerance: tolerance, order: order)
-            super.init(core, .timer)
-            attachTimer(core, to: self)
+            unsafe self.action = Action(body: consume action)
+            let core = unsafe makeTimer(fireDate: fireDate, interval: interval, tolerance: tolerance, order: order)
+            unsafe super.init(core, .timer)
+            unsafe attachTimer(core, to: self)
         }
 
         @inlinable
@@ -85,19 +85,19 @@ extension RunLoop {
         }
 
         deinit {
-            runloop_timer_release(core)
+            unsafe runloop_timer_release(core)
         }
 
         /// Calls do not overlap: a timer is in one loop and does not fire inside its own action.
         @inline(__always)
         func fire() {
-            switch action {
+            switch unsafe action {
             case .some(let action): action.body(self)
             case .none: break
             }
         }
 
-        func end() { _ = action.take() }
+        func end() { _ = unsafe action.take() }
 
         /// The next due instant; while the action runs, the instant for which it runs (R81). `nil` if the timer will never fire,
         /// because it is invalid or because `nil` was set.
@@ -107,7 +107,7 @@ extension RunLoop {
         /// sleeping loop of another thread is re-armed, not woken. Ignored on an invalid timer; allowed on a timer in no loop.
         /// O(log timers) per mode.
         public var nextFireDate: Instant? {
-            get { Instant(nanosecondCount: runloop_timer_get_fire_date(core)) }
+            get { unsafe Instant(nanosecondCount: runloop_timer_get_fire_date(core)) }
             @inlinable set { setFireDate(newValue.map(Nanoseconds.of) ?? Nanoseconds.never) }
         }
 
@@ -121,23 +121,23 @@ extension RunLoop {
         public func reschedule(after delay: Duration) { setFireDate(Nanoseconds.fromNow(Nanoseconds.of(delay))) }
 
         @usableFromInline
-        func setFireDate(_ nanoseconds: Int64) { runloop_timer_set_fire_date(core, nanoseconds) }
+        func setFireDate(_ nanoseconds: Int64) { unsafe runloop_timer_set_fire_date(core, nanoseconds) }
 
         /// The interval, `nil` for a timer that fires once. Also of an invalid timer (R112). O(1).
         public var interval: Duration? {
-            let interval = runloop_timer_get_interval(core)
+            let interval = unsafe runloop_timer_get_interval(core)
             return interval > 0 ? .nanoseconds(interval) : nil
         }
 
         /// How much later than its instants the timer may fire. A negative value is set as zero, and one above half the interval
         /// as half the interval. Setting is ignored on an invalid timer. O(1), setting O(log timers) per mode.
         public var tolerance: Duration {
-            get { .nanoseconds(runloop_timer_get_tolerance(core)) }
-            set { runloop_timer_set_tolerance(core, Nanoseconds.of(newValue)) }
+            get { unsafe .nanoseconds(runloop_timer_get_tolerance(core)) }
+            set { unsafe runloop_timer_set_tolerance(core, Nanoseconds.of(newValue)) }
         }
 
         /// In the action: how many instants of the schedule were skipped since the previous call (R80). Otherwise the number in
         /// the last call. O(1).
-        public var missedTicks: Int { Int(clamping: runloop_timer_get_missed(core)) }
+        public var missedTicks: Int { unsafe Int(clamping: runloop_timer_get_missed(core)) }
     }
 }

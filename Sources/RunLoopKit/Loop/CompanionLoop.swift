@@ -29,7 +29,7 @@ package struct HostWait {
 /// The companion of a thread's loop, and the hosts that serve it. They may come and go in any order, on that thread.
 package final class Companionship {
     private static var registry: LoopRegistry {
-        LoopRegistry(of: Companionship.self) { Unmanaged<Companionship>.fromOpaque($0!).release() }
+        unsafe LoopRegistry(of: Companionship.self) { unsafe Unmanaged<Companionship>.fromOpaque($0!).release() }
     }
 
     private var hosts: [WeakHost] = []
@@ -44,7 +44,7 @@ package final class Companionship {
 
     /// That of the calling thread's loop.
     package static var current: Companionship {
-        unsafeDowncast(registry.object(of: RunLoop.current) { Companionship() }, to: Companionship.self)
+        unsafe unsafeDowncast(registry.object(of: RunLoop.current) { Companionship() }, to: Companionship.self)
     }
 
     /// Has a host notified of each change, beginning with what is there.

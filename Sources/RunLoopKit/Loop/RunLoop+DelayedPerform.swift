@@ -17,11 +17,11 @@ extension RunLoop {
         after delay: Duration, tolerance: Duration = .zero, inModes modes: Set<Mode> = [.common],
         _ body: sending @escaping () -> Void
     ) -> Bool {
-        let fireDate = Nanoseconds.fromNow(of: core, Nanoseconds.of(delay))
+        let fireDate = unsafe Nanoseconds.fromNow(of: core, Nanoseconds.of(delay))
         let timer = ClosureTimer(fireDate: fireDate, tolerance: Nanoseconds.of(tolerance), body)
         var isAccepted = false
-        for mode in modes where wasAdded(runloop_add_timer(core, timer.core, mode.name)) { isAccepted = true }
-        if !isAccepted { runloop_timer_invalidate(timer.core) }
+        for mode in modes where unsafe wasAdded(runloop_add_timer(core, timer.core, mode.name)) { isAccepted = true }
+        if !isAccepted { unsafe runloop_timer_invalidate(timer.core) }
         return isAccepted
     }
 }

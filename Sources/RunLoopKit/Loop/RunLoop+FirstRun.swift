@@ -6,7 +6,7 @@ extension RunLoop {
     /// RunLoopKitMainActor, nor the loops of the task pool's threads. Synchronous programs prepare their loops as long as they like: a
     /// thread's own end tells what was forgotten there.
     var mayNeverRun: Bool {
-        !runloop__has_run(core) && withUnsafeCurrentTask { $0 != nil }
+        unsafe !runloop__has_run(core) && withUnsafeCurrentTask { unsafe $0 != nil }
             && runloop__diagnostic_is_due(RUNLOOP__NEVER_RUN)
     }
 
@@ -16,8 +16,8 @@ extension RunLoop {
         Task.detached {
             try? await Task.sleep(for: .seconds(1))
             FirstRun.isAwaited.store(false, ordering: .relaxed)
-            if !runloop__has_run(self.core) && isThere() {
-                runloop__diagnostic_write(RUNLOOP__NEVER_RUN, FirstRun.note(self))
+            if unsafe !runloop__has_run(self.core) && isThere() {
+                unsafe runloop__diagnostic_write(RUNLOOP__NEVER_RUN, FirstRun.note(self))
             }
         }
     }

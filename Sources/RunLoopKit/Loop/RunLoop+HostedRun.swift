@@ -18,7 +18,7 @@ extension RunLoop {
     /// On the thread of the loop only: anything else is a precondition failure. Hosted runs nest; the last one ends first, and one that
     /// began in a closure of the loop ends before that returns. The host may run its own loop in such a closure, for a modal
     /// dialog: `iterate(for:)` then serves the mode that runs, in a nested run that ends with the closure.
-    public final class HostedRun {
+    @safe public final class HostedRun {
         /// What a hosted run does next.
         public enum Status: Hashable, Sendable {
             /// There is nothing to do until the descriptor is readable.
@@ -37,7 +37,8 @@ extension RunLoop {
         public private(set) var status: Status
 
         private let loop: RunLoop
-        private let outer: Unmanaged<HostedRun>?
+        /// The run in which this one began. It ends later (a precondition), so it is alive.
+        @safe private let outer: Unmanaged<HostedRun>?
         weak var shared: SharedRun?
 
         /// Begins a run of the calling thread's loop in `mode`: its observers see the entry. A run of an empty mode has ended at once
@@ -48,18 +49,18 @@ extension RunLoop {
         @available(*, noasync, message: "A task may continue on another thread, whose loop is another one.")
         public init(mode: Mode = .default) throws(Error) {
             loop = .current
-            outer = loop.hostedRun
-            (fileDescriptor, status) = try Self.begin { runloop_hosted_begin(mode.name) }
-            if status == .hasMore { loop.hostedRun = Unmanaged.passUnretained(self) }
+            outer = unsafe loop.hostedRun
+            (fileDescriptor, status) = try Self.begin { unsafe runloop_hosted_begin(mode.name) }
+            if status == .hasMore { unsafe loop.hostedRun = Unmanaged.passUnretained(self) }
         }
 
         /// A run of ``RunLoop/main`` in the default mode, whose host is whoever serves the main dispatch queue.
         @available(*, noasync)
         package init(ofMainQueue: Void) throws(Error) {
             loop = .current
-            outer = loop.hostedRun
+            outer = unsafe loop.hostedRun
             (fileDescriptor, status) = try Self.begin(runloop__hosted_begin_as_guest)
-            if status == .hasMore { loop.hostedRun = Unmanaged.passUnretained(self) }
+            if status == .hasMore { unsafe loop.hostedRun = Unmanaged.passUnretained(self) }
         }
 
         private static func begin(_ begin: () -> CInt) throws(Error) -> (CInt, Status) {
@@ -94,7 +95,7 @@ extension RunLoop {
         /// Lets the thread's innermost hosted run go on, which is this one, or one that a closure of it has begun.
         package func iterateInnermost(for budget: Duration) {
             checkThread()
-            (loop.hostedRun?.takeUnretainedValue() ?? self).iterate(for: budget)
+            unsafe (loop.hostedRun?.takeUnretainedValue() ?? self).iterate(for: budget)
         }
 
         /// Ends the run, between its iterations: its observers see the exit. Does nothing if it has ended. In a closure that the run
@@ -118,7 +119,7 @@ extension RunLoop {
 
         private func hasEnded(_ result: RunResult) {
             status = .ended(result)
-            loop.hostedRun = outer
+            unsafe loop.hostedRun = outer
         }
 
         private func checkThread() {
@@ -130,7 +131,7 @@ extension RunLoop {
         }
 
         /// Has none begun in this one, or have those that did ended? On the thread of the loop.
-        package var isInnermost: Bool { loop.hostedRun?.toOpaque() == Unmanaged.passUnretained(self).toOpaque() }
+        package var isInnermost: Bool { unsafe loop.hostedRun?.toOpaque() == Unmanaged.passUnretained(self).toOpaque() }
     }
 
     /// The main dispatch queue, and with it the main actor, for a program that needs no run loop on its main thread, whose loop is

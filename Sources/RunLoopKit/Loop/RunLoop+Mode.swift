@@ -6,20 +6,20 @@ extension RunLoop {
     ///
     /// Modes are compared by the bytes of their names (R21). A name is kept for the life of the process, so a program has a few
     /// fixed modes and does not make one per request. Making one from a string costs O(log names), comparing two is O(1).
-    public struct Mode: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
+    @safe public struct Mode: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
         /// The text in the core's process-wide table of names: equal names have the same address, and are never freed or changed.
-        package nonisolated(unsafe) let name: UnsafePointer<CChar>
+        @safe package nonisolated(unsafe) let name: UnsafePointer<CChar>
 
         /// The mode of a name that comes from the core, and so is in the table.
         package init(name: UnsafePointer<CChar>?) {
-            guard let name else { outOfMemory() }
-            self.name = name
+            guard let name = unsafe name else { outOfMemory() }
+            self.name = unsafe name
         }
 
         /// The mode of that name, which contains no NUL character.
         public init(rawValue: String) {
             precondition(!rawValue.utf8.contains(0), "The name of a mode contains no NUL character.")
-            self.init(name: rawValue.withCString { runloop_mode_name($0) })
+            unsafe self.init(name: rawValue.withCString { unsafe runloop_mode_name($0) })
         }
 
         /// The mode of that name.
@@ -28,25 +28,25 @@ extension RunLoop {
         }
 
         /// The name.
-        public var rawValue: String { String(cString: name) }
+        public var rawValue: String { unsafe String(cString: name) }
 
         // Written out, because the default of a RawRepresentable type compares the texts.
 
         /// Are these the same mode? O(1).
-        public static func == (a: Mode, b: Mode) -> Bool { a.name == b.name }
+        public static func == (a: Mode, b: Mode) -> Bool { unsafe a.name == b.name }
 
         /// Are these different modes? O(1).
-        public static func != (a: Mode, b: Mode) -> Bool { a.name != b.name }
+        public static func != (a: Mode, b: Mode) -> Bool { unsafe a.name != b.name }
 
         /// Hashes the mode. O(1).
-        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+        public func hash(into hasher: inout Hasher) { unsafe hasher.combine(name) }
 
         /// The mode in which a loop normally runs: `"kCFRunLoopDefaultMode"`.
-        public static var `default`: Mode { Mode(name: runloop__name_of_default_mode()) }
+        public static var `default`: Mode { unsafe Mode(name: runloop__name_of_default_mode()) }
 
         /// Stands for all modes that were declared common: `"kCFRunLoopCommonModes"`. It is not a mode itself. An item that is
         /// added to it is added to each common mode, present and future (R18). A run in it finishes at once (R22).
-        public static var common: Mode { Mode(name: runloop__name_of_common_modes()) }
+        public static var common: Mode { unsafe Mode(name: runloop__name_of_common_modes()) }
 
         /// The mode of a user interface that tracks a pointer: `"UITrackingRunLoopMode"`.
         public static let tracking = Mode(rawValue: RUNLOOP_TRACKING_MODE)
@@ -61,11 +61,11 @@ extension RunLoop {
         var capacity = 8
         while true {
             var count = 0
-            let names = [UnsafePointer<CChar>?](unsafeUninitializedCapacity: capacity) { buffer, initialized in
-                count = runloop_get_modes(core, buffer.baseAddress, capacity)
+            let names = unsafe [UnsafePointer<CChar>?](unsafeUninitializedCapacity: capacity) { buffer, initialized in
+                count = unsafe runloop_get_modes(core, buffer.baseAddress, capacity)
                 initialized = min(count, capacity)
             }
-            if count <= capacity { return Set(names.map(Mode.init(name:))) }
+            if count <= capacity { return unsafe Set(names.map(Mode.init(name:))) }
             capacity = count + 8
         }
     }
@@ -74,18 +74,18 @@ extension RunLoop {
     /// call has no effect; nor has a call for `.common` itself, or on a loop whose thread has ended. The sources' `onSchedule`
     /// closures are called on the calling thread. O(common items).
     public func addCommonMode(_ mode: Mode) {
-        if case .outOfMemory = Error(result: runloop_add_common_mode(core, mode.name)) {
+        if case .outOfMemory = unsafe Error(result: runloop_add_common_mode(core, mode.name)) {
             outOfMemory()
         }
     }
 
     /// Was the mode declared common? `.default` always is (R4), `.common` itself never. O(1).
-    public func isCommon(_ mode: Mode) -> Bool { runloop_mode_is_common(core, mode.name) }
+    public func isCommon(_ mode: Mode) -> Bool { unsafe runloop_mode_is_common(core, mode.name) }
 
     /// Would a run in the mode finish at once, because nothing can ever happen in it (R23)? Also `true` for a mode that does not
     /// exist, and for `.common`. On another thread than the loop's, only sources and timers count. O(closures performed since
     /// the last query).
-    public func isEmpty(inMode mode: Mode) -> Bool { runloop_mode_is_empty(core, mode.name) }
+    public func isEmpty(inMode mode: Mode) -> Bool { unsafe runloop_mode_is_empty(core, mode.name) }
 }
 
 extension RunLoop.Mode: CustomStringConvertible {

@@ -99,27 +99,27 @@ extension RunLoop {
     public func runPass(mode: Mode = .default, waitingAtMost limit: Duration? = .zero) -> RunResult {
         checkThread()
         let limit = limit.map(Nanoseconds.of) ?? Nanoseconds.never
-        return RunResult(rawValue: runloop_run_pass(mode.name, limit)) ?? .finished
+        return unsafe RunResult(rawValue: runloop_run_pass(mode.name, limit)) ?? .finished
     }
 
     /// A run that the core refuses, because the thread is ending or the loop was made before a fork, is finished.
     @usableFromInline
     func run(_ mode: Mode, limit: Int64, returnAfterSourceHandled: Bool = false) -> RunResult {
         checkThread()
-        return RunResult(rawValue: runloop_run_in_mode(mode.name, limit, returnAfterSourceHandled)) ?? .finished
+        return unsafe RunResult(rawValue: runloop_run_in_mode(mode.name, limit, returnAfterSourceHandled)) ?? .finished
     }
 
     /// Fails unless the calling thread is the loop's.
     @inline(__always)
     func checkThread() {
-        if !runloop__is_thread_loop(core) { checkThreadThatNeverAsked() }
+        if unsafe !runloop__is_thread_loop(core) { checkThreadThatNeverAsked() }
     }
 
     /// The initial thread may run `main` before it has read `current`. The core does not count it as the loop's thread then, until
     /// `runloop_current` is called.
     @inline(never)
     private func checkThreadThatNeverAsked() {
-        precondition(
+        unsafe precondition(
             runloop_current() == core, "A run loop is run by its own thread; perform a closure on it instead.")
     }
 
@@ -134,7 +134,7 @@ extension RunLoop {
     @available(*, noasync, message: "Ask on the loop's own thread, from synchronous code.")
     public func hasWork(inMode mode: Mode = .default) -> Bool {
         checkThread()
-        return runloop_has_work(mode.name)
+        return unsafe runloop_has_work(mode.name)
     }
 
     /// Ends the innermost active run at the end of its iteration, and wakes it (R46). Several stops of a run are one. Any thread. O(1), one
@@ -154,17 +154,17 @@ extension RunLoop {
     ///     a mode is remembered in any case.
     public func stop(inMode mode: Mode? = nil, remembered: Bool = false) {
         guard let mode else {
-            if remembered { runloop_stop_latched(core) } else { runloop_stop(core) }
+            if remembered { unsafe runloop_stop_latched(core) } else { unsafe runloop_stop(core) }
             return
         }
         precondition(mode != .common, "A run is stopped in one mode; the common modes are several.")
-        if case .outOfMemory = Error(result: runloop_stop_mode(core, mode.name)) { outOfMemory() }
+        if case .outOfMemory = unsafe Error(result: runloop_stop_mode(core, mode.name)) { outOfMemory() }
     }
 
     /// Ends one sleep, or prevents the next one if the loop is about to sleep (R48 to R50). It has no effect when no run is active
     /// or the loop is past its wait; work that was prepared before the wake-up is found in any case. Any number of wake-ups
     /// before the sleep are one. Any thread. O(1), one system call if the loop sleeps, none otherwise.
-    public func wakeUp() { runloop_wake_up(core) }
+    public func wakeUp() { unsafe runloop_wake_up(core) }
 
     /// How long the loop spins, waiting for a wake-up, before each sleep. Zero at first, which is not at all; at most a
     /// millisecond. For loops that wake one another at a high rate from different cores: a round trip then takes well under a
@@ -173,11 +173,11 @@ extension RunLoop {
     /// above a millisecond, is a precondition failure. Reads as zero on a loop that a forked child inherited. Any thread; takes
     /// effect at the next sleep. O(1).
     public var spinLimit: Duration {
-        get { .nanoseconds(runloop_get_spin(core)) }
+        get { unsafe .nanoseconds(runloop_get_spin(core)) }
         set {
             let isPossible = newValue >= .zero && newValue <= .milliseconds(1)
             precondition(isPossible, "A loop spins for a millisecond at most, and not for a negative time.")
-            _ = runloop_set_spin(core, Nanoseconds.of(newValue))
+            _ = unsafe runloop_set_spin(core, Nanoseconds.of(newValue))
         }
     }
 

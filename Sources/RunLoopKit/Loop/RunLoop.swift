@@ -14,9 +14,9 @@ internal import CRunLoopCore
 /// On Linux an `async` `main` gives the initial thread away to the dispatch library. A program that runs `RunLoop.main` has a
 /// synchronous `main`; `RunLoop.main.run()` then serves the main dispatch queue and the main actor as well. A program with an
 /// `async` `main` links the product RunLoopKitMainActor, or RunLoopKitSingleThread to have all its tasks there.
-public final class RunLoop: Sendable {
+@safe public final class RunLoop: Sendable {
     /// The `runloop *`, to which this object has a reference. Any thread may use it.
-    package nonisolated(unsafe) let core: OpaquePointer
+    @safe package nonisolated(unsafe) let core: OpaquePointer
     let executors: LoopExecutors
     package let end = EndOfLoop()
     /// The innermost one. Used on the loop's thread only.
@@ -30,63 +30,63 @@ public final class RunLoop: Sendable {
     @available(*, noasync, message: "A task may continue on another thread, whose loop is another one.")
     public static var current: RunLoop {
         if let loop = currentObject { return loop }
-        guard let core = runloop_current() else {
+        guard let core = unsafe runloop_current() else {
             preconditionFailure("This thread has no run loop: descriptors or memory ran out, or the thread is ending.")
         }
-        return object(of: core)
+        return unsafe object(of: core)
     }
 
     /// The loop of the initial thread, from any thread, even before that thread has read `current` (R2). The same object each
     /// time, and the same as `current` on that thread. O(1).
     public static var main: RunLoop {
-        guard let core = runloop_main() else {
+        guard let core = unsafe runloop_main() else {
             preconditionFailure("The main run loop cannot be made: descriptors or memory ran out.")
         }
-        return object(of: core)
+        return unsafe object(of: core)
     }
 
     /// The calling thread's loop, or the reason why there is none.
     static func makeCurrent() -> Result<RunLoop, Error> {
-        if let core = runloop_current() { return .success(object(of: core)) }
-        return .failure(Error(result: runloop_run_in_mode(RUNLOOP_DEFAULT_MODE, 0, false)))
+        if let core = unsafe runloop_current() { return unsafe .success(object(of: core)) }
+        return unsafe .failure(Error(result: runloop_run_in_mode(RUNLOOP_DEFAULT_MODE, 0, false)))
     }
 
     init(retaining core: OpaquePointer) {
-        runloop_retain(core)
-        self.core = core
-        executors = LoopExecutors(core)
+        unsafe runloop_retain(core)
+        self.core = unsafe core
+        executors = unsafe LoopExecutors(core)
     }
 
     deinit {
-        runloop_release(core)
+        unsafe runloop_release(core)
     }
 
     /// Is this the calling thread's loop? O(1), no system call.
-    public var isCurrent: Bool { runloop_is_current(core) }
+    public var isCurrent: Bool { unsafe runloop_is_current(core) }
 
     /// Is the loop asleep, or about to fall asleep (R52)? An answer about another thread may be out of date already. O(1).
-    public var isWaiting: Bool { runloop_is_waiting(core) }
+    public var isWaiting: Bool { unsafe runloop_is_waiting(core) }
 
     /// Must this thread, which has just signalled a source of the loop, wake it up for that?
-    var needsWakeUp: Bool { runloop_needs_wake_up(core) }
+    var needsWakeUp: Bool { unsafe runloop_needs_wake_up(core) }
 
     /// Would the innermost active run sleep, if it reached its wait now (R148)? For observers of `beforeWaiting` whose work
     /// can wait until the loop has nothing else to do: `beforeWaiting` is also notified when the check before the sleep is about
     /// to find something. `false` outside runs, in a run that polls, and on another thread. O(1) plus closures performed since
     /// the last query, and a system call in a mode with descriptors.
-    public var isIdle: Bool { runloop_is_idle(core) }
+    public var isIdle: Bool { unsafe runloop_is_idle(core) }
 
     /// The mode of the innermost active run, `nil` when no run is active (R5). O(1).
-    public var currentMode: Mode? { runloop_current_mode(core).map(Mode.init(name:)) }
+    public var currentMode: Mode? { unsafe runloop_current_mode(core).map(Mode.init(name:)) }
 
     /// The earliest fire date of the timers in a mode, including a timer whose action is running (R90). `nil` if the mode has no
     /// timer that will ever fire, does not exist, or is `.common`. O(1).
     public func nextFireDate(inMode mode: Mode) -> Instant? {
-        Instant(nanosecondCount: runloop_next_fire_date(core, mode.name))
+        unsafe Instant(nanosecondCount: runloop_next_fire_date(core, mode.name))
     }
 
     /// How many wake-ups the tolerance of timers has saved this loop so far. O(1).
-    public var wakeUpsSaved: Int { Int(clamping: runloop_wakeups_saved(core)) }
+    public var wakeUpsSaved: Int { unsafe Int(clamping: runloop_wakeups_saved(core)) }
 }
 
 extension RunLoop: Hashable {
@@ -94,11 +94,11 @@ extension RunLoop: Hashable {
     public static func == (a: RunLoop, b: RunLoop) -> Bool { a.core == b.core }
 
     /// Hashes the loop's identity. O(1).
-    public func hash(into hasher: inout Hasher) { hasher.combine(core) }
+    public func hash(into hasher: inout Hasher) { unsafe hasher.combine(core) }
 }
 
 extension RunLoop: CustomStringConvertible {
     /// A readable description of the loop: modes, items, order, validity, fire dates, signals. For people and logs; its form
     /// may change. O(items).
-    public var description: String { takeString(runloop_copy_description(core)) ?? "RunLoop" }
+    public var description: String { unsafe takeString(runloop_copy_description(core)) ?? "RunLoop" }
 }

@@ -20,7 +20,7 @@ extension RunLoop {
         /// The thread's innermost hosted run, if hosts share that and it is what serves this mode now; else one that begins.
         package static func inMode(_ mode: Mode) throws(Error) -> SharedRun {
             let loop = RunLoop.current
-            let innermost = loop.hostedRun?.takeUnretainedValue()
+            let innermost = unsafe loop.hostedRun?.takeUnretainedValue()
             if let shared = innermost?.shared, shared.mode == mode, loop.currentMode == mode { return shared }
             return try SharedRun(mode)
         }

@@ -43,24 +43,24 @@ package enum ErrorNumber {
 
 /// Makes a string from a text that was allocated with `malloc`, and frees the text.
 package func takeString(_ text: UnsafeMutablePointer<CChar>?) -> String? {
-    guard let text else { return nil }
-    defer { free(text) }
-    return String(cString: text)
+    guard let text = unsafe text else { return nil }
+    defer { unsafe free(text) }
+    return unsafe String(cString: text)
 }
 
 /// What the C library says of an error number: "No such file or directory".
 package func systemText(of errorNumber: CInt) -> String {
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
-        buffer.initialize(repeating: 0)
+    unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
+        unsafe buffer.initialize(repeating: 0)
         guard let start = buffer.baseAddress else { return "" }
-        return text(strerror_r(errorNumber, start, buffer.count), in: start)
+        return unsafe text(strerror_r(errorNumber, start, buffer.count), in: start)
     }
 }
 
 // There are two functions of the name strerror_r: POSIX's fills the buffer, and GNU's returns the text, there or elsewhere.
-private func text(_ result: CInt, in buffer: UnsafeMutablePointer<CChar>) -> String { String(cString: buffer) }
+private func text(_ result: CInt, in buffer: UnsafeMutablePointer<CChar>) -> String { unsafe String(cString: buffer) }
 private func text(_ result: UnsafeMutablePointer<CChar>?, in buffer: UnsafeMutablePointer<CChar>) -> String {
-    String(cString: result ?? buffer)
+    unsafe String(cString: result ?? buffer)
 }
 
 /// Ends the program when memory runs out where Swift cannot report it.
@@ -74,7 +74,7 @@ package func outOfMemory() -> Never {
 package struct Guarded<Value>: @unchecked Sendable {
     private final class Storage: ManagedBuffer<Value, pthread_mutex_t> {
         deinit {
-            _ = withUnsafeMutablePointerToElements { pthread_mutex_destroy($0) }
+            _ = unsafe withUnsafeMutablePointerToElements { unsafe pthread_mutex_destroy($0) }
         }
     }
 
@@ -82,59 +82,60 @@ package struct Guarded<Value>: @unchecked Sendable {
 
     package init(_ value: sending Value) {
         storage = Storage.create(minimumCapacity: 1) { _ in value }
-        storage.withUnsafeMutablePointerToElements { lock in
-            lock.initialize(to: pthread_mutex_t())
-            pthread_mutex_init(lock, nil)
+        unsafe storage.withUnsafeMutablePointerToElements { lock in
+            unsafe lock.initialize(to: pthread_mutex_t())
+            unsafe pthread_mutex_init(lock, nil)
         }
     }
 
     /// An object that `body` removes should be returned by it, to be freed after the unlock: that may run user code, and the lock is
     /// not recursive.
     package func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
-        storage.withUnsafeMutablePointers { value, lock in
-            pthread_mutex_lock(lock)
-            defer { pthread_mutex_unlock(lock) }
-            return body(&value.pointee)
+        unsafe storage.withUnsafeMutablePointers { value, lock in
+            unsafe pthread_mutex_lock(lock)
+            defer { unsafe pthread_mutex_unlock(lock) }
+            return unsafe body(&value.pointee)
         }
     }
 
     /// Takes the lock until `unlockAfterFork` is called, in the parent and in the child.
-    package func lockForFork() { _ = storage.withUnsafeMutablePointerToElements { pthread_mutex_lock($0) } }
-    package func unlockAfterFork() { _ = storage.withUnsafeMutablePointerToElements { pthread_mutex_unlock($0) } }
+    package func lockForFork() { _ = unsafe storage.withUnsafeMutablePointerToElements { unsafe pthread_mutex_lock($0) } }
+    package func unlockAfterFork() { _ = unsafe storage.withUnsafeMutablePointerToElements { unsafe pthread_mutex_unlock($0) } }
 }
 
 /// A lock, and a condition that threads wait for under it. Sendable because that is what both are for.
-package final class Monitor: @unchecked Sendable {
-    private let lock: UnsafeMutablePointer<pthread_mutex_t>
-    private let change: UnsafeMutablePointer<pthread_cond_t>
+@safe package final class Monitor: @unchecked Sendable {
+    // The object's own, at one address from `init` to `deinit`.
+    @safe private let lock: UnsafeMutablePointer<pthread_mutex_t>
+    @safe private let change: UnsafeMutablePointer<pthread_cond_t>
 
     package init() {
         lock = .allocate(capacity: 1)
-        lock.initialize(to: pthread_mutex_t())
-        pthread_mutex_init(lock, nil)
+        unsafe lock.initialize(to: pthread_mutex_t())
+        unsafe pthread_mutex_init(lock, nil)
         change = .allocate(capacity: 1)
-        change.initialize(to: pthread_cond_t())
-        pthread_cond_init(change, nil)
+        unsafe change.initialize(to: pthread_cond_t())
+        unsafe pthread_cond_init(change, nil)
     }
 
     deinit {
-        pthread_cond_destroy(change)
-        change.deallocate()
-        pthread_mutex_destroy(lock)
-        lock.deallocate()
+        unsafe pthread_cond_destroy(change)
+        unsafe change.deallocate()
+        unsafe pthread_mutex_destroy(lock)
+        unsafe lock.deallocate()
     }
 
     package func withLock<Result>(_ body: () -> Result) -> Result {
-        pthread_mutex_lock(lock)
-        defer { pthread_mutex_unlock(lock) }
+        unsafe pthread_mutex_lock(lock)
+        defer { unsafe pthread_mutex_unlock(lock) }
         return body()
     }
 
     /// Under the lock, which it lets go of meanwhile: until the next change, or for no reason at all.
-    package func wait() { pthread_cond_wait(change, lock) }
+    package func wait() { unsafe pthread_cond_wait(change, lock) }
 
     /// Under the lock: wakes all who wait.
-    package func notify() { pthread_cond_broadcast(change) }
+    package func notify() { unsafe pthread_cond_broadcast(change) }
 }
 
 /// A value that one thread sets once, for others, under a lock. `wait()` blocks the calling thread until it is set.

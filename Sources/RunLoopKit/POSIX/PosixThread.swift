@@ -13,18 +13,18 @@ package struct PosixThread: @unchecked Sendable {
     /// Starts a thread that calls `body`.
     package init(name: String?, stackSize: Int?, _ body: @escaping @Sendable () -> Void) throws(RunLoop.Error) {
         var attributes = pthread_attr_t()
-        guard pthread_attr_init(&attributes) == 0 else { throw .outOfMemory }
-        defer { pthread_attr_destroy(&attributes) }
+        guard unsafe pthread_attr_init(&attributes) == 0 else { throw .outOfMemory }
+        defer { unsafe pthread_attr_destroy(&attributes) }
         if let stackSize {
-            let result = pthread_attr_setstacksize(&attributes, Self.usableStackSize(stackSize))
+            let result = unsafe pthread_attr_setstacksize(&attributes, Self.usableStackSize(stackSize))
             if result != 0 { throw RunLoop.Error(result: -result, of: .thread) }
         }
-        let info = retainedInfo(ThreadBox(name: name, body))
+        let info = unsafe retainedInfo(ThreadBox(name: name, body))
         #if canImport(Glibc)
             var thread = pthread_t()
-            let result = pthread_create(&thread, &attributes, { threadCallOut($0) }, info)
+            let result = unsafe pthread_create(&thread, &attributes, { unsafe threadCallOut($0) }, unsafe info)
             guard result == 0 else {
-                releaseInfo(info)
+                unsafe releaseInfo(info)
                 throw RunLoop.Error(result: -result, of: .thread)
             }
             self.thread = thread
@@ -50,9 +50,9 @@ package struct PosixThread: @unchecked Sendable {
             short.append(character)
         }
         // pthread_setname_np writes to this file, but not every C library shows that function to Swift.
-        let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+        let file = unsafe open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
         if file < 0 { return }
-        _ = short.withCString { write(file, $0, short.utf8.count) }
+        _ = unsafe short.withCString { unsafe write(file, $0, short.utf8.count) }
         close(file)
     }
 
@@ -77,8 +77,8 @@ private final class ThreadBox: Sendable {
 
 @Sendable
 private func threadCallOut(_ info: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    guard let info else { return nil }
-    let box = Unmanaged<ThreadBox>.fromOpaque(info).takeRetainedValue()
+    guard let info = unsafe info else { return nil }
+    let box = unsafe Unmanaged<ThreadBox>.fromOpaque(info).takeRetainedValue()
     if let name = box.name { PosixThread.setCurrentName(name) }
     box.body()
     return nil

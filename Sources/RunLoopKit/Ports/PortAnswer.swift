@@ -1,12 +1,13 @@
 /// What a task waits for: settled once, by whoever is first. Sendable because the value is sent in, and taken by one task.
 package final class PortAnswer<Value>: @unchecked Sendable {
-    private enum State {
+    /// Safe because whoever settles it takes the waiter out under the lock, so it is resumed once.
+    @safe private enum State {
         case open(UnsafeContinuation<Void, Never>?)
         case settled(Result<Value, RunLoop.PortError>)
         case taken
     }
 
-    private let state = Guarded(State.open(nil))
+    private let state = unsafe Guarded(State.open(nil))
 
     package init() {}
 
@@ -20,12 +21,12 @@ package final class PortAnswer<Value>: @unchecked Sendable {
     /// - Returns: was this the first? Otherwise `result` is destroyed.
     @discardableResult
     package func settle(_ result: sending Result<Value, RunLoop.PortError>) -> Bool {
-        let (isFirst, waiter): (Bool, UnsafeContinuation<Void, Never>?) = state.withLock { state in
+        let (isFirst, waiter): (Bool, UnsafeContinuation<Void, Never>?) = unsafe state.withLock { state in
             guard case .open(let waiter) = state else { return (false, nil) }
             state = .settled(result)
-            return (true, waiter)
+            return unsafe (true, waiter)
         }
-        waiter?.resume()
+        unsafe waiter?.resume()
         return isFirst
     }
 
@@ -54,13 +55,13 @@ package final class PortAnswer<Value>: @unchecked Sendable {
     }
 
     private func suspend(isolation actor: isolated (any Actor)?) async {
-        await withUnsafeContinuation(isolation: actor) { waiter in
+        unsafe await withUnsafeContinuation(isolation: actor) { waiter in
             let isSettled = state.withLock { state in
                 guard case .open = state else { return true }
-                state = .open(waiter)
+                state = unsafe .open(waiter)
                 return false
             }
-            if isSettled { waiter.resume() }
+            if isSettled { unsafe waiter.resume() }
         }
     }
 
