@@ -91,7 +91,7 @@ let package = Package(
             name: "RunLoopKitDiagnostics",
             dependencies: ["RunLoopKit", "CRunLoopCore", "CRunLoopDiagnostics"],
             path: "Sources/RunLoopKitDiagnostics",
-            swiftSettings: swiftSettings
+            swiftSettings: librarySettings
         ),
         // Nothing else depends on these.
         .target(
@@ -106,7 +106,7 @@ let package = Package(
             name: "RunLoopKitForeign",
             dependencies: ["RunLoopKit", "CRunLoopForeign"],
             path: "Sources/RunLoopKitForeign",
-            swiftSettings: swiftSettings
+            swiftSettings: librarySettings
         ),
         .target(
             name: "CRunLoopExecutors",
@@ -118,13 +118,13 @@ let package = Package(
             name: "RunLoopKitMainActor",
             dependencies: ["RunLoopKit", "CRunLoopCore", "CRunLoopExecutors"],
             path: "Sources/RunLoopKitMainActor",
-            swiftSettings: swiftSettings
+            swiftSettings: librarySettings
         ),
         .target(
             name: "RunLoopKitSingleThread",
             dependencies: ["RunLoopKitMainActor"],
             path: "Sources/RunLoopKitSingleThread",
-            swiftSettings: swiftSettings
+            swiftSettings: librarySettings
         ),
         // The clocks, dice and locks of a thread whose time is a test's.
         .target(
@@ -138,7 +138,7 @@ let package = Package(
             name: "RunLoopKitTesting",
             dependencies: ["RunLoopKit", "CRunLoopCore", "CRunLoopSimulation"],
             path: "Sources/RunLoopKitTesting",
-            swiftSettings: swiftSettings
+            swiftSettings: librarySettings
         ),
         // Whole programs under seeds, in virtual time.
         .target(
@@ -161,20 +161,20 @@ let package = Package(
             name: "RunLoopKitFoundationCompat",
             dependencies: ["RunLoopKit"],
             path: "Sources/RunLoopKitFoundationCompat",
-            swiftSettings: swiftSettings
+            swiftSettings: librarySettings
         ),
         // Not the above: for programs that have Foundation, and keep it.
         .target(
             name: "RunLoopKitFoundation",
             dependencies: ["RunLoopKit", "RunLoopKitGLib", "CRunLoopForeign"],
             path: "Sources/RunLoopKitFoundation",
-            swiftSettings: swiftSettings
+            swiftSettings: librarySettings
         ),
         .target(
             name: "RunLoopKitGLib",
             dependencies: ["RunLoopKit"],
             path: "Sources/RunLoopKitGLib",
-            swiftSettings: swiftSettings
+            swiftSettings: librarySettings
         ),
         // The guided tour, `make run`. Clients of the package do not get it.
         .executableTarget(

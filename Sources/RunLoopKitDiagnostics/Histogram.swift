@@ -18,7 +18,7 @@ extension RunLoop {
             sum = .nanoseconds(histogram.sum_ns)
             max = .nanoseconds(histogram.max_ns)
             longest = histogram.max_ns
-            buckets = withUnsafeBytes(of: histogram.buckets) { Array($0.bindMemory(to: UInt64.self)) }
+            buckets = unsafe withUnsafeBytes(of: histogram.buckets) { unsafe Array($0.bindMemory(to: UInt64.self)) }
         }
 
         /// The duration that this share of the measured ones did not exceed; 0.5 is the median. Zero if nothing was measured.
@@ -26,10 +26,10 @@ extension RunLoop {
         public func quantile(_ share: Double) -> Duration {
             var histogram = runloop_histogram()
             histogram.max_ns = longest
-            withUnsafeMutableBytes(of: &histogram.buckets) { target in
-                buckets.withUnsafeBytes { target.copyMemory(from: $0) }
+            unsafe withUnsafeMutableBytes(of: &histogram.buckets) { target in
+                unsafe buckets.withUnsafeBytes { unsafe target.copyMemory(from: $0) }
             }
-            return .nanoseconds(runloop_histogram_quantile_ns(&histogram, share))
+            return unsafe .nanoseconds(runloop_histogram_quantile_ns(&histogram, share))
         }
     }
 }

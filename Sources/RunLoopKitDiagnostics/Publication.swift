@@ -29,7 +29,7 @@ extension RunLoop {
         ///   `accessDenied` and others of bind(2); `tooManyDescriptors`, `tooManyThreads`, `outOfMemory`, `loopFinished`.
         public init(at path: String? = nil) throws(RunLoop.Error) {
             precondition(path?.utf8.contains(0) != true, "A path contains no NUL character.")
-            let result = path.map { $0.withCString { runloop_publish($0) } } ?? runloop_publish(nil)
+            let result = path.map { unsafe $0.withCString { unsafe runloop_publish($0) } } ?? runloop_publish(nil)
             if result < 0 { throw RunLoop.Error(result: result, of: .thread, subject: path) }
             state = Mutex(true)
             generation = runloop_fork_generation()

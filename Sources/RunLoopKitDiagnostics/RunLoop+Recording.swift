@@ -29,7 +29,7 @@ extension RunLoop {
     /// trace event format, with slices for runs, iterations, sleeps and call-outs, and their names. Any thread; the loops go on. Loops
     /// that were never recorded, or whose threads have ended, have no part in it. Empty if memory ran out. O(events).
     public static func trace(of loops: [RunLoop]) -> String {
-        let cores = loops.map { Optional($0.core) }
-        return withExtendedLifetime(loops) { takeString(runloop_copy_trace(cores, cores.count)) } ?? ""
+        let cores = unsafe loops.map { unsafe Optional($0.core) }
+        return withExtendedLifetime(loops) { unsafe takeString(runloop_copy_trace(cores, cores.count)) } ?? ""
     }
 }

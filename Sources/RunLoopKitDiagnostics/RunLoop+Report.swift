@@ -28,6 +28,6 @@ extension RunLoop {
     ///
     /// Any thread; the loop goes on meanwhile. O(items), and a system call for each mode. An empty text if memory ran out.
     public func report(_ form: ReportForm = .text) -> String {
-        takeString(runloop_copy_report(core, form.core)) ?? ""
+        unsafe takeString(runloop_copy_report(core, form.core)) ?? ""
     }
 }

@@ -63,15 +63,15 @@ extension RunLoop {
             iterations = Int(clamping: counted.iterations)
             sleeps = Int(clamping: counted.sleeps)
             iterationsSinceSleep = Int(clamping: counted.awake_iterations)
-            let counts = withUnsafeBytes(of: counted.callouts) { Array($0.bindMemory(to: UInt64.self)) }
+            let counts = unsafe withUnsafeBytes(of: counted.callouts) { unsafe Array($0.bindMemory(to: UInt64.self)) }
             callouts = .init(uniqueKeysWithValues: zip(Callout.allCases, counts.map { Int(clamping: $0) }))
             sleepDurations = Histogram(counted.sleep)
             iterationDurations = Histogram(counted.iteration)
             calloutDurations = Histogram(counted.callout)
             timerLateness = Histogram(counted.lateness)
             postToRun = Histogram(counted.post_to_run)
-            let name = withUnsafeBytes(of: counted.longest_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            let name = unsafe withUnsafeBytes(of: counted.longest_name) {
+                unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
             }
             longestCallout =
                 counted.callout.count == 0
@@ -102,6 +102,6 @@ extension RunLoop {
     /// thread, without a lock: each number is right for some moment of the call, not all of them for the same one. O(1).
     public var statistics: Statistics? {
         var counted = runloop_statistics()
-        return runloop_statistics_copy(core, &counted) == 0 ? Statistics(counted) : nil
+        return unsafe runloop_statistics_copy(core, &counted) == 0 ? Statistics(counted) : nil
     }
 }

@@ -38,21 +38,22 @@ extension RunLoop {
 
         fileprivate init(_ diagnosis: runloop_diagnosis) {
             kind =
-                switch diagnosis.kind {
+                switch unsafe diagnosis.kind {
                 case .RUNLOOP_DIAGNOSIS_HANG: .hang
                 case .RUNLOOP_DIAGNOSIS_HANG_ENDED: .hangEnded
                 case .RUNLOOP_DIAGNOSIS_SPIN: .spin
                 default: .starvation
                 }
-            callout = Statistics.Callout(rawValue: Int(diagnosis.callout))
-            let text = diagnosis.name.map { String(cString: $0) } ?? ""
+            callout = unsafe Statistics.Callout(rawValue: Int(diagnosis.callout))
+            let text = unsafe diagnosis.name.map { unsafe String(cString: $0) } ?? ""
             name = text.isEmpty ? nil : text
-            mode = diagnosis.mode.map { Mode(name: $0) }
-            duration = .nanoseconds(diagnosis.duration_ns)
-            iterations = Int(clamping: diagnosis.iterations)
-            share = Double(diagnosis.share_percent) / 100
-            stack = diagnosis.stack.map { String(cString: $0).split(separator: "\n").map(String.init) } ?? []
-            description = diagnosis.sentence.map { String(cString: $0) } ?? ""
+            mode = unsafe diagnosis.mode.map { unsafe Mode(name: $0) }
+            duration = unsafe .nanoseconds(diagnosis.duration_ns)
+            iterations = unsafe Int(clamping: diagnosis.iterations)
+            share = unsafe Double(diagnosis.share_percent) / 100
+            stack =
+                unsafe diagnosis.stack.map { unsafe String(cString: $0).split(separator: "\n").map(String.init) } ?? []
+            description = unsafe diagnosis.sentence.map { unsafe String(cString: $0) } ?? ""
         }
     }
 
@@ -81,26 +82,28 @@ extension RunLoop {
         precondition(hangLimit.map { $0 >= .milliseconds(10) } ?? true, "A hang is longer than ten milliseconds.")
         precondition(spinLimit.map { $0 > 0 } ?? true, "A spin has at least one iteration.")
         runloop_watchdog_stop()
-        var config = runloop_watchdog_config()
-        config.limit_ns = hangLimit.map { Nanoseconds.of($0) } ?? 0
-        config.spin_limit = spinLimit.map { UInt32(clamping: $0) } ?? 0
-        let told = report.map { Unmanaged.passRetained(Told($0)) }
-        config.handler.context = told?.toOpaque()
-        if told != nil {
-            config.handler.report = { context, diagnosis in
-                guard let context, let diagnosis else { return }
-                Unmanaged<Told>.fromOpaque(context).takeUnretainedValue().report(Diagnosis(diagnosis.pointee))
+        var config = unsafe runloop_watchdog_config()
+        unsafe config.limit_ns = hangLimit.map { Nanoseconds.of($0) } ?? 0
+        unsafe config.spin_limit = spinLimit.map { UInt32(clamping: $0) } ?? 0
+        let told = unsafe report.map { unsafe Unmanaged.passRetained(Told($0)) }
+        unsafe config.handler.context = told?.toOpaque()
+        if unsafe told != nil {
+            unsafe config.handler.report = { context, diagnosis in
+                guard let context = unsafe context, let diagnosis = unsafe diagnosis else { return }
+                unsafe Unmanaged<Told>.fromOpaque(context).takeUnretainedValue().report(Diagnosis(diagnosis.pointee))
             }
-            config.handler.release = { context in if let context { Unmanaged<Told>.fromOpaque(context).release() } }
+            unsafe config.handler.release = { context in
+                if let context = unsafe context { unsafe Unmanaged<Told>.fromOpaque(context).release() }
+            }
         }
-        var result = runloop_watchdog_start(&config)
+        var result = unsafe runloop_watchdog_start(&config)
         if result < 0, Error(result: result, of: .thread) == .inUse {
             // The program handles the signal itself.
-            config.signal = -1
-            result = runloop_watchdog_start(&config)
+            unsafe config.signal = -1
+            result = unsafe runloop_watchdog_start(&config)
         }
         if result < 0 {
-            told?.release()
+            unsafe told?.release()
             throw Error(result: result, of: .thread)
         }
     }

@@ -20,8 +20,9 @@ extension RunLoop {
     ///
     /// It belongs to the thread that makes it, and to the loop of that thread; anything else is a precondition failure. The loop
     /// retains the guest while the source is in a mode. In a forked child nothing of the guest's is called.
-    public final class ForeignSource {
-        private let core: OpaquePointer
+    @safe public final class ForeignSource {
+        /// With one reference, released by `deinit`.
+        @safe private let core: OpaquePointer
 
         /// Makes a source for `guest`, in no loop yet. It has two descriptors. O(1).
         ///
@@ -30,34 +31,34 @@ extension RunLoop {
         /// - Throws: `tooManyDescriptors`, `outOfMemory`.
         @available(*, noasync, message: "A task may continue on another thread, whose loop is another one.")
         public init(_ guest: any Guest, nests: Bool = false) throws(RunLoop.Error) {
-            var config = runloop_foreign_source_config()
-            config.context.info = Unmanaged.passRetained(GuestBox(guest)).toOpaque()
-            config.context.release = { GuestBox.release($0) }
-            config.nests = nests
-            config.prepare = { GuestBox.of($4).prepare($1, $2, $3) }
-            config.check = { GuestBox.of($3).check($1, $2) }
-            config.cancel = { GuestBox.of($1).guest.cancel() }
-            config.dispatch = { GuestBox.of($1).guest.dispatch() }
+            var config = unsafe runloop_foreign_source_config()
+            unsafe config.context.info = Unmanaged.passRetained(GuestBox(guest)).toOpaque()
+            unsafe config.context.release = { unsafe GuestBox.release($0) }
+            unsafe config.nests = nests
+            unsafe config.prepare = { unsafe GuestBox.of($4).prepare($1, $2, $3) }
+            unsafe config.check = { unsafe GuestBox.of($3).check($1, $2) }
+            unsafe config.cancel = { unsafe GuestBox.of($1).guest.cancel() }
+            unsafe config.dispatch = { unsafe GuestBox.of($1).guest.dispatch() }
             var core: OpaquePointer?
-            let result = runloop_foreign_source_create(&config, &core)
-            guard result == 0, let core else {
-                GuestBox.release(config.context.info)
+            let result = unsafe runloop_foreign_source_create(&config, &core)
+            guard result == 0, let core = unsafe core else {
+                unsafe GuestBox.release(config.context.info)
                 throw RunLoop.Error(errorNumber: -result)
             }
-            self.core = core
+            self.core = unsafe core
         }
 
         deinit {
-            runloop_foreign_source_release(core)
+            unsafe runloop_foreign_source_release(core)
         }
 
         /// Can it still be called? O(1).
-        public var isValid: Bool { runloop_foreign_source_is_valid(core) }
+        public var isValid: Bool { unsafe runloop_foreign_source_is_valid(core) }
 
         /// Removes the source from every mode, for ever; `cancel` is called if the guest is prepared. A second call has no effect.
         /// Allowed in the guest's own functions. O(modes it is in).
         public func invalidate() {
-            Self.check(runloop_foreign_source_invalidate(core))
+            unsafe Self.check(runloop_foreign_source_invalidate(core))
         }
 
         /// The error of a call that may fail for want of something; other failures are the program's.
@@ -71,16 +72,19 @@ extension RunLoop {
         }
 
         fileprivate func add(to mode: Mode) throws(RunLoop.Error) {
-            let result = mode.rawValue.withCString { runloop_add_foreign_source(runloop_current(), core, $0) }
+            let result = unsafe mode.rawValue.withCString {
+                unsafe runloop_add_foreign_source(runloop_current(), core, $0)
+            }
             if let error = Self.check(result) { throw error }
         }
 
         fileprivate func remove(from mode: Mode) {
-            Self.check(mode.rawValue.withCString { runloop_remove_foreign_source(runloop_current(), core, $0) })
+            unsafe Self.check(
+                mode.rawValue.withCString { unsafe runloop_remove_foreign_source(runloop_current(), core, $0) })
         }
 
         fileprivate func isIn(_ mode: Mode) -> Bool {
-            mode.rawValue.withCString { runloop_contains_foreign_source(runloop_current(), core, $0) }
+            unsafe mode.rawValue.withCString { unsafe runloop_contains_foreign_source(runloop_current(), core, $0) }
         }
     }
 

@@ -72,11 +72,11 @@ final class GuestBox {
     }
 
     static func of(_ info: UnsafeMutableRawPointer?) -> GuestBox {
-        Unmanaged.fromOpaque(info.unsafelyUnwrapped).takeUnretainedValue()
+        unsafe Unmanaged.fromOpaque(info.unsafelyUnwrapped).takeUnretainedValue()
     }
 
     static func release(_ info: UnsafeMutableRawPointer?) {
-        if let info { Unmanaged<GuestBox>.fromOpaque(info).release() }
+        if let info = unsafe info { unsafe Unmanaged<GuestBox>.fromOpaque(info).release() }
     }
 
     func prepare(
@@ -86,15 +86,15 @@ final class GuestBox {
         wait.deadline = nil
         guest.prepare(&wait)
         for (index, descriptor) in wait.descriptors.prefix(Int(capacity)).enumerated() {
-            descriptors?[index] = descriptor
+            unsafe descriptors?[index] = descriptor
         }
-        if let instant = wait.deadline { deadline?.pointee = nanoseconds(of: instant) }
+        if let instant = wait.deadline { unsafe deadline?.pointee = nanoseconds(of: instant) }
         return Int32(wait.descriptors.count)
     }
 
     func check(_ descriptors: UnsafeMutablePointer<pollfd>?, _ count: Int32) -> Bool {
-        guard let descriptors else { return guest.check(wait) }
-        for index in 0..<Int(count) { wait.descriptors[index].revents = descriptors[index].revents }
+        guard let descriptors = unsafe descriptors else { return guest.check(wait) }
+        for index in 0..<Int(count) { wait.descriptors[index].revents = unsafe descriptors[index].revents }
         return guest.check(wait)
     }
 }

@@ -11,10 +11,11 @@ internal import RunLoopKit
 #endif
 
 /// Foundation's loop of the calling thread, served by a host that sleeps in it. Used on that thread.
-final class FoundationCompanion: CompanionLoop {
+@safe final class FoundationCompanion: CompanionLoop {
     private let loop = CFRunLoopGetCurrent()
     /// What the host waits for; one descriptor for Foundation. Empty except for a sleep.
-    private var set = wait_set(
+    /// What it points to is its own, from opening to closing.
+    @safe private var set = unsafe wait_set(
         descriptor: -1, timer: -1, armed_ns: 0, held: nil, count: 0, next: nil, capacity: 0)
     private var source: CFRunLoopSource?
     private var observer: CFRunLoopObserver?
@@ -50,24 +51,28 @@ final class FoundationCompanion: CompanionLoop {
 
     deinit {
         uninstall()
-        runloop__wait_set_close(&set)
+        unsafe runloop__wait_set_close(&set)
     }
 
     private func install() {
         if observer != nil { return }
-        if runloop__wait_set_open(&set) == 0 { addSource() }
+        if unsafe runloop__wait_set_open(&set) == 0 { addSource() }
         addObserver()
     }
 
     private func addSource() {
-        var context = CFRunLoopSourceContext1()
-        context.version = 1
-        context.info = Unmanaged.passUnretained(self).toOpaque()
-        context.getPort = { Unmanaged<FoundationCompanion>.fromOpaque($0!).takeUnretainedValue().set.descriptor }
-        context.perform = { _ in }
-        source = withUnsafeMutablePointer(to: &context) {
+        var context = unsafe CFRunLoopSourceContext1()
+        unsafe context.version = 1
+        unsafe context.info = Unmanaged.passUnretained(self).toOpaque()
+        unsafe context.getPort = {
+            unsafe Unmanaged<FoundationCompanion>.fromOpaque($0!).takeUnretainedValue().set.descriptor
+        }
+        unsafe context.perform = { _ in }
+        source = unsafe withUnsafeMutablePointer(to: &context) {
             // Its version says which structure it is.
-            $0.withMemoryRebound(to: CFRunLoopSourceContext.self, capacity: 1) { CFRunLoopSourceCreate(nil, 0, $0) }
+            unsafe $0.withMemoryRebound(to: CFRunLoopSourceContext.self, capacity: 1) {
+                unsafe CFRunLoopSourceCreate(nil, 0, $0)
+            }
         }
         unwatch()
         CFRunLoopAddSource(loop, source, kCFRunLoopDefaultMode)
@@ -114,21 +119,21 @@ final class FoundationCompanion: CompanionLoop {
     /// Without descriptors or memory for it, the host looks by itself after a while.
     private func watch(_ wait: HostWait) {
         let count = CInt(wait.descriptors.count)
-        guard source != nil, runloop__wait_set_reserve(&set, count) == 0 else {
+        guard source != nil, unsafe runloop__wait_set_reserve(&set, count) == 0 else {
             var descriptors = wait.descriptors
-            poll(&descriptors, nfds_t(count), wait.timeout < 0 ? 10 : min(wait.timeout, 10))
+            unsafe poll(&descriptors, nfds_t(count), wait.timeout < 0 ? 10 : min(wait.timeout, 10))
             return CFRunLoopStop(loop)
         }
         var deadline = Int64.max
         if wait.timeout >= 0 {
             var now = timespec()
-            clock_gettime(CLOCK_MONOTONIC, &now)
+            unsafe clock_gettime(CLOCK_MONOTONIC, &now)
             deadline = Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec) + Int64(wait.timeout) * 1_000_000
         }
-        runloop__wait_set_update(&set, wait.descriptors, count, deadline)
+        unsafe runloop__wait_set_update(&set, wait.descriptors, count, deadline)
     }
 
     private func unwatch() {
-        if source != nil { runloop__wait_set_update(&set, nil, 0, .max) }
+        if source != nil { unsafe runloop__wait_set_update(&set, nil, 0, .max) }
     }
 }

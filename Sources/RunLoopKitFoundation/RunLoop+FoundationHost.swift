@@ -48,22 +48,24 @@ extension RunLoopKit.RunLoop {
         ) throws(RunLoopKit.RunLoop.Error) {
             share = HostShare(try SharedRun.inMode(mode), onEnd: onEnd)
             if result != nil { return }
-            var context = CFRunLoopSourceContext1()
-            context.version = 1
-            context.info = Unmanaged.passUnretained(self).toOpaque()
-            context.retain = { UnsafeRawPointer(Unmanaged.passRetained(FoundationHost.of($0)).toOpaque()) }
-            context.release = { Unmanaged.passUnretained(FoundationHost.of($0)).release() }
-            context.getPort = { FoundationHost.of($0).share.run.fileDescriptor }
-            context.perform = { FoundationHost.of($0).serve() }
-            // Sources of one descriptor are equal.
-            context.equal = {
-                FoundationHost.of($0).share.run.fileDescriptor == FoundationHost.of($1).share.run.fileDescriptor
+            var context = unsafe CFRunLoopSourceContext1()
+            unsafe context.version = 1
+            unsafe context.info = Unmanaged.passUnretained(self).toOpaque()
+            unsafe context.retain = {
+                unsafe UnsafeRawPointer(Unmanaged.passRetained(FoundationHost.of($0)).toOpaque())
             }
-            context.hash = { CFHashCode(FoundationHost.of($0).share.run.fileDescriptor) }
-            let source = withUnsafeMutablePointer(to: &context) {
+            unsafe context.release = { unsafe Unmanaged.passUnretained(FoundationHost.of($0)).release() }
+            unsafe context.getPort = { unsafe FoundationHost.of($0).share.run.fileDescriptor }
+            unsafe context.perform = { unsafe FoundationHost.of($0).serve() }
+            // Sources of one descriptor are equal.
+            unsafe context.equal = {
+                unsafe FoundationHost.of($0).share.run.fileDescriptor == FoundationHost.of($1).share.run.fileDescriptor
+            }
+            unsafe context.hash = { unsafe CFHashCode(FoundationHost.of($0).share.run.fileDescriptor) }
+            let source = unsafe withUnsafeMutablePointer(to: &context) {
                 // Its version says which structure it is.
-                $0.withMemoryRebound(to: CFRunLoopSourceContext.self, capacity: 1) {
-                    CFRunLoopSourceCreate(nil, 0, $0)!
+                unsafe $0.withMemoryRebound(to: CFRunLoopSourceContext.self, capacity: 1) {
+                    unsafe CFRunLoopSourceCreate(nil, 0, $0)!
                 }
             }
             precondition(
@@ -118,7 +120,7 @@ extension RunLoopKit.RunLoop {
         public func end() { leave() }
 
         private static func of(_ info: UnsafeRawPointer?) -> FoundationHost {
-            Unmanaged.fromOpaque(info!).takeUnretainedValue()
+            unsafe Unmanaged.fromOpaque(info!).takeUnretainedValue()
         }
 
         /// After so much Foundation's other sources have their turn.

@@ -28,7 +28,8 @@ extension RunLoopKit.RunLoop {
         @available(*, noasync, message: "A task may continue on another thread, whose loop is another one.")
         @discardableResult
         public init(priority: CInt = GLibHost.defaultPriority) throws(RunLoopKit.RunLoop.Error) {
-            glib = try GLibHost(priority: priority)
+            // Its context is none of ours: the thread's default one.
+            glib = try unsafe GLibHost(priority: priority)
             do {
                 foundation = try FoundationHost()
             } catch {

@@ -31,14 +31,14 @@ final class TimerPlan: Sendable {
 /// The call of a timer's block. RunLoopKit's timer owns it and frees it when it becomes invalid, after the call if one is
 /// running: the keeper of its loop releases the timer then. The reference to the timer is weak. The keeper and the program own
 /// it, so a timer that was never added is freed with the program's last reference.
-final class TimerCall: @unchecked Sendable {
+@safe final class TimerCall: @unchecked Sendable {
     let block: @Sendable (Timer) -> Void
     private let plan: TimerPlan
     // Written once, before any other code has this object.
     private weak var timer: Timer?
     private var key: ObjectIdentifier?
     // Has one reference to it. There is no lock, because a fork could happen while it is held.
-    private let keeper = Atomic<Unmanaged<TimerKeeper>?>(nil)
+    @safe private let keeper = unsafe Atomic<Unmanaged<TimerKeeper>?>(nil)
 
     init(_ plan: TimerPlan, _ block: @escaping @Sendable (Timer) -> Void) {
         self.plan = plan
@@ -46,7 +46,7 @@ final class TimerCall: @unchecked Sendable {
     }
 
     deinit {
-        let keeper = keeper.load(ordering: .acquiring)?.takeRetainedValue()
+        let keeper = unsafe keeper.load(ordering: .acquiring)?.takeRetainedValue()
         if let key { keeper?.letGo(key) }
     }
 
@@ -63,17 +63,17 @@ final class TimerCall: @unchecked Sendable {
 
     /// A timer is in one loop, until the loop's thread ends.
     func join(_ keeper: TimerKeeper) -> Bool {
-        let mine = Unmanaged.passRetained(keeper)
-        let (isFirst, current) = self.keeper.compareExchange(
+        let mine = unsafe Unmanaged.passRetained(keeper)
+        let (isFirst, current) = unsafe self.keeper.compareExchange(
             expected: nil, desired: mine, ordering: .acquiringAndReleasing)
-        if !isFirst { mine.release() }
-        return isFirst || current?.toOpaque() == mine.toOpaque()
+        if !isFirst { unsafe mine.release() }
+        return unsafe isFirst || current?.toOpaque() == mine.toOpaque()
     }
 
     func leave(_ keeper: TimerKeeper) {
-        let mine = Unmanaged.passUnretained(keeper)
-        let (wasMine, _) = self.keeper.compareExchange(
+        let mine = unsafe Unmanaged.passUnretained(keeper)
+        let (wasMine, _) = unsafe self.keeper.compareExchange(
             expected: mine, desired: nil, ordering: .acquiringAndReleasing)
-        if wasMine { mine.release() }
+        if wasMine { unsafe mine.release() }
     }
 }

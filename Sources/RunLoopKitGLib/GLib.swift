@@ -7,8 +7,8 @@
 #endif
 
 /// GLib's functions that a host calls. They are found in the process, because a program whose loop is GLib's has linked that: so the product
-/// builds without GLib's headers, and a package can depend on it wherever it is built.
-struct GLib {
+/// builds without GLib's headers, and a package can depend on it wherever it is built. Holding them is safe, since a library that was loaded stays; a call is as safe as in C.
+@safe struct GLib {
     typealias Context = OpaquePointer
     typealias Source = OpaquePointer
     typealias Boolean = CInt
@@ -42,28 +42,30 @@ struct GLib {
     /// `nil` before the process has loaded GLib.
     init?() {
         // Loaded for a plug-in's sake, its names may be hidden from everybody else. Linked into the program, it is no library.
-        let library = dlopen("libglib-2.0.so.0", RTLD_LAZY | RTLD_NOLOAD)
-        guard dlsym(library, "g_unix_fd_source_new") != nil else { return nil }
+        let library = unsafe dlopen("libglib-2.0.so.0", RTLD_LAZY | RTLD_NOLOAD)
+        guard unsafe dlsym(library, "g_unix_fd_source_new") != nil else { return nil }
         func find<Function>(_ name: String) -> Function {
-            guard let address = dlsym(library, name) else { preconditionFailure("GLib has no function \(name).") }
-            return unsafeBitCast(address, to: Function.self)
+            guard let address = unsafe dlsym(library, name) else {
+                preconditionFailure("GLib has no function \(name).")
+            }
+            return unsafe unsafeBitCast(address, to: Function.self)
         }
-        mainContextCheck = find("g_main_context_check")
-        mainContextDefault = find("g_main_context_default")
-        mainContextDispatch = find("g_main_context_dispatch")
-        mainContextGetPollFunc = find("g_main_context_get_poll_func")
-        mainContextGetThreadDefault = find("g_main_context_get_thread_default")
-        mainContextPrepare = find("g_main_context_prepare")
-        mainContextQuery = find("g_main_context_query")
-        mainContextSetPollFunc = find("g_main_context_set_poll_func")
-        sourceAttach = find("g_source_attach")
-        sourceDestroy = find("g_source_destroy")
-        sourceNew = find("g_source_new")
-        sourceSetCallback = find("g_source_set_callback")
-        sourceSetCanRecurse = find("g_source_set_can_recurse")
-        sourceSetName = find("g_source_set_name")
-        sourceSetPriority = find("g_source_set_priority")
-        sourceUnref = find("g_source_unref")
-        unixFDSourceNew = find("g_unix_fd_source_new")
+        unsafe mainContextCheck = find("g_main_context_check")
+        unsafe mainContextDefault = find("g_main_context_default")
+        unsafe mainContextDispatch = find("g_main_context_dispatch")
+        unsafe mainContextGetPollFunc = find("g_main_context_get_poll_func")
+        unsafe mainContextGetThreadDefault = find("g_main_context_get_thread_default")
+        unsafe mainContextPrepare = find("g_main_context_prepare")
+        unsafe mainContextQuery = find("g_main_context_query")
+        unsafe mainContextSetPollFunc = find("g_main_context_set_poll_func")
+        unsafe sourceAttach = find("g_source_attach")
+        unsafe sourceDestroy = find("g_source_destroy")
+        unsafe sourceNew = find("g_source_new")
+        unsafe sourceSetCallback = find("g_source_set_callback")
+        unsafe sourceSetCanRecurse = find("g_source_set_can_recurse")
+        unsafe sourceSetName = find("g_source_set_name")
+        unsafe sourceSetPriority = find("g_source_set_priority")
+        unsafe sourceUnref = find("g_source_unref")
+        unsafe unixFDSourceNew = find("g_unix_fd_source_new")
     }
 }

@@ -15,12 +15,14 @@ internal import RunLoopKit
 /// keeps what it polls in an array that a nested iteration, for a dialog, may replace.
 ///
 /// While other sources keep GLib busy, the source has its turn about once a millisecond.
-final class GLibCompanion {
+@safe final class GLibCompanion {
     private let loop: any CompanionLoop
     private let glib: GLib
-    private let context: GLib.Context
+    /// Keeps the host that has this object.
+    @safe private let context: GLib.Context
     private let poll: GLibPoll
-    private let source: GLib.Source
+    /// With one reference, released by `deinit`.
+    @safe private let source: GLib.Source
     private var hasMore = false
     private var isAsking = false
     private var hasReadySources = false
@@ -30,26 +32,26 @@ final class GLibCompanion {
     init(_ loop: any CompanionLoop, _ glib: GLib, _ context: GLib.Context, _ priority: CInt) {
         self.loop = loop
         self.glib = glib
-        self.context = context
+        self.context = unsafe context
         poll = .current
-        source = CompanionSource.make(glib)
-        CompanionSource.setOwner(Unmanaged.passUnretained(self).toOpaque(), of: source)
-        glib.sourceSetName(source, "companion of the run loop")
-        glib.sourceSetPriority(source, priority)
+        source = unsafe CompanionSource.make(glib)
+        unsafe CompanionSource.setOwner(Unmanaged.passUnretained(self).toOpaque(), of: source)
+        unsafe glib.sourceSetName(source, "companion of the run loop")
+        unsafe glib.sourceSetPriority(source, priority)
         // What the other loop calls may iterate the context.
-        glib.sourceSetCanRecurse(source, 1)
-        _ = glib.sourceAttach(source, context)
-        poll.install(glib, context)
+        unsafe glib.sourceSetCanRecurse(source, 1)
+        _ = unsafe glib.sourceAttach(source, context)
+        unsafe poll.install(glib, context)
     }
 
     func detach() {
-        poll.uninstall(glib, context)
+        unsafe poll.uninstall(glib, context)
         destroySource()
     }
 
     func destroySource() {
-        glib.sourceDestroy(source)
-        glib.sourceUnref(source)
+        unsafe glib.sourceDestroy(source)
+        unsafe glib.sourceUnref(source)
     }
 
     fileprivate func prepare() -> Bool { hasMore && !isAsking }
@@ -67,7 +69,7 @@ final class GLibCompanion {
         served = .now
         if !hasReadySources { return }
         hasReadySources = false
-        glib.mainContextDispatch(context)
+        unsafe glib.mainContextDispatch(context)
     }
 
     /// What GLib waits for, or `nil` if it has something to do. Since it was last asked, what the other loop called may have added sources.
@@ -77,73 +79,77 @@ final class GLibCompanion {
         defer { isAsking = false }
         var priority: CInt = 0
         var timeout: CInt = -1
-        _ = glib.mainContextPrepare(context, &priority)
+        _ = unsafe glib.mainContextPrepare(context, &priority)
         var count = query(priority, &timeout)
         while count > descriptors.count {
             descriptors = [pollfd](repeating: pollfd(), count: 2 * count)
             count = query(priority, &timeout)
         }
-        _ = descriptors.withUnsafeMutableBufferPointer { poll.previous($0.baseAddress, CUnsignedInt(count), 0) }
+        _ = unsafe descriptors.withUnsafeMutableBufferPointer {
+            unsafe poll.previous($0.baseAddress, CUnsignedInt(count), 0)
+        }
         hasReadySources =
-            descriptors.withUnsafeMutableBufferPointer {
-                glib.mainContextCheck(context, priority, $0.baseAddress, CInt(count))
+            unsafe descriptors.withUnsafeMutableBufferPointer {
+                unsafe glib.mainContextCheck(context, priority, $0.baseAddress, CInt(count))
             } != 0
         if hasReadySources || timeout == 0 { return nil }
         return HostWait(descriptors: Array(descriptors[..<count]), timeout: timeout)
     }
 
     private func query(_ priority: CInt, _ timeout: inout CInt) -> Int {
-        descriptors.withUnsafeMutableBufferPointer {
-            Int(glib.mainContextQuery(context, priority, &timeout, $0.baseAddress, CInt($0.count)))
+        unsafe descriptors.withUnsafeMutableBufferPointer {
+            unsafe Int(glib.mainContextQuery(context, priority, &timeout, $0.baseAddress, CInt($0.count)))
         }
     }
 }
 
 /// The poll function of the contexts that a thread's hosts are in. GLib gives it nothing to know them by but the thread.
-private final class GLibPoll {
+@safe private final class GLibPoll {
     private static var registry: LoopRegistry {
-        LoopRegistry(of: GLibPoll.self) { Unmanaged<GLibPoll>.fromOpaque($0!).release() }
+        unsafe LoopRegistry(of: GLibPoll.self) { unsafe Unmanaged<GLibPoll>.fromOpaque($0!).release() }
     }
 
     static var current: GLibPoll {
-        unsafeDowncast(registry.object(of: RunLoop.current) { GLibPoll() }, to: GLibPoll.self)
+        unsafe unsafeDowncast(registry.object(of: RunLoop.current) { GLibPoll() }, to: GLibPoll.self)
     }
 
     /// Nothing was ready, and GLib would have slept.
     var maySleep = false
-    /// What was there before, and is called without a timeout.
-    private(set) var previous: GLib.PollFunction = { pollWithoutCompanion($0, $1, $2) }
+    /// What was there before, and is called without a timeout. A function of the program, which lasts as long.
+    @safe private(set) var previous: GLib.PollFunction = { unsafe pollWithoutCompanion($0, $1, $2) }
     private var installations = 0
 
     private static let function: GLib.PollFunction = { descriptors, count, timeout in
-        guard let known = registry.currentObject else { return pollWithoutCompanion(descriptors, count, timeout) }
-        return unsafeDowncast(known, to: GLibPoll.self).look(descriptors, count, timeout)
+        guard let known = registry.currentObject else {
+            return unsafe pollWithoutCompanion(descriptors, count, timeout)
+        }
+        return unsafe unsafeDowncast(known, to: GLibPoll.self).look(descriptors, count, timeout)
     }
 
     private func look(_ descriptors: UnsafeMutablePointer<pollfd>?, _ count: CUnsignedInt, _ timeout: CInt) -> CInt {
         maySleep = false
         // It is still called if somebody has set another function since, which calls this one.
-        if installations == 0 { return previous(descriptors, count, timeout) }
-        let ready = previous(descriptors, count, 0)
+        if installations == 0 { return unsafe previous(descriptors, count, timeout) }
+        let ready = unsafe previous(descriptors, count, 0)
         maySleep = ready == 0 && timeout != 0
         return ready
     }
 
     func install(_ glib: GLib, _ context: GLib.Context) {
         installations += 1
-        guard let present = glib.mainContextGetPollFunc(context), !Self.isOurs(present) else { return }
-        previous = present
-        glib.mainContextSetPollFunc(context, Self.function)
+        guard let present = unsafe glib.mainContextGetPollFunc(context), unsafe !Self.isOurs(present) else { return }
+        previous = unsafe present
+        unsafe glib.mainContextSetPollFunc(context, Self.function)
     }
 
     func uninstall(_ glib: GLib, _ context: GLib.Context) {
         installations -= 1
-        guard let present = glib.mainContextGetPollFunc(context), Self.isOurs(present) else { return }
-        glib.mainContextSetPollFunc(context, previous)
+        guard let present = unsafe glib.mainContextGetPollFunc(context), unsafe Self.isOurs(present) else { return }
+        unsafe glib.mainContextSetPollFunc(context, previous)
     }
 
     private static func isOurs(_ function: GLib.PollFunction) -> Bool {
-        unsafeBitCast(function, to: Int.self) == unsafeBitCast(Self.function, to: Int.self)
+        unsafe unsafeBitCast(function, to: Int.self) == unsafeBitCast(Self.function, to: Int.self)
     }
 }
 
@@ -151,7 +157,7 @@ private final class GLibPoll {
 private func pollWithoutCompanion(_ descriptors: UnsafeMutablePointer<pollfd>?, _ count: CUnsignedInt, _ timeout: CInt)
     -> CInt
 {
-    poll(descriptors, nfds_t(count), timeout)
+    unsafe poll(descriptors, nfds_t(count), timeout)
 }
 
 /// A kind of GLib's sources whose owner decides when it is ready.
@@ -162,36 +168,37 @@ private enum CompanionSource {
     /// A GSourceFuncs: prepare, check, dispatch, finalize, and two that GLib keeps for itself. GLib refers to it.
     private nonisolated(unsafe) static let functions: UnsafeMutableRawPointer = {
         let prepare: @convention(c) (GLib.Source, UnsafeMutablePointer<CInt>?) -> GLib.Boolean = { source, timeout in
-            timeout?.pointee = -1
-            return owner(of: source).prepare() ? 1 : 0
+            unsafe timeout?.pointee = -1
+            return unsafe owner(of: source).prepare() ? 1 : 0
         }
-        let check: @convention(c) (GLib.Source) -> GLib.Boolean = { owner(of: $0).check() ? 1 : 0 }
+        let check: @convention(c) (GLib.Source) -> GLib.Boolean = { unsafe owner(of: $0).check() ? 1 : 0 }
         let dispatch: @convention(c) (GLib.Source, GLib.Info, GLib.Info) -> GLib.Boolean = { source, _, _ in
             // What is called may end the host.
-            let owner = owner(of: source)
+            let owner = unsafe owner(of: source)
             owner.dispatch()
             return 1
         }
         let functions = UnsafeMutablePointer<UnsafeRawPointer?>.allocate(capacity: 6)
-        functions.initialize(repeating: nil, count: 6)
-        functions[0] = unsafeBitCast(prepare, to: UnsafeRawPointer.self)
-        functions[1] = unsafeBitCast(check, to: UnsafeRawPointer.self)
-        functions[2] = unsafeBitCast(dispatch, to: UnsafeRawPointer.self)
+        unsafe functions.initialize(repeating: nil, count: 6)
+        unsafe functions[0] = unsafeBitCast(prepare, to: UnsafeRawPointer.self)
+        unsafe functions[1] = unsafeBitCast(check, to: UnsafeRawPointer.self)
+        unsafe functions[2] = unsafeBitCast(dispatch, to: UnsafeRawPointer.self)
         return UnsafeMutableRawPointer(functions)
     }()
 
     static func make(_ glib: GLib) -> GLib.Source {
-        glib.sourceNew(functions, CUnsignedInt(ownersOffset + MemoryLayout<UnsafeRawPointer>.size))
+        unsafe glib.sourceNew(functions, CUnsignedInt(ownersOffset + MemoryLayout<UnsafeRawPointer>.size))
     }
 
     /// A source that has been destroyed asks for it no more.
     static func setOwner(_ owner: UnsafeMutableRawPointer, of source: GLib.Source) {
-        UnsafeMutableRawPointer(source).storeBytes(
+        unsafe UnsafeMutableRawPointer(source).storeBytes(
             of: owner, toByteOffset: ownersOffset, as: UnsafeMutableRawPointer.self)
     }
 
     private static func owner(of source: GLib.Source) -> GLibCompanion {
-        let owner = UnsafeMutableRawPointer(source).load(fromByteOffset: ownersOffset, as: UnsafeMutableRawPointer.self)
-        return Unmanaged<GLibCompanion>.fromOpaque(owner).takeUnretainedValue()
+        let owner = unsafe UnsafeMutableRawPointer(source).load(
+            fromByteOffset: ownersOffset, as: UnsafeMutableRawPointer.self)
+        return unsafe Unmanaged<GLibCompanion>.fromOpaque(owner).takeUnretainedValue()
     }
 }

@@ -17,12 +17,14 @@ extension RunLoop {
     /// The context keeps the host: it serves the loop until ``end()``, until the run ends by itself, or until the context is freed. On the
     /// thread of the loop only, as with ``RunLoopKit/RunLoop/HostedRun``: anything else is a precondition failure, and so is a host in a
     /// process that has not loaded GLib. The product itself needs neither GLib nor its headers.
-    public final class GLibHost: LoopHost, CompanionsHost {
+    @safe public final class GLibHost: LoopHost, CompanionsHost {
         package var share: HostShare
         private let glib: GLib
-        private let context: GLib.Context
+        /// Keeps this object until the host ends, and is not used afterwards.
+        @safe private let context: GLib.Context
         private let priority: CInt
-        private var source: GLib.Source?
+        /// With one reference, until the host ends.
+        @safe private var source: GLib.Source?
         private var companion: GLibCompanion?
 
         /// The priority of GTK's redrawing, `GDK_PRIORITY_REDRAW`.
@@ -50,23 +52,23 @@ extension RunLoop {
                 preconditionFailure("GLib is not in this process, so it cannot be the host.")
             }
             self.glib = glib
-            self.context = context ?? glib.mainContextGetThreadDefault() ?? glib.mainContextDefault()
+            self.context = unsafe context ?? glib.mainContextGetThreadDefault() ?? glib.mainContextDefault()
             self.priority = priority
             share = HostShare(try SharedRun.inMode(mode), onEnd: onEnd)
             if result != nil { return }
-            let source = glib.unixFDSourceNew(share.run.fileDescriptor, GLib.isReadable)
+            let source = unsafe glib.unixFDSourceNew(share.run.fileDescriptor, GLib.isReadable)
             let serve: GLib.FDSourceFunction = { _, _, host in
-                Unmanaged<GLibHost>.fromOpaque(host!).takeUnretainedValue().serve()
+                unsafe Unmanaged<GLibHost>.fromOpaque(host!).takeUnretainedValue().serve()
             }
-            glib.sourceSetCallback(
+            unsafe glib.sourceSetCallback(
                 source, unsafeBitCast(serve, to: GLib.SourceFunction.self), Unmanaged.passRetained(self).toOpaque(),
-                { Unmanaged<GLibHost>.fromOpaque($0!).release() })
-            glib.sourceSetName(source, "run loop")
-            glib.sourceSetPriority(source, priority)
+                { unsafe Unmanaged<GLibHost>.fromOpaque($0!).release() })
+            unsafe glib.sourceSetName(source, "run loop")
+            unsafe glib.sourceSetPriority(source, priority)
             // A dialog in a closure of ours iterates the context.
-            glib.sourceSetCanRecurse(source, 1)
-            _ = glib.sourceAttach(source, self.context)
-            self.source = source
+            unsafe glib.sourceSetCanRecurse(source, 1)
+            _ = unsafe glib.sourceAttach(source, self.context)
+            self.source = unsafe source
             share.run.add(self)
             Companionship.current.add(self)
         }
@@ -82,8 +84,8 @@ extension RunLoop {
         package func companionHasChanged() {
             companion?.detach()
             companion = nil
-            guard source != nil, let loop = Companionship.current.loop else { return }
-            companion = GLibCompanion(loop, glib, context, priority)
+            guard unsafe source != nil, let loop = Companionship.current.loop else { return }
+            companion = unsafe GLibCompanion(loop, glib, context, priority)
         }
 
         // The context is being freed.
@@ -91,7 +93,7 @@ extension RunLoop {
             guard let source else { return }
             share.run.remove(self)
             companion?.destroySource()
-            glib.sourceUnref(source)
+            unsafe glib.sourceUnref(source)
         }
 
         /// Whether GLib is to call again.
@@ -107,8 +109,8 @@ extension RunLoop {
             self.source = nil
             companion?.detach()
             companion = nil
-            glib.sourceDestroy(source)
-            glib.sourceUnref(source)
+            unsafe glib.sourceDestroy(source)
+            unsafe glib.sourceUnref(source)
         }
     }
 }

@@ -14,7 +14,7 @@ package enum Fallback {
     /// The main actor stays with the main dispatch queue, which the main loop serves, also below an `async` `main`. Says so once.
     package static func begin(product: StaticString, isMainActorFree: Bool) {
         let serves = isMainActorFree && runloop_take_over_async_main { while true { RunLoop.main.run() } }
-        runloop__diagnostic_write(
+        unsafe runloop__diagnostic_write(
             RUNLOOP__NO_EXECUTORS,
             """
             This Swift runtime does not take the executors of \(product). Tasks run where the runtime puts them\
@@ -35,8 +35,8 @@ package enum Fallback {
             let jobs = MainLoopJobs.shared
             guard jobs.isOnThread else { return Fallback.begin(product: product, isMainActorFree: false) }
             // From now on the end of the thread is noticed: it runs the jobs that are left.
-            _ = runloop_current()
-            jobs.defaultExecutor = defaultExecutor?.asUnownedTaskExecutor()
+            _ = unsafe runloop_current()
+            unsafe jobs.defaultExecutor = defaultExecutor?.asUnownedTaskExecutor()
             install(factory)
             let isTakenForMainActor = MainActor.executor === MainLoopExecutor.shared
             let isTakenForTasks = defaultExecutor.map { $0 === Task.defaultExecutor } ?? true

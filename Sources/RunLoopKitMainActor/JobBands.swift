@@ -4,24 +4,29 @@
 
     /// A job with its executor and its band, in the two words that the runtime has in each job for who queues it: the next job, and
     /// the job itself with the other two in the bits that are zero in its address.
-    struct JobLink {
-        let words: UnsafeMutablePointer<UInt>
+    @safe struct JobLink {
+        /// A job is freed by its run, which the queue that has this link begins.
+        @safe let words: UnsafeMutablePointer<UInt>
 
         init(_ job: consuming ExecutorJob, _ executor: MainLoopJobs.Executor) {
             let band = JobBands.band(of: job.priority)
-            let words = job.withUnsafeExecutorPrivateData { $0.baseAddress?.assumingMemoryBound(to: UInt.self) }
-            guard let words else { preconditionFailure("The jobs of this runtime have no words for who queues them.") }
-            self.words = words
-            words[1] = unsafeBitCast(UnownedJob(job), to: UInt.self) | executor.rawValue | UInt(band) << 1
+            let words = unsafe job.withUnsafeExecutorPrivateData {
+                unsafe $0.baseAddress?.assumingMemoryBound(to: UInt.self)
+            }
+            guard let words = unsafe words else {
+                preconditionFailure("The jobs of this runtime have no words for who queues them.")
+            }
+            self.words = unsafe words
+            unsafe words[1] = unsafeBitCast(UnownedJob(job), to: UInt.self) | executor.rawValue | UInt(band) << 1
         }
 
         init(_ words: UnsafeMutableRawPointer) {
-            self.words = words.assumingMemoryBound(to: UInt.self)
+            self.words = unsafe words.assumingMemoryBound(to: UInt.self)
         }
 
         init?(bits: UInt) {
-            guard let words = UnsafeMutablePointer<UInt>(bitPattern: bits) else { return nil }
-            self.words = words
+            guard let words = unsafe UnsafeMutablePointer<UInt>(bitPattern: bits) else { return nil }
+            self.words = unsafe words
         }
 
         var bits: UInt { UInt(bitPattern: words) }
@@ -32,14 +37,15 @@
             nonmutating set { words[0] = newValue }
         }
 
-        var job: UnownedJob { unsafeBitCast(words[1] & ~7, to: UnownedJob.self) }
+        var job: UnownedJob { unsafe unsafeBitCast(words[1] & ~7, to: UnownedJob.self) }
         /// As debuggers show it. Behind the two words are the flags and the number, then two words of the runtime's, then the function
         /// with which the job goes on.
         var id: UInt32 {
-            UnsafeRawPointer(words).load(fromByteOffset: 2 * MemoryLayout<UInt>.size + 4, as: UInt32.self)
+            unsafe UnsafeRawPointer(words).load(fromByteOffset: 2 * MemoryLayout<UInt>.size + 4, as: UInt32.self)
         }
         var function: UnsafeRawPointer? {
-            UnsafeRawPointer(words).load(fromByteOffset: 4 * MemoryLayout<UInt>.size + 8, as: UnsafeRawPointer?.self)
+            unsafe UnsafeRawPointer(words).load(
+                fromByteOffset: 4 * MemoryLayout<UInt>.size + 8, as: UnsafeRawPointer?.self)
         }
         var executor: MainLoopJobs.Executor { words[1] & 1 == 0 ? .main : .byDefault }
         var band: Int { Int(words[1] >> 1 & 3) }

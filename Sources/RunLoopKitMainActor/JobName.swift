@@ -5,25 +5,26 @@
     @_spi(ExperimentalCustomExecutors) internal import _Concurrency
 
     /// What is left of a job when it has run: enough to find it in the program.
-    struct JobName {
+    @safe struct JobName {
         private let id: UInt32
-        private let function: UnsafeRawPointer?
+        /// Code of the program: its name is looked up by the address.
+        @safe private let function: UnsafeRawPointer?
 
         init(_ job: JobLink) {
             id = job.id
-            function = job.function
+            function = unsafe job.function
         }
 
         /// Tells once per process that the job kept the main loop for so many nanoseconds.
         func tell(_ duration: Int64) {
             if !runloop__diagnostic_is_due(RUNLOOP__JOB_BLOCKS) { return }
-            let place = runloop_copy_code_name(function)
-            defer { runloop_free_code_name(place) }
-            runloop__diagnostic_write(
+            let place = unsafe runloop_copy_code_name(function)
+            defer { unsafe runloop_free_code_name(place) }
+            unsafe runloop__diagnostic_write(
                 RUNLOOP__JOB_BLOCKS,
-                """
+                unsafe """
                 Task \(id) kept the main loop for \(duration / 1_000_000) ms without an await, in \
-                \(place.map { String(cString: $0) } ?? "a function without a name"). Nothing else of the main loop \
+                \(place.map { unsafe String(cString: $0) } ?? "a function without a name"). Nothing else of the main loop \
                 happened meanwhile. What has to block belongs into runBlocking.
                 """)
         }

@@ -21,7 +21,7 @@
     /// to end. Any thread reads it, when it has pushed a job; and the loop's thread, when it has cleared it, looks whether there
     /// are jobs. Those four are in one order for all threads as well. So a job that a run leaves behind, however late it came, is
     /// found by the end of that run, or who added it finds `isServed` clear; either offers it. Both may, which costs a block.
-    package final class MainLoopJobs: @unchecked Sendable {
+    @safe package final class MainLoopJobs: @unchecked Sendable {
         package static let shared = MainLoopJobs()
 
         /// Which executor accepted a job, and so on which it runs.
@@ -36,7 +36,7 @@
         private static let patience: Int64 = 250_000_000
 
         /// The main loop, which is never freed.
-        private let loop: OpaquePointer
+        @safe private let loop: OpaquePointer
         private let inbox = Atomic<UInt>(0)
         private let isPosted = Atomic(false)
         private let isServed = Atomic(false)
@@ -58,17 +58,17 @@
         package var whenRunsHaveEnded: (() -> Void)?
 
         private init() {
-            guard let loop = runloop_main() else {
+            guard let loop = unsafe runloop_main() else {
                 preconditionFailure("The main run loop cannot be made: descriptors or memory ran out.")
             }
-            self.loop = loop
+            self.loop = unsafe loop
             let runs = RunLoop.Observer([.entry, .exit]) { [unowned self] _, activity in
                 if activity == .entry { runBegins() } else { runEnds() }
             }
             RunLoop.main.addUnlessOver(runs, forMode: .common)
         }
 
-        package var isOnThread: Bool { runloop_is_current(loop) }
+        package var isOnThread: Bool { unsafe runloop_is_current(loop) }
 
         //===-- adding -----------------------------------------------------------------------------------------------===//
 
@@ -81,20 +81,20 @@
             _ job: consuming ExecutorJob, for executor: Executor, at instant: Int64, tolerance: Int64
         ) {
             checkProcess()
-            var config = runloop_timer_config()
-            config.fire_ns = instant
-            config.tolerance_ns = tolerance
-            config.context.info = UnsafeMutableRawPointer(JobLink(job, executor).words)
-            config.fire = { _, info in
+            var config = unsafe runloop_timer_config()
+            unsafe config.fire_ns = instant
+            unsafe config.tolerance_ns = tolerance
+            unsafe config.context.info = UnsafeMutableRawPointer(JobLink(job, executor).words)
+            unsafe config.fire = { _, info in
                 MainLoopJobs.shared.delayedJobs.subtract(1, ordering: .relaxed)
-                if let info { MainLoopJobs.shared.add(JobLink(info)) }
+                if let info = unsafe info { unsafe MainLoopJobs.shared.add(JobLink(info)) }
             }
             delayedJobs.add(1, ordering: .relaxed)
             var timer: OpaquePointer?
-            var result = runloop_timer_create(&config, &timer)
-            if result == 0 { result = runloop_add_timer(loop, timer, runloop__name_of_common_modes()) }
+            var result = unsafe runloop_timer_create(&config, &timer)
+            if result == 0 { result = unsafe runloop_add_timer(loop, timer, runloop__name_of_common_modes()) }
             if result != 0 { fail(result) }
-            runloop_timer_release(timer)
+            unsafe runloop_timer_release(timer)
         }
 
         private func add(_ job: JobLink) {
@@ -116,8 +116,8 @@
         /// The time until a delayed job needs the loop at the earliest, in nanoseconds, or `nil` if there is none. On the loop's thread.
         var untilDelayedJob: Int64? {
             if delayedJobs.load(ordering: .relaxed) == 0 { return nil }
-            let date = runloop_next_fire_date(loop, runloop__name_of_default_mode())
-            return date == .max ? nil : max(0, date - runloop_get_now_ns(loop))
+            let date = unsafe runloop_next_fire_date(loop, runloop__name_of_default_mode())
+            return unsafe date == .max ? nil : max(0, date - runloop_get_now_ns(loop))
         }
 
         private func checkProcess() {
@@ -126,7 +126,7 @@
 
         private func post() {
             if isPosted.exchange(true, ordering: .sequentiallyConsistent) { return }
-            let result = runloop_post(
+            let result = unsafe runloop_post(
                 loop, runloop__name_of_common_modes(), { _ in MainLoopJobs.shared.runBatch() }, nil,
                 { _ in MainLoopJobs.shared.runRest() })
             // The ending thread runs what its jobs add.
@@ -187,10 +187,12 @@
 
         private func run(_ job: JobLink) {
             switch job.executor {
-            case .main: job.job.runSynchronously(on: MainLoopExecutor.shared.asUnownedSerialExecutor())
+            case .main: unsafe job.job.runSynchronously(on: MainLoopExecutor.shared.asUnownedSerialExecutor())
             case .byDefault:
-                guard let defaultExecutor else { preconditionFailure("A job has no executor.") }
-                job.job.runSynchronously(on: defaultExecutor)
+                guard let defaultExecutor = unsafe defaultExecutor else {
+                    preconditionFailure("A job has no executor.")
+                }
+                unsafe job.job.runSynchronously(on: defaultExecutor)
             }
         }
 

@@ -19,7 +19,8 @@
             case other
         }
 
-        private enum Watch {
+        /// Made by `runloop_foundation_watch`, and given back once, by `endWatch`; or a source of Dispatch's.
+        @safe private enum Watch {
             case ofFoundation(UnsafeMutableRawPointer)
             case ofMainQueue(any DispatchSourceRead)
         }
@@ -49,8 +50,8 @@
             guard RunLoop.main.isCurrent else { return tellAboutOtherThread() }
             isInvited.store(false, ordering: .sequentiallyConsistent)
             if MainLoopJobs.shared.isRunning { return }
-            let guest = guest ?? MainQueueGuest()
-            self.guest = guest
+            let guest = unsafe guest ?? MainQueueGuest()
+            unsafe self.guest = guest
             guest.beginWatch(of: runloop__foundation_drains_main_queue() ? .foundation : .other)
             // Foundation's loop calls soon. A job that ran here would keep the queue until it ends.
             if case .ofMainQueue = guest.watch { guest.serve() }
@@ -58,14 +59,14 @@
 
         /// For MainLoopJobs: no run of the program is active any more, and this one is about to leave what came too late for it.
         static func runsHaveEnded() {
-            if let guest { guest.beginWatch(of: guest.host) }
+            if let guest = unsafe guest { guest.beginWatch(of: guest.host) }
             if MainLoopJobs.shared.hasJobs { return invite() }
             guard let delay = MainLoopJobs.shared.untilDelayedJob else { return }
             // Not at once: a program that runs the loop again and again would handle a block in each run.
             let now = DispatchTime.now()
             let instant = now + .nanoseconds(Int(delay))
-            if nextInvitation > now && nextInvitation <= instant { return }
-            nextInvitation = instant
+            if unsafe nextInvitation > now && nextInvitation <= instant { return }
+            unsafe nextInvitation = instant
             DispatchQueue.main.asyncAfter(deadline: instant, execute: DispatchWorkItem(block: enter))
         }
 
@@ -82,17 +83,17 @@
         }
 
         @Sendable
-        private static func serve() { guest?.serve() }
+        private static func serve() { unsafe guest?.serve() }
 
         private func serve() {
             // The program has become the host meanwhile, or runs the loop, which has all of its work reported here: the next call would
             // follow at once, and find the same.
             if !run.isInnermost || (isOfMainQueue && MainLoopJobs.shared.isRunning) { return endWatch() }
             MainLoopJobs.shared.serve { run.iterate(for: .milliseconds(1)) }
-            guard case .ended = run.status, Self.guest === self else { return }
+            guard case .ended = run.status, unsafe Self.guest === self else { return }
             // A stop of the loop is meant for a run of the program, so the guest comes again.
             endWatch()
-            Self.guest = nil
+            unsafe Self.guest = nil
             Self.invite()
         }
 
@@ -107,9 +108,9 @@
             endWatch()
             self.host = host
             if host == .foundation,
-                let handle = runloop_foundation_watch(run.fileDescriptor, { MainQueueGuest.serve() })
+                let handle = unsafe runloop_foundation_watch(run.fileDescriptor, { MainQueueGuest.serve() })
             {
-                watch = .ofFoundation(handle)
+                watch = unsafe .ofFoundation(handle)
                 return
             }
             let readiness = DispatchSource.makeReadSource(fileDescriptor: run.fileDescriptor, queue: .main)
@@ -120,7 +121,7 @@
 
         private func endWatch() {
             switch watch {
-            case .ofFoundation(let handle): runloop_foundation_end_watch(handle)
+            case .ofFoundation(let handle): unsafe runloop_foundation_end_watch(handle)
             case .ofMainQueue(let readiness): readiness.cancel()
             case nil: break
             }
@@ -128,7 +129,7 @@
         }
 
         private static func tellAboutOtherThread() {
-            runloop__diagnostic_write(
+            unsafe runloop__diagnostic_write(
                 RUNLOOP__NEVER_RUN,
                 """
                 Tasks wait for RunLoop.main, and nobody runs it: the main dispatch queue has left the initial thread, as with \

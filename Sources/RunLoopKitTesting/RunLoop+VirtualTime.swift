@@ -25,14 +25,14 @@ extension RunLoop {
     /// program waits for something else that is real, a `RealWork` keeps it from jumping.
     ///
     /// `withVirtualTime` makes one for a new thread. A program makes its own for a loop that it has already, before that has timers.
-    public final class VirtualTime: Sendable {
+    @safe public final class VirtualTime: Sendable {
         /// Whose time it is.
         public let loop: RunLoop
-        /// The same, for the core.
-        private nonisolated(unsafe) let core: OpaquePointer
+        /// The same, for the core: `loop` retains it.
+        @safe private nonisolated(unsafe) let core: OpaquePointer
         private let nanoseconds: Atomic<Int64>
         /// The same for the clocks of the thread, which alone uses it.
-        private nonisolated(unsafe) let world: UnsafeMutablePointer<runloop_simulated_world>
+        @safe private nonisolated(unsafe) let world: UnsafeMutablePointer<runloop_simulated_world>
         private let realWork = Atomic(0)
         /// Some has ended since the loop was last asked what it has to do: what was performed before that end may not be seen yet.
         private let realWorkHasEnded = Atomic(false)
@@ -45,25 +45,25 @@ extension RunLoop {
         public init() {
             Self.followOutsideWork
             loop = .current
-            core = runloop_current()
+            core = unsafe runloop_current()
             world = .allocate(capacity: 1)
-            world.initialize(to: runloop_simulated_world())
-            runloop_simulation_set_clocks(world)
-            nanoseconds = Atomic(world.pointee.now_ns)
-            var clock = runloop_clock(
+            unsafe world.initialize(to: runloop_simulated_world())
+            unsafe runloop_simulation_set_clocks(world)
+            nanoseconds = unsafe Atomic(world.pointee.now_ns)
+            var clock = unsafe runloop_clock(
                 context: Unmanaged.passUnretained(self).toOpaque(),
-                now: { VirtualTime.at($0).nanoseconds.load(ordering: .acquiring) },
-                wait: { VirtualTime.at($0).wait($1) })
-            precondition(
+                now: { unsafe VirtualTime.at($0).nanoseconds.load(ordering: .acquiring) },
+                wait: { unsafe VirtualTime.at($0).wait($1) })
+            unsafe precondition(
                 runloop_set_clock(&clock) == 0, "A loop gets a virtual time before it has timers and limits.")
-            runloop_simulation_join(world, nil, 0)
+            unsafe runloop_simulation_join(world, nil, 0)
             // The loop has the clock until its thread ends, at the latest.
             VirtualTimeOfLoop.current.time = self
         }
 
         deinit {
-            runloop_simulation_free_timers(world)
-            world.deallocate()
+            unsafe runloop_simulation_free_timers(world)
+            unsafe world.deallocate()
         }
 
         /// Calls that are made elsewhere keep the time of the loop on whose thread they begin.
@@ -74,8 +74,8 @@ extension RunLoop {
         }
 
         private static func at(_ context: UnsafeMutableRawPointer?) -> VirtualTime {
-            guard let context else { preconditionFailure("A loop has lost its virtual time.") }
-            return Unmanaged<VirtualTime>.fromOpaque(context).takeUnretainedValue()
+            guard let context = unsafe context else { preconditionFailure("A loop has lost its virtual time.") }
+            return unsafe Unmanaged<VirtualTime>.fromOpaque(context).takeUnretainedValue()
         }
 
         /// Gives the loop the machine's time back, on its own thread. It is a precondition failure if a run with a limit goes on.
@@ -95,7 +95,7 @@ extension RunLoop {
         }
 
         /// The clocks of the thread show the machine's time.
-        func leave() { runloop_simulation_leave(world) }
+        func leave() { unsafe runloop_simulation_leave(world) }
 
         /// The loop's current instant. Any thread. O(1).
         public var now: Instant { loop.clock.now }
@@ -126,16 +126,16 @@ extension RunLoop {
         }
 
         private func pass(_ duration: Int64) {
-            world.pointee.now_ns = nanoseconds.add(duration, ordering: .acquiringAndReleasing).newValue
-            runloop_simulation_fire_timers(world)
+            unsafe world.pointee.now_ns = nanoseconds.add(duration, ordering: .acquiringAndReleasing).newValue
+            unsafe runloop_simulation_fire_timers(world)
         }
 
         /// The loop's thread has nothing to do for so long. For how many real nanoseconds it may sleep.
         private func wait(_ duration: Int64) -> Int64 {
-            let timer = runloop_simulation_next_timer_ns(world)
-            let distance = timer == .max ? duration : min(duration, max(0, timer - world.pointee.now_ns))
+            let timer = unsafe runloop_simulation_next_timer_ns(world)
+            let distance = unsafe timer == .max ? duration : min(duration, max(0, timer - world.pointee.now_ns))
             if distance == .max || realWork.load(ordering: .sequentiallyConsistent) > 0 {
-                return polls.count == 0 ? .max : pollSleep()
+                return unsafe polls.count == 0 ? .max : pollSleep()
             }
             if realWorkHasEnded.exchange(false, ordering: .sequentiallyConsistent) { return 0 }
             pass(distance)
@@ -144,16 +144,16 @@ extension RunLoop {
 
         /// A sleep between two looks at a condition.
         private func pollSleep() -> Int64 {
-            polls.hasSlept.toggle()
-            if polls.hasSlept { return 5_000_000 }
+            unsafe polls.hasSlept.toggle()
+            if unsafe polls.hasSlept { return 5_000_000 }
             loop.wakeUp()
             return 0
         }
 
         /// Calls `body`, while the loop looks every few real milliseconds whether anything has changed.
         func polling<Result>(_ body: () throws -> Result) rethrows -> Result {
-            polls.count += 1
-            defer { polls.count -= 1 }
+            unsafe polls.count += 1
+            defer { unsafe polls.count -= 1 }
             return try body()
         }
 
@@ -196,7 +196,7 @@ extension RunLoop {
                 if hasEnded.exchange(true, ordering: .sequentiallyConsistent) { return }
                 time.realWorkHasEnded.store(true, ordering: .sequentiallyConsistent)
                 time.realWork.subtract(1, ordering: .sequentiallyConsistent)
-                runloop_clock_moved(time.core)
+                unsafe runloop_clock_moved(time.core)
             }
         }
     }

@@ -21,14 +21,16 @@ extension RunLoop {
     func invalidateTimers() -> Int {
         allModes.reduce(0) { count, mode in
             let timers = Timers()
-            mode.rawValue.withCString { name in
-                let context = Unmanaged.passUnretained(timers).toOpaque()
-                _ = runloop_visit_items(
+            unsafe mode.rawValue.withCString { name in
+                let context = unsafe Unmanaged.passUnretained(timers).toOpaque()
+                _ = unsafe runloop_visit_items(
                     runloop_current(), name,
                     { context, kind, item in
-                        guard let context, let item, kind == .RUNLOOP_ITEM_TIMER else { return }
-                        Unmanaged<Timers>.fromOpaque(context).takeUnretainedValue().add(OpaquePointer(item))
-                    }, context)
+                        guard let context = unsafe context, let item = unsafe item, kind == .RUNLOOP_ITEM_TIMER else {
+                            return
+                        }
+                        unsafe Unmanaged<Timers>.fromOpaque(context).takeUnretainedValue().add(OpaquePointer(item))
+                    }, unsafe context)
             }
             return count + timers.invalidate()
         }
@@ -36,17 +38,17 @@ extension RunLoop {
 }
 
 /// Retained, since what is invalidated releases what it has.
-private final class Timers {
-    private var all: [OpaquePointer] = []
+@safe private final class Timers {
+    @safe private var all: [OpaquePointer] = unsafe []
 
-    func add(_ timer: OpaquePointer) { all.append(runloop_timer_retain(timer)) }
+    func add(_ timer: OpaquePointer) { unsafe all.append(runloop_timer_retain(timer)) }
 
     func invalidate() -> Int {
-        for timer in all {
-            runloop_timer_invalidate(timer)
-            runloop_timer_release(timer)
+        for index in unsafe all.indices {
+            unsafe runloop_timer_invalidate(all[index])
+            unsafe runloop_timer_release(all[index])
         }
-        return all.count
+        return unsafe all.count
     }
 }
 
@@ -58,19 +60,21 @@ final class VirtualTimeOfLoop: @unchecked Sendable {
 
     /// Of the calling thread's loop, if that ever had a virtual time.
     static var known: VirtualTimeOfLoop? {
-        runloop_current_associated(key).map { Unmanaged<VirtualTimeOfLoop>.fromOpaque($0).takeUnretainedValue() }
+        unsafe runloop_current_associated(key).map {
+            unsafe Unmanaged<VirtualTimeOfLoop>.fromOpaque($0).takeUnretainedValue()
+        }
     }
 
     static var current: VirtualTimeOfLoop {
         if let known { return known }
         let made = VirtualTimeOfLoop()
-        let error = runloop_set_associated(
+        let error = unsafe runloop_set_associated(
             runloop_current(), key, Unmanaged.passRetained(made).toOpaque(),
-            { Unmanaged<VirtualTimeOfLoop>.fromOpaque($0!).retain().toOpaque() },
+            { unsafe Unmanaged<VirtualTimeOfLoop>.fromOpaque($0!).retain().toOpaque() },
             {
-                let ended = Unmanaged<VirtualTimeOfLoop>.fromOpaque($0!)
-                ended.takeUnretainedValue().time?.leave()
-                ended.release()
+                let ended = unsafe Unmanaged<VirtualTimeOfLoop>.fromOpaque($0!)
+                unsafe ended.takeUnretainedValue().time?.leave()
+                unsafe ended.release()
             })
         precondition(error == 0, "A loop's virtual time needs memory.")
         return made

@@ -71,7 +71,7 @@ private final class CallOnThread<Value, Failure: Error>: @unchecked Sendable {
         guard let outcome else { preconditionFailure("A test has ended before its thread.") }
         self.outcome = nil
         nonisolated(unsafe) let value = try outcome.get()
-        return value
+        return unsafe value
     }
 }
 
