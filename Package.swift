@@ -85,7 +85,7 @@ let package = Package(
             name: "RunLoopKitLinux",
             dependencies: ["RunLoopKit", "CRunLoopCore", "CRunLoopLinux"],
             path: "Sources/RunLoopKitLinux",
-            swiftSettings: swiftSettings
+            swiftSettings: librarySettings
         ),
         .target(
             name: "RunLoopKitDiagnostics",

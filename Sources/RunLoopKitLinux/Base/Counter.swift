@@ -23,11 +23,13 @@ extension RunLoop {
         public init(
             on loop: RunLoop, inMode mode: Mode = .common, _ counted: @escaping @Sendable (UInt64) -> Void
         ) throws(RunLoop.Error) {
-            source = try Source(receiver: ClosureBox(counted)) { context, counter in
-                var config = runloop_counter_config()
-                config.context = context
-                config.counted = { _, sum, info in withInfo(info, as: ClosureBox<UInt64>.self) { $0.call(sum) } }
-                return runloop_counter_create(&config, &counter)
+            source = try unsafe Source(receiver: ClosureBox(counted)) { context, counter in
+                var config = unsafe runloop_counter_config()
+                unsafe config.context = context
+                unsafe config.counted = { _, sum, info in
+                    unsafe withInfo(info, as: ClosureBox<UInt64>.self) { $0.call(sum) }
+                }
+                return unsafe runloop_counter_create(&config, &counter)
             }
             try loop.add(source, forMode: mode)
         }
@@ -41,11 +43,11 @@ extension RunLoop {
         ///
         /// - Throws: `invalid` for 0, for `UInt64.max`, and if the sum would be as large as that; then nothing was added.
         public func add(_ value: UInt64 = 1) throws(RunLoop.Error) {
-            if runloop_counter_add(source.core, value) < 0 { throw .invalid }
+            if unsafe runloop_counter_add(source.core, value) < 0 { throw .invalid }
         }
 
         /// The eventfd, non-blocking: valid as long as the counter, not to be closed. Who writes eight bytes adds. O(1).
-        public var fileDescriptor: CInt { runloop_counter_get_descriptor(source.core) }
+        public var fileDescriptor: CInt { unsafe runloop_counter_get_descriptor(source.core) }
 
         /// Ends the counter, and drops what was added since the last call. Any thread; a second call has no effect.
         public func invalidate() { source.invalidate() }

@@ -16,15 +16,15 @@ extension RunLoop.Source {
         receiver: AnyObject, of call: RunLoop.Error.Call = .change, subject: @autoclosure () -> String? = nil,
         create: (runloop_context, inout OpaquePointer?) -> Int32
     ) throws(RunLoop.Error) {
-        var context = runloop_context()
-        context.info = retainedInfo(receiver)
-        context.release = releaseInfo
+        var context = unsafe runloop_context()
+        unsafe context.info = retainedInfo(receiver)
+        unsafe context.release = releaseInfo
         var core: OpaquePointer?
-        let result = create(context, &core)
-        guard result == 0, let core else {
-            releaseInfo(context.info)
+        let result = unsafe create(context, &core)
+        guard result == 0, let core = unsafe core else {
+            unsafe releaseInfo(context.info)
             throw RunLoop.Error(result: result, of: call, subject: subject())
         }
-        self.init(core: core)
+        unsafe self.init(core: core)
     }
 }

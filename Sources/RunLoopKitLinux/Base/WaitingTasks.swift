@@ -1,13 +1,14 @@
 internal import RunLoopKit
 
-/// Tasks that wait for a value, in the order of their arrival. Part of a state that a lock protects: tasks are resumed without the lock.
-struct WaitingTasks<Value: Sendable> {
+/// Tasks that wait for a value, in the order of their arrival. Part of a state that a lock protects: tasks are resumed without the lock. Who takes a task
+/// out resumes it, so that happens once.
+@safe struct WaitingTasks<Value: Sendable> {
     typealias Waiter = UnsafeContinuation<Value, Never>
 
-    private var waiters = Line<Waiter>()
+    @safe private var waiters = unsafe Line<Waiter>()
     private var numbersSoFar: UInt = 0
 
-    var isEmpty: Bool { waiters.isEmpty }
+    var isEmpty: Bool { unsafe waiters.isEmpty }
 
     /// By which a task is found when it is cancelled, which may be before it waits.
     mutating func makeNumber() -> UInt {
@@ -15,20 +16,21 @@ struct WaitingTasks<Value: Sendable> {
         return numbersSoFar
     }
 
-    mutating func append(_ waiter: Waiter, _ number: UInt) { waiters.append(waiter, number) }
+    mutating func append(_ waiter: Waiter, _ number: UInt) { unsafe waiters.append(waiter, number) }
 
-    mutating func removeFirst() -> Waiter? { waiters.removeFirst() }
+    mutating func removeFirst() -> Waiter? { unsafe waiters.removeFirst() }
 
     /// `nil` if it does not wait, or no more.
-    mutating func remove(_ number: UInt) -> Waiter? { waiters.remove(number) }
+    mutating func remove(_ number: UInt) -> Waiter? { unsafe waiters.remove(number) }
 
-    mutating func removeAll() -> [Waiter] { waiters.removeAll() }
+    mutating func removeAll() -> [Waiter] { unsafe waiters.removeAll() }
 
     /// Waits for what `begin`, `cancel` or anybody else resumes the task with. `cancel` may be called before `begin`.
     static func wait(
         isolation actor: isolated (any Actor)?, begin: (Waiter) -> Void, cancel: @Sendable () -> Void
     ) async -> Value {
         await withTaskCancellationHandler(
-            operation: { await withUnsafeContinuation(isolation: actor, begin) }, onCancel: cancel, isolation: actor)
+            operation: { unsafe await withUnsafeContinuation(isolation: actor, begin) }, onCancel: cancel,
+            isolation: actor)
     }
 }

@@ -17,33 +17,33 @@ final class ChannelHandle: Sendable {
     init(
         _ target: Target, _ options: RunLoop.Channel.Options, _ receiver: ChannelReceiver
     ) throws(RunLoop.ChannelError) {
-        var config = runloop_channel_config(options)
-        config.context.info = retainedInfo(receiver)
-        config.context.release = releaseInfo
-        config.receive = { _, message, info in
-            guard let message else { return }
-            withInfo(info, as: ChannelReceiver.self) { $0.received(&message.pointee) }
+        var config = unsafe runloop_channel_config(options)
+        unsafe config.context.info = retainedInfo(receiver)
+        unsafe config.context.release = releaseInfo
+        unsafe config.receive = { _, message, info in
+            guard let message = unsafe message else { return }
+            unsafe withInfo(info, as: ChannelReceiver.self) { unsafe $0.received(&message.pointee) }
         }
-        config.ended = { _, reason, info in
-            withInfo(info, as: ChannelReceiver.self) { $0.channel?.end(RunLoop.Channel.End(result: reason)) }
+        unsafe config.ended = { _, reason, info in
+            unsafe withInfo(info, as: ChannelReceiver.self) { $0.channel?.end(RunLoop.Channel.End(result: reason)) }
         }
-        config.drained = { _, _, info in
-            withInfo(info, as: ChannelReceiver.self) { $0.channel?.drained() }
+        unsafe config.drained = { _, _, info in
+            unsafe withInfo(info, as: ChannelReceiver.self) { $0.channel?.drained() }
         }
-        config.cancel = { channel, _, _, info in
-            withInfoAtEndOfLoop(channel, info, as: ChannelReceiver.self) {
+        unsafe config.cancel = { channel, _, _, info in
+            unsafe withInfoAtEndOfLoop(channel, info, as: ChannelReceiver.self) {
                 $0.channel?.end(.failed(.loopFinished))
             }
         }
         var core: OpaquePointer?
         let result =
             switch target {
-            case .descriptor(let descriptor): runloop_channel_create(descriptor, &config, &core)
+            case .descriptor(let descriptor): unsafe runloop_channel_create(descriptor, &config, &core)
             case .path(let path):
-                path.utf8.contains(0) ? -ErrorNumber.invalid : runloop_channel_connect(path, &config, &core)
+                unsafe path.utf8.contains(0) ? -ErrorNumber.invalid : runloop_channel_connect(path, &config, &core)
             }
-        guard result == 0, let core else {
-            releaseInfo(config.context.info)
+        guard result == 0, let core = unsafe core else {
+            unsafe releaseInfo(config.context.info)
             switch target {
             case .descriptor(let descriptor):
                 closeDescriptor(descriptor)
@@ -51,34 +51,34 @@ final class ChannelHandle: Sendable {
             case .path(let path): throw RunLoop.ChannelError(result: result, subject: path)
             }
         }
-        source = RunLoop.Source(core: core)
+        source = unsafe RunLoop.Source(core: core)
     }
 
     func add(to loop: RunLoop, _ mode: RunLoop.Mode) throws(RunLoop.Error) { try loop.add(source, forMode: mode) }
 
     func send(_ bytes: some Collection<UInt8>, _ descriptors: [CInt]) -> Int32 {
         // The bytes first: a collection may be computed, by code that uses the channel.
-        withBytes(bytes) { start, count in senders.attempt { send(start, count, descriptors) } }
+        unsafe withBytes(bytes) { start, count in senders.attempt { unsafe send(start, count, descriptors) } }
     }
 
     private func send(_ start: UnsafePointer<UInt8>?, _ count: Int, _ descriptors: [CInt]) -> Int32 {
-        runloop_channel_send(core, start, count, descriptors, descriptors.count)
+        unsafe runloop_channel_send(core, start, count, descriptors, descriptors.count)
     }
 
     /// Settles the answer when the message was sent, now or later, or can't be.
     ///
     /// - Returns: the number by which it can be withdrawn.
     func send(_ bytes: [UInt8], _ descriptors: [CInt], _ answer: PortAnswer<ChannelSenders.Outcome>) -> UInt {
-        senders.enqueue(bytes, descriptors, answer, send)
+        unsafe senders.enqueue(bytes, descriptors, answer, send)
     }
 
     func withdraw(_ number: UInt) -> Bool { senders.withdraw(number) }
 
     /// Messages that had waited were sent, or can't be.
-    func drained() { senders.drained(send) }
+    func drained() { unsafe senders.drained(send) }
 
-    func holdMessage() { runloop_channel_hold_message(core) }
-    func releaseMessage() { runloop_channel_release_message(core) }
+    func holdMessage() { unsafe runloop_channel_hold_message(core) }
+    func releaseMessage() { unsafe runloop_channel_release_message(core) }
 
     /// `answer` is settled by the channel, unless there is an error.
     ///
@@ -87,35 +87,35 @@ final class ChannelHandle: Sendable {
         _ bytes: some Collection<UInt8>, _ descriptors: [CInt], timeout: Int64?,
         _ answer: PortAnswer<RunLoop.Channel.Message>
     ) throws(RunLoop.ChannelError) -> UInt64 {
-        var config = runloop_channel_request_config()
-        config.deadline_ns = timeout.map(Self.deadline) ?? Nanoseconds.never
-        config.info = retainedInfo(answer)
-        config.replied = { reply, descriptors, count, info in
-            guard let reply = reply?.pointee else { return }
-            withInfo(info, as: PortAnswer<RunLoop.Channel.Message>.self) { answer in
-                answer.settle(RunLoop.Channel.Message.result(of: reply, descriptors, count))
+        var config = unsafe runloop_channel_request_config()
+        unsafe config.deadline_ns = timeout.map(Self.deadline) ?? Nanoseconds.never
+        unsafe config.info = retainedInfo(answer)
+        unsafe config.replied = { reply, descriptors, count, info in
+            guard let reply = unsafe reply?.pointee else { return }
+            unsafe withInfo(info, as: PortAnswer<RunLoop.Channel.Message>.self) { answer in
+                unsafe answer.settle(RunLoop.Channel.Message.result(of: reply, descriptors, count))
             }
-            releaseInfo(info)
+            unsafe releaseInfo(info)
         }
-        config.discard = { info in
-            withInfo(info, as: PortAnswer<RunLoop.Channel.Message>.self) { $0.settle(.failure(.closed)) }
-            releaseInfo(info)
+        unsafe config.discard = { info in
+            unsafe withInfo(info, as: PortAnswer<RunLoop.Channel.Message>.self) { $0.settle(.failure(.closed)) }
+            unsafe releaseInfo(info)
         }
         var number: UInt64 = 0
-        let result = withBytes(bytes) { start, count in
+        let result = unsafe withBytes(bytes) { start, count in
             senders.attempt {
-                runloop_channel_request(core, start, count, descriptors, descriptors.count, &config, &number)
+                unsafe runloop_channel_request(core, start, count, descriptors, descriptors.count, &config, &number)
             }
         }
         if result < 0 {
-            releaseInfo(config.info)
+            unsafe releaseInfo(config.info)
             throw RunLoop.ChannelError(result: result)
         }
         return number
     }
 
     /// No effect if the request has been answered.
-    func cancel(_ number: UInt64) { runloop_channel_cancel(core, number) }
+    func cancel(_ number: UInt64) { unsafe runloop_channel_cancel(core, number) }
 
     /// Of machine time; 0 would be none.
     private static func deadline(after timeout: Int64) -> Int64 {
@@ -125,7 +125,7 @@ final class ChannelHandle: Sendable {
 
     var peer: RunLoop.Channel.Peer {
         var peer = runloop_peer()
-        runloop_channel_get_peer(core, &peer)
+        unsafe runloop_channel_get_peer(core, &peer)
         return RunLoop.Channel.Peer(peer)
     }
 
@@ -164,10 +164,10 @@ final class ChannelReceiver: @unchecked Sendable {
     func received(_ message: inout runloop_channel_message) {
         // Its owner has just freed it: the message is dropped.
         guard let channel else { return }
-        let bytes = [UInt8](UnsafeRawBufferPointer(start: message.bytes, count: message.length))
-        let descriptors = takeDescriptors(message.descriptors, message.descriptor_count)
-        let call = message.call.flatMap(runloop_call_retain)
-        let message = RunLoop.Channel.Message(bytes, descriptors, call: call)
+        let bytes = unsafe [UInt8](UnsafeRawBufferPointer(start: message.bytes, count: message.length))
+        let descriptors = unsafe takeDescriptors(message.descriptors, message.descriptor_count)
+        let call = unsafe message.call.flatMap(runloop_call_retain)
+        let message = unsafe RunLoop.Channel.Message(bytes, descriptors, call: call)
         switch target {
         case .closure(let receive): receive(channel, message)
         case .inbox(let inbox): channel.received(message, in: inbox)
@@ -177,26 +177,26 @@ final class ChannelReceiver: @unchecked Sendable {
 
 /// The core closes those that are not taken.
 private func takeDescriptors(_ start: UnsafeMutablePointer<CInt>?, _ count: Int) -> RunLoop.Channel.Descriptors {
-    guard let start, count > 0 else { return .none }
-    let numbers = UnsafeMutableBufferPointer(start: start, count: count)
-    defer { numbers.update(repeating: -1) }
-    return RunLoop.Channel.Descriptors(Array(numbers))
+    guard let start = unsafe start, count > 0 else { return .none }
+    let numbers = unsafe UnsafeMutableBufferPointer(start: start, count: count)
+    defer { unsafe numbers.update(repeating: -1) }
+    return unsafe RunLoop.Channel.Descriptors(Array(numbers))
 }
 
 /// The bytes where they are, or a copy in one piece.
 func withBytes<Result>(_ bytes: some Collection<UInt8>, _ body: (UnsafePointer<UInt8>?, Int) -> Result) -> Result {
-    bytes.withContiguousStorageIfAvailable { body($0.baseAddress, $0.count) }
-        ?? Array(bytes).withUnsafeBufferPointer { body($0.baseAddress, $0.count) }
+    unsafe bytes.withContiguousStorageIfAvailable { unsafe body($0.baseAddress, $0.count) }
+        ?? Array(bytes).withUnsafeBufferPointer { unsafe body($0.baseAddress, $0.count) }
 }
 
 extension RunLoop.Channel.Message {
     fileprivate static func result(
         of reply: runloop_reply, _ descriptors: UnsafeMutablePointer<CInt>?, _ count: Int
     ) -> Result<RunLoop.Channel.Message, RunLoop.PortError> {
-        switch -reply.result {
+        switch unsafe -reply.result {
         case 0:
-            let bytes = [UInt8](UnsafeRawBufferPointer(start: reply.bytes, count: reply.length))
-            return .success(RunLoop.Channel.Message(bytes, takeDescriptors(descriptors, count), call: nil))
+            let bytes = unsafe [UInt8](UnsafeRawBufferPointer(start: reply.bytes, count: reply.length))
+            return unsafe .success(RunLoop.Channel.Message(bytes, takeDescriptors(descriptors, count), call: nil))
         case ErrorNumber.noMessage: return .failure(.dropped)
         case ErrorNumber.timedOut: return .failure(.timedOut)
         default: return .failure(.closed)
@@ -208,11 +208,11 @@ extension runloop_channel_config {
     fileprivate init(_ options: RunLoop.Channel.Options) {
         let limits = [options.messageLimit, options.byteLimit, options.descriptorLimit, options.requestLimit]
         precondition(limits.allSatisfy { $0 > 0 }, "Each limit of a channel is at least 1.")
-        self.init()
-        max_messages = options.messageLimit
-        max_bytes = options.byteLimit
-        max_descriptors = options.descriptorLimit
-        max_calls = options.requestLimit
-        allows_any_user = options.allowsAnyUser
+        unsafe self.init()
+        unsafe max_messages = options.messageLimit
+        unsafe max_bytes = options.byteLimit
+        unsafe max_descriptors = options.descriptorLimit
+        unsafe max_calls = options.requestLimit
+        unsafe allows_any_user = options.allowsAnyUser
     }
 }

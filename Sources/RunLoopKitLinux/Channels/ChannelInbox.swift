@@ -19,14 +19,14 @@ final class ChannelInbox: Sendable {
 
     /// On the loop's thread.
     func append(_ message: Message, of handle: ChannelHandle) {
-        let waiter: Waiters.Waiter? = state.withLock { state in
+        let waiter: Waiters.Waiter? = unsafe state.withLock { state in
             if state.isOver { return nil }
-            if let waiter = state.waiters.removeFirst() { return waiter }
+            if let waiter = unsafe state.waiters.removeFirst() { return unsafe waiter }
             if !message.isRequest { handle.holdMessage() }
             state.messages.append(message)
             return nil
         }
-        waiter?.resume(returning: message)
+        unsafe waiter?.resume(returning: message)
     }
 
     /// `nil` at the end, and if the task is cancelled.
@@ -34,8 +34,8 @@ final class ChannelInbox: Sendable {
         of handle: ChannelHandle, isolation actor: isolated (any Actor)?
     ) async throws(RunLoop.ChannelError) -> Message? {
         let number = state.withLock { $0.waiters.makeNumber() }
-        let message = await Waiters.wait(
-            isolation: actor, begin: { begin($0, number, handle) }, cancel: { cancel(number) })
+        let message = unsafe await Waiters.wait(
+            isolation: actor, begin: { unsafe begin($0, number, handle) }, cancel: { cancel(number) })
         if message == nil, let failure = state.withLock({ $0.failure }) { throw failure }
         return message
     }
@@ -45,26 +45,26 @@ final class ChannelInbox: Sendable {
             if Task.isCancelled { return .some(nil) }
             if let message = state.messages.removeFirst() { return message }
             if state.isOver { return .some(nil) }
-            state.waiters.append(waiter, number)
+            unsafe state.waiters.append(waiter, number)
             return nil
         }
         guard let known else { return }
         if let known, !known.isRequest { handle.releaseMessage() }
-        waiter.resume(returning: known)
+        unsafe waiter.resume(returning: known)
     }
 
     private func cancel(_ number: UInt) {
-        state.withLock { $0.waiters.remove(number) }?.resume(returning: nil)
+        unsafe state.withLock { unsafe $0.waiters.remove(number) }?.resume(returning: nil)
     }
 
     /// Ends every wait. What was received before can still be taken, unless the owner of the channel has ended it (`reason` is `nil`).
     func finish(_ reason: RunLoop.Channel.End?) {
-        let (waiters, messages): ([Waiters.Waiter], [Message]) = state.withLock { state in
+        let (waiters, messages): ([Waiters.Waiter], [Message]) = unsafe state.withLock { state in
             state.isOver = true
             state.failure = state.failure ?? reason?.failure
-            return (state.waiters.removeAll(), reason == nil ? state.messages.removeAll() : [])
+            return unsafe (state.waiters.removeAll(), reason == nil ? state.messages.removeAll() : [])
         }
-        for waiter in waiters { waiter.resume(returning: nil) }
+        for index in unsafe waiters.indices { unsafe waiters[index].resume(returning: nil) }
         // Requests among them are dropped.
         _ = consume messages
     }

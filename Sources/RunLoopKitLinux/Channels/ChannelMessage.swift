@@ -5,7 +5,7 @@ internal import Synchronization
 extension RunLoop.Channel {
     /// A message that a channel has received, or the reply to a request. Any thread. A request that is freed without a reply is dropped,
     /// and its asker learns that; its channel receives nothing while there are as many as its limit.
-    public final class Message: Sendable {
+    @safe public final class Message: Sendable {
         /// What was sent.
         public let bytes: [UInt8]
         /// What was sent with it.
@@ -13,18 +13,18 @@ extension RunLoop.Channel {
         /// Was the message sent with a request for a reply? Whether the asker still waits is not known here.
         public let isRequest: Bool
         /// A `runloop_call *`, with one reference, until it is replied to. Who takes it has it alone.
-        private nonisolated(unsafe) let call: Atomic<OpaquePointer?>
+        @safe private nonisolated(unsafe) let call: Atomic<OpaquePointer?>
 
         init(_ bytes: [UInt8], _ descriptors: Descriptors, call: OpaquePointer?) {
-            (self.bytes, self.descriptors, isRequest) = (bytes, descriptors, call != nil)
-            self.call = Atomic(call)
+            (self.bytes, self.descriptors, isRequest) = unsafe (bytes, descriptors, call != nil)
+            self.call = unsafe Atomic(call)
         }
 
         deinit {
-            runloop_call_release(takeCall())
+            unsafe runloop_call_release(takeCall())
         }
 
-        private func takeCall() -> OpaquePointer? { call.exchange(nil, ordering: .acquiringAndReleasing) }
+        private func takeCall() -> OpaquePointer? { unsafe call.exchange(nil, ordering: .acquiringAndReleasing) }
 
         /// Replies. Without a request for a reply nothing is sent. Does not wait, and is never `full`. O(bytes), a system call.
         ///
@@ -37,10 +37,10 @@ extension RunLoop.Channel {
             _ bytes: some Collection<UInt8>, descriptors: [CInt] = []
         ) throws(RunLoop.ChannelError) {
             if !isRequest { return }
-            guard let call = takeCall() else { throw .failed(.invalid) }
-            defer { runloop_call_release(call) }
-            let result = withBytes(bytes) { start, count in
-                runloop_call_reply(call, start, count, descriptors, descriptors.count)
+            guard let call = unsafe takeCall() else { throw .failed(.invalid) }
+            defer { unsafe runloop_call_release(call) }
+            let result = unsafe withBytes(bytes) { start, count in
+                unsafe runloop_call_reply(call, start, count, descriptors, descriptors.count)
             }
             if result < 0 { throw RunLoop.ChannelError(result: result) }
         }

@@ -15,7 +15,7 @@ final class ChannelSenders: Sendable {
         let answer: PortAnswer<Outcome>
 
         func attempt(_ send: Send) -> Int32 {
-            bytes.withUnsafeBufferPointer { send($0.baseAddress, $0.count, descriptors) }
+            unsafe bytes.withUnsafeBufferPointer { unsafe send($0.baseAddress, $0.count, descriptors) }
         }
     }
 
@@ -38,7 +38,7 @@ final class ChannelSenders: Sendable {
         let (number, result) = state.withLock { state in
             state.sendersSoFar += 1
             let sender = Sender(bytes: bytes, descriptors: descriptors, answer: answer)
-            let result = state.line.isEmpty ? sender.attempt(send) : Self.full
+            let result = unsafe state.line.isEmpty ? sender.attempt(send) : Self.full
             if result == Self.full { state.line.append(sender, state.sendersSoFar) }
             return (state.sendersSoFar, result)
         }
@@ -53,7 +53,7 @@ final class ChannelSenders: Sendable {
 
     /// There is space again, or there will never be any.
     func drained(_ send: Send) {
-        while let (sender, result) = state.withLock({ Self.sendFirst(&$0, send) }) {
+        while let (sender, result) = state.withLock({ unsafe Self.sendFirst(&$0, send) }) {
             sender.answer.settle(.success(Self.outcome(result)))
         }
     }
@@ -61,7 +61,7 @@ final class ChannelSenders: Sendable {
     /// `nil` if there is none, or no space for it.
     private static func sendFirst(_ state: inout State, _ send: Send) -> (Sender, Int32)? {
         guard let number = state.line.first, let sender = state.line[number] else { return nil }
-        let result = sender.attempt(send)
+        let result = unsafe sender.attempt(send)
         if result == full { return nil }
         _ = state.line.remove(number)
         return (sender, result)

@@ -46,13 +46,13 @@ extension RunLoop {
             _ action: @escaping @Sendable (Alarm, Tick) -> Void
         ) throws(RunLoop.Error) {
             let known = Guarded(KnownAlarm<Instant>())
-            let source = try Source(
+            let source = try unsafe Source(
                 scale.clock, date, interval,
                 ClosureBox { core, date, missed in
                     let alarm = known.withLock { known in
                         if let alarm = known.alarm { return alarm }
-                        runloop_source_retain(core)
-                        let alarm = Alarm(Source(core: core), scale)
+                        unsafe runloop_source_retain(core)
+                        let alarm = unsafe Alarm(Source(core: core), scale)
                         known.alarm = alarm
                         return alarm
                     }
@@ -67,18 +67,18 @@ extension RunLoop {
         /// nor delayed. Setting is ignored on an invalid alarm and in a forked child, where there is no date. O(1).
         public var nextDate: Instant? {
             get {
-                let date = runloop_alarm_get_date(source.core)
+                let date = unsafe runloop_alarm_get_date(source.core)
                 return date == Nanoseconds.never ? nil : scale.instant(date)
             }
             set {
                 let date = newValue.map(scale.nanoseconds) ?? Nanoseconds.never
-                runloop_alarm_set_date(source.core, date)
+                unsafe runloop_alarm_set_date(source.core, date)
             }
         }
 
         /// The interval, `nil` for an alarm without a schedule. O(1).
         public var interval: Duration? {
-            let interval = runloop_alarm_get_interval(source.core)
+            let interval = unsafe runloop_alarm_get_interval(source.core)
             return interval > 0 ? .nanoseconds(interval) : nil
         }
     }
@@ -178,17 +178,19 @@ extension RunLoop.Source {
         _ clock: runloop_clock_id, _ date: Int64, _ interval: Int64,
         _ receiver: ClosureBox<(OpaquePointer, Int64, UInt64)>
     ) throws(RunLoop.Error) {
-        try self.init(receiver: receiver) { context, alarm in
-            var config = runloop_alarm_config()
-            config.context = context
-            config.clock = clock
-            config.date_ns = date
-            config.interval_ns = interval
-            config.fire = { alarm, date, missed, info in
-                guard let alarm else { return }
-                withInfo(info, as: ClosureBox<(OpaquePointer, Int64, UInt64)>.self) { $0.call((alarm, date, missed)) }
+        unsafe try self.init(receiver: receiver) { context, alarm in
+            var config = unsafe runloop_alarm_config()
+            unsafe config.context = context
+            unsafe config.clock = clock
+            unsafe config.date_ns = date
+            unsafe config.interval_ns = interval
+            unsafe config.fire = { alarm, date, missed, info in
+                guard let alarm = unsafe alarm else { return }
+                unsafe withInfo(info, as: ClosureBox<(OpaquePointer, Int64, UInt64)>.self) {
+                    unsafe $0.call((alarm, date, missed))
+                }
             }
-            return runloop_alarm_create(&config, &alarm)
+            return unsafe runloop_alarm_create(&config, &alarm)
         }
     }
 }

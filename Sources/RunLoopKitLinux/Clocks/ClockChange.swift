@@ -50,18 +50,18 @@ extension RunLoop.Source {
     public static func clockChanges(
         _ perform: @escaping @Sendable (RunLoop.ClockChange) -> Void
     ) throws(RunLoop.Error) -> RunLoop.Source {
-        try RunLoop.Source(receiver: ClosureBox(perform)) { context, watch in
-            var config = runloop_clock_watch_config()
-            config.context = context
-            config.changed = { _, change, info in
-                guard let change = change?.pointee else { return }
-                withInfo(info, as: ClosureBox<RunLoop.ClockChange>.self) {
+        try unsafe RunLoop.Source(receiver: ClosureBox(perform)) { context, watch in
+            var config = unsafe runloop_clock_watch_config()
+            unsafe config.context = context
+            unsafe config.changed = { _, change, info in
+                guard let change = unsafe change?.pointee else { return }
+                unsafe withInfo(info, as: ClosureBox<RunLoop.ClockChange>.self) {
                     $0.call(
                         RunLoop.ClockChange(
                             stepNanoseconds: change.step_ns, suspendedNanoseconds: change.suspended_ns))
                 }
             }
-            return runloop_clock_watch_create(&config, &watch)
+            return unsafe runloop_clock_watch_create(&config, &watch)
         }
     }
 }

@@ -45,17 +45,18 @@ extension RunLoop {
         public let isDirectory: Bool
 
         fileprivate init(_ change: runloop_change) {
-            path = String(cString: change.path)
-            isDirectory = change.is_directory
+            path = unsafe String(cString: change.path)
+            isDirectory = unsafe change.is_directory
             kind =
-                switch change.kind {
+                switch unsafe change.kind {
                 case .RUNLOOP_CHANGE_CREATED: .created
                 case .RUNLOOP_CHANGE_REMOVED: .removed
-                case .RUNLOOP_CHANGE_MOVED: .moved(from: String(cString: change.from))
+                case .RUNLOOP_CHANGE_MOVED: unsafe .moved(from: String(cString: change.from))
                 case .RUNLOOP_CHANGE_MODIFIED: .modified
                 case .RUNLOOP_CHANGE_ATTRIBUTES: .attributesChanged
                 case .RUNLOOP_CHANGE_OVERFLOW: .overflow
-                case .RUNLOOP_CHANGE_FAILED: .failed(RunLoop.Error(result: change.error, of: .system, subject: path))
+                case .RUNLOOP_CHANGE_FAILED:
+                    unsafe .failed(RunLoop.Error(result: change.error, of: .system, subject: path))
                 }
         }
     }
@@ -106,19 +107,19 @@ extension RunLoop.Source {
         settle: Duration = .zero, perform: @escaping @Sendable ([RunLoop.FileChange]) -> Void
     ) throws(RunLoop.Error) {
         if path.utf8.contains(0) { throw .invalid }
-        try self.init(receiver: ClosureBox(perform), of: .system, subject: path) { context, watch in
-            var config = runloop_watch_config()
-            config.context = context
-            config.scope = scope.core
-            config.follows_link = followsLink
-            config.settle_ns = Nanoseconds.of(settle)
-            config.changed = { _, changes, count, info in
-                let changes = UnsafeBufferPointer(start: changes, count: count).map(RunLoop.FileChange.init)
-                withInfo(info, as: ClosureBox<[RunLoop.FileChange]>.self) { $0.call(changes) }
+        unsafe try self.init(receiver: ClosureBox(perform), of: .system, subject: path) { context, watch in
+            var config = unsafe runloop_watch_config()
+            unsafe config.context = context
+            unsafe config.scope = scope.core
+            unsafe config.follows_link = followsLink
+            unsafe config.settle_ns = Nanoseconds.of(settle)
+            unsafe config.changed = { _, changes, count, info in
+                let changes = unsafe UnsafeBufferPointer(start: changes, count: count).map(RunLoop.FileChange.init)
+                unsafe withInfo(info, as: ClosureBox<[RunLoop.FileChange]>.self) { $0.call(changes) }
             }
-            return path.withCString { path in
-                config.path = path
-                return runloop_watch_create(&config, &watch)
+            return unsafe path.withCString { path in
+                unsafe config.path = path
+                return unsafe runloop_watch_create(&config, &watch)
             }
         }
     }

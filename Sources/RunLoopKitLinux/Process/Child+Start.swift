@@ -101,7 +101,7 @@ extension RunLoop.Child {
             onExit?(exit)
         }
         let end = ChildEnd(ended)
-        let source = try RunLoop.Source(end) { config throws(RunLoop.Error) in try start.run(config) }
+        let source = try unsafe RunLoop.Source(end) { config throws(RunLoop.Error) in try unsafe start.run(config) }
         do throws(RunLoop.Error) {
             try pipes.open(start.ends)
         } catch {
@@ -112,5 +112,5 @@ extension RunLoop.Child {
     }
 
     /// Its pid; 0 if it was made from a pidfd. Of an adopted child that has not been reaped the number is nobody else's. O(1).
-    public var process: Int32 { runloop_child_get_pid(source.core) }
+    public var process: Int32 { unsafe runloop_child_get_pid(source.core) }
 }

@@ -132,15 +132,15 @@ extension RunLoop {
         ///
         /// - Throws: `noSuchProcess` if it has been reaped, `notPermitted`, and `invalid` for no such signal.
         public func send(_ signal: CInt) throws(RunLoop.Error) {
-            let result = runloop_child_send_signal(source.core, signal)
+            let result = unsafe runloop_child_send_signal(source.core, signal)
             if result < 0 {
-                let subject = "signal \(signal) to process \(runloop_child_get_pid(source.core))"
+                let subject = unsafe "signal \(signal) to process \(runloop_child_get_pid(source.core))"
                 throw RunLoop.Error(result: result, of: .system, subject: subject)
             }
         }
 
         /// The pidfd, for calls that take one. It is the child's: closed with it, and not by its user. O(1).
-        public var fileDescriptor: CInt { runloop_child_get_pidfd(source.core) }
+        public var fileDescriptor: CInt { unsafe runloop_child_get_pidfd(source.core) }
     }
 
     /// The ends of children, in the order in which the loop notices them; it ends with the last: `for await exit in try loop.exits(…)`.
@@ -175,38 +175,41 @@ extension RunLoop.Source {
     convenience init(
         _ end: ChildEnd, create: (runloop_child_config) throws(RunLoop.Error) -> OpaquePointer
     ) throws(RunLoop.Error) {
-        var config = runloop_child_config()
-        config.context.info = retainedInfo(end)
-        config.context.release = releaseInfo
-        config.exited = { child, exit, info in
-            guard let exit else { return }
-            let end = RunLoop.Child.Exit(runloop_child_get_pid(child), exit.pointee)
-            withInfo(info, as: ChildEnd.self) { $0.settle(.success(end)) }
+        var config = unsafe runloop_child_config()
+        unsafe config.context.info = retainedInfo(end)
+        unsafe config.context.release = releaseInfo
+        unsafe config.exited = { child, exit, info in
+            guard let exit = unsafe exit else { return }
+            let end = unsafe RunLoop.Child.Exit(runloop_child_get_pid(child), exit.pointee)
+            unsafe withInfo(info, as: ChildEnd.self) { $0.settle(.success(end)) }
         }
-        config.cancel = { child, _, _, info in
-            withInfoAtEndOfLoop(child, info, as: ChildEnd.self) { $0.settle(.failure(RunLoop.Error.loopFinished)) }
+        unsafe config.cancel = { child, _, _, info in
+            unsafe withInfoAtEndOfLoop(child, info, as: ChildEnd.self) {
+                $0.settle(.failure(RunLoop.Error.loopFinished))
+            }
         }
         let core: OpaquePointer
         do throws(RunLoop.Error) {
-            core = try create(config)
+            unsafe core = try unsafe create(config)
         } catch {
-            releaseInfo(config.context.info)
+            unsafe releaseInfo(config.context.info)
             throw error
         }
-        self.init(core: core)
+        unsafe self.init(core: core)
     }
 
     fileprivate convenience init(_ process: Process, _ end: ChildEnd) throws(RunLoop.Error) {
-        try self.init(end) { config throws(RunLoop.Error) in
-            var config = config
-            config.pid = process.pid
-            config.pidfd = process.pidfd
-            config.reaps = process.reaps
+        unsafe try self.init(end) { config throws(RunLoop.Error) in
+            var config = unsafe config
+            unsafe config.pid = process.pid
+            unsafe config.pidfd = process.pidfd
+            unsafe config.reaps = process.reaps
             var core: OpaquePointer?
             // Without a pid, the core expects a pidfd.
             let result =
-                process.pid == 0 && process.pidfd < 0 ? -ErrorNumber.invalid : runloop_child_create(&config, &core)
-            if result == 0, let core { return core }
+                unsafe process.pid == 0 && process.pidfd < 0
+                ? -ErrorNumber.invalid : runloop_child_create(&config, &core)
+            if result == 0, let core = unsafe core { return unsafe core }
             let subject = process.pidfd < 0 ? "process \(process.pid)" : "descriptor \(process.pidfd)"
             throw RunLoop.Error(result: result, of: .child, subject: subject)
         }
@@ -214,16 +217,16 @@ extension RunLoop.Source {
 
     /// Ends a child by signals with pauses between them.
     func endChild(by steps: [runloop_child_step], ofGroup: Bool) throws(RunLoop.Error) {
-        let result = runloop_child_end_by(core, steps, steps.count, ofGroup)
+        let result = unsafe runloop_child_end_by(core, steps, steps.count, ofGroup)
         if result < 0 {
-            throw RunLoop.Error(result: result, of: .system, subject: "process \(runloop_child_get_pid(core))")
+            throw RunLoop.Error(result: result, of: .system, subject: unsafe "process \(runloop_child_get_pid(core))")
         }
     }
 
     /// Ends a child that was started and that nobody else will wait for.
     func killChild() {
-        runloop_child_send_signal(core, SignalNumber.kill)
-        reap(runloop_child_get_pid(core))
+        unsafe runloop_child_send_signal(core, SignalNumber.kill)
+        unsafe reap(runloop_child_get_pid(core))
     }
 }
 

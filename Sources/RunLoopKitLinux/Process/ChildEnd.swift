@@ -30,27 +30,28 @@ final class ChildEnd: Sendable {
         }
         guard var settled else { return }
         if case .success(let exit) = outcome { onExit?(exit) }
-        for waiter in settled.waiters.removeAll() { waiter.resume(returning: outcome) }
+        let waiters = unsafe settled.waiters.removeAll()
+        for index in unsafe waiters.indices { unsafe waiters[index].resume(returning: outcome) }
     }
 
     func wait(isolation actor: isolated (any Actor)?) async throws -> RunLoop.Child.Exit {
         let number = state.withLock { $0.waiters.makeNumber() }
         let work = OutsideWork.begin()
         defer { if case .outside(let end?) = work { end() } }
-        let outcome = await WaitingTasks.wait(
+        let outcome = unsafe await WaitingTasks.wait(
             isolation: actor,
             begin: { waiter in
                 let known: Outcome? = state.withLock { state in
                     if let outcome = state.outcome { return outcome }
                     if Task.isCancelled { return .failure(CancellationError()) }
-                    state.waiters.append(waiter, number)
+                    unsafe state.waiters.append(waiter, number)
                     return nil
                 }
-                if let known { waiter.resume(returning: known) }
+                if let known { unsafe waiter.resume(returning: known) }
             },
             cancel: {
-                let waiter = state.withLock { $0.waiters.remove(number) }
-                waiter?.resume(returning: .failure(CancellationError()))
+                let waiter = unsafe state.withLock { unsafe $0.waiters.remove(number) }
+                unsafe waiter?.resume(returning: .failure(CancellationError()))
             })
         return try outcome.get()
     }

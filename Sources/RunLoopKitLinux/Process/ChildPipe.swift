@@ -42,9 +42,9 @@ final class ChildPipe: Sendable {
 
     /// Reads once, for the one reader.
     func read(_ input: DescriptorInput, into buffer: UnsafeMutableRawBufferPointer) -> DescriptorInput.Result {
-        guard let left = state.withLock({ $0.left }) else { return input.read(into: buffer) }
+        guard let left = state.withLock({ $0.left }) else { return unsafe input.read(into: buffer) }
         if left == 0 { return .end }
-        switch input.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(left))) {
+        switch unsafe input.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(left))) {
         case .bytes(let count):
             state.withLock { $0.left = left - count }
             return .bytes(count)
@@ -62,7 +62,7 @@ final class ChildPipe: Sendable {
 
     private func passLimit() {
         var count: CInt = 0
-        _ = ioctl(number, UInt(FIONREAD), &count)
+        _ = unsafe ioctl(number, UInt(FIONREAD), &count)
         let reader = state.withLock { state in
             state.left = Int(count)
             return state.reader
@@ -85,27 +85,28 @@ func reap(_ process: Int32) {
 /// Opens a file for a child: for reading, or for writing, at its end or in the place of what it had. Closed on exec.
 func openFile(_ path: String, writing: Bool, appending: Bool) throws(RunLoop.Error) -> CInt {
     let flags = writing ? O_WRONLY | O_CREAT | (appending ? O_APPEND : O_TRUNC) : O_RDONLY
-    let number = open(path, flags | O_CLOEXEC, 0o666)
+    let number = unsafe open(path, flags | O_CLOEXEC, 0o666)
     if number < 0 { throw RunLoop.Error(result: -errno, of: .system, subject: path) }
     return number
 }
 
 /// An array of texts in C, with NULL at the end.
-final class CStrings {
+@safe final class CStrings {
+    /// Valid as long as the object is.
     let pointer: UnsafeMutablePointer<UnsafePointer<CChar>?>
     private let count: Int
 
     /// Throws `invalid` for a text with a NUL.
     init(_ texts: [String]) throws(RunLoop.Error) {
         if texts.contains(where: { $0.utf8.contains(0) }) { throw .invalid }
-        (pointer, count) = (.allocate(capacity: texts.count + 1), texts.count)
-        for (index, text) in texts.enumerated() { (pointer + index).initialize(to: UnsafePointer(strdup(text))) }
-        (pointer + count).initialize(to: nil)
+        unsafe (pointer, count) = (.allocate(capacity: texts.count + 1), texts.count)
+        for (index, text) in texts.enumerated() { unsafe (pointer + index).initialize(to: UnsafePointer(strdup(text))) }
+        unsafe (pointer + count).initialize(to: nil)
     }
 
     deinit {
-        for index in 0..<count { free(UnsafeMutablePointer(mutating: pointer[index])) }
-        pointer.deallocate()
+        for index in 0..<count { unsafe free(UnsafeMutablePointer(mutating: pointer[index])) }
+        unsafe pointer.deallocate()
     }
 }
 

@@ -3,13 +3,14 @@ internal import CRunLoopLinux
 internal import RunLoopKit
 
 /// A start in the core's terms, with the files that are open until then.
-final class ChildStart {
+@safe final class ChildStart {
     private let arguments: CStrings
     private let environment: CStrings?
     /// The directory and the program, if they are given.
     private let directory, program: CStrings?
     private let options: RunLoop.Child.Options
-    private var descriptors: [runloop_child_descriptor] = []
+    /// Their `parent_end` is set and used within `run`, while that has the memory.
+    @safe private var descriptors: [runloop_child_descriptor] = unsafe []
     private var files: [CInt] = []
     /// The parent's ends of the pipes, when the child has been started.
     private(set) var ends: [ChildPipes.End] = []
@@ -36,23 +37,23 @@ final class ChildStart {
     }
 
     private func append(_ number: CInt, _ kind: RunLoop.Child.Stream.Kind) throws(RunLoop.Error) {
-        var descriptor = runloop_child_descriptor()
-        descriptor.number = number
+        var descriptor = unsafe runloop_child_descriptor()
+        unsafe descriptor.number = number
         switch kind {
         // What exec leaves there.
         case .inherited where (0...2).contains(number): return
-        case .inherited: descriptor.kind = .RUNLOOP_CHILD_INHERITED
-        case .null: descriptor.kind = .RUNLOOP_CHILD_NULL
-        case .pipe where number != 0: descriptor.kind = .RUNLOOP_CHILD_OUTPUT_PIPE
-        case .pipe, .inputPipe: descriptor.kind = .RUNLOOP_CHILD_INPUT_PIPE
+        case .inherited: unsafe descriptor.kind = .RUNLOOP_CHILD_INHERITED
+        case .null: unsafe descriptor.kind = .RUNLOOP_CHILD_NULL
+        case .pipe where number != 0: unsafe descriptor.kind = .RUNLOOP_CHILD_OUTPUT_PIPE
+        case .pipe, .inputPipe: unsafe descriptor.kind = .RUNLOOP_CHILD_INPUT_PIPE
         case .file(let path, let appending):
-            descriptor.kind = .RUNLOOP_CHILD_DESCRIPTOR
-            descriptor.from = try openFile(path, writing: number != 0, appending: appending)
-            files.append(descriptor.from)
-        case .descriptor(let from): (descriptor.kind, descriptor.from) = (.RUNLOOP_CHILD_DESCRIPTOR, from)
-        case .same(let from): (descriptor.kind, descriptor.from) = (.RUNLOOP_CHILD_SAME, from)
+            unsafe descriptor.kind = .RUNLOOP_CHILD_DESCRIPTOR
+            unsafe descriptor.from = try openFile(path, writing: number != 0, appending: appending)
+            unsafe files.append(descriptor.from)
+        case .descriptor(let from): unsafe (descriptor.kind, descriptor.from) = (.RUNLOOP_CHILD_DESCRIPTOR, from)
+        case .same(let from): unsafe (descriptor.kind, descriptor.from) = (.RUNLOOP_CHILD_SAME, from)
         }
-        descriptors.append(descriptor)
+        unsafe descriptors.append(descriptor)
     }
 
     private var group: Int32 {
@@ -66,48 +67,53 @@ final class ChildStart {
 
     func run(_ child: runloop_child_config) throws(RunLoop.Error) -> OpaquePointer {
         guard options.ignoredSignals.allSatisfy({ (1...64).contains($0) }) else { throw .invalid }
-        var config = runloop_child_start_config()
-        config.child = child
-        config.arguments = UnsafePointer(arguments.pointer)
-        config.environment = environment.map { UnsafePointer($0.pointer) }
-        config.program = program?.pointer.pointee
-        config.searches = true
-        config.directory = directory?.pointer.pointee
-        config.group = group
-        config.has_terminal = options.terminal != nil
-        config.terminal = options.terminal ?? -1
-        config.parent_death_signal = options.parentDeathSignal ?? 0
-        config.ignored_signals = options.ignoredSignals.reduce(0) { $0 | 1 << ($1 - 1) }
+        var config = unsafe runloop_child_start_config()
+        unsafe config.child = child
+        unsafe config.arguments = UnsafePointer(arguments.pointer)
+        unsafe config.environment = environment.map { unsafe UnsafePointer($0.pointer) }
+        unsafe config.program = program?.pointer.pointee
+        unsafe config.searches = true
+        unsafe config.directory = directory?.pointer.pointee
+        unsafe config.group = group
+        unsafe config.has_terminal = options.terminal != nil
+        unsafe config.terminal = options.terminal ?? -1
+        unsafe config.parent_death_signal = options.parentDeathSignal ?? 0
+        unsafe config.ignored_signals = options.ignoredSignals.reduce(0) { $0 | 1 << ($1 - 1) }
         let limits = options.limits.map { runloop_child_limit(resource: $0, soft: $1.soft, hard: $1.hard) }
-        return try withExtendedLifetime(self) { () throws(RunLoop.Error) in try run(&config, limits) }
+        return try unsafe withExtendedLifetime(self) { () throws(RunLoop.Error) in try unsafe run(&config, limits) }
     }
 
     private func run(
         _ config: inout runloop_child_start_config, _ limits: [runloop_child_limit]
     ) throws(RunLoop.Error) -> OpaquePointer {
-        let ends = UnsafeMutableBufferPointer<CInt>.allocate(capacity: descriptors.count)
-        defer { ends.deallocate() }
-        ends.initialize(repeating: -1)
-        for index in descriptors.indices { descriptors[index].parent_end = ends.baseAddress.map { $0 + index } }
+        let ends = unsafe UnsafeMutableBufferPointer<CInt>.allocate(capacity: descriptors.count)
+        defer { unsafe ends.deallocate() }
+        unsafe ends.initialize(repeating: -1)
+        for index in unsafe descriptors.indices {
+            unsafe descriptors[index].parent_end = ends.baseAddress.map { unsafe $0 + index }
+        }
         var core: OpaquePointer?
         var failed = [CChar](repeating: 0, count: 4_200)
-        let result = failed.withUnsafeMutableBufferPointer { failed in
-            descriptors.withUnsafeBufferPointer { descriptors in
-                limits.withUnsafeBufferPointer { limits in
-                    (config.failed, config.failed_size) = (failed.baseAddress, failed.count)
-                    (config.descriptors, config.descriptor_count) = (descriptors.baseAddress, descriptors.count)
-                    (config.limits, config.limit_count) = (limits.baseAddress, limits.count)
-                    return runloop_child_start(&config, &core)
+        let result = unsafe failed.withUnsafeMutableBufferPointer { failed in
+            unsafe descriptors.withUnsafeBufferPointer { descriptors in
+                unsafe limits.withUnsafeBufferPointer { limits in
+                    unsafe (config.failed, config.failed_size) = (failed.baseAddress, failed.count)
+                    unsafe (config.descriptors, config.descriptor_count) = (descriptors.baseAddress, descriptors.count)
+                    unsafe (config.limits, config.limit_count) = (limits.baseAddress, limits.count)
+                    return unsafe runloop_child_start(&config, &core)
                 }
             }
         }
-        guard result == 0, let core else {
-            let subject = failed.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+        guard result == 0, let core = unsafe core else {
+            let subject = unsafe failed.withUnsafeBufferPointer {
+                unsafe $0.baseAddress.map { unsafe String(cString: $0) } ?? ""
+            }
             throw RunLoop.Error(result: result, of: .system, subject: subject.isEmpty ? nil : subject)
         }
-        for (descriptor, end) in zip(descriptors, ends) where end >= 0 {
-            self.ends.append((descriptor.number, end, descriptor.kind == .RUNLOOP_CHILD_INPUT_PIPE))
+        for index in unsafe descriptors.indices where unsafe ends[index] >= 0 {
+            let descriptor = unsafe descriptors[index]
+            unsafe self.ends.append((descriptor.number, ends[index], descriptor.kind == .RUNLOOP_CHILD_INPUT_PIPE))
         }
-        return core
+        return unsafe core
     }
 }

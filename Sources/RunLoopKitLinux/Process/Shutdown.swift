@@ -31,15 +31,15 @@ extension RunLoop {
             signals: [CInt], within limit: Duration? = nil, on loop: RunLoop = .main, inMode mode: Mode = .common
         ) throws(RunLoop.Error) {
             var core: OpaquePointer?
-            let result = signals.withUnsafeBufferPointer { numbers in
-                var config = runloop_shutdown_config()
-                config.numbers = numbers.baseAddress
-                config.count = numbers.count
-                config.limit_ns = limit.map(Nanoseconds.of) ?? Nanoseconds.never
-                return runloop_shutdown_create(&config, &core)
+            let result = unsafe signals.withUnsafeBufferPointer { numbers in
+                var config = unsafe runloop_shutdown_config()
+                unsafe config.numbers = numbers.baseAddress
+                unsafe config.count = numbers.count
+                unsafe config.limit_ns = limit.map(Nanoseconds.of) ?? Nanoseconds.never
+                return unsafe runloop_shutdown_create(&config, &core)
             }
-            guard result == 0, let core else { throw RunLoop.Error(result: result) }
-            source = Source(core: core)
+            guard result == 0, let core = unsafe core else { throw RunLoop.Error(result: result) }
+            source = unsafe Source(core: core)
             try loop.add(source, forMode: mode)
         }
 
@@ -48,19 +48,19 @@ extension RunLoop {
         ///
         /// - Parameter order: lower is performed first, equal in the order of addition. Clamped to 32 bits.
         public func addWork(order: Int = 0, _ work: @escaping @Sendable () -> Void) {
-            let info = retainedInfo(ClosureBox<Void>(work))
-            let result = runloop_shutdown_add_work(
+            let info = unsafe retainedInfo(ClosureBox<Void>(work))
+            let result = unsafe runloop_shutdown_add_work(
                 source.core, Int32(clamping: order),
                 { info in
-                    guard let info else { return }
-                    Unmanaged<ClosureBox<Void>>.fromOpaque(info).takeRetainedValue().call(())
-                }, info, releaseInfo)
+                    guard let info = unsafe info else { return }
+                    unsafe Unmanaged<ClosureBox<Void>>.fromOpaque(info).takeRetainedValue().call(())
+                }, unsafe info, unsafe releaseInfo)
             if result < 0 { outOfMemory() }
         }
 
         /// The signal that began the shutdown; `nil` before. O(1).
         public var signal: CInt? {
-            let number = runloop_shutdown_get_signal(source.core)
+            let number = unsafe runloop_shutdown_get_signal(source.core)
             return number == 0 ? nil : number
         }
 

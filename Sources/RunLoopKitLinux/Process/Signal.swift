@@ -82,16 +82,19 @@ extension RunLoop.Source {
     public convenience init(
         signal: CInt, evenIfIgnored: Bool = false, perform: @escaping @Sendable (RunLoop.Signal) -> Void
     ) throws(RunLoop.Error) {
-        try self.init(receiver: ClosureBox(perform), of: .system, subject: "signal \(signal)") { context, caught in
-            var config = runloop_signal_config()
-            config.context = context
-            config.number = signal
-            config.force = evenIfIgnored
-            config.receive = { _, arrival, info in
-                guard let arrival else { return }
-                withInfo(info, as: ClosureBox<RunLoop.Signal>.self) { $0.call(RunLoop.Signal(arrival.pointee)) }
+        unsafe try self.init(receiver: ClosureBox(perform), of: .system, subject: "signal \(signal)") {
+            context, caught in
+            var config = unsafe runloop_signal_config()
+            unsafe config.context = context
+            unsafe config.number = signal
+            unsafe config.force = evenIfIgnored
+            unsafe config.receive = { _, arrival, info in
+                guard let arrival = unsafe arrival else { return }
+                unsafe withInfo(info, as: ClosureBox<RunLoop.Signal>.self) {
+                    unsafe $0.call(RunLoop.Signal(arrival.pointee))
+                }
             }
-            return runloop_signal_create(&config, &caught)
+            return unsafe runloop_signal_create(&config, &caught)
         }
     }
 }

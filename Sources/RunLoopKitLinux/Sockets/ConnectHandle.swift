@@ -3,69 +3,70 @@ internal import CRunLoopLinux
 internal import RunLoopKit
 
 /// A `runloop_connect`, to which this object has a reference.
-final class ConnectHandle: Sendable {
+@safe final class ConnectHandle: Sendable {
     /// Any thread may use it.
-    private nonisolated(unsafe) let core: OpaquePointer
+    @safe private nonisolated(unsafe) let core: OpaquePointer
 
     init(
         _ address: RunLoop.Listener.Address, _ limit: Duration?, _ loop: RunLoop,
         _ options: RunLoop.Connection.SocketOptions, _ outcome: ConnectOutcome
     ) throws(RunLoop.Error) {
-        var config = runloop_connect_config()
+        var config = unsafe runloop_connect_config()
         // 0 would be none.
-        config.deadline_ns = limit.map { max(1, Nanoseconds.fromNow(of: loop.core, Nanoseconds.of($0))) } ?? 0
-        config.keepalive_idle_ns = options.keepAlive.map { Nanoseconds.of($0.idle) } ?? 0
-        config.keepalive_interval_ns = options.keepAlive?.interval.map(Nanoseconds.of) ?? 0
-        config.keepalive_count = UInt32(clamping: options.keepAlive?.count ?? 0)
-        config.user_timeout_ns = options.userTimeout.map(Nanoseconds.of) ?? 0
-        config.delays = options.delaysSmallPieces
-        config.context.info = retainedInfo(outcome)
-        config.context.release = releaseInfo
-        config.connected = { core, descriptor, error, info in
-            withInfo(info, as: ConnectOutcome.self) { $0.connected(core, descriptor, error) }
+        unsafe config.deadline_ns =
+            limit.map { unsafe max(1, Nanoseconds.fromNow(of: loop.core, Nanoseconds.of($0))) } ?? 0
+        unsafe config.keepalive_idle_ns = options.keepAlive.map { Nanoseconds.of($0.idle) } ?? 0
+        unsafe config.keepalive_interval_ns = options.keepAlive?.interval.map(Nanoseconds.of) ?? 0
+        unsafe config.keepalive_count = UInt32(clamping: options.keepAlive?.count ?? 0)
+        unsafe config.user_timeout_ns = options.userTimeout.map(Nanoseconds.of) ?? 0
+        unsafe config.delays = options.delaysSmallPieces
+        unsafe config.context.info = retainedInfo(outcome)
+        unsafe config.context.release = releaseInfo
+        unsafe config.connected = { core, descriptor, error, info in
+            unsafe withInfo(info, as: ConnectOutcome.self) { unsafe $0.connected(core, descriptor, error) }
         }
-        config.cancel = { core, _, _, info in
+        unsafe config.cancel = { core, _, _, info in
             // It is in its modes until it ends, or the loop does.
-            guard runloop_source_is_valid(core) else { return }
-            withInfo(info, as: ConnectOutcome.self) { $0.settle(.failure(RunLoop.Error.loopFinished)) }
+            guard unsafe runloop_source_is_valid(core) else { return }
+            unsafe withInfo(info, as: ConnectOutcome.self) { $0.settle(.failure(RunLoop.Error.loopFinished)) }
         }
         var core: OpaquePointer?
-        let result = withTexts([address.targetName, options.localAddress, options.interface]) { texts in
+        let result = unsafe withTexts([address.targetName, options.localAddress, options.interface]) { texts in
             switch address.kind {
-            case .tcp(_, let port): (config.host, config.port) = (texts[0], port)
-            case .unix: config.path = texts[0]
-            case .abstract: config.abstract_name = texts[0]
+            case .tcp(_, let port): unsafe (config.host, config.port) = unsafe (texts[0], port)
+            case .unix: unsafe config.path = unsafe texts[0]
+            case .abstract: unsafe config.abstract_name = unsafe texts[0]
             case .descriptor: break
             }
-            (config.local_address, config.interface) = (texts[1], texts[2])
-            return runloop_connect_create(&config, &core)
+            unsafe (config.local_address, config.interface) = unsafe (texts[1], texts[2])
+            return unsafe runloop_connect_create(&config, &core)
         }
-        guard result == 0, let core else {
-            releaseInfo(config.context.info)
+        guard result == 0, let core = unsafe core else {
+            unsafe releaseInfo(config.context.info)
             let call: RunLoop.Error.Call = result == -ErrorNumber.tryAgain ? .thread : .address
             throw RunLoop.Error(result: result, of: call, subject: "connect to \(outcome.target)")
         }
-        self.core = core
+        self.core = unsafe core
     }
 
     deinit {
-        runloop_source_release(core)
+        unsafe runloop_source_release(core)
     }
 
     func add(to loop: RunLoop, _ mode: RunLoop.Mode) throws(RunLoop.Error) {
-        let result = runloop_add_source(loop.core, core, mode.name)
+        let result = unsafe runloop_add_source(loop.core, core, mode.name)
         if result < 0 { throw RunLoop.Error(result: result) }
     }
 
-    func invalidate() { runloop_source_invalidate(core) }
+    func invalidate() { unsafe runloop_source_invalidate(core) }
 }
 
 extension ConnectOutcome {
     /// Called by a `runloop_connect`.
     fileprivate func connected(_ core: OpaquePointer?, _ descriptor: CInt, _ error: CInt) {
         if error == 0 { return settle(.success(descriptor)) }
-        let nameError = runloop_connect_get_name_error(core).map { String(cString: $0) }
-        let attempts = nameError.map { [$0] } ?? failures(of: core)
+        let nameError = unsafe runloop_connect_get_name_error(core).map { unsafe String(cString: $0) }
+        let attempts = unsafe nameError.map { [$0] } ?? failures(of: core)
         let subject = attempts.isEmpty ? target : "\(target) (\(attempts.joined(separator: "; ")))"
         let call: RunLoop.Error.Call = nameError == nil ? .address : .name
         settle(.failure(RunLoop.Error(result: error, of: call, subject: "connect to \(subject)")))
@@ -73,13 +74,13 @@ extension ConnectOutcome {
 
     /// In words. None if there was one address, which is the target.
     private func failures(of core: OpaquePointer?) -> [String] {
-        let capacity = runloop_connect_get_failures(core, nil, 0)
-        let failures = [runloop_connect_failure](unsafeUninitializedCapacity: capacity) { buffer, count in
-            count = min(capacity, runloop_connect_get_failures(core, buffer.baseAddress, capacity))
+        let capacity = unsafe runloop_connect_get_failures(core, nil, 0)
+        let failures = unsafe [runloop_connect_failure](unsafeUninitializedCapacity: capacity) { buffer, count in
+            count = unsafe min(capacity, runloop_connect_get_failures(core, buffer.baseAddress, capacity))
         }
         let texts = failures.map { failure in
-            let address = withUnsafeBytes(of: failure.address) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            let address = unsafe withUnsafeBytes(of: failure.address) {
+                unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
             }
             return (address, "\(address): \(systemText(of: 0 &- failure.error))")
         }
@@ -109,9 +110,9 @@ extension RunLoop.Listener.Address {
 /// Calls `body` with the texts as C has them: `nil` is NULL. For C a text with a NUL would be a shorter one.
 private func withTexts(_ texts: [String?], _ body: ([UnsafePointer<CChar>?]) -> CInt) -> CInt {
     func add(to known: [UnsafePointer<CChar>?]) -> CInt {
-        if known.count == texts.count { return body(known) }
-        guard let text = texts[known.count] else { return add(to: known + [nil]) }
-        return text.utf8.contains(0) ? -ErrorNumber.invalid : text.withCString { add(to: known + [$0]) }
+        if unsafe known.count == texts.count { return unsafe body(known) }
+        guard let text = unsafe texts[known.count] else { return unsafe add(to: known + [nil]) }
+        return unsafe text.utf8.contains(0) ? -ErrorNumber.invalid : text.withCString { unsafe add(to: known + [$0]) }
     }
-    return add(to: [])
+    return unsafe add(to: [])
 }

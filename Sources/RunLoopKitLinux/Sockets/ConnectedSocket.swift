@@ -36,7 +36,7 @@ final class ConnectedSocket: Sendable {
     /// Whether there is input that nobody has read, an end or an error included, and whether output could be sent.
     var readiness: (hasInput: Bool, takesOutput: Bool) {
         var query = pollfd(fd: number, events: Int16(POLLIN | POLLOUT), revents: 0)
-        guard poll(&query, 1, 0) > 0 else { return (false, false) }
+        guard unsafe poll(&query, 1, 0) > 0 else { return (false, false) }
         let events = Int32(query.revents)
         return (events & ~Int32(POLLOUT) != 0, events & Int32(POLLOUT) != 0)
     }
@@ -54,9 +54,9 @@ final class ConnectedSocket: Sendable {
     /// Drops the input that has arrived, up to a limit. A socket that is closed with unread input is reset, and its peer may lose
     /// what was sent to it before.
     func discardInput() {
-        withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: 1) { buffer in
+        unsafe withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: 1) { buffer in
             for _ in 0..<64 {
-                if recv(number, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT)) <= 0 { return }
+                if unsafe recv(number, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT)) <= 0 { return }
             }
         }
     }
@@ -64,8 +64,8 @@ final class ConnectedSocket: Sendable {
 
 /// Sends a few words that may be lost.
 func sendOnce(_ text: String, to socket: CInt) {
-    _ = text.utf8.withContiguousStorageIfAvailable {
-        send(socket, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT))
+    _ = unsafe text.utf8.withContiguousStorageIfAvailable {
+        unsafe send(socket, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT))
     }
 }
 

@@ -34,7 +34,7 @@ final class ConnectionLimits: Sendable {
         // The last user of the socket may be freeing it when this is called.
         self.end.withLock { $0 = { [weak socket, weak writer] in if let socket { end(socket, writer) } } }
         guard let idle else { return }
-        let timer = RunLoop.Timer(
+        let timer = unsafe RunLoop.Timer(
             fireDate: Nanoseconds.fromNow(of: loop.core, idle), interval: idle, tolerance: idle / 8, order: 0
         ) { [weak socket, weak writer] timer in
             guard let socket else { return }
@@ -57,7 +57,7 @@ final class ConnectionLimits: Sendable {
 
     /// A task waits for input from now on.
     func beginWait() {
-        waitsSince.store(idle == nil ? 1 : runloop_get_now_ns(loop.core), ordering: .relaxed)
+        unsafe waitsSince.store(idle == nil ? 1 : runloop_get_now_ns(loop.core), ordering: .relaxed)
     }
 
     /// No task waits for input; there is a reader.
@@ -66,7 +66,7 @@ final class ConnectionLimits: Sendable {
     /// A line has begun, unless that is known, and is not complete.
     func beginLine() {
         guard message != nil, begunAt.load(ordering: .relaxed) == Nanoseconds.never else { return }
-        begunAt.store(runloop_get_now_ns(loop.core), ordering: .relaxed)
+        unsafe begunAt.store(runloop_get_now_ns(loop.core), ordering: .relaxed)
     }
 
     /// Nobody waits for the rest of a line any more.

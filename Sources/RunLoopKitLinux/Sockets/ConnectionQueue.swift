@@ -57,16 +57,17 @@ final class ConnectionQueue: Sendable {
         guard
             let connection = try? RunLoop.Connection(adopting: descriptor, on: loop, options: options)
         else { return }
-        let (handler, waiter): ((@Sendable (RunLoop.Connection) -> Void)?, Waiters.Waiter?) = state.withLock { state in
+        let (handler, waiter): ((@Sendable (RunLoop.Connection) -> Void)?, Waiters.Waiter?) = unsafe state.withLock {
+            state in
             if state.isOver { return (nil, nil) }
             if let handler = state.handler { return (handler, nil) }
             defer { disarmIfUnneeded(&state) }
-            if let waiter = state.waiters.removeFirst() { return (nil, waiter) }
+            if let waiter = unsafe state.waiters.removeFirst() { return unsafe (nil, waiter) }
             state.connections.append(connection)
             return (nil, nil)
         }
         handler?(connection)
-        waiter?.resume(returning: connection)
+        unsafe waiter?.resume(returning: connection)
     }
 
     /// `nil` at the end, and if the task is cancelled.
@@ -77,8 +78,8 @@ final class ConnectionQueue: Sendable {
             precondition(state.handler == nil, "A listener's connections go to one handler or to tasks.")
             return state.waiters.makeNumber()
         }
-        let connection = await Waiters.wait(
-            isolation: actor, begin: { begin($0, number, listener) }, cancel: { cancel(number) })
+        let connection = unsafe await Waiters.wait(
+            isolation: actor, begin: { unsafe begin($0, number, listener) }, cancel: { cancel(number) })
         if connection == nil, let failure = state.withLock({ $0.failure }) { throw failure }
         return connection
     }
@@ -93,10 +94,10 @@ final class ConnectionQueue: Sendable {
                 if error != .loopFinished { state.failure = error }
                 return .some(nil)
             }
-            state.waiters.append(waiter, number)
+            unsafe state.waiters.append(waiter, number)
             return nil
         }
-        if let known { waiter.resume(returning: known) }
+        if let known { unsafe waiter.resume(returning: known) }
     }
 
     private func arm(_ state: inout State, _ listener: RunLoop.Source) throws(RunLoop.Error) {
@@ -112,12 +113,12 @@ final class ConnectionQueue: Sendable {
     }
 
     private func cancel(_ number: UInt) {
-        let waiter = state.withLock { state in
-            let waiter = state.waiters.remove(number)
-            if waiter != nil { disarmIfUnneeded(&state) }
-            return waiter
+        let waiter = unsafe state.withLock { state in
+            let waiter = unsafe state.waiters.remove(number)
+            if unsafe waiter != nil { disarmIfUnneeded(&state) }
+            return unsafe waiter
         }
-        waiter?.resume(returning: nil)
+        unsafe waiter?.resume(returning: nil)
     }
 
     /// Ends every wait, and frees the connections that nobody has taken. Called at the end of the loop, too.
@@ -132,6 +133,7 @@ final class ConnectionQueue: Sendable {
             return state
         }
         guard var ended else { return }
-        for waiter in ended.waiters.removeAll() { waiter.resume(returning: nil) }
+        let waiters = unsafe ended.waiters.removeAll()
+        for index in unsafe waiters.indices { unsafe waiters[index].resume(returning: nil) }
     }
 }

@@ -9,25 +9,27 @@ extension RunLoop.Source {
     ) throws(RunLoop.Error) {
         let socket = listen(address.kind, Int32(clamping: backlog))
         if socket < 0 { throw RunLoop.Error(result: socket, of: .address, subject: address.subject) }
-        try self.init(receiver: receiver, subject: address.subject) { context, listener in
-            var config = runloop_listener_config()
-            config.context = context
-            config.descriptor = socket
-            config.owns = true
-            if case .unix = address.kind { config.removes_path = true }
-            config.accepted = { _, descriptor, info in
-                withInfo(info, as: ListenerReceiver.self) { $0.queue.accepted(descriptor) }
+        unsafe try self.init(receiver: receiver, subject: address.subject) { context, listener in
+            var config = unsafe runloop_listener_config()
+            unsafe config.context = context
+            unsafe config.descriptor = socket
+            unsafe config.owns = true
+            if case .unix = address.kind { unsafe config.removes_path = true }
+            unsafe config.accepted = { _, descriptor, info in
+                unsafe withInfo(info, as: ListenerReceiver.self) { $0.queue.accepted(descriptor) }
             }
             if receiver.refusal != nil {
-                config.refused = { _, descriptor, info in
-                    withInfo(info, as: ListenerReceiver.self) { sendOnce($0.refusal ?? "", to: descriptor) }
+                unsafe config.refused = { _, descriptor, info in
+                    unsafe withInfo(info, as: ListenerReceiver.self) { sendOnce($0.refusal ?? "", to: descriptor) }
                 }
             }
-            config.paused = { _, error, info in withInfo(info, as: ListenerReceiver.self) { $0.paused(error) } }
-            config.cancel = { listener, _, _, info in
-                withInfoAtEndOfLoop(listener, info, as: ListenerReceiver.self) { $0.queue.finish(nil) }
+            unsafe config.paused = { _, error, info in
+                unsafe withInfo(info, as: ListenerReceiver.self) { $0.paused(error) }
             }
-            let result = runloop_listener_create(&config, &listener)
+            unsafe config.cancel = { listener, _, _, info in
+                unsafe withInfoAtEndOfLoop(listener, info, as: ListenerReceiver.self) { $0.queue.finish(nil) }
+            }
+            let result = unsafe runloop_listener_create(&config, &listener)
             if result < 0 { closeDescriptor(socket) }
             return result
         }
@@ -40,9 +42,9 @@ private func listen(_ address: RunLoop.Listener.Address.Kind, _ backlog: Int32) 
     case .tcp(let text, _) where text.utf8.contains(0), .unix(let text, _) where text.utf8.contains(0),
         .abstract(let text) where text.utf8.contains(0):
         -ErrorNumber.invalid
-    case .tcp(let address, let port): runloop_listen_tcp(address, port, backlog)
-    case .unix(let path, let permissions): runloop_listen_unix(path, permissions, backlog)
-    case .abstract(let name): runloop_listen_abstract(name, backlog)
+    case .tcp(let address, let port): unsafe runloop_listen_tcp(address, port, backlog)
+    case .unix(let path, let permissions): unsafe runloop_listen_unix(path, permissions, backlog)
+    case .abstract(let name): unsafe runloop_listen_abstract(name, backlog)
     case .descriptor(let descriptor): descriptor < 0 ? -ErrorNumber.badDescriptor : descriptor
     }
 }

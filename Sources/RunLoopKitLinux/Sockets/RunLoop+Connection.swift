@@ -39,7 +39,7 @@ extension RunLoop {
             adopting descriptor: CInt, on loop: RunLoop, options: Options = Options()
         ) throws(RunLoop.Error) {
             let limits = ConnectionLimits(loop, idle: options.idleLimit, message: options.messageLimit)
-            let socket = ConnectedSocket(descriptor, now: runloop_get_now_ns(loop.core), limits)
+            let socket = unsafe ConnectedSocket(descriptor, now: runloop_get_now_ns(loop.core), limits)
             let writer = try Writer(
                 descriptor, loop, options.outputLimit, false, options.mode, socket, resets: options.resetsWhenAborted)
             try limits.start(socket, writer, options.mode) { Self.end($0, $1, because: .timedOut) }
@@ -144,10 +144,10 @@ extension RunLoop {
 
 /// The address of a socket as text, "" if there is none.
 func address(ofSocket descriptor: CInt, isPeer: Bool) -> String {
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { text in
-        let length = runloop_socket_get_address(descriptor, isPeer, text.baseAddress, text.count)
+    unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { text in
+        let length = unsafe runloop_socket_get_address(descriptor, isPeer, text.baseAddress, text.count)
         guard length > 0 else { return "" }
-        return String(
+        return unsafe String(
             decoding: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(text)[..<Int(length)]), as: UTF8.self)
     }
 }

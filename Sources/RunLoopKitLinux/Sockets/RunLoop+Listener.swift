@@ -100,7 +100,7 @@ extension RunLoop {
             }
         }
 
-        private var descriptor: CInt { runloop_listener_get_descriptor(source.core) }
+        private var descriptor: CInt { unsafe runloop_listener_get_descriptor(source.core) }
 
         /// The port of a TCP socket, `nil` of another one. O(1), a system call.
         public var port: UInt16? { UInt16(exactly: runloop_socket_get_port(descriptor, false)) }
@@ -134,8 +134,9 @@ extension RunLoop {
             var capacity = 16
             while true {
                 var result = -ErrorNumber.outOfMemory
-                let sockets = [runloop_inherited_socket](unsafeUninitializedCapacity: capacity) { buffer, count in
-                    result = runloop_take_inherited_sockets(buffer.baseAddress, capacity)
+                let sockets = unsafe [runloop_inherited_socket](unsafeUninitializedCapacity: capacity) {
+                    buffer, count in
+                    result = unsafe runloop_take_inherited_sockets(buffer.baseAddress, capacity)
                     count = Int(max(0, result))
                 }
                 if result >= 0 { return sockets.map(InheritedSocket.init) }
@@ -148,7 +149,7 @@ extension RunLoop {
 
 extension RunLoop.Listener.InheritedSocket {
     fileprivate init(_ socket: runloop_inherited_socket) {
-        name = withUnsafeBytes(of: socket.name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        name = unsafe withUnsafeBytes(of: socket.name) { unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
         fileDescriptor = socket.descriptor
     }
 }

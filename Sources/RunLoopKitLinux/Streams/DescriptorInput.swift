@@ -39,7 +39,7 @@ struct DescriptorInput: Sendable {
         if mayBlock && !isReadable { return .nothing }
         // Unqualified, the name would be this method.
         #if canImport(Glibc)
-            let count = Glibc.read(number, buffer.baseAddress, buffer.count)
+            let count = unsafe Glibc.read(number, buffer.baseAddress, buffer.count)
         #elseif canImport(Musl)
             let count = Musl.read(number, buffer.baseAddress, buffer.count)
         #else
@@ -56,12 +56,12 @@ struct DescriptorInput: Sendable {
     /// Is there still something to read, an end or an error included? Another source may have read it after the loop's report.
     private var isReadable: Bool {
         var query = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
-        return poll(&query, 1, 0) > 0
+        return unsafe poll(&query, 1, 0) > 0
     }
 }
 
 /// The offset of the first such byte.
 func firstOffset(of byte: UInt8, in bytes: UnsafeRawBufferPointer) -> Int? {
-    guard let start = bytes.baseAddress, let found = memchr(start, CInt(byte), bytes.count) else { return nil }
-    return UnsafeRawPointer(found) - start
+    guard let start = bytes.baseAddress, let found = unsafe memchr(start, CInt(byte), bytes.count) else { return nil }
+    return unsafe UnsafeRawPointer(found) - start
 }

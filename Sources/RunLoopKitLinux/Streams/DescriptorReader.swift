@@ -5,7 +5,7 @@ internal import RunLoopKit
 /// The buffer is filled only while a task waits for it, and is not changed until that task waits again. So one buffer is enough,
 /// nothing is read that was not requested, and when no wait is active the descriptor is not read. That also is why it is Sendable: the
 /// buffer belongs to the loop's thread, under the lock, from the beginning of a wait to its outcome, and to the task otherwise.
-final class DescriptorReader: @unchecked Sendable {
+@safe final class DescriptorReader: @unchecked Sendable {
     /// The result of a wait.
     enum Outcome {
         /// The bytes at the beginning of the buffer.
@@ -15,7 +15,8 @@ final class DescriptorReader: @unchecked Sendable {
         case failure(RunLoop.Error)
     }
 
-    private struct State {
+    /// Whoever takes the waiter out resumes it, so that happens once.
+    @safe private struct State {
         /// In the loop until there is a verdict, so the mode is not empty.
         var source: RunLoop.Source?
         /// The source asks for input. It does so while the reader is as fast as the writer; the first report that nobody waits for
@@ -24,7 +25,7 @@ final class DescriptorReader: @unchecked Sendable {
         /// The kernel does not report the descriptor, because a read of it never waits: a regular file, /dev/null. The source is
         /// signalled once per wait, so there too the loop reads once per iteration.
         var isAlwaysReady = false
-        var waiter: UnsafeContinuation<Outcome, Never>?
+        @safe var waiter: UnsafeContinuation<Outcome, Never>?
         /// What every further wait comes to.
         var verdict: Outcome?
 
@@ -69,7 +70,7 @@ final class DescriptorReader: @unchecked Sendable {
         socket = input.socket
         pipe = input.pipe
         self.input = try DescriptorInput(input.descriptor)
-        buffer = .allocate(byteCount: input.bufferSize, alignment: 1)
+        unsafe buffer = .allocate(byteCount: input.bufferSize, alignment: 1)
         let source = try RunLoop.Source(
             inputDescriptor: input.descriptor,
             onEndOfLoop: { [weak self] in self?.finish(.failure(.loopFinished)) },
@@ -84,24 +85,24 @@ final class DescriptorReader: @unchecked Sendable {
         state.withLock { state in
             state.disarm()
             state.isAlwaysReady = true
-            if state.waiter != nil { state.arm(in: loop) }
+            if unsafe state.waiter != nil { state.arm(in: loop) }
         }
     }
 
     deinit {
         state.withLock { $0.source }?.invalidate()
-        buffer.deallocate()
+        unsafe buffer.deallocate()
     }
 
     /// The first bytes of the buffer, until the next wait.
     func bytes(_ count: Int) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: buffer[..<count])
+        unsafe UnsafeRawBufferPointer(rebasing: buffer[..<count])
     }
 
     /// Waits until the buffer has been filled. One wait at a time.
     func wait(isolation actor: isolated (any Actor)?) async -> Outcome {
         await withTaskCancellationHandler(
-            operation: { await withUnsafeContinuation(isolation: actor) { begin($0) } },
+            operation: { unsafe await withUnsafeContinuation(isolation: actor) { unsafe begin($0) } },
             onCancel: { finish(.cancelled) },
             isolation: actor)
     }
@@ -111,16 +112,16 @@ final class DescriptorReader: @unchecked Sendable {
             if state.verdict == nil { state.arm(in: loop) }
             if state.verdict == nil { state.limitLine(socket?.limits) }
             if state.verdict == nil {
-                precondition(
+                unsafe precondition(
                     state.waiter == nil, "Only one task at a time may wait for an iteration over a descriptor.")
-                state.waiter = waiter
+                state.waiter = unsafe waiter
                 socket?.limits.beginWait()
             }
             return state.verdict
         }
         guard let verdict else { return }
         invalidateSource()
-        waiter.resume(returning: verdict)
+        unsafe waiter.resume(returning: verdict)
     }
 
     /// On the loop's thread.
@@ -131,20 +132,20 @@ final class DescriptorReader: @unchecked Sendable {
 
     /// The line for which a task waits is late. If none waits any more, the next wait begins with a look.
     private func lookAtLine() {
-        guard let socket, state.withLock({ $0.waiter != nil }) else { return }
+        guard let socket, state.withLock({ unsafe $0.waiter != nil }) else { return }
         guard let deadline = socket.limits.lookAtLine(of: socket) else { return }
         state.withLock { try? $0.source?.setDeadline(deadline) }
     }
 
     /// The descriptor was reported, or is always ready.
     private func fill() {
-        let reading: (UnsafeContinuation<Outcome, Never>, Outcome)? = state.withLock { state in
+        let reading: (UnsafeContinuation<Outcome, Never>, Outcome)? = unsafe state.withLock { state in
             guard let waiter = state.waiter else {
                 state.disarm()
                 return nil
             }
             let outcome: Outcome
-            switch pipe?.read(input, into: buffer) ?? input.read(into: buffer) {
+            switch unsafe pipe?.read(input, into: buffer) ?? input.read(into: buffer) {
             case .nothing:
                 // A descriptor that the kernel reports is reported again. The next iteration reads the other kind again.
                 if state.isAlwaysReady { state.arm(in: loop) }
@@ -158,23 +159,23 @@ final class DescriptorReader: @unchecked Sendable {
             state.waiter = nil
             socket?.limits.endWait()
             if case .bytes = outcome {} else { state.verdict = outcome }
-            return (waiter, outcome)
+            return unsafe (waiter, outcome)
         }
-        guard let (waiter, outcome) = reading else { return }
+        guard let (waiter, outcome) = unsafe reading else { return }
         if case .bytes = outcome {} else { invalidateSource() }
-        waiter.resume(returning: outcome)
+        unsafe waiter.resume(returning: outcome)
     }
 
     /// Ends the wait and every further one, unless that has been done. No thread is reading when this returns.
     private func finish(_ verdict: Outcome) {
-        let waiter: UnsafeContinuation<Outcome, Never>? = state.withLock { state in
+        let waiter: UnsafeContinuation<Outcome, Never>? = unsafe state.withLock { state in
             if state.verdict != nil { return nil }
             state.verdict = verdict
             socket?.limits.endWait()
-            return state.waiter.take()
+            return unsafe state.waiter.take()
         }
         invalidateSource()
-        waiter?.resume(returning: verdict)
+        unsafe waiter?.resume(returning: verdict)
     }
 
     private func invalidateSource() { state.withLock { $0.source.take() }?.invalidate() }

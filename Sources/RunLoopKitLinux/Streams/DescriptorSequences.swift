@@ -27,7 +27,7 @@ struct InputOfDescriptor: Sendable {
 
 /// An iteration over the input of a descriptor, chunk by chunk.
 struct InputIterator {
-    enum Chunk {
+    @safe enum Chunk {
         /// At least one byte, valid until the next chunk is requested.
         case bytes(UnsafeRawBufferPointer)
         /// The wait was cancelled, so there may be more input.
@@ -52,7 +52,7 @@ struct InputIterator {
         switch await reader.wait(isolation: actor) {
         case .bytes(let count):
             isOver = false
-            return .bytes(reader.bytes(count))
+            return unsafe .bytes(reader.bytes(count))
         case .end:
             self.reader = nil
             return .end
@@ -92,7 +92,7 @@ struct ChunkSequence: AsyncSequence, Sendable {
 
         mutating func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> [UInt8]? {
             guard case .bytes(let bytes) = try await input.next(isolation: actor) else { return nil }
-            return Array(bytes)
+            return unsafe Array(bytes)
         }
     }
 }
@@ -115,7 +115,7 @@ struct LineIterator {
         do throws(RunLoop.Error) {
             while true {
                 switch try await input.next(isolation: actor) {
-                case .bytes(let bytes): lines.feed(bytes)
+                case .bytes(let bytes): unsafe lines.feed(bytes)
                 case .end: return lines.last()
                 // An incomplete line is dropped.
                 case .cancelled:

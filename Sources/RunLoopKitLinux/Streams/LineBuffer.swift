@@ -4,13 +4,13 @@ internal import RunLoopKit
 ///
 /// Of a chunk only the beginning of a line whose end has not arrived is copied. Before the memory of a chunk changes, `next()` must
 /// have returned `nil`.
-struct LineBuffer {
+@safe struct LineBuffer {
     private let limit: Int
     /// The beginning of a line, from earlier chunks: at most the limit, and a carriage return.
     private var begun: [UInt8] = []
     /// The current line is too long, which has been reported.
     private var isSkipping = false
-    private var chunk = UnsafeRawBufferPointer(start: nil, count: 0)
+    private var chunk = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
 
     /// - Parameter limit: of a line without its end, in bytes.
     init(limit: Int) {
@@ -18,7 +18,7 @@ struct LineBuffer {
     }
 
     mutating func feed(_ chunk: UnsafeRawBufferPointer) {
-        self.chunk = chunk
+        unsafe self.chunk = chunk
     }
 
     mutating func clear() {
@@ -27,19 +27,19 @@ struct LineBuffer {
 
     /// The next line whose end has arrived, or a mark for a line as soon as it is too long. The rest of such a line is skipped.
     mutating func next() -> RunLoop.Line? {
-        while let end = firstOffset(of: lineFeed, in: chunk) {
-            let rest = chunk[..<end]
-            chunk = UnsafeRawBufferPointer(rebasing: chunk[(end + 1)...])
+        while let end = unsafe firstOffset(of: lineFeed, in: chunk) {
+            let rest = unsafe chunk[..<end]
+            unsafe chunk = UnsafeRawBufferPointer(rebasing: chunk[(end + 1)...])
             if isSkipping {
                 isSkipping = false
                 continue
             }
-            if begun.isEmpty { return line(withoutReturn(rest)) }
+            if begun.isEmpty { return unsafe line(withoutReturn(rest)) }
             defer { begun.removeAll(keepingCapacity: true) }
-            return begin(rest) ? line(withoutReturn(begun[...])) : .tooLong
+            return unsafe begin(rest) ? line(withoutReturn(begun[...])) : .tooLong
         }
-        defer { chunk = UnsafeRawBufferPointer(start: nil, count: 0) }
-        if isSkipping || begin(chunk[...]) { return nil }
+        defer { unsafe chunk = UnsafeRawBufferPointer(start: nil, count: 0) }
+        if unsafe isSkipping || begin(chunk[...]) { return nil }
         isSkipping = true
         begun = []
         return .tooLong
@@ -55,8 +55,8 @@ struct LineBuffer {
     /// - Returns: is the line still within the limit?
     private mutating func begin(_ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
         // The byte after the limit may be a carriage return before the line feed.
-        guard bytes.count - 1 <= limit - begun.count else { return false }
-        begun.append(contentsOf: bytes)
+        guard unsafe bytes.count - 1 <= limit - begun.count else { return false }
+        unsafe begun.append(contentsOf: bytes)
         return begun.count <= limit || begun.last == carriageReturn
     }
 

@@ -29,39 +29,39 @@ struct OutputHandle: Sendable {
     init(
         _ descriptor: CInt, of loop: RunLoop, limit: Int, owns: Bool, resets: Bool, _ queue: OutputQueue
     ) throws(RunLoop.Error) {
-        source = try RunLoop.Source(
+        source = try unsafe RunLoop.Source(
             receiver: queue, of: .output, subject: "descriptor \(descriptor)"
         ) { context, output in
-            var config = runloop_output_config()
-            config.context = context
-            config.descriptor = descriptor
-            config.owns = owns
-            config.resets = resets
-            config.limit = limit
-            config.loop = loop.core
-            config.drained = { _, error, info in
-                withInfo(info, as: OutputQueue.self) {
+            var config = unsafe runloop_output_config()
+            unsafe config.context = context
+            unsafe config.descriptor = descriptor
+            unsafe config.owns = owns
+            unsafe config.resets = resets
+            unsafe config.limit = limit
+            unsafe config.loop = loop.core
+            unsafe config.drained = { _, error, info in
+                unsafe withInfo(info, as: OutputQueue.self) {
                     $0.drained(error == 0 ? nil : RunLoop.Error(result: error, of: .output))
                 }
             }
-            config.cancel = { output, _, _, info in
-                withInfoAtEndOfLoop(output, info, as: OutputQueue.self) { $0.fail(.loopFinished) }
+            unsafe config.cancel = { output, _, _, info in
+                unsafe withInfoAtEndOfLoop(output, info, as: OutputQueue.self) { $0.fail(.loopFinished) }
             }
-            return runloop_output_create(&config, &output)
+            return unsafe runloop_output_create(&config, &output)
         }
     }
 
     func write(_ bytes: UnsafeRawBufferPointer) -> Result {
-        Result(runloop_output_write(core, bytes.baseAddress, bytes.count))
+        unsafe Result(runloop_output_write(core, bytes.baseAddress, bytes.count))
     }
 
     func enqueue(_ bytes: UnsafeRawBufferPointer) -> Result {
-        Result(Int(runloop_output_enqueue(core, bytes.baseAddress, bytes.count)))
+        unsafe Result(Int(runloop_output_enqueue(core, bytes.baseAddress, bytes.count)))
     }
 
-    func flush() -> Result { Result(Int(runloop_output_flush(core))) }
-    func finish() -> Result { Result(Int(runloop_output_finish(core))) }
+    func flush() -> Result { unsafe Result(Int(runloop_output_flush(core))) }
+    func finish() -> Result { unsafe Result(Int(runloop_output_finish(core))) }
 
-    var waitingCount: Int { runloop_output_get_waiting(core) }
-    var lastMove: Int64 { runloop_output_get_moved_ns(core) }
+    var waitingCount: Int { unsafe runloop_output_get_waiting(core) }
+    var lastMove: Int64 { unsafe runloop_output_get_moved_ns(core) }
 }

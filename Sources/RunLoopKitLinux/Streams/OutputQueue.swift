@@ -31,13 +31,14 @@ final class OutputQueue: Sendable {
 
     private typealias Waiter = UnsafeContinuation<Wait, Never>
 
-    private struct State {
+    /// Whoever takes a waiter out resumes it, so that happens once.
+    @safe private struct State {
         /// Those who write, in the order of their arrival.
         var line = Line<Void>()
         var ticketsSoFar: Ticket = 0
         /// In the line, or not.
-        var waiters: [Ticket: Waiter] = [:]
-        var waitersOutside: [Ticket: Waiter] = [:]
+        @safe var waiters: [Ticket: Waiter] = unsafe [:]
+        @safe var waitersOutside: [Ticket: Waiter] = unsafe [:]
         /// How often something has happened for which a task may wait.
         var changes: UInt = 0
         var drains: UInt = 0
@@ -45,17 +46,17 @@ final class OutputQueue: Sendable {
         var isEnded = false
 
         mutating func takeFirst() -> [Waiter] {
-            line.first.flatMap { waiters.removeValue(forKey: $0) }.map { [$0] } ?? []
+            unsafe line.first.flatMap { unsafe waiters.removeValue(forKey: $0) }.map { unsafe [$0] } ?? []
         }
 
         mutating func takeOutside() -> [Waiter] {
-            defer { waitersOutside = [:] }
-            return Array(waitersOutside.values)
+            defer { waitersOutside = unsafe [:] }
+            return unsafe Array(waitersOutside.values)
         }
 
         mutating func takeAll() -> [Waiter] {
-            defer { waiters = [:] }
-            return Array(waiters.values) + takeOutside()
+            defer { waiters = unsafe [:] }
+            return unsafe Array(waiters.values) + takeOutside()
         }
     }
 
@@ -79,19 +80,19 @@ final class OutputQueue: Sendable {
     }
 
     func leave(_ ticket: Ticket) {
-        change { state in
+        unsafe change { state in
             let wasFirst = state.line.first == ticket
             state.line.remove(ticket)
-            return wasFirst ? state.takeFirst() : []
+            return unsafe wasFirst ? state.takeFirst() : []
         }
     }
 
     /// All output that has waited was sent, or can't be.
     func drained(_ error: RunLoop.Error?) {
-        change { state in
+        unsafe change { state in
             state.drains += 1
             if state.failure == nil { state.failure = error }
-            return state.failure == nil ? state.takeFirst() + state.takeOutside() : state.takeAll()
+            return unsafe state.failure == nil ? state.takeFirst() + state.takeOutside() : state.takeAll()
         }
     }
 
@@ -99,10 +100,10 @@ final class OutputQueue: Sendable {
     ///
     /// - Parameter isEnd: the owner of the output has ended it.
     func fail(_ error: RunLoop.Error, isEnd: Bool = false) {
-        change { state in
+        unsafe change { state in
             if isEnd { state.isEnded = true }
             if state.failure == nil { state.failure = error }
-            return state.takeAll()
+            return unsafe state.takeAll()
         }
     }
 
@@ -134,33 +135,37 @@ final class OutputQueue: Sendable {
     func wait(
         _ ticket: Ticket, isInLine: Bool = true, after changes: UInt, isolation actor: isolated (any Actor)?
     ) async -> Wait {
-        await WaitingTasks<Wait>.wait(
+        unsafe await WaitingTasks<Wait>.wait(
             isolation: actor,
             begin: { waiter in
                 let known: Wait? = state.withLock { state in
                     if state.changes != changes { return .changed }
                     if Task.isCancelled { return .cancelled }
-                    if isInLine { state.waiters[ticket] = waiter } else { state.waitersOutside[ticket] = waiter }
+                    if isInLine {
+                        unsafe state.waiters[ticket] = waiter
+                    } else {
+                        unsafe state.waitersOutside[ticket] = waiter
+                    }
                     return nil
                 }
-                if let known { waiter.resume(returning: known) }
+                if let known { unsafe waiter.resume(returning: known) }
             },
             cancel: { cancel(ticket) })
     }
 
     private func cancel(_ ticket: Ticket) {
-        let waiter = state.withLock { state in
-            state.waiters.removeValue(forKey: ticket) ?? state.waitersOutside.removeValue(forKey: ticket)
+        let waiter = unsafe state.withLock { state in
+            unsafe state.waiters.removeValue(forKey: ticket) ?? state.waitersOutside.removeValue(forKey: ticket)
         }
-        waiter?.resume(returning: .cancelled)
+        unsafe waiter?.resume(returning: .cancelled)
     }
 
     /// Changes the state, and resumes those who can go on.
     private func change(_ body: (inout State) -> [Waiter]) {
-        let waiters = state.withLock { state in
+        let waiters = unsafe state.withLock { state in
             state.changes += 1
-            return body(&state)
+            return unsafe body(&state)
         }
-        for waiter in waiters { waiter.resume(returning: .changed) }
+        for index in unsafe waiters.indices { unsafe waiters[index].resume(returning: .changed) }
     }
 }

@@ -16,7 +16,8 @@ extension RunLoop {
         public func makeAsyncIterator() -> Iterator { Iterator(input: InputIterator(input)) }
 
         /// An iteration, for one task at a time.
-        public struct Iterator: AsyncIteratorProtocol {
+        @safe public struct Iterator: AsyncIteratorProtocol {
+            // Within the reader's buffer, which `input` keeps until it is asked for more.
             @usableFromInline var position: UnsafeRawPointer?
             @usableFromInline var end: UnsafeRawPointer?
             private var input: InputIterator
@@ -34,16 +35,16 @@ extension RunLoop {
             /// The next byte, which it waits for if needed; `nil` at the end.
             @inlinable
             public mutating func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> UInt8? {
-                if position == end, try await !refill(isolation: actor) { return nil }
-                defer { position = position?.successor() }
-                return position?.load(as: UInt8.self)
+                if unsafe position == end, try await !refill(isolation: actor) { return nil }
+                defer { unsafe position = position?.successor() }
+                return unsafe position?.load(as: UInt8.self)
             }
 
             @usableFromInline
             mutating func refill(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> Bool {
                 guard case .bytes(let bytes) = try await input.next(isolation: actor) else { return false }
-                position = bytes.baseAddress
-                end = position.map { $0 + bytes.count }
+                unsafe position = bytes.baseAddress
+                unsafe end = position.map { unsafe $0 + bytes.count }
                 return true
             }
         }

@@ -26,14 +26,14 @@ extension RunLoop {
     /// `permissionDenied`, and what reading from the descriptor can.
     ///
     /// A reader is for one task at a time.
-    public final class Reader {
+    @safe public final class Reader {
         private let input: InputOfDescriptor
         /// `nil` before the first wait, and when the loop has no source of the descriptor.
         private var reader: DescriptorReader?
         /// What was read and not taken: the beginning of a line, from earlier buffers, and then the rest of the reader's buffer, which
         /// is empty when the reader waits.
         private var begun: ArraySlice<UInt8> = []
-        private var rest = UnsafeRawBufferPointer(start: nil, count: 0)
+        private var rest = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
 
         /// Makes a reader, which reads nothing yet.
         ///
@@ -66,11 +66,11 @@ extension RunLoop {
             precondition(limit >= 0, "The limit of a line is not negative.")
             defer { limits?.endLine() }
             while true {
-                if let end = firstOffset(of: lineFeed, in: rest) { return try takeLine(to: end, limit: limit) }
+                if let end = unsafe firstOffset(of: lineFeed, in: rest) { return try takeLine(to: end, limit: limit) }
                 // The byte after the limit may be a carriage return before the line feed.
-                let (count, last) = (begun.count + rest.count, rest.last ?? begun.last)
+                let (count, last) = unsafe (begun.count + rest.count, rest.last ?? begun.last)
                 if count > limit, count - 1 > limit || last != carriageReturn { throw .lineTooLong }
-                begun += rest
+                unsafe begun += rest
                 if !begun.isEmpty { limits?.beginLine() }
                 switch try await refill(isolation: actor) {
                 case .filled: continue
@@ -96,8 +96,8 @@ extension RunLoop {
             while true {
                 // It has no line feed.
                 begun = []
-                if let end = firstOffset(of: lineFeed, in: rest) {
-                    rest = UnsafeRawBufferPointer(rebasing: rest[(end + 1)...])
+                if let end = unsafe firstOffset(of: lineFeed, in: rest) {
+                    unsafe rest = UnsafeRawBufferPointer(rebasing: rest[(end + 1)...])
                     return true
                 }
                 limits?.beginLine()
@@ -112,12 +112,12 @@ extension RunLoop {
             upTo count: Int = .max, isolation actor: isolated (any Actor)? = #isolation
         ) async throws(RunLoop.Error) -> [UInt8]? {
             precondition(count > 0, "A chunk has at least one byte.")
-            if begun.isEmpty, rest.isEmpty {
+            if begun.isEmpty, unsafe rest.isEmpty {
                 guard case .filled = try await refill(isolation: actor) else { return nil }
             }
             if begun.isEmpty {
-                defer { rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count)) }
-                return Array(rest.prefix(count))
+                defer { unsafe rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count)) }
+                return unsafe Array(rest.prefix(count))
             }
             defer { begun = begun.dropFirst(count) }
             return Array(begun.prefix(count))
@@ -126,9 +126,9 @@ extension RunLoop {
         /// The next byte.
         public func byte(isolation actor: isolated (any Actor)? = #isolation) async throws(RunLoop.Error) -> UInt8? {
             if let byte = begun.popFirst() { return byte }
-            if rest.isEmpty, case .filled = try await refill(isolation: actor) {}
-            guard let byte = rest.first else { return nil }
-            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst())
+            if unsafe rest.isEmpty, case .filled = try await refill(isolation: actor) {}
+            guard let byte = unsafe rest.first else { return nil }
+            unsafe rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst())
             return byte
         }
 
@@ -163,12 +163,12 @@ extension RunLoop {
 
         /// Fills the buffer, whose rest has been taken.
         private func refill(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> Refilling {
-            rest = UnsafeRawBufferPointer(start: nil, count: 0)
+            unsafe rest = UnsafeRawBufferPointer(start: nil, count: 0)
             let reader = try takeReader()
             switch await reader.wait(isolation: actor) {
             case .bytes(let count):
                 self.reader = reader
-                rest = reader.bytes(count)
+                unsafe rest = reader.bytes(count)
                 return .filled
             case .end: return .end
             case .cancelled: return .cancelled
@@ -183,13 +183,13 @@ extension RunLoop {
 
         /// - Parameter end: where the line feed is.
         private func takeLine(to end: Int, limit: Int) throws(RunLoop.Error) -> String {
-            let line = UnsafeRawBufferPointer(rebasing: rest[..<end])
-            let hasReturn = (line.last ?? begun.last) == carriageReturn
+            let line = unsafe UnsafeRawBufferPointer(rebasing: rest[..<end])
+            let hasReturn = unsafe (line.last ?? begun.last) == carriageReturn
             if begun.count + line.count - (hasReturn ? 1 : 0) > limit { throw .lineTooLong }
-            rest = UnsafeRawBufferPointer(rebasing: rest[(end + 1)...])
-            if begun.isEmpty { return String(decoding: line.dropLast(hasReturn ? 1 : 0), as: UTF8.self) }
+            unsafe rest = UnsafeRawBufferPointer(rebasing: rest[(end + 1)...])
+            if begun.isEmpty { return unsafe String(decoding: line.dropLast(hasReturn ? 1 : 0), as: UTF8.self) }
             defer { begun = [] }
-            return String(decoding: (begun + line).dropLast(hasReturn ? 1 : 0), as: UTF8.self)
+            return unsafe String(decoding: (begun + line).dropLast(hasReturn ? 1 : 0), as: UTF8.self)
         }
     }
 }

@@ -89,8 +89,8 @@ extension RunLoop {
             var accepted = 0
             while accepted < count {
                 // The bytes first: a collection may be computed, by code that uses the writer.
-                let attempt = withBytes(bytes.dropFirst(accepted)) { bytes in
-                    queue.attempt(.first(ticket)) { output.write(bytes) }
+                let attempt = unsafe withBytes(bytes.dropFirst(accepted)) { bytes in
+                    queue.attempt(.first(ticket)) { unsafe output.write(bytes) }
                 }
                 switch attempt {
                 case .taken(let more): accepted += more
@@ -116,7 +116,7 @@ extension RunLoop {
         /// - Returns: were they accepted? `false` also while a task waits with an earlier write.
         /// - Throws: also `outputTooLarge` if there are more bytes than the limit.
         public func enqueue(_ bytes: some Collection<UInt8>) throws(RunLoop.Error) -> Bool {
-            switch withBytes(bytes, { bytes in queue.attempt(.lineIsEmpty) { output.enqueue(bytes) } }) {
+            switch unsafe withBytes(bytes, { bytes in queue.attempt(.lineIsEmpty) { unsafe output.enqueue(bytes) } }) {
             case .taken: return true
             case .mustWait: return false
             case .failure(let error): throw reason(for: error)
@@ -191,6 +191,6 @@ extension RunLoop {
 private func withBytes<Result>(
     _ bytes: some Collection<UInt8>, _ body: (UnsafeRawBufferPointer) -> Result
 ) -> Result {
-    bytes.withContiguousStorageIfAvailable { body(UnsafeRawBufferPointer($0)) }
+    unsafe bytes.withContiguousStorageIfAvailable { unsafe body(UnsafeRawBufferPointer($0)) }
         ?? Array(bytes).withUnsafeBytes(body)
 }
