@@ -48,25 +48,26 @@ extension RunLoop {
     /// nor discarded.
     func post(_ modes: Set<Mode>, _ call: PostedCall) -> Int32 {
         // The second word is not used.
-        var words = (Unmanaged.passRetained(call).toOpaque(), 0)
-        let result = withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: modes.count) { names in
-            for (index, mode) in modes.enumerated() { names[index] = mode.name }
-            return runloop__post_pair(
+        var words = unsafe (Unmanaged.passRetained(call).toOpaque(), 0)
+        let result = unsafe withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: modes.count) {
+            names in
+            for (index, mode) in modes.enumerated() { unsafe names[index] = mode.name }
+            return unsafe runloop__post_pair(
                 core, nil, names.baseAddress, modes.count, runPostedCall, &words, discardPostedCall)
         }
-        if result < 0 { releaseInfo(words.0) }
+        if result < 0 { unsafe releaseInfo(words.0) }
         return result
     }
 }
 
 @Sendable
-private func runPostedCall(_ info: UnsafeMutableRawPointer?) { takePostedCall(info)?.run() }
+private func runPostedCall(_ info: UnsafeMutableRawPointer?) { unsafe takePostedCall(info)?.run() }
 
 @Sendable
-private func discardPostedCall(_ info: UnsafeMutableRawPointer?) { takePostedCall(info)?.discard() }
+private func discardPostedCall(_ info: UnsafeMutableRawPointer?) { unsafe takePostedCall(info)?.discard() }
 
 private func takePostedCall(_ info: UnsafeMutableRawPointer?) -> PostedCall? {
-    info.map { Unmanaged<PostedCall>.fromOpaque($0.load(as: UnsafeRawPointer.self)).takeRetainedValue() }
+    unsafe info.map { unsafe Unmanaged<PostedCall>.fromOpaque($0.load(as: UnsafeRawPointer.self)).takeRetainedValue() }
 }
 
 extension DiscardOfPost {

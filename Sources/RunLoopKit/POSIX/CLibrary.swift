@@ -70,18 +70,18 @@ package func outOfMemory() -> Never {
 
 /// A value behind a lock, hence Sendable. It is a lock of the C library, because the thread sanitizer knows those.
 ///
-/// Value and lock are one block of memory. Copies share it.
-package struct Guarded<Value>: @unchecked Sendable {
-    private final class Storage: ManagedBuffer<Value, pthread_mutex_t> {
+/// Value and lock are one block of memory, at one address. Copies share it.
+@safe package struct Guarded<Value>: @unchecked Sendable {
+    @safe private final class Storage: ManagedBuffer<Value, pthread_mutex_t> {
         deinit {
             _ = unsafe withUnsafeMutablePointerToElements { unsafe pthread_mutex_destroy($0) }
         }
     }
 
-    private let storage: ManagedBuffer<Value, pthread_mutex_t>
+    @safe private let storage: ManagedBuffer<Value, pthread_mutex_t>
 
     package init(_ value: sending Value) {
-        storage = Storage.create(minimumCapacity: 1) { _ in value }
+        storage = unsafe Storage.create(minimumCapacity: 1) { _ in value }
         unsafe storage.withUnsafeMutablePointerToElements { lock in
             unsafe lock.initialize(to: pthread_mutex_t())
             unsafe pthread_mutex_init(lock, nil)
@@ -99,8 +99,12 @@ package struct Guarded<Value>: @unchecked Sendable {
     }
 
     /// Takes the lock until `unlockAfterFork` is called, in the parent and in the child.
-    package func lockForFork() { _ = unsafe storage.withUnsafeMutablePointerToElements { unsafe pthread_mutex_lock($0) } }
-    package func unlockAfterFork() { _ = unsafe storage.withUnsafeMutablePointerToElements { unsafe pthread_mutex_unlock($0) } }
+    package func lockForFork() {
+        _ = unsafe storage.withUnsafeMutablePointerToElements { unsafe pthread_mutex_lock($0) }
+    }
+    package func unlockAfterFork() {
+        _ = unsafe storage.withUnsafeMutablePointerToElements { unsafe pthread_mutex_unlock($0) }
+    }
 }
 
 /// A lock, and a condition that threads wait for under it. Sendable because that is what both are for.
