@@ -19,7 +19,7 @@ func cancelledSleeps() async throws {
         try await withSimulation { simulation in
             ended.withLock { $0 = simulation }
             try await cancelSleeps(1)
-            await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+            await withUnsafeContinuation { waiter in forever.withLock { $0 = waiter } }
         }
         check(false, "it stands still")
     } catch {
@@ -30,6 +30,9 @@ func cancelledSleeps() async throws {
     check(lines == ["0.001 seconds the end"], "no time has passed for a sleep that was cancelled: \(lines)")
     print("sleeps: done")
 }
+
+/// Who is never resumed; kept, so that no sanitizer takes it for lost.
+private let forever = Guarded<UnsafeContinuation<Void, Never>?>(nil)
 
 private func cancelSleeps(_ count: Int) async throws {
     let begin = ContinuousClock.now
