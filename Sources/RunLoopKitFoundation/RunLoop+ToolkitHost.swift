@@ -11,7 +11,7 @@ extension RunLoopKit.RunLoop {
     /// is performed on Foundation's loop are served between the toolkit's own callbacks, also while the toolkit runs its loop inside one of
     /// them, as for a modal dialog. While there is nothing to do, the thread sleeps, and nobody wakes it.
     ///
-    /// It is a ``RunLoopKitGLib/RunLoopKit/RunLoop/GLibHost`` and a ``FoundationHost`` of the default mode. A toolkit that can do without
+    /// It is a `GLibHost` and a ``FoundationHost`` of the default mode. A toolkit that can do without
     /// Foundation needs the former alone. A loop that runs inside a task serves the main actor if the program is linked with
     /// RunLoopKitMainActor; without it, the main queue is in the middle of that task.
     ///
