@@ -143,7 +143,8 @@ def complains(folder):
     fetch(server, path, 1, "status 404")
     server.socket.close()
     fetch(server, path, 1, f"connect to {HOST}:{server.port} (", f"127.0.0.1:{server.port}: Connection refused", "Nobody listens there.")
-    fetch(server, path, 1, "There is no such name", source="http://no.such_name!/")
+    # Where no file knows localhost, nothing may know whether there is a name.
+    fetch(server, path, 1, "There is no such name" if HOST == "localhost" else "no.such_name!", source="http://no.such_name!/")
     fetch(server, path, 2, "usage", source="ftp://localhost/")
 
 
