@@ -41,7 +41,7 @@ int main(int arguments_count, char **arguments) {
     struct sock_fprog program = {.len = count, .filter = filter};
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0) {
         perror("enter: the filter is refused");
-        return 77;
+        return 126;
     }
     execv(arguments[3], arguments + 3);
     perror(arguments[3]);
