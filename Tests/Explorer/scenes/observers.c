@@ -1,4 +1,4 @@
-// observers.c — the stack of call-outs, which whoever adds an observer may move to make room for it.
+// observers.c — the stack of call-outs, which may grow, and so move, when another thread adds an observer.
 
 #include <errno.h>
 
