@@ -126,20 +126,20 @@ HOLDS_LOCK static void fail(const struct connect *connect, struct attempt *attem
     close(take_socket(attempt));
 }
 
-/// The kernel may have chosen the very port that nobody listens on, and connected the socket to itself.
-static bool is_connected_to_itself(int descriptor, const struct socket_address *target) {
-    struct socket_address own, peer;
-    // Both families of IP have the port in the same place.
-    return target->any.sa_family != AF_UNIX && runloop__address_of(&own, descriptor, false) == 0 &&
-           own.ip4.sin_port == target->ip4.sin_port && runloop__address_of(&peer, descriptor, true) == 0 &&
-           own.size == peer.size && memcmp(&own.any, &peer.any, own.size) == 0;
-}
-
-/// Of an attempt that is under way: 0, a negative errno value, or -EALREADY if that is not known yet. The kernel tells who asks again.
+/// Of an attempt that is under way: 0, a negative errno value, or -EALREADY if that is not known yet. Whether it has a peer is asked, and not by
+/// connect(2) again, which the thread sanitizer takes for the making of a new descriptor.
 static int result_of(const struct attempt *attempt) {
-    if (connect(attempt->descriptor, &attempt->address.any, attempt->address.size) < 0 && errno != EISCONN)
-        return -errno;
-    return is_connected_to_itself(attempt->descriptor, &attempt->address) ? -ECONNREFUSED : 0;
+    struct socket_address own, peer;
+    int error = 0, result = runloop__address_of(&peer, attempt->descriptor, true);
+    socklen_t size = sizeof error;
+    if (result == -ENOTCONN) {
+        result = getsockopt(attempt->descriptor, SOL_SOCKET, SO_ERROR, &error, &size) < 0 ? -errno : -error;
+        return result ? result : -EALREADY;
+    }
+    // The kernel may have chosen the very port that nobody listens on, and connected the socket to itself.
+    bool is_its_own = result == 0 && runloop__address_of(&own, attempt->descriptor, false) == 0 &&
+                      own.size == peer.size && memcmp(&own.any, &peer.any, own.size) == 0;
+    return is_its_own ? -ECONNREFUSED : result;
 }
 
 /// The first attempt that has succeeded is the outcome: 0. -EINPROGRESS: none yet.
