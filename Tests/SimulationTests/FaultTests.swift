@@ -114,7 +114,7 @@ private func serveMended(_ connection: RunLoop.Connection) async {
 
     @Test("Who writes to a link waits for a slow reader, who gets every byte in order")
     func backPressure() async throws {
-        let all = (0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 / 251) }
+        let all = (0..<800_000).map { UInt8(truncatingIfNeeded: $0 / 251) }
         try await simulate(seeds: 3) { simulation in
             let (near, far) = try simulation.makeConnections()
             let hasWritten = Guarded(false)
