@@ -253,14 +253,7 @@ import Testing
             let options = RunLoop.Connection.Options(messageLimit: .seconds(80), mode: .default)
             let (one, other) = try makeSocketPair()
             let connection = try RunLoop.Connection(adopting: one, on: loop, options: options)
-            let reader = connection.makeReader()
-            Task(executorPreference: loop.taskExecutor) {
-                do throws(RunLoop.Error) {
-                    while try await reader.line(isolation: nil) != nil { lines.increment() }
-                } catch {
-                    outcome.withLock { $0 = error }
-                }
-            }
+            countLines(of: connection, on: loop, lines, outcome)
             func put(_ text: String) {
                 for byte in text.utf8 { writeByte(other, byte) }
                 time.advance(by: .zero)
@@ -350,4 +343,18 @@ private func connect(to listener: RunLoop.Listener) throws -> CInt {
 
 private func connected<Address>(_ client: CInt, _ address: UnsafeMutablePointer<Address>, _ size: Int) -> Bool {
     address.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(client, $0, socklen_t(size)) == 0 }
+}
+
+/// Reads lines, which are counted, until there are no more or an error is the outcome.
+func countLines(
+    of connection: RunLoop.Connection, on loop: RunLoop, _ lines: Count, _ outcome: Guarded<RunLoop.Error?>
+) {
+    let reader = connection.makeReader()
+    Task(executorPreference: loop.taskExecutor) {
+        do throws(RunLoop.Error) {
+            while try await reader.line(isolation: nil) != nil { lines.increment() }
+        } catch {
+            outcome.withLock { $0 = error }
+        }
+    }
 }

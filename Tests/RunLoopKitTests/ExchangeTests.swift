@@ -13,14 +13,7 @@ import Testing
                 idleLimit: .seconds(60), messageLimit: .seconds(60), mode: .default)
             let (one, other) = try makeSocketPair()
             let connection = try RunLoop.Connection(adopting: one, on: loop, options: options)
-            let reader = connection.makeReader()
-            Task(executorPreference: loop.taskExecutor) {
-                do throws(RunLoop.Error) {
-                    while try await reader.line(isolation: nil) != nil { lines.increment() }
-                } catch {
-                    outcome.withLock { $0 = error }
-                }
-            }
+            countLines(of: connection, on: loop, lines, outcome)
             func putLine() {
                 for byte in "a\n".utf8 { writeByte(other, byte) }
                 time.advance(by: .zero)
