@@ -347,7 +347,7 @@ test-watch-campaign: ## 100,000 random changes of files: what was told is what i
 faults: ## Each allocation and each system call of scenarios for every capability fails once (NAMES="channel watched")
 	@Tests/bin/faults $(NAMES)
 
-trust: ## A table of what the tests that look for losses have counted: half an hour; RECORD=1 writes docs/TRUST.md
+trust: ## A table of what the tests that look for losses have counted: a quarter of an hour; RECORD=1 writes docs/TRUST.md
 	@Tests/bin/trust
 
 soak: ## Every capability of the C libraries at once, all counts compared: HOURS=2, or SECONDS=90 (SEED=7, SANITIZE=address|thread)
