@@ -3,6 +3,7 @@
 //
 // Nothing is counted under a sanitizer, with random delays, or with late calls (LD_PRELOAD), which make calls of their own, nor where
 // tracing is refused (an emulator, a sandbox): then the scene is only tested to work, and `are_counted` is false.
+// Calls of libc's allocator (mmap and the like) aren't counted: musl gives memory back, and takes it again, where glibc keeps it.
 #ifndef RUNLOOP_TEST_SYSTEM_CALLS_H
 #define RUNLOOP_TEST_SYSTEM_CALLS_H
 
@@ -68,6 +69,22 @@ static inline bool is_wait(uint64_t number) {
     }
 }
 
+static inline bool is_of_allocator(uint64_t number) {
+    switch (number) {
+#ifdef SYS_mmap2
+    case SYS_mmap2:
+#endif
+#ifdef SYS_mmap
+    case SYS_mmap:
+#endif
+    case SYS_munmap:
+    case SYS_mremap:
+    case SYS_madvise:
+    case SYS_brk: return true;
+    default: return false;
+    }
+}
+
 static inline void count_call(struct system_calls *calls, const struct syscall_info *call, bool is_own) {
     bool waits = is_wait(call->number);
     bool writes = call->number == SYS_write || call->number == SYS_writev || call->number == SYS_pwrite64;
@@ -85,7 +102,7 @@ static inline void note_call(struct system_calls *calls, pid_t thread, const str
         *marker = thread;
     else if (is_mark && call->arguments[2] == END_MARK)
         *marker = 0;
-    else if (*marker)
+    else if (*marker && !is_of_allocator(call->number))
         count_call(calls, call, thread == *marker);
 }
 
