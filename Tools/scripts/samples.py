@@ -13,24 +13,29 @@ GIVEN = {
     "application": "let application = 0",
     "close": "func close() {}",
     "complain": "func complain() {}",
+    "connection": "let connection: RunLoop.Connection = given()",
     "count": "nonisolated(unsafe) var count = 0",
     "describeDevice": 'func describeDevice() -> String { "" }',
     "descriptor": "let descriptor: CInt = 0",
     "g_application_run": "func g_application_run(_ application: Int, _ count: Int, _ arguments: Int?) {}",
+    "host": "nonisolated(unsafe) let host: RunLoop.FoundationHost = given()",
     "idle": "nonisolated(unsafe) var idle: RunLoop.Timeout?",
     "isDone": "nonisolated(unsafe) var isDone = false",
     "isResumed": "nonisolated(unsafe) var isResumed = false",
     "loop": "let loop: RunLoop = given()",
     "messages": "nonisolated(unsafe) var messages: [String] = []",
+    "nextFrame": "let nextFrame = RunLoop.Instant.now",
     "output": "nonisolated(unsafe) var output: [UInt8] = []",
     "pid": "let pid: Int32 = 0",
     "port": "let port: RunLoop.Port<String, String> = given()",
+    "reader": "nonisolated(unsafe) let reader: RunLoop.Reader = given()",
     "search": "func search(_ text: String) {}",
     "server": "let server: Server = given()",
     "source": "let source: RunLoop.Source = given()",
     "take": "func take(_ text: String) {}",
     "text": 'let text = ""',
     "thread": "let thread: RunLoop.Thread = given()",
+    "window": "let window: Window = given()",
 }
 PRELUDE = """
 import Glibc
@@ -41,6 +46,7 @@ import Testing
 
 func given<Value>() -> Value { fatalError() }
 struct Server: Sendable { let hasAnswered = true }
+struct Window { let isOpen = true; func draw() {} }
 extension RunLoop.Mode { static let paused = RunLoop.Mode("paused") }
 """
 TOP_LEVEL = re.compile(r"(@main|@Test|actor|(final )?class|struct|extension)\b")

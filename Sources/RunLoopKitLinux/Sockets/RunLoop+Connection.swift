@@ -78,7 +78,9 @@ extension RunLoop {
         /// lines, a request or a whole exchange: set it when that begins, and `nil` when it is complete.
         ///
         ///     connection.deadline = .now + .seconds(10)
-        ///     defer { connection.deadline = nil }
+        ///     guard let header = try await reader.line() else { return }
+        ///     …
+        ///     connection.deadline = nil
         ///
         /// It is by the loop's time, and never early. As for the other limits, a loop that is late first reads what has arrived for a task
         /// that waits for it, and sends what the peer takes. Ignored when the connection has ended. Any thread. O(log deadlines).
