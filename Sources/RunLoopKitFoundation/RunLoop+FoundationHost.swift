@@ -97,6 +97,7 @@ extension RunLoopKit.RunLoop {
         /// such as one on SDL: whatever happens between two frames is served at once, and the next frame is drawn in time, since the limit is
         /// looked at after each millisecond or so of work. Inside a closure of either loop as well.
         ///
+        ///     let host = try RunLoop.FoundationHost()
         ///     while window.isOpen {
         ///         window.draw()
         ///         host.run(until: nextFrame)

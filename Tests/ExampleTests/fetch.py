@@ -142,7 +142,9 @@ def complains(folder):
     path, server = os.path.join(folder, "file"), Server(absent)
     fetch(server, path, 1, "status 404")
     server.socket.close()
-    fetch(server, path, 1, f"connect to {HOST}:{server.port} (", f"127.0.0.1:{server.port}: Connection refused", "Nobody listens there.")
+    # Each address of a name is told with its error; an address alone is told once.
+    refused = [f"connect to {HOST}:{server.port} (", f"127.0.0.1:{server.port}: Connection refused"] if HOST == "localhost" else []
+    fetch(server, path, 1, f"connect to {HOST}:{server.port}", "Nobody listens there.", *refused)
     # Where no file knows localhost, nothing may know whether there is a name.
     fetch(server, path, 1, "There is no such name" if HOST == "localhost" else "no.such_name!", source="http://no.such_name!/")
     fetch(server, path, 2, "usage", source="ftp://localhost/")

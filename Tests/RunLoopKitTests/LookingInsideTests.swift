@@ -165,6 +165,7 @@ import Testing
             loop.stopWatchdog()
             timer.invalidate()
             source.invalidate()
+            again.withLock { $0 = nil }
             let spin = seen.withLock { $0[0] }
             #expect(spin.kind == .spin && spin.name == "again" && spin.callout == .signalledSource)
             #expect(spin.iterations == 1000 && spin.share > 0.5 && spin.share <= 1 && spin.duration > .zero)

@@ -18,7 +18,6 @@ GIVEN = {
     "describeDevice": 'func describeDevice() -> String { "" }',
     "descriptor": "let descriptor: CInt = 0",
     "g_application_run": "func g_application_run(_ application: Int, _ count: Int, _ arguments: Int?) {}",
-    "host": "nonisolated(unsafe) let host: RunLoop.FoundationHost = given()",
     "idle": "nonisolated(unsafe) var idle: RunLoop.Timeout?",
     "isDone": "nonisolated(unsafe) var isDone = false",
     "isResumed": "nonisolated(unsafe) var isResumed = false",

@@ -184,10 +184,14 @@ TEST("output that has waited is told when it was sent, and what can't be sent is
 
 TEST("a listener gets connections, which are made with a name or a path") {
     std::vector<descriptor> accepted;
+    int left = 4; // Both sides of two connections, in any order.
+    auto end_one = [&] {
+        if (--left == 0)
+            loop::current().stop();
+    };
     listener listener(listen_tcp("127.0.0.1", 0), [&](descriptor connection) {
         accepted.push_back(std::move(connection));
-        if (accepted.size() == 2)
-            loop::current().stop();
+        end_one();
     });
     connect_options options;
     options.host = "127.0.0.1";
@@ -197,13 +201,18 @@ TEST("a listener gets connections, which are made with a name or a path") {
     connecting first(options, [&](descriptor socket, int error) {
         EXPECT_EQ(error, 0);
         made = std::move(socket);
+        end_one();
     });
     options.host = "localhost";
-    connecting second(options, [&](connecting_ref it, descriptor, int error) { EXPECT(error == 0 && !it.is_valid()); });
+    connecting second(options, [&](connecting_ref it, descriptor, int error) {
+        EXPECT(error == 0 && !it.is_valid());
+        end_one();
+    });
     loop::current().add(listener);
     loop::current().add(first);
     loop::current().add(second);
     EXPECT(run(default_mode, 60s) == result::stopped);
+    EXPECT_EQ(accepted.size(), size_t(2));
     EXPECT(made && socket_address(made.get(), true) == "127.0.0.1:" + std::to_string(options.port));
     connecting refused({"", 0, "/no/such/path"}, [&](connecting_ref it, descriptor socket, int error) {
         EXPECT(!socket && error == ENOENT && it.failures().size() == 1);
