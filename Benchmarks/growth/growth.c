@@ -17,7 +17,13 @@
 #define CALLGRIND_TOGGLE_COLLECT (void)0
 #endif
 
-enum { USUAL_ROUNDS = 2000, ROUNDS_PER_WARM_UP_ROUND = 10, WARM_UP_ROUNDS_AT_MOST = 20, SPARE_DESCRIPTORS = 64 };
+enum {
+    USUAL_ROUNDS = 2000,
+    ROUNDS_PER_WARM_UP_ROUND = 10,
+    WARM_UP_ROUNDS_AT_MOST = 20,
+    SPARE_DESCRIPTORS = 64,
+    DESCRIPTORS_PER_ITEM = 2
+};
 
 runloop *growth_loop;
 const char *growth_mode;
@@ -96,7 +102,8 @@ static void measure(const struct growth *growth, size_t count, size_t rounds) {
 }
 
 static const struct growth *const kinds[] = {growth_of_timers,       growth_of_sources,     growth_of_descriptors,
-                                             growth_of_common_items, growth_of_other_modes, growth_of_the_rest};
+                                             growth_of_common_items, growth_of_other_modes, growth_of_linux,
+                                             growth_of_the_rest};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static const struct growth *find(const char *name) {
@@ -132,7 +139,8 @@ int main(int argc, char **argv) {
         return fprintf(stderr, "usage: %s list | NAME N [ROUNDS]\n", argv[0]), EXIT_FAILURE;
     size_t count = strtoull(argv[2], NULL, 10);
     size_t rounds = argc > 3 ? strtoull(argv[3], NULL, 10) : USUAL_ROUNDS;
-    struct rlimit limit = {count + SPARE_DESCRIPTORS, count + SPARE_DESCRIPTORS};
+    struct rlimit limit = {DESCRIPTORS_PER_ITEM * count + SPARE_DESCRIPTORS,
+                           DESCRIPTORS_PER_ITEM * count + SPARE_DESCRIPTORS};
     setrlimit(RLIMIT_NOFILE, &limit); // if it may; operations on descriptors fail otherwise
     growth_loop = runloop_current();
     growth_mode = runloop_mode_name(RUNLOOP_DEFAULT_MODE);
