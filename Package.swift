@@ -209,6 +209,12 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .executableTarget(
+            name: "panel",
+            dependencies: ["RunLoopKit", "RunLoopKitLinux"],
+            path: "Examples/Panel",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
             name: "rebuild",
             dependencies: ["RunLoopKit", "RunLoopKitLinux"],
             path: "Examples/Rebuild",

@@ -113,11 +113,17 @@ TEST("a program is in its parent's group, in one of its own, in another one, or 
     runloop_source_release(member);
 }
 
+static void open_terminal(int *master, int *slave) {
+    *master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    REQUIRE(*master >= 0 && grantpt(*master) == 0 && unlockpt(*master) == 0);
+    *slave = open(ptsname(*master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    REQUIRE(*slave >= 0);
+}
+
 TEST("a program has a terminal in its session, with the size that the caller gave it, and in its foreground") {
-    int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-    REQUIRE(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
-    int slave = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
-    REQUIRE(slave >= 0 && ioctl(slave, TIOCSWINSZ, &(struct winsize){.ws_row = 33, .ws_col = 77}) == 0);
+    int master, slave;
+    open_terminal(&master, &slave);
+    REQUIRE(ioctl(slave, TIOCSWINSZ, &(struct winsize){.ws_row = 33, .ws_col = 77}) == 0);
     runloop_child_start_config config = {.group = RUNLOOP_CHILD_NEW_SESSION, .has_terminal = true, .terminal = slave};
     struct belonging found = belonging_of(config);
     EXPECT(found.terminal != 0);
@@ -125,6 +131,61 @@ TEST("a program has a terminal in its session, with the size that the caller gav
     // The end of its session's leader has taken it from the session.
     config.arguments = SHELL("stty size < /dev/tty");
     EXPECT_TEXT(output_of(config), "33 77\n");
+}
+
+static struct {
+    char text[256];
+    size_t length;
+    int ends, error;
+} screen;
+
+static size_t show(runloop_input *input, const char *bytes, size_t count, void *info) {
+    (void)input, (void)info;
+    REQUIRE(screen.length + count < sizeof screen.text);
+    memcpy(screen.text + screen.length, bytes, count);
+    screen.length += count;
+    return count;
+}
+
+static void end_show(runloop_input *input, int error, const char *rest, size_t count, void *info) {
+    (void)input, (void)rest, (void)info;
+    EXPECT_EQ(count, 0);
+    screen.ends++;
+    screen.error = error;
+}
+
+TEST("a program's terminal has the mode that the caller gave it, and is read and written by its other end until nobody "
+     "has it") {
+    int master, slave;
+    struct termios mode;
+    struct ends ends = {0};
+    open_terminal(&master, &slave);
+    REQUIRE(tcgetattr(slave, &mode) == 0);
+    cfmakeraw(&mode);
+    REQUIRE(tcsetattr(slave, TCSANOW, &mode) == 0);
+    const runloop_child_descriptor its_own[] = {{.number = 0, .kind = RUNLOOP_CHILD_DESCRIPTOR, .from = slave},
+                                                {.number = 1, .kind = RUNLOOP_CHILD_SAME, .from = 0}};
+    // A cooked terminal gives no byte before a line, echoes it, and writes "\r\n".
+    runloop_child *child = start((runloop_child_start_config){.arguments = SHELL("head -c 1; echo; echo end"),
+                                                              .group = RUNLOOP_CHILD_NEW_SESSION,
+                                                              .has_terminal = true,
+                                                              .terminal = slave,
+                                                              .descriptors = its_own,
+                                                              .descriptor_count = 2},
+                                 &ends);
+    close(slave);
+    runloop_input_config config = {
+        .descriptor = master, .limit = 4096, .owns = true, .received = show, .ended = end_show};
+    runloop_input *input = NULL;
+    REQUIRE(runloop_input_create(&config, &input) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), input, MODE) == 0);
+    EXPECT_EQ(write(master, "q", 1), 1);
+    RUN_UNTIL(MODE, screen.ends > 0 && ends.count > 0);
+    screen.text[screen.length] = 0;
+    EXPECT_TEXT(screen.text, "q\nend\n");
+    EXPECT(screen.ends == 1 && screen.error == -EIO);
+    runloop_source_release(input);
+    runloop_source_release(child);
 }
 
 //===-- its limits, and its parent's end -----------------------------------------------------------------------------===//

@@ -49,7 +49,10 @@ class Stream:
 
     def _read(self):
         while True:
-            data = os.read(self._file.fileno(), 65536)
+            try:
+                data = os.read(self._file.fileno(), 65536)
+            except OSError:  # A terminal that nobody has any more.
+                data = b""
             with self._changed:
                 self.text += data.decode(errors="replace")
                 self.is_over = not data
