@@ -350,6 +350,9 @@ faults: ## Each allocation and each system call of scenarios for every capabilit
 trust: ## A table of what the tests that look for losses have counted: a quarter of an hour; RECORD=1 writes docs/TRUST.md
 	@Tests/bin/trust
 
+coverage: ## Which lines of the C libraries their tests run, a table (FILE=timer.c: those of such a file that they don't); RECORD=1 writes docs/TRUST.md
+	@Tests/bin/coverage
+
 soak: ## Every capability of the C libraries at once, all counts compared: HOURS=2, or SECONDS=90 (SEED=7, SANITIZE=address|thread)
 	@HOURS="$(HOURS)" SOAK_SECONDS="$(SECONDS)" Tests/bin/soak
 

@@ -28,7 +28,13 @@
 #ifndef UNDER_ADDRESS_SANITIZER
 #define UNDER_ADDRESS_SANITIZER 0
 #endif
-#define UNDER_SANITIZER (UNDER_THREAD_SANITIZER || UNDER_ADDRESS_SANITIZER)
+/// Lines are counted (Tests/bin/coverage), by instructions that are no more the library's than a sanitizer's are.
+#ifdef __LLVM_INSTR_PROFILE_GENERATE
+#define UNDER_COVERAGE 1
+#else
+#define UNDER_COVERAGE 0
+#endif
+#define UNDER_SANITIZER (UNDER_THREAD_SANITIZER || UNDER_ADDRESS_SANITIZER || UNDER_COVERAGE)
 
 /// A mode that is not common, so that only the test's own items are in it, even on the main thread.
 #define MODE "test"

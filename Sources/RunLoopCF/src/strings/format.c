@@ -86,7 +86,7 @@ static unsigned long long read_unsigned(char size, arguments *rest) {
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 #endif
 
-/// snprintf into a small buffer first, then into one of the size that it asked for.
+/// snprintf into a small buffer first, then into one of the size that it asked for: `value` is evaluated twice.
 #define APPEND_PRINTED(builder, spec, value)                                                                           \
     do {                                                                                                               \
         char small[128];                                                                                               \
@@ -117,10 +117,12 @@ static void append_conversion(struct cf_builder *builder, struct conversion *con
     case '@': cf__append_object(builder, va_arg(rest->list, CFTypeRef)); break;
     case 'C': append_unit(builder, (UniChar)va_arg(rest->list, int)); break;
     case 'd':
-    case 'i':
+    case 'i': {
+        long long value = read_integer(conversion->size, rest);
         put(conversion, 'l'), put(conversion, 'l'), put(conversion, conversion->kind);
-        APPEND_PRINTED(builder, spec, read_integer(conversion->size, rest));
+        APPEND_PRINTED(builder, spec, value);
         break;
+    }
     case 'u':
     case 'o':
     case 'x':
@@ -130,10 +132,12 @@ static void append_conversion(struct cf_builder *builder, struct conversion *con
         APPEND_PRINTED(builder, spec, value);
         break;
     }
-    case 'c':
+    case 'c': {
+        int value = va_arg(rest->list, int);
         put(conversion, 'c');
-        APPEND_PRINTED(builder, spec, va_arg(rest->list, int));
+        APPEND_PRINTED(builder, spec, value);
         break;
+    }
     case 's':
     case 'p': {
         void *value = va_arg(rest->list, void *);
