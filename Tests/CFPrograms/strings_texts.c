@@ -119,8 +119,8 @@ static void formats(void) {
                                               0xabu, 0xabu, 8u, 255u, (unsigned short)65535, (unsigned char)255));
     show_and_release("others", CFStringCreateWithFormat(NULL, NULL, CFSTR("%jd %td %ju"), (intmax_t)-1, (ptrdiff_t)-2,
                                                         (uintmax_t)3));
-    show_and_release("floating",
-                     CFStringCreateWithFormat(NULL, NULL, CFSTR("%f %.2f %e %g %8.3f|"), 1.5, 2.25, 3.0, 0.5, 4.0));
+    show_and_release("floating", CFStringCreateWithFormat(NULL, NULL, CFSTR("%f %.2f %e %g %8.3f %a %.3A|"), 1.5, 2.25,
+                                                          3.0, 0.5, 4.0, 4.9e-322, 0.1));
     show_and_release("texts", CFStringCreateWithFormat(NULL, NULL, CFSTR("%s %c %C %% %@ %@"), "C string", 'c', 0x20AC,
                                                        CFSTR("object"), CFSTR("and another")));
     char longest[301];

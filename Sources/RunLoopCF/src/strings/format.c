@@ -153,10 +153,16 @@ static void append_conversion(struct cf_builder *builder, struct conversion *con
     case 'F':
     case 'g':
     case 'G': {
-        bool is_long = conversion->size == 'L';
-        long double value = is_long ? va_arg(rest->list, long double) : va_arg(rest->list, double);
-        put(conversion, 'L'), put(conversion, conversion->kind);
-        APPEND_PRINTED(builder, spec, value);
+        // Not as the same: %a shows how the bits of each are divided.
+        if (conversion->size == 'L') {
+            long double value = va_arg(rest->list, long double);
+            put(conversion, 'L'), put(conversion, conversion->kind);
+            APPEND_PRINTED(builder, spec, value);
+        } else {
+            double value = va_arg(rest->list, double);
+            put(conversion, conversion->kind);
+            APPEND_PRINTED(builder, spec, value);
+        }
         break;
     }
     default: break;
