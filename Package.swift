@@ -114,9 +114,16 @@ let package = Package(
             sources: ["src"],
             publicHeadersPath: "include"
         ),
+        // What the runtime has of a task: where it goes on, and what it waits for.
+        .target(
+            name: "RunLoopKitTasks",
+            dependencies: ["CRunLoopExecutors"],
+            path: "Sources/RunLoopKitTasks",
+            swiftSettings: librarySettings
+        ),
         .target(
             name: "RunLoopKitMainActor",
-            dependencies: ["RunLoopKit", "CRunLoopCore", "CRunLoopExecutors"],
+            dependencies: ["RunLoopKit", "RunLoopKitTasks", "CRunLoopCore", "CRunLoopExecutors"],
             path: "Sources/RunLoopKitMainActor",
             swiftSettings: librarySettings
         ),
@@ -144,7 +151,7 @@ let package = Package(
         .target(
             name: "RunLoopKitSimulation",
             dependencies: [
-                "RunLoopKit", "RunLoopKitLinux", "RunLoopKitTesting", "CRunLoopCore", "CRunLoopExecutors",
+                "RunLoopKit", "RunLoopKitLinux", "RunLoopKitTasks", "RunLoopKitTesting", "CRunLoopCore", "CRunLoopExecutors",
                 "CRunLoopSimulation",
             ],
             path: "Sources/RunLoopKitSimulation",
@@ -250,8 +257,8 @@ let package = Package(
         .executableTarget(
             name: "single-thread-program",
             dependencies: [
-                "RunLoopKit", "RunLoopKitLinux", "RunLoopKitSingleThread", "RunLoopKitTesting", "ForkedChild",
-                "AllocationCount",
+                "RunLoopKit", "RunLoopKitDiagnostics", "RunLoopKitLinux", "RunLoopKitSingleThread", "RunLoopKitTesting",
+                "ForkedChild", "AllocationCount",
             ],
             path: "Tests/ExecutorPrograms/SingleThread",
             swiftSettings: swiftSettings

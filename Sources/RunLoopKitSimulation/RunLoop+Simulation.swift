@@ -2,6 +2,7 @@ internal import CRunLoopCore
 internal import CRunLoopOverlay
 internal import CRunLoopSimulation
 public import RunLoopKit
+internal import RunLoopKitTasks
 
 extension RunLoop {
     /// A run of a program in which nothing is left to chance: its tasks, its loops and its time are one thread's, and a seed decides what

@@ -1,5 +1,6 @@
 internal import CRunLoopSimulation
 internal import RunLoopKit
+internal import RunLoopKitTasks
 
 #if canImport(Glibc)
     internal import Glibc
@@ -168,7 +169,7 @@ final class Schedule: @unchecked Sendable {
 
     /// Of the task that runs on this thread, which an actor's job may have begun.
     private var currentName: String {
-        let task = CodePlace.numberOfCurrentTask
+        let task = TaskWords.numberOfCurrent
         return task != 0 ? "task \(number(of: task))" : name(of: members[Int(runloop_simulation_member())])
     }
 
@@ -194,9 +195,8 @@ final class Schedule: @unchecked Sendable {
 
     /// Tasks are numbered in the order in which they turn up, which is the same in each process.
     func number(of task: UInt32) -> Int {
-        if let number = taskNumbers[task] { return number }
-        taskNumbers[task] = taskNumbers.count + 1
-        return taskNumbers.count
+        taskNumbers[task] = taskNumbers[task] ?? taskNumbers.count + 1
+        return taskNumbers[task] ?? 0
     }
 
     /// A task is to go on. If it is the calling thread's own, that has nothing to do before it any more.

@@ -1,6 +1,7 @@
 internal import CRunLoopSimulation
 internal import RunLoopKit
 internal import Synchronization
+internal import RunLoopKitTasks
 
 #if compiler(>=6.3) && compiler(<6.4)
 
@@ -119,11 +120,11 @@ internal import Synchronization
         /// The simulation to which a job belongs that is to be run: on a thread of a simulation, that one, unless the task is older than it; on any
         /// other thread the one whose task it is, which has left then.
         fileprivate static func owner(of job: UnownedJob) -> RunLoop.Simulation? {
-            let number = CodePlace.taskNumber(of: job)
+            let number = TaskWords(job).number
             if let simulation = current { return simulation.adopt(number) ? simulation : nil }
             if owners.isEmpty { return nil }
             let owner = owners.owner(of: number)
-            owner?.noteOutsider(CodePlace(of: job))
+            owner?.noteOutsider(CodePlace(of: TaskWords(job)))
             return owner
         }
     }

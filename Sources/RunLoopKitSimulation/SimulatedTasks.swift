@@ -1,5 +1,6 @@
 internal import CRunLoopSimulation
 internal import RunLoopKit
+internal import RunLoopKitTasks
 
 /// The jobs of a simulation's tasks that wait for their turns, or for instants. Which of those that are ready is next, the choices say.
 final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
@@ -22,7 +23,7 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
 
         init(_ job: UnownedJob, on executor: Executor) {
             work = .task(job, executor)
-            number = CodePlace.taskNumber(of: job)
+            number = TaskWords(job).number
         }
 
         init(_ call: @escaping @Sendable () -> Void) {
@@ -32,7 +33,7 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
         /// None that a loop has.
         var id: Int { 1000 + Int(number) }
         var job: UnownedJob? { if case .task(let job, _) = work { job } else { nil } }
-        var place: CodePlace? { job.flatMap { CodePlace(of: $0) } }
+        var place: CodePlace? { job.flatMap { CodePlace(of: TaskWords($0)) } }
         var isMainActors: Bool { if case .task(_, .main) = work { true } else { false } }
 
         func run(_ known: KnownTasks, at now: Int64) {
@@ -124,7 +125,7 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
             state.add(
                 Sleep(
                     instant: instant.overflow ? .max : instant.partialValue, job: job,
-                    sleeper: CodePlace.numberOfCurrentTask))
+                    sleeper: TaskWords.numberOfCurrent))
         }
     }
 

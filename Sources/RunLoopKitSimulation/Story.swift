@@ -2,6 +2,7 @@ internal import CRunLoopCore
 internal import CRunLoopOverlay
 internal import CRunLoopSimulation
 internal import RunLoopKit
+internal import RunLoopKitTasks
 
 /// What happens in a run, step by step: told of the shortest run that fails, since it takes longer than the run.
 final class Story {

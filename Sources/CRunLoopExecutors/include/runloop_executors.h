@@ -4,6 +4,7 @@
 #define RUNLOOP_EXECUTORS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #if defined(__clang__)
 #define RUNLOOP_EXECUTORS_SENDABLE __attribute__((swift_attr("@Sendable")))
@@ -24,6 +25,9 @@ void runloop_free_code_name(char *name);
 /// The line of the program's sources that `code` is from, and its file, for ever. 0 for what is no code, or was stripped of its lines. For a
 /// function's return address, ask for the byte before. The first call for a library or the program reads all of its lines.
 unsigned runloop_find_code_line(const void *code, const char **directory, const char **file);
+
+/// Reads two words at an address, whatever is there now. False, and nothing is written, if it is no memory or the process may not ask.
+bool runloop_read_words(uintptr_t address, uintptr_t *first, uintptr_t *second);
 
 /// Has Foundation's loop of the initial thread call `perform` there whenever it runs in a common mode and `descriptor` is readable, also
 /// in a run that is nested in such a call. Until runloop_foundation_end_watch. NULL without Foundation, or if memory or

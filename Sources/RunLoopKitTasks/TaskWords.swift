@@ -1,0 +1,95 @@
+internal import CRunLoopExecutors
+
+/// A job of the runtime's, by what Swift 6.3 has in it.
+///
+/// A job has sixteen bytes of every object, two words for who queues it, its flags, its number, two words of the runtime's, and then the
+/// function. That of a task goes on with its context, which has that of its caller, and the function there; three more words of the runtime's,
+/// then its status, and what it has noted of it.
+@safe package struct TaskWords {
+    /// Whoever uses them sees to it that the job is there.
+    @safe private let words: UnsafePointer<UInt>
+
+    package init(_ job: UnownedJob) {
+        words = unsafe unsafeBitCast(job, to: UnsafePointer<UInt>.self)
+    }
+
+    private init?(address: UInt) {
+        guard let words = unsafe UnsafePointer<UInt>(bitPattern: address) else { return nil }
+        self.words = unsafe words
+    }
+
+    package var address: UInt { UInt(bitPattern: words) }
+
+    /// Other jobs are an actor's.
+    package var isTask: Bool {
+        let kindOfTask: UInt = 0
+        return words[4] & 0xff == kindOfTask
+    }
+
+    /// As debuggers show it.
+    package var number: UInt32 { UInt32(words[4] >> 32) }
+
+    /// 0 outside of tasks.
+    package static var numberOfCurrent: UInt32 {
+        unsafe withUnsafeCurrentTask { task in
+            unsafe task.map { unsafe TaskWords(unsafeBitCast($0, to: UnownedJob.self)).number } ?? 0
+        }
+    }
+
+    /// An `async let`, whose memory is its parent's.
+    package var isInParent: Bool { words[4] & (1 << 28) != 0 }
+    package var isComplete: Bool { words[12] & 0x2000 != 0 }
+
+    /// With which it goes on, and 0 if there is none.
+    var function: UInt { words[7] }
+    /// Of that function.
+    var context: UInt { words[8] }
+    /// Of a task that has not begun.
+    var closure: UInt { unsafe UnsafePointer<UInt>(bitPattern: context)?[-3] ?? 0 }
+
+    //===-- its callers -----------------------------------------------------------------------------------------------===//
+
+    /// What a context has of its caller, if the task does not go on meanwhile.
+    static func plain(_ context: UInt) -> (context: UInt, function: UInt)? {
+        unsafe UnsafePointer<UInt>(bitPattern: context).map { unsafe ($0[0], $0[1]) }
+    }
+
+    /// The same, and `nil` for what is no memory any more.
+    static func careful(_ context: UInt) -> (context: UInt, function: UInt)? {
+        var found: (context: UInt, function: UInt) = (0, 0)
+        return unsafe runloop_read_words(context, &found.context, &found.function) ? found : nil
+    }
+
+    //===-- what it waits for -----------------------------------------------------------------------------------------===//
+
+    package enum Awaited {
+        case task(address: UInt)
+        case continuation, taskGroup, something
+    }
+
+    /// The note of that has two words of every note, what is waited for, a function, and of which kind it is.
+    package var awaited: Awaited {
+        let hasDependency: UInt = 0x4000
+        guard words[12] & hasDependency != 0, let note = unsafe UnsafePointer<UInt>(bitPattern: words[13]) else {
+            return .something
+        }
+        return switch unsafe note[4] & 0xff {
+        case 1: unsafe .task(address: note[2])
+        case 2: .continuation
+        case 3: .taskGroup
+        default: .something
+        }
+    }
+
+    /// The task that it waits for, if it does not go on meanwhile.
+    package var awaitedTask: TaskWords? {
+        guard case .task(let address) = awaited else { return nil }
+        return TaskWords(address: address)
+    }
+
+    //===-- references ------------------------------------------------------------------------------------------------===//
+
+    /// Only for a task that is not in its parent.
+    package func retain() { _ = unsafe Unmanaged<AnyObject>.fromOpaque(words).retain() }
+    package func release() { unsafe Unmanaged<AnyObject>.fromOpaque(words).release() }
+}
