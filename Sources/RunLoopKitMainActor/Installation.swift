@@ -46,6 +46,7 @@ package enum Fallback {
                 Fallback.begin(product: product, isMainActorFree: isMainActorFree)
             }
             if isTakenForMainActor {
+                RunLoop.taskLister.withLock { $0 = TaskList.shared }
                 jobs.whenRunsHaveEnded = MainQueueGuest.runsHaveEnded
                 jobs.whenNobodyRuns = MainQueueGuest.invite
             }

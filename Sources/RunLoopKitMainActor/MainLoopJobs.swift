@@ -186,6 +186,8 @@
         }
 
         private func run(_ job: JobLink) {
+            let listed = TaskList.shared.begin(job)
+            defer { if let listed { TaskList.shared.end(listed) } }
             switch job.executor {
             case .main: unsafe job.job.runSynchronously(on: MainLoopExecutor.shared.asUnownedSerialExecutor())
             case .byDefault:

@@ -226,6 +226,24 @@ TEST("as JSON, a report is one line, and odd names do no harm") {
     free(report);
 }
 
+static char *copy_tasks(runloop *loop) {
+    return loop == runloop_current() ? strdup("task 1 awaits \"x\"\ntask 2 runs") : NULL;
+}
+
+TEST("a report lists the tasks that whoever has them gives, a line each, until nobody does") {
+    keep_mode(MODE);
+    EXPECT(!reports("  tasks:\n"));
+    runloop_report_set_tasks(copy_tasks);
+    EXPECT(reports("\n  tasks:\n    task 1 awaits \"x\"\n    task 2 runs\n"));
+    char *report = runloop_copy_report(runloop_current(), RUNLOOP_REPORT_JSON);
+    REQUIRE(report);
+    EXPECT(strstr(report, ",\"tasks\":[\"task 1 awaits \\\"x\\\"\",\"task 2 runs\"]"));
+    free(report);
+    runloop_report_set_tasks(NULL);
+    EXPECT(!reports("  tasks:\n"));
+    free(text);
+}
+
 static void *report_all_the_time(void *loop) {
     for (int i = 0; i < 200; i++)
         free(runloop_copy_report(loop, i % 2 ? RUNLOOP_REPORT_TEXT : RUNLOOP_REPORT_JSON));

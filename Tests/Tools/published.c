@@ -1,7 +1,8 @@
-// published.c — what runloop-top looks at: a program with a timer and statistics, published at the path that it is given. With a second
-// argument it spins.
+// published.c — what runloop-top looks at: a program with a timer and statistics, published at the path that it is given. With
+// "spinning" as a second argument it spins, with "tasks" it has some.
 #include <runloop_diagnostics.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/eventfd.h>
 
 static void tick(runloop_timer *timer, void *info) {
@@ -20,6 +21,11 @@ static int spin(void) {
     return error ? error : runloop_add_source(runloop_current(), source, RUNLOOP_DEFAULT_MODE);
 }
 
+static char *copy_tasks(runloop *loop) {
+    (void)loop;
+    return strdup("task 1 awaits task 2, for 1.5 s\ntask 2 runs\033[2J, for 0.5 s");
+}
+
 int main(int count, char **arguments) {
     runloop_timer_config config = {.fire = tick, .fire_ns = runloop_now_ns(), .interval_ns = 2000000};
     runloop_timer *timer;
@@ -28,8 +34,11 @@ int main(int count, char **arguments) {
     // The second part would clear the screen, were it not for who shows it.
     runloop_timer_set_name(timer, "the \"ticker\"\033[2J", 0);
     runloop_add_timer(runloop_current(), timer, RUNLOOP_DEFAULT_MODE);
+    bool spins = count > 2 && strcmp(arguments[2], "spinning") == 0;
+    if (count > 2 && !spins)
+        runloop_report_set_tasks(copy_tasks);
     int error = runloop_statistics_start();
-    if (error || (count > 2 && (error = spin())) || (error = runloop_publish(count > 1 ? arguments[1] : NULL)))
+    if (error || (spins && (error = spin())) || (error = runloop_publish(count > 1 ? arguments[1] : NULL)))
         return 1;
     puts("published");
     fflush(stdout);

@@ -127,6 +127,23 @@ def test_shows_that_a_loop_spins(path):
             process.wait()
 
 
+def test_shows_tasks(path):
+    with tempfile.TemporaryDirectory() as folder:
+        process = start_published(folder + "/busy", "tasks")
+        try:
+            lines = run_top("--once", folder + "/busy").stdout.splitlines()
+            assert lines[1].startswith("main ") and lines[2:] == ["TASKS", "task 1 awaits task 2, for 1.5 s", "task 2 runs?[2J, for 0.5 s"], lines
+            top = Terminal("--interval", "3600", folder + "/busy")
+            top.read_until(r"TASKS\x1b\[K\r\ntask 1 awaits task 2, for 1.5 s\x1b\[K\r\n")
+            top.resize(12)
+            top.read_until(r"TASKS\x1b\[K\r\ntask 1 await\x1b\[K\r\n")
+            os.kill(top.process, signal.SIGTERM)
+            assert top.status() == 0
+        finally:
+            process.kill()
+            process.wait()
+
+
 def test_writes_once(path):
     for arguments in [("--once", path), (path,)]:
         result = run_top(*arguments)

@@ -61,6 +61,8 @@ static void read_value(void *context, const char *path, const char *value) {
         snprintf(loop->mode, sizeof loop->mode, "%s", value);
     else if (strncmp(field, "statistics.", 11) == 0)
         read_statistic(loop, field + 11, value);
+    else if (strncmp(field, "tasks.", 6) == 0 && sample->task_count < SAMPLE_TASKS)
+        snprintf(sample->tasks[sample->task_count++], sizeof sample->tasks[0], "%s", value);
 }
 
 //===-- the question -------------------------------------------------------------------------------------------------===//

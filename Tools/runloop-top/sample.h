@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-enum { SAMPLE_LOOPS = 64, SAMPLE_KINDS = 6 };
+enum { SAMPLE_LOOPS = 64, SAMPLE_KINDS = 6, SAMPLE_TASKS = 256 };
 
 /// The names of the kinds of call-outs in reports.
 extern const char *const sample_kinds[SAMPLE_KINDS];
@@ -18,6 +18,8 @@ struct loop_sample {
 struct sample {
     struct loop_sample loops[SAMPLE_LOOPS];
     int count; ///< of the loops that are kept
+    char tasks[SAMPLE_TASKS][200];
+    int task_count;
 };
 
 /// 0, or a negative errno: -ETIMEDOUT if the process takes more than five seconds, -EPROTO if its answer can't be understood, -EACCES if

@@ -72,6 +72,14 @@ static bool is_inside_character(char byte) {
     return ((unsigned char)byte & 0xC0) == 0x80;
 }
 
+static void write_cut(FILE *out, const char *line, int length, int width, const char *end) {
+    length = length < width ? length : width;
+    while (length > 0 && is_inside_character(line[length]))
+        length--;
+    terminal_write(out, line, (size_t)length);
+    fputs(end, out);
+}
+
 enum { CELL = 160, LINE = COLUMNS * CELL };
 
 /// Of the last column, what doesn't fit is cut from its beginning, since the end of a path says more.
@@ -92,11 +100,7 @@ static void write_line(FILE *out, char cells[COLUMNS][CELL], int width, const ch
                          column == WHOSE ? 0 : columns[column].width, most, cell);
     }
     // Numbers are what another process says, and may be too long for their columns.
-    int length = used < width ? used : width;
-    while (length > 0 && is_inside_character(line[length]))
-        length--;
-    terminal_write(out, line, (size_t)length);
-    fputs(end, out);
+    write_cut(out, line, used, width, end);
 }
 
 //===-- cells --------------------------------------------------------------------------------------------------------===//
@@ -140,4 +144,9 @@ void table_write(FILE *out, const struct sample *sample, const struct sample *be
         write_loop(cells, loop, find(before, loop));
         write_line(out, cells, width, end);
     }
+    int left = height - sample->count - 2;
+    if (sample->task_count > 0 && left > 0)
+        write_cut(out, "TASKS", 5, width, end);
+    for (int i = 0; i < sample->task_count && i < left; i++)
+        write_cut(out, sample->tasks[i], (int)strlen(sample->tasks[i]), width, end);
 }

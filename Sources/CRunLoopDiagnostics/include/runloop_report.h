@@ -34,6 +34,12 @@ RUNLOOP_EXPORT char *runloop_copy_report(runloop *loop, runloop_report_form form
 /// -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: there is none left for it, or the thread has no loop yet, and none can be made; -ESHUTDOWN.
 RUNLOOP_EXPORT int runloop_report_on_signal(int number, runloop_report_form form);
 
+/// Has reports list the tasks of a language's runtime that wait on their loop, or whatever else waits there and is no item of it: of each loop
+/// `copy_tasks` gives a line for each task, in one text from malloc that the report frees, or NULL for none. It is called by any thread that
+/// makes a report, so it waits for no other and makes no report. RunLoopKit's `RunLoop.listsTasks` is such a list. Called again, it changes
+/// the function; NULL ends it, and a report that is being made may call it still. Any thread. O(1).
+RUNLOOP_EXPORT void runloop_report_set_tasks(char *(*RUNLOOP_SENDABLE copy_tasks)(runloop *loop));
+
 #ifdef __cplusplus
 }
 #endif

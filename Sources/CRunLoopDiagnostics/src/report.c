@@ -218,11 +218,19 @@ static bool gather_all(struct findings *findings, bool with_stack) {
     return is_complete;
 }
 
+static char *(*_Atomic copy_tasks)(runloop *loop);
+
+void runloop_report_set_tasks(char *(*copy)(runloop *loop)) {
+    atomic_store(&copy_tasks, copy);
+}
+
 char *runloop_copy_report(runloop *loop, runloop_report_form form) {
     if (!loop)
         return NULL;
     struct findings findings = {.loop = loop};
     bool is_complete = gather_all(&findings, form == RUNLOOP_REPORT_STACK);
+    char *(*copy)(runloop *) = atomic_load(&copy_tasks);
+    findings.tasks = copy && is_complete ? copy(loop) : NULL;
     char *report = NULL;
     size_t size = 0;
     FILE *text = is_complete ? open_memstream(&report, &size) : NULL;
@@ -237,5 +245,6 @@ char *runloop_copy_report(runloop *loop, runloop_report_form form) {
         free(findings.modes[i].items);
     free(findings.modes);
     free(findings.stack);
+    free(findings.tasks);
     return report;
 }

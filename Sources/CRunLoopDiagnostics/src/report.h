@@ -71,6 +71,7 @@ struct findings {
     const struct finding *longest;            ///< the timer that is overdue for the longest time, or NULL
     const struct mode_findings *longest_mode; ///< in which it is
     runloop_statistics statistics;
+    char *tasks; ///< a line for each, or NULL
 };
 
 void report_write_text(FILE *text, const struct findings *findings);

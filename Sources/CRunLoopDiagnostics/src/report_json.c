@@ -1,6 +1,7 @@
 // report_json.c — a report for programs: one object on one line.
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "json.h"
 #include "kind_names.h"
@@ -81,6 +82,19 @@ static void write_callouts(FILE *text, const struct findings *findings) {
     fputc(']', text);
 }
 
+static void write_tasks(FILE *text, const char *tasks) {
+    fputs(",\"tasks\":[", text);
+    char line[512];
+    for (const char *next = tasks; *next;) {
+        size_t length = strcspn(next, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)length, next);
+        fputs(next == tasks ? "" : ",", text);
+        json_write_string(text, line);
+        next += length + (next[length] == '\n');
+    }
+    fputc(']', text);
+}
+
 void report_write_json(FILE *text, const struct findings *findings) {
     static const char *const queue_states[] = {"none", "idle", "has work", "waits inside", "waits elsewhere"};
     fprintf(text, "{\"loop\":\"%p\",\"isMain\":%s,\"state\":\"%s\",\"forNs\":%" PRId64 ",\"awakeIterations\":%" PRIu64,
@@ -104,6 +118,8 @@ void report_write_json(FILE *text, const struct findings *findings) {
         fputs(",\"waitsLongest\":", text);
         write_item(text, findings->longest);
     }
+    if (findings->tasks)
+        write_tasks(text, findings->tasks);
     if (findings->has_statistics)
         write_statistics(text, &findings->statistics);
     fputc('}', text);

@@ -1,6 +1,7 @@
 // report_text.c — a report for people.
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "kind_names.h"
 #include "report.h"
@@ -158,6 +159,15 @@ static void write_queue(FILE *text, enum queue_state state) {
         fprintf(text, "  the main dispatch queue has work%s\n", reasons[state]);
 }
 
+static void write_tasks(FILE *text, const char *tasks) {
+    fputs("  tasks:\n", text);
+    for (const char *line = tasks; *line;) {
+        size_t length = strcspn(line, "\n");
+        fprintf(text, "    %.*s\n", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
 void report_write_text(FILE *text, const struct findings *findings) {
     write_state(text, findings);
     write_callouts(text, findings);
@@ -167,6 +177,8 @@ void report_write_text(FILE *text, const struct findings *findings) {
     if (findings->longest)
         fprintf(text, "  waits longest: the timer “%s” in mode %s, for %.6f s\n", findings->longest->name,
                 findings->longest_mode->name, seconds(-findings->longest->wait_ns));
+    if (findings->tasks)
+        write_tasks(text, findings->tasks);
     if (findings->has_statistics)
         write_statistics(text, &findings->statistics);
 }

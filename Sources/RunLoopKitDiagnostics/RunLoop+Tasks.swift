@@ -1,0 +1,45 @@
+internal import CRunLoopCore
+internal import CRunLoopDiagnostics
+public import RunLoopKit
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#endif
+
+extension RunLoop {
+    /// Whether reports on the main loop list the tasks that run there: what each awaits, in which function and line, and for how long.
+    ///
+    ///     RunLoop.listsTasks = true
+    ///     print(RunLoop.main.report())
+    ///     // …
+    ///     //   tasks:
+    ///     //     task 9 awaits a continuation in closure #1 in Server.serve, Server/Server.swift:12, for 3.205 s
+    ///     //     task 4 awaits task 9 in closure #1 in static Main.main, Server/Main.swift:30, for 3.206 s
+    ///
+    /// Tasks are those of RunLoopKitSingleThread, or with RunLoopKitMainActor those of the main actor; in a program that is linked with
+    /// neither, it stays `false`. A task is known from its next turn on, and `async let` by the task that awaits it. A line is known if the
+    /// program was not stripped of its lines. `runloop-top` shows the list, too.
+    ///
+    /// From then on, until it is `false` again, each turn of a task costs about a microsecond, and a task that has begun is kept in memory until it
+    /// has ended. Any thread.
+    public static var listsTasks: Bool {
+        get { taskLister.withLock { $0 }?.isListing ?? false }
+        set {
+            guard let lister = taskLister.withLock({ $0 }) else { return }
+            lister.isListing = newValue
+            if newValue {
+                unsafe runloop_report_set_tasks { unsafe copyTasks(of: $0) }
+            } else {
+                runloop_report_set_tasks(nil)
+            }
+        }
+    }
+}
+
+private func copyTasks(of loop: OpaquePointer?) -> UnsafeMutablePointer<CChar>? {
+    guard unsafe loop == runloop_main(), let lister = RunLoop.taskLister.withLock({ $0 }) else { return nil }
+    let lines = lister.lines
+    return lines.isEmpty ? nil : unsafe strdup(lines.joined(separator: "\n"))
+}
