@@ -6,6 +6,7 @@ import Glibc
 
 #if SINGLE_THREAD
     import RunLoopKit
+    import RunLoopKitLinux
     import RunLoopKitSingleThread
 #else
     import Dispatch
@@ -28,6 +29,7 @@ actor Counter {
         case "group": await measure(count) { await group(count) { await counter.add() } }
         case "sleep": await measure(count) { await group(count) { try? await Task.sleep(for: .milliseconds(100)) } }
         case "echo": try await echo(count)
+        case "bytes": try await bytes(count)
         default: fatalError("There is no workload \(arguments[1]).")
         }
     }
@@ -55,6 +57,30 @@ func group(_ count: Int, _ body: @escaping @Sendable () async -> Void) async {
         }
     }
     await server.value
+}
+
+/// Bytes of a file, 64 KiB at a time: of a sequence, and in a plain loop.
+@MainActor func bytes(_ count: Int) async throws {
+    let file = open("/dev/zero", O_RDONLY)
+    var rest = count
+    #if SINGLE_THREAD
+        let bytes = RunLoop.main.bytes(of: file)
+        try await measure(count) {
+            for try await byte in bytes {
+                rest -= 1 + Int(byte)
+                if rest == 0 { break }
+            }
+        }
+    #else
+        var buffer = [UInt8](repeating: 1, count: 65_536)
+        await measure(count) {
+            while rest > 0 {
+                let read = Glibc.read(file, &buffer, min(rest, buffer.count))
+                for byte in buffer[..<read] { rest -= 1 + Int(byte) }
+            }
+        }
+    #endif
+    close(file)
 }
 
 /// A descriptor, of which one task at a time waits for a byte.
@@ -115,9 +141,9 @@ final class Descriptor: @unchecked Sendable {
     #endif
 }
 
-@MainActor func measure(_ count: Int, _ body: @MainActor () async -> Void) async {
+@MainActor func measure(_ count: Int, _ body: @MainActor () async throws -> Void) async rethrows {
     let before = Sample()
-    await body()
+    try await body()
     print((Sample() - before).line(per: Double(count)))
 }
 

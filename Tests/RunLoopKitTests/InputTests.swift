@@ -18,6 +18,18 @@ import Testing
         }
     }
 
+    @Test("A byte is taken where its caller is: no executor is switched to")
+    func bytesWhereTheCallerIs() async throws {
+        let thread = try RunLoop.Thread()
+        let reader = try source(of: [1, 2, 3])
+        let elsewhere = Elsewhere()
+        var bytes = thread.loop.bytes(of: reader, bufferSize: 2).makeAsyncIterator()
+        for byte: UInt8 in 1...3 { #expect(try await bytes.next(isolation: elsewhere) == byte) }
+        #expect(try await bytes.next(isolation: elsewhere) == nil)
+        #expect(elsewhere.executor.jobs.value == 0)
+        close(reader)
+    }
+
     @Test("Chunks are the input as it arrives, not larger than the buffer, and never empty")
     func chunks() async throws {
         let thread = try RunLoop.Thread()
@@ -451,6 +463,23 @@ private actor Listener {
         }
         return lines
     }
+}
+
+/// An actor that counts the jobs it is given.
+private actor Elsewhere {
+    final class Executor: SerialExecutor {
+        let jobs = Count()
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            jobs.increment()
+            let job = UnownedJob(job)
+            TestThread { job.runSynchronously(on: self.asUnownedSerialExecutor()) }.detach()
+        }
+    }
+
+    let executor = Executor()
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 }
 
 /// Waits for a task on this thread, which does not belong to the pool.

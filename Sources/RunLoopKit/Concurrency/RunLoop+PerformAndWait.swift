@@ -11,7 +11,7 @@ extension RunLoop {
     /// - Throws: the reason why there is no value. In every case `body` has been freed.
     @discardableResult
     public func performAndWait<Value, Failure: Swift.Error>(
-        inModes modes: Set<Mode> = [.common], isolation actor: isolated (any Actor)? = #isolation,
+        inModes modes: Set<Mode> = commonModes, isolation actor: isolated (any Actor)? = #isolation,
         _ body: sending @escaping () throws(Failure) -> sending Value
     ) async throws(CallError<Failure>) -> sending Value {
         if Task.isCancelled { throw .cancelled }
@@ -25,7 +25,7 @@ extension RunLoop {
                     if unsafe !call.begin(waiter) { return }
                     call.beginOutsideWork()
                     let result = post(modes, call)
-                    if case .outOfMemory = Error(result: result) { outOfMemory() }
+                    if result == -ErrorNumber.outOfMemory { outOfMemory() }
                     if result < 0 { call.fail(.closed) }
                 }
             },
@@ -69,7 +69,7 @@ extension RunLoop.Thread {
     /// - Parameter modes: in which modes of the loop.
     @discardableResult
     public func performAndWait<Value, Failure: Error>(
-        inModes modes: Set<RunLoop.Mode> = [.common], isolation actor: isolated (any Actor)? = #isolation,
+        inModes modes: Set<RunLoop.Mode> = RunLoop.commonModes, isolation actor: isolated (any Actor)? = #isolation,
         _ body: sending @escaping () throws(Failure) -> sending Value
     ) async throws(Failure) -> sending Value {
         if loop.isCurrent { return try body() }
@@ -78,7 +78,7 @@ extension RunLoop.Thread {
             if unsafe !call.begin(waiter) { return }
             call.beginOutsideWork()
             let result = loop.post(modes, call)
-            if case .outOfMemory = RunLoop.Error(result: result) { outOfMemory() }
+            if result == -ErrorNumber.outOfMemory { outOfMemory() }
             precondition(result == 0, RunLoop.Error(result: result).description)
         }
         return try call.takeResultOfBody()

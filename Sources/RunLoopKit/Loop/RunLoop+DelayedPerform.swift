@@ -14,7 +14,7 @@ extension RunLoop {
     ///   modes: `body` is freed and never called.
     @discardableResult
     public func perform(
-        after delay: Duration, tolerance: Duration = .zero, inModes modes: Set<Mode> = [.common],
+        after delay: Duration, tolerance: Duration = .zero, inModes modes: Set<Mode> = commonModes,
         _ body: sending @escaping () -> Void
     ) -> Bool {
         let fireDate = unsafe Nanoseconds.fromNow(of: core, Nanoseconds.of(delay))

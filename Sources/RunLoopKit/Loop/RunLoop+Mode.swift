@@ -55,6 +55,10 @@ extension RunLoop {
         public static let initialization = Mode(rawValue: RUNLOOP_INITIALIZATION_MODE)
     }
 
+    /// Where modes need not be named. One set, as a new one for each call would be an allocation.
+    @usableFromInline
+    static let commonModes: Set<Mode> = [.common]
+
     /// The loop's modes, in no particular order (R15). A mode exists from the first addition to it (R14), or from when it is
     /// declared common, and as long as the loop. O(modes).
     public var allModes: Set<Mode> {
@@ -74,9 +78,7 @@ extension RunLoop {
     /// call has no effect; nor has a call for `.common` itself, or on a loop whose thread has ended. The sources' `onSchedule`
     /// closures are called on the calling thread. O(common items).
     public func addCommonMode(_ mode: Mode) {
-        if case .outOfMemory = unsafe Error(result: runloop_add_common_mode(core, mode.name)) {
-            outOfMemory()
-        }
+        if unsafe runloop_add_common_mode(core, mode.name) == -ErrorNumber.outOfMemory { outOfMemory() }
     }
 
     /// Was the mode declared common? `.default` always is (R4), `.common` itself never. O(1).

@@ -9,13 +9,13 @@ extension RunLoop {
     /// - Returns: `false` if the loop's thread has ended already, or the loop was made before a fork and this is the child:
     ///   `body` is freed and never called.
     @discardableResult
-    public func perform(inModes modes: Set<Mode> = [.common], _ body: sending @escaping () -> Void) -> Bool {
+    public func perform(inModes modes: Set<Mode> = commonModes, _ body: sending @escaping () -> Void) -> Bool {
         Self.wasAccepted(post(modes, consume body))
     }
 
     /// Calls `body` once on the loop's thread, when the loop runs in a common mode, and wakes the loop for it.
     ///
-    /// The same as `perform(inModes:)` with the common modes, without making a set of modes for each closure.
+    /// The same as `perform(inModes:)` with the common modes, without a set of modes.
     ///
     /// - Returns: as `perform(inModes:)`.
     @discardableResult
@@ -25,7 +25,7 @@ extension RunLoop {
 
     static func wasAccepted(_ result: Int32) -> Bool {
         if result == 0 { return true }
-        if case .outOfMemory = Error(result: result) { outOfMemory() }
+        if result == -ErrorNumber.outOfMemory { outOfMemory() }
         return false
     }
 }

@@ -158,7 +158,7 @@ extension RunLoop {
             return
         }
         precondition(mode != .common, "A run is stopped in one mode; the common modes are several.")
-        if case .outOfMemory = unsafe Error(result: runloop_stop_mode(core, mode.name)) { outOfMemory() }
+        if unsafe runloop_stop_mode(core, mode.name) == -ErrorNumber.outOfMemory { outOfMemory() }
     }
 
     /// Ends one sleep, or prevents the next one if the loop is about to sleep (R48 to R50). It has no effect when no run is active

@@ -64,13 +64,13 @@ extension RunLoop {
         /// - Returns: `false` if the thread has ended already, or if the object was made before a fork and this is the child:
         ///   `body` is freed and never called.
         @discardableResult
-        public func perform(inModes modes: Set<Mode> = [.common], _ body: sending @escaping () -> Void) -> Bool {
+        public func perform(inModes modes: Set<Mode> = commonModes, _ body: sending @escaping () -> Void) -> Bool {
             RunLoop.wasAccepted(loop.post(modes, atEnd: .perform, consume body))
         }
 
         /// Calls `body` once on the thread, in the common modes of its loop, and does not wait for it.
         ///
-        /// The same as `perform(inModes:)` with the common modes, without making a set of modes for each closure.
+        /// The same as `perform(inModes:)` with the common modes, without a set of modes.
         ///
         /// - Returns: as `perform(inModes:)`.
         @discardableResult
@@ -89,13 +89,13 @@ extension RunLoop {
         @available(*, noasync, message: "This blocks the calling thread: use an actor on the loop's executor instead.")
         @discardableResult
         public func performAndWait<Value, Failure: Swift.Error>(
-            inModes modes: Set<Mode> = [.common], _ body: sending () throws(Failure) -> sending Value
+            inModes modes: Set<Mode> = commonModes, _ body: sending () throws(Failure) -> sending Value
         ) throws(Failure) -> sending Value {
             if loop.isCurrent { return try body() }
             return try withoutActuallyEscaping(body) { body throws(Failure) in
                 let call = WaitedCall(body)
                 let result = loop.post(modes, atEnd: .perform) { call.run() }
-                if case .outOfMemory = Error(result: result) { outOfMemory() }
+                if result == -ErrorNumber.outOfMemory { outOfMemory() }
                 precondition(result == 0, Error(result: result).description)
                 return try call.wait()
             }

@@ -98,6 +98,13 @@ package func outOfMemory() -> Never {
         }
     }
 
+    /// A reference for the core to keep, until `init(taking:)` takes it back or `releaseInfo` releases it.
+    package func retained() -> UnsafeMutableRawPointer { unsafe Unmanaged.passRetained(storage).toOpaque() }
+
+    package init(taking reference: UnsafeMutableRawPointer) {
+        storage = unsafe Unmanaged.fromOpaque(reference).takeRetainedValue()
+    }
+
     /// Takes the lock until `unlockAfterFork` is called, in the parent and in the child.
     package func lockForFork() {
         _ = unsafe storage.withUnsafeMutablePointerToElements { unsafe pthread_mutex_lock($0) }

@@ -1,5 +1,6 @@
-/// What a task waits for: settled once, by whoever is first. Sendable because the value is sent in, and taken by one task.
-package final class PortAnswer<Value>: @unchecked Sendable {
+/// What a task waits for: settled once, by whoever is first. Copies are the same answer. Sendable because the value is sent in, and taken by
+/// one task.
+package struct PortAnswer<Value>: @unchecked Sendable {
     /// Safe because whoever settles it takes the waiter out under the lock, so it is resumed once.
     @safe private enum State {
         case open(UnsafeContinuation<Void, Never>?)
@@ -7,9 +8,18 @@ package final class PortAnswer<Value>: @unchecked Sendable {
         case taken
     }
 
-    private let state = unsafe Guarded(State.open(nil))
+    private let state: Guarded<State>
 
-    package init() {}
+    package init() {
+        state = unsafe Guarded(State.open(nil))
+    }
+
+    /// A reference for the core to keep, until `init(taking:)` takes it back or `releaseInfo` releases it.
+    package func retained() -> UnsafeMutableRawPointer { unsafe state.retained() }
+
+    package init(taking reference: UnsafeMutableRawPointer) {
+        state = unsafe Guarded(taking: reference)
+    }
 
     package var isOpen: Bool {
         state.withLock { state in

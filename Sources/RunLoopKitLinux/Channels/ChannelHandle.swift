@@ -89,17 +89,14 @@ final class ChannelHandle: Sendable {
     ) throws(RunLoop.ChannelError) -> UInt64 {
         var config = unsafe runloop_channel_request_config()
         unsafe config.deadline_ns = timeout.map(Self.deadline) ?? Nanoseconds.never
-        unsafe config.info = retainedInfo(answer)
+        unsafe config.info = answer.retained()
         unsafe config.replied = { reply, descriptors, count, info in
-            guard let reply = unsafe reply?.pointee else { return }
-            unsafe withInfo(info, as: PortAnswer<RunLoop.Channel.Message>.self) { answer in
-                unsafe answer.settle(RunLoop.Channel.Message.result(of: reply, descriptors, count))
-            }
-            unsafe releaseInfo(info)
+            guard let reply = unsafe reply?.pointee, let info = unsafe info else { return }
+            unsafe PortAnswer(taking: info).settle(RunLoop.Channel.Message.result(of: reply, descriptors, count))
         }
         unsafe config.discard = { info in
-            unsafe withInfo(info, as: PortAnswer<RunLoop.Channel.Message>.self) { $0.settle(.failure(.closed)) }
-            unsafe releaseInfo(info)
+            guard let info = unsafe info else { return }
+            unsafe PortAnswer<RunLoop.Channel.Message>(taking: info).settle(.failure(.closed))
         }
         var number: UInt64 = 0
         let result = unsafe withBytes(bytes) { start, count in

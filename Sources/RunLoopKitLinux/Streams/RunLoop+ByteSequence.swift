@@ -28,21 +28,24 @@ extension RunLoop {
 
             /// The next byte, which it waits for if needed; `nil` at the end.
             @inlinable
-            public mutating func next() async throws(RunLoop.Error) -> UInt8? {
-                try await next(isolation: nil)
-            }
-
-            /// The next byte, which it waits for if needed; `nil` at the end.
-            @inlinable
-            public mutating func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> UInt8? {
-                if unsafe position == end, try await !refill(isolation: actor) { return nil }
+            public nonisolated(nonsending) mutating func next() async throws(RunLoop.Error) -> UInt8? {
+                if unsafe position == end, try await !refill() { return nil }
                 defer { unsafe position = position?.successor() }
                 return unsafe position?.load(as: UInt8.self)
             }
 
+            /// The same: it is called where its caller is, whose actor need not be named.
+            // An `isolated` parameter would switch to the actor for each byte, if only to find that the task is there already.
+            @inlinable
+            public nonisolated(nonsending) mutating func next(
+                isolation _: (any Actor)?
+            ) async throws(RunLoop.Error) -> UInt8? {
+                try await next()
+            }
+
             @usableFromInline
-            mutating func refill(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> Bool {
-                guard case .bytes(let bytes) = try await input.next(isolation: actor) else { return false }
+            nonisolated(nonsending) mutating func refill() async throws(RunLoop.Error) -> Bool {
+                guard case .bytes(let bytes) = try await input.next(isolation: #isolation) else { return false }
                 unsafe position = bytes.baseAddress
                 unsafe end = position.map { unsafe $0 + bytes.count }
                 return true

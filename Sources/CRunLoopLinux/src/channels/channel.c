@@ -61,6 +61,7 @@ UNCHECKED static void free_channel(void *info) {
     // In a forked child they are the parent's.
     if (!object_is_inherited(&channel->object))
         runloop__channel_end_requests(channel, false);
+    free(atomic_load(&channel->spare_question));
     runloop__object_end(&channel->object);
     free(channel);
 }

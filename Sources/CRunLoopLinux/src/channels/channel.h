@@ -11,6 +11,8 @@
 
 /// A packet that waits for the other end to read.
 struct outgoing;
+/// A request whose answer is awaited.
+struct question;
 
 struct channel {
     struct object object;
@@ -27,6 +29,9 @@ struct channel {
     size_t answers GUARDED;    ///< of the packets that wait
     size_t unanswered GUARDED; ///< requests that the other end has not answered, those that have timed out included
     struct requests requests GUARDED; ///< that were sent
+    /// The memory of the last that is over, for the next one: who waits for each answer before it asks again allocates it once. Only
+    /// sequentially consistent exchanges take it and put it back, so who takes it has it alone.
+    _Atomic(struct question *) spare_question;
 };
 
 /// NULL: it is none.

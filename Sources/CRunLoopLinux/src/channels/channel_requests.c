@@ -1,6 +1,7 @@
 // channel_requests.c — requests over a channel: those that were sent, by number and deadline, and those that were received.
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -9,7 +10,6 @@
 
 //===-- sent ---------------------------------------------------------------------------------------------------------===//
 
-/// A request whose answer is awaited.
 struct question {
     struct awaited awaited;
     runloop_channel_request_config config;
@@ -48,7 +48,9 @@ int runloop_channel_request(runloop_channel *source, const void *bytes, size_t l
     int result = runloop__channel_check_message(channel, bytes, length, descriptors, descriptor_count);
     if (result < 0)
         return result;
-    struct question *question = malloc(sizeof *question);
+    struct question *question = atomic_exchange(&channel->spare_question, NULL);
+    if (!question)
+        question = malloc(sizeof *question);
     if (!question)
         return -ENOMEM;
     *question = (struct question){.config = *config};
@@ -69,10 +71,17 @@ int runloop_channel_request(runloop_channel *source, const void *bytes, size_t l
     return result;
 }
 
-/// On the loop's thread, of one that is over for the channel.
-static void call_out(struct question *question, const runloop_reply *reply, runloop_channel_message *message) {
+/// Gives up the memory of one that is over for the channel.
+static runloop_channel_request_config end(struct channel *channel, struct question *question) {
     const runloop_channel_request_config config = question->config;
-    free(question);
+    free(atomic_exchange(&channel->spare_question, question));
+    return config;
+}
+
+/// On the loop's thread, of one that is over for the channel.
+static void call_out(struct channel *channel, struct question *question, const runloop_reply *reply,
+                     runloop_channel_message *message) {
+    const runloop_channel_request_config config = end(channel, question);
     if (config.replied)
         config.replied(reply, message ? message->descriptors : NULL, message ? message->descriptor_count : 0,
                        config.info);
@@ -95,7 +104,7 @@ int runloop__channel_answer(struct channel *channel, struct incoming *incoming) 
         .bytes = message->length > 0 ? message->bytes : NULL,
         .length = message->length,
     };
-    call_out(question, &reply, message);
+    call_out(channel, question, &reply, message);
     return 0;
 }
 
@@ -105,12 +114,11 @@ void runloop__channel_time_out(struct channel *channel) {
     struct question *due = question_of(runloop__requests_take_due(&channel->requests, channel->object.source));
     steady_give(&channel->lock);
     if (due)
-        call_out(due, &reply, NULL);
+        call_out(channel, due, &reply, NULL);
 }
 
-static void discard(struct question *question) {
-    const runloop_channel_request_config config = question->config;
-    free(question);
+static void discard(struct channel *channel, struct question *question) {
+    const runloop_channel_request_config config = end(channel, question);
     if (config.discard)
         config.discard(config.info);
 }
@@ -125,7 +133,7 @@ int runloop_channel_cancel(runloop_channel *source, uint64_t id) {
     steady_give(&channel->lock);
     if (!question)
         return -ENOENT;
-    discard(question);
+    discard(channel, question);
     return 0;
 }
 
@@ -141,9 +149,9 @@ void runloop__channel_end_requests(struct channel *channel, bool calls_out) {
     struct question *question;
     while (!object_is_inherited(&channel->object) && (question = take_any(channel))) {
         if (calls_out)
-            call_out(question, &reply, NULL);
+            call_out(channel, question, &reply, NULL);
         else
-            discard(question);
+            discard(channel, question);
     }
 }
 
