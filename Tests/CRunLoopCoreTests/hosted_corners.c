@@ -3,7 +3,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include "items.h"
+#include "forks.h"
 
 static runloop *loop;
 static int counts[3];
@@ -280,6 +280,30 @@ TEST(
     EXPECT_EQ(runloop_hosted_begin(MODE), -EBADF);
     EXPECT_EQ(runloop_hosted_begin(MODE), 0);
     EXPECT_EQ(count_descriptors(), descriptors);
+    EXPECT_EQ(runloop_hosted_end(), 0);
+}
+
+static void use_in_child(void) {
+    test_failures = 0;
+    EXPECT_EQ(runloop_hosted_iterate(0), -EINVAL);
+    EXPECT_EQ(runloop_hosted_end(), -EINVAL);
+    begin_asleep();
+    EXPECT_EQ(runloop_hosted_end(), 0);
+    fflush(NULL);
+    _exit(test_failures);
+}
+
+TEST("R123 a child that the host's code forks, in any way, has no hosted run, but can begin its own") {
+    begin_asleep();
+    for (int way = 0; way < count_ways(); way++) {
+        fflush(NULL);
+        pid_t child = ways[way]();
+        if (child == 0)
+            use_in_child();
+        int status = -1;
+        EXPECT_EQ(waitpid(child, &status, 0), child);
+        EXPECT_EQ(status, 0);
+    }
     EXPECT_EQ(runloop_hosted_end(), 0);
 }
 

@@ -14,10 +14,8 @@
 /// The calling thread's innermost hosted run, or why there is none.
 static int find(struct run **found) {
     runloop *loop = runloop__thread_loop();
-    if (!loop || !loop->hosted)
+    if (!loop || !loop->hosted || is_from_parent_process(loop))
         return -EINVAL;
-    if (is_from_parent_process(loop))
-        return -ECHILD;
     *found = loop->hosted;
     return 0;
 }
