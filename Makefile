@@ -359,7 +359,7 @@ soak: ## Every capability of the C libraries at once, all counts compared: HOURS
 fuzz: ## New inputs for the targets of Tests/Fuzz, for SECONDS=60 each (NAMES="lines text")
 	@SECONDS_EACH=$(or $(SECONDS),60) Tests/bin/fuzz run $(NAMES)
 
-sandboxed: ## The C tests in the filters of system calls of systemd's services and of Docker (FILE="timer channels")
+sandboxed: ## The C tests in the filters of systemd's services and of Docker, under Landlock, without /proc (FILE="timer channels")
 	@Tests/bin/sandboxed
 
 test-late: ## The C and Swift tests with calls that come late: what fails depends on a time being short (NAMES="lock TimerTests")

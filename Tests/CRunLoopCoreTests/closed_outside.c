@@ -54,6 +54,7 @@ static bool has_timer_descriptor(void) {
 
 /// The loop has all its descriptors: the last one is made when it first arms its timer, and on a busy machine a run may end before that.
 static void set_up(void) {
+    need_proc();
     add_observer(MODE, RUNLOOP_ACTIVITY_BEFORE_TIMERS, count_iteration, NULL);
     add_timer(MODE, RUNLOOP_NEVER - 1, 0, NULL, NULL);
     RUN_UNTIL(MODE, has_timer_descriptor());

@@ -234,6 +234,7 @@ static inline void pass_time(int64_t duration_ns) {
 }
 
 static inline int count_descriptors(void) {
+    need_proc();
     DIR *directory = opendir("/proc/self/fd");
     REQUIRE(directory);
     int count = -1; // The directory's own.

@@ -73,6 +73,7 @@ TEST("R121 a masked descriptor that could not be watched again is watched as soo
 
 /// The loop's own, or -1.
 static int find_descriptor(const char *kind) {
+    need_proc();
     for (int descriptor = 3; descriptor < 64; descriptor++) {
         char path[32], target[32] = "";
         snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);

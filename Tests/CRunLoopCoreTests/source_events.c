@@ -378,6 +378,7 @@ TEST("R149 a signalled source, a counter, an invalid source and conditions that 
 /// Does any epoll set of the process have the descriptor?
 static bool is_watched(int descriptor) {
     bool is_found = false;
+    need_proc();
     char path[64], line[128];
     for (int set = 0; set < 64; set++) {
         snprintf(path, sizeof path, "/proc/self/fdinfo/%d", set);

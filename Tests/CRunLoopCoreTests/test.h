@@ -87,6 +87,18 @@ static inline void test_register(struct test *test) {
         }                                                                                                              \
     } while (0)
 
+enum test_result { TEST_PASSED, TEST_FAILED, TEST_LEFT_OUT = 77 };
+
+/// Ends a test that can't run where it was built for, or that this machine or its sandbox refuses, and tells why. It counts as left out, not
+/// as passed.
+#define LEAVE_OUT(reason) (printf("    %s\n", reason), fflush(NULL), _exit(TEST_LEFT_OUT))
+
+/// For tests that ask the kernel about this process.
+static inline void need_proc(void) {
+    if (access("/proc/self/stat", F_OK) != 0)
+        LEAVE_OUT("There is no /proc.");
+}
+
 //===-- traces: what happened, as one line of text -------------------------------------------------------------------===//
 
 static char test_trace_text[16384];
@@ -129,6 +141,8 @@ static inline bool thread_is_asleep(pid_t thread) {
     static __thread pid_t asked_before;
     static __thread int files[2];
     char texts[2][512];
+    if (!asked_before)
+        need_proc();
     for (int i = 0; i < 2; i++) {
         if (asked_before != thread) {
             snprintf(texts[i], sizeof texts[i], "/proc/self/task/%d/%s", (int)thread, names[i]);
@@ -207,12 +221,6 @@ static inline void test_read_all(int descriptor, char *text, size_t size) {
     } while (0)
 
 //===-- main ---------------------------------------------------------------------------------------------------------===//
-
-enum test_result { TEST_PASSED, TEST_FAILED, TEST_LEFT_OUT = 77 };
-
-/// Ends a test that can't run where it was built for, or that this machine or its sandbox refuses, and tells why. It counts as left out, not
-/// as passed.
-#define LEAVE_OUT(reason) (printf("    %s\n", reason), fflush(NULL), _exit(TEST_LEFT_OUT))
 
 static inline enum test_result test_run_in_process(struct test *test) {
     fflush(NULL);

@@ -40,6 +40,7 @@ static void watch(int64_t limit_ns, uint32_t spin_limit) {
 
 static bool thread_exists(const char *name) {
     bool found = false;
+    need_proc();
     DIR *tasks = opendir("/proc/self/task");
     for (struct dirent *entry; tasks && (entry = readdir(tasks));) {
         char path[300], text[64] = "";
@@ -117,6 +118,7 @@ TEST("a signal that the program handles is left to it") {
 }
 
 TEST("a forked child has no watchdog, and can have one of its own") {
+    need_proc();
     watch(SECOND, 0);
     pid_t child = fork();
     if (child == 0) {

@@ -129,6 +129,7 @@ TEST("a child that has ended already is reported at once") {
 }
 
 TEST("a pidfd from elsewhere remains its owner's") {
+    need_proc();
     struct ends ends = {0};
     run_for(MODE, 0);
     pid_t pid = start_child();

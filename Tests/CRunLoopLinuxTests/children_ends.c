@@ -32,6 +32,7 @@ static runloop_child *start_stubborn(struct ends *ends) {
 }
 
 TEST("a child that ignores the first signal gets the next one, not before the pause has passed") {
+    need_proc();
     struct ends ends = {0};
     runloop_child *child = start_stubborn(&ends);
     int descriptors = count_descriptors();

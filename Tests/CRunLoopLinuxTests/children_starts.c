@@ -94,6 +94,7 @@ TEST("a program has its working directory, and is looked for from there") {
 
 /// The descriptors of a program, and that with which it lists them.
 static const char *list_descriptors(void) {
+    need_proc();
     return output_of((runloop_child_start_config){.arguments = WORDS("ls", "/proc/self/fd")});
 }
 
@@ -123,6 +124,7 @@ static void list_without_close_range(void) {
 }
 
 TEST("where the kernel has no call that closes many, or a sandbox refuses it, a program gets none either") {
+    need_proc();
     need_starts();
     answer_of_close_range = ENOSYS;
     EXPECT_EQ(status_of_child(list_without_close_range), 0);
@@ -161,6 +163,7 @@ TEST("a program reads from a pipe and writes to others, whose ends are the calle
 }
 
 TEST("a descriptor is /dev/null, the caller's, or the same as another, whatever numbers they have") {
+    need_proc();
     make_folder();
     make_file("a", 0644, "A");
     make_file("b", 0644, "B");
@@ -186,6 +189,7 @@ TEST("a descriptor is /dev/null, the caller's, or the same as another, whatever 
 }
 
 TEST("a pipe of the child blocks, and the ends of the standard descriptors may be exchanged") {
+    need_proc();
     int output = -1, error = -1;
     struct ends ends = {0};
     char text[200];
@@ -225,6 +229,7 @@ static void start_without_standard_descriptors(void) {
 }
 
 TEST("what the parent does not have is closed in the child, and nothing else takes its number") {
+    need_proc();
     need_starts();
     EXPECT_EQ(status_of_child(start_without_standard_descriptors), 0);
 }

@@ -16,6 +16,7 @@ static uint64_t set_of(const char *status, const char *name) {
 }
 
 TEST("a program blocks no signal and ignores none but those that were named; its parent keeps its own") {
+    need_proc();
     sigset_t all, former;
     sigfillset(&all);
     signal(SIGPIPE, SIG_IGN), signal(SIGINT, SIG_IGN), signal(SIGHUP, SIG_IGN), signal(SIGRTMAX, SIG_IGN);
@@ -71,6 +72,7 @@ struct belonging {
 
 static struct belonging belonging_of(runloop_child_start_config config) {
     struct belonging found = {0};
+    need_proc();
     config.arguments = WORDS("cat", "/proc/self/stat");
     const char *stat = output_of(config), *end = strrchr(stat, ')');
     REQUIRE(end && sscanf(stat, "%d", &found.pid) == 1);

@@ -375,6 +375,7 @@ static int create(const char *path, runloop_watch_scope scope) {
 }
 
 TEST("bad input is refused") {
+    need_proc();
     runloop_watch *watch;
     runloop_watch_config config = {.path = ".", .settle_ns = -1};
     char *path = malloc(5000);

@@ -8,7 +8,7 @@
 
 #include "linux_items.h"
 
-/// The folder of the test, which is its current directory, and is removed when the test ends.
+/// The folder of the test, which is its current directory, and is removed when the test ends. Watches need /proc.
 static char folder[64];
 static pid_t folder_owner;
 
@@ -23,6 +23,7 @@ static inline void remove_folder(void) {
 }
 
 static inline void enter_folder(void) {
+    need_proc();
     snprintf(folder, sizeof folder, "%s/runloop-files-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     REQUIRE(mkdtemp(folder) && chdir(folder) == 0);
     folder_owner = getpid();

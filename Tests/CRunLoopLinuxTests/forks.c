@@ -229,6 +229,7 @@ TEST("R123 a child that is forked for a change of a file is told of it by no oth
     REQUIRE(file >= 0);
     const runloop_watch_config config = {.path = path, .changed = note_changes};
     runloop_watch *watches[2];
+    need_proc();
     for (int i = 0; i < 2; i++)
         REQUIRE(runloop_watch_create(&config, &watches[i]) == 0);
     REQUIRE(write(file, "x", 1) == 1);

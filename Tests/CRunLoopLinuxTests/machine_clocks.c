@@ -88,6 +88,7 @@ static void count_change(runloop_clock_watch *watch, const runloop_clock_change 
 /// What the kernel says of a source's timer.
 static bool kernel_says(runloop_source *source, const char *line) {
     char text[1024];
+    need_proc();
     snprintf(text, sizeof text, "/proc/self/fdinfo/%d", runloop_source_get_descriptor(source));
     int descriptor = open(text, O_RDONLY | O_CLOEXEC);
     REQUIRE(descriptor >= 0);
@@ -135,12 +136,15 @@ static void use_namespace(void) {
 #endif
 
 TEST("in a time namespace, dates of the boot clock are the namespace's") {
+    need_proc();
     // Only the superuser, of a user namespace for instance, may make one.
     if (unshare(geteuid() == 0 ? CLONE_NEWTIME : CLONE_NEWTIME | CLONE_NEWUSER) < 0)
         LEAVE_OUT("This process may not make a time namespace.");
     const char offset[] = "boottime 1000000 0\n";
     int file = open("/proc/self/timens_offsets", O_WRONLY | O_CLOEXEC);
-    REQUIRE(file >= 0 && write(file, offset, sizeof offset - 1) == sizeof offset - 1);
+    if (file < 0)
+        LEAVE_OUT("This process may not set the offset of its namespace.");
+    REQUIRE(write(file, offset, sizeof offset - 1) == sizeof offset - 1);
     close(file);
     // The children are in it.
     EXPECT_EQ(status_of_child(use_namespace), 0);
