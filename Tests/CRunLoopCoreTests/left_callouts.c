@@ -324,8 +324,31 @@ static void jump_on_new_thread(void) {
     on_new_thread(jump_and_run, NULL);
 }
 
+static void jump_out_of_task(void *unused) {
+    (void)unused;
+    longjmp(outside, 1);
+}
+
+static void jump_out_of_nested_run(void *unused) {
+    (void)unused;
+    runloop_perform(runloop_current(), OTHER_MODE, jump_out_of_task, NULL, NULL);
+    if (!setjmp(outside))
+        run_for(OTHER_MODE, 100 * MS);
+}
+
+static void run_around_jump(void) {
+    keep_mode(MODE), keep_mode(OTHER_MODE);
+    runloop_perform(runloop_current(), MODE, jump_out_of_nested_run, NULL, NULL);
+    run_for(MODE, 100 * MS);
+}
+
+TEST("R117 a program that leaves a nested run by longjmp ends with a sentence when the call-out around it returns") {
+    EXPECT_FATAL(run_around_jump(), "A call-out returned in the middle of a run that is nested in it.");
+}
+
 TEST("R117 a program that leaves a call-out by longjmp ends with a sentence at the next run, on any thread") {
-    EXPECT_FATAL(jump_on_this_thread(), "A call-out was left by longjmp");
     EXPECT_FATAL(jump_on_new_thread(), "A call-out was left by longjmp");
+    need_proc(); // by which libc knows the initial thread's stack
+    EXPECT_FATAL(jump_on_this_thread(), "A call-out was left by longjmp");
     EXPECT_FATAL(jump_and_run_as_deep(NULL), "A call-out was left by longjmp");
 }

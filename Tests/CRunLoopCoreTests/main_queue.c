@@ -102,6 +102,15 @@ TEST("R107 all blocks that are queued run as one batch, in order") {
     EXPECT_TRACE("Entry T S W A a b c Exit");
 }
 
+TEST("R151 R107 a pass serves what is ready and then all blocks that are queued, after one wait") {
+    add_descriptor(RUNLOOP_DEFAULT_MODE, make_eventfd(1), RUNLOOP_READABLE, trace_ready, "ready");
+    trace_default_activities();
+    enqueue(trace_function, "a");
+    enqueue(trace_function, "b");
+    EXPECT_EQ(runloop_run_pass(RUNLOOP_DEFAULT_MODE, 60 * SECOND), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_TRACE("Entry T S W A ready a b Exit");
+}
+
 static void enqueue_more(void *info) {
     trace(info);
     enqueue(trace_function, "later");

@@ -277,6 +277,14 @@ TEST("bad input is refused, and a refused socket remains the caller's") {
     config.max_descriptors = 251;
     EXPECT_EQ(runloop_channel_create(sockets[0], &config, &channel), -EINVAL);
     EXPECT_EQ(runloop_channel_send(NULL, "a", 1, NULL, 0), -EINVAL);
+    config.max_descriptors = 0;
+    REQUIRE(runloop_channel_create(dup(sockets[0]), &config, &channel) == 0);
+    uint64_t id;
+    EXPECT_EQ(runloop_channel_send(channel, NULL, 1, NULL, 0), -EINVAL);
+    EXPECT_EQ(runloop_channel_send(channel, "a", 1, NULL, 1), -EINVAL);
+    EXPECT_EQ(runloop_channel_request(channel, "a", 1, NULL, 0, NULL, &id), -EINVAL);
+    runloop_source_invalidate(channel);
+    runloop_source_release(channel);
     EXPECT_EQ(runloop_call_reply(NULL, "a", 1, NULL, 0), -EINVAL);
     runloop_source_invalidate(NULL);
     runloop_source_release(NULL);
@@ -457,6 +465,12 @@ TEST("names that are refused") {
     EXPECT_EQ(runloop_channel_connect("@abstract", &config, &channel), -EINVAL);
     EXPECT_EQ(runloop_channel_listen(longer, 0, 0), -ENAMETOOLONG);
     EXPECT_EQ(runloop_channel_listen("/nowhere/service", 0, 0), -ENOENT);
+    int listening = runloop_channel_listen("service", 0, 1), before = count_descriptors();
+    config.max_descriptors = 251;
+    EXPECT(listening >= 0);
+    EXPECT_EQ(runloop_channel_connect("service", &config, &channel), -EINVAL);
+    EXPECT_EQ(count_descriptors(), before);
+    close(listening);
     unsetenv("XDG_RUNTIME_DIR");
     EXPECT_EQ(runloop_channel_listen("service", 0, 0), -ENOENT);
     EXPECT_EQ(runloop_channel_connect("service", &config, &channel), -ENOENT);

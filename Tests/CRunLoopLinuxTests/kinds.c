@@ -93,6 +93,23 @@ TEST("invalidating a signal gives it back") {
     runloop_source_release(signal);
 }
 
+static char *name_of(void *info) {
+    return strdup(info);
+}
+
+TEST("the description of a loop has what the context of an object says of it") {
+    const runloop_counter_config config = {.context = {.info = "the counter of this test", .describe = name_of}};
+    runloop_counter *counter = NULL;
+    REQUIRE(runloop_counter_create(&config, &counter) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), counter, MODE) == 0);
+    char *description = runloop_copy_description(runloop_current());
+    REQUIRE(description);
+    EXPECT(strstr(description, "the counter of this test"));
+    free(description);
+    runloop_source_invalidate(counter);
+    runloop_source_release(counter);
+}
+
 static void accepted(runloop_listener *listener, int descriptor, void *info) {
     (void)listener, (void)info;
     close(descriptor);

@@ -1,5 +1,6 @@
 // listeners.c — sockets that listen and their connections: addresses, paths, inherited sockets, no descriptors left; counters.
 #include <arpa/inet.h>
+#include <linux/netlink.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -146,6 +147,10 @@ TEST("only numbers are addresses, and what can't be bound says why") {
     EXPECT_EQ(runloop_listen_tcp(NULL, 0, 0), -EINVAL);
     EXPECT_EQ(runloop_listen_tcp("::1%nowhere", 0, 0), -EINVAL);
     EXPECT_EQ(runloop_listen_tcp("1.2.3.4.5", 0, 0), -EINVAL);
+    EXPECT_EQ(runloop_listen_tcp("0000:0000:0000:0000:0000:0000:0000:0000:0000:0001", 0, 0), -EINVAL);
+    EXPECT_EQ(runloop_listen_tcp("fe80::1%0", 0, 0), -EINVAL);
+    // An interface by its number, as some programs write it; this address is on none.
+    EXPECT_EQ(runloop_listen_tcp("fe80::fffe%1", 0, 0), -EADDRNOTAVAIL);
     EXPECT_EQ(runloop_listen_tcp("192.0.2.1", 0, 0), -EADDRNOTAVAIL);
     EXPECT_EQ(runloop_listen_unix("", 0, 0), -EINVAL);
     EXPECT_EQ(runloop_listen_unix("/nowhere/at/all", 0, 0), -ENOENT);
@@ -158,9 +163,15 @@ TEST("only numbers are addresses, and what can't be bound says why") {
     int first = runloop_listen_tcp("127.0.0.1", 0, 0);
     REQUIRE(first >= 0);
     EXPECT_EQ(runloop_listen_tcp("127.0.0.1", (uint16_t)runloop_socket_get_port(first, false), 0), -EADDRINUSE);
-    int ends[2];
+    int ends[2], other = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+    char text[128];
     make_pipe(ends);
     EXPECT_EQ(runloop_socket_get_port(ends[0], false), -ENOTSOCK);
+    EXPECT(other >= 0);
+    EXPECT_EQ(runloop_socket_get_port(other, false), -EAFNOSUPPORT);
+    EXPECT_EQ(runloop_socket_get_address(other, false, text, sizeof text), -EAFNOSUPPORT);
+    EXPECT_EQ(runloop_socket_get_address(first, false, NULL, 0), -EINVAL);
+    EXPECT_EQ(runloop_socket_get_address(first, false, text, 5), -ENOBUFS);
     EXPECT_EQ(runloop_socket_get_port(first, true), -ENOTCONN);
 }
 
@@ -396,6 +407,10 @@ static void take_inherited(void) {
     EXPECT_EQ(runloop_take_inherited_sockets(sockets, 4), 0);
     set_number("LISTEN_PID", getpid());
     EXPECT_EQ(runloop_take_inherited_sockets(sockets, 1), -E2BIG);
+    EXPECT_EQ(runloop_take_inherited_sockets(NULL, 4), -EINVAL);
+    setenv("LISTEN_FDS", "3", 1);
+    EXPECT_EQ(runloop_take_inherited_sockets(sockets, 4), -EBADF);
+    setenv("LISTEN_FDS", "2", 1);
     EXPECT(getenv("LISTEN_FDS"));
     EXPECT_EQ(runloop_take_inherited_sockets(sockets, 4), 2);
     EXPECT(!getenv("LISTEN_FDS") && !getenv("LISTEN_PID") && !getenv("LISTEN_FDNAMES"));
@@ -403,6 +418,7 @@ static void take_inherited(void) {
     EXPECT_EQ(sockets[1].descriptor, 4);
     EXPECT_TEXT(sockets[0].name, "web");
     EXPECT_TEXT(sockets[1].name, "unknown");
+    EXPECT(fcntl(4, F_GETFD) & FD_CLOEXEC);
     EXPECT(fcntl(3, F_GETFD) & FD_CLOEXEC);
     EXPECT_EQ(runloop_take_inherited_sockets(sockets, 4), 0);
     struct arrivals arrivals = {0};
@@ -410,6 +426,15 @@ static void take_inherited(void) {
     connect_to(3);
     RUN_UNTIL(MODE, arrivals.count == 1);
     end_listener(listener);
+    REQUIRE(dup2(4, 3) == 3);
+    set_number("LISTEN_PID", getpid());
+    setenv("LISTEN_FDS", "1", 1);
+    char name[301];
+    memset(name, 'n', 300);
+    name[300] = 0;
+    setenv("LISTEN_FDNAMES", name, 1);
+    EXPECT_EQ(runloop_take_inherited_sockets(sockets, 4), 1);
+    EXPECT_EQ(strlen(sockets[0].name), 255); // what is longer than systemd allows is cut
     set_number("LISTEN_PID", getpid());
     setenv("LISTEN_FDS", "many", 1);
     EXPECT_EQ(runloop_take_inherited_sockets(sockets, 4), -EINVAL);
