@@ -151,8 +151,8 @@ let package = Package(
         .target(
             name: "RunLoopKitSimulation",
             dependencies: [
-                "RunLoopKit", "RunLoopKitLinux", "RunLoopKitTasks", "RunLoopKitTesting", "CRunLoopCore", "CRunLoopExecutors",
-                "CRunLoopSimulation",
+                "RunLoopKit", "RunLoopKitLinux", "RunLoopKitTasks", "RunLoopKitTesting", "CRunLoopCore",
+                "CRunLoopExecutors", "CRunLoopSimulation",
             ],
             path: "Sources/RunLoopKitSimulation",
             swiftSettings: swiftSettings

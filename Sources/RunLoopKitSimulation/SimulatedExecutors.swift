@@ -1,7 +1,7 @@
 internal import CRunLoopSimulation
 internal import RunLoopKit
-internal import Synchronization
 internal import RunLoopKitTasks
+internal import Synchronization
 
 #if compiler(>=6.3) && compiler(<6.4)
 
