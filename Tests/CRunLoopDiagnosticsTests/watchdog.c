@@ -431,12 +431,20 @@ TEST("a task that posts itself has a share, and another spin is another report")
 
 static int wanted_reports;
 
-/// As long as nobody has seen it, and then for three times the limit.
+static void end_sleep(runloop_timer *timer, void *info) {
+    (void)timer, (void)info;
+    runloop_stop(runloop_current());
+}
+
+/// As long as nobody has seen it, and then for three times the limit. Then it sleeps for long enough that the watchdog looks. All of it is in one run,
+/// as the spin ends with the run.
 static void spin_on(runloop_source *source, void *info) {
     (void)info;
     turns += report_count >= wanted_reports;
     if (turns < LIMIT * 3)
         runloop_source_signal(source);
+    else
+        add_timer(MODE, runloop_now_ns() + 600 * MS, 0, end_sleep, NULL);
 }
 
 TEST("a spin is reported once until it ends") {
@@ -445,10 +453,7 @@ TEST("a spin is reported once until it ends") {
     for (wanted_reports = 1; wanted_reports <= 2; wanted_reports++) {
         turns = 0;
         runloop_source_signal(source);
-        while (turns < LIMIT * 3)
-            run_for(MODE, 50 * MS);
-        // It sleeps when the spin is over, for long enough that the watchdog looks.
-        run_for(MODE, 600 * MS);
+        EXPECT_EQ(run_for(MODE, RUNLOOP_FOREVER), RUNLOOP_RESULT_STOPPED);
         EXPECT_EQ(report_count, wanted_reports);
     }
 }
