@@ -4,6 +4,10 @@
 
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -48,12 +52,25 @@ static bool has_run_out(void) {
     return fails_with(RUNLOOP_SIMULATION_NO_DESCRIPTORS, EMFILE) || fails_with(RUNLOOP_SIMULATION_NO_MEMORY, ENOMEM);
 }
 
+/// TCP would hold small pieces back for a while, of real time, of which a simulation knows nothing. What is accepted is as the socket that listens.
+static int sending_at_once(int descriptor, int domain, int type) {
+    enum { KIND = 0xf };
+    int yes = 1;
+    if (is_simulated() && (domain == AF_INET || domain == AF_INET6) && (type & KIND) == SOCK_STREAM)
+        setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    return descriptor;
+}
+
 int socket(int domain, int type, int protocol) {
-    return has_run_out() ? -1 : REAL(socket)(domain, type, protocol);
+    return has_run_out() ? -1 : sending_at_once(REAL(socket)(domain, type, protocol), domain, type);
 }
 
 int socketpair(int domain, int type, int protocol, int ends[2]) {
     return has_run_out() ? -1 : REAL(socketpair)(domain, type, protocol, ends);
+}
+
+int pipe(int ends[2]) {
+    return has_run_out() ? -1 : REAL(pipe)(ends);
 }
 
 int pipe2(int ends[2], int flags) {
@@ -70,6 +87,23 @@ int epoll_create1(int flags) {
 
 int inotify_init1(int flags) {
     return has_run_out() ? -1 : REAL(inotify_init1)(flags);
+}
+
+int dup(int descriptor) {
+    return has_run_out() ? -1 : REAL(dup)(descriptor);
+}
+
+int fcntl(int descriptor, int command, ...) {
+    va_list list;
+    va_start(list, command);
+    void *argument = va_arg(list, void *);
+    va_end(list);
+    bool makes_one = command == F_DUPFD || command == F_DUPFD_CLOEXEC;
+    return makes_one && has_run_out() ? -1 : REAL(fcntl)(descriptor, command, argument);
+}
+
+int accept(int descriptor, struct sockaddr *address, socklen_t *size) {
+    return has_run_out() ? -1 : REAL(accept)(descriptor, address, size);
 }
 
 int accept4(int descriptor, struct sockaddr *address, socklen_t *size, int flags) {
