@@ -302,8 +302,30 @@ let package = Package(
         ),
         .testTarget(
             name: "SimulationTests",
-            dependencies: ["RunLoopKit", "RunLoopKitLinux", "RunLoopKitSimulation", "RunLoopKitSimulationTesting"],
+            dependencies: [
+                "RunLoopKit", "RunLoopKitLinux", "RunLoopKitSimulation", "RunLoopKitSimulationTesting",
+                "chat", "PlantedChat", "scale-out", "PlantedScaleOut", "tour", "PlantedTour",
+            ],
             path: "Tests/SimulationTests",
+            swiftSettings: swiftSettings
+        ),
+        // The servers of Examples, each with one file that has a bug.
+        .target(
+            name: "PlantedChat",
+            dependencies: ["RunLoopKit", "RunLoopKitLinux"],
+            path: "Tests/PlantedServers/Chat",
+            swiftSettings: swiftSettings
+        ),
+        .target(
+            name: "PlantedScaleOut",
+            dependencies: ["RunLoopKit", "RunLoopKitLinux"],
+            path: "Tests/PlantedServers/ScaleOut",
+            swiftSettings: swiftSettings
+        ),
+        .target(
+            name: "PlantedTour",
+            dependencies: ["RunLoopKit"],
+            path: "Tests/PlantedServers/Tour",
             swiftSettings: swiftSettings
         ),
         .testTarget(

@@ -23,10 +23,10 @@ struct Chat {
             let server = try Server(Options(CommandLine.arguments.dropFirst()))
             try server.run()
         } catch let refusal as Refusal {
-            Log.complain("chat: \(refusal)\n\(Options.usage)")
+            Log.standard.complain("chat: \(refusal)\n\(Options.usage)")
             exit(2)
         } catch {
-            Log.complain("chat: \(error)")
+            Log.standard.complain("chat: \(error)")
             exit(1)
         }
     }

@@ -4,10 +4,14 @@
     import Musl
 #endif
 
-/// The server's messages to its operator: whole lines, unbuffered, even into a pipe.
-enum Log {
-    static func print(_ line: String) { put(line, to: STDOUT_FILENO) }
-    static func complain(_ line: String) { put(line, to: STDERR_FILENO) }
+/// Where the server's messages to its operator go.
+struct Log: Sendable {
+    let print: @Sendable (String) -> Void
+    let complain: @Sendable (String) -> Void
+
+    /// Whole lines, unbuffered, even into a pipe.
+    static let standard = Log(
+        print: { put($0, to: STDOUT_FILENO) }, complain: { put($0, to: STDERR_FILENO) })
 
     private static func put(_ line: String, to descriptor: CInt) {
         let bytes = Array("\(line)\n".utf8)

@@ -18,6 +18,7 @@ extension RunLoop.Mode {
     let options: Options
     let loop = RunLoop.main
     private let listener: RunLoop.Listener
+    private let log: Log
     /// In the order of their arrival; leaving clients remain until their connection is closed.
     private var clients: [Client] = []
     private var clientsSoFar = 0
@@ -26,15 +27,17 @@ extension RunLoop.Mode {
     private var endOfIteration: RunLoop.CoalescedWork?
     private var status: RunLoop.Timer?
 
-    init(_ options: Options) throws {
-        self.options = options
+    /// Listens at `address`; `nil`: at the port of the options.
+    init(_ options: Options, at address: RunLoop.Listener.Address? = nil, log: Log = .standard) throws {
+        (self.options, self.log) = (options, log)
         // The space beyond the limit is for the last words to somebody who reads too slowly.
         let limits = RunLoop.Connection.Options(outputLimit: options.outputLimit + 256)
+        let host = options.everywhere ? "0.0.0.0" : "127.0.0.1"
         listener = try RunLoop.Listener(
-            .tcp(options.everywhere ? "0.0.0.0" : "127.0.0.1", port: options.port), on: loop, options: limits,
+            address ?? .tcp(host, port: options.port), on: loop, options: limits,
             refusalText: "* The server is full. Please try again later.\n", inMode: .default
         ) { error in
-            if error != nil { Log.complain("chat: out of descriptors; a client was turned away") }
+            if error != nil { log.complain("chat: out of descriptors; a client was turned away") }
         }
         loop.addCommonMode(.farewell)
         endOfIteration = RunLoop.CoalescedWork(
@@ -61,10 +64,15 @@ extension RunLoop.Mode {
                 exit(0)
             })
         startPool()
+        try begin()
+        log.print("chat: listens on port \(listener.port ?? 0)")
+        loop.run(mode: .default)
+    }
+
+    /// Accepts clients from now on.
+    func begin() throws {
         // On the main loop's thread, which is the main actor's.
         try listener.accept { [unowned self] connection in MainActor.assumeIsolated { welcome(connection) } }
-        Log.print("chat: listens on port \(listener.port ?? 0)")
-        loop.run(mode: .default)
     }
 
     /// The pool of tasks opens its last descriptor when one of its timers is first used, and would end the program if there were none
@@ -79,14 +87,14 @@ extension RunLoop.Mode {
     }
 
     /// Runs until each client has received everything, or the time is up.
-    private func sayGoodbye() {
+    func sayGoodbye() {
         listener.invalidate()
         status?.invalidate()
-        Log.print("chat: says goodbye to \(clients.count)")
+        log.print("chat: says goodbye to \(clients.count)")
         for client in clients { client.leave("goodbye", saying: "* The server shuts down. Goodbye.") }
         let deadline = RunLoop.Instant.now + options.farewell
         loop.run(mode: .farewell, until: { clients.isEmpty }, deadline: deadline)
-        if !clients.isEmpty { Log.print("chat: \(clients.count) did not take it") }
+        if !clients.isEmpty { log.print("chat: \(clients.count) did not take it") }
         for client in clients { client.close() }
     }
 
@@ -151,7 +159,7 @@ extension RunLoop.Mode {
         var index = 0
         while index < departures.count {
             let (name, reason) = departures[index]
-            Log.print("chat: \(name) has gone: \(reason)")
+            log.print("chat: \(name) has gone: \(reason)")
             tellAll("* \(name) has gone: \(reason)")
             index += 1
         }
@@ -160,6 +168,6 @@ extension RunLoop.Mode {
 
     private func printStatus() {
         let waiting = clients.reduce(0) { $0 + $1.backlog }
-        Log.print("chat: \(clients.count) clients, \(linesSoFar) lines so far, \(waiting) bytes waiting")
+        log.print("chat: \(clients.count) clients, \(linesSoFar) lines so far, \(waiting) bytes waiting")
     }
 }

@@ -20,6 +20,18 @@ final class Counters: Sendable {
     }
 }
 
+/// A connection's place among those of a loop, from when it is given to that loop to its end, also if it never gets there.
+final class Place: Sendable {
+    private let counters: Counters
+
+    init(among counters: Counters) {
+        self.counters = counters
+        counters.open.count()
+    }
+
+    deinit { counters.open.count(-1) }
+}
+
 extension Atomic<Int> {
     var now: Int { load(ordering: .relaxed) }
     borrowing func count(_ difference: Int = 1) { add(difference, ordering: .relaxed) }

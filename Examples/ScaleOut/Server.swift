@@ -10,6 +10,7 @@ import RunLoopKitLinux
 /// All loops, from the beginning to the end. The main loop waits for the signal that ends the program.
 @MainActor final class Server {
     private let options: Options
+    private let threads: [RunLoop.Thread]
     private let workers: [Worker]
     private let peers: [Worker.Peer]
     private let sockets: [Socket]
@@ -17,7 +18,10 @@ import RunLoopKitLinux
 
     init(_ options: Options) throws {
         self.options = options
-        let workers = try (0..<options.loops).map { number in try Worker(number, slack: options.slack) }
+        threads = try (0..<options.loops).map { number in try RunLoop.Thread(name: "loop \(number)") }
+        let workers = threads.enumerated().map { number, thread in
+            Worker(number, on: thread.loop, slack: options.slack)
+        }
         self.workers = workers
         peers = try workers.map { worker in try worker.makePeer() }
         (sockets, port) = try Socket.listening(on: options.port, count: options.loops)
@@ -32,7 +36,9 @@ import RunLoopKitLinux
                 exit(0)
             })
         let result = wait { [self] in
-            for (worker, socket) in zip(workers, sockets) { try await worker.begin(socket, peers) }
+            for (worker, socket) in zip(workers, sockets) {
+                try await worker.begin(at: .adopting(socket.take()), peers)
+            }
         }
         try result.get()
         report("scale-out: listens on port \(port) with \(workers.count) loops")
@@ -45,7 +51,10 @@ import RunLoopKitLinux
             for worker in workers { await worker.finishEnd() }
         }
         if case .failure(let error) = result { complain("scale-out: \(error)") }
-        for worker in workers { worker.join() }
+        for thread in threads {
+            thread.stop()
+            thread.join()
+        }
         for worker in workers { report("loop \(worker.number): \(worker.counters.summary)") }
     }
 

@@ -1,18 +1,19 @@
 import RunLoopKit
 import RunLoopKitLinux
 
-/// A loop with its thread and its connections. Everything in it happens on that thread: the listener accepts, the port receives, and the
+/// A loop with its connections. Everything in it happens on the loop's thread: the listener accepts, the port receives, and the
 /// tasks of connections run there, so nothing needs a lock.
 actor Worker: RunLoop.BoundActor {
     nonisolated let number: Int
     nonisolated let loop: RunLoop
     nonisolated let counters = Counters()
-    private let thread: RunLoop.Thread
     private let slack: Int
     private var listener: RunLoop.Listener?
     /// Of all loops, this one's included; none before the beginning and after the end.
     private var peers: [Peer] = []
-    private var connections: [ObjectIdentifier: (connection: RunLoop.Connection, isBusy: Bool)] = [:]
+    /// By numbers, in the order in which they came.
+    private var connections: [Int: (connection: RunLoop.Connection, place: Place, isBusy: Bool)] = [:]
+    private var connectionsSoFar = 0
     private var isEnding = false
     private var patience: RunLoop.Timer?
     private var onLastConnection: CheckedContinuation<Void, Never>?
@@ -21,18 +22,22 @@ actor Worker: RunLoop.BoundActor {
     struct Peer: Sendable {
         let number: Int
         let counters: Counters
-        let port: RunLoop.Port<Socket, Void>
+        let port: RunLoop.Port<Handed, Void>
     }
 
-    init(_ number: Int, slack: Int) throws(RunLoop.Error) {
-        (self.number, self.slack) = (number, slack)
-        thread = try RunLoop.Thread(name: "loop \(number)")
-        loop = thread.loop
+    /// A connection on its way to another loop, and its place there.
+    struct Handed: Sendable {
+        let socket: Socket
+        let place: Place
+    }
+
+    init(_ number: Int, on loop: RunLoop, slack: Int) {
+        (self.number, self.loop, self.slack) = (number, loop, slack)
     }
 
     /// The port by which connections are handed over to this loop. It is bounded: a loop that does not keep up gets no more.
     nonisolated func makePeer() throws(RunLoop.Error) -> Peer {
-        let port = try RunLoop.Port<Socket, Void>(
+        let port = try RunLoop.Port<Handed, Void>(
             on: loop,
             receive: self.isolated { worker, message in
                 worker.take(message.request)
@@ -41,9 +46,9 @@ actor Worker: RunLoop.BoundActor {
     }
 
     /// Accepts connections from now on.
-    func begin(_ socket: Socket, _ peers: [Peer]) throws(RunLoop.Error) {
+    func begin(at address: RunLoop.Listener.Address, _ peers: [Peer]) throws(RunLoop.Error) {
         self.peers = peers
-        let listener = try RunLoop.Listener(.adopting(socket.take()), on: loop)
+        let listener = try RunLoop.Listener(address, on: loop)
         self.listener = listener
         // On the loop's thread, which is the actor's.
         try listener.accept { [weak self] connection in self?.assumeIsolated { $0.accept(connection) } }
@@ -54,8 +59,7 @@ actor Worker: RunLoop.BoundActor {
     private func accept(_ connection: RunLoop.Connection) {
         counters.accepted.count()
         if handOver(connection) { return counters.handedOver.count() }
-        counters.open.count()
-        serve(connection)
+        serve(connection, Place(among: counters))
     }
 
     /// Gives a connection to the loop that has the fewest, if it has fewer by more than the slack: another descriptor of the socket goes
@@ -65,41 +69,35 @@ actor Worker: RunLoop.BoundActor {
             counters.open.now > emptiest.counters.open.now + slack, emptiest.number != number,
             let socket = Socket(sharing: connection.fileDescriptor)
         else { return false }
-        // Counted by the sender, so that a burst does not go to the same loop until that has received it.
-        emptiest.counters.open.count()
-        do {
-            try emptiest.port.send(socket)
-            return true
-        } catch {
-            emptiest.counters.open.count(-1)
-            return false
-        }
+        // Taken by the sender, so that a burst does not go to the same loop until that has received it.
+        let place = Place(among: emptiest.counters)
+        return (try? emptiest.port.send(Handed(socket: socket, place: place))) != nil
     }
 
-    private func take(_ socket: Socket) {
-        guard !isEnding, let connection = try? RunLoop.Connection(adopting: socket.take(), on: loop) else {
-            return counters.open.count(-1)
+    private func take(_ handed: Handed) {
+        guard !isEnding, let connection = try? RunLoop.Connection(adopting: handed.socket.take(), on: loop) else {
+            return
         }
         counters.taken.count()
-        serve(connection)
+        serve(connection, handed.place)
     }
 
     //===-- requests -------------------------------------------------------------------------------------------------===//
 
-    private func serve(_ connection: RunLoop.Connection) {
-        let key = ObjectIdentifier(connection)
-        connections[key] = (connection, false)
+    private func serve(_ connection: RunLoop.Connection, _ place: Place) {
+        connectionsSoFar += 1
+        let key = connectionsSoFar
+        connections[key] = (connection, place, false)
         Task {
             // A client that is gone needs nothing more.
             try? await converse(connection, key)
             setBusy(false, key)
             connections[key] = nil
-            counters.open.count(-1)
             if connections.isEmpty { onLastConnection.take()?.resume() }
         }
     }
 
-    private func converse(_ connection: RunLoop.Connection, _ key: ObjectIdentifier) async throws(RunLoop.Error) {
+    private func converse(_ connection: RunLoop.Connection, _ key: Int) async throws(RunLoop.Error) {
         let reader = connection.makeReader()
         var keepsOpen = true
         while keepsOpen {
@@ -114,7 +112,7 @@ actor Worker: RunLoop.BoundActor {
     }
 
     /// From the first line of a request to the end of its answer.
-    private func setBusy(_ isBusy: Bool, _ key: ObjectIdentifier) {
+    private func setBusy(_ isBusy: Bool, _ key: Int) {
         if connections[key]?.isBusy == isBusy { return }
         connections[key]?.isBusy = isBusy
         counters.busy.count(isBusy ? 1 : -1)
@@ -139,11 +137,11 @@ actor Worker: RunLoop.BoundActor {
         isEnding = true
         listener?.invalidate()
         peers.first { $0.number == number }?.port.invalidate()
-        for (connection, isBusy) in connections.values where !isBusy { connection.abort() }
+        for (connection, _, isBusy) in connections.values where !isBusy { connection.abort() }
         let patience = RunLoop.Timer(
             after: limit,
             self.isolated { worker, _ in
-                for (connection, _) in worker.connections.values { connection.abort() }
+                for (connection, _, _) in worker.connections.values { connection.abort() }
             })
         try loop.add(patience, forMode: .common)
         self.patience = patience
@@ -154,11 +152,5 @@ actor Worker: RunLoop.BoundActor {
         if !connections.isEmpty { await withCheckedContinuation { onLastConnection = $0 } }
         patience?.invalidate()
         peers = []
-    }
-
-    /// Not on the loop's own thread.
-    nonisolated func join() {
-        thread.stop()
-        thread.join()
     }
 }

@@ -11,9 +11,13 @@ final class Stage: Sendable {
         let text: String
     }
 
+    private let tells: Bool
     private let opening = RunLoop.Instant.now
     private let noted = Mutex<[Note]>([])
     private let mishaps = Mutex<[String]>([])
+
+    /// One that does not tell only records.
+    init(tells: Bool = true) { self.tells = tells }
 
     /// The time since the act began.
     var time: Duration { .now - opening }
@@ -33,7 +37,7 @@ final class Stage: Sendable {
             let note = Note(time: time, thread: thread, text: text)
             noted.append(note)
             let speaker = thread.map { "[\($0)] ".styled(.faint) } ?? ""
-            Terminal.print(note.time.milliseconds.right(8) + " ms  " + speaker + text)
+            if tells { Terminal.print(note.time.milliseconds.right(8) + " ms  " + speaker + text) }
             return note.time
         }
     }

@@ -20,12 +20,12 @@ extension RunLoop {
     /// Time is virtual, and passes when nobody has anything to do.
     ///
     /// The program needs no change for that. Whatever the body starts belongs to the simulation: `Task { }` and `Task.detached`, actors, the main
-    /// actor, groups, libraries that are built on them. `Task.sleep`, `ContinuousClock`, `SuspendingClock` and `Date` follow its time,
+    /// actor and `RunLoop.main`, groups, libraries that are built on them. `Task.sleep`, `ContinuousClock`, `SuspendingClock` and `Date` follow its time,
     /// `SystemRandomNumberGenerator` its dice. What can't belong to it are threads, Dispatch's queues, and descriptors of the world
     /// outside: if one of them resumes a task, the simulation fails with ``Escape``, since the same seed need not give the same run then.
     /// (With compilers other than Swift 6.3 only tasks that prefer ``executor`` belong to it, and they sleep by ``clock``.)
     public final class Simulation: Sendable {
-        /// The loop of the tasks.
+        /// The main loop: on the simulation's threads it is `RunLoop.main`, and it performs the jobs of the main actor.
         public let loop: RunLoop
         let schedule: Schedule
         let waits = Guarded(Waits())
@@ -53,6 +53,7 @@ extension RunLoop {
             schedule.patience = patience
             if tells { schedule.story = Story(startingAt: start) }
             join("main")
+            tasks.serveMainActor()
         }
 
         /// For how many milliseconds a thread outside is awaited when nothing can happen, where it is to be found out at all. For tests of that on
@@ -96,14 +97,21 @@ extension RunLoop {
             let thread = try PosixThread(name: name, stackSize: nil) { [self] in
                 let loop = RunLoop.current
                 let member = join(name)
-                made.put(LoopThread.Place(loop: loop, core: runloop_current(), name: name, member: member.number))
-                member.turn.wait()
+                // Whoever gets the loop finds it running, as in a `RunLoop.Thread`, which some of the library's own checks look at.
+                loop.addUnlessOver(
+                    Observer(.entry, repeats: false) { _, _ in
+                        made.put(
+                            LoopThread.Place(loop: loop, core: runloop_current(), name: name, member: member.number))
+                        member.turn.wait()
+                    }, forMode: .default)
                 defer {
                     schedule.leave(member.number)
                     // The end of the thread has no turn.
                     runloop_simulation_join(nil, nil, 0)
                 }
-                guard let keepAlive = try? KeepAlive(on: loop) else { return }
+                guard let keepAlive = try? KeepAlive(on: loop) else {
+                    preconditionFailure("A simulation needs memory for its loops.")
+                }
                 loop.run(mode: .default)
                 keepAlive.invalidate()
             }

@@ -110,16 +110,36 @@ final class Schedule: @unchecked Sendable {
     func work(as member: Int, _ turn: Turn) {
         turn.wait()
         // Without a job, it has its turn when everything is over.
-        while let job = members[member].job {
-            runloop_simulation_exit()
-            job.run(jobs.known, at: now)
-            _ = runloop_simulation_enter()
-            members[member].job = nil
+        while members[member].job != nil {
+            runJob(of: member)
             members[member].status = .idle
-            noteProgress()
-            if !countStep() { isOver = true }
             handOver(from: member, to: nextToGoOn(from: member))
         }
+    }
+
+    /// On the first loop's thread, which is the main actor's: one of its jobs.
+    func runMainActor() {
+        pause()
+        guard runloop_simulation_enter() else { return }
+        defer { runloop_simulation_exit() }
+        if isOver { return }
+        var ready: [Candidate] = []
+        jobs.visit { index, job in
+            if job.isMainActors { ready.append(Candidate(member: 0, job: index, id: job.id)) }
+        }
+        prepare(choose(ready, .turn))
+        runJob(of: 0)
+    }
+
+    /// Which has the turn.
+    private func runJob(of member: Int) {
+        guard let job = members[member].job else { return }
+        runloop_simulation_exit()
+        job.run(jobs.known, at: now)
+        _ = runloop_simulation_enter()
+        members[member].job = nil
+        noteProgress()
+        if !countStep() { isOver = true }
     }
 
     /// Nobody but the first loop has a turn from now on, on whose thread `finish` follows.
@@ -160,38 +180,7 @@ final class Schedule: @unchecked Sendable {
         if candidates.count > 1 { handOver(from: me, to: choose(candidates, .preemption)) }
     }
 
-    /// For the story only.
-    func tell(_ event: @autoclosure () -> Story.Event) {
-        if story == nil || !runloop_simulation_enter() { return }
-        tell(event(), by: currentName)
-        runloop_simulation_exit()
-    }
-
-    /// Of the task that runs on this thread, which an actor's job may have begun.
-    private var currentName: String {
-        let task = TaskWords.numberOfCurrent
-        return task != 0 ? "task \(number(of: task))" : name(of: members[Int(runloop_simulation_member())])
-    }
-
-    private func name(of member: Member) -> String {
-        guard let job = member.job else { return member.name }
-        if job.number != 0 { return "task \(number(of: job.number))" }
-        return job.job == nil ? "a call that blocks" : "an actor"
-    }
-
     func isUnderWay(_ task: UInt32) -> Bool { members.contains { $0.job?.number == task } }
-
-    /// Those that want locks which others have.
-    var contending: [String] {
-        members.filter(\.isContending).map { member in
-            let place = member.job?.place.map { ", after \($0.full)" } ?? ""
-            return "\(name(of: member)) waits for a lock\(place)".capitalizedFirst
-        }
-    }
-
-    private func tell(_ event: Story.Event, by who: String) {
-        if !isOver { story?.add(event, by: who, at: now, number: number(of:)) }
-    }
 
     /// Tasks are numbered in the order in which they turn up, which is the same in each process.
     func number(of task: UInt32) -> Int {
@@ -331,10 +320,8 @@ final class Schedule: @unchecked Sendable {
             }
         }
         guard !jobs.isEmpty, let processor = idleProcessor() else { return found }
-        let isMainActorBusy = members.contains { $0.job?.isMainActors == true }
         jobs.visit { index, job in
-            if isMainActorBusy && job.isMainActors { return }
-            found.append(Candidate(member: processor, job: index, id: job.id))
+            if !job.isMainActors { found.append(Candidate(member: processor, job: index, id: job.id)) }
         }
         return found
     }
@@ -388,10 +375,6 @@ final class Schedule: @unchecked Sendable {
             runloop_simulation_join(nil, nil, 0)
         }
     }
-}
-
-extension String {
-    fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 }
 
 private func isReadable(_ descriptor: Int32) -> Bool {

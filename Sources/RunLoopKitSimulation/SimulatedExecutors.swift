@@ -62,9 +62,15 @@ internal import Synchronization
             }
         }
 
-        // Of code that is not in a job of the main actor, on whatever thread.
-        func isIsolatingCurrentContext() -> Bool? { former.main.isIsolatingCurrentContext() }
-        func checkIsolated() { former.main.checkIsolated() }
+        // Of code that is not in a job of the main actor, on whatever thread: call-outs of the main loop are isolated to it.
+        func isIsolatingCurrentContext() -> Bool? {
+            RunLoop.Simulation.current.map(\.loop.isCurrent) ?? former.main.isIsolatingCurrentContext()
+        }
+
+        func checkIsolated() {
+            guard let simulation = RunLoop.Simulation.current else { return former.main.checkIsolated() }
+            precondition(simulation.loop.isCurrent, "This must run on the thread of the simulation's main loop.")
+        }
 
         func run() throws { try former.main.run() }
         func runUntil(_ condition: () -> Bool) throws { try former.main.runUntil(condition) }
@@ -96,6 +102,7 @@ internal import Synchronization
     func installSimulation() {
         // Asking makes the runtime choose them, unless another product has.
         former = FormerExecutors(main: MainActor.executor, tasks: Task.defaultExecutor)
+        MainLoop.standIn = { RunLoop.Simulation.current?.loop }
         Schedule.followSends()
         Schedule.followOutsideWork()
         install(SimulationExecutorFactory.self)

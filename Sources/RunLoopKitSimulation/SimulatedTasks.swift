@@ -66,6 +66,8 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
         /// Where the last steps before there are too many went on.
         var places: [CodePlace: Int] = [:]
         var hasEnded = false
+        /// The main loop is to run a job of the main actor, or does.
+        var mainLoopIsAsked = false
         /// Of `delayed`.
         private var sleepers: Set<UInt32> = []
 
@@ -98,6 +100,7 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
     /// Those that have begun, and not ended.
     let known = KnownTasks()
     private let state = Guarded(State())
+    private let mainActor = Guarded<RunLoop.Source?>(nil)
     private let loop = RunLoop.current
 
     func enqueue(_ job: consuming ExecutorJob) {
@@ -106,15 +109,41 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
 
     /// Any thread. After the end of the simulation, nobody runs it any more.
     func add(_ job: Job) {
-        let (hasEnded, cancelled) = state.withLock { state -> (Bool, Job?) in
-            if state.hasEnded { return (true, nil) }
+        let (hasEnded, asks, cancelled) = state.withLock { state -> (Bool, Bool, Job?) in
+            if state.hasEnded { return (true, false, nil) }
             state.ready.append(job)
-            return (false, state.removeSleep(of: job.number))
+            let asks = job.isMainActors && !state.mainLoopIsAsked
+            if asks { state.mainLoopIsAsked = true }
+            return (false, asks, state.removeSleep(of: job.number))
         }
         if hasEnded { return }
+        if asks { askMainLoop() }
         // It frees what it has, and does nothing else.
         cancelled?.run()
         if runloop_simulation_current() == nil { loop.wakeUp() } else { schedule.pause(afterResuming: job) }
+    }
+
+    /// The main actor's jobs are performed by a source of the main loop, as by the main queue's: in its common modes, also in a run inside a
+    /// closure that the loop performs, but not in one inside another of those jobs.
+    func serveMainActor() {
+        let source = RunLoop.Source { [weak self] in self?.runMainActor() }
+        loop.addUnlessOver(source, forMode: .common)
+        mainActor.withLock { $0 = source }
+    }
+
+    private func askMainLoop() {
+        let decides = runloop_simulation_enter()
+        mainActor.withLock { $0 }?.signal(waking: loop)
+        if decides { runloop_simulation_exit() }
+    }
+
+    private func runMainActor() {
+        schedule.runMainActor()
+        let isAsked = state.withLock { state in
+            state.mainLoopIsAsked = state.ready.contains(where: \.isMainActors)
+            return state.mainLoopIsAsked
+        }
+        if isAsked { askMainLoop() }
     }
 
     /// The same, at an instant.

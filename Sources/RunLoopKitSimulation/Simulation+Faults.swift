@@ -43,6 +43,12 @@ extension RunLoop.Simulation {
         public static let shortTransfers = Faults(RUNLOOP_SIMULATION_SHORT)
         /// The peer of a stream or of a channel is gone in the middle (ECONNRESET), and stays so.
         public static let resets = Faults(RUNLOOP_SIMULATION_RESET)
+        /// The disk of a file is full (ENOSPC): a write to it may fail.
+        public static let fullDisks = Faults(RUNLOOP_SIMULATION_NO_SPACE)
+        /// Somebody else has waited for a child that has ended (ECHILD of waitid). How it ended is known only if the kernel tells.
+        public static let lostChildren = Faults(RUNLOOP_SIMULATION_NO_CHILD)
+        /// A Unix stream may have the smallest buffer that there is, so that who writes soon waits for a peer that does not read.
+        public static let smallBuffers = Faults(RUNLOOP_SIMULATION_SMALL)
 
         private init(_ fault: runloop_simulation_fault) { rawValue = fault.rawValue }
     }

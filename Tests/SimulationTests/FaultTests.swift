@@ -90,6 +90,29 @@ private func serveMended(_ connection: RunLoop.Connection) async {
         #expect(all.count == 3, "\(all)")
     }
 
+    @Test("Each call that makes a descriptor may find that there are none left")
+    func callsThatMakeDescriptors() async throws {
+        let refused = Guarded<Set<String>>([])
+        try await simulate(seeds: 100) { simulation in
+            let listener = try RunLoop.Listener(.tcp("127.0.0.1", port: 0), on: simulation.loop)
+            defer { listener.invalidate() }
+            simulation.faults = [.descriptorsRunOut]
+            let tcp = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+            var ends: [CInt] = [-1, -1]
+            let calls: [(String, CInt)] = [
+                ("socket", tcp), ("dup", dup(0)), ("fcntl", fcntl(0, F_DUPFD_CLOEXEC, 0)), ("pipe", pipe(&ends)),
+            ]
+            for (name, result) in calls where result < 0 { refused.withLock { _ = $0.insert(name) } }
+            var (isSentAtOnce, size): (CInt, socklen_t) = (0, 4)
+            getsockopt(tcp, CInt(IPPROTO_TCP), TCP_NODELAY, &isSentAtOnce, &size)
+            try simulation.require(tcp < 0 || isSentAtOnce != 0, "TCP holds nothing back")
+            // Who doesn't listen has nobody to accept, either.
+            if tcp >= 0, accept(tcp, nil, nil) < 0, errno == EMFILE { refused.withLock { _ = $0.insert("accept") } }
+            for descriptor in calls.prefix(3).map(\.1) + ends where descriptor >= 0 { close(descriptor) }
+        }
+        #expect(refused.withLock { $0 } == ["socket", "dup", "fcntl", "pipe", "accept"])
+    }
+
     @Test("A stream is read and written in parts, and reset, as the seed says")
     func streams() async throws {
         let (lengths, resets) = (Guarded<Set<Int>>([]), Guarded(0))

@@ -70,6 +70,51 @@ private struct Refused: Error {}
         }
     }
 
+    @Test("RunLoop.main is the simulation's: its call-outs are the main actor's, whose jobs it performs, not in jobs")
+    func mainLoop() async throws {
+        try await simulate(seeds: 200) { simulation in
+            try simulation.require(RunLoop.main == simulation.loop, "it has a main loop")
+            let model = await Model()
+            let timer = RunLoop.Timer(
+                after: .seconds(1),
+                RunLoop.onMainActor { _ in
+                    Task {
+                        model.add("task on \(RunLoop.main.isCurrent ? "main" : "another thread")")
+                    }
+                    // What a call-out runs performs the jobs of the main actor, what a job runs does not.
+                    RunLoop.main.run(mode: .default, until: { !model.texts.isEmpty }, deadline: nil)
+                    model.add("timer")
+                })
+            try RunLoop.main.add(timer, forMode: .common)
+            try await Task.sleep(for: .seconds(2))
+            await Task { @MainActor in
+                Task { model.add("job") }
+                runMainLoop(for: .seconds(1))
+                model.add("nested run")
+            }.value
+            try await Task.sleep(for: .seconds(1))
+            let texts = await model.texts
+            try simulation.require(
+                texts == ["task on main", "timer", "nested run", "job"], "they come in this order: \(texts)")
+        }
+        #expect(RunLoop.Simulation.current == nil && !RunLoop.main.isCurrent)
+    }
+
+    @Test("A run inside a closure that the main loop performs serves the main actor, whatever came with the closure")
+    func runInClosureOfMainLoop() async throws {
+        try await simulate(seeds: 200) { simulation in
+            let model = await Model()
+            RunLoop.main.perform(
+                RunLoop.onMainActor {
+                    RunLoop.main.run(mode: .default, until: { !model.texts.isEmpty }, deadline: nil)
+                    model.add("closure")
+                })
+            await Task { @MainActor in model.add("job") }.value
+            try await Task.sleep(for: .seconds(1))
+            try simulation.require(await model.texts == ["job", "closure"], "the run ends by the job")
+        }
+    }
+
     @Test("A correct debouncer performs the last action under every seed")
     func debouncer() async throws {
         try await simulate(seeds: 200) { simulation in
@@ -273,6 +318,8 @@ private struct Refused: Error {}
         }
     }
 }
+
+@MainActor private func runMainLoop(for duration: Duration) { RunLoop.main.run(mode: .default, for: duration) }
 
 private func goRound() async { while true { await Task.yield() } }
 

@@ -33,6 +33,14 @@ private let kept = Guarded<[UnsafeContinuation<Void, Never>]>([])
         #expect(all[0] != all[3])
     }
 
+    @Test("A loop that was made runs already, so that no other simulation decides whether the library warns of it")
+    func madeLoop() async throws {
+        try await simulate(seeds: 20) { simulation in
+            let loop = try simulation.makeLoop("other")
+            try simulation.require(loop.currentMode == .default, "it runs")
+        }
+    }
+
     @Test("An hour passes at once")
     func hour() async throws {
         try await simulate(seeds: 1) { simulation in

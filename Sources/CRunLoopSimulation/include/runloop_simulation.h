@@ -21,6 +21,9 @@ enum runloop_simulation_fault {
     RUNLOOP_SIMULATION_REFUSED = 4,        ///< ECONNREFUSED of connect
     RUNLOOP_SIMULATION_SHORT = 8,          ///< reads and writes of streams do a part
     RUNLOOP_SIMULATION_RESET = 16,         ///< ECONNRESET of those, and of channels
+    RUNLOOP_SIMULATION_NO_SPACE = 32,      ///< ENOSPC of writes to files
+    RUNLOOP_SIMULATION_NO_CHILD = 64,      ///< ECHILD of waitid, when a child has ended
+    RUNLOOP_SIMULATION_SMALL = 128,        ///< Unix streams have the smallest buffers that there are
 };
 
 /// What the threads of a simulation share. Read and written by the one whose turn it is.

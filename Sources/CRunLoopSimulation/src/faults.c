@@ -1,15 +1,22 @@
 // faults.c — what the kernel refuses a thread of a simulation, and what it does only in part, if the seed says so: descriptors that run out,
-// reads and writes that are short, connections that are refused or reset, messages that find no memory. So whatever the program creates
-// meets these, whoever makes the call for it.
+// reads and writes that are short, connections that are refused or reset, messages that find no memory, disks that are full, children that
+// are gone. So whatever the program creates meets these, whoever makes the call for it.
 
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "joined.h"
@@ -48,12 +55,37 @@ static bool has_run_out(void) {
     return fails_with(RUNLOOP_SIMULATION_NO_DESCRIPTORS, EMFILE) || fails_with(RUNLOOP_SIMULATION_NO_MEMORY, ENOMEM);
 }
 
+/// Of a socket, if that has been made. A smaller buffer than the kernel has is its smallest.
+static void shape(int descriptor, int domain, int type) {
+    enum { KIND = 0xf };
+    int one = 1;
+    if (descriptor < 0 || !is_simulated() || (type & KIND) != SOCK_STREAM)
+        return;
+    // TCP would hold small pieces back for a while, of real time, of which a simulation knows nothing.
+    if (domain == AF_INET || domain == AF_INET6)
+        setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    if (domain == AF_UNIX && choose(RUNLOOP_SIMULATION_SMALL, 2) == 1)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &one, sizeof one);
+}
+
 int socket(int domain, int type, int protocol) {
-    return has_run_out() ? -1 : REAL(socket)(domain, type, protocol);
+    if (has_run_out())
+        return -1;
+    int descriptor = REAL(socket)(domain, type, protocol);
+    shape(descriptor, domain, type);
+    return descriptor;
 }
 
 int socketpair(int domain, int type, int protocol, int ends[2]) {
-    return has_run_out() ? -1 : REAL(socketpair)(domain, type, protocol, ends);
+    if (has_run_out() || REAL(socketpair)(domain, type, protocol, ends) < 0)
+        return -1;
+    for (int i = 0; i < 2; i++)
+        shape(ends[i], domain, type);
+    return 0;
+}
+
+int pipe(int ends[2]) {
+    return has_run_out() ? -1 : REAL(pipe)(ends);
 }
 
 int pipe2(int ends[2], int flags) {
@@ -72,8 +104,36 @@ int inotify_init1(int flags) {
     return has_run_out() ? -1 : REAL(inotify_init1)(flags);
 }
 
+int dup(int descriptor) {
+    return has_run_out() ? -1 : REAL(dup)(descriptor);
+}
+
+int fcntl(int descriptor, int command, ...) {
+    va_list list;
+    va_start(list, command);
+    void *argument = va_arg(list, void *);
+    va_end(list);
+    bool makes_one = command == F_DUPFD || command == F_DUPFD_CLOEXEC;
+    return makes_one && has_run_out() ? -1 : REAL(fcntl)(descriptor, command, argument);
+}
+
+/// As the socket that listens, but for its buffer.
+static int accepted(int descriptor) {
+    int domain = AF_UNSPEC, type = 0;
+    socklen_t size = sizeof domain, size_of_type = sizeof type;
+    if (descriptor >= 0 && may_happen(RUNLOOP_SIMULATION_SMALL) &&
+        getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 &&
+        getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size_of_type) == 0)
+        shape(descriptor, domain, type);
+    return descriptor;
+}
+
+int accept(int descriptor, struct sockaddr *address, socklen_t *size) {
+    return has_run_out() ? -1 : accepted(REAL(accept)(descriptor, address, size));
+}
+
 int accept4(int descriptor, struct sockaddr *address, socklen_t *size, int flags) {
-    return has_run_out() ? -1 : REAL(accept4)(descriptor, address, size, flags);
+    return has_run_out() ? -1 : accepted(REAL(accept4)(descriptor, address, size, flags));
 }
 
 int connect(int descriptor, const struct sockaddr *address, socklen_t size) {
@@ -116,8 +176,25 @@ ssize_t read(int descriptor, void *bytes, size_t count) {
     return is_reset(descriptor) ? -1 : REAL(read)(descriptor, bytes, part_of(descriptor, count));
 }
 
+/// There is no space on the disk of a file.
+static bool is_full(int descriptor) {
+    if (!may_happen(RUNLOOP_SIMULATION_NO_SPACE))
+        return false;
+    struct stat status;
+    int saved = errno;
+    bool is_file = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+    errno = saved;
+    return is_file && fails_with(RUNLOOP_SIMULATION_NO_SPACE, ENOSPC);
+}
+
 ssize_t write(int descriptor, const void *bytes, size_t count) {
-    return is_reset(descriptor) ? -1 : REAL(write)(descriptor, bytes, part_of(descriptor, count));
+    if (is_reset(descriptor) || is_full(descriptor))
+        return -1;
+    return REAL(write)(descriptor, bytes, part_of(descriptor, count));
+}
+
+ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t position) {
+    return is_full(descriptor) ? -1 : REAL(pwrite)(descriptor, bytes, count, position);
 }
 
 ssize_t recv(int descriptor, void *bytes, size_t count, int flags) {
@@ -139,6 +216,15 @@ static void take_part(int descriptor, struct msghdr *message, struct iovec *firs
         return;
     message->msg_iov = first;
     message->msg_iovlen = 1;
+}
+
+ssize_t writev(int descriptor, const struct iovec *pieces, int count) {
+    if (is_reset(descriptor) || is_full(descriptor))
+        return -1;
+    struct msghdr part = {.msg_iov = (struct iovec *)pieces, .msg_iovlen = (size_t)(count < 0 ? 0 : count)};
+    struct iovec first;
+    take_part(descriptor, &part, &first);
+    return part.msg_iov == pieces ? REAL(writev)(descriptor, pieces, count) : REAL(writev)(descriptor, &first, 1);
 }
 
 /// The kernel found no memory for a message that can't be sent in part.
@@ -191,13 +277,40 @@ ssize_t recvmsg(int descriptor, struct msghdr *message, int flags) {
     return size;
 }
 
-/// What is called without the functions of the C library, which are cancellation points.
+//===-- children -----------------------------------------------------------------------------------------------------===//
+
+/// A child has ended, and somebody else has waited for it first: so it is reaped.
+static bool is_lost(long result, const siginfo_t *info, long flags) {
+    bool is_reaped = result == 0 && info && info->si_pid != 0 && !(flags & WNOWAIT);
+    return is_reaped && fails_with(RUNLOOP_SIMULATION_NO_CHILD, ECHILD);
+}
+
+int waitid(idtype_t kind, id_t id, siginfo_t *info, int flags) {
+    int result = REAL(waitid)(kind, id, info, flags);
+    return is_lost(result, info, flags) ? -1 : result;
+}
+
+static long wait_with_usage(const long arguments[6]) {
+    const siginfo_t *info = (const siginfo_t *)arguments[2];
+    long result = real_system_call()(SYS_waitid, arguments[0], arguments[1], info, arguments[3], arguments[4]);
+    return is_lost(result, info, arguments[3]) ? -1 : result;
+}
+
+/// Older kernels don't tell who has a pidfd how a child ended that was reaped.
+static bool is_end_unknown(long number, const long arguments[6]) {
+    const long get_info = 0xff0b, kind = 0xffff;
+    return number == SYS_ioctl && (arguments[1] & kind) == get_info && fails_with(RUNLOOP_SIMULATION_NO_CHILD, ENOTTY);
+}
+
+/// What is called without the functions of the C library, which are cancellation points, or has none.
 bool runloop_simulation__faulty_call(long number, const long arguments[6], long *result) {
     if (number == SYS_read)
         *result = read((int)arguments[0], (void *)arguments[1], (size_t)arguments[2]);
     else if (number == SYS_write)
         *result = write((int)arguments[0], (const void *)arguments[1], (size_t)arguments[2]);
-    else if (number == SYS_pidfd_open && has_run_out())
+    else if (number == SYS_waitid && may_happen(RUNLOOP_SIMULATION_NO_CHILD))
+        *result = wait_with_usage(arguments);
+    else if ((number == SYS_pidfd_open && has_run_out()) || is_end_unknown(number, arguments))
         *result = -1;
     else
         return false;

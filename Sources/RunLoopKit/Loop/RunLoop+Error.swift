@@ -23,11 +23,12 @@ extension RunLoop {
         private let meaning: Meaning
 
         private enum Meaning: Hashable, Sendable {
-            case ofNumber, inUse, notAChild, outputTooLarge, tooManyThreads, invalidAddress, notPermitted, nameNotFound
+            case ofNumber, inUse, notAChild, outputTooLarge, tooManyThreads, invalidAddress, notPermitted, nameNotFound,
+                noSpaceLeft
         }
 
         /// The error of an `errno` value, positive. If several constants have the number, it is the one whose meaning is that of an
-        /// addition to a loop: `permissionDenied`, `inAnotherLoop`, `inheritedAcrossFork`; or `lineTooLong`, or `invalid`. With EAGAIN it
+        /// addition to a loop: `permissionDenied`, `inAnotherLoop`, `inheritedAcrossFork`, `tooManyWatches`; or `lineTooLong`, or `invalid`. With EAGAIN it
         /// is none of the constants.
         public init(errorNumber: Int32) {
             self.init(errorNumber, .ofNumber)
@@ -68,6 +69,7 @@ extension RunLoop {
                 case (ErrorNumber.tryAgain, .thread): .tooManyThreads
                 case (ErrorNumber.inheritedAcrossFork, .child): .notAChild
                 case (ErrorNumber.lineTooLong, .output): .outputTooLarge
+                case (ErrorNumber.tooManyWatches, .output): .noSpaceLeft
                 case (ErrorNumber.invalid, .address): .invalidAddress
                 case (ErrorNumber.noSuchFile, .name): .nameNotFound
                 default: .ofNumber
@@ -117,6 +119,8 @@ extension RunLoop {
         public static let lineTooLong = Error(errorNumber: ErrorNumber.lineTooLong)
         /// Output that is to wait as a whole is larger than the buffer may be (EMSGSIZE).
         public static let outputTooLarge = Error(ErrorNumber.lineTooLong, .outputTooLarge)
+        /// Output is to a file whose disk is full (ENOSPC).
+        public static let noSpaceLeft = Error(ErrorNumber.tooManyWatches, .noSpaceLeft)
         /// Nobody reads the output any more, or it was finished before (EPIPE).
         public static let brokenPipe = Error(errorNumber: ErrorNumber.brokenPipe)
         /// The peer has reset the connection (ECONNRESET).
@@ -184,6 +188,7 @@ extension RunLoop.Error: CustomStringConvertible {
         case .unsupported: "The kernel is too old for this, or a sandbox refuses it."
         case .lineTooLong: "A line of input is longer than the limit that was set for it."
         case .outputTooLarge: "Output that is to wait as a whole is larger than the limit of what may wait."
+        case .noSpaceLeft: "The disk of the file is full."
         case .brokenPipe: "Nobody reads the output any more, or it was finished before."
         case .connectionReset: "The peer has reset the connection."
         case .timedOut: "The connection was idle for too long, or the peer does not answer."

@@ -39,6 +39,7 @@ internal import CRunLoopCore
     /// The loop of the initial thread, from any thread, even before that thread has read `current` (R2). The same object each
     /// time, and the same as `current` on that thread. O(1).
     public static var main: RunLoop {
+        if let standIn = unsafe MainLoop.standIn?() { return standIn }
         guard let core = unsafe runloop_main() else {
             preconditionFailure("The main run loop cannot be made: descriptors or memory ran out.")
         }
@@ -87,6 +88,12 @@ internal import CRunLoopCore
 
     /// How many wake-ups the tolerance of timers has saved this loop so far. O(1).
     public var wakeUpsSaved: Int { unsafe Int(clamping: runloop_wakeups_saved(core)) }
+}
+
+/// What the main loop is on threads that have another one for it.
+package enum MainLoop {
+    /// `nil` on a thread that has not. Set once, when the program is loaded, by the product that simulates.
+    nonisolated(unsafe) package static var standIn: (@Sendable () -> RunLoop?)?
 }
 
 extension RunLoop: Hashable {

@@ -21,7 +21,7 @@ extension RunLoop {
     /// sent: `flush()` waits for that. A forked child sends none of its parent's.
     ///
     /// Each call throws the error of the descriptor once there was one: `brokenPipe` and `connectionReset` if nobody reads any
-    /// more, and others. There is no SIGPIPE: sockets are told not to raise it, and around a write to a pipe the signal is blocked
+    /// more, `noSpaceLeft` if the disk of a file is full, and others. There is no SIGPIPE: sockets are told not to raise it, and around a write to a pipe the signal is blocked
     /// in the calling thread and taken back. `loopFinished` after the end of the loop's thread; `invalid` after `invalidate()`;
     /// `inheritedAcrossFork`.
     public final class Writer: Sendable {

@@ -1,0 +1,40 @@
+internal import CRunLoopSimulation
+internal import RunLoopKitTasks
+
+// What is told of a run.
+extension Schedule {
+    /// For the story only.
+    func tell(_ event: @autoclosure () -> Story.Event) {
+        if story == nil || !runloop_simulation_enter() { return }
+        tell(event(), by: currentName)
+        runloop_simulation_exit()
+    }
+
+    /// Of the task that runs on this thread, which an actor's job may have begun.
+    var currentName: String {
+        let task = TaskWords.numberOfCurrent
+        return task != 0 ? "task \(number(of: task))" : name(of: members[Int(runloop_simulation_member())])
+    }
+
+    func name(of member: Member) -> String {
+        guard let job = member.job else { return member.name }
+        if job.number != 0 { return "task \(number(of: job.number))" }
+        return job.job == nil ? "a call that blocks" : "an actor"
+    }
+
+    /// Those that want locks which others have.
+    var contending: [String] {
+        members.filter(\.isContending).map { member in
+            let place = member.job?.place.map { ", after \($0.full)" } ?? ""
+            return "\(name(of: member)) waits for a lock\(place)".capitalizedFirst
+        }
+    }
+
+    func tell(_ event: Story.Event, by who: String) {
+        if !isOver { story?.add(event, by: who, at: now, number: number(of:)) }
+    }
+}
+
+extension String {
+    fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+}

@@ -1,0 +1,28 @@
+import RunLoopKit
+import RunLoopKitSimulation
+import Testing
+
+/// Does what `body` does. If that fails, the server stays: call-outs that are under way then refer to it.
+func keeping<Server: AnyObject & Sendable, Value>(
+    _ server: Server, _ body: () async throws -> Value
+) async throws -> Value {
+    do {
+        return try await body()
+    } catch {
+        kept.withLock { $0.append(server) }
+        throw error
+    }
+}
+
+private let kept = Guarded<[any AnyObject & Sendable]>([])
+
+/// A bug is found within a thousand seeds; what happens is told.
+func expectToFind(
+    _ what: String, _ body: @escaping @Sendable (RunLoop.Simulation) async throws -> Void
+) async throws {
+    let failure = try #require(
+        await #expect(throws: RunLoop.Simulation.Failure.self) { try await simulate(seeds: 1000, body) })
+    #expect(failure.isRepeatable && "\(failure.error)".contains(what) && !failure.story.isEmpty, "\(failure)")
+    let end = failure.story.suffix(80).joined(separator: "\n")
+    print("\(failure.report.map { "\($0)" } ?? "") \(failure.error)\n\(end)")
+}
