@@ -35,11 +35,11 @@ extension RunLoop {
             }
 
             /// The same: it is called where its caller is, whose actor need not be named.
-            // An `isolated` parameter would switch to the actor for each byte, if only to find that the task is there already.
             @inlinable
             public nonisolated(nonsending) mutating func next(
                 isolation _: (any Actor)?
             ) async throws(RunLoop.Error) -> UInt8? {
+                // An `isolated` parameter would switch to the actor for each byte, if only to find that the task is there already.
                 try await next()
             }
 
