@@ -86,6 +86,17 @@ static void reading(void) {
            CFStringGetDoubleValue(CFSTR("2.5")), CFStringGetDoubleValue(CFSTR("none")));
 }
 
+/// A mark of the order of bytes is one in what comes from elsewhere, and a character in what a string has given.
+static void marking(void) {
+    const UInt8 bytes[] = {0xFE, 0xFF, 0x00, 0x30};
+    for (int is_external = 0; is_external < 2; is_external++) {
+        CFStringRef string = CFStringCreateWithBytes(NULL, bytes, 4, kCFStringEncodingUTF16, is_external);
+        printf("%s: length %d, first %04x\n", is_external ? "from elsewhere" : "its own",
+               (int)CFStringGetLength(string), CFStringGetCharacterAtIndex(string, 0));
+        CFRelease(string);
+    }
+}
+
 static void comparing(void) {
     printf("compared: %d %d %d %d\n", (int)CFStringCompare(CFSTR("abc"), CFSTR("abd"), 0),
            (int)CFStringCompare(CFSTR("abc"), CFSTR("abc"), 0), (int)CFStringCompare(CFSTR("abc"), CFSTR("ab"), 0),
@@ -134,6 +145,7 @@ static void formats(void) {
 int main(void) {
     encodings();
     reading();
+    marking();
     comparing();
     formats();
     return 0;

@@ -88,14 +88,16 @@ static int decode_one(const UInt8 *bytes, CFIndex count, CFStringEncoding encodi
     return bytes[0] < 128 || encoding == kCFStringEncodingISOLatin1 ? 1 : 0;
 }
 
-bool cf__decode(const UInt8 *bytes, CFIndex count, CFStringEncoding encoding, UniChar **units, CFIndex *length) {
+bool cf__decode(const UInt8 *bytes, CFIndex count, CFStringEncoding encoding, bool is_external, UniChar **units,
+                CFIndex *length) {
     bool is_big;
     int unit = wide_unit(encoding, &is_big);
     if (unit == 0 && !cf__encoding_is_narrow(encoding))
         return false;
-    // A byte order mark counts only if the encoding does not determine the order.
+    // A byte order mark counts only if the encoding does not determine the order, and the bytes are from elsewhere: those that a string has
+    // given begin with one only if the string does.
     bool is_open = encoding == kCFStringEncodingUTF16 || encoding == kCFStringEncodingUTF32;
-    if (is_open && count >= unit) {
+    if (is_open && is_external && count >= unit) {
         bool swapped = wide_character(bytes, unit, !is_big) == 0xFEFF;
         if (swapped)
             is_big = !is_big;

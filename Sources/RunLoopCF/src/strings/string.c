@@ -134,7 +134,7 @@ CFStringRef cf__string_create(const struct cf_text *text) {
 
 CFStringRef CFStringCreateWithBytes(CFAllocatorRef alloc, const UInt8 *bytes, CFIndex numBytes,
                                     CFStringEncoding encoding, Boolean isExternalRepresentation) {
-    (void)alloc, (void)isExternalRepresentation;
+    (void)alloc;
     struct cf_text text = {bytes, numBytes, false};
     if (!bytes || numBytes < 0)
         return NULL;
@@ -144,7 +144,7 @@ CFStringRef CFStringCreateWithBytes(CFAllocatorRef alloc, const UInt8 *bytes, CF
     if (narrow)
         return cf__string_create(&text);
     UniChar *units;
-    if (!cf__decode(bytes, numBytes, encoding, &units, &text.length))
+    if (!cf__decode(bytes, numBytes, encoding, isExternalRepresentation, &units, &text.length))
         return NULL;
     text.units = units;
     text.is_wide = true;

@@ -22,7 +22,8 @@ CFStringRef cf__string_from_utf8(const char *utf8);
 char *cf__string_copy_utf8(CFStringRef string);
 
 /// Decodes to UTF-16 units, malloc'ed. False: not text in that encoding, or memory ran out.
-bool cf__decode(const UInt8 *bytes, CFIndex count, CFStringEncoding encoding, UniChar **units, CFIndex *length);
+bool cf__decode(const UInt8 *bytes, CFIndex count, CFStringEncoding encoding, bool is_external, UniChar **units,
+                CFIndex *length);
 /// Encodes one code point to at most 4 bytes. Returns their number, or 0 if the encoding does not have this code point.
 int cf__encode(UTF32Char character, CFStringEncoding encoding, UInt8 bytes[4]);
 bool cf__encoding_is_narrow(CFStringEncoding encoding); ///< contains ASCII as single bytes
