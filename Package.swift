@@ -303,7 +303,7 @@ let package = Package(
         .testTarget(
             name: "SimulationTests",
             dependencies: [
-                "RunLoopKit", "RunLoopKitLinux", "RunLoopKitSimulation", "RunLoopKitSimulationTesting",
+                "ForkedChild", "RunLoopKit", "RunLoopKitLinux", "RunLoopKitSimulation", "RunLoopKitSimulationTesting",
                 "chat", "PlantedChat", "scale-out", "PlantedScaleOut", "tour", "PlantedTour",
             ],
             path: "Tests/SimulationTests",

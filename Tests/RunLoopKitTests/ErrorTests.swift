@@ -15,6 +15,7 @@ import Testing
         ("inheritedAcrossFork", .inheritedAcrossFork, ECHILD), ("noSuchProcess", .noSuchProcess, ESRCH),
         ("notAChild", .notAChild, ECHILD), ("unsupported", .unsupported, ENOSYS),
         ("lineTooLong", .lineTooLong, EMSGSIZE), ("outputTooLarge", .outputTooLarge, EMSGSIZE),
+        ("noSpaceLeft", .noSpaceLeft, ENOSPC),
         ("brokenPipe", .brokenPipe, EPIPE), ("connectionReset", .connectionReset, ECONNRESET),
         ("timedOut", .timedOut, ETIMEDOUT), ("addressInUse", .addressInUse, EADDRINUSE),
         ("addressNotAvailable", .addressNotAvailable, EADDRNOTAVAIL),

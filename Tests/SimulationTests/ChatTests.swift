@@ -165,7 +165,7 @@ private func check(what guest: Guest, heardOf other: Guest, _ simulation: RunLoo
         "Each line reaches everybody else once and in order, and everybody gets the goodbye, whatever the kernel does",
         arguments: [[], .shortTransfers, [.shortTransfers, .resets], .descriptorsRunOut] as [RunLoop.Simulation.Faults])
     func chat(faults: RunLoop.Simulation.Faults) async throws {
-        try await simulate(seeds: 200) { try await converse(ShippedChat.self, faults: faults, in: $0) }
+        try await simulate(seeds: serverSeeds) { try await converse(ShippedChat.self, faults: faults, in: $0) }
     }
 
     @Test("That a client may have left when its line comes, would be found")

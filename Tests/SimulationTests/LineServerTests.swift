@@ -54,7 +54,7 @@ private func converse(_ server: some LineServer, _ simulation: RunLoop.Simulatio
 @Suite struct LineServerTests {
     @Test("Each line is answered once and in order, however its bytes arrive")
     func tour() async throws {
-        try await simulate(seeds: 300) { try await converse(ShippedLineServer.self, in: $0) }
+        try await simulate(seeds: serverSeeds) { try await converse(ShippedLineServer.self, in: $0) }
     }
 
     @Test("That lines which come together are lost, would be found")

@@ -125,7 +125,7 @@ private let handOvers = Guarded(0)
         "Each request that has begun is answered once, also at the end, and nothing is left, whatever the kernel does",
         arguments: [[], .shortTransfers, [.shortTransfers, .resets], .descriptorsRunOut] as [RunLoop.Simulation.Faults])
     func scaleOut(faults: RunLoop.Simulation.Faults) async throws {
-        try await simulate(seeds: 200) { try await serve(ShippedWorker.self, faults: faults, in: $0) }
+        try await simulate(seeds: serverSeeds) { try await serve(ShippedWorker.self, faults: faults, in: $0) }
         #expect(handOvers.withLock { $0 } > 100)
     }
 

@@ -1,3 +1,4 @@
+import ForkedChild
 import RunLoopKit
 import RunLoopKitSimulation
 import Testing
@@ -15,6 +16,9 @@ func keeping<Server: AnyObject & Sendable, Value>(
 }
 
 private let kept = Guarded<[any AnyObject & Sendable]>([])
+
+/// How often a server is run under each set of faults; with the thread sanitizer, which makes each turn of a thread long, a few times.
+let serverSeeds = isUnderThreadSanitizer ? 5 : 60
 
 /// A bug is found within a thousand seeds; what happens is told.
 func expectToFind(
