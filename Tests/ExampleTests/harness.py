@@ -75,9 +75,10 @@ class Stream:
 
 
 def prepare(limits):
-    """In the new process, before it is the program. Who started the tests in a shell's background has them ignore Control-C, and the
-    programs would inherit that."""
+    """In the new process, before it is the program. Who started the tests in a shell's background has them ignore Control-C, and by nohup the
+    end of the terminal, and the programs would inherit that."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     if limits:
         limits()
 
