@@ -57,7 +57,7 @@ private func converse(_ server: some LineServer, _ simulation: RunLoop.Simulatio
         try await simulate(seeds: serverSeeds) { try await converse(ShippedLineServer.self, in: $0) }
     }
 
-    @Test("That lines which come together are lost, would be found")
+    @Test("That lines which come together are lost, would be found", .exceptWithThreadSanitizer)
     func planted() async throws {
         try await expectToFind("each question is answered once, in order") {
             try await converse(PlantedLineServer.self, in: $0)

@@ -129,7 +129,7 @@ private let handOvers = Guarded(0)
         #expect(handOvers.withLock { $0 } > serverSeeds / 2)
     }
 
-    @Test("That a request counts as begun when all of it is there, would be found")
+    @Test("That a request counts as begun when all of it is there, would be found", .exceptWithThreadSanitizer)
     func planted() async throws {
         try await expectToFind("what has begun is answered") { try await serve(PlantedWorker.self, in: $0) }
     }
