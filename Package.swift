@@ -117,7 +117,7 @@ let package = Package(
         // What the runtime has of a task: where it goes on, and what it waits for.
         .target(
             name: "RunLoopKitTasks",
-            dependencies: ["CRunLoopExecutors"],
+            dependencies: ["RunLoopKit", "CRunLoopCore", "CRunLoopExecutors"],
             path: "Sources/RunLoopKitTasks",
             swiftSettings: librarySettings
         ),

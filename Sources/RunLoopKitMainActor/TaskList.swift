@@ -8,18 +8,19 @@
 
     /// The tasks of the main loop that have begun and not ended, if somebody wants to know.
     ///
-    /// A task that comes to an await is looked at before the loop does anything else. Another executor may have it go on at that moment: so what
-    /// it has noted is read with care, and may be of two moments. It can't be freed, since the list retains it.
-    final class TaskList: TaskLister {
+    /// What a task awaits is read when somebody asks, on whatever thread. It may go on at that moment: so what it has noted is read with care, and
+    /// may be of two moments. It can't be freed, since the list retains it.
+    @safe final class TaskList: TaskLister, @unchecked Sendable {
         static let shared = TaskList()
 
         private struct Entry {
             let task: TaskWords
-            var isRunning = true
             /// Since it runs, or awaits.
             var since: Int64
-            var awaited = TaskWords.Awaited.something
-            var place: CodePlace?
+            /// Where it went on, while it runs.
+            var running: CodePlace?
+
+            var isRunning: Bool { running != nil }
         }
 
         private static let mostLines = 200
@@ -27,6 +28,9 @@
         private let process = ForkGeneration()
         private let isOn = Atomic(false)
         private let entries = Guarded<[UInt32: Entry]>([:])
+        /// With more entries, those that another executor has completed are looked for. On the loop's thread.
+        private var manyEntries = fewEntries
+        private static let fewEntries = 1000
 
         private init() {}
 
@@ -46,65 +50,78 @@
             let task = TaskWords(job.job)
             if !task.isTask || task.isInParent { return nil }
             let now = runloop_get_now_ns(nil)
-            let place = CodePlace(of: task)
-            entries.withLock { entries in
+            guard let place = CodePlace(of: task) else { return nil }
+            let count = entries.withLock { entries in
                 if entries[task.number] == nil { task.retain() }
-                entries[task.number] = Entry(task: task, since: now, place: place)
+                entries[task.number] = Entry(task: task, since: now, running: place)
+                return entries.count
             }
+            if count > manyEntries { manyEntries = max(Self.fewEntries, 2 * forgetCompleted()) }
             return task.number
         }
+
+        /// Tasks that another executor has completed.
+        ///
+        /// - Returns: how many are left.
+        @discardableResult
+        private func forgetCompleted() -> Int { forget { $0.task.isComplete && !$0.isRunning } }
 
         /// It has come to an await, or to its end.
         func end(_ number: UInt32) {
             let now = runloop_get_now_ns(nil)
             let ended = entries.withLock { entries -> TaskWords? in
-                guard let entry = entries[number] else { return nil }
-                if entry.task.isComplete {
-                    entries[number] = nil
-                    return entry.task
-                }
-                entries[number] = Entry(
-                    task: entry.task, isRunning: false, since: now, awaited: entry.task.awaited,
-                    place: CodePlace(ofRunning: entry.task))
-                return nil
+                guard let task = entries[number]?.task else { return nil }
+                let isComplete = task.isComplete
+                entries[number] = isComplete ? nil : Entry(task: task, since: now)
+                return isComplete ? task : nil
             }
             ended?.release()
         }
 
-        private func forget(where isForgotten: (Entry) -> Bool) {
+        @discardableResult
+        private func forget(where isForgotten: (Entry) -> Bool) -> Int {
             // A forked child has no tasks, and who had the lock is its parent's.
-            if process.isOver { return }
-            let forgotten = entries.withLock { entries in
+            if process.isOver { return 0 }
+            let (forgotten, left) = entries.withLock { entries in
                 let forgotten = entries.values.filter(isForgotten)
                 for entry in forgotten { entries[entry.task.number] = nil }
-                return forgotten
+                return (forgotten, entries.count)
             }
             for entry in forgotten { entry.task.release() }
+            return left
         }
 
         /// Those that have waited longest come first.
         var lines: [String] {
             if process.isOver { return [] }
-            // Another executor has completed these.
-            forget { $0.task.isComplete && !$0.isRunning }
+            forgetCompleted()
             let now = runloop_get_now_ns(nil)
-            let entries = entries.withLock { $0 }
+            // Retained meanwhile: the loop goes on.
+            let entries = entries.withLock { entries in
+                for entry in entries.values { entry.task.retain() }
+                return entries
+            }
+            defer { for entry in entries.values { entry.task.release() } }
             let numbers = Dictionary(uniqueKeysWithValues: entries.map { ($1.task.address, $0) })
             let sorted = entries.sorted { ($0.value.since, $0.key) < ($1.value.since, $1.key) }
             let lines = sorted.prefix(Self.mostLines).map { number, entry in
-                let what =
-                    switch entry.awaited {
-                    case _ where entry.isRunning: "runs"
-                    case .task(let address): "awaits \(numbers[address].map { "task \($0)" } ?? "a task")"
-                    case .continuation: "awaits a continuation"
-                    case .taskGroup: "awaits its task group"
-                    case .something: "is at an await"
-                    }
                 let milliseconds = Double((now - entry.since) / 1_000_000)
-                let place = entry.place?.full ?? "a function without a name"
-                return "task \(number) \(what) in \(place), for \(milliseconds / 1000) s"
+                return "task \(number) \(text(of: entry, numbers)), for \(milliseconds / 1000) s"
             }
             return lines + (sorted.count > lines.count ? ["and \(sorted.count - lines.count) more"] : [])
+        }
+
+        /// What it does, and where. `numbers` are those of the tasks, by address.
+        private func text(of entry: Entry, _ numbers: [UInt: UInt32]) -> String {
+            if let place = entry.running { return "runs in \(place.full)" }
+            let what =
+                switch entry.task.awaited {
+                case .task(let address): "awaits \(numbers[address].map { "task \($0)" } ?? "a task")"
+                case .continuation: "awaits a continuation"
+                case .taskGroup: "awaits its task group"
+                case .something: "is at an await"
+                }
+            return "\(what) in \(CodePlace(ofRunning: entry.task)?.full ?? "a function without a name")"
         }
     }
 

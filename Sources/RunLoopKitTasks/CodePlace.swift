@@ -1,4 +1,5 @@
 internal import CRunLoopExecutors
+internal import RunLoopKit
 
 /// Where a task goes on: the function, and those that await it.
 package struct CodePlace: Hashable, CustomStringConvertible {
@@ -7,7 +8,12 @@ package struct CodePlace: Hashable, CustomStringConvertible {
 
     /// Of a job that waits for its executor. `nil` if the runtime has no function for it.
     package init?(of job: TaskWords) {
-        self.init(of: job) { TaskWords.plain($0) }
+        // One that has not begun goes on in the runtime.
+        if job.isTask, job.context != 0, Self.begins(job.function) {
+            self.init(function: job.closure)
+        } else {
+            self.init(of: job) { TaskWords.plain($0) }
+        }
     }
 
     /// Of a task that may go on meanwhile, on another thread: what is read then may be of two moments.
@@ -19,11 +25,6 @@ package struct CodePlace: Hashable, CustomStringConvertible {
         if task.function == 0 { return nil }
         var functions = [task.function]
         var context = task.isTask ? task.context : 0
-        // One that has not begun goes on in the runtime, which has the closure three words before the context.
-        if context != 0, Self.name(of: task.function)?.contains("future_adapter") == true {
-            functions = [task.closure]
-            context = 0
-        }
         while context != 0, functions.count <= Self.mostCallers, let caller = callers(context), caller.function != 0 {
             functions.append(caller.function)
             context = caller.context
@@ -32,6 +33,16 @@ package struct CodePlace: Hashable, CustomStringConvertible {
     }
 
     private static let mostCallers = 16
+
+    /// Whether a function is the runtime's, with which a task begins. Looked up once for each function, since that reads the program's file.
+    private static func begins(_ function: UInt) -> Bool {
+        if let known = beginnings.withLock({ $0[function] }) { return known }
+        let isBeginning = name(of: function)?.contains("future_adapter") == true
+        beginnings.withLock { $0[function] = isBeginning }
+        return isBeginning
+    }
+
+    private static let beginnings = Guarded<[UInt: Bool]>([:])
 
     /// Of a function, or a call in one.
     package init?(function: UInt) {

@@ -44,7 +44,7 @@ internal import CRunLoopExecutors
     var function: UInt { words[7] }
     /// Of that function.
     var context: UInt { words[8] }
-    /// Of a task that has not begun.
+    /// Of a task that has not begun: three words before its context.
     var closure: UInt { unsafe UnsafePointer<UInt>(bitPattern: context)?[-3] ?? 0 }
 
     //===-- its callers -----------------------------------------------------------------------------------------------===//
@@ -67,19 +67,24 @@ internal import CRunLoopExecutors
         case continuation, taskGroup, something
     }
 
-    /// The note of that has two words of every note, what is waited for, a function, and of which kind it is.
+    /// The note of that has two words of every note, what is waited for, a function, and of which kind it is. The task may go on meanwhile.
     package var awaited: Awaited {
         let hasDependency: UInt = 0x4000
-        guard words[12] & hasDependency != 0, let note = unsafe UnsafePointer<UInt>(bitPattern: words[13]) else {
-            return .something
-        }
-        return switch unsafe note[4] & 0xff {
-        case 1: unsafe .task(address: note[2])
+        let note = words[13]
+        var (what, kind, unused): (UInt, UInt, UInt) = (0, 0, 0)
+        guard words[12] & hasDependency != 0,
+            unsafe runloop_read_words(note + Self.bytes(2), &what, &unused),
+            unsafe runloop_read_words(note + Self.bytes(4), &kind, &unused)
+        else { return .something }
+        return switch kind & 0xff {
+        case 1: .task(address: what)
         case 2: .continuation
         case 3: .taskGroup
         default: .something
         }
     }
+
+    private static func bytes(_ words: UInt) -> UInt { words * UInt(MemoryLayout<UInt>.size) }
 
     /// The task that it waits for, if it does not go on meanwhile.
     package var awaitedTask: TaskWords? {

@@ -41,6 +41,7 @@ import RunLoopKitDiagnostics
     RunLoop.listsTasks = false
     check(!RunLoop.main.report().contains("tasks:"), "nothing is listed any more")
     await freeTasks()
+    try await freeTasksOfOthers()
 }
 
 /// Resumed by other threads, on other executors, while others make reports and the list is begun and ended.
@@ -103,6 +104,38 @@ private func hop(to loop: RunLoop) async {
     for _ in 0..<3 { await Task.yield() }
     check(freed == nil, "the list keeps no task that has ended")
     RunLoop.listsTasks = false
+}
+
+/// So is one that ended elsewhere, though nobody asks for a report: of these at most some thousand are kept.
+@MainActor private func freeTasksOfOthers() async throws {
+    RunLoop.listsTasks = true
+    let thread = try RunLoop.Thread()
+    let left = Protected(0)
+    for _ in 0..<5000 {
+        let task = Task(executorPreference: thread.loop.taskExecutor) {
+            await MainActor.run {}
+            return Result(left)
+        }
+        _ = await task.value
+    }
+    let kept = left.change { $0 }
+    check(kept < 2500, "the list keeps \(kept) of 5000 tasks that have ended on another executor")
+    RunLoop.listsTasks = false
+    check(left.change { $0 } < 5, "a list that is over keeps none")
+    thread.stop()
+    await thread.join()
+}
+
+/// Of a task, which keeps it as long as the task is there.
+private final class Result: Sendable {
+    private let left: Protected<Int>
+
+    init(_ left: Protected<Int>) {
+        self.left = left
+        left.change { $0 += 1 }
+    }
+
+    deinit { left.change { $0 -= 1 } }
 }
 
 private func waitForAnswer(_ answer: Answer) async {
