@@ -51,8 +51,8 @@ RUNLOOP_EXPORT bool runloop_needs_wake_up(runloop *loop);
 
 /// Ends the innermost hosted run: AfterWaiting if it sleeps, then Exit. A thread that ends ends its hosted runs without Exit.
 /// O(1).
-/// Errors: -EINVAL: there is none; -EBUSY: inside one of its callbacks, where runloop_stop ends it, or inside a run that is
-/// nested in it; -ECHILD.
+/// Errors: -EINVAL: there is none, as in a child that the host's code forked; -EBUSY: inside one of its callbacks, where
+/// runloop_stop ends it, or inside a run that is nested in it.
 RUNLOOP_EXPORT int runloop_hosted_end(void);
 
 /// The descriptor of the main dispatch queue, for a program that wants nothing but that queue, and with it Swift's main actor,
