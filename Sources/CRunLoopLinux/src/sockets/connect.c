@@ -1,8 +1,8 @@
 // connect.c — a connection that is being made: a look-up, attempts 250 ms apart, and one deadline.
 //
 // The source's descriptor is the socket, if there is one address. A name may have several, with attempts at the same time, in whatever modes the
-// client has chosen: then it is an epoll set with their sockets. A source comes to a loop signalled, and the look-up signals it when it is done.
-// Whatever it is called for, it looks at everything, so a call too many does no harm.
+// client has chosen: then it is an epoll set with their sockets. The only attempt begins where the source comes to a loop. If there is a look-up, it
+// signals the source when it is done. Whatever the source is called for, it looks at everything, so a call too many does no harm.
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 
 #include "base/lock.h"
 #include "base/object.h"
+#include "runloop_listener.h"
 #include "sockets/connect_socket.h"
 #include "sockets/lookup.h"
 
@@ -34,6 +35,7 @@ struct connect {
     /// Guards what follows, and its descriptors against being closed while they are used. Not held in callbacks.
     struct steady_lock lock;
     bool is_over GUARDED;          ///< the outcome is known, or it was invalidated
+    bool is_told GUARDED;          ///< or there is nothing to be told any more
     int error GUARDED;             ///< the outcome, or why there are no addresses
     int descriptor GUARDED;        ///< connected, and nobody has it yet; or -1
     int set GUARDED;               ///< the source's descriptor, if that isn't the socket of the only attempt; or -1
@@ -126,27 +128,33 @@ HOLDS_LOCK static void fail(const struct connect *connect, struct attempt *attem
     close(take_socket(attempt));
 }
 
-/// Of an attempt that is under way: 0, a negative errno value, or -EALREADY if that is not known yet. Whether it has a peer is asked, and not by
-/// connect(2) again, which the thread sanitizer takes for the making of a new descriptor.
-static int result_of(const struct attempt *attempt) {
+/// Of an attempt that is under way: 0, a negative errno value, or -EALREADY if that is not known yet. If the only socket is reported as writable and
+/// without an error, it is connected. Otherwise it is asked whether it has a peer, and not by connect(2) again, which the thread sanitizer takes for
+/// the making of a new descriptor.
+HOLDS_LOCK static int result_of(const struct connect *connect, const struct attempt *attempt,
+                                runloop_readiness reasons) {
     struct socket_address own, peer;
-    int error = 0, result = runloop__address_of(&peer, attempt->descriptor, true);
+    runloop_readiness decided = reasons & (RUNLOOP_WRITABLE | RUNLOOP_ERROR | RUNLOOP_HANG_UP);
+    bool is_connected = connect->set < 0 && decided == RUNLOOP_WRITABLE;
+    int error = 0, result = is_connected ? 0 : runloop__address_of(&peer, attempt->descriptor, true);
     socklen_t size = sizeof error;
     if (result == -ENOTCONN) {
         result = getsockopt(attempt->descriptor, SOL_SOCKET, SO_ERROR, &error, &size) < 0 ? -errno : -error;
         return result ? result : -EALREADY;
     }
     // The kernel may have chosen the very port that nobody listens on, and connected the socket to itself.
-    bool is_its_own = result == 0 && runloop__address_of(&own, attempt->descriptor, false) == 0 &&
-                      own.size == peer.size && memcmp(&own.any, &peer.any, own.size) == 0;
+    bool is_its_own = result == 0 && runloop_socket_get_port(attempt->descriptor, false) == connect->port &&
+                      runloop__address_of(&own, attempt->descriptor, false) == 0 &&
+                      runloop__address_of(&peer, attempt->descriptor, true) == 0 && own.size == peer.size &&
+                      memcmp(&own.any, &peer.any, own.size) == 0;
     return is_its_own ? -ECONNREFUSED : result;
 }
 
 /// The first attempt that has succeeded is the outcome: 0. -EINPROGRESS: none yet.
-HOLDS_LOCK static int collect(struct connect *connect, int64_t now_ns) {
+HOLDS_LOCK static int collect(struct connect *connect, runloop_readiness reasons, int64_t now_ns) {
     for (uint32_t i = 0; i < connect->begun; i++) {
         struct attempt *attempt = connect->attempts + i;
-        int result = attempt->is_under_way ? result_of(attempt) : -EALREADY;
+        int result = attempt->is_under_way ? result_of(connect, attempt, reasons) : -EALREADY;
         if (result == -EALREADY)
             continue;
         attempt->is_under_way = false;
@@ -188,26 +196,33 @@ HOLDS_LOCK static int begin_next(struct connect *connect, int64_t now_ns) {
     return -EINPROGRESS;
 }
 
-/// The outcome, or -EINPROGRESS.
-HOLDS_LOCK static int go_on(struct connect *connect) {
-    ASSERT_HOLDS(&connect->lock.lock);
-    int64_t now_ns = runloop_now_ns();
-    int result = connect->error ? connect->error : collect(connect, now_ns);
-    // At the deadline only the first is tried, since a success counts all the same.
-    while (result == -EINPROGRESS && connect->begun < connect->count && connect->next_ns <= now_ns &&
-           (now_ns < connect->deadline_ns || connect->begun == 0))
-        result = begin_next(connect, now_ns);
-    if (result == -EINPROGRESS && !connect->lookup && connect->begun == connect->count && connect->under_way == 0)
-        result = connect->attempts[0].error;
-    return result == -EINPROGRESS && now_ns >= connect->deadline_ns ? -ETIMEDOUT : result;
-}
-
 HOLDS_LOCK static void come_again(const struct connect *connect) {
     bool has_next = connect->begun < connect->count && connect->next_ns < connect->deadline_ns;
     int64_t due_ns = has_next ? connect->next_ns : connect->deadline_ns;
     // Without memory even for that it comes at once.
     if (runloop_source_set_deadline(connect->object.source, due_ns) == -ENOMEM)
         runloop_source_wake(connect->object.source);
+}
+
+/// True: the outcome is known.
+HOLDS_LOCK static bool go_on(struct connect *connect, runloop_readiness reasons) {
+    ASSERT_HOLDS(&connect->lock.lock);
+    int64_t now_ns = runloop_now_ns();
+    int result = connect->error ? connect->error : collect(connect, reasons, now_ns);
+    // At the deadline only the first is tried, since a success counts all the same.
+    while (result == -EINPROGRESS && connect->begun < connect->count && connect->next_ns <= now_ns &&
+           (now_ns < connect->deadline_ns || connect->begun == 0))
+        result = begin_next(connect, now_ns);
+    if (result == -EINPROGRESS && !connect->lookup && connect->begun == connect->count && connect->under_way == 0)
+        result = connect->attempts[0].error;
+    if (result == -EINPROGRESS && now_ns >= connect->deadline_ns)
+        result = -ETIMEDOUT;
+    connect->is_over = result != -EINPROGRESS;
+    if (connect->is_over)
+        connect->error = result;
+    else
+        come_again(connect);
+    return connect->is_over;
 }
 
 //===-- the outcome --------------------------------------------------------------------------------------------------===//
@@ -225,33 +240,35 @@ static void tell(struct connect *connect) {
 }
 
 static void ready(runloop_source *source, runloop_readiness reasons, void *info) {
-    (void)source, (void)reasons;
+    (void)source;
     struct connect *connect = info;
     struct lookup *lookup = NULL;
-    int result = -EINPROGRESS;
     steady_take(&connect->lock);
-    // Another loop may have been faster.
     if (!connect->is_over) {
         lookup = take_result(connect);
-        result = go_on(connect);
-        connect->is_over = result != -EINPROGRESS;
-        if (connect->is_over)
-            connect->error = result;
-        else
-            come_again(connect);
+        go_on(connect, reasons);
     }
+    // Another loop may have been faster.
+    bool tells = connect->is_over && !connect->is_told;
+    connect->is_told = connect->is_over;
     steady_give(&connect->lock);
     runloop__lookup_end(lookup);
-    if (result != -EINPROGRESS)
+    if (tells)
         tell(connect);
 }
 
 //===-- life ---------------------------------------------------------------------------------------------------------===//
 
-/// It has come to a loop, which begins, or goes on.
+/// It has come to a loop: the only attempt begins. That there are addresses, or an outcome, is for the loop.
 static void schedule(void *info, runloop *loop, const char *mode) {
     (void)loop, (void)mode;
-    runloop_source_wake(((struct connect *)info)->object.source);
+    struct connect *connect = info;
+    steady_take(&connect->lock);
+    bool begins = connect->set < 0 && connect->begun == 0 && !connect->is_over;
+    bool is_decided = !begins || go_on(connect, 0);
+    steady_give(&connect->lock);
+    if (is_decided)
+        runloop_source_wake(connect->object.source);
 }
 
 /// At the end, and when it is invalidated: nothing is left but the outcome.
@@ -269,7 +286,7 @@ static void stop(void *info) {
     if (connect->set >= 0)
         close(connect->set);
     connect->set = -1;
-    connect->is_over = true;
+    connect->is_over = connect->is_told = true;
     struct lookup *lookup = connect->lookup;
     connect->lookup = NULL;
     steady_give(&connect->lock);
