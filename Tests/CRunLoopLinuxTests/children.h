@@ -111,7 +111,10 @@ static inline void refuse_if(int call, int argument, uint32_t value, int error) 
     };
     struct sock_fprog program = {sizeof code / sizeof *code, code};
     REQUIRE(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
-    REQUIRE(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
+    int result = prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+    if (result < 0 && errno == EINVAL)
+        LEAVE_OUT("The emulator does not know filters of system calls.");
+    REQUIRE(result == 0);
 }
 
 static inline void refuse(int call, int error) {

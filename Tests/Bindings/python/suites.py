@@ -4,7 +4,8 @@ says installed; the tests of each come from its source distribution, but Twisted
 
     suites.py FOLDER [SUITE...]     downloads and runs in FOLDER
 
-Prints a table, and then the tests that fail on ours alone, after a second try: tests with limits of a second fail now and then on both."""
+Prints a table, and then the tests that fail on ours alone, after a second try of both: tests with limits of a second, or that count the threads
+that others have left, fail now and then on both."""
 
 import os
 import re
@@ -105,6 +106,8 @@ def main(folder, *chosen):
         suspects = results["runloop"][1] - results["asyncio"][1]
         if suspects:
             suspects &= run(suite, "runloop", folder)[1]
+        if suspects:
+            suspects -= run(suite, "asyncio", folder)[1]
         if suspects:
             only_ours[suite] = sorted(suspects)
     for suite, tests in only_ours.items():
