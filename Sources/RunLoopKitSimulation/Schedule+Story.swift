@@ -12,12 +12,13 @@ extension Schedule {
 
     /// Of the task that runs on this thread, which an actor's job may have begun.
     var currentName: String {
-        let task = TaskWords.numberOfCurrent
-        return task != 0 ? "task \(number(of: task))" : name(of: members[Int(runloop_simulation_member())])
+        let (task, member) = (TaskWords.numberOfCurrent, members[Int(runloop_simulation_member())])
+        return task == 0 || task == member.job?.number ? name(of: member) : "task \(number(of: task))"
     }
 
     func name(of member: Member) -> String {
         guard let job = member.job else { return member.name }
+        if job.isEndOfSleep { return "the end of a sleep" }
         if job.number != 0 { return "task \(number(of: job.number))" }
         return job.job == nil ? "a call that blocks" : "an actor"
     }

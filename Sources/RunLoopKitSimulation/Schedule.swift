@@ -294,9 +294,12 @@ final class Schedule: @unchecked Sendable {
             let job = jobs.take(at: job, step: steps, of: mostSteps)
             (members[next.member].job, members[next.member].status) = (job, .ready)
             // An actor's job has no number, and its function is the runtime's.
-            let isTask = job.number != 0
+            let isTask = job.number != 0 && !job.isEndOfSleep
             if isTask { _ = number(of: job.number) }
-            if story != nil { tell(.job(isTask ? job.place : nil), by: name(of: members[next.member])) }
+            // What it wakes is told.
+            if story != nil, !job.isEndOfSleep {
+                tell(.job(isTask ? job.place : nil), by: name(of: members[next.member]))
+            }
         } else if story != nil && next.member != last {
             tell(.turn, by: name(of: members[next.member]))
         }

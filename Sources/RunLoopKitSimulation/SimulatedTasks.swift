@@ -20,6 +20,8 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
         private let work: Work
         /// The task's, or 0.
         let number: UInt32
+        /// A task of the runtime's, which wakes the one that sleeps.
+        fileprivate(set) var isEndOfSleep = false
 
         init(_ job: UnownedJob, on executor: Executor) {
             work = .task(job, executor)
@@ -148,6 +150,8 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
 
     /// The same, at an instant.
     func add(_ job: Job, after delay: Duration) {
+        var job = job
+        job.isEndOfSleep = true
         let instant = schedule.now.addingReportingOverflow(max(0, Int64(clamping: delay.attoseconds / 1_000_000_000)))
         state.withLock { state in
             if state.hasEnded { return }

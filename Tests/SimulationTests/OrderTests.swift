@@ -207,6 +207,23 @@ private final class Accounts: Sendable {
         await #expect(throws: RunLoop.Simulation.Failure.self) { try await replay(failure.journal, body) }
     }
 
+    private static func sleepTwice(_ simulation: RunLoop.Simulation) async throws {
+        try await Task.sleep(for: .seconds(1))
+        try await Task { try await ContinuousClock().sleep(for: .seconds(2)) }.value
+        try simulation.require(false, "this fails")
+    }
+
+    @Test("The story says whom the end of a sleep wakes, and numbers only the program's own tasks")
+    func sleepsInStories() async throws {
+        let failure = try #require(await failure(seeds: 1, Self.sleepTwice))
+        let ends = [
+            "1.0 seconds the end of a sleep wakes task 1, to run OrderTests.sleepTwice, SimulationTests/OrderTests.swift:",
+            "3.0 seconds the end of a sleep wakes task 2, to run closure #1 in OrderTests.sleepTwice, SimulationTests/OrderTests.swift:",
+        ]
+        for end in ends { #expect(failure.story.contains { $0.hasPrefix(end) }, "\(failure)") }
+        #expect(!failure.story.contains { $0.contains("task 3") || $0.contains("Task.") }, "\(failure)")
+    }
+
     @Test("The story says who sent what to whom, when, and at which line")
     func story() async throws {
         let failure = try #require(await failure(seeds: 100, sendTwice))
