@@ -53,6 +53,7 @@ extension RunLoop {
             schedule.patience = patience
             if tells { schedule.story = Story(startingAt: start) }
             join("main")
+            runloop_simulation_exit()
             tasks.serveMainActor()
         }
 
@@ -103,6 +104,7 @@ extension RunLoop {
                         made.put(
                             LoopThread.Place(loop: loop, core: runloop_current(), name: name, member: member.number))
                         member.turn.wait()
+                        runloop_simulation_exit()
                     }, forMode: .default)
                 defer {
                     schedule.leave(member.number)
@@ -120,12 +122,14 @@ extension RunLoop {
             return place.loop
         }
 
-        /// Gives the calling thread the simulation's time, and its loop its turns.
+        /// Gives the calling thread the simulation's time, and its loop its turns. It decides nothing before its first turn: it has none that it could
+        /// give away, to whoever has a lock that it wants.
         @discardableResult
         private func join(_ name: String) -> (number: Int, turn: Turn) {
             let member = schedule.join(name, descriptor: runloop__set_descriptor(runloop_current()))
             let address = Unmanaged.passUnretained(self).toOpaque()
             runloop_simulation_join(schedule.world, address, Int32(member.number))
+            _ = runloop_simulation_enter()
             let place = Place(schedule, member.number)
             var clock = runloop_clock(
                 context: Unmanaged.passUnretained(place).toOpaque(),
