@@ -119,8 +119,7 @@ TEST("while it is made: the listening socket is closed with the connection in it
     runloop_connect *connect = add_connect(
         (runloop_connect_config){.host = "127.0.0.1", .port = (uint16_t)runloop_socket_get_port(listening, false)},
         &outcome);
-    // The attempt begins, and the loop does not look at what comes of it.
-    REQUIRE(runloop_run_in_mode(MODE, 0, true) == RUNLOOP_RESULT_HANDLED_SOURCE && outcome.calls == 0);
+    // The attempt has begun, and no loop has looked at what comes of it.
     close(listening);
     RUN_UNTIL(MODE, outcome.calls > 0);
     EXPECT_EQ(outcome.error, -ECONNRESET);
