@@ -37,7 +37,7 @@ private struct MendedClient {
 private func serveMended(_ connection: RunLoop.Connection) async {
     let reader = connection.makeReader()
     while let line = try? await reader.line() {
-        if line == "number?" { try? await connection.writer.write("42;\n") }
+        if line == "number?" { _ = try? await connection.writer.write("42;\n") }
     }
     connection.abort()
 }

@@ -74,7 +74,7 @@ private struct Refused: Error {}
     func mainLoop() async throws {
         try await simulate(seeds: 200) { simulation in
             try simulation.require(RunLoop.main == simulation.loop, "it has a main loop")
-            let model = await Model()
+            let model = Model()
             let timer = RunLoop.Timer(
                 after: .seconds(1),
                 RunLoop.onMainActor { _ in
@@ -103,7 +103,7 @@ private struct Refused: Error {}
     @Test("A run inside a closure that the main loop performs serves the main actor, whatever came with the closure")
     func runInClosureOfMainLoop() async throws {
         try await simulate(seeds: 200) { simulation in
-            let model = await Model()
+            let model = Model()
             RunLoop.main.perform(
                 RunLoop.onMainActor {
                     RunLoop.main.run(mode: .default, until: { !model.texts.isEmpty }, deadline: nil)

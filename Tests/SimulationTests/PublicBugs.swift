@@ -281,7 +281,7 @@ private actor Room {
         for (number, connection) in members.sorted(by: { $0.key < $1.key }) {
             if looksAgain && members[number] == nil { continue }
             if members[number] == nil { sentToGone += 1 }
-            try? await connection.writer.write(line)
+            _ = try? await connection.writer.write(line)
             await Task.yield()
         }
     }
