@@ -155,13 +155,13 @@ let package = Package(
                 "CRunLoopExecutors", "CRunLoopSimulation",
             ],
             path: "Sources/RunLoopKitSimulation",
-            swiftSettings: swiftSettings
+            swiftSettings: librarySettings
         ),
         .target(
             name: "RunLoopKitSimulationTesting",
             dependencies: ["RunLoopKit", "RunLoopKitSimulation"],
             path: "Sources/RunLoopKitSimulationTesting",
-            swiftSettings: swiftSettings
+            swiftSettings: librarySettings
         ),
         // Foundation's run loop by name and signature: programs are ported by changing the import.
         .target(

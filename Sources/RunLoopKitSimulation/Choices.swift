@@ -83,7 +83,7 @@ final class Choices {
         return nil
     }
 
-    private func next() -> UInt64 { runloop_simulation_next_random(&state) }
+    private func next() -> UInt64 { unsafe runloop_simulation_next_random(&state) }
 }
 
 /// Who decides in a run.
@@ -134,13 +134,13 @@ private final class Priorities {
 
     init(_ seed: UInt64) {
         state = seed &+ 1
-        let span = 8 << (runloop_simulation_next_random(&state) % 6)
-        for _ in 0..<3 { changes.insert(Int(runloop_simulation_next_random(&state) % UInt64(span))) }
+        let span = unsafe 8 << (runloop_simulation_next_random(&state) % 6)
+        for _ in 0..<3 { unsafe changes.insert(Int(runloop_simulation_next_random(&state) % UInt64(span))) }
     }
 
     func choose(_ candidates: [Int], mayStay: Bool, tired: Int?) -> Int {
         for candidate in candidates where priorities[candidate] == nil {
-            priorities[candidate] = Int(runloop_simulation_next_random(&state) >> 1)
+            priorities[candidate] = unsafe Int(runloop_simulation_next_random(&state) >> 1)
         }
         steps += 1
         if mayStay && changes.contains(steps) { demote(candidates[0]) }

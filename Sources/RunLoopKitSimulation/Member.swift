@@ -51,13 +51,13 @@ struct Candidate {
     var id = 0
 }
 
-/// What a thread waits for. Given once, it is taken once, also if it was given before.
-struct Turn: @unchecked Sendable {
-    private let word = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
+/// What a thread waits for. Given once, it is taken once, also if it was given before. Safe for whoever frees it last.
+@safe struct Turn: @unchecked Sendable {
+    @safe private let word = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
 
-    init() { word.initialize(to: 0) }
+    init() { unsafe word.initialize(to: 0) }
 
-    func free() { word.deallocate() }
-    func wait() { runloop_simulation_await_turn(word) }
-    func give() { runloop_simulation_give_turn(word) }
+    func free() { unsafe word.deallocate() }
+    func wait() { unsafe runloop_simulation_await_turn(word) }
+    func give() { unsafe runloop_simulation_give_turn(word) }
 }

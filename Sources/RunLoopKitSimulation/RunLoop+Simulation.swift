@@ -24,7 +24,7 @@ extension RunLoop {
     /// `SystemRandomNumberGenerator` its dice. What can't belong to it are threads, Dispatch's queues, and descriptors of the world
     /// outside: if one of them resumes a task, the simulation fails with ``Escape``, since the same seed need not give the same run then.
     /// (With compilers other than Swift 6.3 only tasks that prefer ``executor`` belong to it, and they sleep by ``clock``.)
-    public final class Simulation: Sendable {
+    @safe public final class Simulation: Sendable {
         /// The main loop: on the simulation's threads it is `RunLoop.main`, and it performs the jobs of the main actor.
         public let loop: RunLoop
         let schedule: Schedule
@@ -35,19 +35,20 @@ extension RunLoop {
         private let notes = Guarded<[String]>([])
         private let descriptors = Guarded<[CInt]>([])
         private let start: Int64
-        private nonisolated(unsafe) let core: OpaquePointer?
+        /// Of the main loop, compared only.
+        @safe private nonisolated(unsafe) let core: OpaquePointer?
 
         /// The simulation to which the caller belongs, a task or a loop; `nil` outside of simulations. Any thread.
-        public static var current: RunLoop.Simulation? { at(runloop_simulation_current()) }
+        public static var current: RunLoop.Simulation? { unsafe at(runloop_simulation_current()) }
 
         static func at(_ simulation: UnsafeMutableRawPointer?) -> RunLoop.Simulation? {
-            simulation.map { Unmanaged<RunLoop.Simulation>.fromOpaque($0).takeUnretainedValue() }
+            unsafe simulation.map { unsafe Unmanaged<RunLoop.Simulation>.fromOpaque($0).takeUnretainedValue() }
         }
 
         /// On a new thread.
         init(_ choices: Choices, patience: Int32, tells: Bool) {
             loop = .current
-            core = runloop_current()
+            core = unsafe runloop_current()
             start = 1_000_000_000_000
             schedule = Schedule(choices, startingAt: start)
             schedule.patience = patience
@@ -101,8 +102,9 @@ extension RunLoop {
                 // Whoever gets the loop finds it running, as in a `RunLoop.Thread`, which some of the library's own checks look at.
                 loop.addUnlessOver(
                     Observer(.entry, repeats: false) { _, _ in
-                        made.put(
-                            LoopThread.Place(loop: loop, core: runloop_current(), name: name, member: member.number))
+                        unsafe made.put(
+                            LoopThread.Place(
+                                loop: loop, core: unsafe runloop_current(), name: name, member: member.number))
                         member.turn.wait()
                         runloop_simulation_exit()
                     }, forMode: .default)
@@ -126,16 +128,16 @@ extension RunLoop {
         /// give away, to whoever has a lock that it wants.
         @discardableResult
         private func join(_ name: String) -> (number: Int, turn: Turn) {
-            let member = schedule.join(name, descriptor: runloop__set_descriptor(runloop_current()))
-            let address = Unmanaged.passUnretained(self).toOpaque()
-            runloop_simulation_join(schedule.world, address, Int32(member.number))
+            let member = unsafe schedule.join(name, descriptor: runloop__set_descriptor(runloop_current()))
+            let address = unsafe Unmanaged.passUnretained(self).toOpaque()
+            unsafe runloop_simulation_join(schedule.world, address, Int32(member.number))
             _ = runloop_simulation_enter()
             let place = Place(schedule, member.number)
-            var clock = runloop_clock(
+            var clock = unsafe runloop_clock(
                 context: Unmanaged.passUnretained(place).toOpaque(),
-                now: { Place.at($0).schedule.now },
-                wait: { Place.at($0).wait($1) })
-            precondition(runloop_set_clock(&clock) == 0, "A simulation needs a thread whose loop has no timers.")
+                now: { unsafe Place.at($0).schedule.now },
+                wait: { unsafe Place.at($0).wait($1) })
+            precondition(unsafe runloop_set_clock(&clock) == 0, "A simulation needs a thread whose loop has no timers.")
             // Retained by an observer of the loop, as long as that.
             RunLoop.current.addUnlessOver(
                 Observer(.beforeTimers, order: .min) { _, _ in place.beginIteration() }, forMode: .common)
@@ -212,8 +214,8 @@ extension RunLoop {
 
         /// Of the loop's, for people.
         func name(of core: OpaquePointer?) -> String {
-            if core == self.core { return "main" }
-            return threads.withLock { $0.first { $0.place.core == core }?.place.name } ?? "of the world outside"
+            if unsafe core == self.core { return "main" }
+            return threads.withLock { $0.first { unsafe $0.place.core == core }?.place.name } ?? "of the world outside"
         }
 
         private var descriptions: [String] {
@@ -240,9 +242,10 @@ extension RunLoop {
 
 /// A thread of a simulation with a loop, and the number of that.
 private struct LoopThread: Sendable {
-    struct Place: Sendable {
+    @safe struct Place: Sendable {
         let loop: RunLoop
-        nonisolated(unsafe) let core: OpaquePointer?
+        /// Compared only.
+        @safe nonisolated(unsafe) let core: OpaquePointer?
         let name: String
         let member: Int
     }
@@ -262,8 +265,8 @@ private final class Place: Sendable {
     }
 
     static func at(_ context: UnsafeMutableRawPointer?) -> Place {
-        guard let context else { preconditionFailure("A loop has lost its place in a simulation.") }
-        return Unmanaged<Place>.fromOpaque(context).takeUnretainedValue()
+        guard let context = unsafe context else { preconditionFailure("A loop has lost its place in a simulation.") }
+        return unsafe Unmanaged<Place>.fromOpaque(context).takeUnretainedValue()
     }
 
     func beginIteration() {

@@ -118,5 +118,5 @@ struct Runs: Sendable {
 }
 
 func environmentNumber(_ name: String) -> UInt64? {
-    getenv(name).flatMap { UInt64(String(cString: $0)) }
+    unsafe getenv(name).flatMap { unsafe UInt64(String(cString: $0)) }
 }

@@ -17,10 +17,10 @@ extension Schedule {
 
     /// When the program is loaded: whatever a thread of a simulation sends to a loop, others may act upon before it goes on.
     static func followSends() {
-        runloop__set_send_hook { loop, kind, what in
+        unsafe runloop__set_send_hook { loop, kind, what in
             guard let simulation = RunLoop.Simulation.current else { return }
-            simulation.schedule.pause(
-                .sent(kind, what: what.map { UInt(bitPattern: $0) }, to: simulation.name(of: loop)))
+            unsafe simulation.schedule.pause(
+                .sent(kind, what: what.map { UInt(bitPattern: $0) }, to: unsafe simulation.name(of: loop)))
         }
     }
 }

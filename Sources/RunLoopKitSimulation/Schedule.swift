@@ -16,10 +16,10 @@ internal import RunLoopKitTasks
 /// halfway, and the same choices give the same run.
 ///
 /// Time stands still while anybody has something to do. All of this is used by the thread whose turn it is.
-final class Schedule: @unchecked Sendable {
+@safe final class Schedule: @unchecked Sendable {
     let choices: Choices
-    /// Its time, the dice of the program's own random numbers, its threads.
-    let world: UnsafeMutablePointer<runloop_simulated_world>
+    /// Its time, the dice of the program's own random numbers, its threads. From `init` to `deinit`, and its threads keep the schedule.
+    @safe let world: UnsafeMutablePointer<runloop_simulated_world>
     /// The tasks that are to go on.
     let jobs: SimulatedTasks
     private(set) var members: [Member] = []
@@ -53,26 +53,26 @@ final class Schedule: @unchecked Sendable {
         self.choices = choices
         jobs = SimulatedTasks()
         world = .allocate(capacity: 1)
-        world.initialize(to: runloop_simulated_world())
-        world.pointee.now_ns = now
+        unsafe world.initialize(to: runloop_simulated_world())
+        unsafe world.pointee.now_ns = now
         // The wall clock of each simulation begins on the same day, 2025-01-01T00:00:00Z, when the machine has been up for a while.
-        world.pointee.wall_offset_ns = 1_735_689_600_000_000_000 - now
+        unsafe world.pointee.wall_offset_ns = 1_735_689_600_000_000_000 - now
         // The dice are a choice like the others, so that a journal has them, too.
-        world.pointee.first_random = { RunLoop.Simulation.at($0)?.schedule.choices.chooseDice() ?? 0 }
-        world.pointee.choose = { RunLoop.Simulation.at($0)?.schedule.chooseFault(ways: $1) ?? 0 }
-        world.pointee.contend = { RunLoop.Simulation.at($0)?.schedule.contend(isOurs: $1) ?? false }
+        unsafe world.pointee.first_random = { unsafe RunLoop.Simulation.at($0)?.schedule.choices.chooseDice() ?? 0 }
+        unsafe world.pointee.choose = { unsafe RunLoop.Simulation.at($0)?.schedule.chooseFault(ways: $1) ?? 0 }
+        unsafe world.pointee.contend = { unsafe RunLoop.Simulation.at($0)?.schedule.contend(isOurs: $1) ?? false }
         jobs.schedule = self
     }
 
     deinit {
-        runloop_simulation_free_timers(world)
-        world.deallocate()
+        unsafe runloop_simulation_free_timers(world)
+        unsafe world.deallocate()
         for member in members { member.turn.free() }
     }
 
     private(set) var now: Int64 {
-        get { world.pointee.now_ns }
-        set { world.pointee.now_ns = newValue }
+        get { unsafe world.pointee.now_ns }
+        set { unsafe world.pointee.now_ns = newValue }
     }
 
     /// One more step. False if there were too many.
@@ -85,7 +85,7 @@ final class Schedule: @unchecked Sendable {
 
     func step(_ duration: Int64) {
         now = now.addingReportingOverflow(duration).overflow ? .max - 1 : now + duration
-        runloop_simulation_fire_timers(world)
+        unsafe runloop_simulation_fire_timers(world)
     }
 
     //===-- members --------------------------------------------------------------------------------------------------===//
@@ -352,26 +352,26 @@ final class Schedule: @unchecked Sendable {
         var waited = members.filter { !$0.isGone && !$0.isProcessor }.map {
             pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0)
         }
-        return patience > 0 && poll(&waited, nfds_t(waited.count), patience) > 0
+        return unsafe patience > 0 && poll(&waited, nfds_t(waited.count), patience) > 0
     }
 
     /// Up to the first instant that anybody waits for, or somewhat later. False if there is none.
     private func passTime() -> Bool {
         let first = min(
-            members.lazy.map(\.end).min() ?? .max, jobs.firstInstant, runloop_simulation_next_timer_ns(world))
+            members.lazy.map(\.end).min() ?? .max, jobs.firstInstant, unsafe runloop_simulation_next_timer_ns(world))
         if first == .max { return false }
         let steps = 4
         let delay = greatestDelay > 0 ? greatestDelay / Int64(steps) * Int64(choices.choose(steps + 1)) : 0
         now = max(now, first + delay)
-        runloop_simulation_fire_timers(world)
+        unsafe runloop_simulation_fire_timers(world)
         return true
     }
 
     private func startProcessor(_ member: Int) {
-        let simulation = UInt(bitPattern: runloop_simulation_current())
+        let simulation = unsafe UInt(bitPattern: runloop_simulation_current())
         let turn = members[member].turn
         Processor.start { [self] in
-            runloop_simulation_join(world, UnsafeMutableRawPointer(bitPattern: simulation), Int32(member))
+            unsafe runloop_simulation_join(world, UnsafeMutableRawPointer(bitPattern: simulation), Int32(member))
             _ = runloop_simulation_enter()
             work(as: member, turn)
             runloop_simulation_exit()
@@ -382,5 +382,5 @@ final class Schedule: @unchecked Sendable {
 
 private func isReadable(_ descriptor: Int32) -> Bool {
     var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    return poll(&waited, 1, 0) == 1
+    return unsafe poll(&waited, 1, 0) == 1
 }

@@ -128,7 +128,7 @@ private func onThread<Value: Sendable>(
 private final class ThreadExecutor: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        thread("simulations") { job.runSynchronously(on: self.asUnownedTaskExecutor()) }.detach()
+        thread("simulations") { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }.detach()
     }
 }
 

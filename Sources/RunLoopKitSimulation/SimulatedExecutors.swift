@@ -90,7 +90,7 @@ internal import Synchronization
     }
 
     // Written once, before there is another thread.
-    nonisolated(unsafe) private var former = FormerExecutors()
+    @safe nonisolated(unsafe) private var former = FormerExecutors()
 
     private enum SimulationExecutorFactory: ExecutorFactory {
         static var mainExecutor: any MainExecutor { SimulationMainExecutor.shared }
@@ -102,7 +102,7 @@ internal import Synchronization
     func installSimulation() {
         // Asking makes the runtime choose them, unless another product has.
         former = FormerExecutors(main: MainActor.executor, tasks: Task.defaultExecutor)
-        MainLoop.standIn = { RunLoop.Simulation.current?.loop }
+        unsafe MainLoop.standIn = { RunLoop.Simulation.current?.loop }
         Schedule.followSends()
         Schedule.followOutsideWork()
         install(SimulationExecutorFactory.self)
@@ -117,9 +117,9 @@ internal import Synchronization
 
     func runSynchronously(_ job: UnownedJob, onMainActor: Bool) {
         if onMainActor {
-            job.runSynchronously(on: SimulationMainExecutor.shared.asUnownedSerialExecutor())
+            unsafe job.runSynchronously(on: SimulationMainExecutor.shared.asUnownedSerialExecutor())
         } else {
-            job.runSynchronously(on: SimulationTaskExecutor.shared.asUnownedTaskExecutor())
+            unsafe job.runSynchronously(on: SimulationTaskExecutor.shared.asUnownedTaskExecutor())
         }
     }
 

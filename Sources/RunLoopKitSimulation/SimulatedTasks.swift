@@ -46,7 +46,7 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
 
         func run() {
             switch work {
-            case .task(let job, .preferred(let tasks)): job.runSynchronously(on: tasks.asUnownedTaskExecutor())
+            case .task(let job, .preferred(let tasks)): unsafe job.runSynchronously(on: tasks.asUnownedTaskExecutor())
             case .task(let job, .ofTasks): runSynchronously(job, onMainActor: false)
             case .task(let job, .main): runSynchronously(job, onMainActor: true)
             case .call(let call): call()
@@ -122,7 +122,7 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
         if asks { askMainLoop() }
         // It frees what it has, and does nothing else.
         cancelled?.run()
-        if runloop_simulation_current() == nil { loop.wakeUp() } else { schedule.pause(afterResuming: job) }
+        if unsafe runloop_simulation_current() == nil { loop.wakeUp() } else { schedule.pause(afterResuming: job) }
     }
 
     /// The main actor's jobs are performed by a source of the main loop, as by the main queue's: in its common modes, also in a run inside a

@@ -55,8 +55,8 @@ extension RunLoop.Simulation {
 
     /// What may happen from now on.
     public var faults: Faults {
-        get { Faults(rawValue: schedule.world.pointee.faults) }
-        set { schedule.world.pointee.faults = newValue.rawValue }
+        get { unsafe Faults(rawValue: schedule.world.pointee.faults) }
+        set { unsafe schedule.world.pointee.faults = newValue.rawValue }
     }
 
     /// `descriptorsRunOut` of `faults`.

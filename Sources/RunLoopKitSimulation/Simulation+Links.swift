@@ -149,7 +149,7 @@ private final class Relay: Sendable {
     func relay(of simulation: RunLoop.Simulation) {
         var buffer = [UInt8](repeating: 0, count: Self.capacity)
         while traffic.withLock({ $0.count }) < Self.capacity {
-            let count = withoutFaults { recv(origin, &buffer, buffer.count, 0) }
+            let count = withoutFaults { unsafe recv(origin, &buffer, buffer.count, 0) }
             if count < 0 || (count == 0 && kind == .messages) { return }
             if count == 0 {
                 sources.withLock { $0 }?.origin.invalidate()
@@ -214,7 +214,7 @@ private final class Relay: Sendable {
                 shutdown(destination, CInt(SHUT_WR))
                 return
             }
-            let sent = withoutFaults { send(destination, bytes, bytes.count, CInt(MSG_NOSIGNAL)) }
+            let sent = withoutFaults { unsafe send(destination, bytes, bytes.count, CInt(MSG_NOSIGNAL)) }
             // A destination that is gone takes all of it.
             let count = sent >= 0 ? sent : errno == EAGAIN ? 0 : bytes.count
             traffic.withLock { traffic in
@@ -245,7 +245,7 @@ private func socketPair(_ kind: Relay.Kind) throws(RunLoop.Error) -> (CInt, CInt
     #else
         let flags = CInt(type) | CInt(SOCK_NONBLOCK) | CInt(SOCK_CLOEXEC)
     #endif
-    if socketpair(AF_UNIX, flags, 0, &ends) != 0 { throw RunLoop.Error(errorNumber: errno) }
+    if unsafe socketpair(AF_UNIX, flags, 0, &ends) != 0 { throw RunLoop.Error(errorNumber: errno) }
     return (ends[0], ends[1])
 }
 

@@ -17,7 +17,7 @@ final class Starter: TaskExecutor {
 
     func run(_ work: @escaping @Sendable () -> Void) {
         self.work.withLock { $0 = work }
-        job.withLock { $0 }?.runSynchronously(on: asUnownedTaskExecutor())
+        if let job = job.withLock({ $0 }) { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
         self.work.withLock { $0 = nil }
     }
 }
