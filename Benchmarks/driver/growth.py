@@ -117,6 +117,7 @@ OPERATIONS = [
     Operation("line received", "inputs with two descriptors each", "flat", **OF_LINUX),
     Operation("line sent", "outputs with two descriptors each", "flat", **OF_LINUX),
     Operation("post", "functions of another mode", "flat"),
+    Operation("post, followed", "functions of another mode", "flat"),
     Operation("perform", "functions of another mode", "flat"),
     Operation("observer add", "observers", **LINEAR),
     Operation("observer remove", "observers", **LINEAR),
@@ -134,9 +135,9 @@ def build(library=None):
     folder = peers.HERE / "growth"
     sources = sorted(folder.glob("*.c"))
     if peers.is_older(program, [*sources, *folder.glob("*.h"), library]):
-        includes = [f"-I{peers.ROOT}/Sources/{name}/include" for name in ("CRunLoopCore", "CRunLoopLinux")]
-        linux = library.with_name("librunloop-linux.a")
-        peers.succeed([peers.compiler(), *peers.FLAGS, *includes, "-o", program, *sources, linux, library])
+        includes = [f"-I{peers.ROOT}/Sources/CRunLoop{name}/include" for name in ("Core", "Linux", "Diagnostics")]
+        others = [library.with_name(f"librunloop-{name}.a") for name in ("linux", "diagnostics")]
+        peers.succeed([peers.compiler(), *peers.FLAGS, *includes, "-o", program, *sources, *others, library])
     return program
 
 

@@ -101,9 +101,9 @@ static void measure(const struct growth *growth, size_t count, size_t rounds) {
     printf("ns=%lld\n", (long long)samples[rounds / 2]);
 }
 
-static const struct growth *const kinds[] = {growth_of_timers,       growth_of_sources,     growth_of_descriptors,
-                                             growth_of_common_items, growth_of_other_modes, growth_of_linux,
-                                             growth_of_the_rest};
+static const struct growth *const kinds[] = {growth_of_timers,         growth_of_sources,     growth_of_descriptors,
+                                             growth_of_common_items,   growth_of_other_modes, growth_of_linux,
+                                             growth_of_followed_loops, growth_of_the_rest};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static const struct growth *find(const char *name) {

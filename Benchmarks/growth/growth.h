@@ -23,6 +23,7 @@ extern const struct growth growth_of_descriptors[];
 extern const struct growth growth_of_common_items[];
 extern const struct growth growth_of_other_modes[];
 extern const struct growth growth_of_linux[];
+extern const struct growth growth_of_followed_loops[];
 extern const struct growth growth_of_the_rest[];
 
 /// A number, and what it is compared with.
