@@ -24,8 +24,11 @@ public struct SimulationTrait: TestTrait, SuiteTrait, TestScoping {
             let body: @Sendable (RunLoop.Simulation) async throws -> Void = { _ in
                 let findings = Findings()
                 try await findings.throwFirst {
-                    try await IssueHandlingTrait.compactMapIssues(findings.take)
-                        .provideScope(for: test, testCase: testCase, performing: function)
+                    let handling = IssueHandlingTrait.compactMapIssues { issue in
+                        // An issue that is recorded where there is no test is told to all that are under way, and to the run, which reports it.
+                        Test.current == test ? findings.take(issue) : nil
+                    }
+                    try await handling.provideScope(for: test, testCase: testCase, performing: function)
                 }
             }
             switch runs {
