@@ -112,6 +112,7 @@ def alarms(folder):
         write(fifo, "20\n30\n31\n32\n30\n10.5\n10.4\n5\n11\n")
         sensors.out.expect("fifo 11.00 (")
         check(sensors.summary("fifo") is not None)
+        sensors.out.wait(lambda _: any("clear fifo<10.50" in line for line in sensors.out.lines), "the end of the alarm")
         told = [line for line in sensors.out.lines if "ALARM" in line or "clear" in line]
         check(told == ["ALARM fifo>30.00, it is 31.00", "all clear fifo>30.00, it is 30.00",
                        "ALARM fifo<10.50, it is 10.40", "all clear fifo<10.50, it is 11.00"], lambda: told)
