@@ -12,7 +12,6 @@
 
 #include "base/lock.h"
 #include "base/object.h"
-#include "runloop_listener.h"
 #include "sockets/connect_socket.h"
 #include "sockets/lookup.h"
 
@@ -35,7 +34,7 @@ struct connect {
     /// Guards what follows, and its descriptors against being closed while they are used. Not held in callbacks.
     struct steady_lock lock;
     bool is_over GUARDED;          ///< the outcome is known, or it was invalidated
-    bool is_told GUARDED;          ///< or there is nothing to be told any more
+    bool is_reported GUARDED;      ///< or there is nothing to report any more
     int error GUARDED;             ///< the outcome, or why there are no addresses
     int descriptor GUARDED;        ///< connected, and nobody has it yet; or -1
     int set GUARDED;               ///< the source's descriptor, if that isn't the socket of the only attempt; or -1
@@ -129,25 +128,13 @@ HOLDS_LOCK static void fail(const struct connect *connect, struct attempt *attem
 }
 
 /// Of an attempt that is under way: 0, a negative errno value, or -EALREADY if that is not known yet. If the only socket is reported as writable and
-/// without an error, it is connected. Otherwise it is asked whether it has a peer, and not by connect(2) again, which the thread sanitizer takes for
-/// the making of a new descriptor.
+/// without an error, it is connected.
 HOLDS_LOCK static int result_of(const struct connect *connect, const struct attempt *attempt,
                                 runloop_readiness reasons) {
-    struct socket_address own, peer;
     runloop_readiness decided = reasons & (RUNLOOP_WRITABLE | RUNLOOP_ERROR | RUNLOOP_HANG_UP);
     bool is_connected = connect->set < 0 && decided == RUNLOOP_WRITABLE;
-    int error = 0, result = is_connected ? 0 : runloop__address_of(&peer, attempt->descriptor, true);
-    socklen_t size = sizeof error;
-    if (result == -ENOTCONN) {
-        result = getsockopt(attempt->descriptor, SOL_SOCKET, SO_ERROR, &error, &size) < 0 ? -errno : -error;
-        return result ? result : -EALREADY;
-    }
-    // The kernel may have chosen the very port that nobody listens on, and connected the socket to itself.
-    bool is_its_own = result == 0 && runloop_socket_get_port(attempt->descriptor, false) == connect->port &&
-                      runloop__address_of(&own, attempt->descriptor, false) == 0 &&
-                      runloop__address_of(&peer, attempt->descriptor, true) == 0 && own.size == peer.size &&
-                      memcmp(&own.any, &peer.any, own.size) == 0;
-    return is_its_own ? -ECONNREFUSED : result;
+    int result = is_connected ? 0 : connect_ask(attempt->descriptor);
+    return result == 0 && connect_is_to_itself(attempt->descriptor, connect->port) ? -ECONNREFUSED : result;
 }
 
 /// The first attempt that has succeeded is the outcome: 0. -EINPROGRESS: none yet.
@@ -227,7 +214,7 @@ HOLDS_LOCK static bool go_on(struct connect *connect, runloop_readiness reasons)
 
 //===-- the outcome --------------------------------------------------------------------------------------------------===//
 
-static void tell(struct connect *connect) {
+static void report(struct connect *connect) {
     runloop_source_invalidate(connect->object.source);
     // What the client does at the end of a mode may have forked.
     if (object_is_inherited(&connect->object))
@@ -249,12 +236,12 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
         go_on(connect, reasons);
     }
     // Another loop may have been faster.
-    bool tells = connect->is_over && !connect->is_told;
-    connect->is_told = connect->is_over;
+    bool reports = connect->is_over && !connect->is_reported;
+    connect->is_reported = connect->is_over;
     steady_give(&connect->lock);
     runloop__lookup_end(lookup);
-    if (tells)
-        tell(connect);
+    if (reports)
+        report(connect);
 }
 
 //===-- life ---------------------------------------------------------------------------------------------------------===//
@@ -286,7 +273,7 @@ static void stop(void *info) {
     if (connect->set >= 0)
         close(connect->set);
     connect->set = -1;
-    connect->is_over = connect->is_told = true;
+    connect->is_over = connect->is_reported = true;
     struct lookup *lookup = connect->lookup;
     connect->lookup = NULL;
     steady_give(&connect->lock);
