@@ -103,8 +103,7 @@ extension RunLoop {
                 loop.addUnlessOver(
                     Observer(.entry, repeats: false) { _, _ in
                         unsafe made.put(
-                            LoopThread.Place(
-                                loop: loop, core: unsafe runloop_current(), name: name, member: member.number))
+                            LoopThread.Place(loop: loop, core: runloop_current(), name: name, member: member.number))
                         member.turn.wait()
                         runloop_simulation_exit()
                     }, forMode: .default)
