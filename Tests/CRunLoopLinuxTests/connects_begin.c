@@ -23,7 +23,7 @@ TEST("a target that is not looked up is connected to where the source is added, 
     end_connect(connect);
 }
 
-TEST("one that is refused, or there, as soon as the source is added is told of by a run, and once") {
+TEST("one that is refused, or there, as soon as the source is added is reported by a run, and once") {
     make_loop();
     int listening = runloop_listen_abstract(own_name(), 0);
     REQUIRE(listening >= 0);
