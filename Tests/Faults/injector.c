@@ -5,16 +5,20 @@
 
 #include "injector.h"
 
+#include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-
-#include "faults.h"
+#include <unistd.h>
 
 const struct kind kinds[] = {
     {"allocation", -1, {ENOMEM}},
@@ -73,7 +77,7 @@ enum { MOST_KINDS = 64 };
 static struct fault fault;
 static _Atomic int counts[MOST_KINDS];
 static _Atomic bool is_on, has_struck;
-_Atomic int told_error;
+static _Atomic int told_error;
 
 void injector_set(struct fault next) {
     fault = next;
@@ -93,6 +97,15 @@ int injector_count(int kind) {
 
 bool injector_struck(void) {
     return has_struck;
+}
+
+int injector_told_error(void) {
+    return told_error;
+}
+
+enum outcome told(int error) {
+    told_error = error;
+    return TOLD;
 }
 
 void begin_faults(void) {
@@ -117,7 +130,17 @@ static bool fails(int kind) {
 
 //===-- the allocator ------------------------------------------------------------------------------------------------===//
 
-// In place of the C library's, for its own use as well.
+// In place of the C library's, for its own use as well; or, where a language does not survive that, for the libraries alone, whose calls
+// the linker sends here (--wrap).
+#ifdef FAULTS_OF_LIBRARIES_ALONE
+#define ALLOCATOR(name) __wrap_##name
+void *__wrap_malloc(size_t size), *__wrap_calloc(size_t count, size_t size), *__wrap_realloc(void *block, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+void __wrap_free(void *block);
+int __wrap_posix_memalign(void **block, size_t alignment, size_t size);
+#else
+#define ALLOCATOR(name) name
+#endif
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *block, size_t size);
@@ -142,31 +165,31 @@ static void *count_block(void *block) {
     return block;
 }
 
-void *malloc(size_t size) {
+void *ALLOCATOR(malloc)(size_t size) {
     return has_no_memory() ? NULL : count_block(__libc_malloc(size));
 }
 
-void *calloc(size_t count, size_t size) {
+void *ALLOCATOR(calloc)(size_t count, size_t size) {
     return has_no_memory() ? NULL : count_block(__libc_calloc(count, size));
 }
 
-void *realloc(void *block, size_t size) {
+void *ALLOCATOR(realloc)(void *block, size_t size) {
     if (has_no_memory())
         return NULL;
     void *moved = __libc_realloc(block, size);
     return block ? moved : count_block(moved);
 }
 
-void *aligned_alloc(size_t alignment, size_t size) {
+void *ALLOCATOR(aligned_alloc)(size_t alignment, size_t size) {
     return has_no_memory() ? NULL : count_block(__libc_memalign(alignment, size));
 }
 
-int posix_memalign(void **block, size_t alignment, size_t size) {
-    *block = aligned_alloc(alignment, size);
+int ALLOCATOR(posix_memalign)(void **block, size_t alignment, size_t size) {
+    *block = ALLOCATOR(aligned_alloc)(alignment, size);
     return *block ? 0 : ENOMEM;
 }
 
-void free(void *block) {
+void ALLOCATOR(free)(void *block) {
     live_blocks -= block != NULL;
     __libc_free(block);
 }

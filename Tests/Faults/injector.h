@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include "scenario.h"
+
 /// A kind of call, and the errors that it may plausibly have. Kind 0 is the allocator.
 struct kind {
     const char *name;
@@ -29,5 +31,11 @@ int injector_count(int kind);
 bool injector_struck(void);
 /// Blocks of the allocator that are not freed yet.
 int injector_live_blocks(void);
+/// What the last call of `told` was given.
+int injector_told_error(void);
+
+/// The test's own: a failure here is a fault of the test.
+#define MUST(condition) ((condition) ? (void)0 : must_not_fail(#condition, __FILE__, __LINE__))
+_Noreturn void must_not_fail(const char *condition, const char *file, int line);
 
 #endif // RUNLOOP_INJECTOR_H

@@ -1,4 +1,4 @@
-// faults.h — what scenarios are made of, whose calls of the kernel and of the allocator fail in turn. faults.c says what must come of that.
+// faults.h — what scenarios in C are made of.
 #ifndef RUNLOOP_FAULTS_H
 #define RUNLOOP_FAULTS_H
 
@@ -18,36 +18,16 @@
 #include "runloop.h"
 #include "runloop_host.h"
 
+#include "../injector.h"
+
 enum { MS = 1000000 };
 #define SECOND INT64_C(1000000000)
 
-/// AS_EXPECTED: the scenario cannot tell that anything failed. TOLD: a call, or a call-out, gave an error. LOST: neither.
-enum outcome { AS_EXPECTED, TOLD, LOST };
-
-struct scenario {
-    const char *name;
-    enum outcome (*run)(void);
-    bool spares_allocations; ///< the C library itself does not survive failures of those that it makes here
-};
 extern const struct scenario core_scenarios[], linux_scenarios[], stream_scenarios[], message_scenarios[],
     diagnostic_scenarios[], cf_scenarios[];
 
-//===-- injecting (injector.c) ---------------------------------------------------------------------------------------===//
-
-/// Failures begin here, or go on: what the scenario does before is its own.
-void begin_faults(void);
 /// What the scenario does itself in between does not fail.
-void pause_faults(void);
 #define OWN(...) (pause_faults(), __VA_ARGS__, begin_faults())
-/// Nor does what a child of its own does.
-void leave_alone(pid_t pid);
-
-/// The error that a scenario was told, a negative errno value.
-extern _Atomic int told_error;
-static inline enum outcome told(int error) {
-    told_error = error;
-    return TOLD;
-}
 
 //===-- words of scenarios -------------------------------------------------------------------------------------------===//
 
@@ -60,10 +40,6 @@ static inline enum outcome told(int error) {
         if (try_result < 0)                                                                                            \
             return told((int)try_result);                                                                              \
     } while (0)
-
-/// The scenario's own: a failure here is a fault of the test.
-#define MUST(condition) ((condition) ? (void)0 : must_not_fail(#condition, __FILE__, __LINE__))
-_Noreturn void must_not_fail(const char *condition, const char *file, int line);
 
 /// Runs the mode until the condition holds, for three seconds at most. A run may give an error.
 #define RUN_UNTIL(condition)                                                                                           \
