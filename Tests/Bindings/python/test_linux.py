@@ -9,6 +9,7 @@ import signal
 import socket
 import tempfile
 import unittest
+import unittest.mock
 
 import runloop
 import runloop.aio
@@ -116,6 +117,13 @@ class Children(InCoroutine):
         with self.assertRaises(FileNotFoundError) as raised:
             Child(["/no/such/program"], stdout=PIPE)
         self.assertEqual(raised.exception.filename, "/no/such/program")
+
+    async def test_one_whose_pipes_can_not_be_read_is_not_there(self):
+        with unittest.mock.patch("runloop.children.Reader", side_effect=MemoryError):
+            with self.assertRaises(MemoryError):
+                Child(["sleep", "60"], stdin=PIPE, stdout=PIPE)
+        with self.assertRaises(ChildProcessError):
+            os.waitpid(-1, os.WNOHANG)
 
     async def test_a_block_ends_its_child_also_in_a_cancelled_task(self):
         async with Child(["sleep", "60"]) as child:

@@ -9,7 +9,7 @@ import signal
 from ._core import check, ffi, left, lib, nanoseconds
 from ._linux import Object
 from .loop import COMMON_MODES, Loop
-from .streams import Reader, Writer
+from .streams import Descriptor, Reader, Writer
 
 PIPE, DEVNULL, STDOUT, INHERIT = "pipe", "null", "stdout", "inherit"  # what a descriptor of a child is; or a number, or what has a fileno()
 DEFAULT_STEPS = ((signal.SIGTERM, 5), (signal.SIGKILL, 0))
@@ -79,11 +79,24 @@ class Child(Object):
             self._make(lib.runloop_child_start, config, config.child.context)
         except OSError as error:
             raise OSError(error.errno, error.strerror, os.fsdecode(ffi.string(failed)) or None) from None
-        loop.add(self, COMMON_MODES)
-        pipes = {number: end for (number, what), end in zip(wanted.items(), ends) if what == PIPE}
-        self.stdin = Writer(pipes.pop(0)) if 0 in pipes else None
-        self.readers = {number: Reader(end) for number, end in pipes.items()}
+        pipes = {number: Descriptor(end) for (number, what), end in zip(wanted.items(), ends) if what == PIPE}
+        try:
+            loop.add(self, COMMON_MODES)
+            self.stdin = Writer(pipes.pop(0)) if 0 in pipes else None
+            self.readers = {number: Reader(end) for number, end in pipes.items()}
+        except BaseException:
+            self._undo()
+            raise
         self.stdout, self.stderr = self.readers.get(1), self.readers.get(2)
+
+    def _undo(self):
+        """Nobody will have the child, and no loop reaps it."""
+        self.invalidate()
+        try:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        except (ProcessLookupError, ChildProcessError):
+            pass  # The program has reaped it.
 
     def __del__(self):
         self._release(self._c)  # Its loop has it until the end.

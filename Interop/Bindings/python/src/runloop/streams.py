@@ -10,7 +10,7 @@ from .loop import COMMON_MODES, Loop
 LIMIT = 64 * 1024
 
 
-class _Descriptor:
+class Descriptor:
     """A number, or a socket's, that is closed with the last of those who have it."""
 
     def __init__(self, file):
@@ -22,7 +22,7 @@ class _Descriptor:
 
 class _Half(Object):
     def __init__(self, file):
-        self._file = file if isinstance(file, _Descriptor) else _Descriptor(file)
+        self._file = file if isinstance(file, Descriptor) else Descriptor(file)
 
     def fileno(self):
         """For questions: it is not to be closed."""
@@ -181,7 +181,7 @@ class Stream:
     """A socket in both directions: `reader` and `writer`. `async with`: what was written is sent, unless an exception leaves the block."""
 
     def __init__(self, socket, *, limit=LIMIT, idle=0, message=0, resets=False):
-        file = _Descriptor(socket)
+        file = Descriptor(socket)
         self.writer = Writer(file, limit=limit, idle=idle, resets=resets)
         self.reader = Reader(file, limit=limit, idle=idle, message=message, writer=self.writer if idle else None)
 
