@@ -2,12 +2,15 @@
 own tests say (asyncio_tests.py)."""
 
 import asyncio
+import errno
+import gc
 import os
 import queue
 import signal
 import sys
 import threading
 import unittest
+import unittest.mock
 
 import runloop
 import runloop.aio
@@ -249,6 +252,19 @@ class AioTests(unittest.TestCase):
 
     def test_the_common_modes_are_no_mode_to_sleep_in(self):
         self.assertRaises(ValueError, runloop.aio.EventLoop, runloop.COMMON_MODES)
+
+    def test_one_that_can_not_be_made_or_run_says_so_once_and_leaves_nothing(self):
+        error = OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        with unittest.mock.patch("socket.socketpair", side_effect=error), unittest.mock.patch("sys.unraisablehook") as hook:
+            self.assertRaises(OSError, runloop.aio.EventLoop)
+            gc.collect()
+            hook.assert_not_called()
+        loop = runloop.aio.EventLoop()
+        with unittest.mock.patch("runloop.aio.check", side_effect=error):
+            self.assertRaises(OSError, loop.run_forever)
+        self.assertTrue(Loop.current().is_empty())
+        loop.close()
+        self.run_async(asyncio.sleep(0))
 
     def test_a_loop_that_does_not_run_keeps_no_other_awake(self):
         read_end, write_end = os.pipe()

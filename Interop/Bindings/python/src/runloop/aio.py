@@ -42,9 +42,14 @@ class _Selector(selectors.EpollSelector):
     def attach(self):
         """To the calling thread's loop."""
         self._loop, self._former, runs.host = Loop.current(), runs.host, self
-        self._loop.add(self._waker, self._mode)
-        self._descriptor = check(lib.runloop_hosted_descriptor())
-        self._selector.register(self._descriptor, select.EPOLLIN)
+        try:
+            self._loop.add(self._waker, self._mode)
+            descriptor = check(lib.runloop_hosted_descriptor())
+            self._selector.register(descriptor, select.EPOLLIN)
+            self._descriptor = descriptor
+        except BaseException:
+            self.detach()
+            raise
 
     def detach(self):
         self._leave()
@@ -147,7 +152,13 @@ class EventLoop(asyncio.SelectorEventLoop):
     _closed = True  # Of one that could not be made.
 
     def __init__(self, mode=DEFAULT_MODE):
-        super().__init__(_Selector(self, mode))
+        selector = _Selector(self, mode)
+        try:
+            super().__init__(selector)
+        except BaseException:
+            selector.close()
+            self._closed = True  # asyncio's close() needs all that asyncio had not made yet.
+            raise
 
     def run_forever(self):
         self._check_closed()
