@@ -69,15 +69,15 @@ static int make_watch(void) {
     int error = runloop_observer_create(&config, &observer);
     if (error)
         return error;
-    error = pipe2(watch.ends, O_CLOEXEC) ? -errno : fcntl(watch.ends[1], F_SETFL, O_NONBLOCK) ? -errno : 0;
-    if (error) {
+    if (pipe2(watch.ends, O_CLOEXEC)) {
+        error = -errno;
         runloop_observer_release(observer);
         return error;
     }
     watch.loop = runloop_retain(runloop_current());
     watch.observer = observer;
     atomic_store(&watch.forward_to, -1);
-    error = watch.loop ? start_thread() : -ENOMEM;
+    error = !watch.loop ? -ENOMEM : fcntl(watch.ends[1], F_SETFL, O_NONBLOCK) ? -errno : start_thread();
     if (error) {
         close(watch.ends[0]), close(watch.ends[1]);
         runloop_release(watch.loop), runloop_observer_release(observer);

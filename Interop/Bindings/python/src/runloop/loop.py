@@ -171,8 +171,10 @@ class Loop:
     def description(self):
         """An account for people."""
         text = lib.runloop_copy_description(self._c)
+        if not text:
+            raise MemoryError
         try:
-            return ffi.string(text).decode() if text else ""
+            return ffi.string(text).decode()
         finally:
             lib.free(text)
 
