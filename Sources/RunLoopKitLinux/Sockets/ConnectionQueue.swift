@@ -51,12 +51,9 @@ final class ConnectionQueue: Sendable {
         if let error { throw error }
     }
 
-    /// On the loop's thread.
-    func accepted(_ descriptor: CInt) {
-        // Without memory for it the connection is closed.
-        guard
-            let connection = try? RunLoop.Connection(adopting: descriptor, on: loop, options: options)
-        else { return }
+    /// On the loop's thread. Without memory for it the connection is closed.
+    func accepted(_ descriptor: CInt) throws(RunLoop.Error) {
+        let connection = try RunLoop.Connection(adopting: descriptor, on: loop, options: options)
         let (handler, waiter): ((@Sendable (RunLoop.Connection) -> Void)?, Waiters.Waiter?) = unsafe state.withLock {
             state in
             if state.isOver { return (nil, nil) }

@@ -16,7 +16,7 @@ extension RunLoop.Source {
             unsafe config.owns = true
             if case .unix = address.kind { unsafe config.removes_path = true }
             unsafe config.accepted = { _, descriptor, info in
-                unsafe withInfo(info, as: ListenerReceiver.self) { $0.queue.accepted(descriptor) }
+                unsafe withInfo(info, as: ListenerReceiver.self) { $0.accepted(descriptor) }
             }
             if receiver.refusal != nil {
                 unsafe config.refused = { _, descriptor, info in
@@ -66,6 +66,7 @@ final class ListenerReceiver: Sendable {
     let queue: ConnectionQueue
     let refusal: String?
     private let onShortage: (@Sendable (RunLoop.Error?) -> Void)?
+    private let isShort = Guarded(false)
 
     init(queue: ConnectionQueue, refusal: String?, onShortage: (@Sendable (RunLoop.Error?) -> Void)?) {
         self.queue = queue
@@ -73,12 +74,31 @@ final class ListenerReceiver: Sendable {
         self.onShortage = onShortage
     }
 
+    /// A connection for which there is nothing left has been closed, and that is a shortage as well.
+    func accepted(_ descriptor: CInt) {
+        do throws(RunLoop.Error) {
+            try queue.accepted(descriptor)
+            report(nil)
+        } catch {
+            report(error)
+        }
+    }
+
+    /// Each shortage once, and its end.
+    private func report(_ shortage: RunLoop.Error?) {
+        let isNews = isShort.withLock { isShort in
+            defer { isShort = shortage != nil }
+            return isShort != (shortage != nil)
+        }
+        if isNews { onShortage?(shortage) }
+    }
+
     func paused(_ result: CInt) {
         let error = result == 0 ? nil : RunLoop.Error(result: result)
         switch error?.errorNumber {
         case nil, ErrorNumber.tooManyDescriptors, ErrorNumber.tooManyFiles, ErrorNumber.outOfMemory,
             ErrorNumber.outOfBuffers:
-            onShortage?(error)
+            report(error)
         // The socket is of no use any more.
         default: queue.finish(error)
         }
