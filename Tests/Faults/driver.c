@@ -8,17 +8,19 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "injector.h"
 
-enum { MOST_OF_KIND = 12, MOST_ALLOCATIONS = 60, PATIENCE_S = 60 };
+enum { MOST_OF_KIND = 12, MOST_ALLOCATIONS = 60, PATIENCE_S = 30 };
 
 static const struct fault_plan *plan;
 
@@ -55,6 +57,8 @@ static void try_once(const struct scenario *scenario, struct fault fault, struct
     injector_set(fault);
     report->outcome = worse(report->outcome, scenario->run());
     injector_clear();
+    if (injector_told_error())
+        report->error = injector_told_error();
     report->has_struck |= injector_struck();
     for (int kind = 0; kind < kind_count; kind++) {
         if (report->counts[kind] < injector_count(kind))
@@ -70,7 +74,6 @@ static void try_once(const struct scenario *scenario, struct fault fault, struct
 static void try_in_child(const struct scenario *scenario, struct fault fault, struct report *report) {
     MUST(injector_open());
     try_once(scenario, fault, report);
-    report->error = injector_told_error();
     try_once(scenario, fault, report);
     int descriptors = count_descriptors(), blocks = injector_live_blocks();
     try_once(scenario, fault, report);
@@ -138,7 +141,6 @@ static void try_as_executed(void) {
     fault.stays = stays;
     const struct scenario *scenario = find_scenario(value + used);
     MUST(scenario);
-    alarm(PATIENCE_S);
     try_in_child(scenario, fault, map_report(file));
     _exit(0);
 }
@@ -154,15 +156,19 @@ static int try(const struct scenario *scenario, struct fault fault, struct repor
             dup2(shared.errors, STDERR_FILENO), lseek(STDERR_FILENO, 0, SEEK_SET);
         if (plan->executes)
             execute(scenario, fault);
-        alarm(PATIENCE_S);
         try_in_child(scenario, fault, shared.report);
         _exit(0);
     }
+    struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, child, 0), .events = POLLIN};
+    MUST(child > 0 && end.fd >= 0);
+    bool ends = poll(&end, 1, PATIENCE_S * 1000) == 1;
+    if (!ends)
+        kill(child, SIGKILL);
     int status = -1;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
+    MUST(waitpid(child, &status, 0) == child);
+    close(end.fd);
     *report = *shared.report;
-    return WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? -1 : status;
+    return ends ? status : -1;
 }
 
 /// Did the program say why it ended, in words that are announced? If not, they are shown.
