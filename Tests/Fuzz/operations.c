@@ -18,7 +18,7 @@ static __thread struct world {
     runloop_timer *timers[ITEMS];
     runloop_observer *observers[ITEMS];
     bool signalled[ITEMS], firing[ITEMS], observing[ITEMS];
-    int callouts, depth, contexts, tasks;
+    int callouts, depth, contexts, tasks, exits;
 } * world;
 
 static void operate(void);
@@ -84,6 +84,7 @@ static void observe(runloop_observer *observer, runloop_activity activity, void 
     CHECK(runloop_observer_get_activities(observer) & activity && runloop_observer_is_valid(observer));
     CHECK(!is_named || !world->observing[number]);
     world->observing[number] |= is_named;
+    world->exits += activity == RUNLOOP_ACTIVITY_EXIT;
     call_out();
     if (world->observers[number] == observer)
         world->observing[number] = false;
@@ -190,11 +191,13 @@ static void run(void) {
     world->depth++;
     bool returns = bytes_take(world->bytes, 2);
     int64_t begin = world->now;
+    int exits = world->exits;
     bool is_pass = bytes_take(world->bytes, 6) == 0;
     int result = is_pass ? runloop_run_pass(mode, limit) : runloop_run_in_mode(mode, limit, returns);
     world->depth--;
     CHECK(result >= RUNLOOP_RESULT_FINISHED && result <= RUNLOOP_RESULT_HANDLED_SOURCE);
-    CHECK(result != RUNLOOP_RESULT_FINISHED || runloop_mode_is_empty(world->loop, mode));
+    // An observer of the exit is notified when the result is known, and may fill the mode again.
+    CHECK(result != RUNLOOP_RESULT_FINISHED || world->exits > exits || runloop_mode_is_empty(world->loop, mode));
     // A pass may have waited for a wake-up or a task.
     CHECK(result != RUNLOOP_RESULT_TIMED_OUT || limit <= 0 || is_pass || world->now - begin >= limit);
     const char *after = runloop_current_mode(world->loop);

@@ -16,7 +16,7 @@ func aTimer() -> outcome {
 
 func aDescriptor() -> outcome {
     let (near, far) = makePair()
-    defer { close(near); close(far) }
+    defer { end(near, far) }
     return attempt {
         let count = Count()
         let source = try RunLoop.Source(fileDescriptor: near) { readiness in

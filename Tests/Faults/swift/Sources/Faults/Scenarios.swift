@@ -74,6 +74,11 @@ func makePair(_ type: __socket_type = SOCK_STREAM) -> (CInt, CInt) {
     return (ends[0], ends[1])
 }
 
+func end(_ near: CInt, _ far: CInt) {
+    close(near)
+    close(far)
+}
+
 /// A name of an abstract socket that no other process has.
 func makeName() -> String { "runloop-faults-\(getpid())-\(UInt32.random(in: 0 ... .max))" }
 

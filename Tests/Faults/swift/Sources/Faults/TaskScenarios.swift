@@ -48,7 +48,7 @@ func aPort() -> outcome {
 
 func linesOfASocket() -> outcome {
     let (near, far) = makePair()
-    defer { close(near); close(far) }
+    defer { end(near, far) }
     return attemptInTask {
         own { must(send(far, "hello\nworld\n", 12, 0) == 12 && shutdown(far, CInt(SHUT_WR)) == 0) }
         var lines: [String] = []
@@ -59,7 +59,7 @@ func linesOfASocket() -> outcome {
 
 func aReader() -> outcome {
     let (near, far) = makePair()
-    defer { close(near); close(far) }
+    defer { end(near, far) }
     return attemptInTask {
         own { must(send(far, "hello\nworld", 11, 0) == 11 && shutdown(far, CInt(SHUT_WR)) == 0) }
         let reader = RunLoop.Reader(borrowing: near, on: .main)
@@ -71,7 +71,7 @@ func aReader() -> outcome {
 
 func aWriter() -> outcome {
     let (near, far) = makePair()
-    defer { close(near); close(far) }
+    defer { end(near, far) }
     return attemptInTask {
         let writer = try RunLoop.Writer(borrowing: near, on: .main)
         defer { writer.invalidate() }
