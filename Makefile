@@ -344,10 +344,10 @@ nightly: ## Everything that the gate has no time for, part by part (PARTS="hosts
 test-watch-campaign: ## 100,000 random changes of files: what was told is what is on the disk
 	@RUNLOOP_TEST_TIMEOUT=1800 RUNLOOP_TEST_CHANGES=$${CHANGES:-100000} FILE=files_random Tests/bin/c-tests
 
-faults: ## Each allocation and each system call of scenarios for every capability fails once (NAMES="channel watched")
-	@Tests/bin/faults $(NAMES)
+faults: ## Each allocation and each system call of scenarios for every capability fails once (NAMES="channel watched", LANGUAGES="c swift")
+	@LANGUAGES="$(LANGUAGES)" Tests/bin/faults $(NAMES)
 
-trust: ## A table of what the tests that look for losses have counted: a quarter of an hour; RECORD=1 writes docs/TRUST.md
+trust: ## A table of what the tests that look for losses have counted: half an hour; RECORD=1 writes docs/TRUST.md
 	@Tests/bin/trust
 
 coverage: ## Which lines of the C libraries their tests run, a table (FILE=timer.c: those of such a file that they don't); RECORD=1 writes docs/TRUST.md
@@ -356,8 +356,8 @@ coverage: ## Which lines of the C libraries their tests run, a table (FILE=timer
 soak: ## Every capability of the C libraries at once, all counts compared: HOURS=2, or SECONDS=90 (SEED=7, SANITIZE=address|thread)
 	@HOURS="$(HOURS)" SOAK_SECONDS="$(SECONDS)" Tests/bin/soak
 
-fuzz: ## New inputs for the targets of Tests/Fuzz, for SECONDS=60 each (NAMES="lines text")
-	@SECONDS_EACH=$(or $(SECONDS),60) Tests/bin/fuzz run $(NAMES)
+fuzz: ## New inputs for the targets of Tests/Fuzz, for SECONDS=60 each (NAMES="lines text", FAST=1)
+	@FAST="$(FAST)" SECONDS_EACH=$(or $(SECONDS),60) Tests/bin/fuzz run $(NAMES)
 
 sandboxed: ## The C tests in the filters of systemd's services and of Docker, under Landlock, without /proc (FILE="timer channels")
 	@Tests/bin/sandboxed
