@@ -89,7 +89,10 @@ static void try_in_child(const struct scenario *scenario, struct fault fault, st
 }
 
 /// What the processes share with this one: the report, and what they write to their standard error.
-static struct { struct report *report; int report_file, errors; } shared;
+static struct {
+    struct report *report;
+    int report_file, errors;
+} shared;
 
 static struct report *map_report(int file) {
     struct report *report = mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
