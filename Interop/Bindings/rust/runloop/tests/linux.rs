@@ -132,6 +132,25 @@ fn a_child_that_cannot_be_started_is_an_error_with_its_path() {
 }
 
 #[test]
+fn a_child_whose_pipes_cannot_be_served_is_not_left() {
+    on_thread(|_| {
+        let (mut ours, theirs) = UnixStream::pair().unwrap();
+        let error = Command::new("sh")
+            .args(["-c", "exec cat <&4"]) // Until the other pipe is closed.
+            .descriptor(1, Stdio::FromChild)
+            .descriptor(3, Stdio::From(theirs.into()))
+            .descriptor(4, Stdio::ToChild)
+            .limits_of_pipes(ReaderConfig { limit: 0, ..ReaderConfig::default() }, WriterConfig::default())
+            .start()
+            .map(drop)
+            .unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(22));
+        ours.set_read_timeout(Some(LONG)).unwrap();
+        assert_eq!(ours.read(&mut [0]).unwrap(), 0); // Nobody has the other end.
+    });
+}
+
+#[test]
 fn a_child_is_signalled_and_ended_politely_and_reaped_if_it_is_let_go_of() {
     block_on(|_| {
         Box::pin(async {

@@ -6,8 +6,10 @@ use crate::time;
 use runloop_sys as sys;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::os::raw::c_void;
+use std::io;
+use std::os::raw::{c_int, c_void};
 use std::os::unix::io::{AsFd, BorrowedFd};
+use std::ptr;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
@@ -72,6 +74,23 @@ impl Child {
 
     pub(crate) fn object(&self) -> &Object<State> {
         self.object.as_ref().expect("a child has its object until it is dropped")
+    }
+
+    /// Nobody will have the child, and no loop reaps it: it is killed and reaped here.
+    pub(crate) fn undo(mut self) {
+        extern "C" {
+            fn waitpid(pid: c_int, status: *mut c_int, options: c_int) -> c_int;
+        }
+        const SIGKILL: i32 = 9;
+        let (pid, killed) = (self.pid(), self.send_signal(SIGKILL));
+        drop(self.object.take());
+        // One that may not be signalled, as it has other rights, is not waited for; nor is one that the program has reaped.
+        // SAFETY: no status is asked for.
+        while killed.is_ok() && unsafe { waitpid(pid, ptr::null_mut(), 0) } < 0 {
+            if io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+                break;
+            }
+        }
     }
 
     fn raw(&self) -> *mut sys::runloop_child {

@@ -209,18 +209,38 @@ impl Command {
             })
         }
         .map_err(|error| with_subject(error, &failed))?;
-        let mut child = Child::new(started);
-        run_loop.add(child.object())?;
-        for ((&number, stdio), &end) in self.descriptors.iter().zip(&ends) {
-            // SAFETY: the child was started, so this is the parent's end of a pipe, and ours.
-            let pipe = || unsafe { OwnedFd::from_raw_fd(end) };
-            match stdio {
-                Stdio::ToChild => drop(child.writers.insert(number, Writer::new(pipe(), self.writes)?)),
-                Stdio::FromChild => drop(child.readers.insert(number, Reader::new(pipe(), self.reads)?)),
-                _ => (),
+        self.complete(&run_loop, Child::new(started), &ends)
+    }
+
+    /// The child with its pipes, in its loop. After an error there is neither.
+    fn complete(&self, run_loop: &RunLoop, mut child: Child, ends: &[c_int]) -> Result<Child> {
+        // All at once, so that after an error those that nobody has yet are closed.
+        let pipes: Vec<_> = ends
+            .iter()
+            // SAFETY: the child was started, so these are the parent's ends of pipes, and ours.
+            .map(|&end| (end >= 0).then(|| unsafe { OwnedFd::from_raw_fd(end) }))
+            .collect();
+        let completed = run_loop.add(child.object()).and_then(|()| {
+            for ((&number, stdio), end) in self.descriptors.iter().zip(pipes) {
+                match (stdio, end) {
+                    (Stdio::ToChild, Some(end)) => {
+                        child.writers.insert(number, Writer::new(end, self.writes)?);
+                    }
+                    (Stdio::FromChild, Some(end)) => {
+                        child.readers.insert(number, Reader::new(end, self.reads)?);
+                    }
+                    _ => (),
+                }
+            }
+            Ok(())
+        });
+        match completed {
+            Ok(()) => Ok(child),
+            Err(error) => {
+                child.undo();
+                Err(error)
             }
         }
-        Ok(child)
     }
 }
 
