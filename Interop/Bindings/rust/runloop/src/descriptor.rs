@@ -90,6 +90,9 @@ impl<T: AsFd + 'static> DescriptorSource<T> {
     ///
     /// Nested runs inside `ready` don't call it again: the source is paused there, until `ready` has returned. Fails with EINVAL if
     /// `wanted` is [`Readiness::NONE`], and with ENOMEM.
+    ///
+    /// # Panics
+    /// The run that calls it does, as if `ready` did, if a source that was paused so can't go on: with ENOSPC or ENOMEM.
     pub fn new<F>(io: T, wanted: Readiness, ready: F) -> Result<DescriptorSource<T>>
     where
         F: FnMut(&DescriptorSource<T>, Readiness) + 'static,

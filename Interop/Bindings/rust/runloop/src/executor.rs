@@ -70,7 +70,8 @@ impl RunLoop {
 
     /// Has `future` polled by this loop, in the common modes, until it is ready, or the thread ends, which drops it.
     ///
-    /// Fails with ESHUTDOWN, and with ENOMEM.
+    /// Fails with ESHUTDOWN, and with ENOMEM. A waker that memory does not suffice for has nobody to tell: it ends the process, as an allocation
+    /// of Rust's does.
     ///
     /// # Panics
     /// What `future` panics with, the run that polled it resumes; the future is dropped.
