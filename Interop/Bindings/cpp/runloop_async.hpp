@@ -16,9 +16,15 @@ namespace detail {
 /// What a source has brought and nobody has taken. The source is in its mode only while somebody waits.
 template <class T> class arrivals {
   public:
-    arrivals(source_ref source, mode mode) noexcept : source_(source), mode_(mode) {}
+    arrivals(source_ref source, mode mode) : source_(source), mode_(mode) {}
+    /// What memory does not suffice for is gone, and who waits is told.
     void put(T value) {
-        values_.push_back(std::move(value));
+        try {
+            values_.push_back(std::move(value));
+        } catch (const std::bad_alloc &) {
+            if (!error_)
+                error_ = ENOMEM;
+        }
         went_on();
     }
     /// There will be no more.
@@ -45,7 +51,8 @@ template <class T> class arrivals {
         T await_resume() {
             waits_ = false;
             if (all_.values_.empty())
-                throw_if(all_.error_, "run_loop");
+                // There may be memory again.
+                throw_if(all_.error_ == ENOMEM ? std::exchange(all_.error_, 0) : all_.error_, "run_loop");
             T value = std::move(all_.values_.front());
             all_.values_.pop_front();
             return value;
