@@ -1,0 +1,68 @@
+// scenarios.h — what scenarios in C++ are made of.
+#ifndef RUNLOOP_FAULTS_SCENARIOS_H
+#define RUNLOOP_FAULTS_SCENARIOS_H
+
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <runloop_async.hpp>
+#include <runloop_hosted.hpp>
+#include <runloop_linux.hpp>
+
+#include "scenario.h"
+
+using namespace std::chrono_literals;
+
+extern const scenario item_scenarios[], linux_scenarios[], task_scenarios[];
+
+/// The test's own: a failure here is a fault of the test.
+inline void must(bool condition) {
+    if (!condition)
+        perror("the scenario's own call failed"), _exit(99);
+}
+
+/// What the scenario does itself in between does not fail.
+template <class Body> void own(Body &&body) {
+    pause_faults();
+    body();
+    begin_faults();
+}
+
+/// The body says whether all is as expected, or throws what it was told.
+template <class Body> outcome attempt(Body &&body) {
+    begin_faults();
+    try {
+        return body() ? AS_EXPECTED : LOST;
+    } catch (const std::bad_alloc &) {
+        return told(-ENOMEM);
+    } catch (const std::system_error &error) {
+        return told(-error.code().value());
+    }
+}
+
+/// Runs the loop until the condition holds, for three seconds at most.
+template <class Condition> void run_until(Condition &&condition, run_loop::mode mode = run_loop::default_mode) {
+    const auto end = run_loop::from_now(3s);
+    while (!condition() && run_loop::clock::now() < end) {
+        if (run_loop::run(mode, 20ms, true) == run_loop::result::finished)
+            usleep(1000);
+    }
+}
+
+/// Two connected sockets, which do not block.
+struct ends {
+    run_loop::descriptor near, far;
+    ends() {
+        int numbers[2];
+        must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, numbers) == 0);
+        near.reset(numbers[0]), far.reset(numbers[1]);
+    }
+    void put(const char *text) const {
+        own([&] { must(write(far.get(), text, strlen(text)) == ssize_t(strlen(text))); });
+    }
+};
+
+#endif // RUNLOOP_FAULTS_SCENARIOS_H
