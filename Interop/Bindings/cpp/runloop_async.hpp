@@ -3,9 +3,11 @@
 // one writes.
 #ifndef RUNLOOP_ASYNC_HPP
 #define RUNLOOP_ASYNC_HPP
+#include <csignal>
 #include <deque>
 #include <memory>
 #include <string>
+#include <sys/wait.h>
 
 #include "runloop_async_streams.hpp"
 #include "runloop_process.hpp"
@@ -113,13 +115,20 @@ struct file_change {
 class file_changes {
   public:
     explicit file_changes(const char *path, watch_options options = {}, mode mode = common_modes)
-        : watch_(path, options, [this](change_list list) { arrivals_.put(copied(list)); }), arrivals_(watch_, mode) {}
+        : watch_(path, options, [this](change_list list) { changed(list); }), arrivals_(watch_, mode) {}
     file_changes(const file_changes &) = delete;
     file_changes &operator=(const file_changes &) = delete;
     /// `co_await changes.next()`: at least one.
     auto next() noexcept { return detail::arrivals<std::vector<file_change>>::next(arrivals_); }
 
   private:
+    void changed(change_list list) {
+        try {
+            arrivals_.put(copied(list));
+        } catch (const std::bad_alloc &) {
+            arrivals_.fail(ENOMEM);
+        }
+    }
     static std::vector<file_change> copied(change_list list) {
         std::vector<file_change> changes;
         for (const auto &change : list)
@@ -162,9 +171,18 @@ class process {
             state->exit = exit;
             state->waiter.resume();
         });
+        try {
+            loop::current().add(child, mode);
+        } catch (...) {
+            // Nobody will have it, and no loop reaps it.
+            const pid_t pid = child.pid();
+            child.invalidate();
+            kill(pid, SIGKILL);
+            waitpid(pid, nullptr, 0);
+            throw;
+        }
         ref_ = child;
         runloop_source_retain(ref_.get());
-        loop::current().add(child, mode);
         std::move(child).detach();
     }
     process(process &&other) noexcept : state_(std::move(other.state_)), ref_(std::exchange(other.ref_, child_ref(nullptr))) {}

@@ -45,7 +45,23 @@ static outcome a_connection() {
     });
 }
 
+static task<int> end_of(process &process) {
+    const auto exit = co_await process.end();
+    // Without an exit status the end itself is what was told.
+    if (exit.end == RUNLOOP_CHILD_UNKNOWN)
+        throw std::system_error(ECHILD, std::generic_category());
+    co_return exit.status;
+}
+
+static outcome a_process() {
+    return attempt([] {
+        process process({{"/bin/sh", "-c", "exit 3"}});
+        return wait(end_of(process)) == 3;
+    });
+}
+
 const scenario task_scenarios[] = {{"tasks that sleep", tasks_that_sleep, false},
                                    {"streams", streams, false},
                                    {"a connection", a_connection, false},
+                                   {"a process", a_process, false},
                                    {}};
