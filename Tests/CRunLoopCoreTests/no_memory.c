@@ -344,3 +344,38 @@ TEST("R121 if any single allocation fails, the call fails as documented, leaks n
 TEST("R121 if every allocation fails from any one on, calls fail as documented, leak nothing, and the loop works") {
     fail_everywhere(true);
 }
+
+//===-- a source of which nobody else will tell again ----------------------------------------------------------------===//
+
+static void count_ready(runloop_source *source, runloop_readiness reasons, void *info) {
+    (void)source, (void)reasons;
+    ++*(int *)info;
+}
+
+/// On a thread whose loop has called nothing yet, so that its run has to allocate; the allocation with the number fails.
+static void *run_for_a_woken_source(void *number) {
+    int ends[2], calls = 0, result = -ENOMEM;
+    REQUIRE(pipe(ends) == 0);
+    runloop_source *source = add_descriptor(MODE, ends[0], RUNLOOP_READABLE, count_ready, &calls);
+    runloop_source_wake(source);
+    asked = failed = 0;
+    fail_at = *(const long *)number;
+    while (result == -ENOMEM)
+        result = runloop_run_in_mode(MODE, RUNLOOP_FOREVER, true);
+    fail_at = 0;
+    EXPECT_EQ(result, RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_EQ(calls, 1);
+    runloop_source_invalidate(source);
+    close(ends[0]), close(ends[1]);
+    return NULL;
+}
+
+TEST("R121 a source that was woken, and that memory did not suffice to call, is called without another wake-up") {
+    bool is_over = false;
+    for (long number = 1; !is_over; number++) {
+        pthread_t thread;
+        REQUIRE(pthread_create(&thread, NULL, run_for_a_woken_source, &number) == 0 && pthread_join(thread, NULL) == 0);
+        is_over = failed == 0;
+        EXPECT(number > 1 || !is_over);
+    }
+}

@@ -244,6 +244,12 @@ HOLDS_LOCK static struct source_attachment *find(runloop *loop, struct selection
     return ranked ? ranked : place;
 }
 
+/// Of what stays in its list nobody may tell again, so the loop does not sleep before it has looked once more.
+HOLDS_LOCK static COLD bool leave_for_later(runloop *loop) {
+    wake_up(&loop->wake, &loop->poller);
+    return false;
+}
+
 /// Takes it out of its list, retained. False when memory ran out: it stays there.
 HOLDS_LOCK INLINE bool take(runloop *loop, const struct mode *mode, struct source_attachment *place,
                             struct selection *selection) {
@@ -254,7 +260,7 @@ HOLDS_LOCK INLINE bool take(runloop *loop, const struct mode *mode, struct sourc
         place = find_of_descriptor(loop, selection);
     }
     if (!collect_item(loop, &place->source->item, 0, 0))
-        return false;
+        return leave_for_later(loop);
     selection->has_others |= is_shared;
     selection->source = place->source;
     selection->reasons = place->news.reasons & ~(uint32_t)IS_ASIDE;
