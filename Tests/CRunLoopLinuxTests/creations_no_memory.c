@@ -171,3 +171,33 @@ TEST("an output that finds no memory takes nothing, and takes it when there is s
     runloop_source_release(output);
     close(ends[1]);
 }
+
+static void count_drain(runloop_output *output, int error, void *info) {
+    (void)output;
+    EXPECT_EQ(error, 0);
+    ++*(int *)info;
+}
+
+TEST("an output that finds no memory for what the kernel does not take tells when to go on") {
+    static char much[1 << 20], read_back[1 << 16];
+    int ends[2], drains = 0;
+    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0);
+    const runloop_output_config config = {
+        .context.info = &drains, .descriptor = ends[0], .owns = true, .limit = sizeof much, .drained = count_drain};
+    runloop_output *output = NULL;
+    REQUIRE(runloop_output_create(&config, &output) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), output, MODE) == 0);
+    failing = 1;
+    ptrdiff_t sent = runloop_output_write(output, much, sizeof much);
+    failing = 0;
+    EXPECT(sent > 0 && sent < (ptrdiff_t)sizeof much);
+    EXPECT_EQ(runloop_output_get_waiting(output), 0);
+    while (recv(ends[1], read_back, sizeof read_back, 0) > 0)
+        continue;
+    RUN_UNTIL(MODE, drains == 1);
+    EXPECT_EQ(runloop_output_write(output, "more", 4), 4);
+    EXPECT_EQ(drains, 1);
+    runloop_source_invalidate(output);
+    runloop_source_release(output);
+    close(ends[1]);
+}

@@ -202,11 +202,16 @@ HOLDS_LOCK static ptrdiff_t write_some(struct output *output, const char *bytes,
             return sent;
     }
     size_t rest = count - (size_t)sent, space = output->waiting.limit - output->waiting.count;
-    if (rest == 0 || output->error)
+    // In a file nothing waits, and nobody tells: an error after its first bytes is the next call's.
+    if (rest == 0 || (output->error && output->sink.is_always_ready))
         return sent;
-    size_t kept = rest < space ? rest : space;
-    if (keep(output, bytes + sent, kept) < 0)
-        return sent > 0 ? sent : -ENOMEM;
+    // Of what was not taken, for an error or want of memory, the loop tells as of a full buffer.
+    size_t kept = output->error ? 0 : rest < space ? rest : space;
+    if (keep(output, bytes + sent, kept) < 0) {
+        if (sent == 0)
+            return -ENOMEM;
+        kept = 0;
+    }
     result = ask(output);
     if (result < 0)
         return result;
