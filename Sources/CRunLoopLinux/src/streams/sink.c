@@ -33,16 +33,16 @@
 enum { TAKEN_AT_ONCE = 4096 };
 
 int runloop__sink_open(struct sink *sink, int descriptor) {
-    int flags = fcntl(descriptor, F_GETFL), type;
-    socklen_t size = sizeof type;
+    int flags = fcntl(descriptor, F_GETFL);
     struct stat status;
     if (flags < 0 || fstat(descriptor, &status) < 0)
         return -errno;
     if ((flags & O_ACCMODE) == O_RDONLY)
         return -EBADF;
-    *sink = (struct sink){
-        .descriptor = descriptor, .is_pipe = S_ISFIFO(status.st_mode), .may_block = !(flags & O_NONBLOCK)};
-    sink->is_socket = getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0;
+    *sink = (struct sink){.descriptor = descriptor,
+                          .is_socket = S_ISSOCK(status.st_mode),
+                          .is_pipe = S_ISFIFO(status.st_mode),
+                          .may_block = !(flags & O_NONBLOCK)};
     int refused = runloop__is_refused_by_epoll(descriptor);
     sink->is_always_ready = refused == 1;
     return refused < 0 ? refused : 0;
