@@ -279,9 +279,10 @@ class loop {
         return clock::time_point(clock::duration(runloop_next_fire_date(loop_, mode.name())));
     }
     void add_common_mode(mode mode) const { check(runloop_add_common_mode(loop_, mode.name()), "runloop_add_common_mode"); }
-    /// An account for people.
+    /// An account for people. Throws if memory ran out.
     std::string description() const {
         const std::unique_ptr<char, void (*)(void *)> text(runloop_copy_description(loop_), std::free);
+        check(text || !loop_ ? 0 : -ENOMEM, "runloop_copy_description");
         return text ? text.get() : "";
     }
 

@@ -157,7 +157,8 @@ class reader {
     reader &operator=(const reader &) = delete;
     input_ref input() const noexcept { return input_; }
 
-    /// `co_await reader.read()`: at least one byte, at most so many; none at the end. Throws the descriptor's error, and ETIMEDOUT.
+    /// `co_await reader.read()`: at least one byte, at most so many; none at the end. Throws the descriptor's error, ETIMEDOUT, and
+    /// ENOMEM; what memory did not suffice for is there for the next call.
     auto read(size_t most = 64 * 1024) noexcept { return chunk_awaiter(*this, {unit::some, most}); }
     /// `co_await reader.line()`: a line without its end, or none at the end. Throws EMSGSIZE if it is longer than the limit.
     auto line() noexcept { return line_awaiter(*this, {unit::line, 0}); }
@@ -204,8 +205,11 @@ class reader {
       protected:
         /// What was taken; after the end, what is there of it.
         std::string take() {
-            if (!self_.has_ended_)
+            if (!self_.has_ended_) {
+                // There may be memory again.
+                detail::throw_if(std::exchange(self_.error_, 0), "read");
                 return std::exchange(self_.taken_, {});
+            }
             size_t count = wish_.seen = 0;
             count = wish_.in(self_.taken_);
             if (!count && self_.error_)
@@ -238,19 +242,30 @@ class reader {
     };
 
     size_t received(std::string_view bytes) {
-        const size_t count = wish_ ? wish_->in(bytes) : 0;
-        if (count) {
+        size_t count = wish_ ? wish_->in(bytes) : 0;
+        if (!count)
+            return 0;
+        try {
             taken_ = bytes.substr(0, count);
-            wish_ = nullptr;
-            input_.pause();
-            waiter_.resume();
+        } catch (const std::bad_alloc &) {
+            // Who waits is told, and the next one gets the bytes.
+            error_ = ENOMEM;
+            count = 0;
         }
+        wish_ = nullptr;
+        input_.pause();
+        waiter_.resume();
         return count;
     }
     void ended(std::string_view rest, int error) {
         has_ended_ = true;
         error_ = error;
-        taken_ = rest;
+        try {
+            taken_ = rest;
+        } catch (const std::bad_alloc &) {
+            // The rest is lost, and who waits is told.
+            error_ = error ? error : ENOMEM;
+        }
         wish_ = nullptr;
         waiter_.resume();
     }

@@ -11,6 +11,19 @@
 using namespace std::chrono_literals;
 using namespace run_loop;
 
+/// The next allocation of C++ fails.
+static bool is_without_memory;
+
+// Out of line: gcc otherwise sees a `free` for a `new` where one of the two is expanded alone.
+[[gnu::noinline]] void *operator new(std::size_t size) {
+    void *block = std::exchange(is_without_memory, false) ? nullptr : std::malloc(size);
+    if (!block)
+        throw std::bad_alloc();
+    return block;
+}
+[[gnu::noinline]] void operator delete(void *block) noexcept { std::free(block); }
+[[gnu::noinline]] void operator delete(void *block, std::size_t) noexcept { std::free(block); }
+
 /// Counts how many of it there are, in frames.
 struct counted {
     static int alive;
@@ -205,6 +218,26 @@ TEST("a reader that waits too long is told so, and a line that is too long; a ta
     reader limited(others.ours.get(), {.limit = 16});
     others.put("more than sixteen bytes");
     EXPECT(thrown(line(limited)).find("90 read") == 0);
+}
+
+TEST("a reader without memory for what has come throws, and the next call has it; what the end has left over is lost") {
+    const std::string_view text = "a line that is longer than a short text";
+    pair sockets;
+    reader it(sockets.ours.get());
+    const auto line = [](reader &from) -> task<std::optional<std::string>> { co_return co_await from.line(); };
+    for (const bool is_at_end : {false, true}) {
+        // The first allocation once somebody waits.
+        auto fail = timer::after(1ms, [&] {
+            sockets.put(text);
+            is_at_end ? sockets.theirs.reset() : sockets.put("\n");
+            is_without_memory = true;
+        });
+        loop::current().add(fail);
+        EXPECT(thrown(line(it)).find("12 read") == 0);
+        EXPECT(!is_without_memory);
+        const auto next = wait(line(it));
+        EXPECT(is_at_end ? !next : next == text);
+    }
 }
 
 TEST("a writer waits for a slow reader, and hears of one that is gone") {
