@@ -1,4 +1,4 @@
-// linux_scenarios.cc — signals, children, changes of files, inputs and outputs.
+// linux_scenarios.cc — signals, children, changes of files.
 #include <csignal>
 #include <sys/wait.h>
 
@@ -17,25 +17,83 @@ static outcome a_signal() {
     });
 }
 
+/// Without an exit status the end itself is what was told.
+static bool has_ended_with(const std::optional<child_exit> &exit, int status) {
+    throw_if(exit && exit->end == RUNLOOP_CHILD_UNKNOWN ? ECHILD : 0);
+    return exit && exit->status == status;
+}
+
+/// A process that ends with 3 once the other end of its pipe is closed.
+static pid_t fork_child(descriptor &end) {
+    int ends[2];
+    must(pipe2(ends, O_CLOEXEC) == 0);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        close(ends[1]);
+        char byte;
+        _exit(read(ends[0], &byte, 1) == 0 ? 3 : 4);
+    }
+    must(pid > 0);
+    leave_alone(pid);
+    close(ends[0]);
+    end.reset(ends[1]);
+    return pid;
+}
+
+static outcome a_child_of_somebody_else() {
+    descriptor end;
+    const pid_t pid = fork_child(end);
+    bool is_awaited = false;
+    const outcome result = attempt([&] {
+        std::optional<child_exit> last;
+        child child(pid, true, [&](child_exit exit) { last = exit; });
+        loop::current().add(child);
+        is_awaited = true;
+        end.reset();
+        run_until([&] { return last.has_value(); });
+        return has_ended_with(last, 3);
+    });
+    pause_faults();
+    end.reset();
+    if (!is_awaited)
+        waitpid(pid, nullptr, 0);
+    return result;
+}
+
+static outcome a_child_that_is_ended() {
+    return attempt([] {
+        child_options options{{"/bin/sh", "-c", "exec sleep 60"}};
+        options.group = RUNLOOP_CHILD_NEW_GROUP;
+        options.environment = {{"PATH", "NAME=value"}};
+        std::optional<child_exit> last;
+        auto child = child::start(options, [&](child_exit exit) { last = exit; });
+        try {
+            loop::current().add(child);
+            child.end_by({{SIGTERM, 0s}}, true);
+        } catch (...) {
+            own([&] { must(kill(-child.pid(), SIGKILL) == 0 && waitpid(child.pid(), nullptr, 0) > 0); });
+            throw;
+        }
+        run_until([&] { return last.has_value(); });
+        return has_ended_with(last, SIGTERM);
+    });
+}
+
 static outcome a_started_child() {
     return attempt([] {
         descriptor out;
         child_options options{{"/bin/sh", "-c", "exit 3"}};
         options.descriptors = {child_descriptor::null(0), child_descriptor::output_pipe(1, out)};
-        child_exit last{};
-        bool has_ended = false;
-        auto child = child::start(options, [&](child_exit exit) { last = exit, has_ended = true; });
+        std::optional<child_exit> last;
+        auto child = child::start(options, [&](child_exit exit) { last = exit; });
         try {
             loop::current().add(child);
         } catch (...) {
             own([&] { must(kill(child.pid(), SIGKILL) == 0 && waitpid(child.pid(), nullptr, 0) > 0); });
             throw;
         }
-        run_until([&] { return has_ended; });
-        // Without an exit status the end itself is what was told.
-        if (last.end == RUNLOOP_CHILD_UNKNOWN && has_ended)
-            throw std::system_error(ECHILD, std::generic_category());
-        return has_ended && last.status == 3;
+        run_until([&] { return last.has_value(); });
+        return has_ended_with(last, 3);
     });
 }
 
@@ -52,8 +110,7 @@ static outcome changes_of_a_file() {
         loop::current().add(watch);
         own([&] { must(write(file, "x", 1) == 1); });
         run_until([&] { return changes > 0 || error; });
-        if (!changes && error)
-            throw std::system_error(error, std::generic_category());
+        throw_if(changes ? 0 : error);
         return changes > 0;
     });
     close(file);
@@ -61,48 +118,26 @@ static outcome changes_of_a_file() {
     return result;
 }
 
-static outcome lines_of_a_socket() {
-    ends ends;
+static outcome changes_of_a_tree() {
+    const folder folder;
     return attempt([&] {
-        int lines = 0, error = 0;
-        bool has_ended = false;
-        auto input = input::lines(
-            std::move(ends.near), {}, [&](std::string_view line, int) { lines += line == "hello"; },
-            [&](std::string_view, int ended) { error = ended, has_ended = true; });
-        loop::current().add(input);
-        ends.put("hello\nhello\n");
-        ends.far.reset();
-        run_until([&] { return has_ended; });
-        if (error)
-            throw std::system_error(error, std::generic_category());
-        return has_ended && lines == 2;
-    });
-}
-
-static outcome an_output() {
-    ends ends;
-    return attempt([&] {
-        int error = 0;
-        bool is_drained = false;
-        output output(std::move(ends.near), {}, [&](int result) { error = result, is_drained = true; });
-        loop::current().add(output);
-        output.write("hello");
-        output.finish();
-        char bytes[8];
-        ssize_t count = 0;
-        run_until([&] {
-            own([&] { count = recv(ends.far.get(), bytes, sizeof bytes, MSG_DONTWAIT); });
-            return count >= 0 || is_drained;
+        int changes = 0, error = 0;
+        file_watch watch(folder.path(), {watch_scope::tree}, [&](change_list list) {
+            for (const auto &change : list)
+                change.kind == RUNLOOP_CHANGE_FAILED ? error = change.error ? -change.error : EIO : ++changes;
         });
-        if (error)
-            throw std::system_error(error, std::generic_category());
-        return count == 5;
+        loop::current().add(watch);
+        folder.touch("news");
+        run_until([&] { return changes > 0 || error; });
+        throw_if(changes ? 0 : error);
+        return changes > 0;
     });
 }
 
 const scenario linux_scenarios[] = {{"a signal", a_signal, false},
+                                    {"a child of somebody else", a_child_of_somebody_else, false},
                                     {"a started child", a_started_child, false},
+                                    {"a child that is ended", a_child_that_is_ended, false},
                                     {"changes of a file", changes_of_a_file, false},
-                                    {"lines of a socket", lines_of_a_socket, false},
-                                    {"an output", an_output, false},
+                                    {"changes of a tree", changes_of_a_tree, false},
                                     {}};
