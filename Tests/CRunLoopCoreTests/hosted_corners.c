@@ -150,6 +150,62 @@ TEST("R73 a descriptor that a nested run set aside is served in the host's loop 
     host_until(&counts[1], 1);
 }
 
+static void be_modal_until_counted(void *unused) {
+    (void)unused;
+    host_until(&counts[0], 1);
+    counts[1]++;
+}
+
+static void perform_and_signal(runloop_source *source, runloop_readiness events, void *signalled) {
+    (void)events;
+    take(runloop_source_get_descriptor(source));
+    runloop_perform(loop, MODE, be_modal_until_counted, NULL, NULL);
+    runloop_source_signal(signalled);
+}
+
+TEST("R104 what a descriptor's call-out has signalled is served in the host's loop inside the task that follows") {
+    begin_asleep();
+    runloop_source *signalled = add_source(MODE, count_perform, &counts[0]);
+    add_descriptor(MODE, make_eventfd(1), RUNLOOP_READABLE, perform_and_signal, signalled);
+    host_until(&counts[1], 1);
+}
+
+static void take_and_be_modal(runloop_source *source, runloop_readiness events, void *unused) {
+    (void)events;
+    take(runloop_source_get_descriptor(source));
+    be_modal_until_counted(unused);
+}
+
+static void perform_modal(runloop_source *source, void *unused) {
+    (void)source;
+    be_modal_until_counted(unused);
+}
+
+static void run_for_one_of_two(runloop_source *source, runloop_readiness events, void *signalled) {
+    (void)events;
+    take(runloop_source_get_descriptor(source));
+    for (int i = 0; i < 2; i++)
+        runloop_source_signal(((runloop_source **)signalled)[i]);
+    EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
+}
+
+TEST(
+    "R64 of two signalled sources the one that a run leaves is served in the host's loop inside the other's call-out") {
+    begin_asleep();
+    runloop_source *signalled[] = {add_source(MODE, perform_modal, NULL), add_source(MODE, count_perform, &counts[0])};
+    add_descriptor(MODE, make_eventfd(1), RUNLOOP_READABLE, run_for_one_of_two, signalled);
+    host_until(&counts[1], 1);
+}
+
+TEST("R76 a timer that lets a descriptor go first is called in the host's loop inside its call-out") {
+    begin_asleep();
+    add_timer(MODE, runloop_now_ns(), 0, count_fire, &counts[2]);
+    host_until(&counts[2], 1);
+    add_descriptor(MODE, make_eventfd(1), RUNLOOP_READABLE, take_and_be_modal, NULL);
+    add_timer(MODE, runloop_now_ns(), 0, count_fire, &counts[0]);
+    host_until(&counts[1], 1);
+}
+
 static void be_modal(void *unused) {
     (void)unused;
     post(&counts[0]);

@@ -104,6 +104,38 @@ TEST("R50 R104 each wake-up of a host costs its wait, a write, and one call more
     }
 }
 
+static void take_and_put(runloop_source *source, runloop_readiness reasons, void *info) {
+    (void)reasons, (void)info;
+    int descriptor = runloop_source_get_descriptor(source);
+    take(descriptor);
+    if (++rounds == ROUNDS) {
+        end_counting();
+        runloop_stop(runloop_current());
+    } else {
+        if (rounds == 1)
+            begin_counting();
+        bump(descriptor);
+    }
+}
+
+static void serve_descriptor_in_host(void) {
+    rounds = 0;
+    if (watches_more)
+        add_timer(MODE, runloop_now_ns() + 1000 * SECOND, 0, NULL, NULL);
+    add_descriptor(MODE, make_eventfd(1), RUNLOOP_READABLE, take_and_put, NULL);
+    host(epoll_create1(EPOLL_CLOEXEC));
+}
+
+TEST("R73 a ready descriptor costs a hosted loop the question before its sleep, and nothing is written") {
+    for (int i = 0; i < 2; i++) {
+        watches_more = i;
+        struct system_calls calls = count_system_calls(serve_descriptor_in_host);
+        // The source's own calls are a read and a write.
+        EXPECT(calls.writes <= ROUNDS + 1);
+        EXPECT(calls.waits <= ROUNDS + 1);
+    }
+}
+
 static void post_burst(void *info) {
     begin_counting();
     for (int i = 0; i < BUSY_ROUNDS; i++)

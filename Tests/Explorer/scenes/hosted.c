@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "scene.h"
 
@@ -185,6 +187,48 @@ static void post_inside(void) {
 SCENE(modal_post, "a host that runs its loop in a call-out is told of what comes then",
       .threads = {host_with_modal_task, post_inside});
 SCENE(modal_post_by_edges, "also by edges", .threads = {host_with_modal_task_by_edges, post_inside});
+
+/// In the call-out of a descriptor, which the kernel was asked about: nothing was written for the host.
+static void run_host_in_ready(runloop_source *ready, runloop_readiness reasons, void *info) {
+    (void)reasons;
+    uint64_t count;
+    EXPECT(syscall(SYS_read, runloop_source_get_descriptor(ready), &count, sizeof count) == sizeof count);
+    run_host_in_task(info);
+}
+static void add_ready(void) {
+    runloop_source *ready = NULL;
+    runloop_descriptor_config config = {
+        .descriptor = eventfd(0, EFD_NONBLOCK), .events = RUNLOOP_READABLE, .ready = run_host_in_ready};
+    EXPECT(syscall(SYS_write, config.descriptor, &(uint64_t){1}, sizeof(uint64_t)) == sizeof(uint64_t));
+    EXPECT(runloop_descriptor_source_create(&config, &ready) == 0);
+    runloop_add_source(runloop_current(), ready, MODE);
+}
+static void host_with_modal_descriptor(void) {
+    add_ready();
+    host_by_level();
+}
+static void host_with_modal_descriptor_by_edges(void) {
+    sees_edges = true;
+    add_ready();
+    host_by_edges();
+}
+static void post_at_any_time(void) {
+    meet();
+    runloop_post(loop, MODE, perform_inside, NULL, NULL);
+}
+SCENE(modal_descriptor, "also if it was called for a descriptor alone",
+      .threads = {host_with_modal_descriptor, post_at_any_time});
+SCENE(modal_descriptor_by_edges, "also by edges", .threads = {host_with_modal_descriptor_by_edges, post_at_any_time});
+
+static void do_nothing(void *info) {
+    (void)info;
+}
+static void post_before(void) {
+    meet();
+    runloop_post(loop, MODE, do_nothing, NULL, NULL);
+}
+SCENE(modal_descriptor_posts, "also if something came before, and was taken",
+      .threads = {host_with_modal_descriptor, post_inside, post_before});
 
 static void see_inside(runloop_source *signalled, void *info) {
     (void)signalled;

@@ -334,10 +334,6 @@ void runloop__tasks_close(runloop *loop);
 static inline bool tasks_may_wait(const runloop *loop) {
     return atomic_load(&loop->inbox) || !list_is_empty(&loop->tasks.queue);
 }
-static inline void drain_tasks(runloop *loop, struct mode *mode) {
-    if (tasks_may_wait(loop))
-        runloop__tasks_drain(loop, mode);
-}
 
 //===-- diagnostics (diagnostic.c; the others are in runloop_overlay.h) ----------------------------------------------===//
 

@@ -23,8 +23,9 @@
 // In a hosted run the host's own loop may run, and sleep, inside any call-out, and an edge-triggered host has seen the edge that made it
 // call. So the thread sets UNTOLD with a read-modify-write whenever the host calls, and whoever comes first after that, asleep or
 // not, clears it and writes the eventfd; the others need not. The thread clears it, then writes, where it tells the host itself. Until the
-// loop's set is asked it stays readable, so it is asked before a sleep, and written again if it was asked and call-outs follow (run.c).
-// So during call-outs a host that looks at the level finds it; and one that looks at edges finds one for what came since it called.
+// loop's set is asked it stays readable, so it is asked before a sleep. If it was asked and call-outs follow, it is written again, but for one
+// case (wait.c): nothing is known that the kernel does not report again, and UNTOLD is set, so that whoever comes next writes. So during
+// call-outs a host that looks at the level finds it; and one that looks at edges finds one for what came since it called.
 //
 // The eventfd is watched for edges and never read: each write is an edge. A write that comes too late for the sleep that it was meant
 // for makes a later wait return early once, which serves nothing and sleeps again. If a waker is preempted between its change of the

@@ -282,6 +282,12 @@ HOLDS_LOCK static inline int loop_arm(runloop *loop, int64_t instant_ns) {
     return error;
 }
 
+/// Will the timer descriptor tell of that instant? Armed for earlier it is left so, since a wake-up that serves nobody is rarer than a date that
+/// moves back.
+HOLDS_LOCK static inline bool loop_is_armed(const runloop *loop, int64_t instant_ns) {
+    return loop->armed_ns <= instant_ns && loop->armed_ns > loop_now(loop);
+}
+
 /// Makes a sleeper look again; no wake-up that observers are notified of.
 static inline void loop_kick(runloop *loop) {
     runloop__wake_set(&loop->wake, &loop->poller, WAKE_ASLEEP, WAKE_KICKED);

@@ -3,7 +3,8 @@
 //
 // The descriptor is an epoll set with nothing in it, during a hosted run, but the loop's own set (poller.c). It is readable while the
 // loop's set has anything to report; posts, wake-ups and stops write the eventfd, and timers arm the timerfd. So the host has no timeout
-// to compute. What woke it is asked for before the next sleep, and not before: so the descriptor is readable while call-outs run.
+// to compute. What woke it is asked for before the next sleep, and not before: so the descriptor is readable while call-outs run. If the
+// kernel had to be asked earlier, it is written again, unless the kernel alone will tell of whatever is to do.
 //
 // Hosted runs nest, and live on the heap, since nobody's stack lasts from one of the host's calls to the next. A host that runs its loop
 // inside one of our call-outs (a modal dialog) asks for an iteration in the midst of one: that begins a nested run of the same mode,

@@ -28,9 +28,10 @@ INLINE void enter(struct run *run) {
     trace_point(RUNLOOP_TRACE_RUN_BEGIN, run->mode->name, 0);
 }
 
-/// Call-outs follow, in which the host's own loop may run: it has to ask for what is armed for nobody by then, or was reported already.
+/// Call-outs follow, in which the host's own loop may run: it has to ask for what is armed for nobody, or was reported already.
 INLINE void keep_host_awake(const struct run *run) {
-    if (run->loop->hosted && !run->loop->poller.is_readable && !is_from_parent_process(run->loop))
+    if (run->loop->hosted && !run->loop->poller.is_readable && !is_from_parent_process(run->loop) &&
+        runloop__wait_knows_more(run))
         run_tell_host(run->loop);
 }
 
@@ -55,6 +56,7 @@ INLINE bool settle(struct run *run) {
 INLINE bool notify(struct run *run, runloop_activity activity) {
     if (!(observed(run) & activity))
         return true;
+    keep_host_awake(run);
     runloop__observers_notify(run->loop, run->mode, activity);
     return settle(run);
 }
@@ -118,6 +120,20 @@ INLINE bool has_work_before_wait(const struct run *run) {
            tasks_may_wait(run->loop) || signals_may_wait(run->loop, run->mode);
 }
 
+INLINE void drain_tasks(const struct run *run) {
+    if (!tasks_may_wait(run->loop))
+        return;
+    keep_host_awake(run);
+    runloop__tasks_drain(run->loop, run->mode);
+}
+
+INLINE bool perform_signalled(const struct run *run) {
+    if (!signals_may_wait(run->loop, run->mode))
+        return false;
+    keep_host_awake(run);
+    return runloop__signals_dispatch(run->loop, run->mode, run->returns_after_source && !run->is_pass);
+}
+
 /// False in a forked child.
 static bool work_before_wait(struct run *run) {
     runloop *loop = run->loop;
@@ -126,11 +142,10 @@ static bool work_before_wait(struct run *run) {
     // A pass that has performed tasks does not wait: its caller has his own loop.
     if (run->is_pass && runloop__tasks_any(loop, run->mode))
         run->limit_ns = 0;
-    drain_tasks(loop, run->mode);
-    run->handled_source = signals_may_wait(loop, run->mode) &&
-                          runloop__signals_dispatch(loop, run->mode, run->returns_after_source && !run->is_pass);
+    drain_tasks(run);
+    run->handled_source = perform_signalled(run);
     if (run->handled_source)
-        drain_tasks(loop, run->mode);
+        drain_tasks(run);
     return settle(run);
 }
 
@@ -169,13 +184,11 @@ enum progress { ON, HOST_IS_TO_SLEEP, IN_CHILD };
 /// A wait that may have slept is over. False in a forked child.
 INLINE bool end_of_wait(struct run *run) {
     // A source that was taken has no observers of AfterWaiting before it; one that joined since then comes too late.
-    bool was_taken = run->selection.kind == SELECTED_SOURCE && run->selection.source;
-    keep_host_awake(run);
-    return was_taken || notify(run, RUNLOOP_ACTIVITY_AFTER_WAITING);
+    return (run->selection.kind == SELECTED_SOURCE && run->selection.source) ||
+           notify(run, RUNLOOP_ACTIVITY_AFTER_WAITING);
 }
 
 INLINE enum progress wait(struct run *run, bool may_sleep) {
-    keep_host_awake(run);
     if (may_sleep && !notify(run, RUNLOOP_ACTIVITY_BEFORE_WAITING))
         return IN_CHILD;
     if (!runloop__wait(run, may_sleep))
@@ -211,14 +224,14 @@ INLINE enum progress iterate_to_wait(struct run *run) {
 
 /// The rest of it: the result, or 0 for another iteration.
 INLINE int iterate_from_wait(struct run *run) {
-    keep_host_awake(run);
     if (run->selection.kind != SELECTED_NOTHING) {
+        keep_host_awake(run);
         run->handled_source |= serve(run);
         if (!settle(run))
             return -ECHILD;
     }
     if (tasks_may_wait(run->loop)) {
-        runloop__tasks_drain(run->loop, run->mode);
+        drain_tasks(run);
         if (!settle(run))
             return -ECHILD;
     }

@@ -44,6 +44,9 @@ bool runloop__wait_resume(struct run *run);
 void runloop__wait_settle(struct run *run);
 /// Whether a wait would find something to do. What the kernel reports stays so for the wait, which serves it first.
 bool runloop__wait_has_work(struct run *run);
+/// The host's loop may run in a call-out that follows, and the kernel was asked: is there anything that it will not tell again? What it reports
+/// of descriptors it does, as long as they are ready.
+bool runloop__wait_knows_more(const struct run *run);
 /// Asks whether the main queue is ready, without waiting; if so, that is the selection.
 bool runloop__wait_select_main_queue(struct run *run);
 

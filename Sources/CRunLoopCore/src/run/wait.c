@@ -89,11 +89,7 @@ INLINE bool look(const struct run *run) {
 HOLDS_LOCK static int64_t arm_timers(struct run *run) {
     runloop *loop = run->loop;
     int64_t wake_ns = registrations_retry(loop, runloop__timers_latest(run->mode)), end_ns = run->deadline_ns;
-    if (wake_ns == RUNLOOP_NEVER)
-        return end_ns;
-    // Armed for earlier: left so, since a wake-up that serves nobody is rarer than a date that moves back.
-    bool is_armed = loop->armed_ns <= wake_ns && loop->armed_ns > loop_now(loop);
-    if (!is_armed && loop_arm(loop, wake_ns) && wake_ns < end_ns)
+    if (wake_ns != RUNLOOP_NEVER && !loop_is_armed(loop, wake_ns) && loop_arm(loop, wake_ns) && wake_ns < end_ns)
         end_ns = wake_ns;
     return end_ns;
 }
@@ -359,6 +355,20 @@ void runloop__wait_settle(struct run *run) {
     any_waits(run);
     runloop__ready_prepare(loop, run->mode, true);
     loop_unlock(loop);
+}
+
+bool runloop__wait_knows_more(const struct run *run) {
+    runloop *loop = run->loop;
+    // Without UNTOLD, who posts in the call-out relies on what was written before, and that has been taken.
+    if (wake_word(&loop->wake) != (WAKE_RUNNING | WAKE_UNTOLD) || loop->clock.now || stop_is_remembered(run) ||
+        tasks_may_wait(loop) || signals_may_wait(loop, run->mode) ||
+        atomic_load_explicit(&loop->news, memory_order_relaxed))
+        return true;
+    loop_lock(loop);
+    int64_t timer_ns = runloop__timers_latest(run->mode);
+    bool is_armed = timer_ns == RUNLOOP_NEVER || loop_is_armed(loop, timer_ns);
+    loop_unlock(loop);
+    return !is_armed;
 }
 
 /// Is a descriptor of the mode ready, or the main queue? What is reported stays so for the wait, which serves it first.
