@@ -47,7 +47,7 @@ struct Fetch {
         defer { close(file) }
         let known = Int(lseek(file, 0, SEEK_END))
         let connection = try await RunLoop.Connection.connect(
-            to: .tcp(host: address.host, port: address.port), within: .seconds(10), on: .main,
+            to: .tcp(address.host, port: address.port), within: .seconds(10), on: .main,
             options: .init(idleLimit: .seconds(30)))
         print("connected to \(connection.peerAddress)")
         let range = known > 0 ? "Range: bytes=\(known)-\r\n" : ""

@@ -33,7 +33,7 @@ private final class Pair: Sendable {
     init(
         options: Channel.Options = .init(), replyingMode mode: RunLoop.Mode = .common,
         receive: @escaping @Sendable (Channel, Channel.Message) -> Void,
-        onEnd: (@Sendable (Channel.End) -> Void)? = nil
+        onEnd: (@Sendable (RunLoop.ChannelError) -> Void)? = nil
     ) throws {
         threads = [try RunLoop.Thread(), try RunLoop.Thread()]
         let (first, second) = try makeSockets(SOCK_SEQPACKET)
@@ -68,10 +68,10 @@ private final class Pair: Sendable {
     @Test("A request is replied to with bytes and a descriptor; a descriptor that nobody takes is closed")
     func replies() async throws {
         let pair = try Pair { _, message in
-            let isExpected = message.isRequest && message.descriptors.count == 1
-            let beyond = message.descriptors.take(at: 1)
+            let isExpected = message.isRequest && message.descriptorCount == 1
+            let beyond = message.takeDescriptor(at: 1)
             #expect(isExpected && beyond == nil)
-            let descriptor = message.descriptors.take() ?? -1
+            let descriptor = message.takeDescriptor() ?? -1
             let bytes = message.bytes
             try? message.reply(bytes, descriptors: [descriptor])
             close(descriptor)
@@ -80,16 +80,16 @@ private final class Pair: Sendable {
         do {
             let bytes = [UInt8](repeating: 7, count: 200_000)
             let reply = try await pair.asking.request(bytes, descriptors: [writer], timeout: generous)
-            #expect(reply.bytes == bytes && reply.descriptors.count == 1)
+            #expect(reply.bytes == bytes && reply.descriptorCount == 1)
             close(writer)
-            let taken = try #require(reply.descriptors.take())
-            #expect(reply.descriptors.take() == nil)
+            let taken = try #require(reply.takeDescriptor())
+            #expect(reply.takeDescriptor() == nil)
             writeByte(taken)
             #expect(readByte(reader))
             // The last one that is not closed.
             let again = try await pair.asking.request([], descriptors: [taken])
             close(taken)
-            #expect(again.descriptors.count == 1)
+            #expect(again.descriptorCount == 1)
         }
         // The replying side closes its own after it has replied.
         let isEnd = try await eventually {
@@ -150,12 +150,12 @@ private final class Pair: Sendable {
             thread.stop()
             await thread.join()
         }
-        #expect(trace.all == ["peerGone"])
+        #expect(trace.all == ["\(RunLoop.ChannelError.closed)"])
     }
 
     @Test("The end of the loop's thread ends a channel, and its requests")
     func endOfThread() async throws {
-        let ended = Handed<Channel.End>()
+        let ended = Handed<RunLoop.ChannelError>()
         let pair = try Pair(receive: { _, _ in }, onEnd: { ended.put($0) })
         let quiet = try Pair(replyingMode: "never") { _, _ in }
         pair.threads[0].stop()
@@ -258,11 +258,11 @@ private final class Pair: Sendable {
         #expect(listener.channels.count == 2)
         first.invalidate()
         #expect(try await eventually { listener.channels.count == 1 })
-        #expect(try await eventually { ends.all == ["peerGone"] })
+        #expect(try await eventually { ends.all == ["\(RunLoop.ChannelError.closed)"] })
         listener.invalidate()
-        #expect(try await eventually { clientEnds.all == ["peerGone"] })
+        #expect(try await eventually { clientEnds.all == ["\(RunLoop.ChannelError.closed)"] })
         #expect(listener.channels.isEmpty && !second.isValid && access(path, F_OK) == -1)
-        #expect(ends.all == ["peerGone"])
+        #expect(ends.all == ["\(RunLoop.ChannelError.closed)"])
         for thread in threads { thread.stop() }
     }
 
@@ -299,7 +299,7 @@ private final class Pair: Sendable {
     func violatedProtocol() async throws {
         for bytes in [[UInt8](repeating: 1, count: 3), [UInt8](repeating: 0, count: 200)] {
             let thread = try RunLoop.Thread()
-            let ends = Handed<Channel.End>()
+            let ends = Handed<RunLoop.ChannelError>()
             let (own, hostile) = try makeSockets(SOCK_SEQPACKET)
             let channel = try Channel(
                 adopting: own, on: thread.loop,
@@ -352,7 +352,7 @@ private final class Pair: Sendable {
     @Test("Each error is a sentence")
     func sentences() {
         let errors: [RunLoop.ChannelError] = [
-            .full, .tooLarge, .closed, .dropped, .timedOut, .cancelled, .failed(.connectionRefused),
+            .full, .tooLarge, .closed, .protocolViolated, .dropped, .timedOut, .cancelled, .failed(.connectionRefused),
             .failed(.notPermitted), .failed(.invalid),
         ]
         for error in errors { #expect(error.description.hasSuffix(".")) }

@@ -30,7 +30,7 @@ private let localhost: String = {
                 }
             }
             let isTCP = listener.port != nil
-            for target in isTCP ? [.tcp(host: localhost, port: listener.port ?? 0)] : [address] {
+            for target in isTCP ? [.tcp(localhost, port: listener.port ?? 0)] : [address] {
                 let client = try await Connection.connect(to: target, within: generous, on: thread.loop)
                 #expect(client.peerAddress == listener.address)
                 try await client.writer.write("hello\n")
@@ -51,12 +51,12 @@ private let localhost: String = {
         let number = await failure(.tcp("127.0.0.1", port: port), thread.loop)
         #expect(number == .connectionRefused)
         #expect(number?.description == "connect to 127.0.0.1:\(port): Nobody listens there.")
-        let name = await failure(.tcp(host: localhost, port: port), thread.loop)
+        let name = await failure(.tcp(localhost, port: port), thread.loop)
         #expect(name?.description.hasPrefix("connect to \(localhost):\(port)") == true)
         if localhost == "localhost" {
             #expect(name?.description.contains("127.0.0.1:\(port): Connection refused") == true)
         }
-        let unknown = await failure(.tcp(host: "no such name", port: port), thread.loop)
+        let unknown = await failure(.tcp("no such name", port: port), thread.loop)
         #expect(unknown == .nameNotFound)
         #expect(unknown?.description.hasPrefix("connect to no such name:\(port) (") == true)
         #expect(await failure(.unix("/nowhere/at/all"), thread.loop)?.errorNumber == ENOENT)
@@ -67,8 +67,8 @@ private let localhost: String = {
     func invalid() async throws {
         let thread = try RunLoop.Thread()
         for address in [
-            RunLoop.Listener.Address.tcp(host: "", port: 1), .tcp(host: "localhost", port: 0),
-            .tcp(host: "local\0host", port: 1), .unix(""), .abstract("a\0b"), .adopting(0),
+            RunLoop.Listener.Address.tcp("", port: 1), .tcp("localhost", port: 0),
+            .tcp("local\0host", port: 1), .unix(""), .abstract("a\0b"), .adopting(0),
         ] {
             #expect(await failure(address, thread.loop) == .invalidAddress)
         }

@@ -153,7 +153,7 @@ import Testing
         for way in ["loop", "own", "other"] {
             let (first, second) = try makeSockets(SOCK_SEQPACKET)
             let threads = [try RunLoop.Thread(), try RunLoop.Thread()]
-            let ends = Mutex<[RunLoop.Channel.End]>([])
+            let ends = Mutex<[RunLoop.ChannelError]>([])
             let channel = try RunLoop.Channel(
                 adopting: first, on: threads[0].loop, receive: { _, _ in },
                 onEnd: { end in ends.withLock { $0.append(end) } })
@@ -170,11 +170,11 @@ import Testing
                 thread.stop()
                 await thread.join()
             }
-            let expected: [RunLoop.Channel.End] =
+            let expected: [RunLoop.ChannelError] =
                 switch way {
                 case "loop": [.failed(.loopFinished)]
                 case "own": []
-                default: [.peerGone]
+                default: [.closed]
                 }
             #expect(ends.withLock { $0 } == expected)
         }

@@ -197,7 +197,7 @@ private func serveMended(_ connection: RunLoop.Connection) async {
                     try near.send("hello".utf8, descriptors: [sent[0]])
                     var iterator = far.messages.makeAsyncIterator()
                     let message = try await iterator.next()
-                    try simulation.require(message == nil || message?.descriptors.count == 1, "all of it, or nothing")
+                    try simulation.require(message == nil || message?.descriptorCount == 1, "all of it, or nothing")
                     outcome = message == nil ? "the end" : "a message"
                 } catch let error as RunLoop.ChannelError {
                     outcome = "\(error)"

@@ -25,7 +25,7 @@ extension RunLoop {
         private let handle: ChannelHandle
         /// For tasks; `nil` if a closure receives the messages.
         private let inbox: ChannelInbox?
-        private let onEnd: (@Sendable (Channel, End) -> Void)?
+        private let onEnd: (@Sendable (Channel, ChannelError) -> Void)?
         private let generation = ForkGeneration()
         private let isOver = Guarded(false)
 
@@ -39,13 +39,15 @@ extension RunLoop {
         ///   - mode: in which messages are received, and timeouts noticed. It is not empty as long as the channel is valid.
         ///   - receive: called on the loop's thread with this channel and a message. Freed when the channel has ended, and its messages have been destroyed. `nil`: tasks
         ///     take what is received from ``messages``.
-        ///   - onEnd: called on the loop's thread, once, unless `invalidate()` was called before, or the object was freed. Requests that
-        ///     waited have been answered by then, and what the other end had sent was received.
+        ///   - onEnd: called on the loop's thread, once, unless `invalidate()` was called before, or the object was freed: with `closed` if the
+        ///     other end is gone, with `protocolViolated`, or with `failed` and why the channel can't go on: `loopFinished`, `outOfMemory`,
+        ///     `tooManyDescriptors` if a message had some, and there was no number for them. Requests that waited have been answered by
+        ///     then, and what the other end had sent was received.
         /// - Throws: `failed` with `notPermitted` if the process at the other end belongs to another user, `invalid` if it is no such socket,
         ///   `badDescriptor`, `tooManyDescriptors`, `loopFinished`, …
         public convenience init(
             adopting descriptor: CInt, on loop: RunLoop, options: Options = Options(), inMode mode: Mode = .common,
-            receive: sending ((Channel, Message) -> Void)? = nil, onEnd: (@Sendable (End) -> Void)? = nil
+            receive: sending ((Channel, Message) -> Void)? = nil, onEnd: (@Sendable (ChannelError) -> Void)? = nil
         ) throws(ChannelError) {
             try self.init(.descriptor(descriptor), loop, options, mode, onEnd, receive)
         }
@@ -57,23 +59,23 @@ extension RunLoop {
         ///   wait to be accepted; and as adopting a socket.
         public convenience init(
             connectingTo path: String, on loop: RunLoop, options: Options = Options(), inMode mode: Mode = .common,
-            receive: sending ((Channel, Message) -> Void)? = nil, onEnd: (@Sendable (End) -> Void)? = nil
+            receive: sending ((Channel, Message) -> Void)? = nil, onEnd: (@Sendable (ChannelError) -> Void)? = nil
         ) throws(ChannelError) {
             try self.init(.path(path), loop, options, mode, onEnd, receive)
         }
 
         private convenience init(
             _ target: ChannelHandle.Target, _ loop: RunLoop, _ options: Options, _ mode: Mode,
-            _ onEnd: (@Sendable (End) -> Void)?, _ receive: sending ((Channel, Message) -> Void)?
+            _ onEnd: (@Sendable (ChannelError) -> Void)?, _ receive: sending ((Channel, Message) -> Void)?
         ) throws(ChannelError) {
-            let onEnd = onEnd.map { onEnd in { @Sendable (_: Channel, end: End) in onEnd(end) } }
+            let onEnd = onEnd.map { onEnd in { @Sendable (_: Channel, reason: ChannelError) in onEnd(reason) } }
             let receiver = if let receive { ChannelReceiver(receive) } else { ChannelReceiver(ChannelInbox()) }
             try self.init(target, loop, options, mode, onEnd, receiver)
         }
 
         init(
             _ target: ChannelHandle.Target, _ loop: RunLoop, _ options: Options, _ mode: Mode,
-            _ onEnd: (@Sendable (Channel, End) -> Void)?, _ receiver: ChannelReceiver
+            _ onEnd: (@Sendable (Channel, ChannelError) -> Void)?, _ receiver: ChannelReceiver
         ) throws(ChannelError) {
             handle = try ChannelHandle(target, options, receiver)
             (self.loop, self.onEnd, inbox) = (loop, onEnd, receiver.inbox)
@@ -104,8 +106,8 @@ extension RunLoop {
         ///
         /// The other end waits while as many messages as the channel's `requestLimit` have not been taken, or are requests that have not been
         /// answered. An iteration keeps the channel, and ends when its task is cancelled, and when the channel's owner calls `invalidate()`.
-        /// When the channel ends otherwise, what it had received is taken first. It throws `failed` if the other end has broken the protocol, or
-        /// the channel can't go on; not because the other end is gone. If several tasks iterate, each message goes to one of them. In a forked
+        /// When the channel ends otherwise, what it had received is taken first. It throws `protocolViolated`, and
+        /// `failed` if the channel can't go on; not because the other end is gone. If several tasks iterate, each message goes to one of them. In a forked
         /// child there is none to take.
         public var messages: some AsyncSequence<Message, ChannelError> & Sendable {
             precondition(inbox != nil, "The messages of a channel go to its closure or to tasks.")
@@ -206,7 +208,7 @@ extension RunLoop {
         public func invalidate() { end(nil) }
 
         /// - Parameter reason: `nil` if its owner ends it, who need not be told.
-        func end(_ reason: End?) {
+        func end(_ reason: ChannelError?) {
             if generation.isOver { return }
             let wasOver = isOver.withLock { isOver in
                 defer { isOver = true }

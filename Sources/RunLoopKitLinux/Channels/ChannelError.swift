@@ -1,14 +1,16 @@
 public import RunLoopKit
 
 extension RunLoop {
-    /// Why a channel could not be made, did not take a message, or why there is no reply.
+    /// Why a channel could not be made, did not take a message, or has ended, or why there is no reply.
     public enum ChannelError: Swift.Error, Hashable, Sendable {
         /// As many messages, or bytes, wait for the other end to read as the limits allow; or too many connections wait to be accepted.
         case full
         /// One message has more bytes or descriptors than the limits allow.
         case tooLarge
-        /// The channel has ended.
+        /// The channel has ended. Told of the end: the other side is gone, and what it had sent was received.
         case closed
+        /// The other side has sent what no channel sends, or more than the limits allow, which has ended the channel.
+        case protocolViolated
         /// The receiver has destroyed the message without a reply.
         case dropped
         /// The timeout has passed.
@@ -28,6 +30,16 @@ extension RunLoop {
                 case ErrorNumber.timedOut: .timedOut
                 case ErrorNumber.noSuchFile: .failed(Error(result: -ErrorNumber.connectionRefused, subject: subject))
                 default: .failed(Error(result: result, of: .system, subject: subject))
+                }
+        }
+
+        /// Of a channel that has ended by itself.
+        init(endedBy result: Int32) {
+            self =
+                switch -result {
+                case ErrorNumber.brokenPipe: .closed
+                case ErrorNumber.protocolViolated: .protocolViolated
+                default: .failed(Error(result: result))
                 }
         }
 
@@ -51,6 +63,8 @@ extension RunLoop.ChannelError: CustomStringConvertible {
         case .full: "The other process does not take its messages, or connections, as fast as they come."
         case .tooLarge: "The message has more bytes or descriptors than the limits of the channel allow."
         case .closed: "The channel has ended."
+        case .protocolViolated:
+            "The other process has sent what no channel sends, or more than the limits of the channel allow."
         case .dropped: "The other process has dropped the request, and will not reply."
         case .timedOut: "The other process did not reply in time."
         case .cancelled: "The task was cancelled while it waited for a reply."

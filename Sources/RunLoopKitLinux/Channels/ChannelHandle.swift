@@ -25,7 +25,7 @@ final class ChannelHandle: Sendable {
             unsafe withInfo(info, as: ChannelReceiver.self) { unsafe $0.received(&message.pointee) }
         }
         unsafe config.ended = { _, reason, info in
-            unsafe withInfo(info, as: ChannelReceiver.self) { $0.channel?.end(RunLoop.Channel.End(result: reason)) }
+            unsafe withInfo(info, as: ChannelReceiver.self) { $0.channel?.end(RunLoop.ChannelError(endedBy: reason)) }
         }
         unsafe config.drained = { _, _, info in
             unsafe withInfo(info, as: ChannelReceiver.self) { $0.channel?.drained() }
@@ -173,11 +173,11 @@ final class ChannelReceiver: @unchecked Sendable {
 }
 
 /// The core closes those that are not taken.
-private func takeDescriptors(_ start: UnsafeMutablePointer<CInt>?, _ count: Int) -> RunLoop.Channel.Descriptors {
-    guard let start = unsafe start, count > 0 else { return .none }
+private func takeDescriptors(_ start: UnsafeMutablePointer<CInt>?, _ count: Int) -> [CInt] {
+    guard let start = unsafe start, count > 0 else { return [] }
     let numbers = unsafe UnsafeMutableBufferPointer(start: start, count: count)
     defer { unsafe numbers.update(repeating: -1) }
-    return unsafe RunLoop.Channel.Descriptors(Array(numbers))
+    return unsafe Array(numbers)
 }
 
 /// The bytes where they are, or a copy in one piece.

@@ -58,7 +58,7 @@ final class ChannelInbox: Sendable {
     }
 
     /// Ends every wait. What was received before can still be taken, unless the owner of the channel has ended it (`reason` is `nil`).
-    func finish(_ reason: RunLoop.Channel.End?) {
+    func finish(_ reason: RunLoop.ChannelError?) {
         let (waiters, messages): ([Waiters.Waiter], [Message]) = unsafe state.withLock { state in
             state.isOver = true
             state.failure = state.failure ?? reason?.failure
@@ -70,13 +70,7 @@ final class ChannelInbox: Sendable {
     }
 }
 
-extension RunLoop.Channel.End {
+extension RunLoop.ChannelError {
     /// What is no ordinary end of a sequence.
-    fileprivate var failure: RunLoop.ChannelError? {
-        switch self {
-        case .peerGone, .failed(.loopFinished): nil
-        case .protocolViolated: .failed(RunLoop.Error(result: -ErrorNumber.protocolViolated))
-        case .failed(let error): .failed(error)
-        }
-    }
+    fileprivate var failure: RunLoop.ChannelError? { self == .closed || self == .failed(.loopFinished) ? nil : self }
 }

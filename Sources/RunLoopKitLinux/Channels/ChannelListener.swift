@@ -36,7 +36,7 @@ extension RunLoop.Channel {
             on path: String, permissions: UInt32 = 0o600, backlog: Int? = nil, of loop: RunLoop,
             options: Options = Options(), inMode mode: RunLoop.Mode = .common,
             receive: sending @escaping (RunLoop.Channel, Message) -> Void,
-            onEnd: (@Sendable (RunLoop.Channel, End) -> Void)? = nil
+            onEnd: (@Sendable (RunLoop.Channel, RunLoop.ChannelError) -> Void)? = nil
         ) throws(RunLoop.Error) {
             if path.utf8.contains(0) { throw RunLoop.Error.invalid.about(path) }
             let socket = unsafe runloop_channel_listen(path, permissions, Int32(clamping: backlog ?? 0))
@@ -89,7 +89,7 @@ private final class ChannelKeeper: @unchecked Sendable {
     private let loop: RunLoop
     private let options: RunLoop.Channel.Options
     private let mode: RunLoop.Mode
-    private let onEnd: (@Sendable (RunLoop.Channel, RunLoop.Channel.End) -> Void)?
+    private let onEnd: (@Sendable (RunLoop.Channel, RunLoop.ChannelError) -> Void)?
     /// Called on the loop's thread only.
     private let receive: (RunLoop.Channel, RunLoop.Channel.Message) -> Void
     /// `nil` after the end.
@@ -97,7 +97,7 @@ private final class ChannelKeeper: @unchecked Sendable {
 
     init(
         _ loop: RunLoop, _ options: RunLoop.Channel.Options, _ mode: RunLoop.Mode,
-        _ onEnd: (@Sendable (RunLoop.Channel, RunLoop.Channel.End) -> Void)?,
+        _ onEnd: (@Sendable (RunLoop.Channel, RunLoop.ChannelError) -> Void)?,
         _ receive: sending @escaping (RunLoop.Channel, RunLoop.Channel.Message) -> Void
     ) {
         (self.loop, self.options, self.mode, self.onEnd, self.receive) = (loop, options, mode, onEnd, receive)
@@ -114,7 +114,7 @@ private final class ChannelKeeper: @unchecked Sendable {
         if let channel { kept.withLock { $0?[ObjectIdentifier(channel)] = channel } }
     }
 
-    private func ended(_ channel: RunLoop.Channel, _ end: RunLoop.Channel.End) {
+    private func ended(_ channel: RunLoop.Channel, _ end: RunLoop.ChannelError) {
         _ = kept.withLock { $0?.removeValue(forKey: ObjectIdentifier(channel)) }
         onEnd?(channel, end)
     }

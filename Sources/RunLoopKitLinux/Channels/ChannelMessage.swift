@@ -8,20 +8,31 @@ extension RunLoop.Channel {
     @safe public final class Message: Sendable {
         /// What was sent.
         public let bytes: [UInt8]
-        /// What was sent with it.
-        public let descriptors: Descriptors
+        /// How many descriptors were sent with it. They are closed on exec, and those that nobody takes with the message.
+        public let descriptorCount: Int
+        /// `nil` if there are none, since most messages have none.
+        private let descriptors: Guarded<[CInt?]>?
         /// Was the message sent with a request for a reply? Whether the asker still waits is not known here.
         public let isRequest: Bool
         /// A `runloop_call *`, with one reference, until it is replied to. Who takes it has it alone.
         @safe private nonisolated(unsafe) let call: Atomic<OpaquePointer?>
 
-        init(_ bytes: [UInt8], _ descriptors: Descriptors, call: OpaquePointer?) {
-            (self.bytes, self.descriptors, isRequest) = unsafe (bytes, descriptors, call != nil)
+        init(_ bytes: [UInt8], _ descriptors: [CInt], call: OpaquePointer?) {
+            (self.bytes, descriptorCount, isRequest) = unsafe (bytes, descriptors.count, call != nil)
+            self.descriptors = descriptors.isEmpty ? nil : Guarded(descriptors.map(\.self))
             self.call = unsafe Atomic(call)
         }
 
         deinit {
+            for case let number? in descriptors?.withLock(\.self) ?? [] { closeDescriptor(number) }
             unsafe runloop_call_release(takeCall())
+        }
+
+        /// Takes one of the descriptors, which is the caller's then, to be closed by it. O(1).
+        ///
+        /// - Returns: `nil` if there is none at this position, or it was taken before.
+        public func takeDescriptor(at position: Int = 0) -> CInt? {
+            descriptors?.withLock { numbers in numbers.indices.contains(position) ? numbers[position].take() : nil }
         }
 
         private func takeCall() -> OpaquePointer? { unsafe call.exchange(nil, ordering: .acquiringAndReleasing) }
@@ -46,32 +57,6 @@ extension RunLoop.Channel {
         }
     }
 
-    /// Descriptors that were received, closed on exec. Those that nobody has taken are closed with this object. Any thread.
-    public final class Descriptors: Sendable {
-        private let numbers: Guarded<[CInt?]>
-        /// How many were received. O(1).
-        public let count: Int
-
-        /// Of all messages without descriptors.
-        static let none = Descriptors([])
-
-        init(_ numbers: [CInt]) {
-            count = numbers.count
-            self.numbers = Guarded(numbers.map(\.self))
-        }
-
-        deinit {
-            for case let number? in numbers.withLock(\.self) { closeDescriptor(number) }
-        }
-
-        /// Takes one, which is the caller's then, to be closed by it. O(1).
-        ///
-        /// - Returns: `nil` if there is none at this position, or it was taken before.
-        public func take(at position: Int = 0) -> CInt? {
-            numbers.withLock { numbers in numbers.indices.contains(position) ? numbers[position].take() : nil }
-        }
-    }
-
     /// The process at the other end of a channel: the one that connected, listened, or made the socketpair.
     public struct Peer: Hashable, Sendable {
         /// Its pid at that time; `nil` if it is unknown.
@@ -88,25 +73,6 @@ extension RunLoop.Channel {
             process = peer.pid == 0 ? nil : peer.pid
             (user, group) = (peer.uid, peer.gid)
             processDescriptor = peer.pidfd < 0 ? nil : peer.pidfd
-        }
-    }
-
-    /// Why a channel has ended.
-    public enum End: Hashable, Sendable {
-        /// The other end is gone, and what it had sent was received.
-        case peerGone
-        /// The other end has sent what no channel sends, or more than the limits allow.
-        case protocolViolated
-        /// It can't go on: `loopFinished`, `outOfMemory`; `tooManyDescriptors` if a message had some, and there was no number for them.
-        case failed(RunLoop.Error)
-
-        init(result: Int32) {
-            self =
-                switch -result {
-                case ErrorNumber.brokenPipe: .peerGone
-                case ErrorNumber.protocolViolated: .protocolViolated
-                default: .failed(RunLoop.Error(result: result))
-                }
         }
     }
 

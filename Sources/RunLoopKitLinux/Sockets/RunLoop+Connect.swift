@@ -4,14 +4,14 @@ extension RunLoop.Connection {
     /// Connects to an address, without blocking a thread.
     ///
     ///     let connection = try await RunLoop.Connection.connect(
-    ///         to: .tcp(host: "example.org", port: 80), within: .seconds(5), on: loop)
+    ///         to: .tcp("example.org", port: 80), within: .seconds(5), on: loop)
     ///
     /// A name is looked up on a thread of its own, by the C library. If it has several addresses, they are tried as RFC 8305 has it: IPv6
     /// and IPv4 by turns, the next one 250 ms after the last, or at once when that has failed; and the first connection counts. A Unix
     /// socket whose queue is full is tried again until the limit. Any thread.
     ///
     /// - Parameters:
-    ///   - address: of a listener, here or elsewhere; or a name, `.tcp(host:port:)`.
+    ///   - address: of a listener, here or elsewhere; or with a name in place of the number.
     ///   - limit: for all of it, by the loop's time; `nil` is as long as the system takes, which may be minutes.
     ///   - loop: on whose thread it is connected, read and written.
     ///   - options: the limits of the connection, and its mode.
@@ -65,9 +65,4 @@ extension RunLoop.Connection {
             }
         }
     }
-}
-
-extension RunLoop.Listener.Address {
-    /// A name or the text of a number, and a port, to connect to. A listener looks no name up.
-    public static func tcp(host: String, port: UInt16) -> Self { .tcp(host, port: port) }
 }

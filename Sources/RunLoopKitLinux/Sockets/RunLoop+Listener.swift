@@ -30,7 +30,7 @@ extension RunLoop {
             let kind: Kind
 
             /// An address of this machine: "127.0.0.1" for its own programs, "::1", "fe80::1%eth0", "0.0.0.0" for all of IPv4, "::"
-            /// for all of IPv6 and IPv4. Port 0: the kernel chooses one, which `port` tells.
+            /// for all of IPv6 and IPv4. Port 0: the kernel chooses one, which `port` tells. To connect to, a name, too.
             public static func tcp(_ address: String = "127.0.0.1", port: UInt16) -> Address {
                 Address(kind: .tcp(address, port: port))
             }
