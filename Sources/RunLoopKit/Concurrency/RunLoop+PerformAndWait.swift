@@ -7,11 +7,12 @@ extension RunLoop {
     /// On the loop's thread, in an actor on its executor for instance, `body` is called at once, in whatever mode the loop runs.
     /// From anywhere else it is called in the order of performed closures. Any task. O(modes), one system call if the loop sleeps.
     ///
-    /// - Parameter modes: with no modes the call lasts until the task is cancelled or the loop's thread ends.
+    /// - Parameter modes: `nil` is `.common` alone: any common mode. With no modes the call lasts until the task is cancelled or the loop's
+    ///   thread ends.
     /// - Throws: the reason why there is no value. In every case `body` has been freed.
     @discardableResult
     public func performAndWait<Value, Failure: Swift.Error>(
-        inModes modes: Set<Mode> = commonModes, isolation actor: isolated (any Actor)? = #isolation,
+        inModes modes: Set<Mode>? = nil, isolation actor: isolated (any Actor)? = #isolation,
         _ body: sending @escaping () throws(Failure) -> sending Value
     ) async throws(CallError<Failure>) -> sending Value {
         if Task.isCancelled { throw .cancelled }
@@ -24,7 +25,7 @@ extension RunLoop {
                 unsafe await withUnsafeContinuation(isolation: actor) { waiter in
                     if unsafe !call.begin(waiter) { return }
                     call.beginOutsideWork()
-                    let result = post(modes, call)
+                    let result = post(modes ?? Self.commonModes, call)
                     if result == -ErrorNumber.outOfMemory { outOfMemory() }
                     if result < 0 { call.fail(.closed) }
                 }
@@ -66,10 +67,10 @@ extension RunLoop.Thread {
     /// failure. It cannot happen to a caller that holds a reference to an object which nobody stops. Otherwise use
     /// `loop.performAndWait`, which throws. Any task. O(modes), one system call if the loop sleeps.
     ///
-    /// - Parameter modes: in which modes of the loop.
+    /// - Parameter modes: in which modes of the loop; `nil`: in the common ones.
     @discardableResult
     public func performAndWait<Value, Failure: Error>(
-        inModes modes: Set<RunLoop.Mode> = RunLoop.commonModes, isolation actor: isolated (any Actor)? = #isolation,
+        inModes modes: Set<RunLoop.Mode>? = nil, isolation actor: isolated (any Actor)? = #isolation,
         _ body: sending @escaping () throws(Failure) -> sending Value
     ) async throws(Failure) -> sending Value {
         if loop.isCurrent { return try body() }
@@ -77,7 +78,7 @@ extension RunLoop.Thread {
         unsafe await withUnsafeContinuation(isolation: actor) { waiter in
             if unsafe !call.begin(waiter) { return }
             call.beginOutsideWork()
-            let result = loop.post(modes, call)
+            let result = loop.post(modes ?? RunLoop.commonModes, call)
             if result == -ErrorNumber.outOfMemory { outOfMemory() }
             precondition(result == 0, RunLoop.Error(result: result).description)
         }

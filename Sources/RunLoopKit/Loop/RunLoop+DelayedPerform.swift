@@ -9,18 +9,20 @@ extension RunLoop {
     /// may be cancelled or postponed is a ``Timeout``, or a ``Timer`` if somebody else keeps it. Any thread. The closure is freed after its
     /// call, or when the loop's thread ends without having called it. O(log timers) per mode.
     ///
-    /// - Parameter modes: `.common`, the default, means any common mode. With no modes the closure is never called, and freed at once.
+    /// - Parameter modes: `nil` is `.common` alone: any common mode. With no modes the closure is never called, and freed at once.
     /// - Returns: `false` if the loop's thread has ended already, or the loop was made before a fork and this is the child, or there are no
     ///   modes: `body` is freed and never called.
     @discardableResult
     public func perform(
-        after delay: Duration, tolerance: Duration = .zero, inModes modes: Set<Mode> = commonModes,
+        after delay: Duration, tolerance: Duration = .zero, inModes modes: Set<Mode>? = nil,
         _ body: sending @escaping () -> Void
     ) -> Bool {
         let fireDate = unsafe Nanoseconds.fromNow(of: core, Nanoseconds.of(delay))
         let timer = ClosureTimer(fireDate: fireDate, tolerance: Nanoseconds.of(tolerance), body)
         var isAccepted = false
-        for mode in modes where unsafe wasAdded(runloop_add_timer(core, timer.core, mode.name)) { isAccepted = true }
+        for mode in modes ?? Self.commonModes where unsafe wasAdded(runloop_add_timer(core, timer.core, mode.name)) {
+            isAccepted = true
+        }
         if !isAccepted { unsafe runloop_timer_invalidate(timer.core) }
         return isAccepted
     }

@@ -55,8 +55,7 @@ extension RunLoop {
         public static let initialization = Mode(rawValue: RUNLOOP_INITIALIZATION_MODE)
     }
 
-    /// Where modes need not be named. One set, as a new one for each call would be an allocation.
-    @usableFromInline
+    /// Where modes are not named. One set, as a new one for each call would be an allocation.
     static let commonModes: Set<Mode> = [.common]
 
     /// The loop's modes, in no particular order (R15). A mode exists from the first addition to it (R14), or from when it is

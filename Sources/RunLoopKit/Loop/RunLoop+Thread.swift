@@ -64,7 +64,7 @@ extension RunLoop {
         /// - Returns: `false` if the thread has ended already, or if the object was made before a fork and this is the child:
         ///   `body` is freed and never called.
         @discardableResult
-        public func perform(inModes modes: Set<Mode> = commonModes, _ body: sending @escaping () -> Void) -> Bool {
+        public func perform(inModes modes: Set<Mode>, _ body: sending @escaping () -> Void) -> Bool {
             RunLoop.wasAccepted(loop.post(modes, atEnd: .perform, consume body))
         }
 
@@ -85,16 +85,16 @@ extension RunLoop {
         /// this is a forked child, there is no thread to call it, and that is a precondition failure. It cannot happen to a
         /// caller that holds a reference to an object which nobody stops. O(modes), and at least two switches of threads.
         ///
-        /// - Parameter modes: in which modes of the loop.
+        /// - Parameter modes: in which modes of the loop; `nil`: in the common ones.
         @available(*, noasync, message: "This blocks the calling thread: use an actor on the loop's executor instead.")
         @discardableResult
         public func performAndWait<Value, Failure: Swift.Error>(
-            inModes modes: Set<Mode> = commonModes, _ body: sending () throws(Failure) -> sending Value
+            inModes modes: Set<Mode>? = nil, _ body: sending () throws(Failure) -> sending Value
         ) throws(Failure) -> sending Value {
             if loop.isCurrent { return try body() }
             return try withoutActuallyEscaping(body) { body throws(Failure) in
                 let call = WaitedCall(body)
-                let result = loop.post(modes, atEnd: .perform) { call.run() }
+                let result = loop.post(modes ?? RunLoop.commonModes, atEnd: .perform) { call.run() }
                 if result == -ErrorNumber.outOfMemory { outOfMemory() }
                 precondition(result == 0, Error(result: result).description)
                 return try call.wait()
