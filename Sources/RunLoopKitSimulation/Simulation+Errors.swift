@@ -12,7 +12,7 @@ extension RunLoop.Simulation {
         /// What is in each loop.
         public let loops: [String]
         /// What the simulation has noted.
-        public let lines: [String]
+        let lines: [String]
 
         /// All of that, in sentences.
         public var description: String {
@@ -33,7 +33,7 @@ extension RunLoop.Simulation {
         /// The functions in which the latest of them were, the most frequent first.
         public let functions: [String]
         /// What the simulation has noted.
-        public let lines: [String]
+        let lines: [String]
 
         /// All of that, in sentences.
         public var description: String {
@@ -50,7 +50,7 @@ extension RunLoop.Simulation {
         /// Where the tasks went on.
         public let functions: [String]
         /// What the simulation has noted.
-        public let lines: [String]
+        let lines: [String]
 
         /// All of that, in sentences.
         public var description: String {

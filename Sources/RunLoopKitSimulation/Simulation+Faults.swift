@@ -59,12 +59,6 @@ extension RunLoop.Simulation {
         set { unsafe schedule.world.pointee.faults = newValue.rawValue }
     }
 
-    /// `descriptorsRunOut` of `faults`.
-    public var runsOutOfDescriptors: Bool {
-        get { faults.contains(.descriptorsRunOut) }
-        set { if newValue { faults.insert(.descriptorsRunOut) } else { faults.remove(.descriptorsRunOut) } }
-    }
-
     /// After so many steps, of tasks and of time, a body that has not ended is a ``Livelock``. A million unless it is set.
     public var mostSteps: Int {
         get { schedule.mostSteps }
@@ -88,6 +82,6 @@ extension RunLoop.Simulation {
     }
 
     func mayFailToOpen() throws(RunLoop.Error) {
-        if runsOutOfDescriptors && schedule.choices.happens(percentage: 15) { throw .tooManyDescriptors }
+        if faults.contains(.descriptorsRunOut) && schedule.choices.happens(percentage: 15) { throw .tooManyDescriptors }
     }
 }

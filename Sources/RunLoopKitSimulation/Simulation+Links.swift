@@ -11,30 +11,18 @@ public import RunLoopKitLinux
 #endif
 
 extension RunLoop.Simulation {
-    /// What may happen on the way between the two ends of a link. The seed decides for each message.
-    public struct Transport: Sendable {
-        /// How long it takes, in the simulation's time.
-        public var delay: ClosedRange<Duration>
-        /// How many of a hundred messages are lost.
-        public var lossPercentage: Int
-        /// May a later message come first?
-        public var reorders: Bool
-
-        /// By default everything arrives in order, within twenty milliseconds.
-        public init(
-            delay: ClosedRange<Duration> = .zero ... .milliseconds(20), lossPercentage: Int = 0, reorders: Bool = false
-        ) {
-            self.delay = delay
-            self.lossPercentage = lossPercentage
-            self.reorders = reorders
-        }
-    }
-
-    /// Makes two connected descriptors for messages, AF_UNIX and SOCK_DGRAM, which lose, delay and reorder them as `transport` says.
+    /// Makes two connected descriptors for messages, AF_UNIX and SOCK_DGRAM, which delay, lose and reorder them, as the seed decides for each.
     ///
     /// They are non-blocking, and the caller's, who closes them or gives them to an adopter. From a task of the simulation.
-    public func makeMessageLink(_ transport: Transport = Transport()) throws(RunLoop.Error) -> (CInt, CInt) {
-        try makeLink(.messages, transport)
+    ///
+    /// - Parameters:
+    ///   - delay: how long a message takes, in the simulation's time.
+    ///   - lossPercentage: how many of a hundred messages are lost.
+    ///   - reorders: may a later message come first?
+    public func makeMessageLink(
+        delay: ClosedRange<Duration> = .zero ... .milliseconds(20), lossPercentage: Int = 0, reorders: Bool = false
+    ) throws(RunLoop.Error) -> (CInt, CInt) {
+        try makeLink(.messages, Transport(delay: delay, lossPercentage: lossPercentage, reorders: reorders))
     }
 
     /// Makes two connected descriptors for a stream of bytes, AF_UNIX and SOCK_STREAM, which arrives in order, and in pieces of any length: reads
@@ -108,6 +96,13 @@ extension RunLoop.Simulation {
     }
 }
 
+/// What may happen on the way between the two ends of a link.
+private struct Transport {
+    let delay: ClosedRange<Duration>
+    var lossPercentage = 0
+    var reorders = false
+}
+
 /// One direction of a link, between two of its four descriptors. All but its beginning is on the thread of the simulation's own loop.
 private final class Relay: Sendable {
     enum Kind {
@@ -128,7 +123,7 @@ private final class Relay: Sendable {
     /// For what comes from the origin, and for space at the destination.
     let sources = Guarded<(origin: RunLoop.Source, space: RunLoop.Source)?>(nil)
     private let kind: Kind
-    private let transport: RunLoop.Simulation.Transport
+    private let transport: Transport
     private let origin: CInt
     private let destination: CInt
     private let traffic: Guarded<Traffic>
@@ -136,7 +131,7 @@ private final class Relay: Sendable {
     private static let capacity = 65536
 
     init(
-        _ kind: Kind, _ transport: RunLoop.Simulation.Transport, from origin: CInt, to destination: CInt,
+        _ kind: Kind, _ transport: Transport, from origin: CInt, to destination: CInt,
         of simulation: RunLoop.Simulation
     ) {
         self.kind = kind

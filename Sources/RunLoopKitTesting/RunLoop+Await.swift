@@ -53,19 +53,17 @@ extension RunLoop {
 /// awaited, and what was in the loop at the end.
 public struct AwaitedConditionFailure: Error, CustomStringConvertible {
     /// The condition, in the words of the caller.
-    public let what: String
-    /// The mode in which the loop ran.
-    public let mode: RunLoop.Mode
-    /// How long it was awaited.
-    public let timeLimit: Duration
+    let what: String
+    let mode: RunLoop.Mode
+    let timeLimit: Duration
     /// The file in which it was awaited, `Module/File.swift`.
     public let fileID: StaticString
     /// The line in that file.
     public let line: UInt
     /// What was in the loop at the end.
-    public let loopDescription: String
+    let loopDescription: String
 
-    /// All of that, in sentences.
+    /// Condition, mode, time limit, place and what was in the loop at the end, in sentences.
     public var description: String {
         """
         \(what) did not come about within \(timeLimit) of running the mode \(mode), awaited at \(fileID):\(line). \

@@ -287,7 +287,7 @@ private func receive(from descriptor: CInt, _ capacity: Int = 16) -> [UInt8]? {
 }
 
 private let showOldAnswer: @Sendable (any World, Bool) async throws -> Void = { world, isFixed in
-    let (client, server) = try world.makeMessageLink(.init(reorders: true))
+    let (client, server) = try world.makeMessageLink(lossPercentage: 0, reorders: true)
     defer { world.end((client, server)) }
     let shown = Guarded<(UInt8, UInt8)>((0, 0))
     let answering = try RunLoop.Source(fileDescriptor: server) { _ in
@@ -308,7 +308,7 @@ private let showOldAnswer: @Sendable (any World, Bool) async throws -> Void = { 
 }
 
 private let repeatRequest: @Sendable (any World, Bool) async throws -> Void = { world, isFixed in
-    let (client, server) = try world.makeMessageLink(.init(lossPercentage: 20))
+    let (client, server) = try world.makeMessageLink(lossPercentage: 20, reorders: false)
     defer { world.end((client, server)) }
     let done = Guarded<(count: Int, numbers: Set<UInt8>)>((0, []))
     let isAnswered = Guarded(false)

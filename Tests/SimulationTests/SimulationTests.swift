@@ -114,7 +114,7 @@ private let kept = Guarded<[UnsafeContinuation<Void, Never>]>([])
         let failure = try #require(
             await #expect(throws: RunLoop.Simulation.Failure.self) {
                 try await simulate(seeds: 100) { simulation in
-                    simulation.runsOutOfDescriptors = true
+                    simulation.faults = .descriptorsRunOut
                     let (near, far) = try simulation.makeMessageLink()
                     close(near)
                     close(far)
@@ -123,7 +123,7 @@ private let kept = Guarded<[UnsafeContinuation<Void, Never>]>([])
         #expect(failure.error as? RunLoop.Error == .tooManyDescriptors)
         #expect(failure.journal.filter { $0 != 0 } == [1])
         try await simulate(seeds: 100) { simulation in
-            simulation.runsOutOfDescriptors = true
+            simulation.faults = .descriptorsRunOut
             do throws(RunLoop.Error) {
                 _ = try simulation.makeLoop("other")
             } catch {

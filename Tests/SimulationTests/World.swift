@@ -7,7 +7,7 @@ protocol World: Sendable {
     var loop: RunLoop { get }
     var executor: any TaskExecutor { get }
     func makeLoop(_ name: String) throws(RunLoop.Error) -> RunLoop
-    func makeMessageLink(_ transport: RunLoop.Simulation.Transport) throws(RunLoop.Error) -> (CInt, CInt)
+    func makeMessageLink(lossPercentage: Int, reorders: Bool) throws(RunLoop.Error) -> (CInt, CInt)
     func makeStreamLink() throws(RunLoop.Error) -> (CInt, CInt)
     /// Sleeps may end later than asked by so much.
     func allowDelays(upTo greatest: Duration)
@@ -26,6 +26,9 @@ extension World {
 
 extension RunLoop.Simulation: World {
     func allowDelays(upTo greatest: Duration) { greatestDelay = greatest }
+    func makeMessageLink(lossPercentage: Int, reorders: Bool) throws(RunLoop.Error) -> (CInt, CInt) {
+        try makeMessageLink(delay: .zero ... .milliseconds(20), lossPercentage: lossPercentage, reorders: reorders)
+    }
     func makeStreamLink() throws(RunLoop.Error) -> (CInt, CInt) {
         try makeStreamLink(delay: .zero ... .milliseconds(20))
     }
@@ -81,7 +84,7 @@ struct RealWorld: World {
         return thread.loop
     }
 
-    func makeMessageLink(_ transport: RunLoop.Simulation.Transport) throws(RunLoop.Error) -> (CInt, CInt) {
+    func makeMessageLink(lossPercentage: Int, reorders: Bool) throws(RunLoop.Error) -> (CInt, CInt) {
         try makePair(SOCK_DGRAM)
     }
 
