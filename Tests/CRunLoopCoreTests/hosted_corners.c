@@ -176,24 +176,60 @@ static void take_and_be_modal(runloop_source *source, runloop_readiness events, 
     be_modal_until_counted(unused);
 }
 
-static void perform_modal(runloop_source *source, void *unused) {
-    (void)source;
-    be_modal_until_counted(unused);
-}
-
-static void run_for_one_of_two(runloop_source *source, runloop_readiness events, void *signalled) {
-    (void)events;
-    take(runloop_source_get_descriptor(source));
-    for (int i = 0; i < 2; i++)
-        runloop_source_signal(((runloop_source **)signalled)[i]);
-    EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
-}
-
-TEST(
-    "R64 of two signalled sources the one that a run leaves is served in the host's loop inside the other's call-out") {
+TEST("R54 R104 what the host's code has signalled, unwoken, is served in the host's loop inside the next call-out") {
     begin_asleep();
-    runloop_source *signalled[] = {add_source(MODE, perform_modal, NULL), add_source(MODE, count_perform, &counts[0])};
-    add_descriptor(MODE, make_eventfd(1), RUNLOOP_READABLE, run_for_one_of_two, signalled);
+    runloop_source *signalled = add_source(MODE, count_perform, &counts[0]);
+    add_descriptor(MODE, make_eventfd(1), RUNLOOP_READABLE, take_and_be_modal, NULL);
+    runloop_source_signal(signalled);
+    host_until(&counts[1], 1);
+}
+
+static void signal_and_be_modal(runloop_source *source, runloop_readiness events, void *signalled) {
+    runloop_source_signal(signalled);
+    take_and_be_modal(source, events, NULL);
+}
+
+static void perform_and_be_modal(runloop_source *source, runloop_readiness events, void *unused) {
+    runloop_perform(loop, MODE, count_task, &counts[0], NULL);
+    take_and_be_modal(source, events, unused);
+}
+
+static void add_signalled_and_be_modal(runloop_source *source, runloop_readiness events, void *unused) {
+    runloop_source *signalled = make_source(count_perform, &counts[0]);
+    runloop_source_signal(signalled);
+    EXPECT_EQ(runloop_add_source(loop, signalled, MODE), 0);
+    runloop_source_release(signalled);
+    take_and_be_modal(source, events, unused);
+}
+
+TEST("R54 R104 what a descriptor's call-out leaves to the loop, unwoken, is served in the host's loop inside it") {
+    void (*const ways[])(runloop_source *, runloop_readiness, void *) = {signal_and_be_modal, perform_and_be_modal,
+                                                                         add_signalled_and_be_modal};
+    begin_asleep();
+    for (int i = 0; i < 3; i++) {
+        counts[0] = counts[1] = 0;
+        runloop_source *signalled = add_source(MODE, count_perform, &counts[0]);
+        runloop_source *source = add_descriptor(MODE, make_eventfd(1), RUNLOOP_READABLE, ways[i], signalled);
+        host_until(&counts[1], 1);
+        runloop_source_invalidate(source);
+        runloop_source_invalidate(signalled);
+    }
+}
+
+static void notice(runloop_observer *observer, runloop_activity activity, void *unused) {
+    (void)observer, (void)activity, (void)unused;
+    counts[0]++;
+}
+
+static void begin_noticing_and_be_modal(runloop_source *source, runloop_readiness events, void *unused) {
+    counts[0] = 0;
+    take_and_be_modal(source, events, unused);
+}
+
+TEST("R104 observers are notified in the host's loop inside a descriptor's call-out") {
+    begin_asleep();
+    add_observer(MODE, RUNLOOP_ACTIVITY_BEFORE_WAITING, notice, NULL);
+    add_descriptor(MODE, make_eventfd(1), RUNLOOP_READABLE, begin_noticing_and_be_modal, NULL);
     host_until(&counts[1], 1);
 }
 

@@ -14,9 +14,10 @@ extern "C" {
 
 /// The descriptor for which the host waits, by poll or epoll (level- or edge-triggered): readable while a hosted run has anything
 /// to do, be it a descriptor, a timer, a task, a wake-up, a stop or the main queue; not readable before the run begins and after
-/// it has ended. The same number from the first call to the thread's end. Do not read, change or close it. It stays readable
-/// while callbacks run, and what comes meanwhile is an edge. What came before is none: an edge-triggered host that runs its loop
-/// inside a callback calls runloop_hosted_iterate once before that sleeps.
+/// it has ended. The same number from the first call to the thread's end. Do not read, change or close it. While callbacks
+/// run it is readable if there is anything to do for a host that runs its loop inside one of them; what comes meanwhile is an
+/// edge. What came before is none: an edge-triggered host that runs its loop inside a callback calls runloop_hosted_iterate once
+/// before that sleeps.
 /// Returns: the descriptor.
 /// Errors: -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: there is none, and none can be made; -ESHUTDOWN; -EBADF: the program has closed
 /// it, and the next call answers another one.

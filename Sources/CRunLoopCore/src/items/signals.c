@@ -43,6 +43,7 @@ int runloop_source_signal(runloop_source *source) {
         if (cell)
             runloop__signal_tree_set(cell);
     }
+    loop_leave_to_host();
     return 0;
 }
 

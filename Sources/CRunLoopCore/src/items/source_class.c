@@ -47,8 +47,10 @@ HOLDS_LOCK static int insert(runloop *loop, struct attachment *attachment, struc
     if (error)
         return error;
     // Partner of the signaller, which marks before it reads the cell.
-    if (atomic_load(&source->mark))
+    if (atomic_load(&source->mark)) {
         runloop__signal_tree_set(atomic_load(&place->cell));
+        loop_leave_to_host();
+    }
     if (source->descriptor >= 0)
         count_change(&membership->mode->watched_count, 1);
     membership->mode->source_changes++;

@@ -146,6 +146,13 @@ INLINE int enqueue(runloop *loop, const struct request *request) {
     return error;
 }
 
+INLINE int enqueue_and_leave(runloop *loop, const struct request *request) {
+    int error = enqueue(loop, request);
+    if (!error)
+        loop_leave_to_host();
+    return error;
+}
+
 INLINE int enqueue_and_wake(runloop *loop, const struct request *request) {
     int error = enqueue(loop, request);
     if (!error) {
@@ -160,14 +167,16 @@ int runloop_perform_in_modes(runloop *loop, const char *const *modes, size_t cou
                              void *info, runloop_function discard) {
     if ((!modes && count) || count > UINT32_MAX)
         return -EINVAL;
-    return enqueue(loop, &(struct request){
-                             .modes = modes, .count = count, .function = function, .info = {info}, .discard = discard});
+    return enqueue_and_leave(
+        loop,
+        &(struct request){.modes = modes, .count = count, .function = function, .info = {info}, .discard = discard});
 }
 
 int runloop_perform(runloop *loop, const char *mode, runloop_function function, void *info, runloop_function discard) {
     if (!mode)
         return -EINVAL;
-    return enqueue(loop, &(struct request){.mode = mode, .function = function, .info = {info}, .discard = discard});
+    return enqueue_and_leave(loop,
+                             &(struct request){.mode = mode, .function = function, .info = {info}, .discard = discard});
 }
 
 int runloop_post_in_modes(runloop *loop, const char *const *modes, size_t count, runloop_function function, void *info,

@@ -301,6 +301,15 @@ static inline void loop_sent(runloop *loop, enum runloop__sent kind, const void 
         runloop__send_hook(loop, kind, what);
 }
 
+/// The calling thread has left something to its loop, which will look for it before it sleeps. In a call-out of a hosted run the host may run its
+/// own loop before that, so it is told, once for each of its calls.
+static inline void loop_leave_to_host(void) {
+    runloop *loop = runloop__thread_loop();
+    if (loop && loop->hosted && !loop->poller.is_readable &&
+        (wake_word(&loop->wake) & (WAKE_ASLEEP | WAKE_UNTOLD)) == WAKE_UNTOLD)
+        runloop__wake_set(&loop->wake, &loop->poller, WAKE_UNTOLD, 0);
+}
+
 /// May the loop be asleep while this thread makes a call? On its own thread only if a host may sleep for it, or its clock is asked.
 static inline bool loop_may_sleep(const runloop *loop) {
     return loop != runloop__thread_loop() || loop->hosted || loop->asks_clock;

@@ -359,8 +359,9 @@ void runloop__wait_settle(struct run *run) {
 
 bool runloop__wait_knows_more(const struct run *run) {
     runloop *loop = run->loop;
-    // Without UNTOLD, who posts in the call-out relies on what was written before, and that has been taken.
-    if (wake_word(&loop->wake) != (WAKE_RUNNING | WAKE_UNTOLD) || loop->clock.now || stop_is_remembered(run) ||
+    // Observers are notified in the nested run. Without UNTOLD, who posts in the call-out relies on what was written before, and that was taken.
+    if (atomic_load_explicit(&run->mode->observed, memory_order_relaxed) ||
+        wake_word(&loop->wake) != (WAKE_RUNNING | WAKE_UNTOLD) || loop->clock.now || stop_is_remembered(run) ||
         tasks_may_wait(loop) || signals_may_wait(loop, run->mode) ||
         atomic_load_explicit(&loop->news, memory_order_relaxed))
         return true;
