@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test("A collection that is computed may use the writer that it is written to", .timeLimit(.minutes(1)))
+    @Test("A collection that is computed may use the writer that it is written to", .timeLimit(.minutes(10)))
     func computed() async throws {
         let thread = try RunLoop.Thread()
         let (reader, output) = try makeSocketPair()
