@@ -68,10 +68,11 @@ import class RunLoopKitFoundationCompat.RunLoop
                         }
                     }
                 }
-                for worker in workers { worker.start() }
-                // The Swift runtime itself takes locks at the first use of many things, and does not prepare for forks.
-                precondition(wait { attempts.load(ordering: .relaxed) >= 6 })
+                // The Swift runtime itself takes locks at the first use of many things, and does not prepare for forks. This is before the
+                // workers start, so that none of them has the last reference to an observer, whose end would be such a first use.
                 use(loop)
+                for worker in workers { worker.start() }
+                precondition(wait { attempts.load(ordering: .relaxed) >= 6 })
                 for _ in 0..<100 {
                     let status = statusOfChild {
                         // The locks of its loop may be held by another thread, which does not exist here.

@@ -109,6 +109,7 @@ import Testing
                 // The Swift runtime itself takes locks at the first use of many things, and does not prepare for forks.
                 precondition(waitUntil { attempts.value >= 6 })
                 use(loop)
+                throwOnce()
                 for _ in 0..<100 {
                     let status = statusOfChild {
                         // The lock of its keeper may be held by another thread, which does not exist here.
@@ -138,6 +139,12 @@ private func useInherited(_ loop: RunLoop, _ timer: RunLoop.Timer, _ source: Run
     loop.wakeUp()
     source.signal(waking: loop)
     loop.remove(timer, forMode: .default)
+}
+
+/// The testing library looks at each error that is thrown, in a child too, and the first time that takes locks.
+private func throwOnce() {
+    func failing() throws(RunLoop.Error) { throw .invalid }
+    do { try failing() } catch { precondition(error == .invalid) }
 }
 
 /// An inherited loop takes no item.
