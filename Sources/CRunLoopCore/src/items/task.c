@@ -181,12 +181,11 @@ int runloop_perform(runloop *loop, const char *mode, runloop_function function, 
 
 int runloop_post_in_modes(runloop *loop, const char *const *modes, size_t count, runloop_function function, void *info,
                           runloop_function discard) {
-    int error = runloop_perform_in_modes(loop, modes, count, function, info, discard);
-    if (!error) {
-        wake_up(&loop->wake, &loop->poller);
-        loop_sent(loop, RUNLOOP__SENT_TASK, (const void *)(uintptr_t)function);
-    }
-    return error;
+    if ((!modes && count) || count > UINT32_MAX)
+        return -EINVAL;
+    return enqueue_and_wake(
+        loop,
+        &(struct request){.modes = modes, .count = count, .function = function, .info = {info}, .discard = discard});
 }
 
 int runloop_post(runloop *loop, const char *mode, runloop_function function, void *info, runloop_function discard) {
