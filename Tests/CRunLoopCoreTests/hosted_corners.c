@@ -194,25 +194,25 @@ static void perform_and_be_modal(runloop_source *source, runloop_readiness event
     take_and_be_modal(source, events, unused);
 }
 
-static void add_signalled_and_be_modal(runloop_source *source, runloop_readiness events, void *unused) {
-    runloop_source *signalled = make_source(count_perform, &counts[0]);
-    runloop_source_signal(signalled);
+static void add_and_be_modal(runloop_source *source, runloop_readiness events, void *signalled) {
     EXPECT_EQ(runloop_add_source(loop, signalled, MODE), 0);
-    runloop_source_release(signalled);
-    take_and_be_modal(source, events, unused);
+    take_and_be_modal(source, events, NULL);
 }
 
 TEST("R54 R104 what a descriptor's call-out leaves to the loop, unwoken, is served in the host's loop inside it") {
     void (*const ways[])(runloop_source *, runloop_readiness, void *) = {signal_and_be_modal, perform_and_be_modal,
-                                                                         add_signalled_and_be_modal};
+                                                                         add_and_be_modal};
     begin_asleep();
     for (int i = 0; i < 3; i++) {
         counts[0] = counts[1] = 0;
-        runloop_source *signalled = add_source(MODE, count_perform, &counts[0]);
+        runloop_source *signalled = make_source(count_perform, &counts[0]);
+        // The one that is added in the call-out was signalled before.
+        i < 2 ? runloop_add_source(loop, signalled, MODE) : runloop_source_signal(signalled);
         runloop_source *source = add_descriptor(MODE, make_eventfd(1), RUNLOOP_READABLE, ways[i], signalled);
         host_until(&counts[1], 1);
         runloop_source_invalidate(source);
         runloop_source_invalidate(signalled);
+        runloop_source_release(signalled);
     }
 }
 

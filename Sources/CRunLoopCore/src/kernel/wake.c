@@ -25,8 +25,8 @@
 // not, clears it and writes the eventfd; the others need not. The thread clears it, then writes, where it tells the host itself. Until the
 // loop's set is asked it stays readable, so it is asked before a sleep. If it was asked and call-outs follow, it is written again, but for one
 // case (wait.c): nothing is known that the kernel does not report again, and UNTOLD is set, so that whoever comes next writes, the thread
-// itself included if it leaves something to be looked for. So during
-// call-outs a host that looks at the level finds it; and one that looks at edges finds one for what came since it called.
+// itself included if it leaves something to be looked for. So during call-outs a host that looks at the level finds it; and one that looks at
+// edges finds one for what came since it called.
 //
 // The eventfd is watched for edges and never read: each write is an edge. A write that comes too late for the sleep that it was meant
 // for makes a later wait return early once, which serves nothing and sleeps again. If a waker is preempted between its change of the

@@ -121,8 +121,6 @@ INLINE bool has_work_before_wait(const struct run *run) {
 }
 
 INLINE void drain_tasks(const struct run *run) {
-    if (!tasks_may_wait(run->loop))
-        return;
     keep_host_awake(run);
     runloop__tasks_drain(run->loop, run->mode);
 }
@@ -142,9 +140,10 @@ static bool work_before_wait(struct run *run) {
     // A pass that has performed tasks does not wait: its caller has his own loop.
     if (run->is_pass && runloop__tasks_any(loop, run->mode))
         run->limit_ns = 0;
-    drain_tasks(run);
+    if (tasks_may_wait(loop))
+        drain_tasks(run);
     run->handled_source = perform_signalled(run);
-    if (run->handled_source)
+    if (run->handled_source && tasks_may_wait(loop))
         drain_tasks(run);
     return settle(run);
 }
