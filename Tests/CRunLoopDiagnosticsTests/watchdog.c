@@ -301,7 +301,7 @@ TEST("a descriptor that is never taken is named") {
     expect_said(text);
 }
 
-/// In each fourth turn the timer becomes due.
+/// In every fourth call the timer becomes due.
 static void leave_it_and_nest(runloop_source *source, runloop_readiness events, void *info) {
     poll_mode(OTHER_MODE);
     if (++turns % 4 == 0)

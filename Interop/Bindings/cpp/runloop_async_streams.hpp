@@ -158,7 +158,7 @@ class reader {
     input_ref input() const noexcept { return input_; }
 
     /// `co_await reader.read()`: at least one byte, at most so many; none at the end. Throws the descriptor's error, ETIMEDOUT, and
-    /// ENOMEM; what memory did not suffice for is there for the next call.
+    /// ENOMEM; what memory did not suffice for is there for the next call, but for what was left at the end, which is lost.
     auto read(size_t most = 64 * 1024) noexcept { return chunk_awaiter(*this, {unit::some, most}); }
     /// `co_await reader.line()`: a line without its end, or none at the end. Throws EMSGSIZE if it is longer than the limit.
     auto line() noexcept { return line_awaiter(*this, {unit::line, 0}); }
