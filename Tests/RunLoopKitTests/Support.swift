@@ -1,4 +1,3 @@
-import Dispatch
 import Glibc
 import RunLoopKit
 import RunLoopKitTesting
@@ -63,24 +62,25 @@ func withLoopElsewhere(_ body: (RunLoop) throws -> Void) throws {
     try body(loop)
 }
 
-/// A value that one thread passes to another.
+/// Values that one thread passes to another: the last of those that arrived.
 final class Handed<Value: Sendable>: Sendable {
-    private let value = Mutex<Value?>(nil)
-    private let arrived = DispatchSemaphore(value: 0)
+    private let state = Mutex<(value: Value?, arrivals: Int)>((nil, 0))
 
     func put(_ value: Value) {
-        self.value.withLock { $0 = value }
-        arrived.signal()
+        state.withLock { $0 = (value, $0.arrivals + 1) }
     }
 
-    /// `nil` if nothing arrives for a long time.
+    /// Waits for an arrival that was not taken. `nil` if nothing arrives for a long time.
     func take() -> Value? {
-        guard arrived.wait(timeout: .now() + .seconds(120)) == .success else { return nil }
-        return value.withLock { $0 }
+        guard waitUntil({ state.withLock { $0.arrivals > 0 } }) else { return nil }
+        return state.withLock { state in
+            state.arrivals -= 1
+            return state.value
+        }
     }
 
     func clear() {
-        value.withLock { $0 = nil }
+        state.withLock { $0.value = nil }
     }
 }
 
@@ -111,14 +111,14 @@ final class Token: Sendable {
     deinit { freed.increment() }
 }
 
-/// Waits for a condition that another thread makes true.
+/// Waits for a condition that another thread makes true. The limit is slept, not read off a clock: that of a thread in virtual time stands still.
 func waitUntil(_ condition: () -> Bool) -> Bool {
-    let deadline = RunLoop.Instant.now + generous
-    while !condition() {
-        if .now > deadline { return false }
+    let pause = Duration.microseconds(200)
+    for _ in 0..<Int(generous / pause) {
+        if condition() { return true }
         usleep(200)
     }
-    return true
+    return condition()
 }
 
 /// Waits for a condition on a thread of its own, because the pool has few threads.
