@@ -45,13 +45,6 @@ static inline void release_outcome(void *info) {
     ((struct outcome *)info)->contexts--;
 }
 
-/// Of an abstract socket: this process's, since the same tests may run elsewhere on the machine.
-static inline const char *own_name(void) {
-    static __thread char name[48];
-    snprintf(name, sizeof name, "runloop-connects-%d", (int)getpid());
-    return name;
-}
-
 /// In a mode of the calling thread's loop. One reference.
 static inline runloop_connect *add_connect(runloop_connect_config config, struct outcome *outcome) {
     runloop_connect *connect = NULL;

@@ -110,7 +110,7 @@ static int create_listener(void) {
 }
 
 TEST("a listener, which leaves its socket to the caller") {
-    subject = runloop_listen_abstract("runloop-test-no-memory", 0);
+    subject = runloop_listen_abstract(own_name(), 0);
     expect_failures_without_traces(create_listener);
     EXPECT(fcntl(subject, F_GETFD) >= 0);
 }

@@ -43,7 +43,7 @@ static runloop_listener *add_listener(const char *name, uint32_t budget) {
 }
 
 TEST("R123 a child that is forked for a connection accepts no other one") {
-    const char *name = "runloop-test-forks";
+    const char *name = own_name();
     runloop_listener *listener = add_listener(name, 16);
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     memcpy(address.sun_path + 1, name, strlen(name));
@@ -246,9 +246,9 @@ static void note_connection(runloop_connect *connect, int descriptor, int error,
 }
 
 TEST("R123 a child that is forked for a connection that was made gets no other one") {
-    int listening = runloop_listen_abstract("runloop-test-forks-connect", 0);
+    int listening = runloop_listen_abstract(own_name(), 0);
     REQUIRE(listening >= 0);
-    const runloop_connect_config config = {.abstract_name = "runloop-test-forks-connect", .connected = note_connection};
+    const runloop_connect_config config = {.abstract_name = own_name(), .connected = note_connection};
     runloop_connect *connects[2];
     for (int i = 0; i < 2; i++)
         REQUIRE(runloop_connect_create(&config, &connects[i]) == 0);

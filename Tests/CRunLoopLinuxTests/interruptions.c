@@ -134,7 +134,7 @@ static void note_accepted(runloop_listener *listener, int descriptor, void *info
 }
 
 TEST("a listener") {
-    const char *name = "runloop-test-interruptions";
+    const char *name = own_name();
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     const runloop_listener_config config = {
         .descriptor = runloop_listen_abstract(name, 0), .owns = true, .accepted = note_accepted};

@@ -155,7 +155,7 @@ TEST("a child, an output, a listener and a channel tell that they leave a loop, 
     const runloop_channel_config channel = {.context.info = "channel", .cancel = trace_cancel};
     REQUIRE(runloop_channel_create(sockets[0], &channel, &object) == 0);
     expect_cancelled(object);
-    int socket = runloop_listen_abstract("runloop-kinds", 1);
+    int socket = runloop_listen_abstract(own_name(), 1);
     const runloop_listener_config listener = {
         .context.info = "listener", .descriptor = socket, .owns = true, .accepted = accepted, .cancel = trace_cancel};
     REQUIRE(socket >= 0 && runloop_listener_create(&listener, &object) == 0);

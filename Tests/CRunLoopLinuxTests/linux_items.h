@@ -1,4 +1,4 @@
-// linux_items.h — what the tests of signals and children share.
+// linux_items.h — what the tests of Linux sources share.
 #ifndef RUNLOOP_TEST_LINUX_ITEMS_H
 #define RUNLOOP_TEST_LINUX_ITEMS_H
 
@@ -12,6 +12,13 @@ struct tally {
     _Atomic uint64_t calls, arrivals;
     runloop_signal_arrival last;
 };
+
+/// A name for an abstract socket that no other process has: the same tests may run beside these.
+static inline const char *own_name(void) {
+    static __thread char name[32];
+    snprintf(name, sizeof name, "runloop-test-%d", (int)getpid());
+    return name;
+}
 
 static inline void tally_arrival(runloop_signal *signal, const runloop_signal_arrival *arrival, void *info) {
     struct tally *tally = info;

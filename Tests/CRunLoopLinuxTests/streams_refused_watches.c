@@ -127,7 +127,7 @@ static int connect_to(int listening) {
 }
 
 TEST("a listener that can't be watched again after a pause tries that until it can") {
-    int descriptor = runloop_listen_abstract("runloop-refused-watches", 0), connections = 0;
+    int descriptor = runloop_listen_abstract(own_name(), 0), connections = 0;
     const runloop_listener_config config = {.context.info = &connections,
                                             .descriptor = descriptor,
                                             .owns = true,

@@ -88,7 +88,7 @@ static void end_in_accept(runloop_listener *listener, int descriptor, void *info
 }
 
 static void *run_listener(void *unused) {
-    const char *name = "runloop-test-thread-ends";
+    const char *name = own_name();
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     const runloop_listener_config config = {
         .context = COUNTED, .descriptor = runloop_listen_abstract(name, 0), .owns = true, .accepted = end_in_accept};
