@@ -64,7 +64,7 @@ func withLoopElsewhere(_ body: (RunLoop) throws -> Void) throws {
 
 /// Values that one thread passes to another: the last of those that arrived.
 final class Handed<Value: Sendable>: Sendable {
-    private let state = Mutex<(value: Value?, arrivals: Int)>((nil, 0))
+    private let state = Guarded<(value: Value?, arrivals: Int)>((nil, 0))
 
     func put(_ value: Value) {
         state.withLock { $0 = (value, $0.arrivals + 1) }
