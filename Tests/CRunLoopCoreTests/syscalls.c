@@ -154,6 +154,46 @@ TEST("R73 a ready descriptor costs a hosted loop the question before its sleep, 
     }
 }
 
+static void count_firing(runloop_timer *timer, void *info) {
+    (void)timer, (void)info;
+    if (++rounds == 1)
+        begin_counting();
+    if (rounds == ROUNDS) {
+        end_counting();
+        runloop_stop(runloop_current());
+    }
+}
+
+static void repeat_timer(bool is_hosted) {
+    rounds = 0;
+    // Not due at once, so that there is a descriptor to arm before the first firing.
+    add_timer(MODE, runloop_now_ns() + SECOND / 1000, SECOND / 1000, count_firing, NULL);
+    if (is_hosted)
+        host(epoll_create1(EPOLL_CLOEXEC));
+    else
+        EXPECT_EQ(run_for(MODE, RUNLOOP_FOREVER), RUNLOOP_RESULT_STOPPED);
+    EXPECT_EQ(rounds, ROUNDS);
+}
+
+static void repeat_timer_here(void) {
+    repeat_timer(false);
+}
+
+static void repeat_timer_in_host(void) {
+    repeat_timer(true);
+}
+
+TEST("R80 a timer that repeats is armed once for each firing, and costs a wait; a host three, and a write") {
+    struct system_calls calls = count_system_calls(repeat_timer_here);
+    EXPECT(calls.rest <= ROUNDS + ROUNDS / 10);
+    EXPECT(calls.waits <= ROUNDS + ROUNDS / 10);
+    EXPECT_EQ(calls.writes, 0);
+    calls = count_system_calls(repeat_timer_in_host);
+    EXPECT(calls.rest <= ROUNDS + ROUNDS / 10);
+    EXPECT(calls.waits <= 3 * ROUNDS + ROUNDS / 10);
+    EXPECT(calls.writes <= ROUNDS + ROUNDS / 10);
+}
+
 static void post_burst(void *info) {
     begin_counting();
     for (int i = 0; i < BUSY_ROUNDS; i++)
