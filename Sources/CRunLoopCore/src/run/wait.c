@@ -89,9 +89,9 @@ INLINE bool look(const struct run *run) {
 HOLDS_LOCK static int64_t arm_timers(struct run *run) {
     runloop *loop = run->loop;
     int64_t wake_ns = registrations_retry(loop, runloop__timers_latest(run->mode)), end_ns = run->deadline_ns;
-    bool is_told = wake_ns == RUNLOOP_NEVER || loop_is_armed(loop, wake_ns) ||
-                   (wake_ns > loop_now(loop) && loop_arm(loop, wake_ns) == 0);
-    return is_told || end_ns < wake_ns ? end_ns : wake_ns;
+    bool is_armed = wake_ns == RUNLOOP_NEVER || loop_is_armed(loop, wake_ns) ||
+                    (wake_ns > loop_now(loop) && loop_arm(loop, wake_ns) == 0);
+    return is_armed || end_ns < wake_ns ? end_ns : wake_ns;
 }
 
 /// How long the kernel may take; -ECHILD if the loop's clock forked, and this is the child.
