@@ -1,7 +1,6 @@
 // syscalls.c — how many system calls a loop makes.
 #include "system_calls.h"
 
-#include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 
@@ -33,19 +32,6 @@ static void stop_counting(void *info) {
     runloop_stop(runloop_current());
 }
 
-/// In the kernel, and not on its way there, where a wake-up may cost the loop another question.
-static bool sleeps_in_kernel(void) {
-    char path[64], text[256] = "";
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)thread_of_loop);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return true;
-    ssize_t count = read(file, text, sizeof text - 1);
-    close(file);
-    const char *state = strrchr(text, ')');
-    return count <= 0 || !state || state[2] == 'S';
-}
-
 static void *run_until_stopped(void *number) {
     keep_mode(MODE);
     thread_of_loop = (pid_t)syscall(SYS_gettid);
@@ -62,7 +48,8 @@ static void wake_up_in(void *(*body)(void *)) {
     REQUIRE(pthread_create(&thread, NULL, body, NULL) == 0);
     WAIT_UNTIL(__atomic_load_n(&loops[0], __ATOMIC_ACQUIRE));
     for (int i = 0; i <= ROUNDS; i++) {
-        WAIT_UNTIL(runloop_is_waiting(loops[0]) && sleeps_in_kernel());
+        // Not on its way there, where a wake-up may cost the loop another question.
+        WAIT_UNTIL(sleeps(loops[0], thread_of_loop));
         EXPECT_EQ(runloop_post(loops[0], MODE, count_round, loops[0], NULL), 0);
         WAIT_UNTIL(__atomic_load_n(&rounds, __ATOMIC_ACQUIRE) == i + 1);
     }
@@ -75,6 +62,7 @@ static void wake_up_again_and_again(void) {
 }
 
 TEST("R50 each wake-up of a sleeping loop costs one wait, and at most one more call") {
+    need_proc();
     struct system_calls calls = count_system_calls(wake_up_again_and_again);
     EXPECT_EQ(calls.own_waits, calls.are_counted ? ROUNDS : 0);
     EXPECT(calls.own <= 2 * ROUNDS);
@@ -113,6 +101,7 @@ static void wake_up_host_again_and_again(void) {
 }
 
 TEST("R50 R104 each wake-up of a host costs its wait, a write, and one call more") {
+    need_proc();
     for (int i = 0; i < 2; i++, watches_more = true) {
         struct system_calls calls = count_system_calls(wake_up_host_again_and_again);
         // A post that comes as the host is about to sleep may cost the loop a write instead of the host's wait.
