@@ -72,11 +72,16 @@ final class Handed<Value: Sendable>: Sendable {
 
     /// Waits for an arrival that was not taken. `nil` if nothing arrives for a long time.
     func take() -> Value? {
-        guard waitUntil({ state.withLock { $0.arrivals > 0 } }) else { return nil }
-        return state.withLock { state in
-            state.arrivals -= 1
-            return state.value
+        var taken: Value?
+        _ = waitUntil {
+            state.withLock { state in
+                guard state.arrivals > 0 else { return false }
+                state.arrivals -= 1
+                taken = state.value
+                return true
+            }
         }
+        return taken
     }
 
     func clear() {
@@ -113,10 +118,10 @@ final class Token: Sendable {
 
 /// Waits for a condition that another thread makes true. The limit is slept, not read off a clock: that of a thread in virtual time stands still.
 func waitUntil(_ condition: () -> Bool) -> Bool {
-    let pause = Duration.microseconds(200)
-    for _ in 0..<Int(generous / pause) {
+    let pause: UInt32 = 200
+    for _ in 0..<Int(generous / .microseconds(pause)) {
         if condition() { return true }
-        usleep(200)
+        usleep(pause)
     }
     return condition()
 }
