@@ -190,7 +190,8 @@ def a_hosted_run():
             while len(fired) < 2 and run.result is None and time.monotonic() < end:
                 if run.iterate():
                     poll.poll(20)
-        expect(fired == [1, 2])
+        # A source that found no memory to wait in comes an iteration later, when the timer may be due.
+        expect(sorted(fired) == [1, 2])
 
 
 @scenario
