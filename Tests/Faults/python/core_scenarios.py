@@ -191,7 +191,7 @@ def a_hosted_run():
                 if run.iterate():
                     poll.poll(20)
         # A source that found no memory to wait in comes an iteration later, when the timer may be due.
-        expect(sorted(fired) == [1, 2])
+        expect(fired == [1, 2] or (lib.injector_struck() and fired == [2, 1]))
 
 
 @scenario

@@ -17,6 +17,7 @@ MODE = "faults"
 AS_EXPECTED, TOLD, IS_LOST = range(3)
 # With the interpreter's lock: the driver's processes are forks of this thread, which has it.
 lib = ctypes.PyDLL(sys.argv[1])
+lib.injector_struck.restype = ctypes.c_bool
 _Run = ctypes.CFUNCTYPE(ctypes.c_int)
 _reports = []  # What Python tells no caller.
 
