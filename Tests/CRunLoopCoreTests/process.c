@@ -296,6 +296,42 @@ TEST("R123 a child can be forked in any observer") {
     }
 }
 
+static int performs;
+
+static void count_perform(runloop_source *source, void *info) {
+    (void)source, (void)info;
+    performs++;
+}
+
+/// Runs MODE, in which something before the signalled sources forks.
+static void expect_only_parent_performs(void) {
+    performs = 0;
+    runloop_source *source = add_source(MODE, count_perform, NULL);
+    runloop_source_signal(source);
+    int result = run_for(MODE, 0);
+    if (forked == 0) {
+        EXPECT_EQ(result, -ECHILD);
+        EXPECT_EQ(performs, 0);
+        fflush(NULL);
+        _exit(test_failures ? 1 : 0);
+    }
+    EXPECT_EQ(performs, 1);
+    int status = 0;
+    EXPECT(waitpid(forked, &status, 0) == forked && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    runloop_source_invalidate(source);
+}
+
+TEST("R123 in a child that is forked before the signalled sources, none of them is performed") {
+    keep_mode(MODE);
+    runloop_perform(runloop_current(), MODE, fork_here, "fork", NULL);
+    expect_only_parent_performs();
+    for (runloop_activity activity = 1; activity <= RUNLOOP_ACTIVITY_BEFORE_SOURCES; activity <<= 1) {
+        runloop_observer *observer = add_observer(MODE, activity, fork_in_observer, "fork");
+        expect_only_parent_performs();
+        runloop_observer_invalidate(observer);
+    }
+}
+
 static bool over;
 
 static void *use_all_the_time(void *loop) {

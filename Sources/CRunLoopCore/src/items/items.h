@@ -57,11 +57,6 @@ struct runloop_observer {
 /// The thread. Notifies the mode's observers.
 void runloop__observers_notify(runloop *loop, struct mode *mode, runloop_activity activity);
 
-static inline void observe(runloop *loop, struct mode *mode, runloop_activity activity) {
-    if (atomic_load_explicit(&mode->observed, memory_order_relaxed) & activity)
-        runloop__observers_notify(loop, mode, activity);
-}
-
 //===-- sources (source.c, source_modes.c, source_equality.c) --------------------------------------------------------===//
 
 /// A source in a loop. Kept as long as the source, so that a signal handler may walk a source's attachments without a lock, and used

@@ -120,9 +120,13 @@ INLINE bool has_work_before_wait(const struct run *run) {
            tasks_may_wait(run->loop) || signals_may_wait(run->loop, run->mode);
 }
 
-INLINE void drain_tasks(const struct run *run) {
+/// False in a forked child.
+INLINE bool drain_tasks(struct run *run) {
+    if (!tasks_may_wait(run->loop))
+        return true;
     keep_host_awake(run);
     runloop__tasks_drain(run->loop, run->mode);
+    return settle(run);
 }
 
 INLINE bool perform_signalled(const struct run *run) {
@@ -134,18 +138,15 @@ INLINE bool perform_signalled(const struct run *run) {
 
 /// False in a forked child.
 static bool work_before_wait(struct run *run) {
-    runloop *loop = run->loop;
-    observe(loop, run->mode, RUNLOOP_ACTIVITY_BEFORE_TIMERS);
-    observe(loop, run->mode, RUNLOOP_ACTIVITY_BEFORE_SOURCES);
+    if (!notify(run, RUNLOOP_ACTIVITY_BEFORE_TIMERS) || !notify(run, RUNLOOP_ACTIVITY_BEFORE_SOURCES))
+        return false;
     // A pass that has performed tasks does not wait: its caller has his own loop.
-    if (run->is_pass && runloop__tasks_any(loop, run->mode))
+    if (run->is_pass && runloop__tasks_any(run->loop, run->mode))
         run->limit_ns = 0;
-    if (tasks_may_wait(loop))
-        drain_tasks(run);
+    if (!drain_tasks(run))
+        return false;
     run->handled_source = perform_signalled(run);
-    if (run->handled_source && tasks_may_wait(loop))
-        drain_tasks(run);
-    return settle(run);
+    return settle(run) && (!run->handled_source || drain_tasks(run));
 }
 
 /// All that is ready, each once. What the wait has selected is among it.
@@ -213,8 +214,8 @@ INLINE enum progress iterate_to_wait(struct run *run) {
         return IN_CHILD;
 
     // The main queue is polled before the wait, but not twice running, so that neither it nor the rest starves (R108).
-    bool polls_main_queue = run->serves_main_queue && !run->served_main_queue && !run->is_first_iteration;
-    run->is_first_iteration = run->served_main_queue = run->was_polled = false;
+    bool polls_main_queue = run->serves_main_queue && !run->served_main_queue;
+    run->served_main_queue = run->was_polled = false;
     run->selection.kind = SELECTED_NOTHING;
     if (polls_main_queue && runloop__wait_select_main_queue(run))
         return ON;
@@ -229,12 +230,7 @@ INLINE int iterate_from_wait(struct run *run) {
         if (!settle(run))
             return -ECHILD;
     }
-    if (tasks_may_wait(run->loop)) {
-        drain_tasks(run);
-        if (!settle(run))
-            return -ECHILD;
-    }
-    return decide(run);
+    return drain_tasks(run) ? decide(run) : -ECHILD;
 }
 
 //===-- iterations that do nothing but serve -------------------------------------------------------------------------===//
@@ -294,9 +290,9 @@ INLINE int begin(struct run *run, runloop *loop, struct mode *mode, int64_t limi
     run->limit_ns = limit_ns;
     run->deadline_ns = RUNLOOP_NEVER;
     run->returns_after_source = returns_after_source;
-    run->serves_main_queue = run->served_main_queue = run->starves_main_queue = run->was_polled = false;
-    run->ignores_wakeups = false;
-    run->is_first_iteration = true;
+    run->serves_main_queue = run->starves_main_queue = run->was_polled = run->ignores_wakeups = false;
+    // The first iteration does not poll the main queue before its wait.
+    run->served_main_queue = true;
     run->is_plain = limit_ns == RUNLOOP_FOREVER && !returns_after_source && !run->is_hosted;
     if (loop->is_main && !run->is_guest && runloop__main_queue_exists()) {
         run->serves_main_queue = atomic_load(&mode->is_common) && runloop__main_queue_watch(loop);

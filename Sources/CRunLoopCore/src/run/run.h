@@ -17,8 +17,7 @@ struct run {
     bool serves_main_queue; ///< fixed for the run
     bool is_plain; ///< fixed for the run: it has no limit, serves no main queue, ends for no source, and is not hosted
     bool starves_main_queue; ///< it is nested in main-queue work, and what waits meanwhile is worth a diagnostic
-    bool served_main_queue;  ///< in the previous iteration
-    bool is_first_iteration;
+    bool served_main_queue;  ///< in the previous iteration; true before the first one
     bool handled_source; ///< in this iteration
     bool is_hosted;      ///< its sleep is a host's (hosted.c), and it is not on the stack
     bool is_iterating;   ///< hosted: a call-out of it may be running
