@@ -1,6 +1,21 @@
 // cancellation.c — a thread with a pending pthread_cancel goes through every call of the library to its end: calls are no cancellation
 // points, but for the sleep of the loop's own thread (R8, R49, R116).
+// Link with -Wl,--wrap=epoll_wait.
+#include <sys/epoll.h>
+
 #include "items.h"
+
+enum { FULL_BATCH = 64 };
+static bool cancels_after_batch;
+
+extern int __real_epoll_wait(int set, struct epoll_event *events, int capacity, int timeout);
+
+int __wrap_epoll_wait(int set, struct epoll_event *events, int capacity, int timeout) {
+    int count = __real_epoll_wait(set, events, capacity, timeout);
+    if (cancels_after_batch && count == FULL_BATCH)
+        pthread_cancel(pthread_self());
+    return count;
+}
 
 static struct worker worker;
 static int performed;
@@ -188,4 +203,24 @@ TEST("R8 a thread that is cancelled while its loop sleeps ends in order") {
     EXPECT_EQ(runloop_post(worker.loop, MODE, count_perform, NULL, NULL), -ESHUTDOWN);
     runloop_release(worker.loop);
     EXPECT(count_descriptors() <= before + 2); // those of thread_is_asleep
+}
+
+static void *pass_over_many(void *unused) {
+    (void)unused;
+    counting_loop = runloop_retain(runloop_current());
+    for (int i = 0; i <= FULL_BATCH; i++)
+        add_descriptor(MODE, make_eventfd(1), RUNLOOP_READABLE, NULL, NULL);
+    cancels_after_batch = true;
+    runloop_run_pass(MODE, 0);
+    return NULL;
+}
+
+TEST("R8 a thread that is cancelled where a pass asks the kernel for more than one batch ends in order") {
+    pthread_t thread;
+    void *result = NULL;
+    REQUIRE(pthread_create(&thread, NULL, pass_over_many, NULL) == 0);
+    REQUIRE(pthread_join(thread, &result) == 0);
+    EXPECT(result == PTHREAD_CANCELED);
+    EXPECT_EQ(runloop_post(counting_loop, MODE, count_perform, NULL, NULL), -ESHUTDOWN);
+    runloop_release(counting_loop);
 }

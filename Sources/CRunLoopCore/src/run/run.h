@@ -18,13 +18,13 @@ struct run {
     bool is_plain; ///< fixed for the run: it has no limit, serves no main queue, ends for no source, and is not hosted
     bool starves_main_queue; ///< it is nested in main-queue work, and what waits meanwhile is worth a diagnostic
     bool served_main_queue;  ///< in the previous iteration; true before the first one
-    bool handled_source; ///< in this iteration
-    bool is_hosted;      ///< its sleep is a host's (hosted.c), and it is not on the stack
-    bool is_iterating;   ///< hosted: a call-out of it may be running
-    bool is_of_callout;  ///< hosted: begun because the host's loop runs inside a call-out
-    bool is_guest;       ///< hosted: the host serves the main queue, and so keeps the mode from being empty
-    bool was_stopped;    ///< of_callout: so shall the run around it be
-    bool looks_again;    ///< hosted: while it slept, a nested run may have taken what came for it
+    bool handled_source;     ///< in this iteration
+    bool is_hosted;          ///< its sleep is a host's (hosted.c), and it is not on the stack
+    bool is_iterating;       ///< hosted: a call-out of it may be running
+    bool is_of_callout;      ///< hosted: begun because the host's loop runs inside a call-out
+    bool is_guest;           ///< hosted: the host serves the main queue, and so keeps the mode from being empty
+    bool was_stopped;        ///< of_callout: so shall the run around it be
+    bool looks_again;        ///< hosted: while it slept, a nested run may have taken what came for it
     struct run *outer_hosted;
     bool was_polled; ///< in this iteration, for the main queue: the kernel need not be asked again
     bool timer_ended_wait;

@@ -127,14 +127,14 @@ static COLD int select_unreported(struct run *run, int count, bool slept_to_end)
     return count < 0 ? count : 0;
 }
 
-/// A pass serves all that is ready, and so do sources that are called together; the kernel has reported a full batch.
-HOLDS_LOCK static COLD void report_the_rest(struct run *run, poller_event *events) {
+/// A pass serves all that is ready, and so do sources that are called together; the kernel has reported a full batch. The lock is not held
+/// meanwhile, since the thread may be cancelled there.
+HOLDS_LOCK static COLD void report_the_rest(runloop *loop) {
     enum { MORE_BATCHES = 15 };
-    for (int i = 0, count = POLLER_BATCH; i < MORE_BATCHES && count == POLLER_BATCH; i++) {
-        count = runloop__poller_wait(&run->loop->poller, 0, events);
-        if (count > 0)
-            runloop__registrations_report(run->loop, events, count, &run->timer_ended_wait);
-    }
+    loop_unlock(loop);
+    for (int i = 0, count = POLLER_BATCH; i < MORE_BATCHES && count == POLLER_BATCH; i++)
+        count = runloop__registrations_poll(loop);
+    loop_lock(loop);
 }
 
 /// Waits, then notes what was reported, and selects. How many events there were.
@@ -154,7 +154,7 @@ INLINE int poll_and_select(struct run *run, int64_t timeout_ns) {
     loop_lock(loop);
     runloop__registrations_report(loop, events, count, &run->timer_ended_wait);
     if (count == POLLER_BATCH && (run->is_pass || runloop__ready_any_together(loop)))
-        report_the_rest(run, events);
+        report_the_rest(loop);
     select_event(run, true);
     loop_unlock(loop);
     return count;
