@@ -1,6 +1,6 @@
 // closed_outside.c — descriptors that the program closes behind the loop's back: its sources', and the loop's own. The loop neither spins
-// nor reads what is not its own (R69, R73, R120). Its waits are counted: this program's epoll_wait and epoll_pwait2 are in front of the
-// library's calls.
+// nor reads what is not its own (R69, R73, R120). Its waits are counted, and what it does before it has a new set can be held up: this
+// program's epoll_wait, epoll_pwait2 and epoll_create1 are in front of the library's calls.
 #include "items.h"
 
 #include <sys/epoll.h>
@@ -9,8 +9,22 @@
 
 static int waits, iterations;
 
-/// Called when the loop looks whether its set is one, before it makes another.
+/// Called once, before the loop asks whether its set is still one, or makes another.
 static void (*before_new_set)(void);
+
+static void come_before_new_set(void) {
+    void (*call)(void) = before_new_set;
+    before_new_set = NULL;
+    if (call)
+        call();
+}
+
+int __real_epoll_create1(int flags);
+int __wrap_epoll_create1(int flags);
+int __wrap_epoll_create1(int flags) {
+    come_before_new_set();
+    return __real_epoll_create1(flags);
+}
 
 int __real_epoll_wait(int set, struct epoll_event *events, int capacity, int timeout);
 int __real_epoll_pwait2(int set, struct epoll_event *events, int capacity, const struct timespec *timeout,
@@ -19,10 +33,8 @@ int __real_epoll_pwait2(int set, struct epoll_event *events, int capacity, const
 int __wrap_epoll_wait(int set, struct epoll_event *events, int capacity, int timeout);
 int __wrap_epoll_wait(int set, struct epoll_event *events, int capacity, int timeout) {
     waits++;
-    if (before_new_set && capacity == 1) {
-        before_new_set();
-        before_new_set = NULL;
-    }
+    if (capacity == 1)
+        come_before_new_set();
     return __real_epoll_wait(set, events, capacity, timeout);
 }
 
@@ -291,6 +303,47 @@ TEST("R73 a number that the program closed and the loop's timer got is not taken
     RUN_UNTIL(MODE, trace_contains("fire"));
     EXPECT_TRACE("fire");
     runloop_source_invalidate(source);
+    expect_loop_works();
+}
+
+/// The mode's loop has to make a new set, and there is no descriptor for one.
+static void need_set_without_descriptors(struct rlimit *usual) {
+    int descriptor = make_eventfd(0);
+    runloop_source *source = add_descriptor(MODE, descriptor, RUNLOOP_READABLE, trace_ready, "ready");
+    run_for(MODE, 5 * MS);
+    close(descriptor);
+    runloop_source_set_events(source, 0);
+    struct rlimit tight = {3, 0};
+    REQUIRE(getrlimit(RLIMIT_NOFILE, usual) == 0);
+    tight.rlim_max = usual->rlim_max;
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &tight) == 0);
+}
+
+TEST("R49 R121 a wake-up that comes while there is no descriptor for a new set is not lost") {
+    struct rlimit usual;
+    set_up();
+    woken = add_source(MODE, trace_perform, "performed");
+    need_set_without_descriptors(&usual);
+    before_new_set = wake_own_loop;
+    EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_TRACE("performed");
+    EXPECT(!before_new_set);
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &usual) == 0);
+    expect_loop_works();
+}
+
+static void stop_in_timer(runloop_timer *timer, void *info) {
+    (void)timer, (void)info;
+    runloop_stop(runloop_current());
+}
+
+TEST("R121 a timer fires whose descriptor was given up for a new set that could not be made either") {
+    struct rlimit usual;
+    set_up();
+    add_timer(MODE, runloop_now_ns() + 200 * MS, 0, stop_in_timer, NULL);
+    need_set_without_descriptors(&usual);
+    EXPECT_EQ(run_for(MODE, 30 * SECOND), RUNLOOP_RESULT_STOPPED);
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &usual) == 0);
     expect_loop_works();
 }
 

@@ -8,7 +8,8 @@
 extern int __real_epoll_ctl(int set, int operation, int descriptor, struct epoll_event *event);
 
 /// So many calls succeed, and then so many fail.
-static int successes_left, failures_left, failed;
+static int successes_left, failures_left;
+static _Atomic int failed;
 
 int __wrap_epoll_ctl(int set, int operation, int descriptor, struct epoll_event *event) {
     if (failures_left > 0 && operation != EPOLL_CTL_DEL && successes_left-- <= 0) {
@@ -133,4 +134,30 @@ TEST("R120 R121 a set that is made anew, with what the program has closed, leave
         RUN_UNTIL(MODE, find_descriptor("anon_inode:[timerfd]") >= 0 && find_descriptor("anon_inode:[eventfd]") >= 0);
         EXPECT_EQ(count_descriptors(), before);
     }
+}
+
+static void stop_current(void *unused) {
+    (void)unused;
+    runloop_stop(runloop_current());
+}
+
+static void *stop_when_refused(void *loop) {
+    while (failed == 0)
+        pass_time(MS);
+    EXPECT_EQ(runloop_post(loop, MODE, stop_current, NULL, NULL), 0);
+    return NULL;
+}
+
+TEST("R120 R121 a post ends a sleep in a new set that the kernel refused to let report the loop's eventfd") {
+    keep_mode(MODE);
+    int rest[2];
+    make_set_stale(rest);
+    failures_left = 1;
+    pthread_t thread;
+    REQUIRE(pthread_create(&thread, NULL, stop_when_refused, runloop_current()) == 0);
+    EXPECT_EQ(runloop_run_in_mode(MODE, RUNLOOP_FOREVER, false), RUNLOOP_RESULT_STOPPED);
+    pthread_join(thread, NULL);
+    EXPECT_EQ(failed, 1);
+    close(rest[0]);
+    close(rest[1]);
 }

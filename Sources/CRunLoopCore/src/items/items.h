@@ -212,7 +212,8 @@ bool runloop__is_counter(int descriptor);
 /// When a sleep until `wake_ns` must end to ask the kernel again for what it refused to watch. Not so in a time that jumps over sleeps.
 HOLDS_LOCK static inline int64_t registrations_retry(const runloop *loop, int64_t wake_ns) {
     enum { RETRY_NS = 100 * 1000 * 1000 };
-    bool is_complete = loop->ready.mode && !loop->registrations.some_are_left_out;
+    const struct registrations *all = &loop->registrations;
+    bool is_complete = loop->ready.mode && !all->some_are_left_out && !all->set_is_stale;
     if (is_complete || loop->clock.now)
         return wake_ns;
     int64_t retry_ns = saturating_add(loop_now(loop), RETRY_NS);

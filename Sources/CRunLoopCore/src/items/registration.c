@@ -143,18 +143,26 @@ int runloop__registration_update(runloop *loop, struct source_attachment *place)
     return error;
 }
 
+/// A descriptor that was closed, or stands for another file, stays out, and what is in the set is. Anything else may be over the next time.
+static bool may_be_granted(int error) {
+    return error && error != -EBADF && error != -EPERM && error != -EEXIST;
+}
+
 HOLDS_LOCK static void put_back(runloop *loop, struct registration *registration) {
     if (registration->in_set || !registration->registered)
         return;
     int error = watch(loop, registration, registration->registered);
-    // A descriptor that was closed, or stands for another file, stays out. Anything else may be over the next time.
-    if (error && error != -EBADF && error != -EPERM)
+    if (may_be_granted(error))
         loop->registrations.some_are_left_out = true;
 }
 
 HOLDS_LOCK static void put_all_back(runloop *loop, bool set_is_new) {
     struct registrations *all = &loop->registrations;
-    all->some_are_left_out = false;
+    const struct main_queue *queue = &loop->main_queue;
+    int error = queue->is_watched ? runloop__poller_watch(&loop->poller, EPOLL_CTL_ADD, queue->descriptor,
+                                                          (uint32_t)queue->descriptor, EPOLLIN | EPOLLET)
+                                  : 0;
+    all->some_are_left_out = may_be_granted(error);
     for (uint32_t i = 0; i < all->capacity; i++) {
         struct registration *registration = all->by_descriptor[i];
         if (registration) {
@@ -167,16 +175,14 @@ HOLDS_LOCK static void put_all_back(runloop *loop, bool set_is_new) {
 /// Makes the set anew, with all that is in it but the stale entries. When descriptors have run out it is tried again later.
 HOLDS_LOCK static void rebuild(runloop *loop) {
     struct registrations *all = &loop->registrations;
-    const struct main_queue *queue = &loop->main_queue;
-    if (runloop__poller_reopen(&loop->poller))
-        return;
+    int error = runloop__poller_reopen(&loop->poller);
+    // Its timer may be gone, or out of the set.
     loop->armed_ns = RUNLOOP_NEVER;
+    if (error)
+        return;
     all->set_is_stale = false;
     all->stale_count = 0;
     put_all_back(loop, true);
-    if (queue->is_watched)
-        runloop__poller_watch(&loop->poller, EPOLL_CTL_ADD, queue->descriptor, (uint32_t)queue->descriptor,
-                              EPOLLIN | EPOLLET);
 }
 
 void runloop__registrations_restore(runloop *loop) {

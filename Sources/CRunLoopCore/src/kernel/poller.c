@@ -97,12 +97,10 @@ static int new_set(struct poller *poller) {
     return epoll_create1(EPOLL_CLOEXEC);
 }
 
-/// Puts an empty set in place of the old one.
-static int replace_set(struct poller *poller, bool is_set) {
-    int set = new_set(poller);
-    if (set < 0)
-        return -errno;
-    if (!is_set) {
+/// Puts the new set in place of the old one.
+static int replace_set(struct poller *poller, int set) {
+    // The program may have closed the old one, whose number the new one may have then.
+    if (set == poller->set || !is_still_a_set(poller->set)) {
         poller->set = set;
         return 0;
     }
@@ -152,11 +150,15 @@ static int host_again(struct poller *poller) {
 }
 
 int runloop__poller_reopen(struct poller *poller) {
-    bool is_set = is_still_a_set(poller->set), was_hosted = poller->is_hosted;
+    // Without a new set nothing changes. To ask the old one whether it is there would take what it has to report.
+    int set = new_set(poller);
+    if (set < 0)
+        return -errno;
+    bool was_hosted = poller->is_hosted;
     // A forked process may keep the old set open, and then the outer one keeps it as well.
     if (was_hosted)
         runloop__poller_host(poller, false);
-    int error = replace_set(poller, is_set);
+    int error = replace_set(poller, set);
     int host_error = was_hosted && poller->outer >= 0 ? host_again(poller) : 0;
     if (error)
         return error;
