@@ -159,13 +159,14 @@ RUNLOOP_EXPORT bool runloop_mode_is_empty(runloop *loop, const char *mode);
 
 /// Whether a run of the calling thread's loop in `mode` would find work and not sleep (R25): a remembered stop, a signalled
 /// source, a matching task, a due timer, a ready descriptor, the main queue. Consumes nothing, calls nothing out. Allowed in
-/// callbacks; stops and wake-ups of the active run don't count (see runloop_is_idle). False without a loop, for NULL, the
-/// pseudo-mode, unknown modes. O(signalled sources + matching tasks), at most one system call unless very many descriptors are
-/// ready.
+/// callbacks; stops and wake-ups of the active run don't count (see runloop_is_idle). False for NULL, the pseudo-mode, unknown
+/// modes, and if the thread has no loop and none can be made. O(signalled sources + matching tasks), at most one system call
+/// unless very many descriptors are ready.
 RUNLOOP_EXPORT bool runloop_has_work(const char *mode);
 
-/// The date of the earliest timer in a mode, including one that is firing (R90). O(1) plus the timers that are firing.
-/// Returns: the date; RUNLOOP_NEVER if the mode has no timer, is unknown, or is the pseudo-mode.
+/// The earliest date of a mode: of its timers, including one that is firing (R90), and of its sources' deadlines (R152). O(1) plus
+/// the timers that are firing.
+/// Returns: the date; RUNLOOP_NEVER if the mode has neither, is unknown, or is the pseudo-mode.
 RUNLOOP_EXPORT int64_t runloop_next_fire_date(runloop *loop, const char *mode);
 
 /// The current instant for the calling thread: that of its loop's clock if that has one (runloop_set_clock), else that of

@@ -24,9 +24,9 @@ typedef struct runloop_clock {
 } runloop_clock;
 
 /// Gives the calling thread's loop a clock, which is copied; NULL gives CLOCK_MONOTONIC back. O(modes).
-/// Errors: -EBUSY: the loop has timers, or runs that have a limit, whose dates are the former clock's, or is in the `wait` of its
-/// clock; -EINVAL: one of the functions is missing; -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: the thread has no loop yet, and none can
-/// be made; -ESHUTDOWN.
+/// Errors: -EBUSY: the loop has timers, deadlines of sources, or runs that have a limit, whose dates are the former clock's, or is
+/// in the `wait` of its clock; -EINVAL: one of the functions is missing; -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: the thread has no
+/// loop yet, and none can be made; -ESHUTDOWN.
 RUNLOOP_EXPORT int runloop_set_clock(const runloop_clock *clock);
 
 /// Says that the program has moved the clock of a loop, which looks again if it sleeps. Observers don't notice, and no wake-up is

@@ -41,8 +41,8 @@ RUNLOOP_EXPORT const char *runloop_observer_get_name(runloop_observer *observer,
 //===-- A visit ------------------------------------------------------------------------------------------------------===//
 /// What an item is.
 typedef enum RUNLOOP_CLOSED runloop_item_kind {
-    RUNLOOP_ITEM_SIGNALLED_SOURCE = 0,  ///< A runloop_source without a descriptor.
-    RUNLOOP_ITEM_DESCRIPTOR_SOURCE = 1, ///< A runloop_source with one.
+    RUNLOOP_ITEM_SIGNALLED_SOURCE = 0,  ///< A runloop_source of runloop_source_create.
+    RUNLOOP_ITEM_DESCRIPTOR_SOURCE = 1, ///< One of runloop_descriptor_source_create, with or without a descriptor.
     RUNLOOP_ITEM_TIMER = 2,             ///< A runloop_timer.
     RUNLOOP_ITEM_OBSERVER = 3,          ///< A runloop_observer.
 } runloop_item_kind;

@@ -55,7 +55,7 @@ RUNLOOP_EXPORT void runloop_source_release(runloop_source *source);
 
 /// Marks the source: it performs in the next dispatch of a loop that runs one of its modes; until then it stays marked, even in
 /// no loop. One with a descriptor is called with RUNLOOP_SIGNALLED, in turn with what is ready. Does not wake (R54, R62). Ignored
-/// if invalid. Async-signal-safe while referenced. O(loops it is in).
+/// if invalid. Async-signal-safe while referenced. O(log n), to base 64, of the sources of each loop it is in.
 /// Errors: -EINVAL.
 RUNLOOP_EXPORT int runloop_source_signal(runloop_source *source);
 /// Marks the source as runloop_source_signal does, and wakes each loop that has the source in a mode and would not look by
@@ -101,8 +101,8 @@ RUNLOOP_EXPORT runloop_readiness runloop_source_get_events(runloop_source *sourc
 /// Add a source to a mode, remove it, ask for it. Adding one that is there already changes nothing. After an error it is in no
 /// mode that it was not in before, and no mode was created. A source may be in many modes of many loops, which it retains as
 /// objects. Adding wakes no loop, but a ready descriptor does. Removing one that is not there changes nothing. Removal ends a
-/// sleep in a mode that it leaves empty. The pseudo-mode means all common modes, now and later (R18–R20). O(1) per mode, plus an
-/// epoll_ctl for a descriptor.
+/// sleep in a mode that it leaves empty. The pseudo-mode means all common modes, now and later (R18–R20). O(log n), to base 64,
+/// of the loop's sources, and O(1) per mode, plus an epoll_ctl for a descriptor.
 /// Errors: -EINVAL: the source to be added is invalid; -EEXIST: an equal one is there; -EBADF; -EPERM: epoll does not take the
 /// descriptor, such as that of a regular file or a directory; -ELOOP: it is an epoll set that is nested too deeply; -ENOSPC;
 /// -ENOMEM; -ESHUTDOWN; -ECHILD.

@@ -80,8 +80,8 @@ internal import CRunLoopCore
     /// The mode of the innermost active run, `nil` when no run is active (R5). O(1).
     public var currentMode: Mode? { unsafe runloop_current_mode(core).map(Mode.init(name:)) }
 
-    /// The earliest fire date of the timers in a mode, including a timer whose action is running (R90). `nil` if the mode has no
-    /// timer that will ever fire, does not exist, or is `.common`. O(1).
+    /// The earliest date of a mode: of its timers, including one whose action is running (R90), and of its sources' deadlines. `nil` if
+    /// nothing in the mode will ever be due, if it does not exist, or is `.common`. O(1).
     public func nextFireDate(inMode mode: Mode) -> Instant? {
         unsafe Instant(nanosecondCount: runloop_next_fire_date(core, mode.name))
     }

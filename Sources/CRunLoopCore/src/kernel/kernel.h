@@ -28,7 +28,7 @@ typedef struct epoll_event poller_event;
 /// How many events one wait fetches. Twice as many gained nothing in measurements, one at a time cost 40 %.
 enum { POLLER_BATCH = 64 };
 
-/// Each answers 0 or a negative errno.
+/// Each answers 0 or a negative errno, unless its comment says otherwise.
 int runloop__poller_open(struct poller *poller);
 /// Puts an empty set in place of the old one, under the same number if that still is a set: the caller watches everything anew.
 int runloop__poller_reopen(struct poller *poller);
@@ -38,8 +38,9 @@ void runloop__poller_close(struct poller *poller);
 int runloop__poller_watch(struct poller *poller, int operation, int descriptor, uint64_t tag, uint32_t events);
 /// Arms the timer for an instant of CLOCK_MONOTONIC. Makes its descriptor if there is none.
 int runloop__poller_arm(struct poller *poller, int64_t instant_ns);
-/// Puts the set into the outer one, which is then readable while the set has anything to report, or takes it out. The outer set, made at the
-/// first call: it stays the same when the set is made anew. Negative errno. Only the thread that waits.
+/// Puts the set into the outer one, which is then readable while the set has anything to report, or takes it out. The outer set is made at
+/// the first call, and stays the same when the set is made anew: its descriptor is the answer, or a negative errno. Only the thread that
+/// waits.
 int runloop__poller_host(struct poller *poller, bool is_hosted);
 /// Ends a wait under way, or the next one. Any thread, signal handlers included.
 void runloop__poller_wake(struct poller *poller);

@@ -176,14 +176,15 @@ extern "C" {
 extern "C" {
     #[doc = " Whether a run of the calling thread's loop in `mode` would find work and not sleep (R25): a remembered stop, a signalled"]
     #[doc = " source, a matching task, a due timer, a ready descriptor, the main queue. Consumes nothing, calls nothing out. Allowed in"]
-    #[doc = " callbacks; stops and wake-ups of the active run don't count (see runloop_is_idle). False without a loop, for NULL, the"]
-    #[doc = " pseudo-mode, unknown modes. O(signalled sources + matching tasks), at most one system call unless very many descriptors are"]
-    #[doc = " ready."]
+    #[doc = " callbacks; stops and wake-ups of the active run don't count (see runloop_is_idle). False for NULL, the pseudo-mode, unknown"]
+    #[doc = " modes, and if the thread has no loop and none can be made. O(signalled sources + matching tasks), at most one system call"]
+    #[doc = " unless very many descriptors are ready."]
     pub fn runloop_has_work(mode: *const ::std::os::raw::c_char) -> bool;
 }
 extern "C" {
-    #[doc = " The date of the earliest timer in a mode, including one that is firing (R90). O(1) plus the timers that are firing."]
-    #[doc = " Returns: the date; RUNLOOP_NEVER if the mode has no timer, is unknown, or is the pseudo-mode."]
+    #[doc = " The earliest date of a mode: of its timers, including one that is firing (R90), and of its sources' deadlines (R152). O(1) plus"]
+    #[doc = " the timers that are firing."]
+    #[doc = " Returns: the date; RUNLOOP_NEVER if the mode has neither, is unknown, or is the pseudo-mode."]
     pub fn runloop_next_fire_date(loop_: *mut runloop, mode: *const ::std::os::raw::c_char) -> i64;
 }
 extern "C" {
@@ -383,9 +384,9 @@ pub struct runloop_clock {
 }
 extern "C" {
     #[doc = " Gives the calling thread's loop a clock, which is copied; NULL gives CLOCK_MONOTONIC back. O(modes)."]
-    #[doc = " Errors: -EBUSY: the loop has timers, or runs that have a limit, whose dates are the former clock's, or is in the `wait` of its"]
-    #[doc = " clock; -EINVAL: one of the functions is missing; -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: the thread has no loop yet, and none can"]
-    #[doc = " be made; -ESHUTDOWN."]
+    #[doc = " Errors: -EBUSY: the loop has timers, deadlines of sources, or runs that have a limit, whose dates are the former clock's, or is"]
+    #[doc = " in the `wait` of its clock; -EINVAL: one of the functions is missing; -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: the thread has no"]
+    #[doc = " loop yet, and none can be made; -ESHUTDOWN."]
     pub fn runloop_set_clock(clock: *const runloop_clock) -> ::std::os::raw::c_int;
 }
 extern "C" {
@@ -402,9 +403,10 @@ extern "C" {
 extern "C" {
     #[doc = " The descriptor for which the host waits, by poll or epoll (level- or edge-triggered): readable while a hosted run has anything"]
     #[doc = " to do, be it a descriptor, a timer, a task, a wake-up, a stop or the main queue; not readable before the run begins and after"]
-    #[doc = " it has ended. The same number from the first call to the thread's end. Do not read, change or close it. It stays readable"]
-    #[doc = " while callbacks run, and what comes meanwhile is an edge. What came before is none: an edge-triggered host that runs its loop"]
-    #[doc = " inside a callback calls runloop_hosted_iterate once before that sleeps."]
+    #[doc = " it has ended. The same number from the first call to the thread's end. Do not read, change or close it. While callbacks"]
+    #[doc = " run it is readable if there is anything to do for a host that runs its loop inside one of them; what comes meanwhile is an"]
+    #[doc = " edge. What came before is none: an edge-triggered host that runs its loop inside a callback calls runloop_hosted_iterate once"]
+    #[doc = " before that sleeps."]
     #[doc = " Returns: the descriptor."]
     #[doc = " Errors: -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: there is none, and none can be made; -ESHUTDOWN; -EBADF: the program has closed"]
     #[doc = " it, and the next call answers another one."]
@@ -443,8 +445,8 @@ extern "C" {
 extern "C" {
     #[doc = " Ends the innermost hosted run: AfterWaiting if it sleeps, then Exit. A thread that ends ends its hosted runs without Exit."]
     #[doc = " O(1)."]
-    #[doc = " Errors: -EINVAL: there is none; -EBUSY: inside one of its callbacks, where runloop_stop ends it, or inside a run that is"]
-    #[doc = " nested in it; -ECHILD."]
+    #[doc = " Errors: -EINVAL: there is none, as in a child that the host's code forked; -EBUSY: inside one of its callbacks, where"]
+    #[doc = " runloop_stop ends it, or inside a run that is nested in it."]
     pub fn runloop_hosted_end() -> ::std::os::raw::c_int;
 }
 extern "C" {
@@ -534,9 +536,9 @@ extern "C" {
         line: *mut u32,
     ) -> *const ::std::os::raw::c_char;
 }
-#[doc = "< A runloop_source without a descriptor."]
+#[doc = "< A runloop_source of runloop_source_create."]
 pub const RUNLOOP_ITEM_SIGNALLED_SOURCE: runloop_item_kind = 0;
-#[doc = "< A runloop_source with one."]
+#[doc = "< One of runloop_descriptor_source_create, with or without a descriptor."]
 pub const RUNLOOP_ITEM_DESCRIPTOR_SOURCE: runloop_item_kind = 1;
 #[doc = "< A runloop_timer."]
 pub const RUNLOOP_ITEM_TIMER: runloop_item_kind = 2;
@@ -820,7 +822,7 @@ extern "C" {
 extern "C" {
     #[doc = " Marks the source: it performs in the next dispatch of a loop that runs one of its modes; until then it stays marked, even in"]
     #[doc = " no loop. One with a descriptor is called with RUNLOOP_SIGNALLED, in turn with what is ready. Does not wake (R54, R62). Ignored"]
-    #[doc = " if invalid. Async-signal-safe while referenced. O(loops it is in)."]
+    #[doc = " if invalid. Async-signal-safe while referenced. O(log n), to base 64, of the sources of each loop it is in."]
     #[doc = " Errors: -EINVAL."]
     pub fn runloop_source_signal(source: *mut runloop_source) -> ::std::os::raw::c_int;
 }
@@ -891,8 +893,8 @@ extern "C" {
     #[doc = " Add a source to a mode, remove it, ask for it. Adding one that is there already changes nothing. After an error it is in no"]
     #[doc = " mode that it was not in before, and no mode was created. A source may be in many modes of many loops, which it retains as"]
     #[doc = " objects. Adding wakes no loop, but a ready descriptor does. Removing one that is not there changes nothing. Removal ends a"]
-    #[doc = " sleep in a mode that it leaves empty. The pseudo-mode means all common modes, now and later (R18–R20). O(1) per mode, plus an"]
-    #[doc = " epoll_ctl for a descriptor."]
+    #[doc = " sleep in a mode that it leaves empty. The pseudo-mode means all common modes, now and later (R18–R20). O(log n), to base 64,"]
+    #[doc = " of the loop's sources, and O(1) per mode, plus an epoll_ctl for a descriptor."]
     #[doc = " Errors: -EINVAL: the source to be added is invalid; -EEXIST: an equal one is there; -EBADF; -EPERM: epoll does not take the"]
     #[doc = " descriptor, such as that of a regular file or a directory; -ELOOP: it is an epoll set that is nested too deeply; -ENOSPC;"]
     #[doc = " -ENOMEM; -ESHUTDOWN; -ECHILD."]

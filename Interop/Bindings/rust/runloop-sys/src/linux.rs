@@ -775,7 +775,8 @@ pub struct runloop_connect_config {
     >,
 }
 extern "C" {
-    #[doc = " Begins to connect, in no loop yet: a look-up starts here, everything else when a loop runs the source. At most 16 names are looked up at"]
+    #[doc = " Begins to connect, in no loop yet: a look-up starts here, and the attempt of a target without one where the source is added to a loop."]
+    #[doc = " Everything else is done when a loop runs the source. At most 16 names are looked up at"]
     #[doc = " a time in a process, and others wait. It needs a descriptor, which is the connection's in the end; with a name, one for each attempt more."]
     #[doc = " O(1)."]
     #[doc = " Errors: -EINVAL: no `connected`, not one target, no port, an empty text, an option out of range, or a `local_address` that is no number;"]
