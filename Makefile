@@ -303,7 +303,7 @@ $(OUT)/server: $(wildcard $(SERVER)/*.c $(SERVER)/*.h) $(OUT)/librunloop-linux.a
 
 #-- tests -------------------------------------------------------------------------------------------------------------
 
-check: ## The quick gate, a minute: formats, layers, exports, the C tests, the rules
+check: ## A quick check, a minute: formats, layers, exports, the C tests, the rules
 	@Tools/scripts/lint --quick
 	@$(MAKE) --no-print-directory test-c
 
