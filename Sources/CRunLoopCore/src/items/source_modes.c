@@ -251,6 +251,11 @@ static int add(runloop *loop, runloop_source *source, const char *name) {
     int error = runloop__source_lock_and_compare(loop, source, mode, &stored);
     if (error)
         return error;
+    if (!mode && mode_of_name(loop, name)) {
+        // Another thread has made the mode meanwhile, and perhaps added an equal source to it.
+        loop_unlock(loop);
+        return add(loop, source, name);
+    }
     error = refusal(loop, source);
     if (!error && stored != source)
         error = -EEXIST;
