@@ -37,6 +37,34 @@ TEST("R8 R10 a thread may end its loop, in order, and get a new one; nothing lea
     EXPECT_TRACE("");
 }
 
+static void exit_in_cancel(runloop_source *source, runloop *loop, const char *mode, void *info) {
+    trace_cancel(source, loop, mode, info);
+    pthread_exit(NULL);
+}
+
+static void *end_and_exit(void *unused) {
+    runloop *loop = runloop_current();
+    for (int i = 0; i < 2; i++) {
+        runloop_source_config config = {.context = {.info = "cancel"},
+                                        .cancel = i == 0 ? exit_in_cancel : trace_cancel};
+        runloop_source *source = NULL;
+        REQUIRE(runloop_source_create(&config, &source) == 0);
+        EXPECT_EQ(runloop_add_source(loop, source, MODE), 0);
+        runloop_source_release(source);
+    }
+    EXPECT_EQ(runloop_perform(loop, OTHER_MODE, trace_function, "perform", trace_function), 0);
+    runloop_end_current();
+    trace("returned");
+    return unused;
+}
+
+TEST("R8 R10 a callback that exits the thread, while the thread ends its loop, leaves the rest to the thread's end") {
+    int before = count_descriptors();
+    on_new_thread(end_and_exit, NULL);
+    EXPECT_TRACE("cancel cancel perform");
+    EXPECT_EQ(count_descriptors(), before);
+}
+
 static void end_in_task(void *unused) {
     (void)unused;
     EXPECT_EQ(runloop_end_current(), -EBUSY);

@@ -321,16 +321,20 @@ void runloop_source_invalidate(runloop_source *source) {
     pthread_cleanup_pop(true);
 }
 
+/// The first source of a loop that ends. Its `cancel` may end the thread.
+HOLDS_LOCK static void leave_first(runloop *loop) {
+    struct source_attachment *place = LIST_ENTRY(loop->sources.next, struct source_attachment, in_loop);
+    item_retain(&place->source->item);
+    pthread_cleanup_push(release, place->source);
+    leave_loop(loop, place, NULL);
+    loop_unlock(loop);
+    pthread_cleanup_pop(true);
+    loop_lock(loop);
+}
+
 void runloop__sources_leave(runloop *loop) {
     loop_lock(loop);
-    while (!list_is_empty(&loop->sources)) {
-        struct source_attachment *place = LIST_ENTRY(loop->sources.next, struct source_attachment, in_loop);
-        runloop_source *source = place->source;
-        item_retain(&source->item);
-        leave_loop(loop, place, NULL);
-        loop_unlock(loop);
-        item_release(&source->item);
-        loop_lock(loop);
-    }
+    while (!list_is_empty(&loop->sources))
+        leave_first(loop);
     loop_unlock(loop);
 }

@@ -4,6 +4,9 @@
 
 void runloop__abandon_callouts(runloop *loop) {
     loop->run = NULL;
+    loop->asks_clock = false;
+    runloop__this_thread.source_callouts = 0;
+    runloop__this_thread.is_tracing = false;
     for (struct run *outer; loop->hosted; loop->hosted = outer) {
         outer = loop->hosted->outer_hosted;
         free(loop->hosted);

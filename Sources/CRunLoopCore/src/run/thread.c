@@ -36,8 +36,9 @@ int runloop_end_current(void) {
         return -EPERM;
     if (loop->run || thread->source_callouts > 0 || atomic_load(&loop->is_finished))
         return -EBUSY;
-    pthread_setspecific(key, NULL);
     runloop__teardown(loop);
+    // Only now: a call-out that ends the thread leaves the rest to its destructor.
+    pthread_setspecific(key, NULL);
     *thread = (struct runloop__this_thread){0};
     runloop_release(loop);
     return 0;
