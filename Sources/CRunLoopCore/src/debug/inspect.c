@@ -43,7 +43,8 @@ int runloop_visit_items(runloop *loop, const char *name,
     // The visitor may end the thread.
     pthread_cleanup_push(snapshot_release, &items);
     for (uint32_t i = 0; i < items.count && !items.is_incomplete; i++)
-        visit(context, (runloop_item_kind)item_kind(items.items[i]), items.items[i]);
+        runloop__IS_CALLING_OUT_TO_A_VISITOR(visit, context, (runloop_item_kind)item_kind(items.items[i]),
+                                             items.items[i]);
     pthread_cleanup_pop(true);
     return items.is_incomplete ? -ENOMEM : items.count > INT_MAX ? INT_MAX : (int)items.count;
 }

@@ -42,10 +42,7 @@ HOLDS_LOCK static void find_comparable(runloop *loop, runloop_source *source, st
 static runloop_source *first_equal(runloop_source *source, const struct snapshot *candidates) {
     for (uint32_t i = 0; i < candidates->count; i++) {
         runloop_source *other = LIST_ENTRY(candidates->items[i], runloop_source, item);
-        runloop__this_thread.source_callouts++;
-        bool is_equal = source->equal(source->item.info[0], other->item.info[0]);
-        runloop__this_thread.source_callouts--;
-        if (is_equal)
+        if (runloop__IS_CALLING_OUT_TO_A_SOURCE_EQUAL(source->equal, source->item.info[0], other->item.info[0]))
             return runloop_source_retain(other);
     }
     return NULL;

@@ -304,7 +304,7 @@ HOLDS_LOCK static void leave_loop(runloop *loop, struct source_attachment *place
 static void tell_invalidated(void *invalidated) {
     runloop_source *source = invalidated;
     if (source->invalidated)
-        source->invalidated(source, item_info(&source->item));
+        runloop__IS_CALLING_OUT_TO_A_SOURCE_INVALIDATED(source->invalidated, source, item_info(&source->item));
 }
 
 void runloop_source_invalidate(runloop_source *source) {

@@ -70,6 +70,30 @@ CALLOUT void runloop__IS_CALLING_OUT_TO_A_SOURCE_SCHEDULE(void (*function)(runlo
     STAY_ON_THE_STACK();
 }
 
+CALLOUT bool runloop__IS_CALLING_OUT_TO_A_SOURCE_EQUAL(bool (*equal)(const void *, const void *), const void *info,
+                                                       const void *other_info) {
+    ASSERT_NOT_LOCKED();
+    runloop__this_thread.source_callouts++;
+    bool is_equal = equal(info, other_info);
+    runloop__this_thread.source_callouts--;
+    STAY_ON_THE_STACK();
+    return is_equal;
+}
+
+CALLOUT void runloop__IS_CALLING_OUT_TO_A_SOURCE_INVALIDATED(void (*invalidated)(runloop_source *, void *),
+                                                             runloop_source *source, void *info) {
+    ASSERT_NOT_LOCKED();
+    invalidated(source, info);
+    STAY_ON_THE_STACK();
+}
+
+CALLOUT void runloop__IS_CALLING_OUT_TO_A_VISITOR(void (*visit)(void *, runloop_item_kind, void *), void *context,
+                                                  runloop_item_kind kind, void *item) {
+    ASSERT_NOT_LOCKED();
+    visit(context, kind, item);
+    STAY_ON_THE_STACK();
+}
+
 CALLOUT int64_t runloop__IS_CALLING_OUT_TO_A_CLOCK(int64_t (*wait)(void *, int64_t), void *context,
                                                    int64_t duration_ns) {
     ASSERT_NOT_LOCKED();
