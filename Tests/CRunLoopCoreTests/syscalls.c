@@ -256,6 +256,27 @@ TEST("R41 an idle loop makes no system call in five seconds") {
     EXPECT_EQ(count_system_calls(be_idle).others, 0);
 }
 
+static void *ask_about_main_loop(void *main) {
+    // Which thread this is, is asked once.
+    EXPECT(runloop_needs_wake_up(main));
+    begin_counting();
+    for (int i = 0; i < 1000; i++)
+        EXPECT(runloop_needs_wake_up(main) && !runloop_is_current(main));
+    end_counting();
+    return NULL;
+}
+
+static void ask_from_thread(void) {
+    pthread_t thread;
+    REQUIRE(pthread_create(&thread, NULL, ask_about_main_loop, runloop_main()) == 0);
+    pthread_join(thread, NULL);
+}
+
+TEST("R6 R104 a thread without a loop asks about the main loop without a system call") {
+    struct system_calls calls = count_system_calls(ask_from_thread);
+    EXPECT_EQ(calls.own + calls.others, 0);
+}
+
 //===-- two loops that post to each other ----------------------------------------------------------------------------===//
 
 static void ping(void *info);

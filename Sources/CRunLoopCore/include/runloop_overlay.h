@@ -25,6 +25,8 @@ struct runloop__this_thread {
     bool has_ended;
     /// Its tracer is being called.
     bool is_tracing;
+    /// Among the threads of its process, once that was asked.
+    enum { RUNLOOP__UNKNOWN, RUNLOOP__INITIAL, RUNLOOP__OTHER } place;
     runloop_tracer tracer;
 };
 #if defined(__GNUC__) && defined(__GLIBC__) // FAST_TLS of base.h

@@ -96,6 +96,16 @@ static inline int64_t saturating_add(int64_t instant_ns, int64_t duration_ns) {
     return sum;
 }
 
+/// Of the process that this one is now. System calls are made at the first question alone.
+static inline bool is_initial_thread(void) {
+    // First: a child forgets what its thread was in the parent.
+    runloop__generation();
+    struct runloop__this_thread *thread = &runloop__this_thread;
+    if (thread->place == RUNLOOP__UNKNOWN)
+        thread->place = syscall(SYS_gettid) == getpid() ? RUNLOOP__INITIAL : RUNLOOP__OTHER;
+    return thread->place == RUNLOOP__INITIAL;
+}
+
 /// The interned name of equal text, or NULL if there is none yet. O(log n) in the number of names.
 const char *runloop__name_find(const char *name);
 

@@ -5,8 +5,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 /// Counts forks, from 1. Lies in a page that the kernel wipes in a forked child, so that 0 means "a child that has not noticed yet".
 extern _Atomic uint32_t *runloop__generation_word;
@@ -15,10 +13,6 @@ uint32_t runloop__begin_generation(void);
 static inline uint32_t runloop__generation(void) {
     uint32_t generation = atomic_load_explicit(runloop__generation_word, memory_order_relaxed);
     return __builtin_expect(generation != 0, 1) ? generation : runloop__begin_generation();
-}
-
-static inline bool is_initial_thread(void) {
-    return syscall(SYS_gettid) == getpid();
 }
 
 #endif // RUNLOOP_PROCESS_H
