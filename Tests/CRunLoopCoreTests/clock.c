@@ -254,6 +254,22 @@ TEST("R38 in a hosted run the clock is asked as in any other, and may let the ma
     EXPECT_EQ(runloop_hosted_end(), 0);
 }
 
+static void iterate_it(void) {
+    EXPECT_EQ(runloop_hosted_iterate(0), -EBUSY);
+    EXPECT_EQ(runloop_hosted_end(), -EBUSY);
+}
+
+TEST("R38 a hosted run can't be iterated while the clock is asked") {
+    set_up(SLEEPS);
+    keep_mode(MODE);
+    EXPECT_EQ(runloop_hosted_begin(MODE), 0);
+    given.is_asked = iterate_it;
+    while (runloop_hosted_iterate(0) == -EAGAIN)
+        ;
+    EXPECT(!given.is_asked);
+    EXPECT_EQ(runloop_hosted_end(), 0);
+}
+
 //===-- a clock that moves while a hosted run falls asleep -----------------------------------------------------------===//
 
 static _Atomic int moves_asked, moves_made;

@@ -39,8 +39,8 @@ RUNLOOP_EXPORT int runloop_hosted_begin(const char *mode);
 /// stops the run around it as well. If there is no memory for the nested run, it returns 0, and the descriptor is readable until
 /// there is. O(what there is to do); a system call that finds nothing at the end.
 /// Returns: 0: the host waits for the descriptor. A runloop_result: the run has ended, with Exit.
-/// Errors: -EAGAIN: the budget is used up, and the descriptor is readable; -EINVAL: there is no hosted run; -ECHILD: a call-out
-/// forked, and this is the child.
+/// Errors: -EAGAIN: the budget is used up, and the descriptor is readable; -EINVAL: there is no hosted run; -EBUSY: the loop's clock
+/// is being asked (runloop_set_clock); -ECHILD: a call-out forked, and this is the child.
 RUNLOOP_EXPORT int runloop_hosted_iterate(int64_t budget_ns);
 
 /// Whether the calling thread, which has just signalled a source of the loop, must wake it up for that. Any other thread must;

@@ -17,6 +17,8 @@ static int find(struct run **found) {
     runloop *loop = runloop__thread_loop();
     if (!loop || !loop->hosted || is_from_parent_process(loop))
         return -EINVAL;
+    if (loop->asks_clock)
+        return -EBUSY;
     *found = loop->hosted;
     return 0;
 }
