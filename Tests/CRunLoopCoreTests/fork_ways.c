@@ -71,6 +71,33 @@ TEST("R123 a child notices that it is one, by fork, by _Fork and by clone, and l
     EXPECT_TRACE("parent's");
 }
 
+enum { PARENTS_NOW_NS = 42 };
+
+static void tell_time_first(void) {
+    EXPECT(runloop_now_ns() != PARENTS_NOW_NS);
+    expect_a_loop_of_its_own();
+}
+
+static int64_t tell_parents_time(void *unused) {
+    (void)unused;
+    return PARENTS_NOW_NS;
+}
+
+static int64_t never_wait(void *unused, int64_t duration_ns) {
+    (void)unused, (void)duration_ns;
+    return 0;
+}
+
+TEST("R38 R123 a child's time is the machine's, whatever clock the parent's loop has") {
+    become_parent();
+    runloop_timer_invalidate(parents_timer);
+    runloop_clock clock = {.now = tell_parents_time, .wait = never_wait};
+    REQUIRE(runloop_set_clock(&clock) == 0);
+    for (int i = 0, count = count_ways(); i < count; i++)
+        expect_in_child(ways[i], tell_time_first);
+    EXPECT_EQ(runloop_set_clock(NULL), 0);
+}
+
 static void *fork_on_thread(void *way) {
     become_parent();
     expect_in_child(*(pid_t(**)(void))way, expect_a_loop_of_its_own);

@@ -305,7 +305,7 @@ static inline void loop_sent(runloop *loop, enum runloop__sent kind, const void 
 /// own loop before that, so it is told, once for each of its calls.
 static inline void loop_leave_to_host(void) {
     runloop *loop = runloop__thread_loop();
-    if (loop && loop->hosted && !loop->poller.is_readable &&
+    if (loop && loop->hosted && !is_from_parent_process(loop) && !loop->poller.is_readable &&
         (wake_word(&loop->wake) & (WAKE_ASLEEP | WAKE_UNTOLD)) == WAKE_UNTOLD)
         runloop__wake_set(&loop->wake, &loop->poller, WAKE_UNTOLD, 0);
 }

@@ -42,7 +42,7 @@ int runloop_clock_moved(runloop *loop) {
 
 int64_t runloop_now_ns(void) {
     runloop *loop = runloop__thread_loop();
-    return loop ? loop_now(loop) : monotonic_ns();
+    return loop && !is_from_parent_process(loop) ? loop_now(loop) : monotonic_ns();
 }
 
 int64_t runloop_get_now_ns(runloop *loop) {
