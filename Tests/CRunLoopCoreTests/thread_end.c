@@ -347,3 +347,19 @@ TEST("R8 R9 R86 a timer that moves itself in its callback to a loop that then en
     expect_free_after_visit(MODE);
     expect_free_after_visit(RUNLOOP_COMMON_MODES);
 }
+
+static void *ask_without_key(void *unused) {
+    EXPECT(!runloop_current());
+    return unused;
+}
+
+TEST("R121 a thread that can't be told of its end, as there is no key left, has no loop") {
+    pthread_key_t keys[PTHREAD_KEYS_MAX];
+    int count = 0;
+    while (count < PTHREAD_KEYS_MAX && pthread_key_create(&keys[count], NULL) == 0)
+        count++;
+    on_new_thread(ask_without_key, NULL);
+    while (count > 0)
+        pthread_key_delete(keys[--count]);
+    EXPECT(runloop_current());
+}

@@ -84,6 +84,9 @@ static runloop *make_current(void) {
         return NULL;
     if (set_key(loop)) {
         thread->error = -ENOMEM;
+        // Nobody else has it, but for the main loop, which is kept.
+        if (!loop->is_main)
+            atomic_store(&loop->is_finished, true);
         runloop_release(loop);
         return NULL;
     }
