@@ -18,7 +18,6 @@ INLINE void enter(struct run *run) {
         loop->hosted = run;
     }
     run->outer = loop->run;
-    run->outer_mode = atomic_load_explicit(&loop->current_mode, memory_order_relaxed);
     run->outer_word = wake_enter(&loop->wake, loop->hosted ? WAKE_UNTOLD : 0);
     loop->run = run;
     if (loop->hosted)
@@ -83,7 +82,7 @@ INLINE void leave(struct run *run) {
     wake_leave(&loop->wake, run->outer_word);
     if (stops_outer)
         atomic_fetch_or(&loop->wake.word, WAKE_STOPPED);
-    atomic_store_explicit(&loop->current_mode, run->outer_mode, memory_order_release);
+    atomic_store_explicit(&loop->current_mode, run->outer ? run->outer->mode->name : NULL, memory_order_release);
     loop->run = run->outer;
     if (loop->hosted)
         leave_hosted(run);

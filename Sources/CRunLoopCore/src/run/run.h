@@ -10,7 +10,6 @@ struct run {
     struct run *outer;
     uint32_t outer_word;  ///< what the outer run was told (kernel/wake.c)
     bool ignores_wakeups; ///< until the next iteration: its wait is over
-    const char *outer_mode;
     int64_t limit_ns, deadline_ns;
     bool returns_after_source;
     bool is_pass;           ///< it has one iteration, which serves all that is ready
