@@ -77,6 +77,29 @@ TEST("R152 a deadline waits for a run of the source's modes, and is told in one 
     EXPECT_TRACE("due");
 }
 
+static runloop_source *moved;
+
+/// The other source has its turn after this one's.
+static void move_other(runloop_source *source, runloop_readiness reasons, void *info) {
+    (void)source, (void)reasons, (void)info;
+    trace("moves");
+    runloop_remove_source(runloop_current(), moved, MODE);
+    EXPECT_EQ(runloop_source_get_deadline(moved), RUNLOOP_NEVER);
+    REQUIRE(runloop_add_source(runloop_current(), moved, OTHER_MODE) == 0);
+}
+
+TEST("R152 a source that leaves its loop after its deadline and before its turn is called where it comes to") {
+    runloop_source *mover = add_descriptor(MODE, -1, RUNLOOP_READABLE, move_other, NULL);
+    EXPECT_EQ(runloop_source_set_deadline(mover, 0), 0);
+    moved = runloop_source_retain(add_timed(-1, 1));
+    EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_TRACE("moves");
+    EXPECT_EQ(handle_one(OTHER_MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_EQ(run_a_while(OTHER_MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_TRACE("due");
+    runloop_source_release(moved);
+}
+
 static void fire_and_trace(runloop_timer *timer, void *info) {
     (void)timer;
     trace(info);
@@ -106,11 +129,32 @@ static void *run_shared(void *unused) {
     return unused;
 }
 
-TEST("R152 of a source in two loops, the first that finds the deadline passed has it") {
+TEST("R152 of a source in two loops, one calls it for its deadline") {
     shared = add_timed(-1, 0);
     on_new_thread(run_shared, NULL);
     EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT_TRACE("due");
+}
+
+static void end_loop(runloop_source *source, runloop_readiness reasons, void *info) {
+    (void)source, (void)reasons, (void)info;
+    trace("ends");
+    pthread_exit(NULL);
+}
+
+static void *end_before_its_turn(void *unused) {
+    runloop_source *first = add_descriptor(MODE, -1, RUNLOOP_READABLE, end_loop, NULL);
+    EXPECT_EQ(runloop_source_set_deadline(first, 0), 0);
+    REQUIRE(runloop_add_source(runloop_current(), shared, MODE) == 0);
+    handle_one(MODE);
+    return unused;
+}
+
+TEST("R152 of a source in two loops, the other one calls it if the first ends before its turn") {
+    shared = add_timed(-1, 1);
+    on_new_thread(end_before_its_turn, NULL);
+    EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_TRACE("ends due");
 }
 
 static void *set_deadline_at_once(void *unused) {

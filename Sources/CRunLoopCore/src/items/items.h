@@ -71,6 +71,9 @@ struct source_attachment {
     struct news news;
 };
 
+/// The deadline of a source that is to be called for it, in whatever loop comes first.
+#define DEADLINE_PASSED INT64_MIN
+
 /// Made in one of two ways, which the class tells apart: signalled by hand, or driven by a descriptor.
 struct runloop_source {
     struct item item;
@@ -82,7 +85,7 @@ struct runloop_source {
     void (*cancel)(runloop_source *source, runloop *loop, const char *mode, void *info);   ///< constant
     bool (*equal)(const void *info, const void *other_info);                               ///< constant
     void (*invalidated)(runloop_source *source, void *info);                               ///< constant
-    _Atomic int64_t due_ns;   ///< atomic: set first, then applied in each loop; RUNLOOP_NEVER: none
+    _Atomic int64_t due_ns;   ///< atomic: set first, then applied in each loop; RUNLOOP_NEVER: none; or DEADLINE_PASSED
     _Atomic uint64_t mark;    ///< atomic: 0, or the number of its first signal since it was last called for one
     int descriptor;           ///< constant; -1: none
     bool is_counter;          ///< constant

@@ -320,9 +320,12 @@ static bool take_counter(int descriptor) {
 static uint32_t reasons_of(struct selection *selection) {
     runloop_source *source = selection->source;
     uint32_t reasons = selection->reasons;
-    // Another loop may have called it for the signal.
+    // Another loop may have called it for the signal, or for the deadline, which may have been moved.
     if ((reasons & RUNLOOP_SIGNALLED) && !atomic_exchange(&source->mark, 0))
         reasons &= ~(uint32_t)RUNLOOP_SIGNALLED;
+    int64_t due_ns = DEADLINE_PASSED;
+    if ((reasons & RUNLOOP_DUE) && !atomic_compare_exchange_strong(&source->due_ns, &due_ns, RUNLOOP_NEVER))
+        reasons &= ~(uint32_t)RUNLOOP_DUE;
     if (source->is_counter && (reasons & ~OWN_REASONS)) {
         if (selection->counter == COUNTER_UNREAD)
             selection->counter = take_counter(source->descriptor) ? COUNTER_READ : COUNTER_EMPTY;

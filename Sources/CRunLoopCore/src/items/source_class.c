@@ -214,5 +214,6 @@ int runloop_source_set_deadline(runloop_source *source, int64_t instant_ns) {
 }
 
 int64_t runloop_source_get_deadline(runloop_source *source) {
-    return source ? atomic_load(&source->due_ns) : RUNLOOP_NEVER;
+    int64_t due_ns = source ? atomic_load(&source->due_ns) : RUNLOOP_NEVER;
+    return due_ns == DEADLINE_PASSED ? RUNLOOP_NEVER : due_ns;
 }

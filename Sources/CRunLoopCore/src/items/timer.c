@@ -139,7 +139,8 @@ int64_t runloop__timers_latest(struct mode *mode) {
 //===-- deadlines of sources (R152) ----------------------------------------------------------------------------------===//
 
 // A source with a deadline has a place in the heaps of its modes, like a timer. When it is due it loses all these places, and the source is
-// called in turn with what else is ready. If it is in several loops, the first that finds it due takes it.
+// called in turn with what else is ready. That it has passed stays with the source until its call, as a signal does: a source that leaves
+// the loop before its turn is called in the next one, and in several loops the first whose turn it is calls it.
 
 HOLDS_LOCK static int place_in(struct membership *membership, int64_t due_ns) {
     struct heap *heap = &membership->mode->timers;
@@ -154,7 +155,8 @@ HOLDS_LOCK static int place_in(struct membership *membership, int64_t due_ns) {
 }
 
 int runloop__deadline_place(runloop *loop, struct source_attachment *place) {
-    int64_t due_ns = atomic_load(&place->source->due_ns);
+    // One that is told of needs no place.
+    int64_t due_ns = place->news.reasons & RUNLOOP_DUE ? RUNLOOP_NEVER : atomic_load(&place->source->due_ns);
     struct membership *membership =
         is_descriptor_source(place->source) ? memberships_in_modes(loop, &place->attachment) : NULL;
     int error = 0;
@@ -176,7 +178,7 @@ bool runloop__deadlines_pass(runloop *loop, struct mode *mode, int64_t now_ns) {
         runloop_source *source = LIST_ENTRY(membership->item, runloop_source, item);
         struct source_attachment *place = runloop__source_find(source, loop);
         int64_t due_ns = atomic_load(&source->due_ns);
-        if (due_ns <= now_ns && atomic_compare_exchange_strong(&source->due_ns, &due_ns, RUNLOOP_NEVER))
+        if (due_ns <= now_ns && atomic_compare_exchange_strong(&source->due_ns, &due_ns, DEADLINE_PASSED))
             ready_add(loop, &place->news, RUNLOOP_DUE);
         // Places that are there need no memory.
         runloop__deadline_place(loop, place);
