@@ -56,6 +56,21 @@ TEST("a child that ends by the first signal gets no further one, and nothing is 
     runloop_source_release(child);
 }
 
+TEST("a pause without an end sends no further signal, whatever the child is called for") {
+    struct ends ends = {0};
+    runloop_child *child = start_stubborn(&ends);
+    EXPECT_EQ(END(child, false, {SIGTERM, INT64_MAX}, {SIGUSR1, 0}), 0);
+    for (int i = 0; i < 2; i++) {
+        EXPECT_EQ(runloop_source_signal(child), 0);
+        EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
+    }
+    // The first fatal signal is what it ends by.
+    EXPECT_EQ(END(child, false, {SIGKILL, 0}), 0);
+    run_for(MODE, 30 * SECOND);
+    EXPECT_EQ(ends.last.status, SIGKILL);
+    runloop_source_release(child);
+}
+
 TEST("the signals of a group reach a grandchild, too") {
     struct ends ends = {0};
     char line[64];

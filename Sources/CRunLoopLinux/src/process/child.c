@@ -73,9 +73,10 @@ HOLDS_LOCK static int send(struct child *child, int32_t number, bool to_group) {
 /// After a step that was sent, and that is not the last one. Without memory the child is called in the next iteration, where that is
 /// tried again.
 HOLDS_LOCK static void wait_for_next_step(struct child *child) {
-    int64_t instant_ns;
-    if (__builtin_add_overflow(runloop_now_ns(), child->steps[child->next_step - 1].pause_ns, &instant_ns))
-        instant_ns = RUNLOOP_NEVER;
+    int64_t instant_ns, pause_ns = child->steps[child->next_step - 1].pause_ns;
+    // A pause without an end has a deadline, too: none is one that has passed.
+    if (__builtin_add_overflow(runloop_now_ns(), pause_ns, &instant_ns) || instant_ns == RUNLOOP_NEVER)
+        instant_ns = RUNLOOP_NEVER - 1;
     child->has_deadline = runloop_source_set_deadline(child->object.source, instant_ns) == 0;
     if (!child->has_deadline)
         runloop_source_wake(child->object.source);
