@@ -1,5 +1,7 @@
-// listeners_callouts.c — what a program may do in the call-outs of a listener that is short of descriptors: run its loop, end its thread.
+// listeners_callouts.c — what a program may do in the call-outs of a listener that is short of descriptors: run its loop, end its
+// thread or the listener.
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include "linux_items.h"
@@ -79,7 +81,7 @@ static void *end_at_once(void *argument) {
     pthread_exit(NULL);
 }
 
-static void *run_until_refusal(void *listener) {
+static void *run_without_descriptors(void *listener) {
     REQUIRE(runloop_add_source(runloop_current(), listener, MODE) == 0);
     use_up_descriptors(0);
     runloop_run_in_mode(MODE, RUNLOOP_FOREVER, false);
@@ -95,13 +97,59 @@ TEST("a thread that ends in a refusal has closed the connection, and another one
     REQUIRE(pthread_create(&thread, NULL, end_at_once, NULL) == 0 && pthread_join(thread, NULL) == 0);
     for (int i = 0; i < 2; i++) {
         connect_client(clients[i], listening);
-        REQUIRE(pthread_create(&thread, NULL, run_until_refusal, listener) == 0);
+        REQUIRE(pthread_create(&thread, NULL, run_without_descriptors, listener) == 0);
         REQUIRE(pthread_join(thread, NULL) == 0);
         give_back_descriptors();
         char byte;
         EXPECT_EQ(recv(clients[i], &byte, 1, 0), 0);
     }
     EXPECT_EQ(accepted, 0);
+    runloop_source_invalidate(listener);
+    runloop_source_release(listener);
+}
+
+static void expect_closed(int client) {
+    char byte;
+    EXPECT_EQ(poll(&(struct pollfd){.fd = client, .events = POLLIN}, 1, 30000), 1);
+    EXPECT_EQ(recv(client, &byte, 1, MSG_DONTWAIT), 0);
+}
+
+static void end_when_resumed(runloop_listener *listener, int error, void *info) {
+    (void)info;
+    if (error < 0)
+        give_back_descriptors();
+    else
+        runloop_source_invalidate(listener);
+}
+
+TEST("a listener that is ended when it is told that a shortage is over closes the connection at hand") {
+    runloop_listener *listener = add_listener((runloop_listener_config){.paused = end_when_resumed});
+    int client = make_client();
+    connect_client(client, runloop_listener_get_descriptor(listener));
+    use_up_descriptors(0);
+    RUN_UNTIL(MODE, !runloop_source_is_valid(listener));
+    EXPECT_EQ(accepted, 0);
+    expect_closed(client);
+    runloop_source_release(listener);
+}
+
+static void end_thread_when_resumed(runloop_listener *listener, int error, void *info) {
+    (void)listener, (void)info;
+    if (error < 0)
+        give_back_descriptors();
+    else
+        pthread_exit(NULL);
+}
+
+TEST("a thread that ends when it is told that a shortage is over closes the connection at hand") {
+    runloop_listener *listener = add_listener((runloop_listener_config){.paused = end_thread_when_resumed});
+    runloop_remove_source(runloop_current(), listener, MODE);
+    int client = make_client();
+    connect_client(client, runloop_listener_get_descriptor(listener));
+    on_new_thread(end_at_once, NULL);
+    on_new_thread(run_without_descriptors, listener);
+    EXPECT_EQ(accepted, 0);
+    expect_closed(client);
     runloop_source_invalidate(listener);
     runloop_source_release(listener);
 }

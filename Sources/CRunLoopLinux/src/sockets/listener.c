@@ -180,6 +180,21 @@ static bool is_accepting(const struct listener *listener) {
     return runloop_source_is_valid(listener->object.source) && !object_is_inherited(&listener->object);
 }
 
+static void close_connection(void *descriptor) {
+    close(*(int *)descriptor);
+}
+
+/// The client has it, unless what it is told before that ends the listener, or the thread.
+static void deliver(struct listener *listener, int descriptor) {
+    bool is_wanted;
+    pthread_cleanup_push(close_connection, &descriptor);
+    tell(listener, 0);
+    is_wanted = is_accepting(listener);
+    pthread_cleanup_pop(!is_wanted);
+    if (is_wanted)
+        listener->accepted(listener->object.source, descriptor, listener->object.context.info);
+}
+
 static void ready(runloop_source *source, runloop_readiness reasons, void *info) {
     (void)source, (void)reasons;
     struct listener *listener = info;
@@ -193,12 +208,14 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
             return;
         if (is_of_connection(descriptor))
             continue;
-        tell(listener, descriptor < 0 ? descriptor : 0);
-        if (object_is_inherited(&listener->object))
-            return;
         if (descriptor >= 0) {
-            listener->accepted(listener->object.source, descriptor, listener->object.context.info);
-        } else if (!is_shortage(descriptor) || !refuse(listener)) {
+            deliver(listener, descriptor);
+            continue;
+        }
+        tell(listener, descriptor);
+        if (!is_accepting(listener))
+            return;
+        if (!is_shortage(descriptor) || !refuse(listener)) {
             pause_accepting(listener, descriptor);
             return;
         }
