@@ -1,4 +1,4 @@
-// listeners_callouts.c — what a program may do in the call-outs of a listener that is short of descriptors: run its loop, end its
+// listeners_callouts.c — what a listener that is short of descriptors tells, and what a program may do there: run its loop, end its
 // thread or the listener.
 #include <netinet/in.h>
 #include <poll.h>
@@ -67,6 +67,29 @@ TEST("a shortage that ends in a run within its own call-out leaves no spin behin
     connect_client(clients[1], listening);
     RUN_UNTIL(MODE, accepted == 2);
     EXPECT(pauses == 1 && resumptions == 1);
+    runloop_source_invalidate(listener);
+    runloop_source_release(listener);
+}
+
+static int last_error;
+
+static void note_pause(runloop_listener *listener, int error, void *info) {
+    (void)listener, (void)info;
+    pauses += error < 0;
+    last_error = error;
+}
+
+TEST("a socket that is shut down in a pause is told as a final error after it") {
+    runloop_listener *listener = add_listener((runloop_listener_config){.paused = note_pause});
+    int listening = runloop_listener_get_descriptor(listener), client = make_client();
+    connect_client(client, listening);
+    use_up_descriptors(0);
+    RUN_UNTIL(MODE, pauses == 1);
+    EXPECT_EQ(last_error, -EMFILE);
+    REQUIRE(shutdown(listening, SHUT_RDWR) == 0);
+    give_back_descriptors();
+    RUN_UNTIL(MODE, pauses == 2);
+    EXPECT_EQ(last_error, -EINVAL);
     runloop_source_invalidate(listener);
     runloop_source_release(listener);
 }

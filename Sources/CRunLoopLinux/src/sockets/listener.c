@@ -23,6 +23,8 @@
 /// The last one is IPPROTO_MPTCP, which older headers lack.
 enum { BUDGET = 16, PAUSE_NS = 100000000, MULTIPATH_TCP = 262 };
 
+enum condition { ACCEPTING, SHORT, FAILED };
+
 struct listener {
     struct object object;
     void (*accepted)(runloop_listener *listener, int descriptor, void *info);
@@ -33,8 +35,8 @@ struct listener {
     bool is_tcp;
     bool resets;
     uint32_t budget;
-    _Atomic bool is_short;   ///< no connection can be accepted, which has been told
-    _Atomic bool is_resting; ///< a deadline is to end a pause; written under the lock
+    _Atomic enum condition condition; ///< as the client knows it
+    _Atomic bool is_resting;          ///< a deadline is to end a pause; written under the lock
     /// Guards what follows, and the socket against being closed while it is used. Not held in callbacks.
     struct steady_lock lock;
     bool is_closed GUARDED;
@@ -144,9 +146,16 @@ HOLDS_LOCK static void come_again(const struct listener *listener) {
         runloop_source_wake(listener->object.source);
 }
 
-/// Once for each time in which nothing can be accepted, and once after it.
+static enum condition condition_of(int error) {
+    if (error == 0)
+        return ACCEPTING;
+    return is_shortage(error) ? SHORT : FAILED;
+}
+
+/// Once for each time in which nothing can be accepted, and once after it; and that it is for good.
 static void tell(struct listener *listener, int error) {
-    if (atomic_exchange(&listener->is_short, error < 0) != (error < 0) && listener->paused)
+    enum condition condition = condition_of(error);
+    if (atomic_exchange(&listener->condition, condition) != condition && listener->paused)
         listener->paused(listener->object.source, error, listener->object.context.info);
 }
 
