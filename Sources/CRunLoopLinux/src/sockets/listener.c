@@ -138,11 +138,13 @@ static bool refuse(struct listener *listener) {
 
 //===-- pauses -------------------------------------------------------------------------------------------------------===//
 
-/// The loop comes again soon, whatever happens to the socket.
-HOLDS_LOCK static void come_again(const struct listener *listener) {
+/// Whether the loop comes again soon, whatever happens to the socket. That is noted before the deadline, which another loop may find passed as
+/// soon as it is set.
+HOLDS_LOCK static void rest(struct listener *listener, bool comes_again) {
     ASSERT_HOLDS(&listener->lock.lock);
+    atomic_store(&listener->is_resting, comes_again);
     // Without memory even for that it comes at once.
-    if (runloop_source_set_deadline(listener->object.source, runloop_now_ns() + PAUSE_NS) == -ENOMEM)
+    if (comes_again && runloop_source_set_deadline(listener->object.source, runloop_now_ns() + PAUSE_NS) == -ENOMEM)
         runloop_source_wake(listener->object.source);
 }
 
@@ -165,23 +167,18 @@ static void pause_accepting(struct listener *listener, int error) {
     if (!listener->is_closed) {
         // Asking for less does not fail.
         runloop_source_set_events(listener->object.source, 0);
-        if (is_shortage(error))
-            come_again(listener);
-        atomic_store(&listener->is_resting, is_shortage(error));
+        rest(listener, is_shortage(error));
     }
     steady_give(&listener->lock);
 }
 
 static void end_pause(struct listener *listener) {
-    // Called for something else, or by another loop.
-    if (runloop_source_get_deadline(listener->object.source) != RUNLOOP_NEVER)
-        return;
     steady_take(&listener->lock);
-    int result = listener->is_closed ? 0 : runloop_source_set_events(listener->object.source, RUNLOOP_READABLE);
-    bool is_short = result == -ENOMEM || result == -ENOSPC;
-    if (is_short)
-        come_again(listener);
-    atomic_store(&listener->is_resting, is_short);
+    // Otherwise it was called for something else, or another loop has begun a new pause.
+    if (!listener->is_closed && runloop_source_get_deadline(listener->object.source) == RUNLOOP_NEVER) {
+        int result = runloop_source_set_events(listener->object.source, RUNLOOP_READABLE);
+        rest(listener, result == -ENOMEM || result == -ENOSPC);
+    }
     steady_give(&listener->lock);
 }
 
