@@ -3,6 +3,7 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 #include "linux_items.h"
 #include "wrapped_syscall.h"
@@ -163,6 +164,33 @@ TEST("another socket in the place of a new path keeps permissions that the new o
     after_listening = put_socket_there;
     EXPECT_EQ(runloop_listen_unix(path, 0606, 0), -EADDRINUSE);
     close(theirs);
+    remove_folder();
+}
+
+//===-- ends ---------------------------------------------------------------------------------------------------------===//
+
+static void never_accepted(runloop_listener *listener, int descriptor, void *info) {
+    (void)listener, (void)descriptor, (void)info;
+    EXPECT(false);
+}
+
+TEST("a path that fills its address, without a zero at its end, is removed with its listener") {
+    make_folder();
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    char name[sizeof address.sun_path + 1];
+    memset(name, 'x', sizeof name);
+    memcpy(name, folder, strlen(folder));
+    name[strlen(folder)] = '/';
+    name[sizeof name - 1] = 0;
+    memcpy(address.sun_path, name, sizeof address.sun_path);
+    int listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    REQUIRE(bind(listening, (struct sockaddr *)&address, sizeof address) == 0 && listen(listening, 0) == 0);
+    const runloop_listener_config config = {
+        .descriptor = listening, .owns = true, .removes_path = true, .accepted = never_accepted};
+    runloop_listener *listener = NULL;
+    REQUIRE(runloop_listener_create(&config, &listener) == 0);
+    runloop_source_release(listener);
+    EXPECT_EQ(access(name, F_OK), -1);
     remove_folder();
 }
 

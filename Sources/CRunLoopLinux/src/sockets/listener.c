@@ -41,7 +41,7 @@ struct listener {
     struct steady_lock lock;
     bool is_closed GUARDED;
     int reserve GUARDED; ///< a descriptor to close when there is none for a connection that is to be refused, or -1
-    char path[sizeof((struct sockaddr_un *)0)->sun_path] GUARDED; ///< to be removed, or ""
+    char path[sizeof((struct sockaddr_un *)0)->sun_path + 1] GUARDED; ///< to be removed, or ""
     dev_t device GUARDED;
     ino_t inode GUARDED;
 };
@@ -295,9 +295,10 @@ UNCHECKED static int note_path(struct listener *listener) {
         return result;
     if (address.any.sa_family != AF_UNIX || address.local.sun_path[0] == 0)
         return -EINVAL;
-    if (lstat(address.local.sun_path, &status) < 0)
+    // One that fills the address has no zero there.
+    memcpy(listener->path, address.local.sun_path, sizeof address.local.sun_path);
+    if (lstat(listener->path, &status) < 0)
         return -errno;
-    memcpy(listener->path, address.local.sun_path, sizeof listener->path);
     listener->device = status.st_dev;
     listener->inode = status.st_ino;
     return 0;
