@@ -48,6 +48,23 @@ TEST("one that is refused, or there, as soon as the source is added is reported 
     close(listening);
 }
 
+TEST("one that is there as soon as the source is added, and is invalidated before a run, is closed at once") {
+    int listening = runloop_listen_abstract(own_name(), 0);
+    struct outcome outcome = {.descriptor = -1};
+    runloop_connect *connect = add_connect((runloop_connect_config){.abstract_name = own_name()}, &outcome);
+    int peer = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
+    REQUIRE(peer >= 0);
+    char byte;
+    EXPECT_EQ(recv(peer, &byte, 1, MSG_DONTWAIT), -1);
+    runloop_source_invalidate(connect);
+    EXPECT_EQ(recv(peer, &byte, 1, MSG_DONTWAIT), 0);
+    run_for(MODE, 1);
+    EXPECT_EQ(outcome.calls, 0);
+    runloop_source_release(connect);
+    close(peer);
+    close(listening);
+}
+
 enum { ROUNDS = 10 };
 
 static void note_and_close(runloop_connect *connect, int descriptor, int error, void *info) {

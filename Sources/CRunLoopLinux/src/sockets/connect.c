@@ -258,7 +258,13 @@ static void schedule(void *info, runloop *loop, const char *mode) {
         runloop_source_wake(connect->object.source);
 }
 
-/// At the end, and when it is invalidated: nothing is left but the outcome.
+static void close_if_open(int *descriptor) {
+    if (*descriptor >= 0)
+        close(*descriptor);
+    *descriptor = -1;
+}
+
+/// At the end, and when it is invalidated: nothing is left but the reasons of failures, and a connection that is being reported.
 static void stop(void *info) {
     struct connect *connect = info;
     steady_take(&connect->lock);
@@ -267,12 +273,12 @@ static void stop(void *info) {
         if (attempt->is_under_way && connect->error == -ETIMEDOUT)
             attempt->error = -ETIMEDOUT;
         attempt->is_under_way = false;
-        if (attempt->descriptor >= 0)
-            close(take_socket(attempt));
+        close_if_open(&attempt->descriptor);
     }
-    if (connect->set >= 0)
-        close(connect->set);
-    connect->set = -1;
+    close_if_open(&connect->set);
+    // One that is being reported is closed by nobody but the client, or at the end.
+    if (!connect->is_reported)
+        close_if_open(&connect->descriptor);
     connect->is_over = connect->is_reported = true;
     struct lookup *lookup = connect->lookup;
     connect->lookup = NULL;
@@ -284,8 +290,7 @@ UNCHECKED static void free_connect(void *info) {
     struct connect *connect = info;
     stop(connect);
     runloop__object_end(&connect->object);
-    if (connect->descriptor >= 0)
-        close(connect->descriptor);
+    close_if_open(&connect->descriptor);
     free(connect->attempts);
     free(connect);
 }
