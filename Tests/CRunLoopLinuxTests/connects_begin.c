@@ -3,6 +3,7 @@
 
 #include "../CRunLoopCoreTests/system_calls.h"
 #include "connects.h"
+#include "shown_clock.h"
 
 TEST("a target that is not looked up is connected to where the source is added, and the outcome comes with a run") {
     make_loop();
@@ -63,6 +64,37 @@ TEST("one that is there as soon as the source is added, and is invalidated befor
     runloop_source_release(connect);
     close(peer);
     close(listening);
+}
+
+static runloop *test_loop;
+
+static void *add_elsewhere(void *connect) {
+    REQUIRE(runloop_add_source(test_loop, connect, MODE) == 0);
+    return NULL;
+}
+
+TEST("the deadline of a source that another thread adds is an instant of the loop's clock") {
+    use_shown_clock();
+    test_loop = runloop_current();
+    struct black_hole hole = make_black_hole("127.0.0.1", 0);
+    struct outcome outcome = {.descriptor = -1};
+    const runloop_connect_config config = {
+        .context.info = &outcome,
+        .host = "127.0.0.1",
+        .port = port_of(hole.listening),
+        .deadline_ns = LIMIT,
+        .connected = note_outcome,
+    };
+    runloop_connect *connect = NULL;
+    REQUIRE(runloop_connect_create(&config, &connect) == 0);
+    on_new_thread(add_elsewhere, connect);
+    look_a_while(MODE);
+    EXPECT_EQ(outcome.calls, 0);
+    shown_ns = LIMIT;
+    LOOK_UNTIL(outcome.calls > 0);
+    EXPECT_EQ(outcome.error, -ETIMEDOUT);
+    runloop_source_release(connect);
+    end_black_hole(hole);
 }
 
 enum { ROUNDS = 10 };

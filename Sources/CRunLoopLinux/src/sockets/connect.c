@@ -192,9 +192,8 @@ HOLDS_LOCK static void come_again(const struct connect *connect) {
 }
 
 /// True: the outcome is known.
-HOLDS_LOCK static bool go_on(struct connect *connect, runloop_readiness reasons) {
+HOLDS_LOCK static bool go_on(struct connect *connect, runloop_readiness reasons, int64_t now_ns) {
     ASSERT_HOLDS(&connect->lock.lock);
-    int64_t now_ns = runloop_now_ns();
     int result = connect->error ? connect->error : collect(connect, reasons, now_ns);
     // At the deadline only the first is tried, since a success counts all the same.
     while (result == -EINPROGRESS && connect->begun < connect->count && connect->next_ns <= now_ns &&
@@ -233,7 +232,7 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
     steady_take(&connect->lock);
     if (!connect->is_over) {
         lookup = take_result(connect);
-        go_on(connect, reasons);
+        go_on(connect, reasons, runloop_now_ns());
     }
     // Another loop may have been faster.
     bool reports = connect->is_over && !connect->is_reported;
@@ -246,13 +245,13 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
 
 //===-- life ---------------------------------------------------------------------------------------------------------===//
 
-/// It has come to a loop: the only attempt begins. That there are addresses, or an outcome, is for the loop.
+/// It has come to a loop, perhaps by another thread: the only attempt begins. That there are addresses, or an outcome, is for the loop.
 static void schedule(void *info, runloop *loop, const char *mode) {
-    (void)loop, (void)mode;
+    (void)mode;
     struct connect *connect = info;
     steady_take(&connect->lock);
     bool begins = connect->set < 0 && connect->begun == 0 && !connect->is_over;
-    bool is_decided = !begins || go_on(connect, 0);
+    bool is_decided = !begins || go_on(connect, 0, runloop_get_now_ns(loop));
     steady_give(&connect->lock);
     if (is_decided)
         runloop_source_wake(connect->object.source);
