@@ -1,5 +1,6 @@
 // children_ends.c — a child is ended by signals with pauses between them.
 #include "children.h"
+#include "shown_clock.h"
 
 #define STEPS(...) ((const runloop_child_step[]){__VA_ARGS__})
 #define COUNT(steps) (sizeof(steps) / sizeof(runloop_child_step))
@@ -131,6 +132,24 @@ TEST("a sequence that another thread begins goes on in the loop, which sleeps al
     run_for(MODE, 30 * SECOND);
     EXPECT_EQ(ends.last.status, SIGKILL);
     pthread_join(thread, NULL);
+    runloop_source_release(child);
+}
+
+static void *end_by_limit(void *child) {
+    EXPECT_EQ(END(child, false, {SIGTERM, LIMIT}, {SIGKILL, 0}), 0);
+    return NULL;
+}
+
+TEST("the pauses of a sequence that another thread begins are of the loop's clock") {
+    use_shown_clock();
+    struct ends ends = {0};
+    runloop_child *child = start_stubborn(&ends);
+    on_new_thread(end_by_limit, child);
+    look_a_while(MODE);
+    EXPECT_EQ(ends.count, 0);
+    shown_ns = LIMIT;
+    LOOK_UNTIL(ends.count == 1);
+    EXPECT_EQ(ends.last.status, SIGKILL);
     runloop_source_release(child);
 }
 

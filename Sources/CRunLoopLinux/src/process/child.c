@@ -32,7 +32,7 @@ struct child {
     runloop_child_step steps[MOST_STEPS] GUARDED;
     size_t step_count GUARDED, next_step GUARDED;
     bool ends_group GUARDED;
-    bool has_deadline GUARDED; ///< false: there was no memory for it
+    bool has_deadline GUARDED; ///< false: the child is to be called for it
 };
 
 static struct child *child_of(runloop_source *source) {
@@ -70,8 +70,8 @@ HOLDS_LOCK static int send(struct child *child, int32_t number, bool to_group) {
     return kill(-child->pid, number) < 0 ? -errno : 0;
 }
 
-/// After a step that was sent, and that is not the last one. Without memory the child is called in the next iteration, where that is
-/// tried again.
+/// In the loop, by whose clock the pause is: after a step that was sent, and that is not the last one. Without memory the child is called in
+/// the next iteration, where that is tried again.
 HOLDS_LOCK static void wait_for_next_step(struct child *child) {
     int64_t instant_ns, pause_ns = child->steps[child->next_step - 1].pause_ns;
     // A pause without an end has a deadline, too: none is one that has passed.
@@ -243,9 +243,9 @@ HOLDS_LOCK static int begin_ending(struct child *child, const runloop_child_step
     child->ends_group = of_group;
     // A former sequence is over.
     runloop_source_set_deadline(child->object.source, RUNLOOP_NEVER);
-    child->has_deadline = true;
+    child->has_deadline = false;
     if (count > 1)
-        wait_for_next_step(child);
+        runloop_source_wake(child->object.source);
     return 0;
 }
 
