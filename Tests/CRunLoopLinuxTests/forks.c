@@ -217,6 +217,24 @@ TEST("R123 a child that is forked for the end of another one is told of none of 
     expect_both(children[0], children[1]);
 }
 
+static void note_end_of_mode(runloop_source *source, runloop *loop, const char *mode, void *info) {
+    (void)source, (void)loop, (void)mode, (void)info;
+    note_call();
+}
+
+TEST("R123 a child that is forked when an ended one leaves its mode is not told of the end") {
+    pid_t pid = fork();
+    REQUIRE(pid >= 0);
+    if (pid == 0)
+        _exit(0);
+    const runloop_child_config config = {.pid = pid, .reaps = true, .exited = note_exit, .cancel = note_end_of_mode};
+    runloop_child *ended;
+    REQUIRE(runloop_child_create(&config, &ended) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), ended, MODE) == 0);
+    expect_calls(2);
+    runloop_source_release(ended);
+}
+
 static void note_changes(runloop_watch *watch, const runloop_change *changes, size_t count, void *info) {
     (void)watch, (void)changes, (void)info;
     EXPECT(count > 0);

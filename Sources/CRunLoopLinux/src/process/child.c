@@ -124,7 +124,8 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
     if (!is_over)
         return;
     runloop_source_invalidate(source);
-    if (child->exited)
+    // What the client does at the end of a mode may have forked.
+    if (child->exited && !object_is_inherited(&child->object))
         child->exited(child->object.source, &exit, child->object.context.info);
 }
 
