@@ -135,6 +135,18 @@ TEST("a sequence that another thread begins goes on in the loop, which sleeps al
     runloop_source_release(child);
 }
 
+TEST("a sequence for a process that has ended unseen is begun, and nothing comes of it") {
+    struct ends ends = {0};
+    runloop_child *child = start((runloop_child_start_config){.arguments = WORDS("true")}, &ends);
+    siginfo_t info;
+    REQUIRE(waitid(P_PID, (id_t)runloop_child_get_pid(child), &info, WEXITED | WNOWAIT) == 0);
+    EXPECT_EQ(END(child, false, {SIGTERM, 0}, {SIGKILL, 0}), 0);
+    RUN_UNTIL(MODE, ends.count == 1);
+    EXPECT_EQ(ends.last.end, RUNLOOP_CHILD_EXITED);
+    EXPECT_EQ(END(child, false, {SIGTERM, 0}), -ESRCH);
+    runloop_source_release(child);
+}
+
 static void *end_by_limit(void *child) {
     EXPECT_EQ(END(child, false, {SIGTERM, LIMIT}, {SIGKILL, 0}), 0);
     return NULL;

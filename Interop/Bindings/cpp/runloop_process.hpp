@@ -107,7 +107,7 @@ class child_ref : public source_ref {
     /// To this process and no other one. Throws ESRCH if it has been reaped, EPERM, EINVAL.
     void send_signal(int number) const { check(runloop_child_send_signal(item_, number), "runloop_child_send_signal"); }
     /// Sends the signals with pauses, until it has ended; the end is reported as ever. `of_group`: to the group that it leads. Throws ESRCH
-    /// if it has ended, EPERM, EINVAL.
+    /// if its end was seen by a loop or it was reaped, EPERM, EINVAL.
     void end_by(std::initializer_list<child_step> steps, bool of_group = false) const {
         std::vector<runloop_child_step> natives;
         for (const auto &step : steps)

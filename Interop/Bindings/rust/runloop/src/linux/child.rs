@@ -142,7 +142,8 @@ impl Child {
     }
 
     /// Ends it politely at first: each signal is followed by a pause, in which it may end, and then by the next one. With `of_group` they go
-    /// to the process group that it leads. Fails with ESRCH if it has ended, EPERM, EINVAL. The end is awaited as ever.
+    /// to the process group that it leads. Fails with ESRCH if its end was seen by a loop or it was reaped, EPERM, EINVAL. The end
+    /// is awaited as ever.
     pub fn end_by(&self, steps: &[(i32, Duration)], of_group: bool) -> Result<()> {
         let steps: Vec<_> = steps
             .iter()
