@@ -558,18 +558,20 @@ pub struct runloop_child_step {
 }
 extern "C" {
     #[doc = " Ends a process politely at first: SIGTERM, five seconds, SIGKILL. The first signal is sent by the calling thread, each other one by the"]
-    #[doc = " loop, never before the pause after the former has passed, and in a run of a mode that the child is in. When the process has ended,"]
-    #[doc = " nothing is sent any more; the end is reported as ever. A second call takes the place of the first, from its own first signal on. It"]
-    #[doc = " costs no descriptor: the pauses are deadlines of the source (runloop_source_set_deadline), of which a child has no other use."]
+    #[doc = " loop, never before the pause after the former has passed, and in a run of a mode that the child is in, where the first pause begins, too."]
+    #[doc = " When the process has ended, nothing is sent any more; the end is reported as ever. A second call takes the place of the first, from its"]
+    #[doc = " own first signal on. It costs no descriptor: the pauses are deadlines of the source (runloop_source_set_deadline), by its loop's clock,"]
+    #[doc = " and it has no other use for them."]
     #[doc = ""]
     #[doc = " `of_group`: the signals go to all of the process group that the process leads, but only as long as the process itself has not ended. Who"]
     #[doc = " ignores the first signals there and outlives it gets no further one."]
     #[doc = ""]
     #[doc = " Any thread, and allowed in call-outs. After an error nothing was begun, and a former sequence goes on. If later the process may not be"]
     #[doc = " signalled, the next step is tried all the same. O(log n) per mode."]
-    #[doc = " Errors: -ESRCH: it has ended, or was reaped; -EPERM: it may not be signalled by this process; -EINVAL: no steps, more than eight, no"]
-    #[doc = " signal, or a negative pause, or a process whose group is to be signalled and that leads none, is not reaped by this object, or was given"]
-    #[doc = " as a pidfd; -ENOMEM; -ECHILD."]
+    #[doc = " Returns: 0, also if it has ended and no loop has seen that yet, and it was not reaped."]
+    #[doc = " Errors: -ESRCH: a loop has seen its end, or it was reaped; -EPERM: it may not be signalled by this process; -EINVAL: no steps, more than"]
+    #[doc = " eight, no signal, or a negative pause, or a process whose group is to be signalled and that leads none, is not reaped by this object, or"]
+    #[doc = " was given as a pidfd; -ENOMEM; -ECHILD."]
     pub fn runloop_child_end_by(
         child: *mut runloop_child,
         steps: *const runloop_child_step,
