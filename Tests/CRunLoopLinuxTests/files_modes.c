@@ -43,8 +43,9 @@ TEST("a watch is not called in runs of another mode, by whose watch its change w
     RUN_UNTIL(MODE, trace_contains("|"));
     EXPECT_TRACE("+1 |");
     // Nothing is left of it for either.
-    EXPECT_EQ(runloop_run_in_mode(MODE, 0, true), RUNLOOP_RESULT_TIMED_OUT);
-    EXPECT_EQ(runloop_run_in_mode(OTHER_MODE, 0, true), RUNLOOP_RESULT_TIMED_OUT);
+    poll_mode(MODE);
+    poll_mode(OTHER_MODE);
+    EXPECT_TRACE("");
     // And what a mode without watches does not read waits in the kernel.
     keep_mode("third");
     write_file("1", "more");
@@ -65,7 +66,9 @@ TEST("what one watch is told in a mode is one call, in the first iteration") {
     write_file("1", "text");
     EXPECT_EQ(runloop_run_in_mode(MODE, 0, true), RUNLOOP_RESULT_HANDLED_SOURCE);
     EXPECT_TRACE("+1 |");
-    EXPECT_EQ(runloop_run_in_mode(MODE, 0, true), RUNLOOP_RESULT_TIMED_OUT);
+    // What strangers do beside the folder calls the instance, and is told to nobody.
+    poll_mode(MODE);
+    EXPECT_TRACE("");
     end_watch(watch);
 }
 
