@@ -84,19 +84,36 @@ static int leave_mode_named(runloop *loop, runloop_source *named, struct mode *m
     return 0;
 }
 
+/// The source's membership in some common mode, or NULL.
+HOLDS_LOCK static struct membership *in_any_common_mode(struct source_attachment *place) {
+    struct membership *membership = place->attachment.memberships;
+    while (membership && !atomic_load(&membership->mode->is_common))
+        membership = membership->next;
+    return membership;
+}
+
 /// Without the lock. The source ceases to be common and leaves the common modes, with the `cancel` of `named`.
 static int leave_common(runloop *loop, runloop_source *stored, runloop_source *named) {
     int error = 0;
     loop_lock(loop);
     struct source_attachment *place = runloop__source_find(stored, loop);
     struct membership *common = place ? common_find(loop, &place->attachment) : NULL;
-    if (common)
+    if (common) {
         leave_mode(loop, place, common, named);
-    for (struct mode *mode = NULL;
-         common && !error && !is_common(loop, stored) && (mode = mode_next_common(loop, mode));) {
-        loop_unlock(loop);
-        error = leave_mode_named(loop, named, mode);
-        loop_lock(loop);
+        if (!named->equal) {
+            // By its own list, since to look for it in each mode would be quadratic.
+            for (struct membership *membership; !is_common(loop, stored) &&
+                                                (place = runloop__source_find(stored, loop)) &&
+                                                (membership = in_any_common_mode(place));)
+                leave_mode(loop, place, membership, named);
+        } else {
+            for (struct mode *mode = NULL;
+                 !error && !is_common(loop, stored) && (mode = mode_next_common(loop, mode));) {
+                loop_unlock(loop);
+                error = leave_mode_named(loop, named, mode);
+                loop_lock(loop);
+            }
+        }
     }
     loop_unlock(loop);
     return error;
