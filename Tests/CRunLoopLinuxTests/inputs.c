@@ -12,7 +12,8 @@ struct taking {
     size_t consumes; ///< at most so many bytes of each call
     int pauses_at;   ///< the number of a call, from 1
     int releases_at, exits_at, nests_at;
-    bool others_pause;
+    bool others_pause, exits_at_end;
+    int descriptor;
     char text[200000]; ///< lines with '|' after each, '!' after a beginning; or the bytes that were consumed
     size_t count;
     char rest[64];
@@ -72,9 +73,12 @@ static size_t take_bytes(runloop_input *input, const char *bytes, size_t count, 
 static void note_end(runloop_input *input, int error, const char *rest, size_t count, void *info) {
     struct taking *taking = info;
     EXPECT(!runloop_source_is_valid(input));
+    EXPECT(fcntl(taking->descriptor, F_GETFD) >= 0);
     EXPECT_EQ(taking->ends++, 0);
     taking->error = error;
     memcpy(taking->rest, rest, count < sizeof taking->rest ? count : sizeof taking->rest - 1);
+    if (taking->exits_at_end)
+        pthread_exit(NULL);
 }
 
 static runloop_input *make_input(int descriptor, bool lines, size_t limit, struct taking *taking) {
@@ -85,6 +89,7 @@ static runloop_input *make_input(int descriptor, bool lines, size_t limit, struc
     else
         config.received = take_bytes;
     runloop_input *input = NULL;
+    taking->descriptor = descriptor;
     REQUIRE(runloop_input_create(&config, &input) == 0 && input);
     return input;
 }
@@ -360,6 +365,21 @@ TEST("when a thread ends in a call-out, the next loop gets what was not consumed
     EXPECT_TEXT(lines->text, "a|b|b|c|");
     end_input(input);
     close(ends[1]);
+}
+
+TEST("a descriptor that an input owns is closed after its end was told, and when the thread ends in that call") {
+    int ends[2];
+    for (int exits = 0; exits < 2; exits++) {
+        struct taking *lines = taking();
+        lines->exits_at_end = exits;
+        make_pipe(ends);
+        close(ends[1]);
+        runloop_input *input = make_input(ends[0], true, 10, lines);
+        on_new_thread(leave_in_call, input);
+        EXPECT_EQ(lines->ends, 1);
+        EXPECT_EQ(fcntl(ends[0], F_GETFD), -1);
+        end_input(input);
+    }
 }
 
 static runloop_input *inherited;

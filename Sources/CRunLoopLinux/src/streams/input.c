@@ -49,13 +49,33 @@ HOLDS_LOCK static void note_times(struct input *input) {
     runloop__idle_count(idle, runloop_get_now_ns(input->loop));
 }
 
+HOLDS_LOCK static void close_owned(struct input *input) {
+    ASSERT_HOLDS(&input->lock.lock);
+    if (input->owns && input->intake.descriptor >= 0)
+        close(input->intake.descriptor);
+    input->intake.descriptor = -1;
+}
+
+/// After the end was told, and when the thread ends in that call.
+static void end_last_call(void *info) {
+    struct input *input = info;
+    if (object_is_inherited(&input->object))
+        return;
+    steady_take(&input->lock);
+    close_owned(input);
+    steady_give(&input->lock);
+}
+
 GIVES_LOCK static void tell_end(struct input *input) {
     const char *rest = input->intake.bytes + input->intake.start;
     input->is_calling = true;
+    input->is_telling_end = true;
     steady_give(&input->lock);
+    pthread_cleanup_push(end_last_call, input);
     runloop_source_invalidate(input->object.source);
     if (input->ended)
         input->ended(input->object.source, input->verdict, rest, input->intake.count, input->object.context.info);
+    pthread_cleanup_pop(1);
 }
 
 /// After a call-out, and when its thread ends in it.
@@ -267,10 +287,8 @@ static void free_input(void *info) {
 static void invalidated(void *info) {
     struct input *input = info;
     steady_take(&input->lock);
-    if (input->owns && input->intake.descriptor >= 0) {
-        close(input->intake.descriptor);
-        input->intake.descriptor = -1;
-    }
+    if (!input->is_telling_end)
+        close_owned(input);
     steady_give(&input->lock);
 }
 

@@ -22,8 +22,9 @@ struct input {
     _Atomic bool is_paused; ///< written under the lock
     bool owns;
     struct steady_lock lock;
-    bool is_calling GUARDED; ///< a call-out runs
-    bool is_due GUARDED;     ///< what was kept is to come again
+    bool is_calling GUARDED;     ///< a call-out runs
+    bool is_telling_end GUARDED; ///< it is the last one, after which the descriptor is closed
+    bool is_due GUARDED;         ///< what was kept is to come again
     struct idle idle GUARDED;
     // Guarded by the lock, and while a call-out runs its thread's.
     struct intake intake;
