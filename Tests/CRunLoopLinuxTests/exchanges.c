@@ -307,6 +307,17 @@ TEST("a connection that reached a limit is reset, and one that was finished ends
     close(done.ends[1]);
 }
 
+TEST("a connection whose output was not finished is reset with its last reference, which nobody had invalidated") {
+    struct exchange exchange = {0};
+    connect_both(&exchange, false);
+    const runloop_output_config config = {.descriptor = exchange.ends[0], .owns = true, .limit = 10, .resets = true};
+    REQUIRE(runloop_output_create(&config, &exchange.output) == 0);
+    EXPECT_EQ(runloop_output_write(exchange.output, "x", 1), 1);
+    runloop_source_release(exchange.output);
+    EXPECT_EQ(end_of_peer(&exchange), -ECONNRESET);
+    close(exchange.ends[1]);
+}
+
 TEST("without the option a connection that ends with output goes on to be sent") {
     struct exchange exchange = {0};
     connect_both(&exchange, false);

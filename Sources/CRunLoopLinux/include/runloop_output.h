@@ -39,10 +39,10 @@ typedef struct runloop_output_config {
     int64_t idle_ns;
     /// After each removal from a mode, as of any source; at the end of its loop, too. May be NULL.
     void (*RUNLOOP_SENDABLE cancel)(runloop_output *output, runloop *loop, const char *mode, void *info);
-    /// A connection that ends before runloop_output_finish has sent everything, because of an error, a limit, or at once by invalidation, is reset
-    /// when its socket is closed (SO_LINGER of 0): the kernel keeps nothing for a peer that does not read, and that reads an error in place of
-    /// an end. Without it the kernel goes on sending what it has taken, for minutes if the peer takes none of it. Of a connection that was
-    /// finished, TCP_USER_TIMEOUT limits that. No effect but on sockets.
+    /// A connection that ends before runloop_output_finish has sent everything, because of an error, a limit, or at once by invalidation or its
+    /// last release, is reset when its socket is closed (SO_LINGER of 0): the kernel keeps nothing for a peer that does not read, and that
+    /// reads an error in place of an end. Without it the kernel goes on sending what it has taken, for minutes if the peer takes none of it. Of
+    /// a connection that was finished, TCP_USER_TIMEOUT limits that. No effect but on sockets.
     bool resets;
 } runloop_output_config;
 

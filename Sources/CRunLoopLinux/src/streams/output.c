@@ -29,7 +29,7 @@ struct output {
     bool resets; ///< constant
     /// Guards all that follows.
     struct steady_lock lock;
-    struct sink sink GUARDED;  ///< its descriptor is -1 when it was closed or is not ours to use any more
+    struct sink sink GUARDED;  ///< its descriptor is -1 after the end, when it may be another file's
     bool is_asking GUARDED;    ///< the loop watches for writability, and will tell
     bool is_full GUARDED;      ///< the kernel took no more the last time
     bool is_finishing GUARDED; ///< takes no more bytes
@@ -312,18 +312,9 @@ int64_t runloop_output_get_moved_ns(runloop_output *source) {
 
 //===-- life ---------------------------------------------------------------------------------------------------------===//
 
-UNCHECKED static void discard(struct output *output) {
-    ring_empty(&output->waiting);
+static void discard(struct output *output) {
     runloop_release(output->loop);
     free(output);
-}
-
-UNCHECKED static void free_output(void *info) {
-    struct output *output = info;
-    runloop__object_end(&output->object);
-    if (output->owns && output->sink.descriptor >= 0)
-        close(output->sink.descriptor);
-    discard(output);
 }
 
 /// The kernel keeps nothing for the peer once the socket is closed, whoever closes it.
@@ -333,21 +324,29 @@ HOLDS_LOCK static void reset(const struct output *output) {
         setsockopt(output->sink.descriptor, SOL_SOCKET, SO_LINGER, &none, sizeof none);
 }
 
-static void invalidated(void *info) {
+/// Nothing is sent any more. The connection of a forked child is its parent's.
+static void end(void *info) {
     struct output *output = info;
     steady_take(&output->lock);
     ring_empty(&output->waiting);
-    if (output->resets && !output->is_finished)
+    bool is_open = output->sink.descriptor >= 0;
+    if (is_open && output->resets && !output->is_finished && !object_is_inherited(&output->object))
         reset(output);
-    if (output->owns && output->sink.descriptor >= 0) {
+    if (is_open && output->owns)
         close(output->sink.descriptor);
-        output->sink.descriptor = -1;
-    }
+    output->sink.descriptor = -1;
     steady_give(&output->lock);
 }
 
+static void free_output(void *info) {
+    struct output *output = info;
+    runloop__object_end(&output->object);
+    end(output);
+    discard(output);
+}
+
 static const struct object_class output_class = {
-    .kind = OBJECT_OUTPUT, .ready = ready, .invalidated = invalidated, .free = free_output};
+    .kind = OBJECT_OUTPUT, .ready = ready, .invalidated = end, .free = free_output};
 
 UNCHECKED static int begin(struct output *output, const runloop_output_config *config) {
     const struct object_config object = {
