@@ -299,6 +299,27 @@ TEST("R123 a child that is forked when output was sent is told of no other one")
     }
 }
 
+/// The removal forks, and what was drained is another call.
+static void note_removal(runloop_output *output, runloop *loop, const char *mode, void *info) {
+    (void)output, (void)loop, (void)mode, (void)info;
+    note_call();
+}
+
+TEST("R123 a child that is forked when an output that has ended leaves its mode is not told that all was sent") {
+    int pipe[2];
+    REQUIRE(pipe2(pipe, O_CLOEXEC | O_NONBLOCK) == 0);
+    const runloop_output_config config = {
+        .descriptor = pipe[1], .owns = true, .limit = 10, .drained = note_drain, .cancel = note_removal};
+    runloop_output *output = NULL;
+    REQUIRE(runloop_output_create(&config, &output) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), output, MODE) == 0);
+    REQUIRE(runloop_output_enqueue(output, "text", 4) == 0);
+    EXPECT_EQ(runloop_output_finish(output), -EAGAIN);
+    expect_calls(2);
+    end_input(output);
+    close(pipe[0]);
+}
+
 static void note_input_end(runloop_input *input, int error, const char *rest, size_t count, void *info) {
     (void)input, (void)rest, (void)count, (void)info;
     EXPECT_EQ(error, 0);

@@ -161,7 +161,8 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
     if (!tells)
         rest(output);
     give(output);
-    if (!tells)
+    // The removal of one that is over is a call-out, too, and may fork.
+    if (!tells || object_is_inherited(&output->object))
         return;
     output->drained(output->object.source, result, output->object.context.info);
     if (object_is_inherited(&output->object))
