@@ -156,14 +156,19 @@ static void put_socket_there(void) {
     REQUIRE(unlink(path) == 0 && rename(other, path) == 0);
 }
 
-TEST("another socket in the place of a new path keeps permissions that the new one was not to have") {
+TEST("another socket in the place of a new path is neither changed nor removed, whatever its permissions are") {
     make_folder();
     umask(077);
-    int theirs = runloop_listen_unix(other, 0640, 0);
-    REQUIRE(theirs >= 0);
-    after_listening = put_socket_there;
-    EXPECT_EQ(runloop_listen_unix(path, 0606, 0), -EADDRINUSE);
-    close(theirs);
+    const uint32_t modes[] = {0606, 0666};
+    for (int i = 0; i < 2; i++) {
+        int theirs = runloop_listen_unix(other, 0640, 0);
+        REQUIRE(theirs >= 0);
+        after_listening = put_socket_there;
+        EXPECT_EQ(runloop_listen_unix(path, modes[i], 0), -EADDRINUSE);
+        EXPECT_EQ(permissions_of(path), 0640);
+        close(theirs);
+        unlink(path);
+    }
     remove_folder();
 }
 

@@ -94,6 +94,10 @@ static int lock_directory(const char *path) {
     return directory;
 }
 
+static bool is_same_file(const struct stat *one, const struct stat *other) {
+    return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
+}
+
 static int open_path(const char *path, struct stat *status) {
     int file = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (file < 0)
@@ -120,7 +124,7 @@ static bool remove_left_behind(const struct socket_address *local) {
     struct stat found, now;
     int file = open_path(path, &found);
     bool is_removed = file >= 0 && is_left_behind(local, &found) && lstat(path, &now) == 0 &&
-                      now.st_dev == found.st_dev && now.st_ino == found.st_ino && unlink(path) == 0;
+                      is_same_file(&now, &found) && unlink(path) == 0;
     if (file >= 0)
         close(file);
     if (directory >= 0)
@@ -128,18 +132,23 @@ static bool remove_left_behind(const struct socket_address *local) {
     return is_removed;
 }
 
-static bool is_our_socket(const struct stat *status) {
-    return S_ISSOCK(status->st_mode) && status->st_uid == geteuid();
+/// What a new path names: a socket of this user's with no permissions but those of `mode`, or else something that was put in its place. As
+/// long as the bound socket is open no other file has its number.
+static int find_bound(const char *path, uint32_t mode, struct stat *bound) {
+    if (lstat(path, bound) < 0)
+        return -errno;
+    bool is_ours = S_ISSOCK(bound->st_mode) && bound->st_uid == geteuid();
+    return is_ours && !(bound->st_mode & ALL_PERMISSIONS & ~mode) ? 0 : -EADDRINUSE;
 }
 
 /// Gives the path what the umask has taken from its permissions. Whoever may write to the directory may have put something else there, whose
-/// permissions must not change: so this is done to an open file, which is a socket of this user's with no other permissions.
-static int complete_permissions(const char *path, uint32_t mode) {
+/// permissions must not change: so this is done to an open file, which is the one that was bound.
+static int complete_permissions(const char *path, uint32_t mode, const struct stat *bound) {
     struct stat status;
     int file = open_path(path, &status);
     if (file < 0)
         return file;
-    if (!is_our_socket(&status) || (status.st_mode & ALL_PERMISSIONS & ~mode))
+    if (!is_same_file(&status, bound))
         return fail(file, -EADDRINUSE);
     int result = 0;
     if ((status.st_mode & ALL_PERMISSIONS) != mode && syscall(SYS_fchmodat2, file, "", mode, AT_EMPTY_PATH) < 0) {
@@ -157,16 +166,18 @@ static int bind_path(int descriptor, const struct socket_address *local, uint32_
     // The path begins with the permissions that the socket has, less the umask, and gets the rest afterwards: it never has more.
     if (fchmod(descriptor, mode) < 0)
         return -errno;
+    struct stat bound, now;
     int result = bind(descriptor, &local->any, local->size) < 0 ? -errno : 0;
     if (result == -EADDRINUSE && remove_left_behind(local))
         result = bind(descriptor, &local->any, local->size) < 0 ? -errno : 0;
+    if (result == 0)
+        result = find_bound(path, mode, &bound);
     if (result < 0)
         return result;
     result = start(descriptor, backlog);
     if (result == 0)
-        result = complete_permissions(path, mode);
-    struct stat status;
-    if (result < 0 && lstat(path, &status) == 0 && is_our_socket(&status))
+        result = complete_permissions(path, mode, &bound);
+    if (result < 0 && lstat(path, &now) == 0 && is_same_file(&now, &bound))
         unlink(path);
     return result;
 }
