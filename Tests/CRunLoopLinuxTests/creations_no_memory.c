@@ -16,6 +16,10 @@ TEST("a signal") {
     expect_failures_without_traces(create_signal);
 }
 
+TEST("a signal, on a thread that is to be cancelled, which keeps nobody from making others") {
+    expect_failures_of_cancelled_threads(create_signal);
+}
+
 static int create_child(void) {
     runloop_child *child = NULL;
     int result = runloop_child_create(&(runloop_child_config){.pid = getpid()}, &child);

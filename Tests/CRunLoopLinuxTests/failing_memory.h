@@ -58,4 +58,26 @@ static inline void expect_failures_without_traces(int (*create)(void)) {
     give_back_descriptors();
 }
 
+/// On a thread that is to be cancelled.
+static inline void *create_cancelled(void *create) {
+    int (*const *creation)(void) = create;
+    pthread_cancel(pthread_self());
+    (*creation)();
+    return NULL;
+}
+
+/// Each allocation fails once, on a thread that ends at its first cancellation point; then another thread makes one.
+static inline void expect_failures_of_cancelled_threads(int (*create)(void)) {
+    bool is_over = false;
+    for (long allocation = 1; !is_over; allocation++) {
+        pthread_t thread;
+        failing = allocation;
+        REQUIRE(pthread_create(&thread, NULL, create_cancelled, &create) == 0);
+        REQUIRE(pthread_join(thread, NULL) == 0);
+        is_over = failing > 0;
+        failing = 0;
+    }
+    EXPECT_EQ(create(), 0);
+}
+
 #endif // RUNLOOP_TEST_FAILING_MEMORY_H

@@ -23,6 +23,19 @@ TEST("a watch that finds no memory is not made, and leaves nothing") {
     EXPECT(result == 0 && allocation > 10);
 }
 
+static int watch_folder(void) {
+    runloop_watch *watch = NULL;
+    int result = runloop_watch_create(&(runloop_watch_config){.path = "."}, &watch);
+    runloop_source_invalidate(watch);
+    runloop_source_release(watch);
+    return result;
+}
+
+TEST("a watch that finds no memory on a thread that is to be cancelled keeps nobody from making others") {
+    enter_folder();
+    expect_failures_of_cancelled_threads(watch_folder);
+}
+
 static bool is_known[2], is_complete;
 
 static void know(runloop_watch *watch, const runloop_change *changes, size_t count, void *info) {

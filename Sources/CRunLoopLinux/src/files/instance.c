@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static struct process_lock instances_lock;
+static struct steady_lock instances_lock;
 static struct instance *first GUARDED;
 
 HOLDS_LOCK static struct instance *find(void) {
-    ASSERT_HOLDS(&instances_lock);
+    ASSERT_HOLDS(&instances_lock.lock);
     struct instance *instance = first;
     while (instance && (!pthread_equal(instance->thread, pthread_self()) || object_is_inherited(&instance->object)))
         instance = instance->next;
@@ -19,7 +19,7 @@ HOLDS_LOCK static struct instance *find(void) {
 }
 
 HOLDS_LOCK static int make(const struct object_class *class, struct instance **out) {
-    ASSERT_HOLDS(&instances_lock);
+    ASSERT_HOLDS(&instances_lock.lock);
     struct instance *instance = malloc(sizeof *instance);
     if (!instance)
         return -ENOMEM;
@@ -41,26 +41,26 @@ HOLDS_LOCK static int make(const struct object_class *class, struct instance **o
 
 int runloop__instance_join(const struct object_class *class, struct instance **out) {
     int result = 0;
-    lock_take(&instances_lock);
+    steady_take(&instances_lock);
     if ((*out = find()))
         runloop_source_retain((*out)->object.source);
     else
         result = make(class, out);
     if (result == 0)
         (*out)->users++;
-    lock_give(&instances_lock);
+    steady_give(&instances_lock);
     return result;
 }
 
 bool runloop__instance_leave(struct instance *instance) {
-    lock_take(&instances_lock);
+    steady_take(&instances_lock);
     bool is_last = --instance->users == 0;
     struct instance **link = &first;
     while (is_last && *link != instance)
         link = &(*link)->next;
     if (is_last)
         *link = instance->next;
-    lock_give(&instances_lock);
+    steady_give(&instances_lock);
     return is_last;
 }
 

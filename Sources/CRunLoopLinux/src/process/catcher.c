@@ -61,7 +61,7 @@ struct former {
 
 /// Everything but `generation`, `process` and the handlers in `formers` is guarded by `lock`.
 static struct {
-    struct process_lock lock;
+    struct steady_lock lock;
     /// The process whose signals these are: the core's generation, which each forked child changes, even one that has the pid of its parent in a
     /// namespace of its own; and the pid, which is another one in a child that has the memory of its parent, the generation too (vfork).
     _Atomic uint32_t generation;
@@ -219,7 +219,7 @@ static bool is_ours(const struct sigaction *action) {
 }
 
 HOLDS_LOCK static int install(int number) {
-    ASSERT_HOLDS(&table.lock);
+    ASSERT_HOLDS(&table.lock.lock);
     struct former *former = &table.formers[number];
     struct sigaction action;
     if (sigaction(number, NULL, &action))
@@ -261,7 +261,7 @@ static bool is_ignored(int number) {
 
 /// In a forked child, what the parent caught has its former effect again.
 HOLDS_LOCK static void begin_process(void) {
-    ASSERT_HOLDS(&table.lock);
+    ASSERT_HOLDS(&table.lock.lock);
     uint32_t generation = runloop_fork_generation();
     pid_t process = getpid();
     if (atomic_load(&table.generation) == generation && atomic_load(&table.process) == process)
@@ -276,7 +276,7 @@ HOLDS_LOCK static void begin_process(void) {
 }
 
 HOLDS_LOCK static void end_catching(uint64_t signals) {
-    ASSERT_HOLDS(&table.lock);
+    ASSERT_HOLDS(&table.lock.lock);
     for (int number = 1; number <= LAST_SIGNAL; number++)
         if ((signals & catcher_bit(number)) && --table.catchers[number] == 0)
             restore(number);
@@ -313,7 +313,7 @@ HOLDS_LOCK static struct catcher *idle_catcher(void) {
 }
 
 HOLDS_LOCK static int open_catcher(uint64_t signals, unsigned flags, struct catcher **out) {
-    ASSERT_HOLDS(&table.lock);
+    ASSERT_HOLDS(&table.lock.lock);
     int ends[2];
     if (pipe2(ends, O_NONBLOCK | O_CLOEXEC))
         return -errno;
@@ -338,7 +338,7 @@ HOLDS_LOCK static int open_catcher(uint64_t signals, unsigned flags, struct catc
 
 int runloop__catcher_open(uint64_t signals, unsigned flags, struct catcher **out) {
     uint64_t wanted = signals;
-    lock_take(&table.lock);
+    steady_take(&table.lock);
     begin_process();
     for (int number = 1; number <= LAST_SIGNAL && !(flags & CATCHER_FORCES); number++)
         if ((signals & catcher_bit(number)) && !table.catchers[number] && is_ignored(number))
@@ -348,7 +348,7 @@ int runloop__catcher_open(uint64_t signals, unsigned flags, struct catcher **out
         atomic_fetch_or(&(*out)->users, ENDED);
         leave(*out);
     }
-    lock_give(&table.lock);
+    steady_give(&table.lock);
     if (result == 0 && !signals)
         runloop__note_ignored(wanted);
     return result;
@@ -364,9 +364,9 @@ HOLDS_LOCK static void end(struct catcher *catcher) {
 }
 
 void runloop__catcher_end(struct catcher *catcher) {
-    lock_take(&table.lock);
+    steady_take(&table.lock);
     end(catcher);
-    lock_give(&table.lock);
+    steady_give(&table.lock);
 }
 
 void runloop__catcher_release(struct catcher *catcher) {
