@@ -154,6 +154,51 @@ TEST("a counter") {
     expect_nothing_left(run_counter);
 }
 
+//===-- cancellation -------------------------------------------------------------------------------------------------===//
+
+static uint64_t told;
+
+static void cancel_thread(runloop_observer *observer, runloop_activity activity, void *info) {
+    (void)observer, (void)activity, (void)info;
+    pthread_cancel(pthread_self());
+}
+
+static void note_sum(runloop_counter *counter, uint64_t sum, void *info) {
+    (void)counter, (void)info;
+    told += sum;
+}
+
+static void note_arrivals(runloop_signal *signal, const runloop_signal_arrival *arrival, void *info) {
+    (void)signal, (void)info;
+    told += arrival->count;
+}
+
+/// A thread that is to be cancelled from when its loop has slept on.
+static void *run_cancelled(void *source) {
+    REQUIRE(runloop_add_source(runloop_current(), source, MODE) == 0);
+    add_observer(MODE, RUNLOOP_ACTIVITY_AFTER_WAITING, cancel_thread, NULL);
+    run_for(MODE, 30 * SECOND);
+    return NULL;
+}
+
+TEST("a thread that is cancelled while the loop does not sleep tells what it reads, of a counter and a signal, before "
+     "it "
+     "ends") {
+    runloop_source *sources[2];
+    REQUIRE(runloop_counter_create(&(runloop_counter_config){.counted = note_sum}, &sources[0]) == 0);
+    const runloop_signal_config config = {.number = SIGUSR1, .receive = note_arrivals};
+    REQUIRE(runloop_signal_create(&config, &sources[1]) == 0);
+    for (int i = 0; i < 2; i++) {
+        told = 0;
+        for (int k = 0; k < 200; k++)
+            EXPECT_EQ(i == 0 ? runloop_counter_add(sources[0], 1) : raise(SIGUSR1), 0);
+        on_new_thread(run_cancelled, sources[i]);
+        EXPECT_EQ(told, 200);
+        runloop_source_invalidate(sources[i]);
+        runloop_source_release(sources[i]);
+    }
+}
+
 //===-- channels -----------------------------------------------------------------------------------------------------===//
 
 static runloop_channel *other_end;

@@ -1,6 +1,10 @@
 // counter.c — an eventfd as a source.
+//
+// A thread is not cancelled where it reads and writes: it would lose what it has read, or end inside the signal handler that adds. The functions
+// for that are the C library's all the same, since the thread sanitizer sees what these order.
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -18,12 +22,20 @@ static struct counter *counter_of(runloop_source *source) {
     return runloop__object_of(source, OBJECT_COUNTER);
 }
 
+static bool take(struct counter *counter, uint64_t *sum) {
+    int cancellation;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
+    bool is_taken = read(counter->descriptor, sum, sizeof *sum) == sizeof *sum;
+    pthread_setcancelstate(cancellation, NULL);
+    return is_taken;
+}
+
 static void ready(runloop_source *source, runloop_readiness reasons, void *info) {
     (void)reasons;
     struct counter *counter = info;
     uint64_t sum;
     // Another loop may have been faster.
-    if (!runloop_source_is_valid(source) || read(counter->descriptor, &sum, sizeof sum) != sizeof sum)
+    if (!runloop_source_is_valid(source) || !take(counter, &sum))
         return;
     if (counter->counted)
         counter->counted(counter->object.source, sum, counter->object.context.info);
@@ -70,10 +82,12 @@ int runloop_counter_add(runloop_counter *source, uint64_t value) {
     if (!counter || value == 0)
         return -EINVAL;
     int before = errno; // a signal handler leaves it as it was
-    int result;
+    int result, cancellation;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
     do
         result = write(counter->descriptor, &value, sizeof value) < 0 ? -errno : 0;
     while (result == -EINTR);
+    pthread_setcancelstate(cancellation, NULL);
     errno = before;
     return result;
 }

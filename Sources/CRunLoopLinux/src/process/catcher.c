@@ -385,9 +385,10 @@ uint64_t runloop__catcher_signals(struct catcher *catcher) {
 }
 
 size_t runloop__catcher_read(struct catcher *catcher, struct catcher_record *records, size_t capacity) {
-    ssize_t bytes;
+    long bytes;
+    // As `put`: what was read before would be lost with the thread.
     do
-        bytes = read(catcher->reader, records, capacity * sizeof *records);
+        bytes = syscall(SYS_read, catcher->reader, records, capacity * sizeof *records);
     while (bytes < 0 && errno == EINTR);
     return bytes > 0 ? (size_t)bytes / sizeof *records : 0;
 }
