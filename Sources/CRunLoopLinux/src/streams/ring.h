@@ -1,4 +1,5 @@
 // ring.h — bytes in the order of their arrival, in a buffer that grows up to a limit. Nothing is moved when bytes are taken from the front.
+// A buffer is freed once the ring has another one, since a child that is forked meanwhile frees the one that it finds there.
 #ifndef RUNLOOP_RING_H
 #define RUNLOOP_RING_H
 
@@ -43,10 +44,11 @@ static inline bool ring_reserve(struct ring *ring, size_t count) {
         memcpy(bytes, pieces[0].iov_base, pieces[0].iov_len);
         memcpy(bytes + pieces[0].iov_len, pieces[1].iov_base, pieces[1].iov_len);
     }
-    free(ring->bytes);
+    char *former = ring->bytes;
     ring->bytes = bytes;
     ring->capacity = capacity;
     ring->start = 0;
+    free(former);
     return true;
 }
 
@@ -64,8 +66,9 @@ static inline void ring_append(struct ring *ring, const char *bytes, size_t coun
 }
 
 static inline void ring_empty(struct ring *ring) {
-    free(ring->bytes);
+    char *former = ring->bytes;
     *ring = (struct ring){.limit = ring->limit};
+    free(former);
 }
 
 /// Drops the first bytes. An empty ring keeps a small buffer only.
