@@ -219,6 +219,31 @@ TEST("a pipe of the child blocks, and the ends of the standard descriptors may b
     EXPECT_EQ(strtol(flags + 6, NULL, 8) & O_NONBLOCK, 0);
 }
 
+/// The program lists what it has, after one with the number of a place has been moved out of the way.
+static void start_with_highest_number(void) {
+    int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    use_up_descriptors(12);
+    REQUIRE(dup3(file, 60, O_CLOEXEC) == 60);
+    const runloop_child_descriptor descriptors[] = {
+        {.number = 63, .kind = RUNLOOP_CHILD_DESCRIPTOR, .from = 60},
+        {.number = 60, .kind = RUNLOOP_CHILD_DESCRIPTOR, .from = 2},
+        {.number = 59, .kind = RUNLOOP_CHILD_NULL},
+        {.number = 62, .kind = RUNLOOP_CHILD_SAME, .from = 63},
+    };
+    EXPECT_TEXT(output_of((runloop_child_start_config){
+                    .arguments = SHELL("for i in 62 63; do cmp /proc/$$/fd/$i /proc/$PPID/exe && echo $i; done; "
+                                       "readlink /proc/$$/fd/59; ls -x /proc/$$/fd; :"),
+                    .descriptors = descriptors,
+                    .descriptor_count = 4}),
+                "62\n63\n/dev/null\n0  1  2  59  60  62  63\n");
+}
+
+TEST("a descriptor has the highest number that the limit allows, also if others are moved out of its way") {
+    need_proc();
+    need_starts();
+    EXPECT_EQ(status_of_child(start_with_highest_number), 0);
+}
+
 static void start_without_standard_descriptors(void) {
     int error = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 10);
     close(0), close(2);

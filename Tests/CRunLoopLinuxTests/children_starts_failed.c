@@ -103,8 +103,8 @@ TEST("a working directory that is none, a descriptor that is not open, and other
                    .descriptor_count = 1);
     EXPECT_REFUSED(-EBADF, "descriptor 700", .arguments = WORDS("/bin/true"), .descriptors = &not_inherited,
                    .descriptor_count = 1);
-    // There is no number behind it, and it is above the limit of the process.
-    EXPECT_REFUSED(-EINVAL, "descriptor 2147483646", .arguments = WORDS("/bin/true"), .descriptors = &too_large,
+    // It is above the limit of the process.
+    EXPECT_REFUSED(-EBADF, "descriptor 2147483646", .arguments = WORDS("/bin/true"), .descriptors = &too_large,
                    .descriptor_count = 1);
     EXPECT_REFUSED(-EINVAL, "limit 99", .arguments = WORDS("/bin/true"), .limits = &unknown, .limit_count = 1, PIPES);
     EXPECT_REFUSED(-ENOTTY, "terminal 30", .arguments = WORDS("/bin/true"), .group = RUNLOOP_CHILD_NEW_SESSION,

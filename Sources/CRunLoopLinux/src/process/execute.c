@@ -130,17 +130,38 @@ UNSANITIZED static bool close_from_to(struct start *start, unsigned first, unsig
     return fails(start, "descriptor", (int)first);
 }
 
-/// Puts each where it belongs. One that another would overwrite is moved behind all of them first.
-UNSANITIZED static bool set_descriptors(struct start *start) {
-    int behind = start->places[start->place_count - 1].number + 1;
+/// The place that has the number, or NULL.
+UNSANITIZED static const struct place *place_with(const struct start *start, long number) {
+    for (const struct place *place = start->places; place < start->places + start->place_count; place++)
+        if (place->number == number)
+            return place;
+    return NULL;
+}
+
+/// A source that becomes something else, as the number of another place, is moved to a number of none. The child has descriptors of its own, so
+/// what is tried on the way to that is closed again.
+UNSANITIZED static bool move_sources(struct start *start) {
+    long moved = -1;
     for (struct place *place = start->places; place < start->places + start->place_count; place++) {
-        if (place->source < 0 || place->source == place->number || place->source >= behind)
+        const struct place *other = place_with(start, place->source);
+        if (!other || other == place || other->source < 0 || other->source == other->number)
             continue;
-        long moved = syscall(SYS_fcntl, place->source, F_DUPFD_CLOEXEC, behind);
-        if (moved < 0)
+        while (place_with(start, moved = syscall(SYS_fcntl, place->source, F_DUPFD_CLOEXEC, moved + 1)))
+            syscall(SYS_close, moved);
+        if (moved < 0) {
+            // It was asked for one behind the last number that the limit allows.
+            errno = errno == EINVAL ? EMFILE : errno;
             return fails(start, "descriptor", place->number);
+        }
         place->source = (int)moved;
     }
+    return true;
+}
+
+/// Puts each where it belongs, and closes everything else.
+UNSANITIZED static bool set_descriptors(struct start *start) {
+    if (!move_sources(start))
+        return false;
     for (struct place *place = start->places; place < start->places + start->place_count; place++) {
         long result = place->source < 0                ? 0
                       : place->source == place->number ? syscall(SYS_fcntl, place->number, F_SETFD, 0)
