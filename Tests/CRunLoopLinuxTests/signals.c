@@ -347,6 +347,15 @@ TEST("signals that cannot be caught, and arguments that make no sense, are refus
     runloop_source_release(NULL);
     EXPECT_EQ(runloop_end_process_by_signal(1000), -EINVAL);
     EXPECT_EQ(runloop_end_process_by_signal(SIGCHLD), -EINVAL);
+    EXPECT_EQ(runloop_end_process_by_signal(32), -EINVAL);
+}
+
+static void end_by_kill(void) {
+    runloop_end_process_by_signal(SIGKILL);
+}
+
+TEST("a process ends by SIGKILL, which has no handling that could be set, as by other signals") {
+    EXPECT_EQ(status_of_child(end_by_kill), SIGKILL);
 }
 
 TEST("without descriptors there is an error, and the signal keeps its effect") {

@@ -20,7 +20,8 @@ bool runloop__signal_can_be_caught(int32_t number) {
 }
 
 int runloop_end_process_by_signal(int32_t number) {
-    if (signal(number, SIG_DFL) == SIG_ERR)
+    // SIGKILL has no other action, and none can be set.
+    if (signal(number, SIG_DFL) == SIG_ERR && number != SIGKILL)
         return -EINVAL;
     // Not raise, which in a child that was forked by a bare clone may signal the parent.
     syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), number);
