@@ -88,8 +88,8 @@ typedef struct runloop_child_start_config {
 /// group of another session, a terminal that has one already, or a limit that may not be raised; -EAGAIN: too many processes; -EMFILE,
 /// -ENFILE: it needs a descriptor, one for each pipe, and for a moment one more for each pipe, one for /dev/null, and one for each `from` whose
 /// number becomes something else; -ENOMEM; -ENOSYS: the kernel is older than Linux 5.4, or a sandbox refuses waitid of a pidfd; -EINVAL: no
-/// arguments, a number that is listed twice or is negative, a pipe without `parent_end`, what is the same as something that isn't listed or is
-/// itself the same as another, or `pid` or `pidfd` in `child`.
+/// arguments, a number that is listed twice or is negative, a pipe without `parent_end`, what is the same as something that is neither listed
+/// nor 0, 1 or 2, or is itself the same as another, or `pid` or `pidfd` in `child`.
 RUNLOOP_EXPORT int runloop_child_start(const runloop_child_start_config *config, runloop_child **out);
 
 #ifdef __cplusplus
