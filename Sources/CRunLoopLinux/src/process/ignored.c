@@ -9,7 +9,7 @@
 
 void runloop__note_ignored(uint64_t signals) {
     static _Atomic uint64_t noted;
-    if (!runloop_diagnostics_are_enabled() || !(signals & ~atomic_fetch_or(&noted, signals)))
+    if (!runloop_diagnostics_are_enabled() || !(signals &= ~atomic_fetch_or(&noted, signals)))
         return;
     char text[512];
     int length = snprintf(
