@@ -109,3 +109,42 @@ TEST("watches of one instance in the loops of several threads are each told all 
     for (int i = 0; i < FAR_WATCHES; i++)
         end_watch(far_watches[i].watch);
 }
+
+static _Atomic bool is_writing;
+
+static void *write_files(void *unused) {
+    for (int i = 0; is_writing; i++) {
+        char path[32];
+        snprintf(path, sizeof path, "%d", i % 100);
+        write_file(path, "text");
+    }
+    return unused;
+}
+
+TEST("a watch is made while the loop of another thread reads what concerns it") {
+    enum { TIMES = 1000 };
+    struct worker worker = {.prepare = add_far};
+    pthread_t writer;
+    enter_folder();
+    REQUIRE(mkdir("t", 0777) == 0);
+    runloop_watch_config config = {
+        .context.info = &far_watches[1], .path = "t", .scope = RUNLOOP_WATCH_DIRECTORY, .changed = count_far};
+    for (int i = 0; i < FAR_WATCHES; i++)
+        REQUIRE(runloop_watch_create(&config, &far_watches[i].watch) == 0);
+    start_worker(&worker);
+    is_writing = true;
+    REQUIRE(pthread_create(&writer, NULL, write_files, NULL) == 0);
+    config.path = ".";
+    for (int i = 0; i < TIMES; i++) {
+        runloop_watch *watch = NULL;
+        REQUIRE(runloop_watch_create(&config, &watch) == 0);
+        end_watch(watch);
+    }
+    is_writing = false;
+    pthread_join(writer, NULL);
+    write_file("t/last", "text");
+    WAIT_UNTIL(far_watches[1].count > 0);
+    stop_worker(&worker);
+    for (int i = 0; i < FAR_WATCHES; i++)
+        end_watch(far_watches[i].watch);
+}

@@ -50,9 +50,9 @@ static struct watch *watch_of_tree(struct tree *tree) {
     return LINK_OWNER(tree, struct watch, tree);
 }
 
-/// What is noticed meanwhile waits, for a wake that follows its end.
-static bool is_paused(const struct watch *watch) {
-    return runloop_source_get_events(watch->object.source) == 0;
+/// What is noticed meanwhile waits, for a wake that follows its end. One that is still being made is as good as paused.
+HOLDS_LOCK static bool is_paused(const struct watch *watch) {
+    return runloop_source_get_events(watch->source) == 0;
 }
 
 //===-- reading ------------------------------------------------------------------------------------------------------===//
