@@ -1,4 +1,5 @@
-// interruptions.c — half of the system calls of streams, channels, watches and counters are interrupted, and nothing is lost.
+// interruptions.c — half of the system calls of streams, channels, watches and counters are interrupted, and nothing is lost; a file that has
+// nothing for now.
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
@@ -31,7 +32,20 @@ static bool is_interrupted(void) {
         return is_interrupted() ? -1 : __real_##name arguments;                                                        \
     }
 
-INTERRUPTED(ssize_t, read, (int file, void *bytes, size_t count), (file, bytes, count))
+/// The error of the next read; 0: none.
+static int refusal;
+
+ssize_t __real_read(int file, void *bytes, size_t count);
+ssize_t __wrap_read(int file, void *bytes, size_t count);
+
+ssize_t __wrap_read(int file, void *bytes, size_t count) {
+    if (!refusal)
+        return is_interrupted() ? -1 : __real_read(file, bytes, count);
+    errno = refusal;
+    refusal = 0;
+    return -1;
+}
+
 INTERRUPTED(ssize_t, write, (int file, const void *bytes, size_t count), (file, bytes, count))
 INTERRUPTED(ssize_t, writev, (int file, const struct iovec *parts, int count), (file, parts, count))
 INTERRUPTED(ssize_t, recv, (int file, void *bytes, size_t count, int flags), (file, bytes, count, flags))
@@ -123,6 +137,22 @@ TEST("input and output of a pipe that is not non-blocking") {
     int ends[2];
     REQUIRE(pipe2(ends, O_CLOEXEC) == 0);
     carry(ends[0], ends[1]);
+}
+
+TEST("an input of a file that has nothing for now ends with that, since the kernel would not tell when it has") {
+    char path[] = "/tmp/runloop-interruptions-XXXXXX";
+    int file = mkstemp(path);
+    REQUIRE(file >= 0 && unlink(path) == 0 && write(file, "text", 4) == 4 && lseek(file, 0, SEEK_SET) == 0);
+    const runloop_input_config config = {
+        .descriptor = file, .owns = true, .limit = 10, .received = compare, .ended = note_input_end};
+    runloop_input *input = NULL;
+    REQUIRE(runloop_input_create(&config, &input) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), input, MODE) == 0);
+    refusal = EAGAIN;
+    RUN_UNTIL(MODE, input_error <= 0);
+    EXPECT_EQ(input_error, -EAGAIN);
+    EXPECT_EQ(read_back, 0);
+    runloop_source_release(input);
 }
 
 static int accepted;

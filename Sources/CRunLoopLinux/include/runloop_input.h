@@ -46,8 +46,9 @@ typedef struct runloop_input_config {
     /// limit: `line` is its beginning, and the rest of it is dropped.
     void (*RUNLOOP_SENDABLE received_line)(runloop_input *input, const char *line, size_t count, int error, void *info);
     /// Once: the end of the input (`error` is 0), or it can't be read (a negative errno value: -ECONNRESET, -EISDIR, -EIO, -EMSGSIZE, -ENOMEM;
-    /// -ETIMEDOUT for the limits of time; -ENOMEM, -ENOSPC, -EMFILE and -ENFILE also if it can't be watched again after a call-out). `rest` is
-    /// what was not consumed. The source is invalid by then, and a descriptor that is owned still open: it is closed after the call. May be NULL.
+    /// -EAGAIN of a file, since the kernel would not tell when it has more; -ETIMEDOUT for the limits of time; -ENOMEM, -ENOSPC,
+    /// -EMFILE and -ENFILE also if it can't be watched again after a call-out). `rest` is what was not consumed. The source is invalid by then,
+    /// and a descriptor that is owned still open: it is closed after the call. May be NULL.
     void (*RUNLOOP_SENDABLE ended)(runloop_input *input, int error, const char *rest, size_t count, void *info);
     /// In nanoseconds, by the clock of `loop`, though it is machine time that passes until that is looked at. If nothing has arrived for so
     /// long, the input ends with -ETIMEDOUT; never earlier, and not before what has arrived is read, however late the loop is. Counted

@@ -129,7 +129,7 @@ ptrdiff_t runloop__intake_read(struct intake *intake, bool *is_end) {
         count = read_once(intake, intake->bytes + end, intake->capacity - end);
     while (count < 0 && errno == EINTR);
     if (count < 0)
-        return errno == EAGAIN ? 0 : -errno;
+        return errno == EAGAIN && !intake->is_always_ready ? 0 : -errno;
     *is_end = count == 0;
     intake->count += (size_t)count;
     return count;

@@ -23,7 +23,7 @@ struct intake {
 int runloop__intake_open(struct intake *intake, int descriptor, size_t limit);
 
 /// Reads once: the number of bytes, 0 if there are none now. The end of the input sets `is_end`. A negative errno value; -EMSGSIZE: the
-/// buffer has as many bytes as the limit.
+/// buffer has as many bytes as the limit; -EAGAIN: there are none now, and the kernel can't watch for some.
 ptrdiff_t runloop__intake_read(struct intake *intake, bool *is_end);
 
 /// Drops the first bytes.
