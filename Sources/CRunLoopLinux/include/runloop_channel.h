@@ -57,7 +57,8 @@ typedef struct runloop_channel_config {
     void (*RUNLOOP_SENDABLE receive)(runloop_channel *channel, runloop_channel_message *message, void *info);
     /// On the loop's thread, once, unless the channel was invalidated before. -EPIPE: the other end is gone, and what it had sent has been
     /// received. -EPROTO: it has sent what no channel sends, or more than the limits. -EMFILE, -ENFILE: a message had descriptors, and there
-    /// was no number for them. -ENOMEM. Requests have been answered before. May be NULL.
+    /// was no number for them. -ENOMEM. -ETOOMANYREFS: a message had waited, and when it could be sent, too many descriptors were under way.
+    /// Requests have been answered before. May be NULL.
     void (*RUNLOOP_SENDABLE ended)(runloop_channel *channel, int32_t reason, void *info);
     /// On the loop's thread, in the modes of the source: messages had waited, and all of them were sent (`error` is 0), or can't be
     /// (-EPIPE). Once each time that messages have waited, so it says when to go on after -EAGAIN. Not after the end. It may make any call
