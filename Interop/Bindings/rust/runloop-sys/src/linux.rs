@@ -291,7 +291,8 @@ pub struct runloop_channel_config {
     >,
     #[doc = " On the loop's thread, once, unless the channel was invalidated before. -EPIPE: the other end is gone, and what it had sent has been"]
     #[doc = " received. -EPROTO: it has sent what no channel sends, or more than the limits. -EMFILE, -ENFILE: a message had descriptors, and there"]
-    #[doc = " was no number for them. -ENOMEM. Requests have been answered before. May be NULL."]
+    #[doc = " was no number for them. -ENOMEM. -ETOOMANYREFS: a message had waited, and when it could be sent, too many descriptors were under way."]
+    #[doc = " Requests have been answered before. May be NULL."]
     pub ended: ::std::option::Option<
         unsafe extern "C" fn(
             channel: *mut runloop_channel,
@@ -670,11 +671,12 @@ extern "C" {
     #[doc = " After an error there is no child, none to be reaped, and no descriptor. O(what the child has), independent of how much memory the parent has, and"]
     #[doc = " of how many descriptors from Linux 5.9 on."]
     #[doc = " Errors: -ENOENT, -EACCES, -ENOEXEC, -E2BIG, -ENAMETOOLONG: what execve says of `program`, -EACCES also of a directory, and what chdir"]
-    #[doc = " says of `directory`, like others of the two; -EBADF: a descriptor that is not open; -EPERM: a group of another session, a terminal that"]
-    #[doc = " has one already, or a limit that may not be raised; -EAGAIN: too many processes; -EMFILE, -ENFILE: it needs a descriptor, one for each"]
-    #[doc = " pipe, and for a moment one more for each pipe and one for /dev/null; -ENOMEM; -ENOSYS: the kernel is older than Linux 5.4, or a sandbox"]
-    #[doc = " refuses waitid of a pidfd; -EINVAL: no arguments, a number that is listed twice or is negative, a pipe without `parent_end`, what is the"]
-    #[doc = " same as something that isn't listed or is itself the same as another, or `pid` or `pidfd` in `child`."]
+    #[doc = " says of `directory`, like others of the two; -EBADF: a descriptor that is not open, or a number above the limit of the process; -EPERM: a"]
+    #[doc = " group of another session, a terminal that has one already, or a limit that may not be raised; -EAGAIN: too many processes; -EMFILE,"]
+    #[doc = " -ENFILE: it needs a descriptor, one for each pipe, and for a moment one more for each pipe, one for /dev/null, and one for each `from` whose"]
+    #[doc = " number becomes something else; -ENOMEM; -ENOSYS: the kernel is older than Linux 5.4, or a sandbox refuses waitid of a pidfd; -EINVAL: no"]
+    #[doc = " arguments, a number that is listed twice or is negative, a pipe without `parent_end`, what is the same as something that is neither listed"]
+    #[doc = " nor 0, 1 or 2, or is itself the same as another, or `pid` or `pidfd` in `child`."]
     pub fn runloop_child_start(
         config: *const runloop_child_start_config,
         out: *mut *mut runloop_child,
@@ -895,10 +897,10 @@ pub struct runloop_output_config {
             info: *mut ::std::os::raw::c_void,
         ),
     >,
-    #[doc = " A connection that ends before runloop_output_finish has sent everything, because of an error, a limit, or at once by invalidation, is reset"]
-    #[doc = " when its socket is closed (SO_LINGER of 0): the kernel keeps nothing for a peer that does not read, and that reads an error in place of"]
-    #[doc = " an end. Without it the kernel goes on sending what it has taken, for minutes if the peer takes none of it. Of a connection that was"]
-    #[doc = " finished, TCP_USER_TIMEOUT limits that. No effect but on sockets."]
+    #[doc = " A connection that ends before runloop_output_finish has sent everything, because of an error, a limit, or at once by invalidation or its"]
+    #[doc = " last release, is reset when its socket is closed (SO_LINGER of 0): the kernel keeps nothing for a peer that does not read, and that"]
+    #[doc = " reads an error in place of an end. Without it the kernel goes on sending what it has taken, for minutes if the peer takes none of it. Of"]
+    #[doc = " a connection that was finished, TCP_USER_TIMEOUT limits that. No effect but on sockets."]
     pub resets: bool,
 }
 extern "C" {
@@ -1018,8 +1020,9 @@ pub struct runloop_input_config {
         ),
     >,
     #[doc = " Once: the end of the input (`error` is 0), or it can't be read (a negative errno value: -ECONNRESET, -EISDIR, -EIO, -EMSGSIZE, -ENOMEM;"]
-    #[doc = " -ETIMEDOUT for the limits of time; -ENOMEM, -ENOSPC, -EMFILE and -ENFILE also if it can't be watched again after a call-out). `rest` is"]
-    #[doc = " what was not consumed. The source is invalid by then, and a descriptor that is owned still open. May be NULL."]
+    #[doc = " -EAGAIN of a file, since the kernel would not tell when it has more; -ETIMEDOUT for the limits of time; -ENOMEM, -ENOSPC,"]
+    #[doc = " -EMFILE and -ENFILE also if it can't be watched again after a call-out). `rest` is what was not consumed. The source is invalid by then,"]
+    #[doc = " and a descriptor that is owned still open: it is closed after the call. May be NULL."]
     pub ended: ::std::option::Option<
         unsafe extern "C" fn(
             input: *mut runloop_input,
@@ -1456,7 +1459,8 @@ extern "C" {
     #[doc = " nothing in /tmp. In a directory whose entries are watched, all that happens to them does. O(entries), in time and in memory."]
     #[doc = " Errors: -EINVAL: no path, no such scope, or a negative settle time; -ENAMETOOLONG: the path is too long; -EMFILE: the process has no"]
     #[doc = " descriptor left, or the user no inotify instance for another thread (fs.inotify.max_user_instances); -ENOSPC: the user has no watches"]
-    #[doc = " left (fs.inotify.max_user_watches); -ENFILE; -ENOMEM; -EACCES: the path can't be read, or the directory in which it is or will be."]
+    #[doc = " left (fs.inotify.max_user_watches); -ENFILE; -ENOMEM; -EACCES: the path can't be read, or the directory in which it is or will be;"]
+    #[doc = " -ENOENT: the path is relative, and the working directory was removed."]
     pub fn runloop_watch_create(
         config: *const runloop_watch_config,
         out: *mut *mut runloop_watch,
