@@ -199,6 +199,35 @@ TEST("a thread that is cancelled while the loop does not sleep tells what it rea
     }
 }
 
+static size_t take_nothing(runloop_input *input, const char *bytes, size_t count, void *info) {
+    (void)input, (void)bytes, (void)count, (void)info;
+    return 0;
+}
+
+static void *release_cancelled(void *unused) {
+    runloop_source *sources[4];
+    REQUIRE(runloop_counter_create(&(runloop_counter_config){.context = COUNTED}, &sources[0]) == 0);
+    REQUIRE(runloop_clock_watch_create(&(runloop_clock_watch_config){.context = COUNTED}, &sources[1]) == 0);
+    const runloop_input_config input = {
+        .context = COUNTED, .descriptor = dup(reader), .owns = true, .limit = 10, .received = take_nothing};
+    REQUIRE(runloop_input_create(&input, &sources[2]) == 0);
+    REQUIRE(runloop_child_create(&(runloop_child_config){.context = COUNTED, .pid = getpid()}, &sources[3]) == 0);
+    pthread_cancel(pthread_self());
+    for (int i = 0; i < 4; i++)
+        runloop_source_release(sources[i]);
+    return unused;
+}
+
+TEST("a thread that is cancelled frees the objects that it has released, and closes their descriptors") {
+    int ends[2];
+    make_pipe(ends);
+    reader = ends[0];
+    int before = count_descriptors();
+    on_new_thread(release_cancelled, NULL);
+    EXPECT_EQ(contexts, 0);
+    EXPECT_EQ(count_descriptors(), before);
+}
+
 //===-- channels -----------------------------------------------------------------------------------------------------===//
 
 static runloop_channel *other_end;

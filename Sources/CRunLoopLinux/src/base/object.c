@@ -3,6 +3,7 @@
 #include "base/object.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -42,6 +43,15 @@ static void invalidated(runloop_source *source, void *info) {
         object->class->invalidated(info);
 }
 
+/// To close a descriptor is a cancellation point, where the thread would end and leave the rest.
+static void release(void *info) {
+    const struct object *object = info;
+    int cancellation;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
+    object->class->free(info);
+    pthread_setcancelstate(cancellation, NULL);
+}
+
 void *runloop__object_of(runloop_source *source, enum object_kind kind) {
     struct object *object = runloop_source_get_info_of(source, ready);
     return object && object->class->kind == kind ? object : NULL;
@@ -49,9 +59,7 @@ void *runloop__object_of(runloop_source *source, enum object_kind kind) {
 
 int runloop__object_begin(struct object *object, const struct object_config *config) {
     const runloop_descriptor_config source = {
-        .context = {.info = object,
-                    .release = config->class->free,
-                    .describe = config->context.describe ? describe : NULL},
+        .context = {.info = object, .release = release, .describe = config->context.describe ? describe : NULL},
         .descriptor = config->descriptor,
         .events = config->events ? config->events : RUNLOOP_READABLE,
         .ready = ready,

@@ -33,7 +33,7 @@ struct object_class {
     void (*cancel)(void *object, runloop *loop, const char *mode);
     /// The source was invalidated, by whomever. Not called in a forked child either. May be NULL.
     void (*invalidated)(void *object);
-    /// Frees the object with everything in it, when nobody can call it any more.
+    /// Frees the object with everything in it, when nobody can call it any more. The thread is not cancelled in it.
     void (*free)(void *object);
 };
 
