@@ -27,6 +27,14 @@ static void take(CFRunLoopTimerRef timer, void *info) {
         revived = (CFRunLoopTimerRef)(uintptr_t)CFRetain(timer);
 }
 
+static void print_release(const void *info) {
+    printf(" the info of %s is released", (const char *)info);
+}
+
+static void print_descriptor_release(void *info) {
+    print_release(info);
+}
+
 static CFRunLoopTimerRef add_timer(CFAbsoluteTime date, CFTimeInterval interval, CFRunLoopTimerCallBack callback,
                                    void *info) {
     CFRunLoopTimerContext context = {0, info, NULL, NULL, NULL};
@@ -83,6 +91,25 @@ static void kept_by_the_loop(void) {
     CFRunLoopRunInMode(kMode, 0.01, false);
     printf("kept by the loop alone, then referenced again: %d, valid: %d\n", calls > 1, CFRunLoopTimerIsValid(revived));
     end_timer(revived);
+}
+
+/// What only the loop still owns lasts as long as the call that invalidates it.
+static void invalidated_by_the_last_owner(void) {
+    CFRunLoopTimerContext context = {0, (void *)(uintptr_t) "a timer", NULL, print_release, NULL};
+    CFRunLoopTimerRef timer = CFRunLoopTimerCreate(NULL, CFAbsoluteTimeGetCurrent() + 1000, 0, 0, 0, NULL, &context);
+    CFRunLoopAddTimer(loop, timer, kMode);
+    CFRelease(timer);
+    printf("only in the loop:");
+    CFRunLoopTimerInvalidate(timer);
+    printf(",");
+    CFFileDescriptorContext other = {0, (void *)(uintptr_t) "a descriptor", NULL, print_descriptor_release, NULL};
+    CFFileDescriptorRef f = CFFileDescriptorCreate(NULL, dup(0), true, NULL, &other);
+    CFRunLoopSourceRef source = CFFileDescriptorCreateRunLoopSource(NULL, f, 0);
+    CFRunLoopAddSource(loop, source, kMode);
+    CFRelease(source);
+    CFRelease(f);
+    CFFileDescriptorInvalidate(f);
+    printf("\n");
 }
 
 static void no_arguments(void) {
@@ -211,6 +238,7 @@ int main(void) {
     numbers();
     equal_dates();
     kept_by_the_loop();
+    invalidated_by_the_last_owner();
     no_arguments();
     ports();
     modes();

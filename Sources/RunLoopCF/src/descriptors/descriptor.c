@@ -230,11 +230,11 @@ void CFFileDescriptorInvalidate(CFFileDescriptorRef f) {
     give(f);
     if (source)
         CFRunLoopSourceInvalidate(source);
-    CFRelease(source);
     if (closing >= 0)
         close(closing);
     if (releases)
         release_info(f);
+    CFRelease(source); // it may have the last reference to `f`
 }
 
 Boolean CFFileDescriptorIsValid(CFFileDescriptorRef f) {

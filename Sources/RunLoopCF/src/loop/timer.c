@@ -198,8 +198,10 @@ Boolean CFRunLoopContainsTimer(CFRunLoopRef rl, CFRunLoopTimerRef timer, CFRunLo
 void CFRunLoopTimerInvalidate(CFRunLoopTimerRef timer) {
     if (!CF_IS(timer, CF_TYPE_TIMER))
         return;
+    // Outside its callback, the reference of the loop, which ends here, may be the last one.
+    bool is_in_callback = atomic_load(&timer->bracket) == &this_thread;
     runloop_timer_invalidate(timer->core);
-    if (atomic_load(&timer->bracket) == &this_thread)
+    if (is_in_callback)
         release_info(timer);
 }
 
