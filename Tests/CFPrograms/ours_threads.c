@@ -5,9 +5,10 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { ROUNDS = 2000 };
+enum { ROUNDS = 2000, SOURCES = 20000 };
 #define kSecond CFSTR("second")
 
 static CFRunLoopRef loops[2];
@@ -159,6 +160,32 @@ static void *hammer(void *index) {
     return NULL;
 }
 
+static void *release_sources(void *f) {
+    pthread_barrier_wait(&ready);
+    for (int i = 0; i < SOURCES; i++)
+        CFRelease(CFFileDescriptorCreateRunLoopSource(NULL, f, 0));
+    atomic_store(&stopped, true);
+    return NULL;
+}
+
+/// A thread enables and disables a descriptor while another one makes its source and releases it.
+static void change_while_sources_end(void) {
+    pthread_t thread;
+    CFFileDescriptorRef f = CFFileDescriptorCreate(NULL, eventfd(0, EFD_CLOEXEC), true, readable, NULL);
+    pthread_barrier_init(&ready, NULL, 2);
+    atomic_store(&stopped, false);
+    pthread_create(&thread, NULL, release_sources, f);
+    pthread_barrier_wait(&ready);
+    while (!atomic_load(&stopped)) {
+        CFFileDescriptorEnableCallBacks(f, kCFFileDescriptorReadCallBack);
+        CFFileDescriptorDisableCallBacks(f, kCFFileDescriptorReadCallBack);
+    }
+    pthread_join(thread, NULL);
+    CFFileDescriptorInvalidate(f);
+    printf("references to the descriptor: %ld\n", CFGetRetainCount(f));
+    CFRelease(f);
+}
+
 static void *come_and_go(void *unused) {
     (void)unused;
     return CFRunLoopGetCurrent() != CFRunLoopGetMain() ? NULL : &held;
@@ -185,5 +212,6 @@ int main(void) {
     printf("something fired %d, performed %d, observed %d, was read %d\n", fired > 0, performed > 0, observed > 0,
            read_bytes > 0);
     printf("references held: %d\n", held);
+    change_while_sources_end();
     return 0;
 }

@@ -46,7 +46,7 @@ CFTypeID CFFileDescriptorGetTypeID(void) {
 
 //===-- enabling -----------------------------------------------------------------------------------------------------===//
 
-/// As long as there is a link there is a source: freeing it takes the lock first.
+/// As long as there is a link there is a source, and the core source in it: both are freed after the link (free_link).
 static void watch(CFFileDescriptorRef f) HOLDS(descriptor_lock) {
     ASSERT_HOLDS(&f->lock);
     runloop_readiness wanted = f->enabled & kCFFileDescriptorReadCallBack ? RUNLOOP_READABLE : 0;

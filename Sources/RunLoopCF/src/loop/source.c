@@ -54,8 +54,10 @@ static void release_owner(struct __CFRunLoopSource *source) {
 
 static void finalize(CFTypeRef object) {
     struct __CFRunLoopSource *source = (struct __CFRunLoopSource *)(uintptr_t)object;
-    runloop_source_release(source->core);
+    // In this order the context is released while the core source still exists: until then a CFFileDescriptor has it watch.
+    runloop_source *core = source->core;
     release_owner(source);
+    runloop_source_release(core);
 }
 
 static void revive(CFTypeRef object) {
@@ -393,8 +395,6 @@ CFIndex CFRunLoopSourceGetOrder(CFRunLoopSourceRef source) {
 void CFRunLoopSourceGetContext(CFRunLoopSourceRef source, CFRunLoopSourceContext *context) {
     if (!CF_IS(source, CF_TYPE_SOURCE) || !context)
         return;
-    if (context->version == 1)
-        memcpy(context, &source->context, sizeof(CFRunLoopSourceContext1));
-    else
-        memcpy(context, &source->context, sizeof(CFRunLoopSourceContext));
+    size_t size = context->version == 1 ? sizeof(CFRunLoopSourceContext1) : sizeof(CFRunLoopSourceContext);
+    memcpy(context, &source->context, size);
 }
