@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -158,6 +160,61 @@ static void sending(void) {
     close(pair[1]);
 }
 
+/// A Unix socket, bound to an address that the kernel chooses.
+static CFDataRef new_unix(int type, int *bound) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    socklen_t size = sizeof address;
+    *bound = socket(AF_UNIX, type, 0);
+    if (bind(*bound, (struct sockaddr *)&address, sizeof address.sun_family) ||
+        getsockname(*bound, (struct sockaddr *)&address, &size))
+        printf("not bound\n");
+    return CFDataCreate(NULL, (const UInt8 *)&address, size);
+}
+
+static void *receive_one(void *receiver) {
+    char byte;
+    usleep(20000);
+    return recv(*(int *)receiver, &byte, 1, 0) == 1 ? receiver : NULL;
+}
+
+static void *accept_one(void *listener) {
+    usleep(20000);
+    close(accept(*(int *)listener, NULL, NULL));
+    return listener;
+}
+
+static CFSocketError send_one(CFSocketRef s, CFDataRef address, CFTimeInterval timeout) {
+    CFDataRef data = CFDataCreate(NULL, (const UInt8 *)"a", 1);
+    CFSocketError error = CFSocketSendData(s, address, data, timeout);
+    CFRelease(data);
+    return error;
+}
+
+/// A Unix socket can be written to, in the kernel's view, while the queue of the other side is full.
+static void full_queues(int type, const char *what, void *(*make_room)(void *),
+                        CFSocketError (*attempt)(CFSocketRef, CFDataRef, CFTimeInterval)) {
+    int bound, error = 0;
+    CFDataRef address = new_unix(type, &bound);
+    pthread_t thread;
+    listen(bound, 0);
+    // A sender has a limit of its own, so each has one message.
+    while (error != EAGAIN) {
+        int native = socket(AF_UNIX, type | SOCK_NONBLOCK, 0);
+        const struct sockaddr *name = (const void *)CFDataGetBytePtr(address);
+        socklen_t size = (socklen_t)CFDataGetLength(address);
+        error = connect(native, name, size) < 0 || send(native, "a", 1, 0) < 0 ? errno : 0;
+        close(native);
+    }
+    CFSocketRef s = CFSocketCreate(NULL, AF_UNIX, type, 0, 0, count, NULL);
+    printf("%s: %d", what, (int)attempt(s, address, 0.05));
+    pthread_create(&thread, NULL, make_room, &bound);
+    printf(", then there is room: %d\n", (int)attempt(s, address, 30));
+    pthread_join(thread, NULL);
+    end(s);
+    close(bound);
+    CFRelease(address);
+}
+
 static void accepting(void) {
     int listener, clients[2];
     CFDataRef address = new_listener(&listener);
@@ -305,6 +362,8 @@ int main(void) {
     regular_file();
     errors();
     sending();
+    full_queues(SOCK_DGRAM, "a full receiver", receive_one, send_one);
+    full_queues(SOCK_STREAM, "a full listener", accept_one, CFSocketConnectToAddress);
     accepting();
     one_pass();
     stale();

@@ -25,6 +25,17 @@ static CFSocketError wait_until(int native, int64_t end_ns) {
     }
 }
 
+/// Until a call that was refused for want of room may be tried again. A Unix socket can be written to, in the kernel's view, while the
+/// queue of the other side is full; nothing tells when that has room, so it is asked every millisecond.
+static CFSocketError wait_for_room(int native, int64_t end_ns) {
+    if (wait_until(native, 0) == kCFSocketTimeout)
+        return wait_until(native, end_ns);
+    if (runloop_get_now_ns(NULL) >= end_ns)
+        return kCFSocketTimeout;
+    poll(NULL, 0, 1);
+    return kCFSocketSuccess;
+}
+
 static int64_t end_of(CFTimeInterval timeout) {
     int64_t now_ns = runloop_get_now_ns(NULL), length_ns = cf__nanoseconds(timeout);
     return length_ns > INT64_MAX - now_ns ? RUNLOOP_FOREVER : now_ns + length_ns;
@@ -54,7 +65,14 @@ CFSocketError CFSocketSetAddress(CFSocketRef s, CFDataRef address) {
 static CFSocketError connect_native(int native, const struct sockaddr *name, socklen_t size, CFTimeInterval timeout) {
     if (timeout != 0)
         fcntl(native, F_SETFL, fcntl(native, F_GETFL) | O_NONBLOCK);
-    if (connect(native, name, size) == 0)
+    int64_t end_ns = timeout > 0 ? end_of(timeout) : RUNLOOP_FOREVER;
+    int answer;
+    while ((answer = connect(native, name, size)) < 0 && errno == EAGAIN && timeout > 0) {
+        CFSocketError result = wait_for_room(native, end_ns);
+        if (result != kCFSocketSuccess)
+            return result;
+    }
+    if (answer == 0)
         return kCFSocketSuccess;
     // A signal interrupts only the wait; the connection is made in the background.
     bool was_interrupted = errno == EINTR;
@@ -64,7 +82,7 @@ static CFSocketError connect_native(int native, const struct sockaddr *name, soc
         return kCFSocketSuccess;
     if (timeout == 0 && !was_interrupted)
         return kCFSocketTimeout;
-    CFSocketError result = wait_until(native, timeout > 0 ? end_of(timeout) : RUNLOOP_FOREVER);
+    CFSocketError result = wait_until(native, end_ns);
     int error = 0;
     socklen_t error_size = sizeof error;
     if (result == kCFSocketSuccess && (getsockopt(native, SOL_SOCKET, SO_ERROR, &error, &error_size) < 0 || error))
@@ -104,7 +122,7 @@ CFSocketError CFSocketSendData(CFSocketRef s, CFDataRef address, CFDataRef data,
             bytes += count;
             rest -= (size_t)count;
         } else if (waits && errno == EAGAIN) {
-            CFSocketError result = wait_until(native, end_ns);
+            CFSocketError result = wait_for_room(native, end_ns);
             if (result != kCFSocketSuccess)
                 return result;
         } else if (errno != EINTR) {
