@@ -69,6 +69,35 @@ TEST("a guest that is invalidated while it asks for a greater capacity is not as
     EXPECT_EQ(guest.releases, 1);
 }
 
+static void want_more(struct guest *guest) {
+    if (guest->prepares == 2)
+        guest->count = GUEST_DESCRIPTORS;
+}
+
+static void act_if_it_wants_more(struct guest *guest) {
+    if (guest->count == GUEST_DESCRIPTORS)
+        actions[action](guest);
+}
+
+TEST("a guest that is removed or invalidated in the cancel before it gets a greater capacity is not asked again") {
+    for (action = 0; action < 2; action++) {
+        // Its first prepare, before the sources are dispatched, ends with a cancel; the second one is for the sleep.
+        struct guest guest = {
+            .count = 1, .deadline_ns = RUNLOOP_NEVER, .in_prepare = want_more, .in_cancel = act_if_it_wants_more};
+        for (int i = 0; i < GUEST_DESCRIPTORS; i++)
+            guest.wants[i].fd = -1;
+        keep_mode(MODE);
+        guest_create(&guest, false);
+        guest_add(&guest, MODE);
+        EXPECT_EQ(run_for(MODE, MS), RUNLOOP_RESULT_TIMED_OUT);
+        EXPECT(!guest.is_prepared);
+        EXPECT_EQ(guest.prepares, 2);
+        EXPECT_EQ(guest.cancels, 2);
+        runloop_foreign_source_release(guest.source);
+        EXPECT_EQ(guest.releases, 1);
+    }
+}
+
 TEST("a guest in the common modes is in all of them, until it is removed from the last") {
     struct guest guest = {.count = 1, .deadline_ns = RUNLOOP_NEVER};
     guest.wants[0] = (struct pollfd){.fd = make_eventfd(1), .events = POLLIN};

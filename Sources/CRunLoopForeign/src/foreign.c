@@ -49,7 +49,7 @@ struct runloop_foreign_source {
     int nested; ///< Runs under way that began in the midst of a wait in which it was prepared.
     bool is_valid;
     bool is_prepared;    ///< `check` or `cancel` has to follow.
-    bool is_interrupted; ///< It was added or removed while it was being prepared.
+    bool is_interrupted; ///< It was added, removed or invalidated while it was being prepared.
     bool is_busy;        ///< In a callback that can't be called again inside itself.
     bool is_stale;       ///< What the set watches is older than the last iteration.
 };
@@ -130,7 +130,6 @@ static bool reserve(runloop_foreign_source *foreign, int count) {
 static int ask(runloop_foreign_source *foreign) {
     ASSERT(!foreign->is_busy, "A guest is prepared inside one of its callbacks.");
     foreign->deadline_ns = RUNLOOP_NEVER;
-    foreign->is_interrupted = false;
     foreign->is_busy = true;
     int count = foreign->config.prepare(foreign, foreign->descriptors, foreign->capacity, &foreign->deadline_ns,
                                         foreign->config.context.info);
@@ -148,8 +147,11 @@ static bool prepare(runloop_foreign_source *foreign) {
         runloop__wait_set_update(&foreign->set, NULL, 0, RUNLOOP_NEVER);
         return false;
     }
+    foreign->is_interrupted = false;
     while ((foreign->count = ask(foreign)) > foreign->capacity && !foreign->is_interrupted) {
         cancel(foreign);
+        if (foreign->is_interrupted)
+            break;
         if (!reserve(foreign, foreign->count)) {
             runloop__wait_set_update(&foreign->set, NULL, 0, runloop_get_now_ns(NULL) + WAIT_SET_RETRY_NS);
             return false;
