@@ -2,6 +2,7 @@
 #include "../CRunLoopCoreTests/items.h"
 #include "runloop_diagnostics.h"
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 static char *text;
@@ -53,6 +54,18 @@ TEST("a report says what waits for a run: a signal, a date, a descriptor") {
     runloop_source_set_events(descriptor, 0);
     snprintf(line, sizeof line, "descriptor %d, paused\n", counter);
     EXPECT(reports(line));
+    free(text);
+}
+
+TEST("a report says what is readable in a mode with more items than the process may have descriptors") {
+    struct rlimit limit;
+    REQUIRE(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    limit.rlim_cur = 64;
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    for (int i = 0; i < 100; i++)
+        add_timer(MODE, RUNLOOP_NEVER, 0, trace_fire, "t");
+    add_descriptor(MODE, make_eventfd(1), RUNLOOP_READABLE, trace_ready, "d");
+    EXPECT(reports(", readable  <- waits for a run in this mode\n"));
     free(text);
 }
 

@@ -22,7 +22,7 @@ typedef enum RUNLOOP_CLOSED runloop_report_form {
 /// now, keeps the loop from sleeping, or waits for a run in its mode; the timer that has waited longest; and its statistics if they were
 /// started. What a loop does now is known if it is followed: for statistics, by a recorder, by a watchdog, or for reports on signals or at a
 /// socket. Of others it is only said whether they wait. Any thread; the loop goes on meanwhile, so lines may be of different moments.
-/// O(items), one system call per mode with descriptors.
+/// O(items), one system call per descriptor.
 /// Returns: a text from malloc, which the caller frees; NULL for NULL or an inherited loop, and if memory ran out.
 RUNLOOP_EXPORT char *runloop_copy_report(runloop *loop, runloop_report_form form);
 

@@ -113,24 +113,14 @@ static void gather(void *context, runloop_item_kind kind, void *item) {
     mode->sources += kind <= RUNLOOP_ITEM_DESCRIPTOR_SOURCE;
 }
 
-/// The events of poll(2) have the values of the readiness. False when memory ran out.
-static bool ask_kernel(struct mode_findings *mode) {
-    struct pollfd *questions = calloc(mode->count + 1, sizeof *questions);
-    if (!questions)
-        return false;
-    for (uint32_t i = 0; i < mode->count; i++) {
-        bool is_paused = mode->items[i].events == 0;
-        questions[i] =
-            (struct pollfd){.fd = is_paused ? -1 : mode->items[i].descriptor, .events = (short)mode->items[i].events};
-    }
-    if (poll(questions, mode->count, 0) > 0) {
-        for (uint32_t i = 0; i < mode->count; i++) {
-            mode->items[i].ready = (runloop_readiness)questions[i].revents & ~(runloop_readiness)POLLNVAL;
-            mode->items[i].is_due |= mode->items[i].ready != 0;
-        }
-    }
-    free(questions);
-    return true;
+/// The events of poll(2) have the values of the readiness. One at a time, since a process may not ask for more of them at once than its
+/// limit of descriptors, which may be lower than those that it has.
+static void ask_kernel(struct finding *finding) {
+    struct pollfd question = {.fd = finding->descriptor, .events = (short)finding->events};
+    if (finding->events == 0 || poll(&question, 1, 0) <= 0)
+        return;
+    finding->ready = (runloop_readiness)question.revents & ~(runloop_readiness)POLLNVAL;
+    finding->is_due |= finding->ready != 0;
 }
 
 static enum standing standing_of(const struct findings *findings, const struct mode_findings *mode,
@@ -168,10 +158,12 @@ static bool gather_mode(struct findings *findings, struct mode_findings *mode) {
     mode->role = role_of(findings, mode->name);
     mode->serves_queue = findings->queue != QUEUE_NONE && mode->is_common;
     struct gathering gathering = {.findings = findings, .mode = mode};
-    if (runloop_visit_items(loop, mode->name, gather, &gathering) < 0 || gathering.is_incomplete || !ask_kernel(mode))
+    if (runloop_visit_items(loop, mode->name, gather, &gathering) < 0 || gathering.is_incomplete)
         return false;
-    for (uint32_t i = 0; i < mode->count; i++)
+    for (uint32_t i = 0; i < mode->count; i++) {
+        ask_kernel(&mode->items[i]);
         mode->items[i].standing = standing_of(findings, mode, &mode->items[i]);
+    }
     return true;
 }
 
