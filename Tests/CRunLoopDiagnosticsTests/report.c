@@ -57,6 +57,14 @@ TEST("a report says what waits for a run: a signal, a date, a descriptor") {
     free(text);
 }
 
+TEST("a timer whose date is as far in the past as can be is overdue, and waits longest") {
+    runloop_timer_set_name(add_timer(MODE, runloop_now_ns() - SECOND, 0, trace_fire, ""), "late", 0);
+    runloop_timer_set_name(add_timer(MODE, INT64_MIN, 0, trace_fire, ""), "first", 0);
+    EXPECT(reports("timer “first”, overdue for 9223372036."));
+    EXPECT(reports("waits longest: the timer “first” in mode test, for 9223372036."));
+    free(text);
+}
+
 TEST("a report says what is readable in a mode with more items than the process may have descriptors") {
     struct rlimit limit;
     REQUIRE(getrlimit(RLIMIT_NOFILE, &limit) == 0);

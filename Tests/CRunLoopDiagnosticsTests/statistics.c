@@ -76,6 +76,18 @@ TEST("a sleep is asleep and not busy, a slow call-out is busy and has the name o
     EXPECT(counted.iteration.sum_ns <= counted.running_ns - counted.asleep_ns);
 }
 
+TEST("timers whose date is as far in the past as can be are as late as can be, and so are all of them together") {
+    keep_mode(MODE);
+    EXPECT_EQ(runloop_statistics_start(), 0);
+    for (int i = 0; i < 2; i++)
+        add_timer(MODE, INT64_MIN, 0, trace_fire, "");
+    poll_mode(MODE);
+    runloop_statistics counted = now_counted();
+    EXPECT_EQ(counted.lateness.count, 2);
+    EXPECT_EQ(counted.lateness.max_ns, INT64_MAX);
+    EXPECT_EQ(counted.lateness.sum_ns, INT64_MAX);
+}
+
 static void look_third(runloop_source *source, runloop_readiness events, void *turns) {
     (void)source, (void)events;
     if (++*(int *)turns < 3)

@@ -13,7 +13,7 @@ extern "C" {
 /// How often which durations were measured, with an error of at most an eighth.
 typedef struct runloop_histogram {
     uint64_t count;                              ///< How many.
-    int64_t sum_ns;                              ///< Of all of them.
+    int64_t sum_ns;                              ///< Of all of them; at most INT64_MAX.
     int64_t max_ns;                              ///< The longest, exactly.
     uint64_t buckets[RUNLOOP_HISTOGRAM_BUCKETS]; ///< How many in each, from the shortest durations on.
 } runloop_histogram;

@@ -25,8 +25,10 @@ static int64_t end_of(unsigned bucket) {
 void histogram_add(struct histogram *histogram, int64_t duration_ns) {
     if (duration_ns < 0)
         duration_ns = 0;
+    int64_t sum_ns;
+    bool overflows = __builtin_add_overflow(counted_get(&histogram->sum_ns), duration_ns, &sum_ns);
     counted_add(&histogram->count, 1);
-    counted_add(&histogram->sum_ns, duration_ns);
+    counted_set(&histogram->sum_ns, overflows ? INT64_MAX : sum_ns);
     if (duration_ns > counted_get(&histogram->max_ns))
         counted_set(&histogram->max_ns, duration_ns);
     counted_add(&histogram->buckets[bucket_of(duration_ns)], 1);

@@ -21,6 +21,13 @@ static inline void counted_add(counted *number, int64_t value) {
     counted_set(number, counted_get(number) + value);
 }
 
+/// From one instant to the other, at most what a number can hold: the date of a timer may be INT64_MIN.
+static inline int64_t duration_between(int64_t begin_ns, int64_t end_ns) {
+    int64_t duration_ns;
+    bool overflows = __builtin_sub_overflow(end_ns, begin_ns, &duration_ns);
+    return !overflows ? duration_ns : end_ns > begin_ns ? INT64_MAX : INT64_MIN;
+}
+
 struct histogram {
     counted count, sum_ns, max_ns, buckets[RUNLOOP_HISTOGRAM_BUCKETS];
 };

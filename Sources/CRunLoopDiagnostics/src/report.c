@@ -84,7 +84,7 @@ static void describe(struct finding *finding, void *item, runloop *loop) {
     } else if (finding->kind == RUNLOOP_ITEM_TIMER) {
         int64_t date_ns = runloop_timer_get_fire_date(item);
         if (date_ns != RUNLOOP_NEVER)
-            finding->wait_ns = date_ns - runloop_get_now_ns(loop);
+            finding->wait_ns = duration_between(runloop_get_now_ns(loop), date_ns);
         finding->is_due = finding->wait_ns <= -runloop_timer_get_tolerance(item);
         finding->interval_ns = runloop_timer_get_interval(item);
     }

@@ -18,9 +18,9 @@ static void write_date(FILE *text, const struct finding *finding) {
     else if (finding->standing == STANDING_CALLED)
         return;
     else if (finding->is_due)
-        fprintf(text, ", overdue for %.6f s", seconds(-finding->wait_ns));
+        fprintf(text, ", overdue for %.6f s", -seconds(finding->wait_ns));
     else if (finding->wait_ns <= 0)
-        fprintf(text, ", due for %.6f s, within its tolerance", seconds(-finding->wait_ns));
+        fprintf(text, ", due for %.6f s, within its tolerance", -seconds(finding->wait_ns));
     else
         fprintf(text, ", due in %.6f s", seconds(finding->wait_ns));
 }
@@ -176,7 +176,7 @@ void report_write_text(FILE *text, const struct findings *findings) {
         write_mode(text, &findings->modes[i]);
     if (findings->longest)
         fprintf(text, "  waits longest: the timer “%s” in mode %s, for %.6f s\n", findings->longest->name,
-                findings->longest_mode->name, seconds(-findings->longest->wait_ns));
+                findings->longest_mode->name, -seconds(findings->longest->wait_ns));
     if (findings->tasks)
         write_tasks(text, findings->tasks);
     if (findings->has_statistics)

@@ -80,7 +80,8 @@ static void end_callout(struct statistics *counts, const struct moment *moment) 
 /// By the clock of the date.
 static void count_lateness(struct statistics *counts, const struct moment *moment) {
     int64_t date_ns = runloop_timer_get_fire_date((runloop_timer *)(uintptr_t)moment->object);
-    histogram_add(&counts->lateness, (moment->value ? runloop_now_ns() : moment->now_ns) - date_ns);
+    int64_t now_ns = moment->value ? runloop_now_ns() : moment->now_ns;
+    histogram_add(&counts->lateness, duration_between(date_ns, now_ns));
 }
 
 static void count(struct follower *follower, const struct moment *moment) {
