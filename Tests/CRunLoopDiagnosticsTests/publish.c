@@ -83,6 +83,7 @@ TEST("what can't be published at says why, and leaves nothing") {
     EXPECT_EQ(runloop_publish(path), -EADDRINUSE);
     EXPECT_EQ(access(path, F_OK), 0);
     unlink(path);
+    EXPECT(!runloop_get_tracer().trace);
     runloop_unpublish();
     EXPECT_EQ(runloop_publish(path), 0);
     remove_path();

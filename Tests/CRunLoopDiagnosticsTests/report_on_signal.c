@@ -2,6 +2,8 @@
 #include "../CRunLoopCoreTests/items.h"
 #include "runloop_diagnostics.h"
 
+#include <dirent.h>
+
 static int written; ///< what comes out of standard error
 static char text[65536];
 static size_t used;
@@ -36,7 +38,18 @@ static runloop_timer *add_far_timer(const char *its_name) {
     return timer;
 }
 
+static int count_threads(void) {
+    int count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    REQUIRE(tasks);
+    for (struct dirent *entry; (entry = readdir(tasks));)
+        count += entry->d_name[0] != '.';
+    closedir(tasks);
+    return count;
+}
+
 TEST("reports on signals want a signal that can be caught and that the program leaves") {
+    int threads = count_threads();
     EXPECT_EQ(runloop_report_on_signal(0, RUNLOOP_REPORT_TEXT), -EINVAL);
     EXPECT_EQ(runloop_report_on_signal(1000, RUNLOOP_REPORT_TEXT), -EINVAL);
     EXPECT_EQ(runloop_report_on_signal(SIGKILL, RUNLOOP_REPORT_TEXT), -EINVAL);
@@ -44,6 +57,9 @@ TEST("reports on signals want a signal that can be caught and that the program l
     sigaction(SIGUSR2, &action, NULL);
     EXPECT_EQ(runloop_report_on_signal(SIGUSR2, RUNLOOP_REPORT_TEXT), -EBUSY);
     EXPECT(sigaction(SIGUSR2, NULL, &after) == 0 && after.sa_handler == action.sa_handler);
+    // Nothing has begun for a signal that could not be had.
+    EXPECT_EQ(count_threads(), threads);
+    EXPECT(!runloop_get_tracer().trace);
 }
 
 static void hang(void *info) {

@@ -20,8 +20,8 @@ static int write_path(char *path, size_t size) {
 }
 
 int runloop_publish(const char *path) {
-    int error = followed_start_reports();
-    if (error || (error = attendant_reserve_publication()))
+    int error = attendant_reserve_publication();
+    if (error)
         return error;
     char usual[sizeof((struct sockaddr_un *)0)->sun_path];
     if (!path) {
@@ -31,6 +31,12 @@ int runloop_publish(const char *path) {
     struct publication *publication = NULL;
     if (!error)
         error = publication_make(path, reports_copy, &publication);
+    // Last, since it stays.
+    if (!error && (error = followed_start_reports())) {
+        publication_withdraw(publication);
+        publication_free(publication);
+        publication = NULL;
+    }
     attendant_publish(publication);
     return error;
 }
