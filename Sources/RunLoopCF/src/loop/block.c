@@ -122,20 +122,21 @@ static const char **names_in(CFTypeRef modes, size_t *count) {
         return NULL;
     const char **names = malloc(((size_t)most + 1) * sizeof *names);
     const void **values = malloc(((size_t)most + 1) * sizeof *values);
+    bool is_complete = names && values;
     *count = 0;
-    if (names && values) {
+    if (is_complete) {
         if (type == CF_TYPE_ARRAY)
             CFArrayGetValues(modes, CFRangeMake(0, most), values);
         else if (type == CF_TYPE_SET)
             CFSetGetValues(modes, values);
         else
             values[0] = modes;
-        for (CFIndex i = 0; i < most; i++) {
-            const char *name = CFGetTypeID(values[i]) == CF_TYPE_STRING ? cf__mode_name(values[i]) : NULL;
-            if (name)
-                names[(*count)++] = name;
-        }
-    } else {
+    }
+    for (CFIndex i = 0; is_complete && i < most; i++) {
+        if (CFGetTypeID(values[i]) == CF_TYPE_STRING)
+            is_complete = (names[(*count)++] = cf__mode_name(values[i]));
+    }
+    if (!is_complete) {
         free(names);
         names = NULL;
     }

@@ -160,14 +160,19 @@ CFArrayRef CFRunLoopCopyAllModes(CFRunLoopRef rl) {
     size_t capacity = runloop_get_modes(core, NULL, 0) + 8;
     const char **names = malloc(capacity * sizeof *names);
     size_t count = names ? runloop_get_modes(core, names, capacity) : 0;
-    CFMutableArrayRef modes = CFArrayCreateMutable(NULL, 0, &kCFTypeArrayCallBacks);
-    for (size_t i = 0; modes && i < count && i < capacity; i++) {
+    count = count < capacity ? count : capacity;
+    CFMutableArrayRef modes = names ? CFArrayCreateMutable(NULL, 0, &kCFTypeArrayCallBacks) : NULL;
+    for (size_t i = 0; modes && i < count; i++) {
         CFStringRef mode = cf__mode_string(names[i]);
         if (mode)
             CFArrayAppendValue(modes, mode);
     }
     free(names);
-    return modes;
+    if ((size_t)CFArrayGetCount(modes) == count)
+        return modes;
+    // Memory ran out.
+    CFRelease(modes);
+    return NULL;
 }
 
 void CFRunLoopAddCommonMode(CFRunLoopRef rl, CFRunLoopMode mode) {

@@ -85,29 +85,45 @@ static const struct cf_class class = {
 
 //===-- creating -----------------------------------------------------------------------------------------------------===//
 
+static bool reserve(struct __CFArray *array, CFIndex count) {
+    if (count <= array->capacity)
+        return true;
+    CFIndex larger = array->capacity * 2 + 4, capacity = count > larger ? count : larger;
+    const void **values = realloc(array->values, (size_t)capacity * sizeof *values);
+    if (!values)
+        return false;
+    array->values = values;
+    array->capacity = capacity;
+    return true;
+}
+
+static struct __CFArray *make(const void **values, CFIndex count, const CFArrayCallBacks *callbacks) {
+    struct __CFArray *array = cf__new(&class, sizeof *array);
+    if (!array || !reserve(array, count)) {
+        free(array);
+        return NULL;
+    }
+    if (callbacks)
+        array->callbacks = *callbacks;
+    for (; array->count < count; array->count++)
+        array->values[array->count] = retain_in(array, values[array->count]);
+    return array;
+}
+
 CFMutableArrayRef CFArrayCreateMutable(CFAllocatorRef allocator, CFIndex capacity, const CFArrayCallBacks *callBacks) {
     (void)allocator, (void)capacity;
-    struct __CFArray *array = cf__new(&class, sizeof *array);
-    if (array && callBacks)
-        array->callbacks = *callBacks;
-    return array;
+    return make(NULL, 0, callBacks);
 }
 
 CFArrayRef CFArrayCreate(CFAllocatorRef allocator, const void **values, CFIndex numValues,
                          const CFArrayCallBacks *callBacks) {
-    struct __CFArray *array = CFArrayCreateMutable(allocator, numValues, callBacks);
-    for (CFIndex i = 0; array && values && i < numValues; i++)
-        CFArrayAppendValue(array, values[i]);
-    return array;
+    (void)allocator;
+    return make(values, values ? numValues : 0, callBacks);
 }
 
 CFMutableArrayRef CFArrayCreateMutableCopy(CFAllocatorRef allocator, CFIndex capacity, CFArrayRef theArray) {
-    if (!CF_IS(theArray, CF_TYPE_ARRAY))
-        return NULL;
-    struct __CFArray *array = CFArrayCreateMutable(allocator, capacity, &theArray->callbacks);
-    if (array)
-        CFArrayAppendArray(array, theArray, CFRangeMake(0, theArray->count));
-    return array;
+    (void)allocator, (void)capacity;
+    return CF_IS(theArray, CF_TYPE_ARRAY) ? make(theArray->values, theArray->count, &theArray->callbacks) : NULL;
 }
 
 CFArrayRef CFArrayCreateCopy(CFAllocatorRef allocator, CFArrayRef theArray) {
@@ -185,20 +201,8 @@ Boolean CFArrayContainsValue(CFArrayRef theArray, CFRange range, const void *val
 
 //===-- changing -----------------------------------------------------------------------------------------------------===//
 
-static bool reserve(struct __CFArray *array) {
-    if (array->count < array->capacity)
-        return true;
-    CFIndex capacity = array->capacity * 2 + 4;
-    const void **values = realloc(array->values, (size_t)capacity * sizeof *values);
-    if (!values)
-        return false;
-    array->values = values;
-    array->capacity = capacity;
-    return true;
-}
-
 void CFArrayInsertValueAtIndex(CFMutableArrayRef theArray, CFIndex idx, const void *value) {
-    if (!CF_IS(theArray, CF_TYPE_ARRAY) || idx < 0 || idx > theArray->count || !reserve(theArray))
+    if (!CF_IS(theArray, CF_TYPE_ARRAY) || idx < 0 || idx > theArray->count || !reserve(theArray, theArray->count + 1))
         return;
     const void **slot = theArray->values + idx;
     memmove(slot + 1, slot, (size_t)(theArray->count - idx) * sizeof *slot);
@@ -262,6 +266,8 @@ void CFArrayAppendArray(CFMutableArrayRef theArray, CFArrayRef otherArray, CFRan
     if (!CF_IS(theArray, CF_TYPE_ARRAY) || !CF_IS(otherArray, CF_TYPE_ARRAY))
         return;
     otherRange = clipped(otherArray, otherRange);
+    if (!reserve(theArray, theArray->count + otherRange.length))
+        return;
     for (CFIndex i = 0; i < otherRange.length; i++)
         CFArrayAppendValue(theArray, otherArray->values[otherRange.location + i]);
 }

@@ -54,11 +54,12 @@ static struct slot *find(const struct __CFSet *set, const void *value) {
     }
 }
 
-static bool reserve(struct __CFSet *set) {
-    if ((set->count + 1) * 4 <= set->capacity * 3)
-        return true;
+static bool reserve(struct __CFSet *set, CFIndex count) {
     struct __CFSet larger = *set;
-    larger.capacity = set->capacity ? set->capacity * 2 : 8;
+    while (count * 4 > larger.capacity * 3)
+        larger.capacity = larger.capacity ? larger.capacity * 2 : 8;
+    if (larger.capacity == set->capacity)
+        return true;
     larger.slots = calloc((size_t)larger.capacity, sizeof *larger.slots);
     if (!larger.slots)
         return false;
@@ -120,26 +121,37 @@ static const struct cf_class class = {.type = CF_TYPE_SET, .finalize = finalize,
 
 //===-- creating -----------------------------------------------------------------------------------------------------===//
 
+/// An empty set, which takes so many values without more memory.
+static struct __CFSet *make(CFIndex count, const CFSetCallBacks *callbacks) {
+    struct __CFSet *set = cf__new(&class, sizeof *set);
+    if (!set || !reserve(set, count)) {
+        free(set);
+        return NULL;
+    }
+    if (callbacks)
+        set->callbacks = *callbacks;
+    return set;
+}
+
 CFMutableSetRef CFSetCreateMutable(CFAllocatorRef allocator, CFIndex capacity, const CFSetCallBacks *callBacks) {
     (void)allocator, (void)capacity;
-    struct __CFSet *set = cf__new(&class, sizeof *set);
-    if (set && callBacks)
-        set->callbacks = *callBacks;
-    return set;
+    return make(0, callBacks);
 }
 
 CFSetRef CFSetCreate(CFAllocatorRef allocator, const void **values, CFIndex numValues,
                      const CFSetCallBacks *callBacks) {
-    struct __CFSet *set = CFSetCreateMutable(allocator, numValues, callBacks);
+    (void)allocator;
+    struct __CFSet *set = make(values ? numValues : 0, callBacks);
     for (CFIndex i = 0; set && values && i < numValues; i++)
         CFSetAddValue(set, values[i]);
     return set;
 }
 
 CFMutableSetRef CFSetCreateMutableCopy(CFAllocatorRef allocator, CFIndex capacity, CFSetRef theSet) {
+    (void)allocator, (void)capacity;
     if (!CF_IS(theSet, CF_TYPE_SET))
         return NULL;
-    struct __CFSet *set = CFSetCreateMutable(allocator, capacity, &theSet->callbacks);
+    struct __CFSet *set = make(theSet->count, &theSet->callbacks);
     for (CFIndex i = 0; set && i < theSet->capacity; i++) {
         if (theSet->slots[i].is_used)
             CFSetAddValue(set, theSet->slots[i].value);
@@ -201,7 +213,7 @@ void CFSetApplyFunction(CFSetRef theSet, CFSetApplierFunction applier, void *con
 //===-- changing -----------------------------------------------------------------------------------------------------===//
 
 void CFSetAddValue(CFMutableSetRef theSet, const void *value) {
-    if (!CF_IS(theSet, CF_TYPE_SET) || CFSetContainsValue(theSet, value) || !reserve(theSet))
+    if (!CF_IS(theSet, CF_TYPE_SET) || CFSetContainsValue(theSet, value) || !reserve(theSet, theSet->count + 1))
         return;
     // The copy that a retain callback may make is equal to the value, so the slot is the right one for it.
     struct slot *slot = find(theSet, value);
