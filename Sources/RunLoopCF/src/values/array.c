@@ -1,6 +1,7 @@
 // array.c — arrays: the immutable and the mutable ones have one layout. One thread may not change an array while another uses it.
 
 #include "strings/strings.h"
+#include "values/values.h"
 
 struct __CFArray {
     struct cf_object object;
@@ -9,17 +10,7 @@ struct __CFArray {
     CFIndex count, capacity;
 };
 
-static const void *retain_value(CFAllocatorRef allocator, const void *value) {
-    (void)allocator;
-    return CFRetain(value);
-}
-
-static void release_value(CFAllocatorRef allocator, const void *value) {
-    (void)allocator;
-    CFRelease(value);
-}
-
-const CFArrayCallBacks kCFTypeArrayCallBacks = {0, retain_value, release_value, CFCopyDescription, CFEqual};
+const CFArrayCallBacks kCFTypeArrayCallBacks = {0, cf__retain_value, cf__release_value, CFCopyDescription, CFEqual};
 
 CFTypeID CFArrayGetTypeID(void) {
     return CF_TYPE_ARRAY;
@@ -132,13 +123,6 @@ CFArrayRef CFArrayCreateCopy(CFAllocatorRef allocator, CFArrayRef theArray) {
 
 //===-- reading ------------------------------------------------------------------------------------------------------===//
 
-/// The part of the range that is within the array.
-static CFRange clipped(CFArrayRef array, CFRange range) {
-    CFIndex start = range.location < 0 ? 0 : range.location > array->count ? array->count : range.location;
-    CFIndex most = array->count - start;
-    return CFRangeMake(start, range.length < 0 ? 0 : range.length > most ? most : range.length);
-}
-
 CFIndex CFArrayGetCount(CFArrayRef theArray) {
     return CF_IS(theArray, CF_TYPE_ARRAY) ? theArray->count : 0;
 }
@@ -150,7 +134,7 @@ const void *CFArrayGetValueAtIndex(CFArrayRef theArray, CFIndex idx) {
 void CFArrayGetValues(CFArrayRef theArray, CFRange range, const void **values) {
     if (!CF_IS(theArray, CF_TYPE_ARRAY) || !values)
         return;
-    range = clipped(theArray, range);
+    range = cf__clipped(range, theArray->count);
     for (CFIndex i = 0; i < range.length; i++)
         values[i] = theArray->values[range.location + i];
 }
@@ -158,7 +142,7 @@ void CFArrayGetValues(CFArrayRef theArray, CFRange range, const void **values) {
 void CFArrayApplyFunction(CFArrayRef theArray, CFRange range, CFArrayApplierFunction applier, void *context) {
     if (!CF_IS(theArray, CF_TYPE_ARRAY) || !applier)
         return;
-    range = clipped(theArray, range);
+    range = cf__clipped(range, theArray->count);
     for (CFIndex i = 0; i < range.length; i++)
         applier(CFArrayGetValueAtIndex(theArray, range.location + i), context);
 }
@@ -166,7 +150,7 @@ void CFArrayApplyFunction(CFArrayRef theArray, CFRange range, CFArrayApplierFunc
 CFIndex CFArrayGetFirstIndexOfValue(CFArrayRef theArray, CFRange range, const void *value) {
     if (!CF_IS(theArray, CF_TYPE_ARRAY))
         return kCFNotFound;
-    range = clipped(theArray, range);
+    range = cf__clipped(range, theArray->count);
     for (CFIndex i = range.location; i < range.location + range.length; i++) {
         if (are_equal(theArray, theArray->values[i], value))
             return i;
@@ -177,7 +161,7 @@ CFIndex CFArrayGetFirstIndexOfValue(CFArrayRef theArray, CFRange range, const vo
 CFIndex CFArrayGetLastIndexOfValue(CFArrayRef theArray, CFRange range, const void *value) {
     if (!CF_IS(theArray, CF_TYPE_ARRAY))
         return kCFNotFound;
-    range = clipped(theArray, range);
+    range = cf__clipped(range, theArray->count);
     for (CFIndex i = range.location + range.length - 1; i >= range.location; i--) {
         if (are_equal(theArray, theArray->values[i], value))
             return i;
@@ -189,7 +173,7 @@ CFIndex CFArrayGetCountOfValue(CFArrayRef theArray, CFRange range, const void *v
     CFIndex count = 0;
     if (!CF_IS(theArray, CF_TYPE_ARRAY))
         return 0;
-    range = clipped(theArray, range);
+    range = cf__clipped(range, theArray->count);
     for (CFIndex i = range.location; i < range.location + range.length; i++)
         count += are_equal(theArray, theArray->values[i], value);
     return count;
@@ -251,7 +235,7 @@ void CFArrayExchangeValuesAtIndices(CFMutableArrayRef theArray, CFIndex idx1, CF
 void CFArraySortValues(CFMutableArrayRef theArray, CFRange range, CFComparatorFunction comparator, void *context) {
     if (!CF_IS(theArray, CF_TYPE_ARRAY) || !comparator)
         return;
-    range = clipped(theArray, range);
+    range = cf__clipped(range, theArray->count);
     const void **values = theArray->values + range.location;
     for (CFIndex i = 1; i < range.length; i++) {
         const void *value = values[i];
@@ -265,7 +249,7 @@ void CFArraySortValues(CFMutableArrayRef theArray, CFRange range, CFComparatorFu
 void CFArrayAppendArray(CFMutableArrayRef theArray, CFArrayRef otherArray, CFRange otherRange) {
     if (!CF_IS(theArray, CF_TYPE_ARRAY) || !CF_IS(otherArray, CF_TYPE_ARRAY))
         return;
-    otherRange = clipped(otherArray, otherRange);
+    otherRange = cf__clipped(otherRange, otherArray->count);
     if (!reserve(theArray, theArray->count + otherRange.length))
         return;
     for (CFIndex i = 0; i < otherRange.length; i++)

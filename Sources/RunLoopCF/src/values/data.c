@@ -112,13 +112,6 @@ void cf__data_seal(CFMutableDataRef data, CFIndex length) {
 
 //===-- reading ------------------------------------------------------------------------------------------------------===//
 
-/// The part of the range that is within the data.
-static CFRange clipped(CFDataRef data, CFRange range) {
-    CFIndex start = range.location < 0 ? 0 : range.location > data->length ? data->length : range.location;
-    CFIndex most = data->length - start;
-    return CFRangeMake(start, range.length < 0 ? 0 : range.length > most ? most : range.length);
-}
-
 CFIndex CFDataGetLength(CFDataRef theData) {
     return CF_IS(theData, CF_TYPE_DATA) ? theData->length : 0;
 }
@@ -134,7 +127,7 @@ UInt8 *CFDataGetMutableBytePtr(CFMutableDataRef theData) {
 void CFDataGetBytes(CFDataRef theData, CFRange range, UInt8 *buffer) {
     if (!CF_IS(theData, CF_TYPE_DATA) || !buffer)
         return;
-    range = clipped(theData, range);
+    range = cf__clipped(range, theData->length);
     if (range.length > 0)
         memcpy(buffer, theData->bytes + range.location, (size_t)range.length);
 }
@@ -157,7 +150,7 @@ static bool reserve(struct __CFData *data, CFIndex length) {
 void CFDataReplaceBytes(CFMutableDataRef theData, CFRange range, const UInt8 *newBytes, CFIndex newLength) {
     if (!CF_IS(theData, CF_TYPE_DATA) || !theData->is_mutable || newLength < 0)
         return;
-    range = clipped(theData, range);
+    range = cf__clipped(range, theData->length);
     CFIndex kept = theData->length - range.length, end = range.location + range.length;
     // The new bytes may be a part of this data.
     bool is_inside = newBytes && (uintptr_t)newBytes - (uintptr_t)theData->bytes < (uintptr_t)theData->capacity;

@@ -1,6 +1,6 @@
 // set.c — sets: a hash table with linear probing. One thread may not change a set while another uses it.
 
-#include "base/base.h"
+#include "values/values.h"
 
 struct slot {
     const void *value;
@@ -14,22 +14,13 @@ struct __CFSet {
     CFIndex count, capacity; ///< the capacity is 0 or a power of two; at least a quarter of it is free
 };
 
-static const void *retain_value(CFAllocatorRef allocator, const void *value) {
-    (void)allocator;
-    return CFRetain(value);
-}
-
-static void release_value(CFAllocatorRef allocator, const void *value) {
-    (void)allocator;
-    CFRelease(value);
-}
-
 static const void *copy_string(CFAllocatorRef allocator, const void *value) {
     return CFStringCreateCopy(allocator, value);
 }
 
-const CFSetCallBacks kCFTypeSetCallBacks = {0, retain_value, release_value, CFCopyDescription, CFEqual, CFHash};
-const CFSetCallBacks kCFCopyStringSetCallBacks = {0, copy_string, release_value, CFCopyDescription, CFEqual, CFHash};
+const CFSetCallBacks kCFTypeSetCallBacks = {0, cf__retain_value, cf__release_value, CFCopyDescription, CFEqual, CFHash};
+const CFSetCallBacks kCFCopyStringSetCallBacks = {0,       copy_string, cf__release_value, CFCopyDescription,
+                                                  CFEqual, CFHash};
 
 CFTypeID CFSetGetTypeID(void) {
     return CF_TYPE_SET;
