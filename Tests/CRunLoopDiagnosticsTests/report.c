@@ -2,6 +2,7 @@
 #include "../CRunLoopCoreTests/items.h"
 #include "runloop_diagnostics.h"
 
+#include <locale.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -247,8 +248,60 @@ TEST("as JSON, a report is one line, and odd names do no harm") {
     free(report);
 }
 
+static bool is_utf8(char *json) {
+    bool is_whole = json && mbstowcs(NULL, json, 0) != (size_t)-1;
+    if (!is_whole)
+        fprintf(stderr, "    the JSON is:\n%s\n", json);
+    free(json);
+    return is_whole;
+}
+
+TEST("reports and traces as JSON are UTF-8, whatever names are and wherever they are cut") {
+    REQUIRE(setlocale(LC_CTYPE, "C.UTF-8"));
+    runloop *loop = runloop_current();
+    runloop_source *source = add_source(MODE, trace_perform, "");
+    EXPECT_EQ(runloop_recorder_start(0), 0);
+    char name[80] = "é";
+    // One of them is cut inside the letter, wherever a form cuts.
+    for (size_t length = 2; length < 70; length++) {
+        memset(name + 2, 'a', length - 2);
+        runloop_source_set_name(source, name, 0);
+        runloop_source_signal(source);
+        poll_mode(MODE);
+        EXPECT(is_utf8(runloop_copy_report(loop, RUNLOOP_REPORT_JSON)));
+    }
+    static const char *const odd[] = {"\xff",
+                                      "\x80",
+                                      "\xc3",
+                                      "\xc3(",
+                                      "\xc0\xaf",
+                                      "\xe0\x80\xaf",
+                                      "\xe2\x82",
+                                      "\xed\xa0\x80",
+                                      "\xf0\x8f\xbf\xbf",
+                                      "\xf4\x90\x80\x80",
+                                      "\xf5\x80\x80\x80"};
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        runloop_source_set_name(source, odd[i], 0);
+        EXPECT(is_utf8(runloop_copy_report(loop, RUNLOOP_REPORT_JSON)));
+    }
+    runloop_source_set_name(source, "a\xffz “€” \U0001f552", 0);
+    char *report = runloop_copy_report(loop, RUNLOOP_REPORT_JSON);
+    EXPECT(report && strstr(report, "\"a\\ufffdz “€” \U0001f552\""));
+    free(report);
+    EXPECT(is_utf8(runloop_copy_trace(&loop, 1)));
+}
+
 static char *copy_tasks(runloop *loop) {
     return loop == runloop_current() ? strdup("task 1 awaits \"x\"\ntask 2 runs") : NULL;
+}
+
+static char *copy_long_task(runloop *loop) {
+    (void)loop;
+    char line[600];
+    memset(line, 'x', sizeof line);
+    memcpy(line + sizeof line - 4, "éz", 4);
+    return strdup(line);
 }
 
 TEST("a report lists the tasks that whoever has them gives, a line each, until nobody does") {
@@ -259,6 +312,11 @@ TEST("a report lists the tasks that whoever has them gives, a line each, until n
     char *report = runloop_copy_report(runloop_current(), RUNLOOP_REPORT_JSON);
     REQUIRE(report);
     EXPECT(strstr(report, ",\"tasks\":[\"task 1 awaits \\\"x\\\"\",\"task 2 runs\"]"));
+    free(report);
+    runloop_report_set_tasks(copy_long_task);
+    report = runloop_copy_report(runloop_current(), RUNLOOP_REPORT_JSON);
+    REQUIRE(report);
+    EXPECT(strstr(report, "xxéz\"]"));
     free(report);
     runloop_report_set_tasks(NULL);
     EXPECT(!reports("  tasks:\n"));

@@ -33,6 +33,9 @@ static inline void copy_name(char *copy, size_t size, const char *name, uint32_t
     char number[16] = "";
     size_t digits = line ? (size_t)snprintf(number, sizeof number, ":%u", line) : 0;
     size_t space = size - 1 - digits, length = strlen(name), cut = length > space ? length - space : 0;
+    // Not inside a letter of UTF-8.
+    while (cut > 0 && (name[cut] & 0xc0) == 0x80)
+        cut++;
     memcpy(copy, name + cut, length - cut);
     memcpy(copy + length - cut, number, digits + 1);
 }

@@ -84,12 +84,10 @@ static void write_callouts(FILE *text, const struct findings *findings) {
 
 static void write_tasks(FILE *text, const char *tasks) {
     fputs(",\"tasks\":[", text);
-    char line[512];
     for (const char *next = tasks; *next;) {
         size_t length = strcspn(next, "\n");
-        snprintf(line, sizeof line, "%.*s", (int)length, next);
         fputs(next == tasks ? "" : ",", text);
-        json_write_string(text, line);
+        json_write_text(text, next, length);
         next += length + (next[length] == '\n');
     }
     fputc(']', text);
