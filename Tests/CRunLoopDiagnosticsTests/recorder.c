@@ -42,6 +42,40 @@ TEST("a trace has balanced slices of runs, iterations, sleeps and call-outs, wit
     free(trace);
 }
 
+enum { NESTED = 45 };
+
+/// Runs a mode of its own; the outermost one another mode after that.
+static void run_deeper(void *depth) {
+    int level = ++*(int *)depth;
+    char mode[24];
+    snprintf(mode, sizeof mode, "level %d", level);
+    if (level < NESTED)
+        runloop_post(runloop_current(), mode, run_deeper, depth, NULL);
+    keep_mode(mode);
+    poll_mode(mode);
+    if (level == 1)
+        poll_mode(OTHER_MODE);
+}
+
+TEST("a trace has all slices, however deep, and each lasts as long as those in it") {
+    int depth = 0;
+    keep_mode(MODE);
+    keep_mode(OTHER_MODE);
+    EXPECT_EQ(runloop_recorder_start(0), 0);
+    runloop_post(runloop_current(), MODE, run_deeper, &depth, NULL);
+    poll_mode(MODE);
+    char *trace = copy_trace();
+    EXPECT_EQ(count_of(trace, "\"name\":\"run "), NESTED + 2);
+    EXPECT_EQ(count_of(trace, "\"ph\":\"B\""), count_of(trace, "\"ph\":\"E\""));
+    // In the run of MODE, its iteration and the task.
+    char *other = strstr(trace, "\"name\":\"run other\"");
+    REQUIRE(other);
+    *other = 0;
+    int open = (int)count_of(trace, "\"ph\":\"B\"") - (int)count_of(trace, "\"ph\":\"E\"");
+    EXPECT_EQ(open, 4);
+    free(trace);
+}
+
 void a_named_task(void *info);
 void a_named_task(void *info) {
     (void)info;

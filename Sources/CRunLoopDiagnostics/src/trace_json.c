@@ -14,14 +14,11 @@
 /// What a slice is of. A run contains iterations, these sleeps and call-outs, and a call-out runs.
 enum slice { SLICE_RUN, SLICE_ITERATION, SLICE_SLEEP, SLICE_CALLOUT };
 
-/// Deeper ones are left out.
-enum { DEPTH = 128 };
-
 struct timeline {
     FILE *text;
     bool has_events; ///< written for some loop before
     pid_t thread;
-    enum slice open[DEPTH];
+    enum slice *open; ///< as many as there are events, since each begins one at most
     int depth;
 };
 
@@ -39,8 +36,6 @@ static void write_event(struct timeline *line, char phase, int64_t time_ns, cons
 
 static void begin(struct timeline *line, enum slice slice, const struct event *event, const char *name,
                   const char *category) {
-    if (line->depth == DEPTH)
-        return;
     line->open[line->depth++] = slice;
     write_event(line, 'B', event->time_ns, name, category);
 }
@@ -109,13 +104,16 @@ static bool write_loop(FILE *text, runloop *loop, bool *has_events) {
     struct recorded_thread thread;
     struct event *events = recorder ? recorder_copy(recorder, &count, &thread, &failed) : NULL;
     struct timeline line = {.text = text, .has_events = *has_events};
-    if (events) {
+    line.open = events ? malloc((count + 1) * sizeof *line.open) : NULL;
+    failed |= events && !line.open;
+    if (line.open) {
         line.thread = thread.id;
         write_thread_name(&line, thread.name);
         for (uint32_t i = 0; i < count; i++)
             write_slice(&line, &events[i]);
     }
     *has_events = line.has_events;
+    free(line.open);
     free(events);
     if (followed)
         followed_release(followed);
