@@ -2,6 +2,8 @@
 #include "../CRunLoopCoreTests/items.h"
 #include "runloop_diagnostics.h"
 
+#include <sys/wait.h>
+
 static runloop_statistics now_counted(void) {
     runloop_statistics counted;
     REQUIRE(runloop_statistics_copy(runloop_current(), &counted) == 0);
@@ -24,6 +26,18 @@ TEST("statistics that were never started can't be read") {
     EXPECT_EQ(runloop_statistics_copy(runloop_current(), NULL), -EINVAL);
     runloop_statistics_stop();
     EXPECT_EQ(runloop_statistics_copy(runloop_current(), &counted), -ENOENT);
+}
+
+TEST("statistics of a loop of the parent process can't be read") {
+    EXPECT_EQ(runloop_statistics_start(), 0);
+    runloop_statistics counted;
+    runloop *loop = runloop_current();
+    pid_t child = fork();
+    if (child == 0)
+        _exit(runloop_statistics_copy(loop, &counted) == -ENOENT ? 0 : 1);
+    int status;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    EXPECT_EQ(status, 0);
 }
 
 TEST("runs, iterations and call-outs are counted by kind, from the start on") {

@@ -64,7 +64,7 @@ RUNLOOP_EXPORT int runloop_statistics_start(void);
 RUNLOOP_EXPORT void runloop_statistics_stop(void);
 /// Copies the statistics of a loop, on any thread, without a lock. Each number is right for some moment of the call, not all of them for
 /// the same one. O(buckets).
-/// Errors: -ENOENT: they were never started, or the loop's thread has ended; -EINVAL; -ECHILD.
+/// Errors: -ENOENT: they were never started, the loop's thread has ended, or it is a loop of the parent process; -EINVAL.
 RUNLOOP_EXPORT int runloop_statistics_copy(runloop *loop, runloop_statistics *statistics);
 
 #ifdef __cplusplus

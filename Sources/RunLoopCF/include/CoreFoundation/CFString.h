@@ -66,7 +66,8 @@ CF_EXPORT CFStringRef CFStringCreateWithSubstring(CFAllocatorRef alloc, CFString
 CF_EXPORT CFStringRef CFStringCreateCopy(CFAllocatorRef alloc, CFStringRef theString);
 CF_EXPORT CFStringRef CFStringCreateWithFileSystemRepresentation(CFAllocatorRef alloc, const char *buffer);
 
-/// All conversions of printf except %n, and %@ for an object's description. Positions (%1$@) are not supported; `formatOptions` is ignored.
+/// The conversions of printf except %n, %m and those of wchar_t (%lc, %ls, %S); %C for a UniChar, %@ for an object's description.
+/// Positions (%1$@) are not supported; `formatOptions` is ignored.
 CF_EXPORT CFStringRef CFStringCreateWithFormat(CFAllocatorRef alloc, CFDictionaryRef formatOptions, CFStringRef format,
                                                ...);
 CF_EXPORT CFStringRef CFStringCreateWithFormatAndArguments(CFAllocatorRef alloc, CFDictionaryRef formatOptions,

@@ -1,7 +1,7 @@
 // base.h — what all objects of this library have in common: references, types, tables of texts, time.
 //
-// The library is built on the public header of the run loop alone. The CF names are public; a name that several files use begins
-// with `cf__`; everything else is static.
+// The library is built on the public header of the run loop, and on runloop_lock.h, which all C libraries share. The CF names are public; a
+// name that several files use begins with `cf__`; everything else is static.
 #ifndef RUNLOOP_CF_BASE_H
 #define RUNLOOP_CF_BASE_H
 

@@ -1,6 +1,6 @@
 // socket_create.c — sockets: made, one for each descriptor; their sources.
 //
-// Socket and source own each other until one of them is invalidated.
+// Socket and source own each other until the socket is invalidated, or an invalid source is replaced.
 
 #include "descriptors/socket.h"
 

@@ -216,7 +216,7 @@ static CFRunLoopSourceRef create(CFIndex order, const CFRunLoopSourceContext *co
         return NULL;
     cf__item_init(&source->item);
     source->order = order;
-    // Unknown versions are accepted; none of their callbacks is ever called.
+    // Unknown versions are accepted, with the callbacks that all have: no descriptor, and nothing to perform.
     if (context->version == 0)
         source->context.v0 = *context;
     else if (context->version == 1)
