@@ -1,12 +1,16 @@
-// What is created while an allocation fails is whole or NULL. Only for ours, whose allocations are replaced here: the linker wraps them.
+// What is created while an allocation fails is whole or NULL, and a child that is forked at an allocation finds everything as it should be.
+// Only for ours, whose allocations are replaced here: the linker wraps them.
 #include <CoreFoundation/CoreFoundation.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { VALUES = 100 };
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *old, size_t size);
+void __real_free(void *old);
 
 /// How many allocations are left until one fails; negative: none does.
 static int left = -1;
@@ -15,16 +19,46 @@ static bool fails(void) {
     return left >= 0 && left-- == 0;
 }
 
+/// Called by children that are forked after each allocation; NULL: none is.
+static bool (*in_child)(void);
+static int children, failed_children;
+
+static void fork_here(void) {
+    bool (*function)(void) = in_child;
+    if (!function)
+        return;
+    in_child = NULL;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(function() ? 0 : 1);
+    int status = 1;
+    waitpid(child, &status, 0);
+    children++;
+    failed_children += status != 0;
+    in_child = function;
+}
+
 void *__wrap_malloc(size_t size) {
-    return fails() ? NULL : __real_malloc(size);
+    void *memory = fails() ? NULL : __real_malloc(size);
+    fork_here();
+    return memory;
 }
 
 void *__wrap_calloc(size_t count, size_t size) {
-    return fails() ? NULL : __real_calloc(count, size);
+    void *memory = fails() ? NULL : __real_calloc(count, size);
+    fork_here();
+    return memory;
 }
 
 void *__wrap_realloc(void *old, size_t size) {
-    return fails() ? NULL : __real_realloc(old, size);
+    void *memory = fails() ? NULL : __real_realloc(old, size);
+    fork_here();
+    return memory;
+}
+
+void __wrap_free(void *old) {
+    __real_free(old);
+    fork_here();
 }
 
 //===-- collections --------------------------------------------------------------------------------------------------===//
@@ -142,6 +176,29 @@ static void perform_each_time(void) {
     printf("a block for two modes: in one of them %d, at last performed %d\n", in_one, calls);
 }
 
+//===-- sockets of a child -------------------------------------------------------------------------------------------===//
+
+static CFSocketRef known;
+
+static bool is_known(void) {
+    CFSocketRef s = CFSocketCreateWithNative(NULL, CFSocketGetNative(known), 0, NULL, NULL);
+    return s == known;
+}
+
+static void fork_while_the_table_grows(void) {
+    int native = dup2(0, 200);
+    known = CFSocketCreateWithNative(NULL, dup(0), 0, NULL, NULL);
+    fflush(stdout);
+    in_child = is_known;
+    CFSocketRef s = CFSocketCreateWithNative(NULL, native, 0, NULL, NULL);
+    in_child = NULL;
+    printf("children %d, without the socket %d\n", children > 1, failed_children);
+    CFSocketInvalidate(s);
+    CFSocketInvalidate(known);
+    CFRelease(s);
+    CFRelease(known);
+}
+
 int main(void) {
     for (intptr_t i = 0; i < VALUES; i++)
         values[i] = (const void *)(i + 1);
@@ -154,6 +211,7 @@ int main(void) {
     make_each_time("the modes", copy_modes);
     append_each_time();
     perform_each_time();
+    fork_while_the_table_grows();
     CFRelease(array);
     CFRelease(set);
     return 0;

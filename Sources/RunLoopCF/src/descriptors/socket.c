@@ -27,12 +27,15 @@ static bool reserve_entry(int native) HOLDS(cf__sockets_lock) {
     if (native < table_size)
         return true;
     int size = native < table_size * 2 ? table_size * 2 : native + 64;
-    CFSocketRef *larger = realloc(table, (size_t)size * sizeof(CFSocketRef));
+    CFSocketRef *larger = calloc((size_t)size, sizeof(CFSocketRef)), *former = table;
     if (!larger)
         return false;
-    memset(larger + table_size, 0, (size_t)(size - table_size) * sizeof(CFSocketRef));
+    if (former)
+        memcpy(larger, former, (size_t)table_size * sizeof(CFSocketRef));
+    // A child that another thread forks meanwhile has one of the two.
     table = larger;
     table_size = size;
+    free(former);
     return true;
 }
 
