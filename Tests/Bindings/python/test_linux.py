@@ -78,6 +78,15 @@ class SignalsAndFiles(InCoroutine):
         with self.assertRaises(OSError):
             Signals(signal.SIGKILL)
 
+    async def test_a_second_one_who_waits_for_a_signal_is_refused_and_the_first_one_is_told(self):
+        async with Signals(signal.SIGUSR1) as signals:
+            first = asyncio.create_task(signals.next())
+            await asyncio.sleep(0)
+            with self.assertRaises(RuntimeError):
+                await signals.next()
+            os.kill(os.getpid(), signal.SIGUSR1)
+            self.assertEqual((await first).number, signal.SIGUSR1)
+
     async def test_changes_are_kept_while_nobody_waits(self):
         with tempfile.TemporaryDirectory() as folder:
             async with Changes(folder, Scope.DIRECTORY) as changes:
@@ -197,6 +206,22 @@ class Streams(InCoroutine):
 
     async def awaited(self, awaitable):
         return await awaitable
+
+    async def test_a_second_one_who_waits_for_a_connection_or_its_input_is_refused_and_the_first_one_has_it(self):
+        async with Listener.tcp("127.0.0.1", 0) as listener:
+            with socket.fromfd(listener.fileno(), socket.AF_INET, socket.SOCK_STREAM) as port:
+                connecting = connect("127.0.0.1", port.getsockname()[1])
+            first = asyncio.create_task(self.awaited(connecting))
+            await asyncio.sleep(0)
+            with self.assertRaises(RuntimeError):
+                await connecting
+            async with await first as stream, await listener.accept() as peer:
+                first = asyncio.create_task(stream.reader.readline())
+                await asyncio.sleep(0)
+                with self.assertRaises(RuntimeError):
+                    await stream.reader.read(1)
+                await peer.writer.write(b"line\n")
+                self.assertEqual(await first, b"line\n")
 
     async def test_a_reader_that_waits_too_long_is_told_so_and_one_that_does_not_wait_is_not(self):
         ours, theirs = socket.socketpair()

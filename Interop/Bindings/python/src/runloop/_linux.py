@@ -41,10 +41,14 @@ class Object(_AnySource):
         super().invalidate()
         self._wake()
 
-    async def _wait(self):
-        """Until `_wake`."""
+    def _claim(self):
+        """Before anything is changed for a coroutine that may wait."""
         if self._waiting:
             raise RuntimeError("another coroutine waits for it")
+
+    async def _wait(self):
+        """Until `_wake`."""
+        self._claim()
         self._waiting = asyncio.get_running_loop().create_future()
         try:
             await self._waiting
@@ -75,7 +79,8 @@ class Arrivals(Object):
         self._wake()
 
     async def next(self):
-        """The next one."""
+        """The next one. One coroutine at a time."""
+        self._claim()
         while not self._values:
             if self._error:
                 raise self._error

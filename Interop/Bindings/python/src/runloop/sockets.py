@@ -95,6 +95,7 @@ class _Connecting(Object):
         self._wake()
 
     async def _connect(self):
+        self._claim()
         Loop.current().add(self, COMMON_MODES)
         try:
             await self._wait()

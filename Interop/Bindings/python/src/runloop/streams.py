@@ -140,6 +140,7 @@ class Reader(_Half):
 
     async def _take(self, find):
         """As many of the first bytes as `find` says; at the end, the rest."""
+        self._claim()
         while True:
             count = find(self._taken)
             if count or self._end is not None:
