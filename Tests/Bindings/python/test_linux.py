@@ -262,6 +262,15 @@ class Streams(InCoroutine):
             del reader._wake
             self.assertEqual(await reader.readline(), b"one\n")
             self.assertEqual(await reader.readline(), b"two\n")
+            # So is what a read of everything has collected.
+            reading = asyncio.create_task(reader.read())
+            theirs.send(b"three\n")
+            await asyncio.sleep(0.005)
+            reading.cancel()
+            await asyncio.wait([reading])
+            theirs.send(b"four\n")
+            theirs.shutdown(socket.SHUT_WR)
+            self.assertEqual(await reader.read(), b"three\nfour\n")
 
     async def test_a_writer_waits_for_a_slow_peer_and_hears_of_one_that_is_gone(self):
         ours, theirs = socket.socketpair()

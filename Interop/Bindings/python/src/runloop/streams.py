@@ -106,11 +106,13 @@ class Reader(_Half):
         """At least one byte and at most `count`, as they come; none at the end. Without a count everything up to the end."""
         if count < 0:
             everything = bytearray()
-            while True:
-                chunk = await self.read(LIMIT)
-                if not chunk:
-                    return bytes(everything)
-                everything += chunk
+            try:
+                while chunk := await self.read(LIMIT):
+                    everything += chunk
+            except BaseException:
+                self._taken[:0] = everything  # The next read has it.
+                raise
+            return bytes(everything)
         return await self._take(lambda have: min(len(have), count)) if count else b""
 
     async def readline(self):
