@@ -290,6 +290,33 @@ class Streams(InCoroutine):
         theirs.close()
         await self.raises(errno.EPIPE, writer.write(b"more"))
 
+    async def test_the_end_of_a_block_sends_what_was_written_unless_its_writer_was_ended_or_an_exception_leaves_it(self):
+        async def arrives(leave):
+            """Whether the peer gets everything of a writer that still has some of it when its block is left."""
+            ours, theirs = socket.socketpair()
+            reader, count = Reader(theirs), 1 << 20
+            try:
+                async with Writer(ours, limit=count) as writer:
+                    await writer.write(bytes(count))
+                    self.assertGreater(writer.waiting, 0)
+                    reading = asyncio.create_task(reader.read())
+                    leave(writer)
+            except KeyError:
+                pass
+            del writer
+            return len(await reading) == count
+
+        def fail(writer):
+            raise KeyError
+
+        self.assertTrue(await arrives(lambda writer: None))
+        self.assertFalse(await arrives(Writer.invalidate))
+        self.assertFalse(await arrives(fail))
+        ours, theirs = socket.socketpair()
+        with theirs:
+            async with Stream(ours) as stream:
+                stream.abort()
+
     async def test_who_waits_for_what_is_ended_is_told(self):
         ours, theirs = socket.socketpair()
         with theirs:

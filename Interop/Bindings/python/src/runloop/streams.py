@@ -37,7 +37,8 @@ class _Half(Object):
 class Writer(_Half):
     """Writes to a descriptor: a number or a socket, which is its own from now on, and closed at its end. Bytes are taken at once up to the limit,
     and sent by the loop; what waits at the end is dropped. `idle`: how long waiting output may not move before it fails (ETIMEDOUT).
-    `resets`: a connection that ends before this was closed is reset."""
+    `resets`: a connection that ends before this was closed is reset. `async with`: what was written is sent, unless an exception leaves
+    the block."""
 
     _set_deadline = lib.runloop_output_set_deadline
 
@@ -71,6 +72,13 @@ class Writer(_Half):
             await self._wait()
         self.invalidate()
         self._file = None  # Of a pipe, that was the only one.
+
+    async def __aexit__(self, kind, *unused):
+        try:
+            if kind is None and self.is_valid:
+                await self.close()
+        finally:
+            self.invalidate()
 
     @property
     def waiting(self):
@@ -181,7 +189,7 @@ class Reader(_Half):
 
 
 class Stream:
-    """A socket in both directions: `reader` and `writer`. `async with`: what was written is sent, unless an exception leaves the block."""
+    """A socket in both directions: `reader` and `writer`. `async with`: as of the writer."""
 
     def __init__(self, socket, *, limit=LIMIT, idle=0, message=0, resets=False):
         file = Descriptor(socket)
@@ -194,10 +202,9 @@ class Stream:
     async def __aenter__(self):
         return self
 
-    async def __aexit__(self, kind, *unused):
+    async def __aexit__(self, *exception):
         try:
-            if kind is None:
-                await self.writer.close()
+            await self.writer.__aexit__(*exception)
         finally:
             self.abort()
 
