@@ -166,20 +166,22 @@ class reader {
     auto exactly(size_t count) noexcept { return chunk_awaiter(*this, {unit::exactly, count}); }
 
   private:
+    static constexpr size_t npos = std::string_view::npos;
     enum class unit { some, line, exactly };
     struct wish {
         unit kind;
         size_t count;
         size_t seen = 0;
-        /// How many of the bytes are what is wished for; 0: not there yet.
+        /// How many of the bytes are what is wished for; npos: it is not there yet.
         size_t in(std::string_view bytes) noexcept {
-            if (kind == unit::some)
-                return bytes.size() < count ? bytes.size() : count;
-            if (kind == unit::exactly)
-                return bytes.size() < count ? 0 : count;
-            const size_t end = bytes.find('\n', seen);
-            seen = bytes.size();
-            return end == std::string_view::npos ? 0 : end + 1;
+            if (kind == unit::line) {
+                const size_t end = bytes.find('\n', seen);
+                seen = bytes.size();
+                return end == npos ? npos : end + 1;
+            }
+            if (bytes.size() >= count)
+                return count;
+            return kind == unit::some && !bytes.empty() ? bytes.size() : npos;
         }
     };
 
@@ -195,7 +197,7 @@ class reader {
             self_.waiter_.clear();
             runloop_input_pause(self_.input_.get());
         }
-        bool await_ready() const noexcept { return self_.has_ended_; }
+        bool await_ready() noexcept { return self_.has_ended_ || wish_.in({}) == 0; }
         void await_suspend(std::coroutine_handle<> waiting) {
             self_.input_.resume();
             self_.waiter_.set(waiting);
@@ -210,11 +212,11 @@ class reader {
                 detail::throw_if(std::exchange(self_.error_, 0), "read");
                 return std::exchange(self_.taken_, {});
             }
-            size_t count = wish_.seen = 0;
-            count = wish_.in(self_.taken_);
-            if (!count && self_.error_)
+            wish_.seen = 0;
+            const size_t count = wish_.in(self_.taken_);
+            if (count == npos)
                 detail::throw_if(std::exchange(self_.error_, 0), "read");
-            std::string piece = self_.taken_.substr(0, count ? count : std::string::npos);
+            std::string piece = self_.taken_.substr(0, count);
             self_.taken_.erase(0, piece.size());
             return piece;
         }
@@ -242,8 +244,8 @@ class reader {
     };
 
     size_t received(std::string_view bytes) {
-        size_t count = wish_ ? wish_->in(bytes) : 0;
-        if (!count)
+        size_t count = wish_ ? wish_->in(bytes) : npos;
+        if (count == npos)
             return 0;
         try {
             taken_ = bytes.substr(0, count);

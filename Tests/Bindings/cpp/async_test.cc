@@ -220,6 +220,28 @@ TEST("a reader that waits too long is told so, and a line that is too long; a ta
     EXPECT(thrown(line(limited)).find("90 read") == 0);
 }
 
+TEST("nothing is read at once, and takes nothing, before the end of the input and after it") {
+    pair sockets;
+    reader it(sockets.ours.get());
+    const auto nothing = [](reader &from) -> task<> {
+        EXPECT_STRING(co_await from.exactly(0), "");
+        EXPECT_STRING(co_await from.read(0), "");
+    };
+    auto stop = timer::after(1s, [] { loop::current().stop(); });
+    loop::current().add(stop);
+    EXPECT_STRING(thrown(nothing(it)), "");
+    stop.invalidate();
+    sockets.put("rest");
+    sockets.theirs.reset();
+    wait([](reader &from, auto &take_nothing) -> task<> {
+        EXPECT_STRING(co_await from.exactly(2), "re");
+        EXPECT_STRING(co_await from.exactly(1), "s");
+        co_await take_nothing(from);
+        EXPECT_STRING(co_await from.exactly(9), "t");
+        co_await take_nothing(from);
+    }(it, nothing));
+}
+
 TEST("a reader without memory for what has come throws, and the next call has it; what the end has left over is lost") {
     const std::string_view text = "a line that is longer than a short text";
     pair sockets;
