@@ -157,10 +157,12 @@ class reader {
     reader &operator=(const reader &) = delete;
     input_ref input() const noexcept { return input_; }
 
-    /// `co_await reader.read()`: at least one byte, at most so many; none at the end. Throws the descriptor's error, ETIMEDOUT, and
-    /// ENOMEM; what memory did not suffice for is there for the next call, but for what was left at the end, which is lost.
+    /// `co_await reader.read()`: at least one byte, at most so many; none at the end. Throws the descriptor's error or ETIMEDOUT, once
+    /// what came before it was read, and each time; and ENOMEM: what memory did not suffice for is there for the next call, but for what
+    /// was left at the end, which is lost.
     auto read(size_t most = 64 * 1024) noexcept { return chunk_awaiter(*this, {unit::some, most}); }
-    /// `co_await reader.line()`: a line without its end, or none at the end. Throws EMSGSIZE if it is longer than the limit.
+    /// `co_await reader.line()`: a line without its end, or none at the end. Throws what `read` does, and EMSGSIZE if it is longer than
+    /// the limit.
     auto line() noexcept { return line_awaiter(*this, {unit::line, 0}); }
     /// `co_await reader.exactly(16)`: so many bytes, at most the limit, or those up to the end.
     auto exactly(size_t count) noexcept { return chunk_awaiter(*this, {unit::exactly, count}); }
@@ -208,14 +210,13 @@ class reader {
         /// What was taken; after the end, what is there of it.
         std::string take() {
             if (!self_.has_ended_) {
-                // There may be memory again.
-                detail::throw_if(std::exchange(self_.error_, 0), "read");
+                self_.throw_error();
                 return std::exchange(self_.taken_, {});
             }
             wish_.seen = 0;
             const size_t count = wish_.in(self_.taken_);
             if (count == npos)
-                detail::throw_if(std::exchange(self_.error_, 0), "read");
+                self_.throw_error();
             std::string piece = self_.taken_.substr(0, count);
             self_.taken_.erase(0, piece.size());
             return piece;
@@ -243,6 +244,10 @@ class reader {
         }
     };
 
+    void throw_error() {
+        // There may be memory again. Any other error remains.
+        detail::throw_if(error_ == ENOMEM ? std::exchange(error_, 0) : error_, "read");
+    }
     size_t received(std::string_view bytes) {
         size_t count = wish_ ? wish_->in(bytes) : npos;
         if (count == npos)
