@@ -25,7 +25,7 @@ class output_ref : public source_ref {
     /// As much as the kernel and the buffer take; if that is not all, the closure tells when to go on. Throws the descriptor's error.
     size_t write(std::string_view bytes) const {
         const ptrdiff_t count = runloop_output_write(item_, bytes.data(), bytes.size());
-        return count == -EAGAIN ? 0 : size_t(check(int(count), "runloop_output_write"));
+        return count == -EAGAIN ? 0 : size_t(check(count, "runloop_output_write"));
     }
     /// All or, for want of space, nothing: then it is false.
     bool enqueue(std::string_view bytes) const {

@@ -51,9 +51,9 @@ template <class Set, class = std::enable_if_t<is_set<Set>>> constexpr bool has(S
 }
 
 /// What a C function returned, if it is not an error.
-inline int check(int outcome, const char *function) {
+template <class Outcome> Outcome check(Outcome outcome, const char *function) {
     if (outcome < 0)
-        throw std::system_error(-outcome, std::generic_category(), function);
+        throw std::system_error(int(-outcome), std::generic_category(), function);
     return outcome;
 }
 

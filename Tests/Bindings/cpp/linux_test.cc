@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <runloop_hosted.hpp>
 #include <runloop_linux.hpp>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include <csignal>
@@ -180,6 +181,15 @@ TEST("output that has waited is told when it was sent, and what can't be sent is
     EXPECT(out.flush());
     sockets.theirs.reset();
     EXPECT(error_of([&] { out.write("x"); }).find("32 runloop_output_write") == 0);
+}
+
+TEST("as many bytes are written at once as a size can count") {
+    const size_t count = size_t(3) << 30;
+    void *much = mmap(nullptr, count, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    REQUIRE(much != MAP_FAILED);
+    output out(descriptor(open("/dev/null", O_WRONLY | O_CLOEXEC)), {}, [] {});
+    EXPECT_EQ(out.write({static_cast<const char *>(much), count}), count);
+    munmap(much, count);
 }
 
 TEST("a listener gets connections, which are made with a name or a path") {
