@@ -306,6 +306,25 @@ fn a_read_that_is_polled_and_left_gives_what_it_took_to_the_next_one() {
 }
 
 #[test]
+fn a_read_of_nothing_is_ready_at_once_and_takes_nothing() {
+    block_on(|_| {
+        Box::pin(async {
+            let (ours, mut theirs) = UnixStream::pair()?;
+            let mut reader = Reader::new(ours, ReaderConfig { limit: 4, ..ReaderConfig::default() })?;
+            assert_eq!(poll_once(reader.read(&mut [])).await.transpose()?, Some(0));
+            assert_eq!(poll_once(reader.exactly(0)).await.transpose()?, Some(Vec::new()));
+            theirs.write_all(b"longer")?;
+            assert_eq!(reader.line().await.unwrap_err().raw_os_error(), Some(EMSGSIZE));
+            assert_eq!(reader.read(&mut []).await?, 0);
+            assert_eq!(reader.exactly(4).await?, b"long");
+            assert_eq!(reader.read(&mut []).await?, 0);
+            assert_eq!(reader.read(&mut [0]).await.unwrap_err().raw_os_error(), Some(EMSGSIZE));
+            Ok(())
+        })
+    });
+}
+
+#[test]
 fn a_writer_waits_for_a_slow_peer_and_hears_of_one_that_is_gone() {
     block_on(|run_loop| {
         Box::pin(async move {

@@ -41,6 +41,19 @@ enum Wish {
     Exactly(usize),
 }
 
+impl Wish {
+    /// How many of `bytes` are what is wished for, if it is there. The first `seen` have no end of a line.
+    fn find(self, bytes: &[u8], seen: usize) -> Option<usize> {
+        match self {
+            Wish::Nothing => None,
+            Wish::Exactly(count) => Some(count).filter(|&count| count <= bytes.len()),
+            Wish::Some(most) if most > 0 && bytes.is_empty() => None,
+            Wish::Some(most) => Some(most.min(bytes.len())),
+            Wish::Line => bytes[seen..].iter().position(|&byte| byte == b'\n').map(|end| seen + end + 1),
+        }
+    }
+}
+
 struct State {
     wish: Cell<Wish>,
     /// How many of the bytes that C keeps have no end of a line.
@@ -49,22 +62,6 @@ struct State {
     /// The end: 0, or an error.
     end: Cell<Option<i32>>,
     waiter: Waiter,
-}
-
-impl State {
-    /// How many of `bytes` are what is wished for; 0: it is not there yet.
-    fn find(&self, bytes: &[u8]) -> usize {
-        match self.wish.get() {
-            Wish::Nothing => 0,
-            Wish::Some(most) => most.min(bytes.len()),
-            Wish::Exactly(count) if bytes.len() < count => 0,
-            Wish::Exactly(count) => count,
-            Wish::Line => {
-                let seen = self.seen.replace(bytes.len()).min(bytes.len());
-                bytes[seen..].iter().position(|&byte| byte == b'\n').map_or(0, |end| seen + end + 1)
-            }
-        }
-    }
 }
 
 /// Reads a descriptor, and only while somebody waits for it.
@@ -124,12 +121,7 @@ impl Reader {
     /// Until what is wished for was taken, or the end has come.
     fn poll_for(&mut self, wish: Wish, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let state = self.input.state();
-        let is_there = match wish {
-            Wish::Line => state.taken.borrow().contains(&b'\n'),
-            Wish::Exactly(count) => state.taken.borrow().len() >= count,
-            _ => !state.taken.borrow().is_empty(),
-        };
-        if is_there || state.end.get().is_some() {
+        if wish.find(&state.taken.borrow(), 0).is_some() || state.end.get().is_some() {
             return Poll::Ready(Ok(()));
         }
         let missing = match wish {
@@ -151,11 +143,11 @@ impl Reader {
         poll_fn(|context| leaving.0.poll_for(wish, context)).await
     }
 
-    /// The first `count` bytes of what was taken; an error if there are none because of one.
-    fn take(&mut self, count: Option<usize>) -> io::Result<Vec<u8>> {
+    /// What is wished for of what was taken; at the end, the rest, or the error.
+    fn take(&mut self, wish: Wish) -> io::Result<Vec<u8>> {
         let state = self.input.state();
         let mut taken = state.taken.borrow_mut();
-        match (count, state.end.get()) {
+        match (wish.find(&taken, 0), state.end.get()) {
             (Some(count), _) => Ok(taken.drain(..count).collect()),
             (None, Some(code)) if code < 0 => Err(Error::from_code("read", code).into()),
             (None, _) => Ok(std::mem::take(&mut *taken)),
@@ -169,8 +161,7 @@ impl Reader {
     }
 
     fn take_into(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.input.state().taken.borrow().len().min(buffer.len());
-        let bytes = self.take(Some(count).filter(|&count| count > 0))?;
+        let bytes = self.take(Wish::Some(buffer.len()))?;
         buffer[..bytes.len()].copy_from_slice(&bytes);
         Ok(bytes.len())
     }
@@ -179,8 +170,7 @@ impl Reader {
     /// is not UTF-8.
     pub async fn line(&mut self) -> io::Result<Option<String>> {
         self.wait_for(Wish::Line).await?;
-        let end = self.input.state().taken.borrow().iter().position(|&byte| byte == b'\n');
-        let mut line = self.take(end.map(|end| end + 1))?;
+        let mut line = self.take(Wish::Line)?;
         if line.is_empty() {
             return Ok(None);
         }
@@ -196,8 +186,7 @@ impl Reader {
     /// So many bytes, at most the limit, or those up to the end.
     pub async fn exactly(&mut self, count: usize) -> io::Result<Vec<u8>> {
         self.wait_for(Wish::Exactly(count)).await?;
-        let is_there = self.input.state().taken.borrow().len() >= count;
-        self.take(Some(count).filter(|_| is_there))
+        self.take(Wish::Exactly(count))
     }
 
     /// Everything up to the end. It fails with EMSGSIZE if that is more than `most`; what was read is dropped.
@@ -258,8 +247,9 @@ unsafe extern "C" fn received(
     unsafe {
         call_out(info, |state: &State| {
             let bytes = std::slice::from_raw_parts(bytes.cast::<u8>(), count);
-            consumed = state.find(bytes);
-            if consumed > 0 {
+            let seen = state.seen.replace(count).min(count);
+            if let Some(found) = state.wish.get().find(bytes, seen) {
+                consumed = found;
                 state.taken.borrow_mut().extend_from_slice(&bytes[..consumed]);
                 state.wish.set(Wish::Nothing);
                 sys::runloop_input_pause(input);
