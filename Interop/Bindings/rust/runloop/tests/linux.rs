@@ -298,8 +298,16 @@ fn a_read_that_is_polled_and_left_gives_what_it_took_to_the_next_one() {
             sleep(Duration::from_millis(5)).await.unwrap();
             theirs.write_all(b"ning\nrest")?;
             assert_eq!(reader.line().await?.as_deref(), Some("beginning"));
+            let mut everything = Box::pin(reader.to_end(100));
+            assert!(poll_once(&mut everything).await.is_none());
+            theirs.write_all(b" and")?;
+            sleep(Duration::from_millis(5)).await.unwrap();
+            assert!(poll_once(&mut everything).await.is_none());
+            drop(everything);
+            theirs.write_all(b" more")?;
             drop(theirs);
-            assert_eq!(reader.to_end(4).await?, b"rest");
+            assert_eq!(reader.to_end(12).await.unwrap_err().raw_os_error(), Some(EMSGSIZE));
+            assert_eq!(reader.to_end(13).await?, b"rest and more");
             Ok(())
         })
     });

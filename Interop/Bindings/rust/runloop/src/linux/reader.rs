@@ -39,6 +39,8 @@ enum Wish {
     Some(usize),
     Line,
     Exactly(usize),
+    /// Everything up to the end, unless that is more.
+    End(usize),
 }
 
 impl Wish {
@@ -49,6 +51,7 @@ impl Wish {
             Wish::Exactly(count) => Some(count).filter(|&count| count <= bytes.len()),
             Wish::Some(most) if most > 0 && bytes.is_empty() => None,
             Wish::Some(most) => Some(most.min(bytes.len())),
+            Wish::End(most) => Some(bytes.len()).filter(|&count| count > most),
             Wish::Line => bytes[seen..].iter().position(|&byte| byte == b'\n').map(|end| seen + end + 1),
         }
     }
@@ -126,6 +129,7 @@ impl Reader {
         }
         let missing = match wish {
             Wish::Exactly(count) => Wish::Exactly(count - state.taken.borrow().len()),
+            Wish::End(_) => Wish::Some(usize::MAX),
             wish => wish,
         };
         if state.wish.replace(missing) != missing {
@@ -189,17 +193,13 @@ impl Reader {
         self.take(Wish::Exactly(count))
     }
 
-    /// Everything up to the end. It fails with EMSGSIZE if that is more than `most`; what was read is dropped.
+    /// Everything up to the end. It fails with EMSGSIZE if that is more than `most`; the next read has what was read.
     pub async fn to_end(&mut self, most: usize) -> io::Result<Vec<u8>> {
-        let mut all = Vec::new();
-        let mut chunk = [0; 16 * 1024];
-        loop {
-            match self.read(&mut chunk).await? {
-                0 => return Ok(all),
-                count if count > most - all.len() => return Err(Error::from_code("read", -90).into()),
-                count => all.extend_from_slice(&chunk[..count]),
-            }
+        self.wait_for(Wish::End(most)).await?;
+        if self.input.state().taken.borrow().len() > most {
+            return Err(Error::from_code("read", -90).into());
         }
+        self.take(Wish::End(most))
     }
 }
 
