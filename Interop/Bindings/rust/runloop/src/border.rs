@@ -92,11 +92,15 @@ fn keep_panic(payload: Payload) {
 /// Calls `run`, which runs the thread's loop, and resumes what a closure panicked with.
 pub(crate) fn run(run: impl FnOnce() -> i32) -> i32 {
     let depth = depth();
-    THREAD.with(|thread| thread.depth.set(depth + 1));
+    // One that is on its way to a run around this one waits for that.
+    let outer = THREAD.with(|thread| {
+        thread.depth.set(depth + 1);
+        thread.panic.replace(ptr::null_mut())
+    });
     let result = run();
     let panic = THREAD.with(|thread| {
         thread.depth.set(depth);
-        thread.panic.replace(ptr::null_mut())
+        thread.panic.replace(outer)
     });
     if !panic.is_null() {
         // SAFETY: keep_panic boxed it, and it was taken out just now.

@@ -92,6 +92,28 @@ fn out_of_nested_runs_one_by_one() {
     });
 }
 
+#[test]
+fn out_of_its_own_run_and_not_of_one_that_another_closure_makes_meanwhile() {
+    on_thread(|run_loop| {
+        let own = run_loop.clone();
+        run_loop.post(|| panic!("outer")).unwrap();
+        run_loop
+            .post(move || {
+                let nested = || {
+                    own.post(|| ()).unwrap();
+                    own.run_for(Mode::DEFAULT, Duration::ZERO)
+                };
+                assert!(catch_unwind(AssertUnwindSafe(nested)).is_ok());
+                own.post(|| panic!("inner")).unwrap();
+                let panic = catch_unwind(AssertUnwindSafe(|| own.run())).unwrap_err();
+                assert_eq!(panic.downcast_ref::<&str>(), Some(&"inner"));
+            })
+            .unwrap();
+        assert_eq!(panic_of(&run_loop), "outer");
+        works(&run_loop);
+    });
+}
+
 /// Panics when it is dropped.
 struct Grenade;
 
