@@ -124,11 +124,13 @@ public final class RunLoop implements Executor {
         if (!isCurrent())
             throw new IllegalStateException("a loop is run by its own thread, while that has it");
         State state = STATE.get();
+        Throwable outer = state.thrown; // What a run around this one is to throw waits for that.
+        state.thrown = null;
         state.depth += 1;
         int result = run(mode, limit, returnsAfterSource);
         state.depth -= 1;
         Throwable thrown = state.thrown;
-        state.thrown = null;
+        state.thrown = outer;
         if (thrown instanceof Error error)
             throw error;
         if (thrown != null)

@@ -391,6 +391,19 @@ public class Tests {
             });
             equal(thrownBy(loop::run).getMessage(), "again");
         });
+        test("a nested run leaves alone what the run around it is to throw", loop -> {
+            loop.execute(() -> {
+                throw new IllegalArgumentException("outer");
+            });
+            List<String> trace = new ArrayList<>();
+            loop.execute(() -> {
+                loop.execute(() -> trace.add("performed"));
+                loop.run(Mode.DEFAULT, Duration.ZERO);
+                trace.add("returned");
+            });
+            equal(thrownBy(loop::run).getMessage(), "outer");
+            equal(String.join(" ", trace), "performed returned");
+        });
     }
 
     private static void ends() throws InterruptedException {
