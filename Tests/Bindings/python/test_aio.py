@@ -293,6 +293,15 @@ class AioTests(unittest.TestCase):
 
         self.assertRaises(KeyboardInterrupt, self.run_async, main())
 
+    def test_an_exit_by_an_item_comes_out_of_it_and_leaves_a_run_around_it_alone(self):
+        async def main():
+            Loop.current().post(sys.exit)
+            await asyncio.Event().wait()
+
+        with Loop.current().add(Source(lambda: None)), runloop.HostedRun() as outer:
+            self.assertRaises(SystemExit, self.run_async, main())
+            self.assertTrue(outer.iterate())
+
     def test_it_runs_on_any_thread(self):
         results = []
 

@@ -52,13 +52,15 @@ class _Selector(selectors.EpollSelector):
             raise
 
     def detach(self):
-        self._leave()
-        runs.host = self._former
-        if self._loop.is_current:  # Else this is a forked child, where all this is the parent's.
-            if self._descriptor is not None:
-                self._selector.unregister(self._descriptor)
-            self._loop.remove(self._waker, self._mode)
-        self._loop = self._observers = self._descriptor = None
+        try:
+            self._leave()
+        finally:
+            runs.host = self._former
+            if self._loop.is_current:  # Else this is a forked child, where all this is the parent's.
+                if self._descriptor is not None:
+                    self._selector.unregister(self._descriptor)
+                self._loop.remove(self._waker, self._mode)
+            self._loop = self._observers = self._descriptor = None
 
     def awake(self):
         """See Runs.awake."""
@@ -132,14 +134,18 @@ class _Selector(selectors.EpollSelector):
         return timeout
 
     def _call(self, function, *arguments):
-        """Its result. What callbacks raise goes where exceptions of asyncio's own callbacks go."""
+        """Its result. What callbacks raise is raised to asyncio in its turn, once it is known here whether the run has ended."""
         result, error = called(function, *arguments)
+        if error is not None:
+            self._event_loop.call_soon(self._tell, error)
+        return result
+
+    def _tell(self, error):
+        """As asyncio tells what its own callbacks raise."""
         if isinstance(error, (SystemExit, KeyboardInterrupt)):
             raise error
-        if error is not None:
-            message = "an exception in a callback of the run loop"
-            self._event_loop.call_exception_handler({"message": message, "exception": error})
-        return result
+        message = "an exception in a callback of the run loop"
+        self._event_loop.call_exception_handler({"message": message, "exception": error})
 
     def close(self):
         self._waker.invalidate()
