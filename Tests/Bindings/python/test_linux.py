@@ -317,6 +317,18 @@ class Streams(InCoroutine):
             async with Stream(ours) as stream:
                 stream.abort()
 
+    async def test_what_the_collector_of_cycles_finds_ends_before_its_descriptor_is_closed(self):
+        class Holder:
+            pass
+
+        with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as peer:
+            holder = Holder()
+            holder.stream, holder.itself = Stream(server.accept()[0], resets=True), holder
+            del holder
+            gc.collect()
+            with self.assertRaises(ConnectionResetError):
+                peer.recv(1)
+
     async def test_who_waits_for_what_is_ended_is_told(self):
         ours, theirs = socket.socketpair()
         with theirs:

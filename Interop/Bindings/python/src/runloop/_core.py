@@ -48,12 +48,13 @@ def in_seconds(ns):
 
 class Callback:
     """What the C library has a handle of. An invalidated item lets its function go at once, whenever the C library releases the
-    handle: otherwise a source whose callback refers to the source would never be freed."""
+    handle: otherwise a source whose callback refers to the source would never be freed. What is `kept` remains until then: Python's
+    collector of cycles, which ends the items it finds in any order, does not find it."""
 
-    __slots__ = ("call",)
+    __slots__ = ("call", "kept")
 
     def __init__(self, call):
-        self.call = call
+        self.call, self.kept = call, None
 
     def clear(self):
         self.call = _nothing

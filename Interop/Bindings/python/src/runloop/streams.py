@@ -24,6 +24,10 @@ class _Half(Object):
     def __init__(self, file):
         self._file = file if isinstance(file, Descriptor) else Descriptor(file)
 
+    def _make(self, function, config):
+        super()._make(function, config)
+        self._callback.kept = self._file
+
     def fileno(self):
         """For questions: it is not to be closed."""
         return self._file.number
@@ -71,7 +75,7 @@ class Writer(_Half):
         while not check_done(lib.runloop_output_finish(self._c)):
             await self._wait()
         self.invalidate()
-        self._file = None  # Of a pipe, that was the only one.
+        self._file = self._callback.kept = None  # Of a pipe, that was the only one.
 
     async def __aexit__(self, kind, *unused):
         try:
