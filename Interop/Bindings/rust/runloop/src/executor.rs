@@ -68,7 +68,7 @@ impl RunLoop {
         }
     }
 
-    /// Has `future` polled by this loop, in the common modes, until it is ready, or the thread ends, which drops it.
+    /// Has `future` polled by this loop, in the common modes, until it is ready, or the loop ends, which drops it.
     ///
     /// Fails with ESHUTDOWN, and with ENOMEM. A waker that memory does not suffice for has nobody to tell: it ends the process, as an allocation
     /// of Rust's does.
@@ -100,6 +100,12 @@ impl RunLoop {
 fn remove(number: u64) {
     let entry = TASKS.try_with(|tasks| tasks.borrow_mut().entries.remove(&number));
     drop(entry); // A future may spawn when it is dropped, so it is dropped here, outside the borrow.
+}
+
+/// Those of a loop that has ended.
+pub(crate) fn drop_tasks() {
+    let entries = TASKS.try_with(|tasks| std::mem::take(&mut tasks.borrow_mut().entries));
+    drop(entries); // Outside the borrow, as there.
 }
 
 /// The waker of block_on's future.

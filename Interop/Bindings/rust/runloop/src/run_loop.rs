@@ -1,5 +1,6 @@
 use crate::border;
 use crate::error::{check, Error, Result};
+use crate::executor;
 use crate::handle::Handle;
 use crate::item::{self, Item};
 use crate::mode::Mode;
@@ -236,14 +237,16 @@ impl RunLoop {
         }
     }
 
-    /// Ends the calling thread's loop now, as the end of the thread would later; the thread may make a new one. Fails with EBUSY inside
-    /// a run, EPERM for the main loop, ESHUTDOWN if the loop has ended.
+    /// Ends the calling thread's loop now, as the end of the thread would later, and drops its spawned futures; the thread may make a new
+    /// one. Fails with EBUSY inside a run, EPERM for the main loop, ESHUTDOWN if the loop has ended.
     pub fn end(self) -> Result<()> {
         const WHAT: &str = "the loop could not be ended";
         if !self.is_current() {
             return Err(border::shutdown(WHAT));
         }
         // SAFETY: no arguments.
-        check(WHAT, unsafe { sys::runloop_end_current() }).map(drop)
+        check(WHAT, unsafe { sys::runloop_end_current() })?;
+        executor::drop_tasks();
+        Ok(())
     }
 }

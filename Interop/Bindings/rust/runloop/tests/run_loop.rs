@@ -221,11 +221,18 @@ fn a_thread_that_is_ending_gets_no_other_loop() {
 fn a_loop_can_be_ended_before_its_thread() {
     on_thread(|run_loop| {
         let (sender, dropped) = std::sync::mpsc::channel();
-        let work = Witness(sender, "work");
+        let work = Witness(sender.clone(), "work");
         run_loop.post(move || drop(work)).unwrap();
+        let held = Witness(sender, "task");
+        run_loop
+            .spawn(async {
+                let _held = held;
+                std::future::pending::<()>().await;
+            })
+            .unwrap();
         let old = run_loop.clone();
         run_loop.end().unwrap();
-        assert_eq!(dropped.try_iter().count(), 1);
+        assert_eq!(dropped.try_iter().map(|(what, _)| what).collect::<Vec<_>>(), ["work", "task"]);
         assert_eq!(old.run().unwrap_err().raw_os_error(), Some(108));
         let new = RunLoop::current().unwrap();
         assert_ne!(old, new);
