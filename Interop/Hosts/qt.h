@@ -12,7 +12,7 @@
 /// that thread, and not in a callback of the run loop, where runloop_stop ends the run.
 class RunLoopHost {
   public:
-    /// `ended` is called when the run ends by itself, with a runloop_result or a negative errno.
+    /// `ended` is called when the run ends by itself, with a runloop_result or a negative errno, and may destroy the host.
     explicit RunLoopHost(const char *mode, std::function<void(int)> ended = nullptr)
         : result_(runloop_hosted_begin(mode)), ended_(std::move(ended)) {
         if (result_ != 0)
@@ -40,8 +40,8 @@ class RunLoopHost {
             return;
         result_ = result;
         notifier_->setEnabled(false);
-        if (ended_)
-            ended_(result);
+        if (const auto ended = std::move(ended_))
+            ended(result);
     }
 
     int result_;

@@ -6,3 +6,13 @@
 #include "host_scenes.h"
 
 #include "host_turns.h"
+
+TEST("a host may be destroyed by the callback that is told of the end") {
+    int outcome = 0;
+    keep_mode(MODE);
+    host_attach_until_end(MODE, &outcome);
+    runloop_stop(runloop_current());
+    HOST_UNTIL(outcome != 0);
+    EXPECT_EQ(outcome, 1);
+    result = 0;
+}

@@ -56,6 +56,17 @@ void host_detach() {
     host.reset();
 }
 
+void host_attach_until_end(const char *mode, int *outcome) {
+    make_application();
+    const auto captured = std::make_shared<int>();
+    host = std::make_unique<RunLoopHost>(mode, [outcome, captured](int) {
+        int *told = outcome;
+        const std::weak_ptr<int> watched = captured;
+        host_detach();
+        *told = watched.expired() ? -1 : 1;
+    });
+}
+
 void host_begin_turns(int turns[HOST_TURNS]) {
     repeated = std::make_unique<Repeated>(turns);
 }
