@@ -12,7 +12,8 @@ import (
 )
 
 // A callback is what a handle stands for. An item that is invalidated lets its function go at once, since C may release the handle
-// of a source only when nobody refers to the source any more, which the function itself may do.
+// of a source only when nobody refers to the source any more, which the function itself may do. So does a timer that has fired for the
+// last time, with its handle: Go collects no cycle in which something has a finalizer.
 type callback struct {
 	lock sync.Mutex
 	call func(argument uint32)
@@ -46,6 +47,9 @@ func goCallAndDelete(handle C.uintptr_t) {
 
 //export goDelete
 func goDelete(handle C.uintptr_t) {
+	if kept, isItems := cgo.Handle(handle).Value().(*callback); isItems {
+		kept.clear()
+	}
 	cgo.Handle(handle).Delete()
 }
 

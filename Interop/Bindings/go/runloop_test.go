@@ -244,6 +244,19 @@ func TestWhatIsInvalidIsCollectedThoughItRefersToItself(t *testing.T) {
 	})
 }
 
+func TestATimerThatHasFiredIsCollectedThoughItRefersToItself(t *testing.T) {
+	var freed int32
+	on(t, func(loop *Loop) {
+		object := counted(&freed)
+		var timer *Timer
+		timer, err := NewTimer(0, TimerOptions{}, func() { _, _ = timer, object })
+		succeed(t, err)
+		succeed(t, loop.Add(timer, DefaultMode))
+		expectRun(t, Finished, DefaultMode, time.Minute)
+		expect(t, collected(&freed, 1), atomic.LoadInt32(&freed))
+	})
+}
+
 func TestEndOfThreadReleasesWhatTheLoopHad(t *testing.T) {
 	var freed int32
 	var ended *Loop
