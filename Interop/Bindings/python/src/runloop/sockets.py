@@ -53,9 +53,6 @@ class Listener(Arrivals):
         """The next connection, as a Stream. While descriptors or memory have run out it waits; it fails when the socket has."""
         return await self.next()
 
-    def _accepted(self, number):
-        self._put(number)
-
     async def next(self):
         return Stream(await super().next(), **self._limits)
 
@@ -155,7 +152,7 @@ def connect_abstract(name, *, within=math.inf, **options):
 
 @ffi.def_extern(onerror=left)
 def accepted(listener, descriptor, info):
-    ffi.from_handle(info).call("_accepted", descriptor)
+    ffi.from_handle(info).call("_put", descriptor)
 
 
 @ffi.def_extern(onerror=left)
