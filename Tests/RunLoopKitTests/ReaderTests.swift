@@ -106,6 +106,31 @@ import Testing
         close(reader)
     }
 
+    @Test("A task that is cancelled after its line has been read takes the line, and the next one what follows")
+    func lateCancellation() async throws {
+        let (thread, slow) = (try RunLoop.Thread(), try RunLoop.Thread())
+        let (reader, writer) = try makePipe()
+        let place = ReadingPlace(RunLoop.Reader(borrowing: reader, on: thread.loop))
+        let waiting = Task(executorPreference: slow.loop.taskExecutor) { try await place.line() }
+        #expect(try await eventually { place.calls.value == 1 })
+        // The task waits, and its thread is busy, so that it goes on some time after it has been resumed.
+        let (isBusy, isFree) = (Count(), Count())
+        slow.loop.perform {
+            isBusy.increment()
+            _ = waitUntil { isFree.value == 1 }
+        }
+        #expect(try await eventually { isBusy.value == 1 })
+        send("first\n", to: writer)
+        #expect(try await eventually { unreadCount(of: reader) == 0 })
+        waiting.cancel()
+        isFree.increment()
+        #expect(try await waiting.value == "first")
+        send("second\n", to: writer)
+        #expect(try await place.line() == "second")
+        close(writer)
+        close(reader)
+    }
+
     @Test("A file that has grown is read on after its end, and errors are thrown by every call")
     func growthAndErrors() async throws {
         let thread = try RunLoop.Thread()
@@ -135,12 +160,22 @@ import Testing
 /// Keeps a reader, which is for one task at a time.
 private actor ReadingPlace {
     private let reader: RunLoop.Reader
+    /// How many have begun.
+    let calls = Count()
 
     init(_ reader: sending RunLoop.Reader) {
         self.reader = reader
     }
 
-    func line() async throws -> String? { try await reader.line() }
+    func line() async throws -> String? {
+        calls.increment()
+        return try await reader.line()
+    }
+}
+
+private func unreadCount(of descriptor: CInt) -> CInt {
+    var count: CInt = 0
+    return ioctl(descriptor, UInt(FIONREAD), &count) == 0 ? count : -1
 }
 
 private func send(_ text: String, to descriptor: CInt) {

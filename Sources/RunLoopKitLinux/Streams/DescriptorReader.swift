@@ -25,7 +25,7 @@ internal import RunLoopKit
         /// The kernel does not report the descriptor, because a read of it never waits: a regular file, /dev/null. The source is
         /// signalled once per wait, so there too the loop reads once per iteration.
         var isAlwaysReady = false
-        @safe var waiter: UnsafeContinuation<Outcome, Never>?
+        @safe var waiter: WaitingTasks<Outcome>.Waiter?
         /// What every further wait comes to.
         var verdict: Outcome?
 
@@ -101,14 +101,13 @@ internal import RunLoopKit
 
     /// Waits until the buffer has been filled. One wait at a time.
     func wait(isolation actor: isolated (any Actor)?) async -> Outcome {
-        await withTaskCancellationHandler(
-            operation: { unsafe await withUnsafeContinuation(isolation: actor) { unsafe begin($0) } },
-            onCancel: { finish(.cancelled) },
-            isolation: actor)
+        unsafe await WaitingTasks<Outcome>.wait(
+            isolation: actor, begin: { unsafe begin($0) }, cancel: { finish(.cancelled, ifAwaited: true) })
     }
 
-    private func begin(_ waiter: UnsafeContinuation<Outcome, Never>) {
+    private func begin(_ waiter: WaitingTasks<Outcome>.Waiter) {
         let verdict: Outcome? = state.withLock { state in
+            if state.verdict == nil && Task.isCancelled { state.verdict = .cancelled }
             if state.verdict == nil { state.arm(in: loop) }
             if state.verdict == nil { state.limitLine(socket?.limits) }
             if state.verdict == nil {
@@ -139,7 +138,7 @@ internal import RunLoopKit
 
     /// The descriptor was reported, or is always ready.
     private func fill() {
-        let reading: (UnsafeContinuation<Outcome, Never>, Outcome)? = unsafe state.withLock { state in
+        let reading: (WaitingTasks<Outcome>.Waiter, Outcome)? = unsafe state.withLock { state in
             guard let waiter = state.waiter else {
                 state.disarm()
                 return nil
@@ -167,13 +166,16 @@ internal import RunLoopKit
     }
 
     /// Ends the wait and every further one, unless that has been done. No thread is reading when this returns.
-    private func finish(_ verdict: Outcome) {
-        let waiter: UnsafeContinuation<Outcome, Never>? = unsafe state.withLock { state in
-            if state.verdict != nil { return nil }
+    ///
+    /// - Parameter ifAwaited: only if a task waits. One that is cancelled later has its bytes, and the next wait is another task's.
+    private func finish(_ verdict: Outcome, ifAwaited: Bool = false) {
+        let waiter: WaitingTasks<Outcome>.Waiter?? = unsafe state.withLock { state in
+            if unsafe state.verdict != nil || (ifAwaited && state.waiter == nil) { return nil }
             state.verdict = verdict
             socket?.limits.endWait()
-            return unsafe state.waiter.take()
+            return unsafe .some(state.waiter.take())
         }
+        guard let waiter = unsafe waiter else { return }
         invalidateSource()
         unsafe waiter?.resume(returning: verdict)
     }
