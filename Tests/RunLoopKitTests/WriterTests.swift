@@ -211,6 +211,32 @@ import Testing
         }
     }
 
+    @Test("A flush waits for what was written before it, though the loop is about to tell that earlier output was sent")
+    func flushAgain() async throws {
+        let thread = try RunLoop.Thread()
+        let (output, reader) = try makeSocketPair()
+        let writer = try RunLoop.Writer(adopting: output, on: thread.loop, limit: 2_000_000)
+        let reading = TestThread {
+            var (buffer, query) = ([UInt8](repeating: 0, count: 65_536), pollfd(fd: reader, events: 1, revents: 0))
+            repeat { poll(&query, 1, -1) } while read(reader, &buffer, buffer.count) > 0
+        }
+        let bytes = [UInt8](repeating: 7, count: 300_000)
+        var left: [Int] = []
+        for round in 0..<1_000 where left.isEmpty {
+            #expect(try writer.enqueue(bytes))
+            // The loop has sent that at about the time at which there is more.
+            let start = ContinuousClock.now
+            while ContinuousClock.now - start < .microseconds(round % 300) {}
+            #expect(try writer.enqueue(bytes))
+            #expect(try await writer.flush())
+            if writer.waitingCount > 0 { left.append(round) }
+        }
+        #expect(left == [])
+        writer.invalidate()
+        try await withRunLoopThread { reading.join() }
+        close(reader)
+    }
+
     @Test("A terminal is read and written")
     func terminal() async throws {
         let thread = try RunLoop.Thread()

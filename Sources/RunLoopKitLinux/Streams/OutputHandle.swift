@@ -56,7 +56,8 @@ struct OutputHandle: Sendable {
     }
 
     func enqueue(_ bytes: UnsafeRawBufferPointer) -> Result {
-        unsafe Result(Int(runloop_output_enqueue(core, bytes.baseAddress, bytes.count)))
+        let result = unsafe runloop_output_enqueue(core, bytes.baseAddress, bytes.count)
+        return Result(result < 0 ? Int(result) : bytes.count)
     }
 
     func flush() -> Result { unsafe Result(Int(runloop_output_flush(core))) }

@@ -41,7 +41,8 @@ final class OutputQueue: Sendable {
         @safe var waitersOutside: [Ticket: Waiter] = unsafe [:]
         /// How often something has happened for which a task may wait.
         var changes: UInt = 0
-        var drains: UInt = 0
+        /// How many bytes.
+        var accepted: Int64 = 0
         var failure: RunLoop.Error?
         var isEnded = false
 
@@ -90,7 +91,6 @@ final class OutputQueue: Sendable {
     /// All output that has waited was sent, or can't be.
     func drained(_ error: RunLoop.Error?) {
         unsafe change { state in
-            state.drains += 1
             if state.failure == nil { state.failure = error }
             return unsafe state.failure == nil ? state.takeFirst() + state.takeOutside() : state.takeAll()
         }
@@ -109,8 +109,8 @@ final class OutputQueue: Sendable {
 
     var isEnded: Bool { state.withLock { $0.isEnded } }
 
-    /// How often all output was sent after it had waited.
-    var drains: UInt { state.withLock { $0.drains } }
+    /// How many bytes were accepted so far.
+    var accepted: Int64 { state.withLock { $0.accepted } }
 
     /// Calls `body` if it is its turn.
     func attempt(_ turn: Turn, _ body: () -> OutputHandle.Result) -> Attempt {
@@ -123,7 +123,9 @@ final class OutputQueue: Sendable {
                 case .any: true
                 }
             switch isTurn ? body() : .mustWait {
-            case .taken(let count): return .taken(count)
+            case .taken(let count):
+                state.accepted += Int64(count)
+                return .taken(count)
             case .mustWait: return .mustWait(changes: state.changes)
             case .failure(let error): return .failure(error)
             }

@@ -131,14 +131,14 @@ extension RunLoop {
         /// - Returns: was it? `false` if the task was cancelled while it waited; the output is still sent then.
         @discardableResult
         public func flush(isolation actor: isolated (any Actor)? = #isolation) async throws(RunLoop.Error) -> Bool {
-            let (ticket, drains) = (queue.makeTicket(), queue.drains)
+            let (ticket, accepted) = (queue.makeTicket(), queue.accepted)
             while true {
                 switch queue.attempt(.any, output.flush) {
                 case .taken: return true
                 case .failure(let error): throw reason(for: error)
                 case .mustWait(let changes):
                     // Others may have written more meanwhile.
-                    if queue.drains != drains { return true }
+                    if sentCount >= accepted { return true }
                     let wait = await queue.wait(ticket, isInLine: false, after: changes, isolation: actor)
                     if wait == .cancelled { return false }
                 }
@@ -167,6 +167,9 @@ extension RunLoop {
 
         /// How many bytes wait to be sent. Any thread. O(1).
         public var waitingCount: Int { output.waitingCount }
+
+        /// How many bytes were accepted and sent so far. Never too many: those that wait are counted last.
+        private var sentCount: Int64 { queue.accepted - Int64(output.waitingCount) }
 
         /// Can it still write? `false` after `invalidate()`; `true` after an error, and after `finish()`. Any thread. O(1).
         public var isValid: Bool { !queue.isEnded }
