@@ -227,13 +227,14 @@ import Testing
         }
     }
 
-    @Test("A peer that does not take the output is cut off, though nobody reads what it sends")
-    func stuckOutput() async throws {
+    @Test(
+        "A peer that does not take the output is cut off, though nobody reads what it sends", arguments: [true, false])
+    func stuckOutput(hasReader: Bool) async throws {
         try await withVirtualTime { loop, time in
             let options = RunLoop.Connection.Options(idleLimit: .seconds(60), outputLimit: 10_000_000, mode: .default)
             let (one, other) = try makeSocketPair()
             let connection = try RunLoop.Connection(adopting: one, on: loop, options: options)
-            let reader = connection.makeReader()
+            let reader = hasReader ? connection.makeReader() : nil
             writeByte(other)
             #expect(try connection.writer.enqueue([UInt8](repeating: 1, count: 5_000_000)))
             time.advance(by: .seconds(59))

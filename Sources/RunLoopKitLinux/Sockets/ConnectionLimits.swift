@@ -60,6 +60,11 @@ final class ConnectionLimits: Sendable {
         unsafe waitsSince.store(idle == nil ? 1 : runloop_get_now_ns(loop.core), ordering: .relaxed)
     }
 
+    private var isAwaited: Bool {
+        let wait = waitsSince.load(ordering: .relaxed)
+        return wait != 0 && wait != Nanoseconds.never
+    }
+
     /// No task waits for input; there is a reader.
     func endWait() { waitsSince.store(Nanoseconds.never, ordering: .relaxed) }
 
@@ -123,8 +128,7 @@ final class ConnectionLimits: Sendable {
     /// Whether the loop is late: there is input for a task that waits, or output that can be sent.
     private func willMove(_ socket: ConnectedSocket, _ writer: RunLoop.Writer?) -> Bool {
         let (hasInput, takesOutput) = socket.readiness
-        let wait = waitsSince.load(ordering: .relaxed)
-        if hasInput && wait != 0 && wait != Nanoseconds.never { return true }
+        if hasInput && isAwaited { return true }
         return takesOutput && (writer?.waitingCount ?? 0) > 0
     }
 
@@ -138,9 +142,9 @@ final class ConnectionLimits: Sendable {
         if silence < limit { return limit - silence }
         let (hasInput, takesOutput) = socket.readiness
         // The loop is late: it will read, or write.
-        if hasInput && !isPaused { return limit }
+        if hasInput && isAwaited { return limit }
         if let writer, writer.waitingCount > 0 { return takesOutput ? limit : nil }
-        return isPaused ? limit : nil
+        return hasInput || isPaused ? limit : nil
     }
 
     /// The deadline of a line, which a task waits for, has passed.

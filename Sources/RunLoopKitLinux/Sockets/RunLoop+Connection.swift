@@ -112,9 +112,10 @@ extension RunLoop {
 
         /// The limits of a connection, and its mode.
         public struct Options: Hashable, Sendable {
-            /// How long nothing may arrive and nothing be sent, greater than zero; `nil` is as long as it takes. Not counted while there is
-            /// a reader and no task waits for it, unless output waits. The connection ends no earlier, and an eighth later at most if
-            /// the loop is not busy.
+            /// How long nothing may arrive and nothing be sent, greater than zero; `nil` is as long as it takes. The connection ends no
+            /// earlier, and an eighth later at most if the loop is not busy. It ends not at all while there is a reader and no task
+            /// waits for it, or there is no reader and something to read, which the end of the input is as well; but it does if output
+            /// waits that the peer does not take.
             public var idleLimit: Duration?
             /// How long a call of the reader waits for the rest of a line of which it has a part, greater than zero; `nil` is as long as
             /// it takes. It ends a peer that sends a byte now and then, which no idle limit does. What limits a request of several lines
