@@ -41,7 +41,8 @@ import Testing
     func collected() async throws {
         let thread = try RunLoop.Thread()
         for (limit, expected, isComplete) in [
-            (4, "1234", false), (5, "12345", true), (6, "12345", true), (0, "", false),
+            (4, "1234", false), (5, "12345", true), (6, "12345", true), (.max, "12345", true),
+            (0, "", false),
         ] {
             let child = try RunLoop.Child.start(["printf", "12345"], output: .pipe, on: thread.loop)
             let output = try await child.output.collect(upTo: limit)

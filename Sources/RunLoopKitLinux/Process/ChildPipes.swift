@@ -31,7 +31,7 @@ extension RunLoop.Child {
             precondition(limit >= 0, "The limit of what is collected is not negative.")
             let reader = reader()
             var bytes: [UInt8] = []
-            while let chunk = try await reader.chunk(upTo: limit - bytes.count + 1, isolation: actor) {
+            while let chunk = try await reader.chunk(upTo: max(1, limit - bytes.count), isolation: actor) {
                 bytes += chunk
                 if bytes.count > limit { return (Array(bytes.prefix(limit)), false) }
             }
