@@ -102,8 +102,10 @@ extension RunLoop {
 
         private var descriptor: CInt { unsafe runloop_listener_get_descriptor(source.core) }
 
-        /// The port of a TCP socket, `nil` of another one. O(1), a system call.
-        public var port: UInt16? { UInt16(exactly: runloop_socket_get_port(descriptor, false)) }
+        /// The port of a TCP socket, `nil` of another one, and after `invalidate()`. O(1), a system call.
+        public var port: UInt16? {
+            queue.isOver ? nil : UInt16(exactly: runloop_socket_get_port(descriptor, false))
+        }
 
         /// The address: "127.0.0.1:80", "[::1]:80", "/run/x", "@abstract". "" after `invalidate()`. O(1), a system call.
         public var address: String {
