@@ -84,6 +84,33 @@ import Testing
     }
 
     @Test(
+        "A peer that has sent more whenever the loop looks is ended at the deadline, or when its line takes too long",
+        arguments: [true, false])
+    func flood(hasDeadline: Bool) async throws {
+        let outcome = Guarded<RunLoop.Error?>(nil)
+        try await withVirtualTime { loop, time in
+            let options = RunLoop.Connection.Options(messageLimit: hasDeadline ? nil : .seconds(1), mode: .default)
+            let (one, other) = try makeSocketPair()
+            let connection = try RunLoop.Connection(adopting: one, on: loop, options: options)
+            countLines(of: connection, on: loop, Count(), outcome)
+            if hasDeadline { connection.deadline = .now + .seconds(1) }
+            // Before whatever else is due.
+            let timer = RunLoop.Timer(at: .now, every: .milliseconds(5)) { _ in
+                _ = send(other, "a", 1, CInt(MSG_NOSIGNAL))
+            }
+            try loop.add(timer, forMode: .default)
+            time.advance(by: .milliseconds(999))
+            #expect(connection.writer.isValid)
+            time.advance(by: .seconds(1))
+            #expect(!connection.writer.isValid)
+            timer.invalidate()
+            time.advance(by: .zero)
+            close(other)
+        }
+        #expect(outcome.withLock { $0 } == .timedOut)
+    }
+
+    @Test(
         "What is aborted and was asked to reset leaves nothing in the kernel, for a peer that reads nothing",
         arguments: [true, false])
     func resets(isAsked: Bool) async throws {

@@ -61,10 +61,8 @@ final class ChildPipe: Sendable {
     }
 
     private func passLimit() {
-        var count: CInt = 0
-        _ = unsafe ioctl(number, UInt(FIONREAD), &count)
         let reader = state.withLock { state in
-            state.left = Int(count)
+            state.left = Int(unreadCount(of: number))
             return state.reader
         }
         reader?.stopWaiting()

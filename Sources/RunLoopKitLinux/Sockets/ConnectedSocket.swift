@@ -15,6 +15,7 @@ final class ConnectedSocket: Sendable {
     let number: CInt
     /// When input last arrived, by the loop's clock; or output was last sent, if its writer has been freed since.
     private let latestMove: Atomic<Int64>
+    private let bytesRead = Atomic<Int64>(0)
     /// What ended the connection, if the program did.
     private let reason = Guarded<RunLoop.Error?>(nil)
     let limits: ConnectionLimits
@@ -32,6 +33,17 @@ final class ConnectedSocket: Sendable {
     var lastMove: Int64 { latestMove.load(ordering: .relaxed) }
 
     func noteMove(at now: Int64) { latestMove.store(now, ordering: .relaxed) }
+
+    func noteInput(_ count: Int) {
+        noteMove(at: Nanoseconds.now)
+        bytesRead.add(Int64(count), ordering: .relaxed)
+    }
+
+    /// How many bytes the loop has read so far.
+    var readCount: Int64 { bytesRead.load(ordering: .relaxed) }
+
+    /// How many bytes have arrived so far.
+    var arrivedCount: Int64 { readCount + Int64(unreadCount(of: number)) }
 
     /// Whether there is input that nobody has read, an end or an error included, and whether output could be sent.
     var readiness: (hasInput: Bool, takesOutput: Bool) {
@@ -67,6 +79,13 @@ func sendOnce(_ text: String, to socket: CInt) {
     _ = unsafe text.utf8.withContiguousStorageIfAvailable {
         unsafe send(socket, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT))
     }
+}
+
+/// How many bytes a read would find.
+func unreadCount(of descriptor: CInt) -> CInt {
+    var count: CInt = 0
+    _ = unsafe ioctl(descriptor, UInt(FIONREAD), &count)
+    return count
 }
 
 /// A function, because Swift's files outside this folder have no C library.

@@ -13,12 +13,23 @@ final class ConnectionLimits: Sendable {
     private let timer = Guarded<RunLoop.Timer?>(nil)
     /// Ends the connection.
     private let end = Guarded<(@Sendable () -> Void)?>(nil)
-    /// When the exchange is over, and the source that has this as its deadline, from the first one on.
-    private let exchange = Guarded<(deadline: RunLoop.Instant?, source: RunLoop.Source?)>((nil, nil))
+    private let exchange = Guarded(Exchange())
     /// Since when a task waits for input, if there is an idle limit; never: none does. 0: there is no reader that could.
     private let waitsSince = Atomic<Int64>(0)
     /// When a line began that is not complete; never: there is none.
     private let begunAt = Atomic<Int64>(Nanoseconds.never)
+    /// How much had arrived when that line was found to be late; never: it was not.
+    private let arrivedWithLine = Atomic<Int64>(Nanoseconds.never)
+
+    private struct Exchange {
+        /// When it is over.
+        var deadline: RunLoop.Instant?
+        /// Has this as its deadline, from the first one on.
+        var source: RunLoop.Source?
+        /// How many bytes had arrived, and were accepted as output, when it was found to be over: the loop may be late with these, and whatever
+        /// comes later is too late.
+        var last: (input: Int64, output: Int64)?
+    }
 
     init(_ loop: RunLoop, idle: Duration?, message: Duration?) {
         (self.loop, self.idle, self.message) = (loop, idle.map(Nanoseconds.of), message.map(Nanoseconds.of))
@@ -71,6 +82,7 @@ final class ConnectionLimits: Sendable {
     /// A line has begun, unless that is known, and is not complete.
     func beginLine() {
         guard message != nil, begunAt.load(ordering: .relaxed) == Nanoseconds.never else { return }
+        arrivedWithLine.store(Nanoseconds.never, ordering: .relaxed)
         unsafe begunAt.store(runloop_get_now_ns(loop.core), ordering: .relaxed)
     }
 
@@ -95,7 +107,7 @@ final class ConnectionLimits: Sendable {
         _ deadline: RunLoop.Instant?, of socket: ConnectedSocket, _ writer: RunLoop.Writer, _ mode: RunLoop.Mode
     ) {
         exchange.withLock { exchange in
-            exchange.deadline = deadline
+            (exchange.deadline, exchange.last) = (deadline, nil)
             if exchange.source == nil && deadline != nil { exchange.source = makeSource(socket, writer, mode) }
             exchange.source?.deadline = deadline
         }
@@ -117,19 +129,28 @@ final class ConnectionLimits: Sendable {
         let isOver: Bool = exchange.withLock { exchange in
             guard let deadline = exchange.deadline else { return false }
             let now = Nanoseconds.now
-            let isLate = deadline.nanoseconds <= now
-            if isLate && !willMove(socket, writer) { return true }
-            exchange.source?.deadline = isLate ? RunLoop.Instant(nanoseconds: now + 10_000_000) : deadline
+            if deadline.nanoseconds > now {
+                exchange.source?.deadline = deadline
+                return false
+            }
+            let last = exchange.last ?? (socket.arrivedCount, writer?.acceptedCount ?? 0)
+            if !willMove(socket, writer, until: last) { return true }
+            exchange.last = last
+            exchange.source?.deadline = RunLoop.Instant(nanoseconds: now + 10_000_000)
             return false
         }
         if isOver { end.withLock { $0 }?() }
     }
 
-    /// Whether the loop is late: there is input for a task that waits, or output that can be sent.
-    private func willMove(_ socket: ConnectedSocket, _ writer: RunLoop.Writer?) -> Bool {
+    /// Whether the loop is late: of so many bytes, there is input for a task that waits, or output that can be sent.
+    private func willMove(
+        _ socket: ConnectedSocket, _ writer: RunLoop.Writer?, until last: (input: Int64, output: Int64)
+    ) -> Bool {
         let (hasInput, takesOutput) = socket.readiness
-        if hasInput && isAwaited { return true }
-        return takesOutput && (writer?.waitingCount ?? 0) > 0
+        // The end of the input comes after its last byte.
+        if hasInput && isAwaited && socket.readCount <= last.input { return true }
+        guard let writer else { return false }
+        return takesOutput && writer.sentCount < last.output
     }
 
     //===-- looks ----------------------------------------------------------------------------------------------------===//
@@ -154,8 +175,13 @@ final class ConnectionLimits: Sendable {
         guard let message, let deadline = lineDeadline else { return nil }
         let now = Nanoseconds.now
         if deadline.nanoseconds > now { return deadline }
-        // The loop has not come to what has arrived.
-        if socket.readiness.hasInput { return RunLoop.Instant(nanoseconds: now + max(message / 8, 1)) }
+        if arrivedWithLine.load(ordering: .relaxed) == Nanoseconds.never {
+            arrivedWithLine.store(socket.arrivedCount, ordering: .relaxed)
+        }
+        // The loop has not come to what had arrived.
+        if socket.readiness.hasInput && socket.readCount <= arrivedWithLine.load(ordering: .relaxed) {
+            return RunLoop.Instant(nanoseconds: now + max(message / 8, 1))
+        }
         end.withLock { $0 }?()
         return nil
     }

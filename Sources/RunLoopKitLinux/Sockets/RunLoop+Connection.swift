@@ -82,8 +82,8 @@ extension RunLoop {
         ///     …
         ///     connection.deadline = nil
         ///
-        /// It is by the loop's time, and never early. As for the other limits, a loop that is late first reads what has arrived for a task
-        /// that waits for it, and sends what the peer takes. Ignored when the connection has ended. Any thread. O(log deadlines).
+        /// It is by the loop's time, and never early. As for the other limits, a loop that is late first reads what has arrived by then for a
+        /// task that waits for it, and sends what was written by then and the peer takes; nothing that comes later. Ignored when the connection has ended. Any thread. O(log deadlines).
         public var deadline: Instant? {
             get { socket.limits.deadline }
             set { if !isEnded { socket.limits.setDeadline(newValue, of: socket, writer, mode) } }
@@ -119,7 +119,7 @@ extension RunLoop {
             public var idleLimit: Duration?
             /// How long a call of the reader waits for the rest of a line of which it has a part, greater than zero; `nil` is as long as
             /// it takes. It ends a peer that sends a byte now and then, which no idle limit does. What limits a request of several lines
-            /// is ``RunLoop/Connection/deadline``. As for `idleLimit`, a line that has arrived is read, however late.
+            /// is ``RunLoop/Connection/deadline``. As for `idleLimit`, a line that has arrived by then is read, however late.
             public var messageLimit: Duration?
             /// How many bytes of output may wait.
             public var outputLimit: Int

@@ -125,8 +125,8 @@ internal import RunLoopKit
 
     /// On the loop's thread.
     private func called(_ reasons: RunLoop.Source.Readiness) {
-        if reasons != .due { fill() }
         if reasons.contains(.due) { lookAtLine() }
+        if reasons != .due { fill() }
     }
 
     /// The line for which a task waits is late. If none waits any more, the next wait begins with a look.
@@ -150,7 +150,7 @@ internal import RunLoopKit
                 if state.isAlwaysReady { state.arm(in: loop) }
                 return nil
             case .bytes(let count):
-                socket?.noteMove(at: Nanoseconds.now)
+                socket?.noteInput(count)
                 outcome = .bytes(count)
             case .end: outcome = socket?.failure.map(Outcome.failure) ?? .end
             case .failure(let error): outcome = .failure(socket?.failure ?? error)

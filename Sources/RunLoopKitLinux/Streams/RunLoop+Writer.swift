@@ -168,8 +168,11 @@ extension RunLoop {
         /// How many bytes wait to be sent. Any thread. O(1).
         public var waitingCount: Int { output.waitingCount }
 
-        /// How many bytes were accepted and sent so far. Never too many: those that wait are counted last.
-        private var sentCount: Int64 { queue.accepted - Int64(output.waitingCount) }
+        /// How many bytes were accepted so far.
+        var acceptedCount: Int64 { queue.accepted }
+
+        /// How many of them were sent. Never too many: those that wait are counted last.
+        var sentCount: Int64 { queue.accepted - Int64(output.waitingCount) }
 
         /// Can it still write? `false` after `invalidate()`; `true` after an error, and after `finish()`. Any thread. O(1).
         public var isValid: Bool { !queue.isEnded }
