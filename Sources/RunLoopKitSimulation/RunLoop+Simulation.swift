@@ -34,6 +34,8 @@ extension RunLoop {
         private let threads = Guarded<[LoopThread]>([])
         private let notes = Guarded<[String]>([])
         private let descriptors = Guarded<[CInt]>([])
+        /// The directions of its links, whose sources refer to them.
+        package let relays = Guarded<[any AnyObject & Sendable]>([])
         private let start: Int64
         /// Of the main loop, compared only.
         @safe private nonisolated(unsafe) let core: OpaquePointer?
@@ -229,6 +231,7 @@ extension RunLoop {
             owners.remove(owned.withLock { $0.tasks })
             runloop_simulation_join(nil, nil, 0)
             for thread in threads where gone.contains(thread.place.member) { thread.thread.join() }
+            relays.withLock { $0 = [] }
             closeAll(descriptors.withLock { $0 })
         }
 

@@ -85,10 +85,13 @@ extension RunLoop.Simulation {
         from origin: CInt, to destination: CInt, _ kind: Relay.Kind, _ transport: Transport
     ) throws(RunLoop.Error) {
         let relay = Relay(kind, transport, from: origin, to: destination, of: self)
-        let source = try RunLoop.Source(fileDescriptor: origin) { [weak self] _ in
-            if let self { relay.relay(of: self) }
+        relays.withLock { $0.append(relay) }
+        let source = try RunLoop.Source(fileDescriptor: origin) { [weak self, weak relay] _ in
+            if let self { relay?.relay(of: self) }
         }
-        let space = try RunLoop.Source(fileDescriptor: destination, events: .write) { _ in relay.handOver() }
+        let space = try RunLoop.Source(fileDescriptor: destination, events: .write) { [weak relay] _ in
+            relay?.handOver()
+        }
         try space.watch(for: [])
         relay.sources.withLock { $0 = (source, space) }
         try loop.add(source, forMode: .common)

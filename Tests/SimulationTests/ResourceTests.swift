@@ -56,6 +56,20 @@ import Testing
         #expect(lost.withLock { $0 } > 0 && kept.withLock { $0 } > 0)
     }
 
+    @Test("The links of a simulation are freed with it")
+    func freedLinks() async throws {
+        let relays = Guarded<[Weak]>([])
+        try await simulate(seeds: 1) { simulation in
+            let (near, far) = try simulation.makeConnections()
+            try await near.writer.write("on its way")
+            near.abort()
+            far.abort()
+            relays.withLock { $0 = simulation.relays.withLock { $0.map { Weak(object: $0) } } }
+        }
+        #expect(relays.withLock { $0.count } == 2)
+        #expect(relays.withLock { $0.filter { $0.object != nil }.count } == 0)
+    }
+
     @Test("A peer whose buffer is full takes no more until it reads, and then everything")
     func smallBuffers() async throws {
         let taken = Guarded<Set<Int>>([])
@@ -85,4 +99,8 @@ private func writePiece(_ bytes: [UInt8], to file: CInt) -> Int {
         var piece = iovec(iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
         return writev(file, &piece, 1)
     }
+}
+
+private struct Weak {
+    weak var object: (any AnyObject & Sendable)?
 }
