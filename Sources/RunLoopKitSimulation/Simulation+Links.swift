@@ -116,8 +116,8 @@ private final class Relay: Sendable {
     private struct Traffic {
         /// When the last message arrives that was sent so far.
         var lastArrival: RunLoop.Instant
-        /// What has arrived, and finds no space at the destination. No bytes: the end of the stream.
-        var arrived: [[UInt8]] = []
+        /// What has arrived, and finds no space at the destination. `nil`: the end of the stream.
+        var arrived: [[UInt8]?] = []
         /// Bytes that were read and are not at the destination.
         var count = 0
         var isPaused = false
@@ -145,22 +145,38 @@ private final class Relay: Sendable {
     }
 
     func relay(of simulation: RunLoop.Simulation) {
-        var buffer = [UInt8](repeating: 0, count: Self.capacity)
         while traffic.withLock({ $0.count }) < Self.capacity {
-            let count = withoutFaults { unsafe recv(origin, &buffer, buffer.count, 0) }
-            if count < 0 || (count == 0 && kind == .messages) { return }
-            if count == 0 {
-                sources.withLock { $0 }?.origin.invalidate()
-                return deliver([], of: simulation)
+            guard let bytes = receive() else { return }
+            if kind == .messages {
+                deliver(bytes, of: simulation)
+                continue
             }
-            var rest = buffer[..<count]
+            if bytes.isEmpty {
+                sources.withLock { $0 }?.origin.invalidate()
+                return deliver(nil, of: simulation)
+            }
+            var rest = bytes[...]
             while !rest.isEmpty {
-                let piece = rest.prefix(kind == .messages ? rest.count : 1 + simulation.choose(rest.count))
+                let piece = rest.prefix(1 + simulation.choose(rest.count))
                 rest = rest.dropFirst(piece.count)
                 deliver(Array(piece), of: simulation)
             }
         }
         pause(true)
+    }
+
+    /// A whole message, or what there is of a stream; `nil` if there is nothing now.
+    private func receive() -> [UInt8]? {
+        withoutFaults {
+            let size = kind == .stream ? Self.capacity : unsafe recv(origin, nil, 0, CInt(MSG_PEEK) | CInt(MSG_TRUNC))
+            if size < 0 { return nil }
+            var isThere = false
+            let bytes = unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+                let received = unsafe recv(origin, buffer.baseAddress, size, 0)
+                (isThere, count) = (received >= 0, max(0, received))
+            }
+            return isThere ? bytes : nil
+        }
     }
 
     private func pause(_ isPaused: Bool) {
@@ -169,11 +185,12 @@ private final class Relay: Sendable {
         try? sources.withLock { $0 }?.origin.watch(for: isPaused ? [] : .read)
     }
 
-    /// No bytes: the end of the stream.
-    private func deliver(_ bytes: [UInt8], of simulation: RunLoop.Simulation) {
+    /// `nil`: the end of the stream.
+    private func deliver(_ bytes: [UInt8]?, of simulation: RunLoop.Simulation) {
         let isLost = simulation.schedule.choices.happens(percentage: transport.lossPercentage)
-        if isLost && kind == .messages { return simulation.schedule.tell(.link("loses \(bytes.count) bytes")) }
-        if !bytes.isEmpty {
+        let count = bytes?.count ?? 0
+        if isLost && kind == .messages { return simulation.schedule.tell(.link("loses \(count) bytes")) }
+        if let bytes {
             simulation.schedule.tell(
                 .link("takes \(String(decoding: bytes.prefix(20), as: UTF8.self).debugDescription)"))
         }
@@ -183,7 +200,7 @@ private final class Relay: Sendable {
         traffic.withLock { traffic in
             if !transport.reorders { arrival = max(arrival, traffic.lastArrival) }
             traffic.lastArrival = max(arrival, traffic.lastArrival)
-            traffic.count += bytes.count
+            traffic.count += count
         }
         simulation.loop.perform(after: arrival - simulation.clock.now) { [self, weak simulation] in
             guard let simulation else { return }
@@ -206,21 +223,21 @@ private final class Relay: Sendable {
 
     /// Hands over what has arrived, in order, as far as there is space.
     func handOver() {
-        while let bytes = traffic.withLock({ $0.arrived.first }) {
-            if bytes.isEmpty {
+        while let next = traffic.withLock({ $0.arrived.first }) {
+            guard let bytes = next else {
                 sources.withLock { $0 }?.space.invalidate()
                 shutdown(destination, CInt(SHUT_WR))
                 return
             }
             let sent = withoutFaults { unsafe send(destination, bytes, bytes.count, CInt(MSG_NOSIGNAL)) }
+            if sent < 0 && errno == EAGAIN { break }
             // A destination that is gone takes all of it.
-            let count = sent >= 0 ? sent : errno == EAGAIN ? 0 : bytes.count
+            let count = sent >= 0 ? sent : bytes.count
             traffic.withLock { traffic in
                 traffic.count -= count
-                traffic.arrived[0].removeFirst(count)
-                if traffic.arrived[0].isEmpty { traffic.arrived.removeFirst() }
+                traffic.arrived.removeFirst()
+                if count < bytes.count { traffic.arrived.insert(Array(bytes[count...]), at: 0) }
             }
-            if count < bytes.count { break }
         }
         let isFull = traffic.withLock { !$0.arrived.isEmpty }
         try? sources.withLock { $0 }?.space.watch(for: isFull ? .write : [])
@@ -229,7 +246,7 @@ private final class Relay: Sendable {
 }
 
 /// Calls of the simulation's own are none of the program's.
-private func withoutFaults(_ call: () -> Int) -> Int {
+private func withoutFaults<Result>(_ call: () -> Result) -> Result {
     let isSimulated = runloop_simulation_enter()
     defer { if isSimulated { runloop_simulation_exit() } }
     return call()

@@ -135,6 +135,29 @@ private func serveMended(_ connection: RunLoop.Connection) async {
         #expect(resets.withLock { $0 } > 5)
     }
 
+    @Test("A link hands every message over as it is, without a byte and with very many, and waits for space for either")
+    func messageSizes() async throws {
+        let sizes = [0, 1, 100_000, 0, 65_537] + [Int](repeating: 0, count: 600) + [3]
+        try await simulate(seeds: 3) { simulation in
+            let (near, far) = try simulation.makeMessageLink()
+            defer { for end in [near, far] { close(end) } }
+            let sending = Task {
+                for size in sizes {
+                    let message = [UInt8](repeating: 1, count: size)
+                    while send(near, message, size, 0) < 0 { try await Task.sleep(for: .seconds(1)) }
+                }
+            }
+            try await Task.sleep(for: .seconds(100))
+            var (received, buffer) = ([Int](), [UInt8](repeating: 0, count: 200_000))
+            for _ in 0..<2_000 where received.count < sizes.count {
+                let size = recv(far, &buffer, buffer.count, 0)
+                if size < 0 { try await Task.sleep(for: .seconds(1)) } else { received.append(size) }
+            }
+            try simulation.require(received == sizes, "\(received.count): \(received.prefix(5))")
+            try await sending.value
+        }
+    }
+
     @Test("Who writes to a link waits for a slow reader, who gets every byte in order")
     func backPressure() async throws {
         let all = (0..<800_000).map { UInt8(truncatingIfNeeded: $0 / 251) }
