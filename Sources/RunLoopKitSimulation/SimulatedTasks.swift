@@ -152,7 +152,7 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
     func add(_ job: Job, after delay: Duration) {
         var job = job
         job.isEndOfSleep = true
-        let instant = schedule.now.addingReportingOverflow(max(0, Int64(clamping: delay.attoseconds / 1_000_000_000)))
+        let instant = schedule.now.addingReportingOverflow(max(0, Nanoseconds.of(delay)))
         state.withLock { state in
             if state.hasEnded { return }
             state.add(

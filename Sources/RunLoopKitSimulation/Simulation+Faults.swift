@@ -5,7 +5,7 @@ extension RunLoop.Simulation {
     /// How much later than asked a sleep, and a timer with it, may end. Zero unless it is set.
     public var greatestDelay: Duration {
         get { .nanoseconds(schedule.greatestDelay) }
-        set { schedule.greatestDelay = Int64(clamping: newValue.attoseconds / 1_000_000_000) }
+        set { schedule.greatestDelay = Nanoseconds.of(newValue) }
     }
 
     /// May a loop wake up without a reason? A run then makes an iteration in which nothing is served, as it does in the world after a
@@ -70,7 +70,7 @@ extension RunLoop.Simulation {
     /// timers follow do not go back.
     public func stepClock(by step: Duration) {
         precondition(step >= .zero, "The clock of a loop does not go back.")
-        schedule.step(Int64(clamping: step.attoseconds / 1_000_000_000))
+        schedule.step(Nanoseconds.of(step))
     }
 
     /// One of `count` ways, decided by the seed: for whatever else the test wants decided.

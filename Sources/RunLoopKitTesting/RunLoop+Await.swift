@@ -80,8 +80,7 @@ private struct RealInstant: Comparable {
     static var now: RealInstant { RealInstant(nanoseconds: runloop_simulation_real_now_ns()) }
 
     static func + (instant: RealInstant, duration: Duration) -> RealInstant {
-        let more = Int64(clamping: duration.attoseconds / 1_000_000_000)
-        let (sum, overflow) = instant.nanoseconds.addingReportingOverflow(more)
+        let (sum, overflow) = instant.nanoseconds.addingReportingOverflow(Nanoseconds.of(duration))
         return RealInstant(nanoseconds: overflow ? .max : sum)
     }
 

@@ -121,7 +121,7 @@ extension RunLoop {
 
         /// The mode is empty: nobody waits for anything.
         private func pass(until end: Instant) {
-            let distance = (end - now).wholeNanoseconds
+            let distance = Nanoseconds.of(end - now)
             if distance > 0 { pass(distance) }
         }
 
@@ -204,10 +204,6 @@ extension RunLoop {
     fileprivate func checkVirtualTime() {
         precondition(self === RunLoop.current, "Virtual time passes on its loop's thread; perform a closure there.")
     }
-}
-
-extension Duration {
-    fileprivate var wholeNanoseconds: Int64 { Int64(clamping: attoseconds / 1_000_000_000) }
 }
 
 /// Calls `body` on a new thread with that thread's loop and its virtual time. Otherwise as `withRunLoop`.

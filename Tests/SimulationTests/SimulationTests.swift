@@ -132,6 +132,18 @@ private let kept = Guarded<[UnsafeContinuation<Void, Never>]>([])
         }
     }
 
+    @Test("A sleep is not shorter than asked by a fraction of a nanosecond either, and nor is a step of the clock")
+    func fractions() async throws {
+        try await simulate(seeds: 1) { simulation in
+            let (start, third) = (ContinuousClock.now, Duration.seconds(1.0 / 3))
+            try await Task.sleep(for: third)
+            try simulation.require(ContinuousClock.now - start >= third, "a sleep is not short")
+            let beforeStep = ContinuousClock.now
+            simulation.stepClock(by: third)
+            try simulation.require(ContinuousClock.now - beforeStep >= third, "nor is a step")
+        }
+    }
+
     @Test("A step of the clock makes what was due on the way late, and due at once")
     func clockStep() async throws {
         try await simulate(seeds: 20) { simulation in
