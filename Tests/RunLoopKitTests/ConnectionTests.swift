@@ -111,6 +111,34 @@ import Testing
         }
     }
 
+    @Test("An error of one wait for a connection is not thrown by another one")
+    func listenerError() async throws {
+        let thread = try RunLoop.Thread()
+        let listening = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        try #require(listen(listening, 5) == 0)
+        let listener = try RunLoop.Listener(.adopting(listening), on: thread.loop)
+        // A file can't be watched. It has the number of the socket for a while.
+        let (kept, file) = (dup(listening), open("/proc/self/exe", O_RDONLY | O_CLOEXEC))
+        #expect(dup2(file, listening) == listening)
+        var iterator = listener.connections.makeAsyncIterator()
+        await #expect(throws: RunLoop.Error.permissionDenied) { try await iterator.next(isolation: nil) }
+        #expect(dup2(kept, listening) == listening)
+        for descriptor in [kept, file] { close(descriptor) }
+        let cancelled = Task {
+            var connections = 0
+            for try await _ in listener.connections { connections += 1 }
+            return connections
+        }
+        cancelled.cancel()
+        #expect(try await cancelled.value == 0)
+        let next = Task {
+            for try await _ in listener.connections { return true }
+            return false
+        }
+        listener.invalidate()
+        #expect(try await !next.value)
+    }
+
     @Test("What can't be listened on says why")
     func errors() async throws {
         let thread = try RunLoop.Thread()

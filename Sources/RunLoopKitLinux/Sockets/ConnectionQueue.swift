@@ -5,7 +5,8 @@ internal import RunLoopKit
 /// The listener is in the loop from the first wait on, and asks for connections while somebody waits, so they are accepted only then; one
 /// call of the loop may accept more than are waited for, and these are kept.
 final class ConnectionQueue: Sendable {
-    private typealias Waiters = WaitingTasks<RunLoop.Connection?>
+    private typealias Outcome = Result<RunLoop.Connection?, RunLoop.Error>
+    private typealias Waiters = WaitingTasks<Outcome>
 
     private struct State {
         var handler: (@Sendable (RunLoop.Connection) -> Void)?
@@ -14,8 +15,8 @@ final class ConnectionQueue: Sendable {
         /// The loop has it. It refers to this queue, until the end.
         var listener: RunLoop.Source?
         var isArmed = false
-        var isOver = false
-        var failure: RunLoop.Error?
+        /// What every further wait comes to.
+        var end: Outcome?
     }
 
     private let loop: RunLoop
@@ -29,7 +30,7 @@ final class ConnectionQueue: Sendable {
         self.options = options
     }
 
-    var isOver: Bool { state.withLock { $0.isOver } }
+    var isOver: Bool { state.withLock { $0.end != nil } }
 
     func begin(
         _ handler: @escaping @Sendable (RunLoop.Connection) -> Void, _ listener: RunLoop.Source
@@ -38,7 +39,7 @@ final class ConnectionQueue: Sendable {
             precondition(
                 state.handler == nil && state.listener == nil, "A listener's connections go to one handler or to tasks."
             )
-            if state.isOver { return .invalid }
+            if state.end != nil { return .invalid }
             state.handler = handler
             do throws(RunLoop.Error) {
                 try loop.add(listener, forMode: mode)
@@ -56,7 +57,7 @@ final class ConnectionQueue: Sendable {
         let connection = try RunLoop.Connection(adopting: descriptor, on: loop, options: options)
         let (handler, waiter): ((@Sendable (RunLoop.Connection) -> Void)?, Waiters.Waiter?) = unsafe state.withLock {
             state in
-            if state.isOver { return (nil, nil) }
+            if state.end != nil { return (nil, nil) }
             if let handler = state.handler { return (handler, nil) }
             defer { disarmIfUnneeded(&state) }
             if let waiter = unsafe state.waiters.removeFirst() { return unsafe (nil, waiter) }
@@ -64,7 +65,7 @@ final class ConnectionQueue: Sendable {
             return (nil, nil)
         }
         handler?(connection)
-        unsafe waiter?.resume(returning: connection)
+        unsafe waiter?.resume(returning: .success(connection))
     }
 
     /// `nil` at the end, and if the task is cancelled.
@@ -75,21 +76,20 @@ final class ConnectionQueue: Sendable {
             precondition(state.handler == nil, "A listener's connections go to one handler or to tasks.")
             return state.waiters.makeNumber()
         }
-        let connection = unsafe await Waiters.wait(
+        let outcome = unsafe await Waiters.wait(
             isolation: actor, begin: { unsafe begin($0, number, listener) }, cancel: { cancel(number) })
-        if connection == nil, let failure = state.withLock({ $0.failure }) { throw failure }
-        return connection
+        return try outcome.get()
     }
 
     private func begin(_ waiter: Waiters.Waiter, _ number: UInt, _ listener: RunLoop.Source) {
-        let known: RunLoop.Connection?? = state.withLock { state in
-            if state.isOver || Task.isCancelled { return .some(nil) }
-            if let connection = state.connections.removeFirst() { return connection }
+        let known: Outcome? = state.withLock { state in
+            if let end = state.end { return end }
+            if Task.isCancelled { return .success(nil) }
+            if let connection = state.connections.removeFirst() { return .success(connection) }
             do throws(RunLoop.Error) {
                 try arm(&state, listener)
             } catch {
-                if error != .loopFinished { state.failure = error }
-                return .some(nil)
+                return error == .loopFinished ? .success(nil) : .failure(error)
             }
             unsafe state.waiters.append(waiter, number)
             return nil
@@ -115,22 +115,22 @@ final class ConnectionQueue: Sendable {
             if unsafe waiter != nil { disarmIfUnneeded(&state) }
             return unsafe waiter
         }
-        unsafe waiter?.resume(returning: nil)
+        unsafe waiter?.resume(returning: .success(nil))
     }
 
     /// Ends every wait, and frees the connections that nobody has taken. Called at the end of the loop, too.
     func finish(_ failure: RunLoop.Error?) {
+        let end: Outcome = failure.map { .failure($0) } ?? .success(nil)
         let ended: State? = state.withLock { state in
-            if state.isOver { return nil }
+            if state.end != nil { return nil }
             defer {
                 state = State()
-                state.isOver = true
-                state.failure = failure
+                state.end = end
             }
             return state
         }
         guard var ended else { return }
         let waiters = unsafe ended.waiters.removeAll()
-        for index in unsafe waiters.indices { unsafe waiters[index].resume(returning: nil) }
+        for index in unsafe waiters.indices { unsafe waiters[index].resume(returning: end) }
     }
 }
