@@ -158,7 +158,12 @@ extension RunLoop {
         let children = try processes.map { process throws(RunLoop.Error) in
             try Source(Process(pid: process, reaps: true), ChildEnd { end.continuation.yield($0) })
         }
-        for child in children { try add(child, forMode: mode) }
+        do throws(RunLoop.Error) {
+            for child in children { try add(child, forMode: mode) }
+        } catch {
+            for child in children { child.invalidate() }
+            throw error
+        }
         return stream
     }
 }
