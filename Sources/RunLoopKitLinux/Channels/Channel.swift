@@ -143,7 +143,7 @@ extension RunLoop {
 
         /// Sends a message for which no reply is expected, and waits for space if there is none: until the other end has read what was sent
         /// before. The task blocks no thread. Messages of tasks that wait are sent in the order of their calls, when the loop runs in the
-        /// channel's mode. O(bytes), and O(tasks that wait) to be cancelled.
+        /// channel's mode. O(bytes), and O(1) amortized to be cancelled.
         ///
         /// - Parameters:
         ///   - bytes: are copied.

@@ -66,8 +66,8 @@ extension RunLoop.ChannelError: CustomStringConvertible {
         case .protocolViolated:
             "The other process has sent what no channel sends, or more than the limits of the channel allow."
         case .dropped: "The other process has dropped the request, and will not reply."
-        case .timedOut: "The other process did not reply in time."
-        case .cancelled: "The task was cancelled while it waited for a reply."
+        case .timedOut: "The other process did not reply, or make space for the message, in time."
+        case .cancelled: "The task was cancelled while it waited for a reply, or for space for its message."
         case .failed(let error): error.description
         }
     }
