@@ -85,16 +85,16 @@ extension RunLoop {
         var config = unsafe runloop_watchdog_config()
         unsafe config.limit_ns = hangLimit.map { Nanoseconds.of($0) } ?? 0
         unsafe config.spin_limit = spinLimit.map { UInt32(clamping: $0) } ?? 0
-        let told = unsafe report.map { unsafe Unmanaged.passRetained(Told($0)) }
-        unsafe config.handler.context = told?.toOpaque()
+        let told = unsafe report.map { unsafe retainedInfo(ClosureBox($0)) }
+        unsafe config.handler.context = told
         if unsafe told != nil {
             unsafe config.handler.report = { context, diagnosis in
-                guard let context = unsafe context, let diagnosis = unsafe diagnosis else { return }
-                unsafe Unmanaged<Told>.fromOpaque(context).takeUnretainedValue().report(Diagnosis(diagnosis.pointee))
+                guard let diagnosis = unsafe diagnosis else { return }
+                unsafe withInfo(context, as: ClosureBox<Diagnosis>.self) {
+                    unsafe $0.call(Diagnosis(diagnosis.pointee))
+                }
             }
-            unsafe config.handler.release = { context in
-                if let context = unsafe context { unsafe Unmanaged<Told>.fromOpaque(context).release() }
-            }
+            unsafe config.handler.release = releaseInfo
         }
         var result = unsafe runloop_watchdog_start(&config)
         if result < 0, Error(result: result, of: .thread) == .inUse {
@@ -103,7 +103,7 @@ extension RunLoop {
             result = unsafe runloop_watchdog_start(&config)
         }
         if result < 0 {
-            unsafe told?.release()
+            unsafe releaseInfo(told)
             throw Error(result: result, of: .thread)
         }
     }
@@ -127,13 +127,5 @@ extension RunLoop {
     public static func writeReports(onSignal number: CInt, form: ReportForm = .text) throws(RunLoop.Error) {
         let result = runloop_report_on_signal(number, form.core)
         if result < 0 { throw Error(result: result, of: .thread, subject: "signal \(number)") }
-    }
-}
-
-private final class Told: Sendable {
-    let report: @Sendable (RunLoop.Diagnosis) -> Void
-
-    init(_ report: @escaping @Sendable (RunLoop.Diagnosis) -> Void) {
-        self.report = report
     }
 }

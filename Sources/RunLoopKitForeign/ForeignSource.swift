@@ -32,8 +32,8 @@ extension RunLoop {
         @available(*, noasync, message: "A task may continue on another thread, whose loop is another one.")
         public init(_ guest: any Guest, nests: Bool = false) throws(RunLoop.Error) {
             var config = unsafe runloop_foreign_source_config()
-            unsafe config.context.info = Unmanaged.passRetained(GuestBox(guest)).toOpaque()
-            unsafe config.context.release = { unsafe GuestBox.release($0) }
+            unsafe config.context.info = retainedInfo(GuestBox(guest))
+            unsafe config.context.release = releaseInfo
             unsafe config.nests = nests
             unsafe config.prepare = { unsafe GuestBox.of($4).prepare($1, $2, $3) }
             unsafe config.check = { unsafe GuestBox.of($3).check($1, $2) }
@@ -42,7 +42,7 @@ extension RunLoop {
             var core: OpaquePointer?
             let result = unsafe runloop_foreign_source_create(&config, &core)
             guard result == 0, let core = unsafe core else {
-                unsafe GuestBox.release(config.context.info)
+                unsafe releaseInfo(config.context.info)
                 throw RunLoop.Error(errorNumber: -result)
             }
             self.core = unsafe core
@@ -72,19 +72,16 @@ extension RunLoop {
         }
 
         fileprivate func add(to mode: Mode) throws(RunLoop.Error) {
-            let result = unsafe mode.rawValue.withCString {
-                unsafe runloop_add_foreign_source(runloop_current(), core, $0)
-            }
+            let result = unsafe runloop_add_foreign_source(runloop_current(), core, mode.name)
             if let error = Self.check(result) { throw error }
         }
 
         fileprivate func remove(from mode: Mode) {
-            unsafe Self.check(
-                mode.rawValue.withCString { unsafe runloop_remove_foreign_source(runloop_current(), core, $0) })
+            unsafe Self.check(runloop_remove_foreign_source(runloop_current(), core, mode.name))
         }
 
         fileprivate func isIn(_ mode: Mode) -> Bool {
-            unsafe mode.rawValue.withCString { unsafe runloop_contains_foreign_source(runloop_current(), core, $0) }
+            unsafe runloop_contains_foreign_source(runloop_current(), core, mode.name)
         }
     }
 

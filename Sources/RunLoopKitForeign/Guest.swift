@@ -75,10 +75,6 @@ final class GuestBox {
         unsafe Unmanaged.fromOpaque(info.unsafelyUnwrapped).takeUnretainedValue()
     }
 
-    static func release(_ info: UnsafeMutableRawPointer?) {
-        if let info = unsafe info { unsafe Unmanaged<GuestBox>.fromOpaque(info).release() }
-    }
-
     func prepare(
         _ descriptors: UnsafeMutablePointer<pollfd>?, _ capacity: Int32, _ deadline: UnsafeMutablePointer<Int64>?
     ) -> Int32 {
@@ -88,7 +84,7 @@ final class GuestBox {
         for (index, descriptor) in wait.descriptors.prefix(Int(capacity)).enumerated() {
             unsafe descriptors?[index] = descriptor
         }
-        if let instant = wait.deadline { unsafe deadline?.pointee = nanoseconds(of: instant) }
+        if let instant = wait.deadline { unsafe deadline?.pointee = Nanoseconds.of(instant) }
         return Int32(wait.descriptors.count)
     }
 
@@ -98,11 +94,3 @@ final class GuestBox {
         return guest.check(wait)
     }
 }
-
-/// On the loop's clock, rounded up, since nothing may happen early.
-private func nanoseconds(of instant: RunLoop.Instant) -> Int64 {
-    let (nanoseconds, rest) = epoch.duration(to: instant).attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
-    return Int64(clamping: rest > 0 ? nanoseconds + 1 : nanoseconds)
-}
-
-private let epoch = RunLoop.Instant(SuspendingClock().systemEpoch)

@@ -21,17 +21,12 @@ extension RunLoop {
     func invalidateTimers() -> Int {
         allModes.reduce(0) { count, mode in
             let timers = Timers()
-            unsafe mode.rawValue.withCString { name in
-                let context = unsafe Unmanaged.passUnretained(timers).toOpaque()
-                _ = unsafe runloop_visit_items(
-                    runloop_current(), name,
-                    { context, kind, item in
-                        guard let context = unsafe context, let item = unsafe item, kind == .RUNLOOP_ITEM_TIMER else {
-                            return
-                        }
-                        unsafe Unmanaged<Timers>.fromOpaque(context).takeUnretainedValue().add(OpaquePointer(item))
-                    }, unsafe context)
-            }
+            unsafe runloop_visit_items(
+                runloop_current(), mode.name,
+                { context, kind, item in
+                    guard let item = unsafe item, kind == .RUNLOOP_ITEM_TIMER else { return }
+                    unsafe withInfo(context, as: Timers.self) { unsafe $0.add(OpaquePointer(item)) }
+                }, Unmanaged.passUnretained(timers).toOpaque())
             return count + timers.invalidate()
         }
     }

@@ -109,7 +109,8 @@ import Testing
         let thread = try RunLoop.Thread()
         for address in ["localhost", "", "1.2.3.4.5", "fe80::1%nowhere"] {
             let refused = error { _ = try RunLoop.Listener(.tcp(address, port: 80), on: thread.loop) }
-            #expect(refused == .invalidAddress && refused?.subject == "\(address), port 80")
+            let subject = address.contains(":") ? "[\(address)]:80" : "\(address):80"
+            #expect(refused == .invalidAddress && refused?.subject == subject)
             #expect(refused?.description.contains("a number, such as 127.0.0.1 or ::1") == true)
         }
     }

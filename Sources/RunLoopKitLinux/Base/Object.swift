@@ -28,3 +28,9 @@ extension RunLoop.Source {
         unsafe self.init(core: core)
     }
 }
+
+/// The bytes where they are, or a copy in one piece.
+func withBytes<Result>(_ bytes: some Collection<UInt8>, _ body: (UnsafePointer<UInt8>?, Int) -> Result) -> Result {
+    unsafe bytes.withContiguousStorageIfAvailable { unsafe body($0.baseAddress, $0.count) }
+        ?? Array(bytes).withUnsafeBufferPointer { unsafe body($0.baseAddress, $0.count) }
+}

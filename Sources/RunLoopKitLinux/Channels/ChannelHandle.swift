@@ -180,12 +180,6 @@ private func takeDescriptors(_ start: UnsafeMutablePointer<CInt>?, _ count: Int)
     return unsafe Array(numbers)
 }
 
-/// The bytes where they are, or a copy in one piece.
-func withBytes<Result>(_ bytes: some Collection<UInt8>, _ body: (UnsafePointer<UInt8>?, Int) -> Result) -> Result {
-    unsafe bytes.withContiguousStorageIfAvailable { unsafe body($0.baseAddress, $0.count) }
-        ?? Array(bytes).withUnsafeBufferPointer { unsafe body($0.baseAddress, $0.count) }
-}
-
 extension RunLoop.Channel.Message {
     fileprivate static func result(
         of reply: runloop_reply, _ descriptors: UnsafeMutablePointer<CInt>?, _ count: Int

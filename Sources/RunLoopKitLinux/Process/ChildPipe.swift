@@ -107,5 +107,3 @@ func openFile(_ path: String, writing: Bool, appending: Bool) throws(RunLoop.Err
         unsafe pointer.deallocate()
     }
 }
-
-func closeFile(_ number: CInt) { close(number) }

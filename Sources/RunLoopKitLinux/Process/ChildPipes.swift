@@ -96,7 +96,7 @@ final class ChildPipes: Sendable {
             do throws(RunLoop.Error) {
                 try open(end)
             } catch {
-                for left in ends[index...].dropFirst() { closeFile(left.descriptor) }
+                for left in ends[index...].dropFirst() { closeDescriptor(left.descriptor) }
                 throw error
             }
         }

@@ -33,7 +33,7 @@ internal import RunLoopKit
     }
 
     deinit {
-        for file in files { closeFile(file) }
+        for file in files { closeDescriptor(file) }
     }
 
     private func append(_ number: CInt, _ kind: RunLoop.Child.Stream.Kind) throws(RunLoop.Error) {

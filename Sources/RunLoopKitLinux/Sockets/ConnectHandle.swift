@@ -96,7 +96,7 @@ extension RunLoop.Listener.Address {
         }
     }
 
-    /// What is connected to, for errors.
+    /// What is connected to, or listened on, for errors.
     var target: String {
         switch kind {
         case .tcp(let host, let port): host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"

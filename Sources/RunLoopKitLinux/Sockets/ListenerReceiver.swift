@@ -8,8 +8,8 @@ extension RunLoop.Source {
         listeningOn address: RunLoop.Listener.Address, backlog: Int, _ receiver: ListenerReceiver
     ) throws(RunLoop.Error) {
         let socket = listen(address.kind, Int32(clamping: backlog))
-        if socket < 0 { throw RunLoop.Error(result: socket, of: .address, subject: address.subject) }
-        unsafe try self.init(receiver: receiver, subject: address.subject) { context, listener in
+        if socket < 0 { throw RunLoop.Error(result: socket, of: .address, subject: address.target) }
+        unsafe try self.init(receiver: receiver, subject: address.target) { context, listener in
             var config = unsafe runloop_listener_config()
             unsafe config.context = context
             unsafe config.descriptor = socket
@@ -46,18 +46,6 @@ private func listen(_ address: RunLoop.Listener.Address.Kind, _ backlog: Int32) 
     case .unix(let path, let permissions): unsafe runloop_listen_unix(path, permissions, backlog)
     case .abstract(let name): unsafe runloop_listen_abstract(name, backlog)
     case .descriptor(let descriptor): descriptor < 0 ? -ErrorNumber.badDescriptor : descriptor
-    }
-}
-
-extension RunLoop.Listener.Address {
-    /// What an error is about.
-    fileprivate var subject: String {
-        switch kind {
-        case .tcp(let address, let port): "\(address), port \(port)"
-        case .unix(let path, _): path
-        case .abstract(let name): "@\(name)"
-        case .descriptor(let descriptor): "descriptor \(descriptor)"
-        }
     }
 }
 

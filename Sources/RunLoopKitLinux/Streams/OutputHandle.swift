@@ -51,13 +51,13 @@ struct OutputHandle: Sendable {
         }
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer) -> Result {
-        unsafe Result(runloop_output_write(core, bytes.baseAddress, bytes.count))
+    func write(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Result {
+        unsafe Result(runloop_output_write(core, start, count))
     }
 
-    func enqueue(_ bytes: UnsafeRawBufferPointer) -> Result {
-        let result = unsafe runloop_output_enqueue(core, bytes.baseAddress, bytes.count)
-        return Result(result < 0 ? Int(result) : bytes.count)
+    func enqueue(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Result {
+        let result = unsafe runloop_output_enqueue(core, start, count)
+        return Result(result < 0 ? Int(result) : count)
     }
 
     func flush() -> Result { unsafe Result(Int(runloop_output_flush(core))) }

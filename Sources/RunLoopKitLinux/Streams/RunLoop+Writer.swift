@@ -63,7 +63,7 @@ extension RunLoop {
             do throws(RunLoop.Error) {
                 output = try OutputHandle(descriptor, of: loop, limit: limit, owns: owns, resets: resets, queue)
             } catch {
-                if owns { closeFile(descriptor) }
+                if owns { closeDescriptor(descriptor) }
                 throw error
             }
             self.socket = socket
@@ -89,8 +89,8 @@ extension RunLoop {
             var accepted = 0
             while accepted < count {
                 // The bytes first: a collection may be computed, by code that uses the writer.
-                let attempt = unsafe withBytes(bytes.dropFirst(accepted)) { bytes in
-                    queue.attempt(.first(ticket)) { unsafe output.write(bytes) }
+                let attempt = unsafe withBytes(bytes.dropFirst(accepted)) { start, count in
+                    queue.attempt(.first(ticket)) { unsafe output.write(start, count) }
                 }
                 switch attempt {
                 case .taken(let more): accepted += more
@@ -116,7 +116,10 @@ extension RunLoop {
         /// - Returns: were they accepted? `false` also while a task waits with an earlier write.
         /// - Throws: also `outputTooLarge` if there are more bytes than the limit.
         public func enqueue(_ bytes: some Collection<UInt8>) throws(RunLoop.Error) -> Bool {
-            switch unsafe withBytes(bytes, { bytes in queue.attempt(.lineIsEmpty) { unsafe output.enqueue(bytes) } }) {
+            let attempt = unsafe withBytes(bytes) { start, count in
+                queue.attempt(.lineIsEmpty) { unsafe output.enqueue(start, count) }
+            }
+            switch attempt {
             case .taken: return true
             case .mustWait: return false
             case .failure(let error): throw reason(for: error)
@@ -191,12 +194,4 @@ extension RunLoop {
         /// A connection that the program has ended says why.
         private func reason(for error: RunLoop.Error) -> RunLoop.Error { socket?.failure ?? error }
     }
-}
-
-/// Calls `body` with the bytes of a collection, which are copied only if they are not contiguous.
-private func withBytes<Result>(
-    _ bytes: some Collection<UInt8>, _ body: (UnsafeRawBufferPointer) -> Result
-) -> Result {
-    unsafe bytes.withContiguousStorageIfAvailable { unsafe body(UnsafeRawBufferPointer($0)) }
-        ?? Array(bytes).withUnsafeBytes(body)
 }
