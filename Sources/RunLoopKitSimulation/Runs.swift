@@ -1,4 +1,4 @@
-internal import RunLoopKit
+package import RunLoopKit
 
 #if canImport(Glibc)
     internal import Glibc
@@ -45,15 +45,15 @@ struct Outcome: Sendable {
 }
 
 /// The runs of one body, each on a thread of its own. Blocks the calling thread.
-struct Runs: Sendable {
+package struct Runs: Sendable {
     private let file: String
     private let line: UInt
     private let body: @Sendable (RunLoop.Simulation) async throws -> Void
 
-    init(
-        of body: @escaping @Sendable (RunLoop.Simulation) async throws -> Void, _ fileID: StaticString, _ line: UInt
+    package init(
+        of body: @escaping @Sendable (RunLoop.Simulation) async throws -> Void, _ file: String, _ line: UInt
     ) {
-        (self.body, file, self.line) = (body, "\(fileID)", line)
+        (self.body, self.file, self.line) = (body, file, line)
     }
 
     func once(_ decisions: Decisions, tells: Bool = false) -> Outcome {

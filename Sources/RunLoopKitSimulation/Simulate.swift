@@ -22,7 +22,13 @@ public func simulate(
     seeds count: Int = 100, from first: UInt64 = 0, fileID: StaticString = #fileID, line: UInt = #line,
     _ body: @escaping @Sendable (RunLoop.Simulation) async throws -> Void
 ) async throws(RunLoop.Simulation.Failure) -> RunLoop.Simulation.Report {
-    let runs = Runs(of: body, fileID, line)
+    try await simulate(seeds: count, from: first, of: Runs(of: body, "\(fileID)", line))
+}
+
+/// The same, of a body that another file has.
+package func simulate(
+    seeds count: Int, from first: UInt64, of runs: Runs
+) async throws(RunLoop.Simulation.Failure) -> RunLoop.Simulation.Report {
     let only = environmentNumber("RUNLOOP_SIMULATION_SEED")
     let begin = only ?? first
     let count = environmentNumber("RUNLOOP_SIMULATION_SEEDS").map { Int(clamping: $0) } ?? (only == nil ? count : 1)
@@ -62,7 +68,7 @@ public func simulateAllOrders(
     preemptions: Int? = 2, atMost count: Int = 100_000, fileID: StaticString = #fileID, line: UInt = #line,
     _ body: @escaping @Sendable (RunLoop.Simulation) async throws -> Void
 ) async throws(RunLoop.Simulation.Failure) -> RunLoop.Simulation.Report {
-    let runs = Runs(of: body, fileID, line)
+    let runs = Runs(of: body, "\(fileID)", line)
     return try await onThread { () throws(RunLoop.Simulation.Failure) in
         var report = RunLoop.Simulation.Report(preemptions: preemptions)
         var next: [Int]? = []
@@ -106,7 +112,11 @@ public func replay(
     _ journal: [Int], fileID: StaticString = #fileID, line: UInt = #line,
     _ body: @escaping @Sendable (RunLoop.Simulation) async throws -> Void
 ) async throws(RunLoop.Simulation.Failure) {
-    let runs = Runs(of: body, fileID, line)
+    try await replay(journal, of: Runs(of: body, "\(fileID)", line))
+}
+
+/// The same, of a body that another file has.
+package func replay(_ journal: [Int], of runs: Runs) async throws(RunLoop.Simulation.Failure) {
     try await onThread { () throws(RunLoop.Simulation.Failure) in
         let outcome = runs.once(.journal(journal), tells: true)
         if let error = outcome.error {

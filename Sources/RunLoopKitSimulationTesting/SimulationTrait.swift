@@ -21,7 +21,10 @@ public struct SimulationTrait: TestTrait, SuiteTrait, TestScoping {
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
         try await withoutActuallyEscaping(function) { function in
+            let underWay = Guarded(0)
             let body: @Sendable (RunLoop.Simulation) async throws -> Void = { _ in
+                underWay.withLock { $0 += 1 }
+                defer { underWay.withLock { $0 -= 1 } }
                 let findings = Findings()
                 try await findings.throwFirst {
                     let handling = IssueHandlingTrait.compactMapIssues { issue in
@@ -31,9 +34,17 @@ public struct SimulationTrait: TestTrait, SuiteTrait, TestScoping {
                     try await handling.provideScope(for: test, testCase: testCase, performing: function)
                 }
             }
-            switch runs {
-            case .seeds(let count, let first): try await simulate(seeds: count, from: first, body)
-            case .journal(let journal): try await replay(journal, body)
+            let place = test.sourceLocation
+            let simulated = RunLoopKitSimulation.Runs(of: body, place.fileID, UInt(place.line))
+            do {
+                switch runs {
+                case .seeds(let count, let first): _ = try await simulate(seeds: count, from: first, of: simulated)
+                case .journal(let journal): try await replay(journal, of: simulated)
+                }
+            } catch {
+                if underWay.withLock({ $0 }) == 0 { throw error }
+                // A run that nobody will end has the function, which is the test's only until this returns.
+                fatalError("A simulated test never ends, so no other one can follow.\n\(error)")
             }
         }
     }
@@ -48,7 +59,8 @@ extension Trait where Self == SimulationTrait {
     ///         #expect(ContinuousClock.now - start >= .seconds(3600))
     ///     }
     ///
-    /// It fails if it throws, if an expectation does not hold, or if it waits for something that never comes. What is told of the failure is
+    /// It fails if it throws, if an expectation does not hold, or if it waits for something that never comes, which ends the process of the
+    /// tests, since Swift Testing has no test that does not return. What is told of the failure is
     /// that of `simulate`: the seed, the shortest journal, and what happens, step by step. The simulation is `RunLoop.Simulation.current`. An
     /// expectation in a detached task belongs to no test, as anywhere, and so ends no search.
     ///

@@ -1,3 +1,4 @@
+import Glibc
 import RunLoopKit
 import RunLoopKitSimulation
 import RunLoopKitSimulationTesting
@@ -24,6 +25,7 @@ private actor Account {
 }
 
 private let seeds = Guarded(0)
+private let isAlone = getenv("RUNLOOP_ALONE") != nil
 
 @Suite(.serialized) struct TraitTests {
     @Test("A test with the trait is simulated under each seed", .simulated(seeds: 20))
@@ -77,6 +79,25 @@ private let seeds = Guarded(0)
         #expect(again.story == failure.story)
         let none = try await self.failure(.simulated(seeds: 100)) { #expect(await Account.afterTwo(50) == 0) }
         #expect(none == nil)
+    }
+
+    @Test("Waits for what never comes, in a process of its own", .enabled(if: isAlone), .simulated(seeds: 1))
+    func neverEnds() async throws {
+        await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+    }
+
+    @Test("A test that waits for what never comes ends the process, which says so, and where the test is")
+    func standstill() throws {
+        let run = "env RUNLOOP_ALONE=1 SWIFT_BACKTRACE=enable=no timeout 600 /proc/$PPID/exe"
+        let stream = try #require(popen("exec 2>&1; \(run) --testing-library swift-testing --filter neverEnds", "r"))
+        var (output, line) = ("", [CChar](repeating: 0, count: 1024))
+        while fgets(&line, CInt(line.count), stream) != nil {
+            output += String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        }
+        #expect(pclose(stream) != 0)
+        #expect(output.contains("Nothing can happen any more"), "\(output)")
+        let place = output.split(separator: "\n").first { $0.contains("the end of the body") }
+        #expect(place?.contains("SimulationTests/TraitTests.swift:") == true, "\(output)")
     }
 
     @Test("So does what a test requires, and an error it throws")
