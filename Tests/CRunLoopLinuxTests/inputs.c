@@ -193,6 +193,20 @@ TEST("a full buffer of which nothing is consumed ends the input, once") {
     end_input(input);
 }
 
+TEST("a full buffer of which nothing is consumed ends the input, though no more comes") {
+    int ends[2];
+    struct taking *bytes = taking();
+    make_pipe(ends);
+    bytes->consumes = 0;
+    runloop_input *input = add_input(ends[0], false, 4, bytes);
+    put(ends[1], "abcd");
+    RUN_UNTIL(MODE, bytes->ends == 1);
+    EXPECT_EQ(bytes->error, -EMSGSIZE);
+    EXPECT_TEXT(bytes->rest, "abcd");
+    EXPECT_EQ(bytes->calls, 1);
+    end_input(input);
+}
+
 TEST("a paused input reads nothing, and goes on with the lines that it has, and the end") {
     int ends[2];
     struct taking *lines = taking();

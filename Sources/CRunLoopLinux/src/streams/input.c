@@ -78,6 +78,11 @@ GIVES_LOCK static void tell_end(struct input *input) {
     pthread_cleanup_pop(1);
 }
 
+/// Nothing of as many bytes as the limit was consumed, and no more would come to a client that waits for them.
+HOLDS_LOCK static bool is_stuck(const struct input *input) {
+    return input->received && !input->is_paused && input->intake.count == input->intake.limit;
+}
+
 /// After a call-out, and when its thread ends in it.
 static void end_call(void *info) {
     struct input *input = info;
@@ -91,6 +96,8 @@ static void end_call(void *info) {
     note_times(input);
     // An input that was ended meanwhile has nothing to watch.
     int result = runloop_source_is_valid(input->object.source) ? watch(input) : 0;
+    if (result == 0 && input->has_returned && is_stuck(input))
+        result = -EMSGSIZE;
     if (result < 0 && !input->has_verdict) {
         input->has_verdict = true;
         input->verdict = result;
