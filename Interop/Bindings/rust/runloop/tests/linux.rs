@@ -340,13 +340,17 @@ fn a_writer_waits_for_a_slow_peer_and_hears_of_one_that_is_gone() {
             let mut writer = Writer::new(ours, WriterConfig { limit: 1000, ..WriterConfig::default() })?;
             let order = Rc::new(RefCell::new(Vec::new()));
             let noted = order.clone();
+            // The peer reads nothing before the writer has to wait for it.
+            let (waits, has_to_read) = std::sync::mpsc::channel();
             let reading = std::thread::spawn(move || {
+                has_to_read.recv().unwrap();
                 let mut all = vec![0; 2 << 20];
                 theirs.read_exact(&mut all).map(|()| theirs)
             });
             run_loop.spawn(async move {
                 sleep(Duration::ZERO).await.unwrap();
                 noted.borrow_mut().push("beside");
+                waits.send(()).unwrap();
             })?;
             writer.write_all(&vec![b'x'; 2 << 20]).await?;
             writer.flush().await?;
