@@ -80,14 +80,14 @@ extension RunLoop {
 
         /// Gives the loop the machine's time back, on its own thread. It is a precondition failure if a run with a limit goes on.
         ///
-        /// Timers that are still in the loop are invalidated: their dates are of the virtual time. For a test that is a failure, so that none is
-        /// forgotten; a test that expects some calls `invalidate()` itself.
+        /// Timers that are still in the loop are invalidated, and deadlines of its sources are taken back: their dates are of the virtual time.
+        /// For a test that is a failure, so that none is forgotten; a test that expects some takes them out of the loop itself.
         ///
         /// - Throws: `TimersLeftBehind`, after the loop has the machine's time.
         public func end() throws(TimersLeftBehind) {
             loop.checkVirtualTime()
             let description = loop.description
-            let count = loop.invalidateTimers()
+            let count = loop.removeDates()
             precondition(runloop_set_clock(nil) == 0, "A loop gets the machine's time back when it has no limits.")
             leave()
             VirtualTimeOfLoop.current.time = nil

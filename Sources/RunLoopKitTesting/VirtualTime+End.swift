@@ -2,7 +2,7 @@ internal import CRunLoopCore
 public import RunLoopKit
 
 extension RunLoop.VirtualTime {
-    /// A test has left timers in a loop whose virtual time has ended.
+    /// A test has left timers, or deadlines of sources, in a loop whose virtual time has ended.
     public struct TimersLeftBehind: Error, CustomStringConvertible {
         /// How many there were.
         public let count: Int
@@ -11,39 +11,39 @@ extension RunLoop.VirtualTime {
 
         /// All of that, in sentences.
         public var description: String {
-            "\(count) timers were left in a loop when its virtual time ended. The loop:\n\(loopDescription)"
+            "\(count) timers or deadlines were left in a loop when its virtual time ended. The loop:\n\(loopDescription)"
         }
     }
 }
 
 extension RunLoop {
-    /// Those of all modes. How many there were.
-    func invalidateTimers() -> Int {
-        allModes.reduce(0) { count, mode in
-            let timers = Timers()
+    /// Invalidates the timers of all modes, and takes back the deadlines of sources. How many there were.
+    func removeDates() -> Int {
+        var count = 0
+        for mode in allModes {
             unsafe runloop_visit_items(
                 runloop_current(), mode.name,
-                { context, kind, item in
-                    guard let item = unsafe item, kind == .RUNLOOP_ITEM_TIMER else { return }
-                    unsafe withInfo(context, as: Timers.self) { unsafe $0.add(OpaquePointer(item)) }
-                }, Unmanaged.passUnretained(timers).toOpaque())
-            return count + timers.invalidate()
+                { count, kind, item in
+                    guard let count = unsafe count?.assumingMemoryBound(to: Int.self), let item = unsafe item else {
+                        return
+                    }
+                    if unsafe removeDate(of: OpaquePointer(item), kind) { unsafe count.pointee += 1 }
+                }, &count)
         }
+        return count
     }
 }
 
-/// Retained, since what is invalidated releases what it has.
-@safe private final class Timers {
-    @safe private var all: [OpaquePointer] = unsafe []
-
-    func add(_ timer: OpaquePointer) { unsafe all.append(runloop_timer_retain(timer)) }
-
-    func invalidate() -> Int {
-        for index in unsafe all.indices {
-            unsafe runloop_timer_invalidate(all[index])
-            unsafe runloop_timer_release(all[index])
-        }
-        return unsafe all.count
+/// Did the item have one?
+private func removeDate(of item: OpaquePointer, _ kind: runloop_item_kind) -> Bool {
+    switch kind {
+    case .RUNLOOP_ITEM_TIMER:
+        unsafe runloop_timer_invalidate(item)
+        return true
+    case .RUNLOOP_ITEM_DESCRIPTOR_SOURCE where unsafe runloop_source_get_deadline(item) != Nanoseconds.never:
+        return unsafe runloop_source_set_deadline(item, Nanoseconds.never) == 0
+    default:
+        return false
     }
 }
 

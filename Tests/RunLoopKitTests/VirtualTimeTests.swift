@@ -202,6 +202,20 @@ import Testing
         }
     }
 
+    @Test("A deadline of a source that is left behind is an error as well, and the source stays")
+    func deadlineLeftBehind() async throws {
+        try await withRunLoop { loop in
+            let time = RunLoop.VirtualTime()
+            let source = try RunLoop.Source(fileDescriptor: -1) { _ in }
+            source.deadline = .now + .seconds(9)
+            for mode in [.default, "other"] as [RunLoop.Mode] { try loop.add(source, forMode: mode) }
+            let error = #expect(throws: RunLoop.VirtualTime.TimersLeftBehind.self) { try time.end() }
+            #expect(error?.count == 1)
+            #expect(source.isValid && source.deadline == nil)
+            source.invalidate()
+        }
+    }
+
     @Test("A loop has the machine's time again when its virtual one has ended, and can have another")
     func end() async throws {
         try await withRunLoop { loop in
