@@ -113,16 +113,12 @@ extension RunLoop {
         @available(*, noasync, message: "Running a loop blocks its thread: use withVirtualTime.")
         public func advance(to end: Instant, mode: Mode = .default) {
             loop.checkVirtualTime()
-            while now < end {
-                if loop.run(mode: mode, until: end) == .finished { pass(until: end) }
-            }
+            // The loop sleeps in an empty mode as well, and so asks this for what it waits.
+            let keepAlive = Source {}
+            loop.addUnlessOver(keepAlive, forMode: mode)
+            defer { keepAlive.invalidate() }
+            while now < end { loop.run(mode: mode, until: end) }
             loop.iterate(times: .max, mode: mode)
-        }
-
-        /// The mode is empty: nobody waits for anything.
-        private func pass(until end: Instant) {
-            let distance = Nanoseconds.of(end - now)
-            if distance > 0 { pass(distance) }
         }
 
         private func pass(_ duration: Int64) {

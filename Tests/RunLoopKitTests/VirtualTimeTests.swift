@@ -106,6 +106,24 @@ import Testing
         }
     }
 
+    @Test("An advance in an empty mode waits for real work")
+    func realWorkInEmptyMode() async throws {
+        try await withVirtualTime { loop, time in
+            let start = time.now
+            let answer = Guarded<RunLoop.Instant?>(nil)
+            let work = time.beginRealWork()
+            let thread = TestThread {
+                pauseShortly()
+                loop.perform { answer.withLock { $0 = .now } }
+                work.end()
+            }
+            time.advance(by: .seconds(1))
+            thread.join()
+            #expect(answer.withLock { $0 } == start)
+            #expect(time.now - start == .seconds(1))
+        }
+    }
+
     @Test("What was performed before real work ended comes before a jump, however close the loop is to one")
     func realWorkEndsLate() async throws {
         try await withVirtualTime { loop, time in
