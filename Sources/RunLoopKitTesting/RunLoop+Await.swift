@@ -26,7 +26,7 @@ extension RunLoop {
         _ what: String = "a condition", mode: Mode = .default, within timeLimit: Duration = .seconds(60),
         fileID: StaticString = #fileID, line: UInt = #line, _ condition: () throws -> Bool
     ) throws {
-        precondition(mode != .common, "A loop runs in one mode; the common modes are several.")
+        mode.checkIsOne()
         if try condition() { return }
         let keepAlive = try KeepAlive(on: self, inMode: mode)
         defer { keepAlive.invalidate() }

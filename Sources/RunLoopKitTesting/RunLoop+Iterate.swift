@@ -11,14 +11,15 @@ extension RunLoop {
     /// of `beforeWaiting` and `afterWaiting`, since it does not wait. It does not wait for what is not due yet either: use
     /// `runUntil` for that.
     ///
-    /// On the loop's own thread only: anything else is a precondition failure. Inside closures of the loop the iterations
-    /// are nested. A source that signals itself, and a closure that performs itself again, always have something to do:
+    /// On the loop's own thread only, and in one mode, not in `.common`: anything else is a precondition failure. Inside closures of the loop
+    /// the iterations are nested. A source that signals itself, and a closure that performs itself again, always have something to do:
     /// `times` bounds that.
     ///
     /// - Returns: the number of iterations, which is less than `times` if nothing was left to do.
     @available(*, noasync, message: "Running a loop blocks its thread: use withRunLoop.")
     @discardableResult
     public func iterate(times: Int = 1, mode: Mode = .default) -> Int {
+        mode.checkIsOne()
         var iterations = 0
         while iterations < times && hasWork(inMode: mode) {
             run(mode: mode, for: .zero)
@@ -26,4 +27,8 @@ extension RunLoop {
         }
         return iterations
     }
+}
+
+extension RunLoop.Mode {
+    func checkIsOne() { precondition(self != .common, "A loop runs in one mode; the common modes are several.") }
 }

@@ -102,8 +102,9 @@ extension RunLoop {
 
         /// Runs the loop until `duration` has passed, and nothing is left to do then.
         ///
-        /// On the loop's own thread, in its closures too, where the run is nested. Stops of the loop do not end it, and an empty
-        /// mode does not either. A closure that performs itself again has always something to do, and this does not return then.
+        /// On the loop's own thread, in its closures too, where the run is nested. In one mode: `.common` is a precondition failure. Stops of the
+        /// loop do not end it, and an empty mode does not either. A closure that performs itself again has always something to do, and this does
+        /// not return then.
         @available(*, noasync, message: "Running a loop blocks its thread: use withVirtualTime.")
         public func advance(by duration: Duration, mode: Mode = .default) {
             advance(to: now + duration, mode: mode)
@@ -113,6 +114,7 @@ extension RunLoop {
         @available(*, noasync, message: "Running a loop blocks its thread: use withVirtualTime.")
         public func advance(to end: Instant, mode: Mode = .default) {
             loop.checkVirtualTime()
+            mode.checkIsOne()
             // The loop sleeps in an empty mode as well, and so asks this for what it waits.
             let keepAlive = Source {}
             loop.addUnlessOver(keepAlive, forMode: mode)

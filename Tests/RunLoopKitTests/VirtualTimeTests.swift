@@ -234,6 +234,14 @@ import Testing
         }
     }
 
+    @Test("Neither time passes nor an iteration runs in all common modes at once")
+    func commonModes() async throws {
+        await #expect(processExitsWith: .failure) {
+            await withVirtualTime { _, time in time.advance(by: .seconds(1), mode: .common) }
+        }
+        await #expect(processExitsWith: .failure) { await withRunLoop { loop in _ = loop.iterate(mode: .common) } }
+    }
+
     @Test("A loop has the machine's time again when its virtual one has ended, and can have another")
     func end() async throws {
         try await withRunLoop { loop in
