@@ -41,8 +41,9 @@ extension RunLoop {
 
         /// Gives the calling thread's loop a virtual time, which begins now, until `end()` or the end of the thread.
         ///
-        /// It is a precondition failure if the loop has timers or a run with a limit, whose dates would change their meaning.
+        /// It is a precondition failure if the loop has one already, or timers or a run with a limit, whose dates would change their meaning.
         public init() {
+            precondition(VirtualTimeOfLoop.known?.time == nil, "A loop has one virtual time at a time.")
             Self.followOutsideWork
             loop = .current
             core = unsafe runloop_current()
@@ -78,20 +79,26 @@ extension RunLoop {
             return unsafe Unmanaged<VirtualTime>.fromOpaque(context).takeUnretainedValue()
         }
 
-        /// Gives the loop the machine's time back, on its own thread. It is a precondition failure if a run with a limit goes on.
+        /// Gives the loop the machine's time back, on its own thread, once. It is a precondition failure if a run with a limit goes on.
         ///
         /// Timers that are still in the loop are invalidated, and deadlines of its sources are taken back: their dates are of the virtual time.
         /// For a test that is a failure, so that none is forgotten; a test that expects some takes them out of the loop itself.
         ///
         /// - Throws: `TimersLeftBehind`, after the loop has the machine's time.
         public func end() throws(TimersLeftBehind) {
-            loop.checkVirtualTime()
+            checkIsInForce()
             let description = loop.description
             let count = loop.removeDates()
             precondition(runloop_set_clock(nil) == 0, "A loop gets the machine's time back when it has no limits.")
             leave()
             VirtualTimeOfLoop.current.time = nil
             if count > 0 { throw TimersLeftBehind(count: count, loopDescription: description) }
+        }
+
+        private func checkIsInForce() {
+            precondition(
+                VirtualTimeOfLoop.known?.time === self,
+                "Virtual time passes on its loop's thread, until its end; perform a closure there.")
         }
 
         /// The clocks of the thread show the machine's time.
@@ -113,7 +120,7 @@ extension RunLoop {
         /// The same, until an instant. An instant that has passed makes no time pass.
         @available(*, noasync, message: "Running a loop blocks its thread: use withVirtualTime.")
         public func advance(to end: Instant, mode: Mode = .default) {
-            loop.checkVirtualTime()
+            checkIsInForce()
             mode.checkIsOne()
             // The loop sleeps in an empty mode as well, and so asks this for what it waits.
             let keepAlive = Source {}
@@ -197,10 +204,6 @@ extension RunLoop {
                 unsafe runloop_clock_moved(time.core)
             }
         }
-    }
-
-    fileprivate func checkVirtualTime() {
-        precondition(self === RunLoop.current, "Virtual time passes on its loop's thread; perform a closure there.")
     }
 }
 

@@ -234,6 +234,25 @@ import Testing
         }
     }
 
+    @Test("A loop has one virtual time, which lets time pass until it ends, once")
+    func oneAtATime() async throws {
+        await #expect(processExitsWith: .failure) {
+            await withVirtualTime { _, _ in _ = RunLoop.VirtualTime() }
+        }
+        await #expect(processExitsWith: .failure) {
+            try await withVirtualTime { _, time in
+                try time.end()
+                try time.end()
+            }
+        }
+        await #expect(processExitsWith: .failure) {
+            try await withVirtualTime { _, time in
+                try time.end()
+                time.advance(by: .milliseconds(1))
+            }
+        }
+    }
+
     @Test("Neither time passes nor an iteration runs in all common modes at once")
     func commonModes() async throws {
         await #expect(processExitsWith: .failure) {
