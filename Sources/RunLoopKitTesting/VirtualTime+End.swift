@@ -51,27 +51,20 @@ private func removeDate(of item: OpaquePointer, _ kind: runloop_item_kind) -> Bo
 final class VirtualTimeOfLoop: @unchecked Sendable {
     var time: RunLoop.VirtualTime?
 
-    private nonisolated(unsafe) static let key = UnsafeRawPointer(UnsafeMutablePointer<UInt8>.allocate(capacity: 1))
+    private static var registry: LoopRegistry { unsafe LoopRegistry(of: VirtualTimeOfLoop.self, end: endCallOut) }
 
     /// Of the calling thread's loop, if that ever had a virtual time.
     static var known: VirtualTimeOfLoop? {
-        unsafe runloop_current_associated(key).map {
-            unsafe Unmanaged<VirtualTimeOfLoop>.fromOpaque($0).takeUnretainedValue()
-        }
+        registry.currentObject.map { unsafe unsafeDowncast($0, to: VirtualTimeOfLoop.self) }
     }
 
     static var current: VirtualTimeOfLoop {
-        if let known { return known }
-        let made = VirtualTimeOfLoop()
-        let error = unsafe runloop_set_associated(
-            runloop_current(), key, Unmanaged.passRetained(made).toOpaque(),
-            { unsafe Unmanaged<VirtualTimeOfLoop>.fromOpaque($0!).retain().toOpaque() },
-            {
-                let ended = unsafe Unmanaged<VirtualTimeOfLoop>.fromOpaque($0!)
-                unsafe ended.takeUnretainedValue().time?.leave()
-                unsafe ended.release()
-            })
-        precondition(error == 0, "A loop's virtual time needs memory.")
-        return made
+        unsafe unsafeDowncast(registry.object(of: .current) { VirtualTimeOfLoop() }, to: VirtualTimeOfLoop.self)
     }
+}
+
+@Sendable
+private func endCallOut(_ info: UnsafeMutableRawPointer?) {
+    guard let info = unsafe info else { return }
+    unsafe Unmanaged<VirtualTimeOfLoop>.fromOpaque(info).takeRetainedValue().time?.leave()
 }
