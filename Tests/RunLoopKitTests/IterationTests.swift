@@ -134,6 +134,28 @@ import Testing
         }
     }
 
+    @Test("R99 A scope that ends in one of its own closures is closed, and no other one is opened", arguments: [true, false])
+    func scopesThatEndThemselves(inOpen: Bool) async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let keepAlive = try RunLoop.KeepAlive(on: loop)
+            let (opened, closed) = (Count(), Count())
+            let scope = Guarded<RunLoop.IterationScope?>(nil)
+            let made = RunLoop.IterationScope(on: loop) {
+                opened.increment()
+                if inOpen { scope.withLock { $0 }?.invalidate() }
+            } close: {
+                closed.increment()
+                if !inOpen { scope.withLock { $0 }?.invalidate() }
+            }
+            scope.withLock { $0 = made }
+            loop.run(mode: .default, for: .milliseconds(1))
+            #expect(opened.value == 1 && closed.value == 1)
+            scope.withLock { $0 = nil }
+            keepAlive.invalidate()
+        }
+    }
+
     @Test("Scopes that are cancelled from another thread are closed on the loop's")
     func scopesCancelledElsewhere() async throws {
         try await withRunLoopThread {

@@ -64,6 +64,8 @@ private final class Scopes<Scope>: OpenScopes, @unchecked Sendable {
     private var scopes: [Scope] = []
     /// One of the closures is running. Of a run nested in it, only one of the two observers would be notified (R96).
     private var isBusy = false
+    /// Nothing is opened any more.
+    private var isOver = false
 
     init(open: @escaping () -> Scope, close: @escaping (Scope) -> Void) {
         self.open = open
@@ -71,22 +73,34 @@ private final class Scopes<Scope>: OpenScopes, @unchecked Sendable {
     }
 
     func enter() {
-        unlessBusy { scopes.append(open()) }
+        unlessBusy { begin() }
     }
 
     func leave() {
-        unlessBusy { if let scope = scopes.popLast() { close(scope) } }
+        unlessBusy { end() }
     }
 
     func renew() {
         unlessBusy {
-            if let scope = scopes.popLast() { close(scope) }
-            scopes.append(open())
+            end()
+            begin()
         }
     }
 
     func leaveAll() {
-        while let scope = scopes.popLast() { close(scope) }
+        isOver = true
+        while !scopes.isEmpty { end() }
+    }
+
+    private func begin() {
+        if isOver { return }
+        scopes.append(open())
+        // `open` may have ended it, when there was no scope to close yet.
+        if isOver { end() }
+    }
+
+    private func end() {
+        if let scope = scopes.popLast() { close(scope) }
     }
 
     private func unlessBusy(_ body: () -> Void) {
