@@ -151,6 +151,23 @@ private actor Owner: RunLoop.BoundActor {
         }
     }
 
+    @Test("The end of a port frees its closure, after a call of it, while the object is still there")
+    func endFreesClosure() async throws {
+        try await withRunLoopThread {
+            let freed = Count()
+            let port = Guarded<RunLoop.Port<Int, Int>?>(nil)
+            let made = try endingPort(port, Token(freed))
+            port.withLock { $0 = made }
+            try made.send(1)
+            RunLoop.current.run(mode: .default, for: .zero)
+            #expect(!made.isValid && freed.value == 1)
+            port.withLock { $0 = nil }
+            let other = try endingPort(port, Token(freed))
+            other.invalidate()
+            #expect(freed.value == 2)
+        }
+    }
+
     @Test("A cancelled task does not wait, and its request is not received")
     func cancels() async throws {
         let thread = try RunLoop.Thread()
@@ -327,6 +344,16 @@ private actor Owner: RunLoop.BoundActor {
                 precondition(port.isValid && port.count == 0)
             }
         }
+    }
+}
+
+/// One that ends what `port` has, in its closure.
+private func endingPort(
+    _ port: Guarded<RunLoop.Port<Int, Int>?>, _ token: Token
+) throws -> RunLoop.Port<Int, Int> {
+    try RunLoop.Port(on: .current) { _ in
+        port.withLock { $0 }?.invalidate()
+        token.touch()
     }
 }
 

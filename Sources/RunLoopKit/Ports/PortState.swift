@@ -13,6 +13,13 @@ final class PortState<Request, Reply>: @unchecked Sendable {
         var admission: PortAnswer<Void>?
     }
 
+    private struct Taken {
+        let receive: (consuming Message) -> Void
+        let entry: Entry
+        let admission: PortAnswer<Void>?
+        let marked: RunLoop.Source?
+    }
+
     private struct Content {
         /// Within the capacity, and beyond it.
         var admitted = Line<Entry>()
@@ -20,6 +27,8 @@ final class PortState<Request, Reply>: @unchecked Sendable {
         var lastNumber: UInt = 0
         /// `nil` before the port has begun, and after it has ended.
         var source: RunLoop.Source?
+        /// Called on the loop's thread only, without the lock. `nil` after the end.
+        var receive: ((consuming Message) -> Void)?
         /// The source is signalled, and the loop was woken, for the entries that there are.
         var isMarked = false
 
@@ -36,14 +45,12 @@ final class PortState<Request, Reply>: @unchecked Sendable {
     let loop: RunLoop
     private let capacity: Int
     private let generation = ForkGeneration()
-    private let content = Guarded(Content())
-    /// Called on the loop's thread only.
-    private let receive: (consuming Message) -> Void
+    private let content: Guarded<Content>
 
     init(_ loop: RunLoop, capacity: Int, _ receive: sending @escaping (consuming Message) -> Void) {
         self.loop = loop
         self.capacity = capacity
-        self.receive = receive
+        content = Guarded(Content(receive: receive))
     }
 
     /// The source keeps this object, until the end.
@@ -100,18 +107,18 @@ final class PortState<Request, Reply>: @unchecked Sendable {
 
     /// One message. What else there is signals the source again before that, so that a nested run receives it.
     private func perform() {
-        let taken: (entry: Entry, admission: PortAnswer<Void>?, marked: RunLoop.Source?)? = content.withLock {
-            content in
+        let taken: Taken? = content.withLock { content in
             content.isMarked = false
-            guard let entry = content.admitted.removeFirst() else { return nil }
+            guard let receive = content.receive, let entry = content.admitted.removeFirst() else { return nil }
             let admission = content.admitNext()
             content.isMarked = content.count > 0
-            return (entry, admission, content.isMarked ? content.source : nil)
+            return Taken(
+                receive: receive, entry: entry, admission: admission, marked: content.isMarked ? content.source : nil)
         }
         guard let taken else { return }
         taken.marked?.signal()
         taken.admission?.settle(.success(()))
-        receive(Message(taken.entry.request, taken.entry.answer))
+        taken.receive(Message(taken.entry.request, taken.entry.answer))
     }
 
     /// No effect if the message has been received.
@@ -132,9 +139,11 @@ final class PortState<Request, Reply>: @unchecked Sendable {
 
     func end() {
         if generation.isOver { return }
-        let (source, entries) = content.withLock { content in
-            (content.source.take(), content.admitted.removeAll() + content.waiting.removeAll())
+        // All of it is freed without the lock.
+        let (source, entries, receive) = content.withLock { content in
+            (content.source.take(), content.admitted.removeAll() + content.waiting.removeAll(), content.receive.take())
         }
+        _ = receive
         source?.invalidate()
         for entry in entries {
             entry.answer?.settle(.failure(.closed))
