@@ -71,7 +71,7 @@
         }
 
         private func add(_ job: consuming ExecutorJob, after delay: Int64, tolerance: Int64) {
-            MainLoopJobs.shared.add(job, for: Self.executor, at: Nanoseconds.fromNow(delay), tolerance: tolerance)
+            MainLoopJobs.shared.add(job, for: Self.executor, after: delay, tolerance: tolerance)
         }
     }
 

@@ -76,13 +76,13 @@
             add(JobLink(job, executor))
         }
 
-        /// Adds a job at an instant.
+        /// Adds a job when so many nanoseconds have passed, by the loop's time.
         package func add(
-            _ job: consuming ExecutorJob, for executor: Executor, at instant: Int64, tolerance: Int64
+            _ job: consuming ExecutorJob, for executor: Executor, after delay: Int64, tolerance: Int64
         ) {
             checkProcess()
             var config = unsafe runloop_timer_config()
-            unsafe config.fire_ns = instant
+            unsafe config.fire_ns = Nanoseconds.fromNow(of: loop, delay)
             unsafe config.tolerance_ns = tolerance
             unsafe config.context.info = UnsafeMutableRawPointer(JobLink(job, executor).words)
             unsafe config.fire = { _, info in

@@ -261,6 +261,18 @@ import Testing
         await #expect(processExitsWith: .failure) { await withRunLoop { loop in _ = loop.iterate(mode: .common) } }
     }
 
+    @Test("Delays of a loop are measured by its time, whoever asks for them")
+    func delaysFromElsewhere() async throws {
+        try await withVirtualTime { loop, time in
+            time.advance(by: .seconds(3600))
+            let start = time.now
+            let ticking = Task.detached { for await _ in loop.ticks(every: .seconds(60)) {} }
+            #expect(waitUntil { loop.nextFireDate(inMode: .default) != nil })
+            #expect(loop.nextFireDate(inMode: .default) == start + .seconds(60))
+            ticking.cancel()
+        }
+    }
+
     @Test("A loop has the machine's time again when its virtual one has ended, and can have another")
     func end() async throws {
         try await withRunLoop { loop in

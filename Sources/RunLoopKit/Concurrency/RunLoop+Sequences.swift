@@ -14,7 +14,7 @@ extension RunLoop {
         precondition(interval > .zero, "A timer repeats at an interval greater than zero.")
         return NewestSequence<Instant> { continuation in
             let end = EndOfSequence(continuation)
-            let timer = Timer(every: interval, tolerance: tolerance) { timer in
+            let timer = Timer(at: self.clock.now + interval, every: interval, tolerance: tolerance) { timer in
                 if let date = timer.nextFireDate { end.continuation.yield(date) }
             }
             continuation.onTermination = { [weak timer] _ in timer?.invalidate() }
