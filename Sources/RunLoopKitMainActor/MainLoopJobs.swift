@@ -37,6 +37,7 @@
 
         /// The main loop, which is never freed.
         @safe private let loop: OpaquePointer
+        private let end = RunLoop.main.end
         private let inbox = Atomic<UInt>(0)
         private let isPosted = Atomic(false)
         private let isServed = Atomic(false)
@@ -45,7 +46,6 @@
         private let process = ForkGeneration()
         /// On the loop's thread only, as is everything below.
         private var bands = JobBands()
-        private var isRunningRest = false
         /// How many runs of common modes have begun, ever, and how many of them go on; a guest's counts while it iterates.
         private var runs = 0
         private var activeRuns = 0
@@ -129,8 +129,8 @@
             let result = unsafe runloop_post(
                 loop, runloop__name_of_common_modes(), { _ in MainLoopJobs.shared.runBatch() }, nil,
                 { _ in MainLoopJobs.shared.runRest() })
-            // The ending thread runs what its jobs add.
-            if result != 0 && !(isOnThread && isRunningRest) { fail(result) }
+            // The ending thread takes no posts any more, and runs the jobs when nothing else is left of the loop.
+            if result != 0 && end.notify({ MainLoopJobs.shared.runRest() }) == nil { fail(result) }
         }
 
         private func fail(_ result: Int32) -> Never {
@@ -162,15 +162,10 @@
 
         /// The thread is ending: runs the remaining jobs, and those which they add.
         private func runRest() {
-            // The outer call goes on when the job has returned.
-            if isRunningRest { return }
-            isRunningRest = true
             repeat {
                 while let job = takeNext() { run(job) }
                 isPosted.store(false, ordering: .sequentiallyConsistent)
             } while inbox.load(ordering: .sequentiallyConsistent) != 0
-            // Who adds a job from now on posts, and is refused.
-            isRunningRest = false
         }
 
         /// When the program is loaded: runs what there is.

@@ -205,6 +205,23 @@ import Testing
         }
     }
 
+    @Test("A job that the end of a thread adds runs after everything else of the loop, not in the call that adds it")
+    func jobsOfEnd() async throws {
+        let thread = try RunLoop.Thread()
+        let loop = thread.loop
+        let trace = Trace()
+        let addJob: @Sendable () -> Void = {
+            trace.note("begin")
+            Task(executorPreference: loop.taskExecutor) { trace.note("job") }
+            trace.note("end")
+        }
+        for _ in 0..<2 { try loop.add(RunLoop.Source(onCancel: { _, _ in addJob() }) {}, forMode: "never run") }
+        thread.perform(inModes: ["never run"]) { addJob() }
+        thread.stop()
+        await thread.join()
+        #expect(trace.all == ["begin", "end", "begin", "end", "begin", "end", "job", "job", "job"])
+    }
+
     @Test("Ticks that come while the consumer is busy are one element")
     func busyConsumer() async throws {
         let thread = try RunLoop.Thread()

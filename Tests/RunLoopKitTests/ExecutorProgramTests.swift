@@ -32,7 +32,7 @@ import Testing
 
     @Test(
         "With a synchronous main, too: in a run, hosted, as a guest of the main queue, and when the thread ends",
-        arguments: ["run", "hosted", "guest", "later", "quiet", "end"])
+        arguments: ["run", "hosted", "guest", "later", "quiet", "end", "end-cancel"])
     func synchronousMain(name: String) async throws {
         #expect(try await runProgram("synchronous-main-program", name) == Ending(status: 0, output: "\(name): done\n"))
     }

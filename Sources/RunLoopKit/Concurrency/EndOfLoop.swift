@@ -2,8 +2,10 @@
 package final class EndOfLoop: Sendable {
     private struct State {
         var isReached = false
-        var actions: [UInt: @Sendable () -> Void] = [:]
+        var actions = Line<@Sendable () -> Void>()
         var numbersSoFar: UInt = 0
+        /// What resumes the tasks that wait for the end, after all actions.
+        var waiters: [@Sendable () -> Void] = []
     }
 
     private let state = Guarded(State())
@@ -12,33 +14,43 @@ package final class EndOfLoop: Sendable {
 
     /// Called once, by the ending thread, when everything that was in the loop has been freed.
     func reach() {
-        let actions = state.withLock { state in
-            state.isReached = true
-            defer { state.actions = [:] }
-            return state.actions.values
-        }
-        for action in actions { action() }
+        while let action = takeNext() { action() }
+        for resume in state.withLock({ $0.waiters }) { resume() }
     }
 
-    /// Calls `action` at the end, on the ending thread; at once if that is over.
-    ///
-    /// - Returns: the number by which it can be forgotten before.
-    package func notify(_ action: @escaping @Sendable () -> Void) -> UInt {
-        if generation.isOver { return 0 }
-        let (number, isReached) = state.withLock { state in
-            state.numbersSoFar += 1
-            if !state.isReached { state.actions[state.numbersSoFar] = action }
-            return (state.numbersSoFar, state.isReached)
+    private func takeNext() -> (@Sendable () -> Void)? {
+        state.withLock { state in
+            let action = state.actions.removeFirst()
+            state.isReached = action == nil
+            return action
         }
-        if isReached { action() }
-        return number
+    }
+
+    /// Calls `action` at the end, on the ending thread, after those that came before.
+    ///
+    /// - Returns: the number by which it can be forgotten before. `nil` if the end is over, or is the parent's of a forked child: then it is
+    ///   not called.
+    package func notify(_ action: @escaping @Sendable () -> Void) -> UInt? {
+        if generation.isOver { return nil }
+        return state.withLock { state in
+            if state.isReached { return nil }
+            state.numbersSoFar += 1
+            state.actions.append(action, state.numbersSoFar)
+            return state.numbersSoFar
+        }
     }
 
     package func forget(_ number: UInt) {
-        if !generation.isOver { _ = state.withLock { $0.actions.removeValue(forKey: number) } }
+        if !generation.isOver { _ = state.withLock { $0.actions.remove(number) } }
     }
 
     func wait(isolation actor: isolated (any Actor)?) async {
-        unsafe await withUnsafeContinuation(isolation: actor) { waiter in _ = notify { unsafe waiter.resume() } }
+        unsafe await withUnsafeContinuation(isolation: actor) { waiter in
+            let isReached = state.withLock { state in
+                if !state.isReached { state.waiters.append { unsafe waiter.resume() } }
+                return state.isReached
+            }
+            if isReached { unsafe waiter.resume() }
+        }
     }
 }

@@ -41,6 +41,7 @@ private func withPosted<Executor: AnyObject>(
 @safe final class JobQueue: Sendable {
     /// The C loop, retained, which any thread may use. Not its `RunLoop`, which retains its executors and so this queue.
     @safe private nonisolated(unsafe) let loop: OpaquePointer
+    private let end: EndOfLoop
     /// Texts of the table of names, which are never freed.
     @safe private nonisolated(unsafe) let modes: [UnsafePointer<CChar>?]
     private let state = Guarded(State())
@@ -54,13 +55,12 @@ private func withPosted<Executor: AnyObject>(
         /// A post will find the jobs that there are, if a batch does not take them before it.
         var isPosted = false
         var nestedRuns: RunLoop.Observer?
-        /// The thread is ending and runs the remaining jobs. It will also run those that are added.
-        var isRunningRest = false
     }
 
-    init(_ loop: OpaquePointer, modes: Set<RunLoop.Mode>) {
+    init(_ loop: OpaquePointer, _ end: EndOfLoop, modes: Set<RunLoop.Mode>) {
         unsafe runloop_retain(loop)
         self.loop = unsafe loop
+        self.end = end
         self.modes = unsafe modes.map(unsafe \.name)
     }
 
@@ -85,10 +85,9 @@ private func withPosted<Executor: AnyObject>(
         if result == 0 { return }
         let error = RunLoop.Error(result: result)
         if error == .outOfMemory { outOfMemory() }
-        if isOnThread { return runRest(for: executor) }
-        // Either the ending thread has run the job by now, or no thread ever will.
-        let isLeft = state.withLock { $0.jobs.remove(job) }
-        precondition(!isLeft, "A task needs an executor whose thread has ended. \(error)")
+        // The ending thread takes no posts any more, and runs the job when nothing else is left of the loop.
+        let isAccepted = end.notify { executor.jobs.runRest(for: executor) } != nil
+        precondition(isAccepted, "A task needs an executor whose thread has ended. \(error)")
     }
 
     private func watchNestedRuns<Executor: JobExecutor>(for executor: Executor) {
@@ -144,22 +143,13 @@ private func withPosted<Executor: AnyObject>(
 
     /// Runs the remaining jobs, and those which they add, because there will be no further run.
     fileprivate func runRest<Executor: JobExecutor>(for executor: Executor) {
-        let isInsideJob = state.withLock { state in
-            defer { state.isRunningRest = true }
-            return state.isRunningRest
-        }
-        // The outer call runs the rest when the job has returned.
-        if isInsideJob { return }
         while let job = takeRest() { executor.run(job) }
     }
 
     private func takeRest() -> UnownedJob? {
         state.withLock { state in
             let job = state.jobs.takeFirst()
-            if job == nil {
-                state.isRunningRest = false
-                state.isPosted = false
-            }
+            state.isPosted = job != nil
             return job
         }
     }
@@ -186,29 +176,10 @@ private struct Fifo {
         return job
     }
 
-    /// Removes a job from anywhere in the ring.
-    ///
-    /// - Returns: was it there?
-    mutating func remove(_ job: UnownedJob) -> Bool {
-        var isThere = false
-        for _ in 0..<count {
-            guard let other = takeFirst() else { break }
-            if !isThere && other.isSame(as: job) { isThere = true } else { append(other) }
-        }
-        return isThere
-    }
-
     /// The number of slots is a power of two.
     private mutating func grow() {
         let more = (0..<count).map { slots[(first + $0) & (slots.count - 1)] }
         slots = more + [UnownedJob?](repeating: nil, count: max(8, count))
         first = 0
-    }
-}
-
-extension UnownedJob {
-    /// A job is an object of the runtime, which is identified by its address.
-    fileprivate func isSame(as other: UnownedJob) -> Bool {
-        unsafe unsafeBitCast(self, to: UInt.self) == unsafeBitCast(other, to: UInt.self)
     }
 }

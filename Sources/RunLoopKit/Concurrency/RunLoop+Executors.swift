@@ -24,8 +24,8 @@ extension RunLoop {
         let jobs: JobQueue
         static var callOuts: JobCallOuts { .ofActors }
 
-        init(_ core: OpaquePointer, modes: Set<Mode>) {
-            jobs = unsafe JobQueue(core, modes: modes)
+        init(_ core: OpaquePointer, _ end: EndOfLoop, modes: Set<Mode>) {
+            jobs = unsafe JobQueue(core, end, modes: modes)
         }
 
         /// Queues a job to be run on the loop's thread, when the loop runs. The runtime calls this, on any thread.
@@ -56,8 +56,8 @@ extension RunLoop {
         let jobs: JobQueue
         static var callOuts: JobCallOuts { .ofTasks }
 
-        init(_ core: OpaquePointer, modes: Set<Mode>) {
-            jobs = unsafe JobQueue(core, modes: modes)
+        init(_ core: OpaquePointer, _ end: EndOfLoop, modes: Set<Mode>) {
+            jobs = unsafe JobQueue(core, end, modes: modes)
         }
 
         /// Queues a job to be run on the loop's thread, when the loop runs. The runtime calls this, on any thread.
@@ -80,11 +80,11 @@ extension RunLoop {
     ///
     /// Each call makes a new executor, which the actors that share it keep. Actors with different executors of a loop are
     /// isolated by the same thread, so `assumeIsolated` passes, but a call between them goes through the loop. Any thread. O(1).
-    public func makeExecutor(inModes modes: Set<Mode>) -> ActorExecutor { unsafe ActorExecutor(core, modes: modes) }
+    public func makeExecutor(inModes modes: Set<Mode>) -> ActorExecutor { unsafe ActorExecutor(core, end, modes: modes) }
 
     /// Makes an executor for tasks which run only when the loop runs in one of `modes`. As `makeExecutor(inModes:)`.
     public func makeTaskExecutor(inModes modes: Set<Mode>) -> TaskExecutor {
-        unsafe TaskExecutor(core, modes: modes)
+        unsafe TaskExecutor(core, end, modes: modes)
     }
 }
 
@@ -96,8 +96,8 @@ struct LoopExecutors: Sendable {
     let ofActors: RunLoop.ActorExecutor
     let ofTasks: RunLoop.TaskExecutor
 
-    init(_ core: OpaquePointer) {
-        ofActors = unsafe RunLoop.ActorExecutor(core, modes: [.common])
-        ofTasks = unsafe RunLoop.TaskExecutor(core, modes: [.common])
+    init(_ core: OpaquePointer, _ end: EndOfLoop) {
+        ofActors = unsafe RunLoop.ActorExecutor(core, end, modes: [.common])
+        ofTasks = unsafe RunLoop.TaskExecutor(core, end, modes: [.common])
     }
 }

@@ -91,6 +91,7 @@ private final class SourceWatch<Element: Sendable>: Sendable {
         do throws(RunLoop.Error) {
             try loop.add(source, forMode: sequence.mode)
             let number = loop.end.notify { continuation.finish() }
+            if number == nil { continuation.finish() }
             state.withLock { $0?.endNumber = number }
         } catch {
             if error != .loopFinished { throw error }

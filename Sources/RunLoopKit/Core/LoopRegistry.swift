@@ -40,11 +40,14 @@ internal import CRunLoopCore
             let info = unsafe retainedInfo(object)
             let result = unsafe runloop_set_associated(core, key, info, retainCallOut, end)
             if result == 0 { return object }
-            unsafe releaseInfo(info)
             if result == -ErrorNumber.outOfMemory { outOfMemory() }
-            // If the thread is ending, or the loop belongs to another process, the object is for this call only. Otherwise
-            // another thread was faster.
-            if result != -ErrorNumber.alreadyThere { return object }
+            if result != -ErrorNumber.alreadyThere {
+                // The thread is ending, or the loop belongs to another process: the object is for this call only, and has ended.
+                unsafe end(info)
+                return object
+            }
+            // Another thread was faster.
+            unsafe releaseInfo(info)
         }
     }
 }

@@ -55,7 +55,7 @@ internal import CRunLoopCore
     init(retaining core: OpaquePointer) {
         unsafe runloop_retain(core)
         self.core = unsafe core
-        executors = unsafe LoopExecutors(core)
+        executors = unsafe LoopExecutors(core, end)
     }
 
     deinit {

@@ -32,6 +32,12 @@ import RunLoopKitLinux
                 exit(0)
             }
             pthread_exit(nil)
+        case "end-cancel":
+            let source = RunLoop.Source(onCancel: { _, _ in endInTask() }) {}
+            try? RunLoop.main.add(source, forMode: .default)
+            // What was posted when the program was loaded, so that the end has no post.
+            RunLoop.main.run(mode: .default, for: .zero)
+            pthread_exit(nil)
         default:
             preconditionFailure("There is no such case.")
         }
@@ -54,6 +60,17 @@ private func startTask(_ end: @escaping @MainActor @Sendable () -> Void) {
         print("\(CommandLine.arguments.last ?? ""): done")
         await end()
     }
+}
+
+@Sendable
+private func endInTask() {
+    nonisolated(unsafe) var hasReturned = false
+    Task {
+        precondition(hasReturned, "A job runs in the call that adds it.")
+        print("end-cancel: done")
+        exit(0)
+    }
+    hasReturned = true
 }
 
 /// As a host does whose loop waits by poll.
