@@ -47,6 +47,7 @@ package enum Fallback {
             }
             if isTakenForMainActor {
                 RunLoop.taskLister.withLock { $0 = TaskList.shared }
+                unsafe MainLoop.endSleep = { unsafe jobs.endSleep($0) }
                 jobs.whenRunsHaveEnded = MainQueueGuest.runsHaveEnded
                 jobs.whenNobodyRuns = MainQueueGuest.invite
             }

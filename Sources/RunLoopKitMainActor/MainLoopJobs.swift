@@ -85,16 +85,32 @@
             unsafe config.fire_ns = Nanoseconds.fromNow(of: loop, delay)
             unsafe config.tolerance_ns = tolerance
             unsafe config.context.info = UnsafeMutableRawPointer(JobLink(job, executor).words)
-            unsafe config.fire = { _, info in
-                MainLoopJobs.shared.delayedJobs.subtract(1, ordering: .relaxed)
-                if let info = unsafe info { unsafe MainLoopJobs.shared.add(JobLink(info)) }
-            }
+            unsafe config.fire = { _, info in unsafe MainLoopJobs.shared.addDelayed(info) }
             delayedJobs.add(1, ordering: .relaxed)
             var timer: OpaquePointer?
             var result = unsafe runloop_timer_create(&config, &timer)
+            unsafe runloop_timer_set_name(timer, Self.nameOfSleep.text, 0)
             if result == 0 { result = unsafe runloop_add_timer(loop, timer, runloop__name_of_common_modes()) }
             if result != 0 { fail(result) }
             unsafe runloop_timer_release(timer)
+        }
+
+        /// By its address, the timers of delayed jobs are known.
+        private static let nameOfSleep: StaticString = "a task's sleep"
+
+        /// On the loop's thread.
+        private func addDelayed(_ job: UnsafeMutableRawPointer?) {
+            delayedJobs.subtract(1, ordering: .relaxed)
+            if let job = unsafe job { unsafe add(JobLink(job)) }
+        }
+
+        /// Adds the delayed job of a timer now. `false` for another timer. On the loop's thread.
+        func endSleep(_ timer: OpaquePointer) -> Bool {
+            if unsafe runloop_timer_get_name(timer, nil) != Self.nameOfSleep.text { return false }
+            let job = unsafe runloop_timer_get_info(timer)
+            unsafe runloop_timer_invalidate(timer)
+            unsafe addDelayed(job)
+            return true
         }
 
         private func add(_ job: JobLink) {

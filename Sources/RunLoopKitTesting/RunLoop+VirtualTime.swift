@@ -83,6 +83,7 @@ extension RunLoop {
         ///
         /// Timers that are still in the loop are invalidated, and deadlines of its sources are taken back: their dates are of the virtual time.
         /// For a test that is a failure, so that none is forgotten; a test that expects some takes them out of the loop itself.
+        /// Tasks that sleep on the main loop go on.
         ///
         /// - Throws: `TimersLeftBehind`, after the loop has the machine's time.
         public func end() throws(TimersLeftBehind) {

@@ -23,7 +23,7 @@ import Testing
         "With RunLoopKitSingleThread linked, everything runs on the main loop",
         arguments: [
             "threads", "order", "priorities", "sleeps", "cancellation", "fairness", "flood", "long", "nested", "others",
-            "isolation", "blocking", "memory", "fork", "stop", "virtual", "tasks", "tasks-races",
+            "isolation", "blocking", "memory", "fork", "stop", "virtual", "virtual-end", "tasks", "tasks-races",
         ])
     func singleThread(name: String) async throws {
         if name == "fork" && isUnderThreadSanitizer { return }

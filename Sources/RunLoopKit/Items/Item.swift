@@ -170,7 +170,7 @@ extension RunLoop {
 
 extension StaticString {
     /// The text of a literal, which lasts as long as the process. A literal of one scalar may have no address.
-    var text: UnsafePointer<CChar>? {
+    package var text: UnsafePointer<CChar>? {
         unsafe hasPointerRepresentation ? UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self) : nil
     }
 }

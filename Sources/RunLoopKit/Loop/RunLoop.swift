@@ -90,10 +90,14 @@ internal import CRunLoopCore
     public var wakeUpsSaved: Int { unsafe Int(clamping: runloop_wakeups_saved(core)) }
 }
 
-/// What the main loop is on threads that have another one for it.
+/// What other products have set for the main loop.
 package enum MainLoop {
-    /// `nil` on a thread that has not. Set once, when the program is loaded, by the product that simulates.
+    /// Another loop that is the main one of the calling thread. `nil` on a thread that has none. Set once, when the program is loaded, by the product that simulates.
     nonisolated(unsafe) package static var standIn: (@Sendable () -> RunLoop?)?
+
+    /// Ends the sleep of a task whose timer this is, on the loop's thread. `false` for other timers. Set once, when the program is loaded, by
+    /// the product whose tasks sleep there.
+    nonisolated(unsafe) package static var endSleep: (@Sendable (_ timer: OpaquePointer) -> Bool)?
 }
 
 extension RunLoop: Hashable {

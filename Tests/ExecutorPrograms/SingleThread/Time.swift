@@ -53,6 +53,15 @@ import RunLoopKitTesting
     check(visits == (0..<100).map { .seconds(60 * $0) }, "each sleep ends at its instant: \(visits)")
 }
 
+/// A sleep that goes on when the virtual time ends, ends with it, and is no timer that anybody has left behind.
+@MainActor func endOfVirtualTime() async throws {
+    let time = RunLoop.VirtualTime()
+    let sleeper = Task { try await Task.sleep(for: .seconds(3600)) }
+    while RunLoop.main.nextFireDate(inMode: .default) == nil { await Task.yield() }
+    try time.end()
+    try await sleeper.value
+}
+
 @MainActor func cancellation() async throws {
     let tasks = (0..<1000).map { _ in
         Task.detached {
