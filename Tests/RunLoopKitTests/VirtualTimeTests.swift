@@ -270,6 +270,9 @@ import Testing
             #expect(waitUntil { loop.nextFireDate(inMode: .default) != nil })
             #expect(loop.nextFireDate(inMode: .default) == start + .seconds(60))
             ticking.cancel()
+            let shared = SharedTimeout(RunLoop.Timeout(on: loop, after: .zero, inMode: "other") {})
+            TestThread { shared.timeout.reschedule(after: .seconds(60)) }.join()
+            #expect(shared.timeout.fireDate == start + .seconds(60))
         }
     }
 
@@ -292,6 +295,11 @@ import Testing
 private func pauseShortly() { usleep(20_000) }
 
 private func wallSeconds() -> Int { time(nil) }
+
+private final class SharedTimeout: Sendable {
+    let timeout: RunLoop.Timeout
+    init(_ timeout: consuming RunLoop.Timeout) { self.timeout = timeout }
+}
 
 /// On its loop's thread.
 private actor VirtualSleeper: RunLoop.BoundActor {

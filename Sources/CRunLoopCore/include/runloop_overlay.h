@@ -68,6 +68,9 @@ runloop_timer *runloop__timer_new_pair(void *const info[2], int64_t fire_ns, int
                                        void (*RUNLOOP_SENDABLE fire)(runloop_timer *timer, void *pair),
                                        void (*RUNLOOP_SENDABLE release)(void *pair));
 
+/// runloop_timer_set_fire_date to so many nanoseconds from now, by the clock of the loop that it is in, which may be another thread's.
+int runloop__timer_set_delay(runloop_timer *timer, int64_t delay_ns);
+
 /// How objects that are the info of their items are retained and released: to be set before the first of them is made. Neither makes a call
 /// of this library, except that the `release` which ends an object releases its item. `retain` may be called under locks.
 void runloop__set_object_hooks(void (*RUNLOOP_SENDABLE retain)(void *object),

@@ -1,4 +1,5 @@
 internal import CRunLoopCore
+internal import CRunLoopOverlay
 
 extension RunLoop {
     /// Calls its action once when some time has passed, on the thread of its loop, unless it is rescheduled or cancelled before.
@@ -61,10 +62,10 @@ extension RunLoop {
         /// far for the clock. Any thread. No effect while the action runs, after which the timeout is over, or when it is over. A
         /// sleeping loop is re-armed, not woken (R87). O(log timers) per mode.
         @inlinable
-        public func reschedule(after delay: Duration) { setFireDate(Nanoseconds.fromNow(Nanoseconds.of(delay))) }
+        public func reschedule(after delay: Duration) { setDelay(Nanoseconds.of(delay)) }
 
         @usableFromInline
-        func setFireDate(_ nanoseconds: Int64) { unsafe runloop_timer_set_fire_date(timer.core, nanoseconds) }
+        func setDelay(_ nanoseconds: Int64) { unsafe runloop__timer_set_delay(timer.core, nanoseconds) }
 
         /// When the action is due, as it was set last; also while it runs. `nil` if the timeout is over, or if it will never be due.
         /// Any thread; an answer about another thread's loop may be out of date already. O(1).

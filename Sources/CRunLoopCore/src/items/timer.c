@@ -291,12 +291,12 @@ TAKES_LOCK static int lock_for_change(runloop_timer *timer, runloop **owner) {
     return item_is_valid(&timer->attached.item) ? 0 : -EINVAL;
 }
 
-int runloop_timer_set_fire_date(runloop_timer *timer, int64_t fire_ns) {
-    if (!timer)
-        return -EINVAL;
+/// To an instant, or to one that is so much later than now, by the clock of its loop.
+static int set_fire_date(runloop_timer *timer, int64_t ns, bool is_delay) {
     runloop *owner;
     int error = lock_for_change(timer, &owner);
     if (!error) {
+        int64_t fire_ns = is_delay ? saturating_add(owner ? loop_now(owner) : runloop_now_ns(), ns) : ns;
         uint32_t state = item_state(&timer->attached.item);
         atomic_store_explicit(&timer->due_ns, fire_ns, memory_order_release);
         if (repeating_timer_of(timer))
@@ -308,6 +308,14 @@ int runloop_timer_set_fire_date(runloop_timer *timer, int64_t fire_ns) {
     }
     unlock_owner(&timer->attached.attachment.loop, owner);
     return error;
+}
+
+int runloop_timer_set_fire_date(runloop_timer *timer, int64_t fire_ns) {
+    return timer ? set_fire_date(timer, fire_ns, false) : -EINVAL;
+}
+
+int runloop__timer_set_delay(runloop_timer *timer, int64_t delay_ns) {
+    return set_fire_date(timer, delay_ns, true);
 }
 
 HOLDS_LOCK static void set_tolerance(runloop *owner, runloop_timer *timer, int64_t tolerance_ns) {
