@@ -41,6 +41,15 @@ private actor Owner: RunLoop.BoundActor {
     }
 }
 
+/// On which nobody can sleep.
+private struct FailingClock: Clock {
+    var now: ContinuousClock.Instant { .now }
+    var minimumResolution: Duration { .nanoseconds(1) }
+    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+        throw RunLoop.Error.loopFinished
+    }
+}
+
 @Suite struct PortTests {
     @Test("A request is received on the loop's thread and replied to")
     func replies() async throws {
@@ -166,6 +175,17 @@ private actor Owner: RunLoop.BoundActor {
             other.invalidate()
             #expect(freed.value == 2)
         }
+    }
+
+    @Test("A clock that fails ends the wait for a reply, as the timeout does")
+    func failingClock() async throws {
+        let thread = try RunLoop.Thread()
+        let port = try Echo(on: thread.loop, inMode: "never run") { _ in }
+        await #expect(throws: RunLoop.PortError.timedOut) {
+            try await port.request("a", timeout: .seconds(1), clock: FailingClock())
+        }
+        #expect(port.count == 0)
+        thread.stop()
     }
 
     @Test("A cancelled task does not wait, and its request is not received")

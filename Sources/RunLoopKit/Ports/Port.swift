@@ -49,7 +49,7 @@ extension RunLoop {
         ///
         /// - Parameters:
         ///   - timeout: how long to wait at most; `nil` is as long as it takes.
-        ///   - clock: measures the timeout.
+        ///   - clock: measures the timeout. If its sleep fails, the timeout has passed.
         /// - Throws: `closed`, `timedOut`, `cancelled`. Then the message is not received.
         public func send(
             _ request: sending Request, timeout: Duration?,
@@ -76,7 +76,7 @@ extension RunLoop {
         ///
         /// - Parameters:
         ///   - timeout: how long to wait for the reply at most; `nil` is as long as it takes.
-        ///   - clock: measures the timeout.
+        ///   - clock: measures the timeout. If its sleep fails, the timeout has passed.
         /// - Throws: the reason why there is no reply. If the request was not received by then, it will not be.
         public func request(
             _ request: sending Request, timeout: Duration? = nil,

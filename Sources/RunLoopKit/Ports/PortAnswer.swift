@@ -48,8 +48,9 @@ package struct PortAnswer<Value>: @unchecked Sendable {
     ) async throws(RunLoop.PortError) -> sending Value {
         let alarm = timeout.map { timeout in
             Task {
-                guard (try? await clock.sleep(for: timeout)) != nil else { return }
-                giveUp(.timedOut, withdraw)
+                // Whoever waits is not to wait for ever because the clock fails.
+                try? await clock.sleep(for: timeout)
+                if !Task.isCancelled { giveUp(.timedOut, withdraw) }
             }
         }
         await withTaskCancellationHandler(
