@@ -68,6 +68,8 @@
 
         /// It has come to an await, or to its end.
         func end(_ number: UInt32) {
+            // The job may have forked, and this is the child.
+            if process.isOver { return }
             let now = runloop_get_now_ns(nil)
             let ended = entries.withLock { entries -> TaskWords? in
                 guard let task = entries[number]?.task else { return nil }

@@ -351,8 +351,9 @@ private struct FailingClock: Clock {
         await #expect(processExitsWith: .success) {
             try await withRunLoop { loop in
                 let port = try RunLoop.Port<String, String>(on: loop) { message in _ = message.reply("a") }
+                try port.send("a")
                 let status = statusOfChild {
-                    precondition(!port.isValid)
+                    precondition(!port.isValid && port.count == 0)
                     do throws(RunLoop.PortError) {
                         try port.send("a")
                         preconditionFailure("An inherited port has taken a message.")
@@ -361,7 +362,7 @@ private struct FailingClock: Clock {
                     }
                 }
                 precondition(status == 0, "The child ended with status \(status).")
-                precondition(port.isValid && port.count == 0)
+                precondition(port.isValid && port.count == 1)
             }
         }
     }

@@ -66,7 +66,7 @@ final class PortState<Request, Reply>: @unchecked Sendable {
         }
     }
 
-    var count: Int { content.withLock { $0.count } }
+    var count: Int { generation.isOver ? 0 : content.withLock { $0.count } }
 
     var isValid: Bool { !generation.isOver && content.withLock { $0.source != nil } }
 
