@@ -38,15 +38,6 @@
         }
 
         var job: UnownedJob { unsafe unsafeBitCast(words[1] & ~7, to: UnownedJob.self) }
-        /// As debuggers show it. Behind the two words are the flags and the number, then two words of the runtime's, then the function
-        /// with which the job goes on.
-        var id: UInt32 {
-            unsafe UnsafeRawPointer(words).load(fromByteOffset: 2 * MemoryLayout<UInt>.size + 4, as: UInt32.self)
-        }
-        var function: UnsafeRawPointer? {
-            unsafe UnsafeRawPointer(words).load(
-                fromByteOffset: 4 * MemoryLayout<UInt>.size + 8, as: UnsafeRawPointer?.self)
-        }
         var executor: MainLoopJobs.Executor { words[1] & 1 == 0 ? .main : .byDefault }
         var band: Int { Int(words[1] >> 1 & 3) }
     }

@@ -8,12 +8,22 @@ package struct CodePlace: Hashable, CustomStringConvertible {
 
     /// Of a job that waits for its executor. `nil` if the runtime has no function for it.
     package init?(of job: TaskWords) {
-        // One that has not begun goes on in the runtime.
-        if job.isTask, job.context != 0, Self.begins(job.function) {
-            self.init(function: job.closure)
+        if let closure = Self.ofBeginning(job.function, job.closure) {
+            self = closure
         } else {
             self.init(of: job) { TaskWords.plain($0) }
         }
+    }
+
+    /// Of a job that has gone on meanwhile, by the two words that it had before.
+    package init?(function: UInt, closure: UInt) {
+        guard let place = Self.ofBeginning(function, closure) ?? CodePlace(function: function) else { return nil }
+        self = place
+    }
+
+    /// The closure of a task that has not begun, which goes on in the runtime. `nil` for one that has.
+    private static func ofBeginning(_ function: UInt, _ closure: UInt) -> CodePlace? {
+        closure != 0 && begins(function) ? CodePlace(function: closure) : nil
     }
 
     /// Of a task that may go on meanwhile, on another thread: what is read then may be of two moments.

@@ -41,11 +41,11 @@ internal import CRunLoopExecutors
     package var isComplete: Bool { words[12] & 0x2000 != 0 }
 
     /// With which it goes on, and 0 if there is none.
-    var function: UInt { words[7] }
+    package var function: UInt { words[7] }
     /// Of that function.
     var context: UInt { words[8] }
-    /// Of a task that has not begun: three words before its context.
-    var closure: UInt { unsafe UnsafePointer<UInt>(bitPattern: context)?[-3] ?? 0 }
+    /// Of a task that has not begun: three words before its context. Of another one, what is there. 0 if it is no task.
+    package var closure: UInt { unsafe isTask ? UnsafePointer<UInt>(bitPattern: context)?[-3] ?? 0 : 0 }
 
     //===-- its callers -----------------------------------------------------------------------------------------------===//
 

@@ -72,6 +72,8 @@ import Testing
         let loud = try await runProgram("single-thread-program", "blocks 2>&1").output
         #expect(loud.contains(/^runloop: Task \d+ kept the main loop for \d{3,} ms without an await, in .*keepTheLoop/))
         #expect(loud.split(separator: "\n").count == 2)
+        let begun = try await runProgram("single-thread-program", "blocks begun 2>&1").output
+        #expect(begun.contains("without an await, in a closure. "))
         let nested = try await runProgram("single-thread-program", "blocks nested 2>&1")
         #expect(nested == Ending(status: 0, output: "blocks: done\n"))
     }

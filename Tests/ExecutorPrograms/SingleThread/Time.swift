@@ -154,6 +154,8 @@ import RunLoopKitTesting
         others.cancel()
         keepAlive.invalidate()
         await Task.yield()
+    } else if CommandLine.arguments.contains("begun") {
+        await keepTheLoopFromTheBeginning(for: .milliseconds(300))
     } else {
         await keepTheLoop(for: .milliseconds(300))
         await keepTheLoop(for: .milliseconds(300))
@@ -165,6 +167,13 @@ import RunLoopKitTesting
     let end = ContinuousClock.now + duration
     while .now < end {}
     await Task.yield()
+}
+
+@MainActor func keepTheLoopFromTheBeginning(for duration: Duration) async {
+    await Task {
+        let end = ContinuousClock.now + duration
+        while .now < end {}
+    }.value
 }
 
 private func runMainLoop(for limit: Duration) { RunLoop.main.run(mode: .default, for: limit) }
