@@ -24,7 +24,7 @@ extension RunLoop {
 
         /// What the item is called in descriptions, reports and statistics: what it was called here, or else where the program added it to a
         /// loop first. `nil` if neither has happened, and setting that takes a name back. Names are kept for the life of the process, so a
-        /// program has a few. Any thread; the last one counts. O(length), and setting O(log names).
+        /// program has a few; none contains a NUL character. Any thread; the last one counts. O(length), and setting O(log names).
         public var name: String? {
             get {
                 var line: UInt32 = 0

@@ -18,7 +18,7 @@ extension RunLoop {
 
         /// The mode of that name, which contains no NUL character.
         public init(rawValue: String) {
-            precondition(!rawValue.utf8.contains(0), "The name of a mode contains no NUL character.")
+            precondition(!rawValue.utf8.contains(0), "The name of a mode, or of an item, contains no NUL character.")
             unsafe self.init(name: rawValue.withCString { unsafe runloop_mode_name($0) })
         }
 
