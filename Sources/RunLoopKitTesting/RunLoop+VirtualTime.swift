@@ -115,14 +115,9 @@ extension RunLoop {
         /// not return then.
         @available(*, noasync, message: "Running a loop blocks its thread: use withVirtualTime.")
         public func advance(by duration: Duration, mode: Mode = .default) {
-            advance(to: now + duration, mode: mode)
-        }
-
-        /// The same, until an instant. An instant that has passed makes no time pass.
-        @available(*, noasync, message: "Running a loop blocks its thread: use withVirtualTime.")
-        public func advance(to end: Instant, mode: Mode = .default) {
             checkIsInForce()
             mode.checkIsOne()
+            let end = now + duration
             // The loop sleeps in an empty mode as well, and so asks this for what it waits.
             let keepAlive = Source {}
             loop.addUnlessOver(keepAlive, forMode: mode)
@@ -130,6 +125,9 @@ extension RunLoop {
             while now < end { loop.run(mode: mode, until: end) }
             loop.iterate(times: .max, mode: mode)
         }
+
+        @available(*, unavailable, message: "Call advance(by: instant - time.now).")
+        public func advance(to end: Instant, mode: Mode = .default) {}
 
         private func pass(_ duration: Int64) {
             unsafe world.pointee.now_ns = nanoseconds.add(duration, ordering: .acquiringAndReleasing).newValue

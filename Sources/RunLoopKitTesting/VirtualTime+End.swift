@@ -4,12 +4,10 @@ public import RunLoopKit
 extension RunLoop.VirtualTime {
     /// A test has left timers, or deadlines of sources, in a loop whose virtual time has ended.
     public struct TimersLeftBehind: Error, CustomStringConvertible {
-        /// How many there were.
-        public let count: Int
-        /// What was in the loop.
-        public let loopDescription: String
+        let count: Int
+        let loopDescription: String
 
-        /// All of that, in sentences.
+        /// How many there were, and what was in the loop, in sentences.
         public var description: String {
             "\(count) timers or deadlines were left in a loop when its virtual time ended. The loop:\n\(loopDescription)"
         }

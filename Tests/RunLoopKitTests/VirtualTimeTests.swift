@@ -53,7 +53,7 @@ import Testing
         try await withVirtualTime { loop, time in
             let start = time.now
             time.advance(by: .seconds(1))
-            time.advance(to: start)
+            time.advance(by: .seconds(-1))
             #expect(time.now - start == .seconds(1))
             let trace = Trace()
             try loop.add(
@@ -213,7 +213,7 @@ import Testing
             let timer = RunLoop.Timer(after: .seconds(1)) { _ in }
             try loop.add(timer, forMode: "other")
             let error = #expect(throws: RunLoop.VirtualTime.TimersLeftBehind.self) { try time.end() }
-            #expect(error?.count == 1 && "\(error!)".contains("other"))
+            #expect("\(error!)".hasPrefix("1 timers") && "\(error!)".contains("other"))
             #expect(!timer.isValid)
             let next = RunLoop.VirtualTime()
             try next.end()
@@ -228,7 +228,7 @@ import Testing
             source.deadline = .now + .seconds(9)
             for mode in [.default, "other"] as [RunLoop.Mode] { try loop.add(source, forMode: mode) }
             let error = #expect(throws: RunLoop.VirtualTime.TimersLeftBehind.self) { try time.end() }
-            #expect(error?.count == 1)
+            #expect("\(error!)".hasPrefix("1 timers"))
             #expect(source.isValid && source.deadline == nil)
             source.invalidate()
         }
