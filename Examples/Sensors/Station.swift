@@ -24,7 +24,7 @@ actor Station {
     nonisolated let events: AsyncStream<Event>
     private nonisolated let continuation: AsyncStream<Event>.Continuation
     private nonisolated let thread: RunLoop.Thread
-    private nonisolated let executor: RunLoop.ActorExecutor
+    private nonisolated let executor: any SerialExecutor
     private let windowSize: Int
     private var windows: [String: Window] = [:]
     private var alarms: [Alarm]

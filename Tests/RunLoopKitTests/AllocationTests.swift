@@ -274,10 +274,10 @@ private func allocations<Result>(_ body: () -> Result) throws -> Int {
 
 /// An actor whose calls of another actor are jobs on the same thread.
 private actor Caller {
-    private let executor: RunLoop.ActorExecutor
+    private let executor: any SerialExecutor
     private(set) var calls = 0
 
-    init(_ executor: RunLoop.ActorExecutor) {
+    init(_ executor: any SerialExecutor) {
         self.executor = executor
     }
 

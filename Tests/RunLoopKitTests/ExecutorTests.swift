@@ -364,11 +364,11 @@ private func isCurrent(_ loop: RunLoop) -> Bool { loop.isCurrent }
 /// An actor on a loop.
 private actor Counter {
     private let loop: RunLoop
-    private let executor: RunLoop.ActorExecutor
+    private let executor: any SerialExecutor
     private var count = 0
     private(set) var alwaysOnThread = true
 
-    init(_ loop: RunLoop, _ executor: RunLoop.ActorExecutor? = nil) {
+    init(_ loop: RunLoop, _ executor: (any SerialExecutor)? = nil) {
         self.loop = loop
         self.executor = executor ?? loop.executor
     }

@@ -17,12 +17,12 @@ protocol JobExecutor: AnyObject, Sendable {
     @safe fileprivate let atEnd: runloop_function
 
     static let ofActors = unsafe JobCallOuts(
-        inRun: { unsafe withPosted($0, RunLoop.ActorExecutor.self) { $0.jobs.runBatch(for: $0) } },
-        atEnd: { unsafe withPosted($0, RunLoop.ActorExecutor.self) { $0.jobs.runRest(for: $0) } })
+        inRun: { unsafe withPosted($0, ActorsOnLoop.self) { $0.jobs.runBatch(for: $0) } },
+        atEnd: { unsafe withPosted($0, ActorsOnLoop.self) { $0.jobs.runRest(for: $0) } })
 
     static let ofTasks = unsafe JobCallOuts(
-        inRun: { unsafe withPosted($0, RunLoop.TaskExecutor.self) { $0.jobs.runBatch(for: $0) } },
-        atEnd: { unsafe withPosted($0, RunLoop.TaskExecutor.self) { $0.jobs.runRest(for: $0) } })
+        inRun: { unsafe withPosted($0, TasksOnLoop.self) { $0.jobs.runBatch(for: $0) } },
+        atEnd: { unsafe withPosted($0, TasksOnLoop.self) { $0.jobs.runRest(for: $0) } })
 }
 
 private func withPosted<Executor: AnyObject>(

@@ -7,7 +7,7 @@ extension RunLoop {
     ///     }
     ///
     /// Its methods run on the loop's thread, when the loop runs in a common mode; in call-outs of the loop `assumeIsolated` passes. See
-    /// ``ActorExecutor`` for what holds of its jobs.
+    /// ``executor`` for what holds of its jobs.
     public protocol BoundActor: Actor {
         /// The loop, always the same one.
         nonisolated var loop: RunLoop { get }

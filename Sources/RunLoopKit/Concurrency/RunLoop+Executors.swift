@@ -1,5 +1,5 @@
 extension RunLoop {
-    /// Runs the jobs of actors on a loop's thread, when the loop runs. Make an actor's `unownedExecutor` from it:
+    /// Runs the jobs of actors on this loop's thread, when the loop runs in a common mode. Make an actor's `unownedExecutor` from it:
     ///
     ///     actor Device {
     ///         private let loop: RunLoop
@@ -20,84 +20,79 @@ extension RunLoop {
     ///
     /// A job costs two locks and, if the loop sleeps, one system call. The queue allocates only when it grows. Timers, descriptors
     /// and performed closures wait for at most 3 × 256 jobs, however many there are.
-    public final class ActorExecutor: SerialExecutor {
-        let jobs: JobQueue
-        static var callOuts: JobCallOuts { .ofActors }
+    ///
+    /// The same object each time. Any thread. O(1).
+    public var executor: some SerialExecutor { executors.ofActors }
 
-        init(_ core: OpaquePointer, _ end: EndOfLoop, modes: Set<Mode>) {
-            jobs = unsafe JobQueue(core, end, modes: modes)
-        }
-
-        /// Queues a job to be run on the loop's thread, when the loop runs. The runtime calls this, on any thread.
-        public func enqueue(_ job: consuming ExecutorJob) {
-            jobs.add(UnownedJob(job), for: self)
-        }
-
-        func run(_ job: UnownedJob) {
-            unsafe job.runSynchronously(on: asUnownedSerialExecutor())
-        }
-
-        /// Is this the loop's thread? Any thread. O(1).
-        public func isIsolatingCurrentContext() -> Bool? { jobs.isOnThread }
-
-        /// Ends the program if this is not the loop's thread. Any thread. O(1).
-        public func checkIsolated() {
-            precondition(jobs.isOnThread, "This must run on the thread of the actor's run loop.")
-        }
-    }
-
-    /// Runs tasks on a loop's thread, when the loop runs: `Task(executorPreference: loop.taskExecutor)` and
+    /// Runs tasks on this loop's thread, when the loop runs in a common mode: `Task(executorPreference: loop.taskExecutor)` and
     /// `withTaskExecutorPreference`. Such a task leaves the thread for actors that have an executor of their own, the main
     /// actor for instance, and comes back.
     ///
-    /// It behaves like `ActorExecutor`, except for isolation, which tasks do not have. It is a separate class because an
-    /// executor that is both makes calls between actors eighty times as expensive.
-    public final class TaskExecutor: _Concurrency.TaskExecutor {
-        let jobs: JobQueue
-        static var callOuts: JobCallOuts { .ofTasks }
-
-        init(_ core: OpaquePointer, _ end: EndOfLoop, modes: Set<Mode>) {
-            jobs = unsafe JobQueue(core, end, modes: modes)
-        }
-
-        /// Queues a job to be run on the loop's thread, when the loop runs. The runtime calls this, on any thread.
-        public func enqueue(_ job: consuming ExecutorJob) {
-            jobs.add(UnownedJob(job), for: self)
-        }
-
-        func run(_ job: UnownedJob) {
-            unsafe job.runSynchronously(on: asUnownedTaskExecutor())
-        }
-    }
-
-    /// The executor for actors on this loop's thread, in all common modes. The same object each time. Any thread. O(1).
-    public var executor: ActorExecutor { executors.ofActors }
-
-    /// The executor for tasks that prefer this loop's thread, in all common modes. The same object each time. Any thread. O(1).
-    public var taskExecutor: TaskExecutor { executors.ofTasks }
+    /// It behaves like `executor`, except for isolation, which tasks do not have. The same object each time. Any thread. O(1).
+    public var taskExecutor: some _Concurrency.TaskExecutor { executors.ofTasks }
 
     /// Makes an executor whose jobs run only when the loop runs in one of `modes`; with no modes, not before the thread ends.
     ///
     /// Each call makes a new executor, which the actors that share it keep. Actors with different executors of a loop are
     /// isolated by the same thread, so `assumeIsolated` passes, but a call between them goes through the loop. Any thread. O(1).
-    public func makeExecutor(inModes modes: Set<Mode>) -> ActorExecutor { unsafe ActorExecutor(core, end, modes: modes) }
+    public func makeExecutor(inModes modes: Set<Mode>) -> some SerialExecutor {
+        unsafe ActorsOnLoop(core, end, modes: modes)
+    }
 
     /// Makes an executor for tasks which run only when the loop runs in one of `modes`. As `makeExecutor(inModes:)`.
-    public func makeTaskExecutor(inModes modes: Set<Mode>) -> TaskExecutor {
-        unsafe TaskExecutor(core, end, modes: modes)
+    public func makeTaskExecutor(inModes modes: Set<Mode>) -> some _Concurrency.TaskExecutor {
+        unsafe TasksOnLoop(core, end, modes: modes)
     }
 }
 
-extension RunLoop.ActorExecutor: JobExecutor {}
-extension RunLoop.TaskExecutor: JobExecutor {}
+final class ActorsOnLoop: SerialExecutor, JobExecutor {
+    let jobs: JobQueue
+    static var callOuts: JobCallOuts { .ofActors }
+
+    init(_ core: OpaquePointer, _ end: EndOfLoop, modes: Set<RunLoop.Mode>) {
+        jobs = unsafe JobQueue(core, end, modes: modes)
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        jobs.add(UnownedJob(job), for: self)
+    }
+
+    func run(_ job: UnownedJob) {
+        unsafe job.runSynchronously(on: asUnownedSerialExecutor())
+    }
+
+    func isIsolatingCurrentContext() -> Bool? { jobs.isOnThread }
+
+    func checkIsolated() {
+        precondition(jobs.isOnThread, "This must run on the thread of the actor's run loop.")
+    }
+}
+
+/// A class of its own, because an executor that serves actors as well makes calls between actors eighty times as expensive.
+final class TasksOnLoop: TaskExecutor, JobExecutor {
+    let jobs: JobQueue
+    static var callOuts: JobCallOuts { .ofTasks }
+
+    init(_ core: OpaquePointer, _ end: EndOfLoop, modes: Set<RunLoop.Mode>) {
+        jobs = unsafe JobQueue(core, end, modes: modes)
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        jobs.add(UnownedJob(job), for: self)
+    }
+
+    func run(_ job: UnownedJob) {
+        unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+    }
+}
 
 /// The executors that come with a loop.
 struct LoopExecutors: Sendable {
-    let ofActors: RunLoop.ActorExecutor
-    let ofTasks: RunLoop.TaskExecutor
+    let ofActors: ActorsOnLoop
+    let ofTasks: TasksOnLoop
 
     init(_ core: OpaquePointer, _ end: EndOfLoop) {
-        ofActors = unsafe RunLoop.ActorExecutor(core, end, modes: [.common])
-        ofTasks = unsafe RunLoop.TaskExecutor(core, end, modes: [.common])
+        ofActors = unsafe ActorsOnLoop(core, end, modes: [.common])
+        ofTasks = unsafe TasksOnLoop(core, end, modes: [.common])
     }
 }

@@ -25,6 +25,14 @@ extension RunLoop {
     ) {}
 }
 
+extension RunLoop {
+    @available(*, unavailable, message: "Write any SerialExecutor.")
+    public typealias ActorExecutor = any SerialExecutor
+
+    @available(*, unavailable, message: "Write any _Concurrency.TaskExecutor.")
+    public typealias TaskExecutor = any _Concurrency.TaskExecutor
+}
+
 extension RunLoop.Item {
     @available(*, unavailable, message: "Set the property: item.name = \"name\".")
     public func setName(_ name: StaticString) {}
