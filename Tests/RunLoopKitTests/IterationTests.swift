@@ -134,7 +134,9 @@ import Testing
         }
     }
 
-    @Test("R99 A scope that ends in one of its own closures is closed, and no other one is opened", arguments: [true, false])
+    @Test(
+        "R99 A scope that ends in one of its own closures is closed, and no other one is opened",
+        arguments: [true, false])
     func scopesThatEndThemselves(inOpen: Bool) async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current

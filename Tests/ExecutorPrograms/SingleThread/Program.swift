@@ -18,7 +18,8 @@ import RunLoopKit
         "threads": threads, "order": order, "priorities": priorities, "sleeps": sleeps, "cancellation": cancellation,
         "fairness": fairness, "flood": flood, "long": longJobs, "nested": nested, "others": otherThreads,
         "isolation": isolation, "blocking": blocking, "memory": memory, "fork": fork, "stop": stop,
-        "virtual": virtualTime, "virtual-end": endOfVirtualTime, "blocks": blocks, "tasks": taskList, "tasks-races": taskListRaces,
+        "virtual": virtualTime, "virtual-end": endOfVirtualTime, "blocks": blocks, "tasks": taskList,
+        "tasks-races": taskListRaces,
     ]
 }
 

@@ -33,7 +33,7 @@ import RunLoopKitLinux
             }
             pthread_exit(nil)
         case "end-cancel":
-            let source = RunLoop.Source(onCancel: { _, _ in endInTask() }) {}
+            let source = RunLoop.Source(onCancel: { _, _ in endInTask() }, perform: {})
             try? RunLoop.main.add(source, forMode: .default)
             // What was posted when the program was loaded, so that the end has no post.
             RunLoop.main.run(mode: .default, for: .zero)
