@@ -291,31 +291,35 @@ TAKES_LOCK static int lock_for_change(runloop_timer *timer, runloop **owner) {
     return item_is_valid(&timer->attached.item) ? 0 : -EINVAL;
 }
 
-/// To an instant, or to one that is so much later than now, by the clock of its loop.
-static int set_fire_date(runloop_timer *timer, int64_t ns, bool is_delay) {
+HOLDS_LOCK static void change_date(runloop *owner, runloop_timer *timer, int64_t fire_ns) {
+    uint32_t state = item_state(&timer->attached.item);
+    atomic_store_explicit(&timer->due_ns, fire_ns, memory_order_release);
+    if (repeating_timer_of(timer))
+        repeating_timer_of(timer)->unreported = 0;
+    if (state & ITEM_CALLED)
+        atomic_store_explicit(&timer->attached.item.state, state | ITEM_REDATED, memory_order_release);
+    else
+        rekey(owner, &timer->attached.attachment);
+}
+
+int runloop_timer_set_fire_date(runloop_timer *timer, int64_t fire_ns) {
+    if (!timer)
+        return -EINVAL;
     runloop *owner;
     int error = lock_for_change(timer, &owner);
-    if (!error) {
-        int64_t fire_ns = is_delay ? saturating_add(owner ? loop_now(owner) : runloop_now_ns(), ns) : ns;
-        uint32_t state = item_state(&timer->attached.item);
-        atomic_store_explicit(&timer->due_ns, fire_ns, memory_order_release);
-        if (repeating_timer_of(timer))
-            repeating_timer_of(timer)->unreported = 0;
-        if (state & ITEM_CALLED)
-            atomic_store_explicit(&timer->attached.item.state, state | ITEM_REDATED, memory_order_release);
-        else
-            rekey(owner, &timer->attached.attachment);
-    }
+    if (!error)
+        change_date(owner, timer, fire_ns);
     unlock_owner(&timer->attached.attachment.loop, owner);
     return error;
 }
 
-int runloop_timer_set_fire_date(runloop_timer *timer, int64_t fire_ns) {
-    return timer ? set_fire_date(timer, fire_ns, false) : -EINVAL;
-}
-
 int runloop__timer_set_delay(runloop_timer *timer, int64_t delay_ns) {
-    return set_fire_date(timer, delay_ns, true);
+    runloop *owner;
+    int error = lock_for_change(timer, &owner);
+    if (!error)
+        change_date(owner, timer, saturating_add(owner ? loop_now(owner) : monotonic_ns(), delay_ns));
+    unlock_owner(&timer->attached.attachment.loop, owner);
+    return error;
 }
 
 HOLDS_LOCK static void set_tolerance(runloop *owner, runloop_timer *timer, int64_t tolerance_ns) {
