@@ -3,6 +3,8 @@
 #ifndef RUNLOOP_OBJECT_H
 #define RUNLOOP_OBJECT_H
 
+#include <errno.h>
+
 #include "runloop.h"
 
 enum object_kind {
@@ -59,6 +61,13 @@ struct object_config {
 /// may have been changing it. Asked again after each call-out, which may have forked.
 static inline bool object_is_inherited(const struct object *object) {
     return object->generation != runloop_fork_generation();
+}
+
+/// 0; -EINVAL for NULL, or -ECHILD in a forked child. `object` begins with its `struct object`.
+static inline int object_check(const void *object) {
+    if (!object)
+        return -EINVAL;
+    return object_is_inherited(object) ? -ECHILD : 0;
 }
 
 /// The object that a source is; NULL if it is NULL, or of another kind.

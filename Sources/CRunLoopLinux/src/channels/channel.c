@@ -136,12 +136,12 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
     if (reasons & (RUNLOOP_DUE | RUNLOOP_SIGNALLED))
         runloop__channel_time_out(channel);
     // Each call-out may fork: what comes from the socket is the parent's.
-    if (reasons & RUNLOOP_WRITABLE && channel_check(channel) == 0)
+    if (reasons & RUNLOOP_WRITABLE && object_check(channel) == 0)
         result = flush(channel);
     // When the other end is gone, the calls that wait can't become more than it has sent.
-    if (result == 0 && reasons & (RUNLOOP_READABLE | RUNLOOP_HANG_UP | RUNLOOP_ERROR) && channel_check(channel) == 0)
+    if (result == 0 && reasons & (RUNLOOP_READABLE | RUNLOOP_HANG_UP | RUNLOOP_ERROR) && object_check(channel) == 0)
         result = receive(channel);
-    if (result < 0 && channel_check(channel) == 0)
+    if (result < 0 && object_check(channel) == 0)
         end(channel, result);
 }
 
@@ -161,7 +161,7 @@ static const struct object_class channel_class = {
 
 int runloop_channel_hold_message(runloop_channel *source) {
     struct channel *channel = channel_of(source);
-    int result = channel_check(channel);
+    int result = object_check(channel);
     if (result < 0)
         return result;
     steady_take(&channel->lock);
@@ -176,7 +176,7 @@ int runloop_channel_hold_message(runloop_channel *source) {
 
 int runloop_channel_release_message(runloop_channel *source) {
     struct channel *channel = channel_of(source);
-    int result = channel_check(channel);
+    int result = object_check(channel);
     if (result < 0)
         return result;
     steady_take(&channel->lock);

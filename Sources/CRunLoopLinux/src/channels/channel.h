@@ -38,13 +38,6 @@ struct channel {
 static inline struct channel *channel_of(runloop_source *source) {
     return runloop__object_of(source, OBJECT_CHANNEL);
 }
-
-/// 0, -EINVAL or -ECHILD.
-static inline int channel_check(struct channel *channel) {
-    if (!channel)
-        return -EINVAL;
-    return object_is_inherited(&channel->object) ? -ECHILD : 0;
-}
 /// Has the socket watched for what can be done. The loop comes and tries again if that fails.
 HOLDS_LOCK void runloop__channel_watch(struct channel *channel);
 /// -EMSGSIZE, -EINVAL.

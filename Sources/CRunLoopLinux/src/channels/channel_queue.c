@@ -146,7 +146,7 @@ void runloop__channel_drop_queue(struct channel *channel) {
 
 int runloop__channel_check_message(struct channel *channel, const void *bytes, size_t length, const int *descriptors,
                                    size_t count) {
-    int result = channel_check(channel);
+    int result = object_check(channel);
     if (result < 0)
         return result;
     if ((!bytes && length > 0) || (!descriptors && count > 0))

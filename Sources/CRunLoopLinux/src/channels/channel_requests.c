@@ -125,7 +125,7 @@ static void discard(struct channel *channel, struct question *question) {
 
 int runloop_channel_cancel(runloop_channel *source, uint64_t id) {
     struct channel *channel = channel_of(source);
-    int result = channel_check(channel);
+    int result = object_check(channel);
     if (result < 0)
         return result;
     steady_take(&channel->lock);
@@ -229,7 +229,7 @@ static void drop(runloop_call *call) {
 void runloop_call_release(runloop_call *call) {
     if (!call || atomic_fetch_sub(&call->references, 1) > 1)
         return;
-    if (channel_check(call->channel) == 0)
+    if (object_check(call->channel) == 0)
         drop(call);
     runloop_source_release(call->channel->object.source);
     free(call);

@@ -170,7 +170,7 @@ runloop *runloop_port_get_loop(runloop_port *source) {
 
 bool runloop_port_is_valid(runloop_port *source) {
     struct port *port = port_of(source);
-    if (port_check(port) < 0)
+    if (object_check(port) < 0)
         return false;
     lock_take(&port->lock);
     bool is_valid = !port->has_ended;
@@ -180,7 +180,7 @@ bool runloop_port_is_valid(runloop_port *source) {
 
 size_t runloop_port_get_count(runloop_port *source) {
     struct port *port = port_of(source);
-    if (port_check(port) < 0)
+    if (object_check(port) < 0)
         return 0;
     lock_take(&port->lock);
     size_t count = port->count;

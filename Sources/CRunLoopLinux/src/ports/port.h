@@ -68,13 +68,6 @@ struct runloop_request {
 static inline struct port *port_of(runloop_port *source) {
     return runloop__object_of(source, OBJECT_PORT);
 }
-
-/// 0, -EINVAL or -ECHILD.
-static inline int port_check(const struct port *port) {
-    if (!port)
-        return -EINVAL;
-    return object_is_inherited(&port->object) ? -ECHILD : 0;
-}
 static inline struct port *port_keep_memory(struct port *port) {
     atomic_fetch_add_explicit(&port->memory, 1, memory_order_relaxed);
     return port;

@@ -66,7 +66,7 @@ struct sent {
 
 int runloop_port_send(runloop_port *source, const void *bytes, size_t length, int64_t deadline_ns) {
     struct port *port = port_of(source);
-    int result = port_check(port);
+    int result = object_check(port);
     if (result < 0)
         return result;
     if (!bytes && length > 0)

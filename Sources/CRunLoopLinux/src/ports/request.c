@@ -107,7 +107,7 @@ runloop_request *runloop_request_retain(runloop_request *request) {
 }
 
 void runloop_request_release(runloop_request *request) {
-    if (!request || port_check(request->receiver) < 0 || atomic_fetch_sub(&request->holders, 1) > 1)
+    if (!request || object_check(request->receiver) < 0 || atomic_fetch_sub(&request->holders, 1) > 1)
         return;
     lock_take(&request->receiver->lock);
     link_remove(&request->to_receiver);
@@ -119,7 +119,7 @@ void runloop_request_release(runloop_request *request) {
 int runloop_request_reply(runloop_request *request, const void *bytes, size_t length) {
     if (!request || (!bytes && length > 0))
         return -EINVAL;
-    if (port_check(request->receiver) < 0)
+    if (object_check(request->receiver) < 0)
         return -ECHILD;
     if (!runloop_request_is_awaited(request))
         return -EPIPE;

@@ -38,9 +38,9 @@ int runloop_port_request(runloop_port *source, const void *bytes, size_t length,
     if (!config)
         return -EINVAL;
     struct port *port = port_of(source), *asker = port_of(config->asker);
-    int result = port_check(port);
+    int result = object_check(port);
     if (result == 0)
-        result = port_check(asker);
+        result = object_check(asker);
     runloop_request *request = NULL;
     if (result == 0)
         result = runloop__request_make(port, asker, bytes, length, &request);
@@ -69,7 +69,7 @@ int runloop_port_request(runloop_port *source, const void *bytes, size_t length,
 
 int runloop_port_cancel(runloop_port *source, uint64_t id) {
     struct port *asker = port_of(source);
-    int result = port_check(asker);
+    int result = object_check(asker);
     if (result < 0)
         return result;
     lock_take(&asker->lock);
@@ -106,7 +106,7 @@ static void await(runloop_request *request, int64_t deadline_ns) {
 int runloop_port_request_and_wait(runloop_port *source, const void *bytes, size_t length, int64_t deadline_ns,
                                   void **reply, size_t *reply_length) {
     struct port *port = port_of(source);
-    int result = port_check(port);
+    int result = object_check(port);
     if (result < 0)
         return result;
     if (runloop_is_current(port->loop))

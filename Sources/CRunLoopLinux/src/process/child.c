@@ -252,12 +252,11 @@ HOLDS_LOCK static int begin_ending(struct child *child, const runloop_child_step
 
 int runloop_child_end_by(runloop_child *source, const runloop_child_step *steps, size_t count, bool of_group) {
     struct child *child = child_of(source);
-    if (!child || !are_valid(steps, count))
-        return -EINVAL;
-    if (object_is_inherited(&child->object))
-        return -ECHILD;
+    int result = are_valid(steps, count) ? object_check(child) : -EINVAL;
+    if (result)
+        return result;
     lock_take(&child->lock);
-    int result = begin_ending(child, steps, count, of_group);
+    result = begin_ending(child, steps, count, of_group);
     lock_give(&child->lock);
     return result;
 }

@@ -199,9 +199,7 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
 /// The input that a client names: -EINVAL, or -ECHILD in a forked child.
 static int find(runloop_input *source, struct input **input) {
     *input = input_of(source);
-    if (!*input)
-        return -EINVAL;
-    return object_is_inherited(&(*input)->object) ? -ECHILD : 0;
+    return object_check(*input);
 }
 
 int runloop_input_pause(runloop_input *source) {
