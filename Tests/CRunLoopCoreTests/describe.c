@@ -136,6 +136,36 @@ TEST("R61 R118 a describe callback may use the loop, and may return no text") {
     EXPECT(runloop_contains_source(loop, other, "Q"));
 }
 
+static runloop_timer *timers[2];
+static bool is_freed[2];
+
+static void note_freed(void *info) {
+    *(bool *)info = true;
+}
+
+/// Ends the other timer, whichever comes first.
+static char *describe_and_end_other(void *info) {
+    bool is_first = info == &is_freed[0];
+    EXPECT(!*(bool *)info);
+    runloop_timer_invalidate(timers[is_first]);
+    return NULL;
+}
+
+TEST("R88 R118 a timer that ends while the loop is described is described no more, as its context is gone") {
+    begin();
+    for (int i = 0; i < 2; i++) {
+        runloop_timer_config config = {
+            .fire_ns = RUNLOOP_NEVER - 1,
+            .context = {.info = &is_freed[i], .release = note_freed, .describe = describe_and_end_other}};
+        REQUIRE(runloop_timer_create(&config, &timers[i]) == 0);
+        REQUIRE(runloop_add_timer(loop, timers[i], "P") == 0);
+    }
+    free(runloop_copy_description(loop));
+    EXPECT(is_freed[0] != is_freed[1]);
+    runloop_timer_release(timers[0]);
+    runloop_timer_release(timers[1]);
+}
+
 static _Atomic bool over;
 
 static void describe_until_over(void) {

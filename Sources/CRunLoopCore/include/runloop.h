@@ -96,7 +96,9 @@ RUNLOOP_SET(runloop_readiness);
 /// The pointer that an item passes to its callbacks, and how it is kept alive. The core calls `retain` once, when the item is
 /// created, and its result becomes `info`. It calls `release` once: for timers and observers when they are invalidated or freed,
 /// for sources when they are freed, and never while a callback of the item runs (R56, R57, R88, R98). runloop_copy_description
-/// calls `describe` for a text from malloc, and frees it. Each of the three may be NULL.
+/// calls `describe` for a text from malloc, and frees it: of a timer or an observer while it is valid, so a thread that describes
+/// the loop of another one must not meet the end of such an item that has a `describe` and a `release`. Each of the three may be
+/// NULL.
 typedef struct runloop_context {
     void *info;                                     ///< The caller's, or what `retain` returned.
     void *(*RUNLOOP_SENDABLE retain)(void *info);   ///< Once, at creation. May be NULL.

@@ -10,7 +10,8 @@ static const char *yes_or_no(bool value) {
 }
 
 static void print_context(FILE *text, struct item *item) {
-    char *description = item_describe(item);
+    // The context of a timer or an observer ends with its validity, also by another item's `describe`.
+    char *description = item_is_source(item) || item_is_valid(item) ? item_describe(item) : NULL;
     if (description)
         fprintf(text, ", %s", description);
     free(description);

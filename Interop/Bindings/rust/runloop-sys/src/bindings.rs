@@ -78,7 +78,9 @@ pub type runloop_readiness = ::std::os::raw::c_uint;
 #[doc = " The pointer that an item passes to its callbacks, and how it is kept alive. The core calls `retain` once, when the item is"]
 #[doc = " created, and its result becomes `info`. It calls `release` once: for timers and observers when they are invalidated or freed,"]
 #[doc = " for sources when they are freed, and never while a callback of the item runs (R56, R57, R88, R98). runloop_copy_description"]
-#[doc = " calls `describe` for a text from malloc, and frees it. Each of the three may be NULL."]
+#[doc = " calls `describe` for a text from malloc, and frees it: of a timer or an observer while it is valid, so a thread that describes"]
+#[doc = " the loop of another one must not meet the end of such an item that has a `describe` and a `release`. Each of the three may be"]
+#[doc = " NULL."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct runloop_context {
@@ -430,8 +432,8 @@ extern "C" {
     #[doc = " stops the run around it as well. If there is no memory for the nested run, it returns 0, and the descriptor is readable until"]
     #[doc = " there is. O(what there is to do); a system call that finds nothing at the end."]
     #[doc = " Returns: 0: the host waits for the descriptor. A runloop_result: the run has ended, with Exit."]
-    #[doc = " Errors: -EAGAIN: the budget is used up, and the descriptor is readable; -EINVAL: there is no hosted run; -ECHILD: a call-out"]
-    #[doc = " forked, and this is the child."]
+    #[doc = " Errors: -EAGAIN: the budget is used up, and the descriptor is readable; -EINVAL: there is no hosted run; -EBUSY: the loop's clock"]
+    #[doc = " is being asked (runloop_set_clock); -ECHILD: a call-out forked, and this is the child."]
     pub fn runloop_hosted_iterate(budget_ns: i64) -> ::std::os::raw::c_int;
 }
 extern "C" {
@@ -494,7 +496,7 @@ extern "C" {
 }
 extern "C" {
     #[doc = " Names an item, for people: shown by descriptions, statistics and traces. `name` is not copied and lives as long as the item does: a"]
-    #[doc = " literal, or text that the context's release frees. `line` is shown behind it unless it is 0, so that a file and a line can be a name."]
+    #[doc = " literal, a name that the process keeps (runloop_mode_name), or of a source text that its context's release frees. `line` is shown behind it unless it is 0, so that a file and a line can be a name."]
     #[doc = " NULL takes the name away. The last call wins; set it before the item is added if other threads may look. O(1)."]
     pub fn runloop_source_set_name(
         source: *mut runloop_source,
