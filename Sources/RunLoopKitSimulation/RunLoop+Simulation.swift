@@ -23,7 +23,7 @@ extension RunLoop {
     /// actor and `RunLoop.main`, groups, libraries that are built on them. `Task.sleep`, `ContinuousClock`, `SuspendingClock` and `Date` follow its time,
     /// `SystemRandomNumberGenerator` its dice. What can't belong to it are threads, Dispatch's queues, and descriptors of the world
     /// outside: if one of them resumes a task, the simulation fails with ``Escape``, since the same seed need not give the same run then.
-    /// (With compilers other than Swift 6.3 only tasks that prefer ``executor`` belong to it, and they sleep by ``clock``.)
+    /// (With compilers other than Swift 6.3 only tasks that prefer ``executor`` belong to it, and they sleep by the clock of ``loop``.)
     @safe public final class Simulation: Sendable {
         /// The main loop: on the simulation's threads it is `RunLoop.main`, and it performs the jobs of the main actor.
         public let loop: RunLoop
@@ -68,9 +68,6 @@ extension RunLoop {
 
         /// The executor of the tasks.
         public var executor: any _Concurrency.TaskExecutor { tasks }
-
-        /// The clock by which tasks sleep.
-        public var clock: RunLoop.Clock { loop.clock }
 
         /// Writes a line, with the time, which a failure shows. The same seed gives the same lines.
         public func note(_ text: String) {

@@ -65,7 +65,7 @@ package struct Runs: Sendable {
             // A thread outside that resumes a task is awaited where it is to be found out, not in each of many repetitions.
             let patience: Int32 = if case .journal = decisions { 0 } else if ownsTasks { 3000 } else { 0 }
             let simulation = RunLoop.Simulation(choices, patience: patience, tells: tells)
-            _ = simulation.beginWait(.init(what: "the end of the body", file: file, line: line))
+            _ = simulation.beginWait(for: "the end of the body", file, line)
             let result = simulation.run(body, by: starter)
             var error: (any Error)?
             if case .failure(let thrown) = result { error = thrown }

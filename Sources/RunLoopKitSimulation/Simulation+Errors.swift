@@ -3,8 +3,9 @@ public import RunLoopKit
 extension RunLoop.Simulation {
     /// Nothing can ever happen: no task is ready, no loop has anything to do, and nobody waits for an instant.
     public struct Standstill: Error, CustomStringConvertible {
-        /// Who waits: the body, and whoever said so by ``awaiting(_:fileID:line:isolation:_:)``.
-        public let waiters: [Waiter]
+        /// What is waited for, by the body and by whoever said so by ``awaiting(_:fileID:line:isolation:_:)``, and where: "the answer:
+        /// Tests/File.swift:12".
+        public let waiters: [String]
         /// Each task that waits: for a continuation, another task or a group, since when, in which function and at which line.
         public let tasks: [String]
         /// The tasks without their numbers and times.

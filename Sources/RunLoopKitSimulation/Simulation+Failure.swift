@@ -9,8 +9,8 @@ extension RunLoop.Simulation {
         public private(set) var duration = Duration.zero
         /// Are these all orders that there are? Only `simulateAllOrders` knows.
         public internal(set) var isComplete = false
-        /// How many preemptions an order had at most; `nil`: any number, or the seed's.
-        public let preemptions: Int?
+        /// How many an order had at most; `nil`: any number, or the seed's.
+        private let preemptions: Int?
 
         init(preemptions: Int? = nil) {
             self.preemptions = preemptions
@@ -21,14 +21,11 @@ extension RunLoop.Simulation {
             duration += outcome.duration
         }
 
-        /// How long one run took, on average.
-        public var durationPerRun: Duration { runs > 0 ? duration / runs : .zero }
-
         /// All of that, in a sentence.
         public var description: String {
             let bound = preemptions.map { " with at most \($0) preemptions" } ?? ""
             let what = isComplete ? "All \(runs) orders\(bound)" : "\(runs) run\(runs == 1 ? "" : "s")\(bound)"
-            return "\(what), \(durationPerRun.inMicroseconds) each."
+            return "\(what), \((duration / max(runs, 1)).inMicroseconds) each."
         }
     }
 

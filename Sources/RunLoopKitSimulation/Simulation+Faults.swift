@@ -76,11 +76,6 @@ extension RunLoop.Simulation {
     /// One of `count` ways, decided by the seed: for whatever else the test wants decided.
     public func choose(_ count: Int) -> Int { schedule.choices.choose(count) }
 
-    /// Throws the error, once in four times, as the seed decides. For the test's own stand-ins of what the system does.
-    public func mayThrow<Failure: Error>(_ error: Failure) throws(Failure) {
-        if choose(4) == 1 { throw error }
-    }
-
     func mayFailToOpen() throws(RunLoop.Error) {
         if faults.contains(.descriptorsRunOut) && schedule.choices.happens(percentage: 15) { throw .tooManyDescriptors }
     }

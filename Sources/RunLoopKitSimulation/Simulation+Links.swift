@@ -141,7 +141,7 @@ private final class Relay: Sendable {
         self.transport = transport
         self.origin = origin
         self.destination = destination
-        traffic = Guarded(Traffic(lastArrival: simulation.clock.now))
+        traffic = Guarded(Traffic(lastArrival: simulation.now))
     }
 
     func relay(of simulation: RunLoop.Simulation) {
@@ -196,13 +196,13 @@ private final class Relay: Sendable {
         }
         let steps = 8
         let span = transport.delay.upperBound - transport.delay.lowerBound
-        var arrival = simulation.clock.now + transport.delay.lowerBound + span / steps * simulation.choose(steps + 1)
+        var arrival = simulation.now + transport.delay.lowerBound + span / steps * simulation.choose(steps + 1)
         traffic.withLock { traffic in
             if !transport.reorders { arrival = max(arrival, traffic.lastArrival) }
             traffic.lastArrival = max(arrival, traffic.lastArrival)
             traffic.count += count
         }
-        simulation.loop.perform(after: arrival - simulation.clock.now) { [self, weak simulation] in
+        simulation.loop.perform(after: arrival - simulation.now) { [self, weak simulation] in
             guard let simulation else { return }
             if isLost {
                 // What was sent before it arrives.
@@ -266,4 +266,8 @@ private func socketPair(_ kind: Relay.Kind) throws(RunLoop.Error) -> (CInt, CInt
 
 func closeAll(_ descriptors: [CInt]) {
     for descriptor in descriptors { close(descriptor) }
+}
+
+extension RunLoop.Simulation {
+    fileprivate var now: RunLoop.Instant { loop.clock.now }
 }

@@ -19,7 +19,7 @@ private let kept = Guarded<[UnsafeContinuation<Void, Never>]>([])
                 await withTaskGroup(of: Void.self) { group in
                     for i in 0..<6 {
                         group.addTask {
-                            try? await simulation.clock.sleep(for: .seconds(i % 2 + 1))
+                            try? await simulation.loop.clock.sleep(for: .seconds(i % 2 + 1))
                             simulation.note("\(i)")
                         }
                     }
@@ -44,9 +44,9 @@ private let kept = Guarded<[UnsafeContinuation<Void, Never>]>([])
     @Test("An hour passes at once")
     func hour() async throws {
         try await simulate(seeds: 1) { simulation in
-            let start = simulation.clock.now
-            try await simulation.clock.sleep(for: .seconds(3600))
-            try simulation.require(simulation.clock.now - start == .seconds(3600), "an hour has passed")
+            let start = simulation.loop.clock.now
+            try await simulation.loop.clock.sleep(for: .seconds(3600))
+            try simulation.require(simulation.loop.clock.now - start == .seconds(3600), "an hour has passed")
         }
     }
 
@@ -63,8 +63,8 @@ private let kept = Guarded<[UnsafeContinuation<Void, Never>]>([])
             }
         }
         let standstill = try #require(failure?.error as? RunLoop.Simulation.Standstill)
-        #expect(standstill.waiters.map(\.what) == ["the end of the body", "Godot"])
-        #expect(standstill.waiters.allSatisfy { $0.file == "SimulationTests/SimulationTests.swift" })
+        #expect(standstill.waiters.map { $0.prefix { $0 != ":" } } == ["the end of the body", "Godot"])
+        #expect(standstill.waiters.allSatisfy { $0.contains(": SimulationTests/SimulationTests.swift:") })
         #expect("\(failure!)".contains("never comes"))
         #expect("\(failure!)".contains("Waiting for Godot: SimulationTests/SimulationTests.swift:"))
         #expect(failure?.lines.last?.hasSuffix("before") == true)
@@ -97,9 +97,10 @@ private let kept = Guarded<[UnsafeContinuation<Void, Never>]>([])
                 let count = Guarded(0)
                 let observer = RunLoop.Observer(.afterWaiting) { _, _ in count.withLock { $0 += 1 } }
                 try simulation.loop.add(observer, forMode: .common)
-                let start = simulation.clock.now
-                try await simulation.clock.sleep(for: .seconds(1))
-                try simulation.require(simulation.clock.now - start == .seconds(1), "a sleep is as long as it should")
+                let clock = simulation.loop.clock
+                let start = clock.now
+                try await clock.sleep(for: .seconds(1))
+                try simulation.require(clock.now - start == .seconds(1), "a sleep is as long as it should")
                 observer.invalidate()
                 wakeups.withLock { $0.append(count.withLock { $0 }) }
             }
@@ -147,7 +148,7 @@ private let kept = Guarded<[UnsafeContinuation<Void, Never>]>([])
     @Test("A step of the clock makes what was due on the way late, and due at once")
     func clockStep() async throws {
         try await simulate(seeds: 20) { simulation in
-            let start = simulation.clock.now
+            let start = simulation.loop.clock.now
             let ticks = Guarded<[(Duration, Int)]>([])
             let timer = RunLoop.Timer(at: start + .seconds(1), every: .seconds(1)) { timer in
                 let late = RunLoop.Instant.now - start
@@ -155,7 +156,7 @@ private let kept = Guarded<[UnsafeContinuation<Void, Never>]>([])
             }
             try simulation.loop.add(timer, forMode: .common)
             simulation.stepClock(by: .milliseconds(3500))
-            try await simulation.clock.sleep(until: start + .milliseconds(4200), tolerance: nil)
+            try await simulation.loop.clock.sleep(until: start + .milliseconds(4200), tolerance: nil)
             timer.invalidate()
             let all = ticks.withLock { $0 }
             try simulation.require(all.map(\.0) == [.milliseconds(3500), .seconds(4)], "ticks come late: \(all)")
