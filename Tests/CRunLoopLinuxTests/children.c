@@ -137,7 +137,7 @@ TEST("a pidfd from elsewhere remains its owner's") {
     REQUIRE(pidfd >= 0);
     runloop_child_config config = {.context.info = &ends, .pidfd = pidfd, .exited = note_end};
     runloop_child *child = add_child_with(&config);
-    EXPECT(runloop_child_get_pidfd(child) != pidfd);
+    EXPECT(runloop_source_get_descriptor(child) != pidfd);
     EXPECT_EQ(runloop_child_get_pid(child), 0);
     close(pidfd);
     kill(pid, SIGKILL);
@@ -315,7 +315,6 @@ TEST("what is no process, gone, or no pidfd is refused") {
     EXPECT_EQ(runloop_child_create(&(runloop_child_config){.pid = gone}, NULL), -EINVAL);
     EXPECT(NULL == NULL);
     EXPECT_EQ(runloop_child_get_pid(NULL), 0);
-    EXPECT_EQ(runloop_child_get_pidfd(NULL), -EINVAL);
     EXPECT_EQ(runloop_child_get_exit(NULL, NULL), -EINVAL);
     EXPECT_EQ(runloop_child_send_signal(NULL, SIGTERM), -EINVAL);
     runloop_source_invalidate(NULL);

@@ -123,7 +123,7 @@ TEST("connections of IPv4, IPv6 and Unix are accepted, non-blocking and closed o
             continue; // a machine without IPv6
         struct arrivals arrivals = {0};
         runloop_listener *listener = add_listener(sockets[i], &arrivals);
-        EXPECT_EQ(runloop_listener_get_descriptor(listener), sockets[i]);
+        EXPECT_EQ(runloop_source_get_descriptor(listener), sockets[i]);
         int client = connect_to(sockets[i]), port = runloop_socket_get_port(sockets[i], false);
         RUN_UNTIL(MODE, arrivals.count == 1);
         EXPECT_EQ(runloop_socket_get_port(client, true), port);
@@ -265,7 +265,7 @@ TEST("without descriptors the listener pauses, is told once, does not spin, and 
     struct arrivals arrivals = {0};
     runloop_listener *listener = add_listener(runloop_listen_tcp("127.0.0.1", 0, 0), &arrivals);
     for (int i = 0; i < 5; i++)
-        connect_to(runloop_listener_get_descriptor(listener));
+        connect_to(runloop_source_get_descriptor(listener));
     use_up_descriptors(2);
     RUN_UNTIL(MODE, arrivals.pauses == 1);
     EXPECT_EQ(arrivals.count, 2);
@@ -291,7 +291,7 @@ TEST("with a word for those who are refused, connections without a descriptor ar
         &arrivals);
     int clients[5];
     for (int i = 0; i < 5; i++)
-        clients[i] = connect_to(runloop_listener_get_descriptor(listener));
+        clients[i] = connect_to(runloop_source_get_descriptor(listener));
     use_up_descriptors(2);
     RUN_UNTIL(MODE, arrivals.count + arrivals.refused == 5);
     EXPECT_EQ(arrivals.refused, 3);
@@ -301,7 +301,7 @@ TEST("with a word for those who are refused, connections without a descriptor ar
     EXPECT_EQ(recv(clients[4], bytes, sizeof bytes, 0), 4);
     EXPECT_EQ(recv(clients[4], bytes, sizeof bytes, 0), 0);
     close(arrivals.last);
-    int late = connect_to(runloop_listener_get_descriptor(listener));
+    int late = connect_to(runloop_source_get_descriptor(listener));
     (void)late;
     RUN_UNTIL(MODE, arrivals.count + arrivals.refused == 6);
     give_back_descriptors();
@@ -314,7 +314,7 @@ TEST("a flood of connections leaves other sources their turn, and the budget is 
         (runloop_listener_config){.descriptor = runloop_listen_tcp("127.0.0.1", 0, 0), .owns = true, .budget = 3},
         &arrivals);
     for (int i = 0; i < 10; i++)
-        connect_to(runloop_listener_get_descriptor(listener));
+        connect_to(runloop_source_get_descriptor(listener));
     for (int i = 1; i <= 4; i++) {
         EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
         EXPECT_EQ(arrivals.count, i < 4 ? 3 * i : 10);
@@ -325,8 +325,8 @@ TEST("a flood of connections leaves other sources their turn, and the budget is 
 TEST("a listener may be ended in its own call-out, and the rest of its connections is reset") {
     struct arrivals arrivals = {.invalidates = true};
     runloop_listener *listener = add_listener(runloop_listen_tcp("127.0.0.1", 0, 0), &arrivals);
-    int first = connect_to(runloop_listener_get_descriptor(listener));
-    int second = connect_to(runloop_listener_get_descriptor(listener));
+    int first = connect_to(runloop_source_get_descriptor(listener));
+    int second = connect_to(runloop_source_get_descriptor(listener));
     RUN_UNTIL(MODE, arrivals.count == 1);
     EXPECT(runloop_mode_is_empty(runloop_current(), MODE));
     char byte;
@@ -386,7 +386,7 @@ TEST("a forked child that ends its copy takes nothing from its parent") {
         (runloop_listener_config){.descriptor = runloop_listen_unix(path, 0, 0), .owns = true, .removes_path = true},
         &arrivals);
     EXPECT_EQ(status_of_child(use_inherited), 0);
-    close(connect_to(runloop_listener_get_descriptor(inherited)));
+    close(connect_to(runloop_source_get_descriptor(inherited)));
     RUN_UNTIL(MODE, arrivals.count == 1);
     end_listener(inherited);
     remove_folder_of(path);
@@ -503,7 +503,6 @@ TEST("a counter's additions are told as their sum, from threads and forked child
     runloop_source_release(counter);
     EXPECT_EQ(runloop_counter_create(NULL, &counter), -EINVAL);
     EXPECT_EQ(runloop_counter_add(NULL, 1), -EINVAL);
-    EXPECT_EQ(runloop_counter_get_descriptor(NULL), -EINVAL);
     use_up_descriptors(0);
     EXPECT_EQ(runloop_counter_create(&config, &counter), -EMFILE);
     give_back_descriptors();

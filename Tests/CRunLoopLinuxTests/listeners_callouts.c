@@ -56,7 +56,7 @@ static void count_wake_up(runloop_observer *observer, runloop_activity activity,
 
 TEST("a shortage that ends in a run within its own call-out leaves no spin behind") {
     runloop_listener *listener = add_listener((runloop_listener_config){.paused = help_and_run});
-    int listening = runloop_listener_get_descriptor(listener), clients[2] = {make_client(), make_client()};
+    int listening = runloop_source_get_descriptor(listener), clients[2] = {make_client(), make_client()};
     connect_client(clients[0], listening);
     use_up_descriptors(0);
     RUN_UNTIL(MODE, accepted == 1);
@@ -81,7 +81,7 @@ static void note_pause(runloop_listener *listener, int error, void *info) {
 
 TEST("a socket that is shut down in a pause is told as a final error after it") {
     runloop_listener *listener = add_listener((runloop_listener_config){.paused = note_pause});
-    int listening = runloop_listener_get_descriptor(listener), client = make_client();
+    int listening = runloop_source_get_descriptor(listener), client = make_client();
     connect_client(client, listening);
     use_up_descriptors(0);
     RUN_UNTIL(MODE, pauses == 1);
@@ -114,7 +114,7 @@ static void *run_without_descriptors(void *listener) {
 TEST("a thread that ends in a refusal has closed the connection, and another one can be refused") {
     runloop_listener *listener = add_listener((runloop_listener_config){.refused = end_thread});
     runloop_remove_source(runloop_current(), listener, MODE);
-    int listening = runloop_listener_get_descriptor(listener), clients[2] = {make_client(), make_client()};
+    int listening = runloop_source_get_descriptor(listener), clients[2] = {make_client(), make_client()};
     // The first pthread_exit loads a library, which takes a descriptor.
     pthread_t thread;
     REQUIRE(pthread_create(&thread, NULL, end_at_once, NULL) == 0 && pthread_join(thread, NULL) == 0);
@@ -148,7 +148,7 @@ static void end_when_resumed(runloop_listener *listener, int error, void *info) 
 TEST("a listener that is ended when it is told that a shortage is over closes the connection at hand") {
     runloop_listener *listener = add_listener((runloop_listener_config){.paused = end_when_resumed});
     int client = make_client();
-    connect_client(client, runloop_listener_get_descriptor(listener));
+    connect_client(client, runloop_source_get_descriptor(listener));
     use_up_descriptors(0);
     RUN_UNTIL(MODE, !runloop_source_is_valid(listener));
     EXPECT_EQ(accepted, 0);
@@ -168,7 +168,7 @@ TEST("a thread that ends when it is told that a shortage is over closes the conn
     runloop_listener *listener = add_listener((runloop_listener_config){.paused = end_thread_when_resumed});
     runloop_remove_source(runloop_current(), listener, MODE);
     int client = make_client();
-    connect_client(client, runloop_listener_get_descriptor(listener));
+    connect_client(client, runloop_source_get_descriptor(listener));
     on_new_thread(end_at_once, NULL);
     on_new_thread(run_without_descriptors, listener);
     EXPECT_EQ(accepted, 0);

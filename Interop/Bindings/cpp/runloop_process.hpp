@@ -98,7 +98,7 @@ class child_ref : public source_ref {
     using source_ref::source_ref;
     int pid() const noexcept { return runloop_child_get_pid(item_); }
     /// For poll and the like: valid as long as the child's object, and not to be closed.
-    int pidfd() const noexcept { return runloop_child_get_pidfd(item_); }
+    int pidfd() const noexcept { return runloop_source_get_descriptor(item_); }
     /// Its end, if that was reported.
     std::optional<child_exit> exit() const noexcept {
         child_exit exit;

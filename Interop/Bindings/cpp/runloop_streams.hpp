@@ -202,7 +202,7 @@ class listener : public owner<source_ref> {
     }
     template <class Accepted> listener(lent_or_given socket, Accepted &&accepted)
         : listener(std::move(socket), {}, std::forward<Accepted>(accepted), [](int) {}) {}
-    int socket() const noexcept { return runloop_listener_get_descriptor(item_); }
+    int socket() const noexcept { return runloop_source_get_descriptor(item_); }
 };
 
 //===-- Connecting ---------------------------------------------------------------------------------------------------===//

@@ -60,10 +60,6 @@ RUNLOOP_EXPORT int runloop_child_create(const runloop_child_config *config, runl
 
 /// The number of the process, as created: 0 if it was created from a pidfd. O(1).
 RUNLOOP_EXPORT int32_t runloop_child_get_pid(runloop_child *child);
-/// The object's own pidfd, for poll and the like: valid as long as the object, not to be closed. O(1).
-/// Returns: the descriptor.
-/// Errors: -EINVAL.
-RUNLOOP_EXPORT int runloop_child_get_pidfd(runloop_child *child);
 
 /// How the process ended, if that was reported. O(1).
 /// Errors: -EAGAIN: it was not reported yet; -EINVAL.

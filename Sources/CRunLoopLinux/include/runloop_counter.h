@@ -21,15 +21,10 @@ typedef struct runloop_counter_config {
     void (*RUNLOOP_SENDABLE counted)(runloop_counter *counter, uint64_t sum, void *info);
 } runloop_counter_config;
 
-/// Makes a counter, which is 0. O(1).
+/// Makes a counter, which is 0. Its eventfd, which does not block, is runloop_source_get_descriptor: for those who take one; who writes eight
+/// bytes adds. O(1).
 /// Errors: -EMFILE, -ENFILE: it needs a descriptor; -ENOMEM; -EINVAL.
 RUNLOOP_EXPORT int runloop_counter_create(const runloop_counter_config *config, runloop_counter **out);
-
-/// The eventfd of a counter, non-blocking: valid as long as the object, not to be closed. For those who take one; who writes eight bytes
-/// adds. O(1).
-/// Returns: the descriptor.
-/// Errors: -EINVAL.
-RUNLOOP_EXPORT int runloop_counter_get_descriptor(runloop_counter *counter);
 
 /// Adds to the counter, and wakes the loop if it sleeps in a mode of the source. Additions wait while the source is in no such mode. Any
 /// thread, signal handlers, forked children included (whose parent is told). O(1), one system call.

@@ -7,9 +7,10 @@
 //    library's. A function that is given a source of another kind answers as if that were NULL.
 //  - End. runloop_source_invalidate ends an object for good; so does the release of the last reference. It is idempotent, and allowed on any
 //    thread and in the object's own callback, which is not called again. It does not wait for a callback that runs on another thread.
-//  - Descriptors. What an object opens is closed on exec and when the object is freed; the watches of a thread share one. Creation gives
-//    -EMFILE or -ENFILE where there are none left, and -ENOMEM; then nothing has changed. A descriptor that the program gives to an object is
-//    closed by it only if `owns` says so.
+//  - Descriptors. What an object opens is closed on exec and when the object is freed; the watches of a thread share one. The socket of a
+//    listener, the pidfd of a child and the eventfd of a counter are those of the source (runloop_source_get_descriptor), for poll and the
+//    like, and not to be closed. Creation gives -EMFILE or -ENFILE where there are none left, and -ENOMEM; then nothing has changed. A
+//    descriptor that the program gives to an object is closed by it only if `owns` says so.
 //  - Forks. In the child, an inherited object is never called; releasing it frees its memory and the child's copies of its descriptors, and
 //    changes nothing in the parent. A callback may fork: the child returns from it, and from the run around it, which gives -ECHILD. New
 //    objects work.

@@ -104,11 +104,6 @@ typedef struct runloop_listener_config {
 /// Errors: -EINVAL: no `accepted`, or not a listening socket; -EBADF; -ENOTSOCK: not a socket; -EMFILE, -ENFILE, -ENOMEM.
 RUNLOOP_EXPORT int runloop_listener_create(const runloop_listener_config *config, runloop_listener **out);
 
-/// The socket of a listener, as created. O(1).
-/// Returns: the socket.
-/// Errors: -EINVAL.
-RUNLOOP_EXPORT int runloop_listener_get_descriptor(runloop_listener *listener);
-
 #ifdef __cplusplus
 }
 #endif

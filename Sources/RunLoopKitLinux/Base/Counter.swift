@@ -47,7 +47,7 @@ extension RunLoop {
         }
 
         /// The eventfd, non-blocking: valid as long as the counter, not to be closed. Who writes eight bytes adds. O(1).
-        public var fileDescriptor: CInt { unsafe runloop_counter_get_descriptor(source.core) }
+        public var fileDescriptor: CInt { unsafe runloop_source_get_descriptor(source.core) }
 
         /// Ends the counter, and drops what was added since the last call. Any thread; a second call has no effect.
         public func invalidate() { source.invalidate() }

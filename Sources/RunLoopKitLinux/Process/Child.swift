@@ -140,7 +140,7 @@ extension RunLoop {
         }
 
         /// The pidfd, for calls that take one. It is the child's: closed with it, and not by its user. O(1).
-        public var fileDescriptor: CInt { unsafe runloop_child_get_pidfd(source.core) }
+        public var fileDescriptor: CInt { unsafe runloop_source_get_descriptor(source.core) }
     }
 
     /// The ends of children, in the order in which the loop notices them; it ends with the last: `for await exit in try loop.exits(…)`.

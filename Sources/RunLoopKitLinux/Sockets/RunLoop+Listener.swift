@@ -100,7 +100,7 @@ extension RunLoop {
             }
         }
 
-        private var descriptor: CInt { unsafe runloop_listener_get_descriptor(source.core) }
+        private var descriptor: CInt { unsafe runloop_source_get_descriptor(source.core) }
 
         /// The port of a TCP socket, `nil` of another one, and after `invalidate()`. O(1), a system call.
         public var port: UInt16? {

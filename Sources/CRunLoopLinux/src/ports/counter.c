@@ -72,11 +72,6 @@ int runloop_counter_create(const runloop_counter_config *config, runloop_counter
     return 0;
 }
 
-int runloop_counter_get_descriptor(runloop_counter *source) {
-    struct counter *counter = counter_of(source);
-    return counter ? counter->descriptor : -EINVAL;
-}
-
 int runloop_counter_add(runloop_counter *source, uint64_t value) {
     struct counter *counter = counter_of(source);
     if (!counter || value == 0)

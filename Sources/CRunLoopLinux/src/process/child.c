@@ -199,11 +199,6 @@ int32_t runloop_child_get_pid(runloop_child *source) {
     return child ? child->pid : 0;
 }
 
-int runloop_child_get_pidfd(runloop_child *source) {
-    struct child *child = child_of(source);
-    return child ? child->pidfd : -EINVAL;
-}
-
 int runloop_child_get_exit(runloop_child *source, runloop_child_exit *out) {
     struct child *child = child_of(source);
     if (!child || !out)

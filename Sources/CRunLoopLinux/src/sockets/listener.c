@@ -46,10 +46,6 @@ struct listener {
     ino_t inode GUARDED;
 };
 
-static struct listener *listener_of(runloop_source *source) {
-    return runloop__object_of(source, OBJECT_LISTENER);
-}
-
 static int make_reserve(void) {
     return eventfd(0, EFD_CLOEXEC);
 }
@@ -343,9 +339,4 @@ UNCHECKED int runloop_listener_create(const runloop_listener_config *config, run
     }
     *out = listener->object.source;
     return 0;
-}
-
-int runloop_listener_get_descriptor(runloop_listener *source) {
-    struct listener *listener = listener_of(source);
-    return listener ? listener->descriptor : -EINVAL;
 }

@@ -105,7 +105,7 @@ class Child(Object):
 
     def fileno(self):
         """Its pidfd."""
-        return lib.runloop_child_get_pidfd(self._c)
+        return lib.runloop_source_get_descriptor(self._c)
 
     async def wait(self):
         """Its end, an Exit. Several coroutines may wait, and after it."""

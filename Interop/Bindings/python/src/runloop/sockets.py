@@ -47,7 +47,7 @@ class Listener(Arrivals):
         return cls(check(lib.runloop_listen_abstract(name.encode(), backlog)), **limits)
 
     def fileno(self):
-        return lib.runloop_listener_get_descriptor(self._c)
+        return lib.runloop_source_get_descriptor(self._c)
 
     async def accept(self):
         """The next connection, as a Stream. While descriptors or memory have run out it waits; it fails when the socket has."""

@@ -528,12 +528,6 @@ extern "C" {
     pub fn runloop_child_get_pid(child: *mut runloop_child) -> i32;
 }
 extern "C" {
-    #[doc = " The object's own pidfd, for poll and the like: valid as long as the object, not to be closed. O(1)."]
-    #[doc = " Returns: the descriptor."]
-    #[doc = " Errors: -EINVAL."]
-    pub fn runloop_child_get_pidfd(child: *mut runloop_child) -> ::std::os::raw::c_int;
-}
-extern "C" {
     #[doc = " How the process ended, if that was reported. O(1)."]
     #[doc = " Errors: -EAGAIN: it was not reported yet; -EINVAL."]
     pub fn runloop_child_get_exit(
@@ -834,19 +828,13 @@ pub struct runloop_counter_config {
     >,
 }
 extern "C" {
-    #[doc = " Makes a counter, which is 0. O(1)."]
+    #[doc = " Makes a counter, which is 0. Its eventfd, which does not block, is runloop_source_get_descriptor: for those who take one; who writes eight"]
+    #[doc = " bytes adds. O(1)."]
     #[doc = " Errors: -EMFILE, -ENFILE: it needs a descriptor; -ENOMEM; -EINVAL."]
     pub fn runloop_counter_create(
         config: *const runloop_counter_config,
         out: *mut *mut runloop_counter,
     ) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    #[doc = " The eventfd of a counter, non-blocking: valid as long as the object, not to be closed. For those who take one; who writes eight bytes"]
-    #[doc = " adds. O(1)."]
-    #[doc = " Returns: the descriptor."]
-    #[doc = " Errors: -EINVAL."]
-    pub fn runloop_counter_get_descriptor(counter: *mut runloop_counter) -> ::std::os::raw::c_int;
 }
 extern "C" {
     #[doc = " Adds to the counter, and wakes the loop if it sleeps in a mode of the source. Additions wait while the source is in no such mode. Any"]
@@ -1242,14 +1230,6 @@ extern "C" {
     pub fn runloop_listener_create(
         config: *const runloop_listener_config,
         out: *mut *mut runloop_listener,
-    ) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    #[doc = " The socket of a listener, as created. O(1)."]
-    #[doc = " Returns: the socket."]
-    #[doc = " Errors: -EINVAL."]
-    pub fn runloop_listener_get_descriptor(
-        listener: *mut runloop_listener,
     ) -> ::std::os::raw::c_int;
 }
 #[doc = " Catches signals that ask the program to end. The first to arrive begins the shutdown: the work that was added is performed, in order, on"]

@@ -167,7 +167,7 @@ impl AsFd for Child {
     /// Its pidfd.
     fn as_fd(&self) -> BorrowedFd<'_> {
         // SAFETY: the object, which this value has, has the pidfd.
-        unsafe { BorrowedFd::borrow_raw(sys::runloop_child_get_pidfd(self.raw())) }
+        unsafe { BorrowedFd::borrow_raw(sys::runloop_source_get_descriptor(self.raw())) }
     }
 }
 

@@ -85,7 +85,7 @@ impl Listener {
 impl AsFd for Listener {
     fn as_fd(&self) -> BorrowedFd<'_> {
         // SAFETY: the object, which this value has, has the socket.
-        unsafe { BorrowedFd::borrow_raw(sys::runloop_listener_get_descriptor(self.0.raw())) }
+        unsafe { BorrowedFd::borrow_raw(sys::runloop_source_get_descriptor(self.0.raw())) }
     }
 }
 
