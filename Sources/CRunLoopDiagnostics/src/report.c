@@ -40,12 +40,13 @@ static void look_at_activity(struct findings *findings, struct activity *activit
     }
     int64_t asleep_since_ns = counted_get(&activity->asleep_since_ns);
     int64_t since_ns = asleep_since_ns ? asleep_since_ns : counted_get(&activity->awake_since_ns);
+    findings->callout_count = activity_copy_callouts(activity, findings->callouts);
+    // The loop goes on meanwhile, so the time is read after what is as old as that.
     findings->now_ns = runloop_get_now_ns(NULL);
     findings->state_ns = since_ns ? findings->now_ns - since_ns : 0;
     findings->awake_iterations = (uint64_t)counted_get(&activity->awake_iterations);
     bool spins = findings->awake_iterations >= SPINNING_ITERATIONS;
     set_state(findings, asleep_since_ns ? STATE_ASLEEP : spins ? STATE_SPINNING : STATE_BUSY);
-    findings->callout_count = activity_copy_callouts(activity, findings->callouts);
     findings->queue = queue_state_of(findings, activity);
     if (with_stack && findings->callout_count > 0 && stack_prepare(0) == 0)
         findings->stack = stack_copy(activity->thread, 0);
