@@ -1,6 +1,8 @@
 // thread_end.c — threads that end in the middle of a run, the main thread's end, and what a loop holds (R7, R8, R13, R120).
 #include "items.h"
 
+#include <limits.h>
+
 static runloop_source *held_source;
 static runloop_timer *held_timer;
 
