@@ -262,8 +262,9 @@ TEST("a watch that ends in its own call is not called again, and leaves no descr
     enter_folder();
     keep_mode(MODE);
     // A settle time is waited for as a timer is, for which the loop has a descriptor from then on.
+    int without = count_descriptors();
     runloop_timer *timer = add_timer(MODE, runloop_now_ns() + 3600 * SECOND, 0, NULL, NULL);
-    run_for(MODE, 5 * MS);
+    RUN_UNTIL(MODE, count_descriptors() > without);
     runloop_timer_invalidate(timer);
     int before = count_descriptors();
     for (int i = 0; i < 2; i++) {

@@ -27,14 +27,15 @@ what the tools say two seconds later, with # for numbers. `make illnesses` print
 
 """
 # What tells the illness, in the report, the statistics, a line of runloop-top, and the trace.
+# A program that spins may be seen in its call-out as well as beside it.
 SAYS = {
     "hang": (
         r"busy in mode kCFRunLoopDefaultMode.*now in the timer “save documents”.*“heartbeat”.*waits for the call-out that runs now",
         r"busy, # iteration", r"main busy", r"in timer save documents",
     ),
     "spin": (
-        r"spinning in mode .*“control socket”, descriptor #, readable  <- keeps the loop from sleeping", r"busy, .* 0 sleeps.*control socket",
-        r"main spinning", r"^mostly descriptor source control socket; 0 sleeps",
+        r"spinning in mode .*“control socket”, descriptor #, readable  <- (keeps the loop from sleeping|is being called)", r"busy, .* 0 sleeps.*control socket",
+        r"main spinning", r"^(mostly|still in) descriptor source control socket; 0 sleeps",
     ),
     "mode that nobody runs": (
         r"asleep in mode kCFRunLoopDefaultMode.*mode network, in which nobody runs the loop.*“poll server”.*waits for a run in this mode",
