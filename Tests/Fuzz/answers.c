@@ -33,7 +33,8 @@ static void check_json(const char *text) {
     CHECK(!is_right || *text);
 }
 
-/// A string that is written is JSON, and read again it is the same; control characters are written as \u, which is read as '?'.
+/// A string that is written is JSON, and read again it is the same; control characters, and bytes that are no letter of UTF-8, are written as
+/// \u, which is read as '?'.
 static void check_written(const char *text) {
     char *json = NULL, expected[128] = {0};
     size_t size;
@@ -43,8 +44,13 @@ static void check_written(const char *text) {
     fclose(file);
     for (const char *byte = json; *byte; byte++)
         CHECK((unsigned char)*byte >= 0x20);
-    for (size_t i = 0; text[i] && i + 1 < sizeof expected; i++)
-        expected[i] = (unsigned char)text[i] < 0x20 ? '?' : text[i];
+    for (size_t count = 0, size; *text && count + 1 < sizeof expected; text += size ? size : 1) {
+        size = json_letter((const unsigned char *)text, strlen(text));
+        if (size == 0 || (unsigned char)*text < 0x20)
+            expected[count++] = '?';
+        for (size_t i = 0; size > 0 && (unsigned char)*text >= 0x20 && i < size && count + 1 < sizeof expected; i++)
+            expected[count++] = text[i];
+    }
     struct seen seen = {0};
     CHECK(json_walk(json, see, &seen) && seen.values == 1);
     CHECK(strcmp(seen.last, expected) == 0);
