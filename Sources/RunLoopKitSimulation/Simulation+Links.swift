@@ -171,7 +171,8 @@ private final class Relay: Sendable {
             let size = kind == .stream ? Self.capacity : unsafe recv(origin, nil, 0, CInt(MSG_PEEK) | CInt(MSG_TRUNC))
             if size < 0 { return nil }
             var isThere = false
-            let bytes = unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+            // Without a capacity it would be the empty array of all threads, whose count would be written.
+            let bytes = unsafe [UInt8](unsafeUninitializedCapacity: max(size, 1)) { buffer, count in
                 let received = unsafe recv(origin, buffer.baseAddress, size, 0)
                 (isThere, count) = (received >= 0, max(0, received))
             }
