@@ -191,7 +191,7 @@ static CFSocketError send_one(CFSocketRef s, CFDataRef address, CFTimeInterval t
 }
 
 /// A Unix socket can be written to, in the kernel's view, while the queue of the other side is full.
-static void full_queues(int type, const char *what, void *(*make_room)(void *),
+static void full_queues(int type, const char *what, void *(*make_space)(void *),
                         CFSocketError (*attempt)(CFSocketRef, CFDataRef, CFTimeInterval)) {
     int bound, error = 0;
     CFDataRef address = new_unix(type, &bound);
@@ -207,8 +207,8 @@ static void full_queues(int type, const char *what, void *(*make_room)(void *),
     }
     CFSocketRef s = CFSocketCreate(NULL, AF_UNIX, type, 0, 0, count, NULL);
     printf("%s: %d", what, (int)attempt(s, address, 0.05));
-    pthread_create(&thread, NULL, make_room, &bound);
-    printf(", then there is room: %d\n", (int)attempt(s, address, 30));
+    pthread_create(&thread, NULL, make_space, &bound);
+    printf(", then there is space: %d\n", (int)attempt(s, address, 30));
     pthread_join(thread, NULL);
     end(s);
     close(bound);

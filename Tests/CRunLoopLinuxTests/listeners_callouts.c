@@ -145,7 +145,7 @@ static void end_when_resumed(runloop_listener *listener, int error, void *info) 
         runloop_source_invalidate(listener);
 }
 
-TEST("a listener that is ended when it is told that a shortage is over closes the connection at hand") {
+TEST("a listener that is ended when it is told that a shortage is over closes the connection it has accepted") {
     runloop_listener *listener = add_listener((runloop_listener_config){.paused = end_when_resumed});
     int client = make_client();
     connect_client(client, runloop_source_get_descriptor(listener));
@@ -164,7 +164,7 @@ static void end_thread_when_resumed(runloop_listener *listener, int error, void 
         pthread_exit(NULL);
 }
 
-TEST("a thread that ends when it is told that a shortage is over closes the connection at hand") {
+TEST("a thread that ends when it is told that a shortage is over closes the connection it has accepted") {
     runloop_listener *listener = add_listener((runloop_listener_config){.paused = end_thread_when_resumed});
     runloop_remove_source(runloop_current(), listener, MODE);
     int client = make_client();

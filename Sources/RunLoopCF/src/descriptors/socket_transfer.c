@@ -25,9 +25,9 @@ static CFSocketError wait_until(int native, int64_t end_ns) {
     }
 }
 
-/// Until a call that was refused for want of room may be tried again. A Unix socket can be written to, in the kernel's view, while the
-/// queue of the other side is full; nothing tells when that has room, so it is asked every millisecond.
-static CFSocketError wait_for_room(int native, int64_t end_ns) {
+/// Until a call that was refused for want of space may be tried again. A Unix socket can be written to, in the kernel's view, while the
+/// queue of the other side is full; nothing tells when that has space, so it is asked every millisecond.
+static CFSocketError wait_for_space(int native, int64_t end_ns) {
     if (wait_until(native, 0) == kCFSocketTimeout)
         return wait_until(native, end_ns);
     if (runloop_get_now_ns(NULL) >= end_ns)
@@ -68,7 +68,7 @@ static CFSocketError connect_native(int native, const struct sockaddr *name, soc
     int64_t end_ns = timeout > 0 ? end_of(timeout) : RUNLOOP_FOREVER;
     int answer;
     while ((answer = connect(native, name, size)) < 0 && errno == EAGAIN && timeout > 0) {
-        CFSocketError result = wait_for_room(native, end_ns);
+        CFSocketError result = wait_for_space(native, end_ns);
         if (result != kCFSocketSuccess)
             return result;
     }
@@ -122,7 +122,7 @@ CFSocketError CFSocketSendData(CFSocketRef s, CFDataRef address, CFDataRef data,
             bytes += count;
             rest -= (size_t)count;
         } else if (waits && errno == EAGAIN) {
-            CFSocketError result = wait_for_room(native, end_ns);
+            CFSocketError result = wait_for_space(native, end_ns);
             if (result != kCFSocketSuccess)
                 return result;
         } else if (errno != EINTR) {
