@@ -22,7 +22,7 @@ enum {
     ROUNDS_PER_WARM_UP_ROUND = 10,
     WARM_UP_ROUNDS_AT_MOST = 20,
     SPARE_DESCRIPTORS = 64,
-    DESCRIPTORS_PER_ITEM = 2
+    DESCRIPTORS_PER_ITEM = 4 // two channels, each with the pidfd of its peer
 };
 
 runloop *growth_loop;
