@@ -198,3 +198,47 @@ TEST("R73 a source that an earlier one of its descriptor takes out of the mode i
     EXPECT_EQ(runloop_run_pass("A", 60 * SECOND), RUNLOOP_RESULT_HANDLED_SOURCE);
     EXPECT_EQ(run_a_while("A"), RUNLOOP_RESULT_TIMED_OUT);
 }
+
+//===-- what is aside stays aside ------------------------------------------------------------------------------------===//
+
+static _Atomic bool has_returned;
+
+/// For a wait that never ends.
+static void *stop_if_it_takes_too_long(void *loop) {
+    for (int i = 0; i < 1000 && !has_returned; i++)
+        usleep(10 * 1000);
+    if (!has_returned)
+        runloop_stop(loop);
+    return NULL;
+}
+
+/// The host is told to sleep, though the descriptor of another mode is ready.
+static void expect_sleep(const char *mode) {
+    pthread_t thread;
+    has_returned = false;
+    REQUIRE(pthread_create(&thread, NULL, stop_if_it_takes_too_long, runloop_current()) == 0);
+    REQUIRE(runloop_hosted_begin(mode) == 0);
+    EXPECT_EQ(runloop_hosted_iterate(RUNLOOP_FOREVER), 0);
+    has_returned = true;
+    pthread_join(thread, NULL);
+    runloop_hosted_end();
+}
+
+TEST("R43 what is aside for another mode keeps none awake after its source asked for more, or another of its "
+     "descriptor") {
+    make_pair();
+    REQUIRE(write(pair[1], "x", 1) == 1);
+    runloop_source *source = add_descriptor("B", pair[0], RUNLOOP_READABLE, trace_and_stop, "readable");
+    keep_mode("A");
+    EXPECT_EQ(run_for("A", 20 * MS), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_EQ(runloop_source_set_events(source, RUNLOOP_READABLE | RUNLOOP_PRIORITY), 0);
+    expect_sleep("A");
+    runloop_source *other = add_descriptor("A", pair[0], RUNLOOP_PRIORITY, trace_and_stop, "priority");
+    expect_sleep("A");
+    runloop_source_invalidate(other);
+    expect_sleep("A");
+    add_descriptor("C", pair[0], RUNLOOP_PRIORITY, trace_and_stop, "priority");
+    expect_sleep("C");
+    EXPECT_EQ(run_for("B", 10 * SECOND), RUNLOOP_RESULT_STOPPED);
+    EXPECT_TRACE("readable");
+}

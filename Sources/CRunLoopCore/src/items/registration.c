@@ -59,6 +59,9 @@ HOLDS_LOCK static void note_stale(runloop *loop) {
 }
 
 HOLDS_LOCK static int control(runloop *loop, const struct registration *registration, int operation, uint32_t mask) {
+    // A call-out may have forked, and the parent goes on with the set.
+    if (is_from_parent_process(loop))
+        return 0;
     uint64_t tag = (uint64_t)registration->generation << 32 | (uint32_t)registration->descriptor;
     return runloop__poller_watch(&loop->poller, operation, registration->descriptor, tag, mask);
 }
@@ -204,6 +207,12 @@ HOLDS_LOCK static COLD bool is_dead(runloop *loop, struct registration *registra
     return true;
 }
 
+HOLDS_LOCK static COLD void put_aside_again(runloop *loop, struct source_attachment *place) {
+    list_remove(&place->news.link);
+    list_append(&loop->ready.unwanted, &place->news.link);
+    news_note(loop);
+}
+
 HOLDS_LOCK static inline void report(runloop *loop, struct registration *registration, uint32_t events) {
     enum { REPORTS_BETWEEN_CHECKS = 64 };
     // What was fetched before another thread asked for less is left out.
@@ -214,6 +223,9 @@ HOLDS_LOCK static inline void report(runloop *loop, struct registration *registr
         uint32_t reasons = concern(events, place->source);
         if (reasons)
             ready_add(loop, &place->news, reasons);
+        // It was masked for the mode, and something else has asked epoll again: that is masked anew before the next sleep.
+        if (reasons && (place->news.reasons & IS_ASIDE))
+            put_aside_again(loop, place);
     }
 }
 
