@@ -186,3 +186,32 @@ TEST("R152 only a valid source that is told its reasons can have a deadline") {
     EXPECT_EQ(runloop_source_set_deadline(source, 0), -EINVAL);
     runloop_source_release(source);
 }
+
+static void fire_again(runloop_timer *timer, void *info) {
+    fire_and_trace(timer, info);
+    EXPECT_EQ(runloop_timer_set_fire_date(timer, 0), 0);
+}
+
+TEST("R152 R43 a deadline takes its turn though a timer before it is due at each look") {
+    runloop_timer *timer = add_timer(MODE, 0, SECOND, fire_again, "timer");
+    add_timed(-1, 1);
+    EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_TRACE("timer due timer");
+    runloop_timer_invalidate(timer);
+    EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_TRACE("");
+    EXPECT_EQ(runloop_next_fire_date(runloop_current(), MODE), RUNLOOP_NEVER);
+}
+
+TEST("R152 R151 a pass serves a deadline behind a timer that is due") {
+    add_timer(MODE, 1, 0, fire_and_trace, "timer");
+    runloop_source *source = add_timed(-1, 2);
+    EXPECT_EQ(runloop_run_pass(MODE, 0), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_TRACE("timer due");
+    EXPECT_EQ(runloop_source_set_deadline(source, 1), 0);
+    add_timer(MODE, 2, 0, fire_and_trace, "timer");
+    EXPECT_EQ(runloop_run_pass(MODE, 0), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_TRACE("timer due");
+}

@@ -29,10 +29,9 @@ static inline struct repeating_timer *repeating_timer_of(runloop_timer *timer) {
     return item_state(&timer->attached.item) & ITEM_REPEATS ? LIST_ENTRY(timer, struct repeating_timer, timer) : NULL;
 }
 
-/// What is due first in the mode is the deadline of a source: it and those after it are reasons to serve their sources. True if a timer is
-/// due as well.
+/// Deadlines that are due in the mode are reasons to serve their sources. True if a timer is due as well.
 HOLDS_LOCK bool runloop__deadlines_pass(runloop *loop, struct mode *mode, int64_t now_ns);
-/// Of timers; deadlines that have passed are news then.
+/// Of timers; deadlines that are due before these are news then.
 HOLDS_LOCK static inline bool timers_are_due(runloop *loop, struct mode *mode, int64_t now_ns) {
     if (heap_count(&mode->timers) == 0 || mode->timers.entries[0].key > now_ns)
         return false;

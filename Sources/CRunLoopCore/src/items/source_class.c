@@ -42,8 +42,13 @@ HOLDS_LOCK static int insert(runloop *loop, struct attachment *attachment, struc
         return -EINVAL;
     bool is_first = !source_has_other_mode(loop, place, membership);
     int error = is_first ? begin(loop, place) : runloop__ready_join(loop, place);
-    if (!error && (error = runloop__deadline_place(loop, place)) && is_first)
-        finish(loop, place);
+    if (!error && (error = runloop__deadline_place(loop, place))) {
+        // Another mode's place is what there was no memory for.
+        if (membership->position != NOWHERE)
+            heap_remove(&membership->mode->timers, membership);
+        if (is_first)
+            finish(loop, place);
+    }
     if (error)
         return error;
     // Partner of the signaller, which marks before it reads the cell.

@@ -138,8 +138,8 @@ int64_t runloop__timers_latest(struct mode *mode) {
 
 //===-- deadlines of sources (R152) ----------------------------------------------------------------------------------===//
 
-// A source with a deadline has a place in the heaps of its modes, like a timer. When it is due it loses all these places, and the source is
-// called in turn with what else is ready. That it has passed stays with the source until its call, as a signal does: a source that leaves
+// A source with a deadline has a place in the heaps of its modes, like a timer. When it is due that is news, for which the source is called in
+// turn with what else is ready, and it loses all these places as soon as no timer is due before it. That it has passed stays with the source until its call, as a signal does: a source that leaves
 // the loop before its turn is called in the next one, and in several loops the first whose turn it is calls it.
 
 HOLDS_LOCK static int place_in(struct membership *membership, int64_t due_ns) {
@@ -155,8 +155,16 @@ HOLDS_LOCK static int place_in(struct membership *membership, int64_t due_ns) {
 }
 
 int runloop__deadline_place(runloop *loop, struct source_attachment *place) {
+    int64_t due_ns = atomic_load(&place->source->due_ns);
+    // It passed in another loop, or before the source left this one.
+    if (due_ns == DEADLINE_PASSED && !(place->news.reasons & RUNLOOP_DUE)) {
+        ready_add(loop, &place->news, RUNLOOP_DUE);
+        if (loop_may_sleep(loop))
+            loop_kick(loop);
+    }
     // One that is told of needs no place.
-    int64_t due_ns = place->news.reasons & RUNLOOP_DUE ? RUNLOOP_NEVER : atomic_load(&place->source->due_ns);
+    if (place->news.reasons & RUNLOOP_DUE)
+        due_ns = RUNLOOP_NEVER;
     struct membership *membership =
         is_descriptor_source(place->source) ? memberships_in_modes(loop, &place->attachment) : NULL;
     int error = 0;
@@ -169,19 +177,31 @@ int runloop__deadline_place(runloop *loop, struct source_attachment *place) {
     return error;
 }
 
-bool runloop__deadlines_pass(runloop *loop, struct mode *mode, int64_t now_ns) {
-    struct heap *heap = &mode->timers;
-    while (heap_count(heap) > 0 && heap->entries[0].key <= now_ns) {
-        struct membership *membership = heap->entries[0].membership;
-        if (item_kind(membership->item) == ITEM_TIMER)
-            return true;
-        runloop_source *source = LIST_ENTRY(membership->item, runloop_source, item);
-        struct source_attachment *place = runloop__source_find(source, loop);
+/// Those that are due, from `position` down, are news. The heap stays as it is.
+HOLDS_LOCK static void tell_deadlines(runloop *loop, const struct heap *heap, uint32_t position, int64_t now_ns) {
+    if (position >= heap_count(heap) || heap->entries[position].key > now_ns)
+        return;
+    struct item *item = heap->entries[position].membership->item;
+    if (item_is_source(item)) {
+        runloop_source *source = LIST_ENTRY(item, runloop_source, item);
         int64_t due_ns = atomic_load(&source->due_ns);
         if (due_ns <= now_ns && atomic_compare_exchange_strong(&source->due_ns, &due_ns, DEADLINE_PASSED))
-            ready_add(loop, &place->news, RUNLOOP_DUE);
+            ready_add(loop, &runloop__source_find(source, loop)->news, RUNLOOP_DUE);
+    }
+    for (uint32_t child = position * 4 + 1; child <= position * 4 + 4; child++)
+        tell_deadlines(loop, heap, child, now_ns);
+}
+
+bool runloop__deadlines_pass(runloop *loop, struct mode *mode, int64_t now_ns) {
+    struct heap *heap = &mode->timers;
+    tell_deadlines(loop, heap, 0, now_ns);
+    // One behind a timer that is due has its place until that has fired.
+    while (heap_count(heap) > 0 && heap->entries[0].key <= now_ns) {
+        struct item *item = heap->entries[0].membership->item;
+        if (!item_is_source(item))
+            return true;
         // Places that are there need no memory.
-        runloop__deadline_place(loop, place);
+        runloop__deadline_place(loop, runloop__source_find(LIST_ENTRY(item, runloop_source, item), loop));
     }
     return false;
 }

@@ -6,17 +6,17 @@ static runloop_timer *timer_of(const struct item *item) {
     return LIST_ENTRY(item, runloop_timer, attached.item);
 }
 
-/// The entry at `position` is due. Its children are due no earlier, so only the due part of the heap is visited.
-HOLDS_LOCK static void collect_due(runloop *loop, const struct heap *heap, uint32_t position, int64_t now_ns) {
+/// The entry at `position` is due. Its children are due no earlier, so only the due part of the heap is visited. True if a deadline is there.
+HOLDS_LOCK static bool collect_due(runloop *loop, const struct heap *heap, uint32_t position, int64_t now_ns) {
     const struct heap_entry *entry = &heap->entries[position];
-    // Deadlines of sources are news when the loop looks the next time.
-    if (item_kind(entry->membership->item) == ITEM_TIMER &&
-        !collect_item(loop, entry->membership->item, entry->key, entry->membership->serial))
-        return;
+    bool any_deadline = item_is_source(entry->membership->item);
+    if (!any_deadline && !collect_item(loop, entry->membership->item, entry->key, entry->membership->serial))
+        return false;
     for (uint32_t child = position * 4 + 1; child <= position * 4 + 4 && child < heap_count(heap); child++) {
         if (heap->entries[child].key <= now_ns)
-            collect_due(loop, heap, child, now_ns);
+            any_deadline |= collect_due(loop, heap, child, now_ns);
     }
+    return any_deadline;
 }
 
 /// How many whole intervals lie between two instants; they may be further apart than an int64_t can say.
@@ -99,8 +99,9 @@ bool runloop__timers_dispatch(runloop *loop, struct mode *mode, bool ended_wait)
     uint64_t instants = 0;
     bool any = false;
     loop_lock(loop);
-    if (timers_are_due(loop, mode, dispatch_ns))
-        collect_due(loop, &mode->timers, 0, dispatch_ns);
+    // Deadlines between the timers have their turn after these.
+    if (timers_are_due(loop, mode, dispatch_ns) && collect_due(loop, &mode->timers, 0, dispatch_ns))
+        runloop__deadlines_pass(loop, mode, dispatch_ns);
     collected_sort(loop, base);
     for (uint32_t i = base; i < loop->collected_count; i++) {
         struct firing firing = {.timer = timer_of(loop->collected[i].item)};

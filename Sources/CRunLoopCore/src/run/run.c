@@ -153,7 +153,7 @@ static COLD bool serve_all(struct run *run) {
     runloop *loop = run->loop;
     struct selection all;
     loop_lock(loop);
-    bool timers_are_due_now = timers_are_due(loop, run->mode, loop_now(loop));
+    bool timers_are_due_now = runloop__deadlines_pass(loop, run->mode, loop_now(loop));
     runloop__ready_select_all(loop, run->mode, run->serves_main_queue, &all);
     loop_unlock(loop);
     bool any = timers_are_due_now && runloop__timers_dispatch(loop, run->mode, run->timer_ended_wait);
