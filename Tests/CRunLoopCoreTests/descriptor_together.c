@@ -155,3 +155,15 @@ TEST("R71 R72 R152 one that is signalled or due is called with the others, also 
     EXPECT(trace_contains("a") && trace_contains("b") && trace_contains("bare"));
     runloop_source_release(bare);
 }
+
+TEST("R71 R151 a pass calls them one after the other by order, too, and forgets them for other modes") {
+    add_descriptor(MODE, make_eventfd(1), RUNLOOP_READABLE, take_and_trace, "x");
+    make_sources(2, -1, take_and_trace);
+    int shared = make_eventfd(1);
+    add_descriptor(MODE, shared, RUNLOOP_READABLE, take_and_trace, "y");
+    add_descriptor(OTHER_MODE, shared, RUNLOOP_READABLE, trace_ready, "elsewhere");
+    EXPECT_EQ(runloop_run_pass(MODE, 60 * SECOND), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_TRACE("b a x y");
+    EXPECT_EQ(poll_mode(OTHER_MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_TRACE("");
+}

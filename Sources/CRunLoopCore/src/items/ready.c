@@ -291,11 +291,14 @@ void runloop__ready_select_all(runloop *loop, const struct mode *mode, bool with
                                struct selection *selection) {
     struct news *queue = &loop->main_queue.news;
     selection->kind = SELECTED_SOURCE;
-    begin(loop, selection, true);
+    mark_together(loop, mode, selection);
+    // What is forgotten for other modes leaves the list, and `node` stays in it.
     LIST_EACH(node, &loop->ready.waiting) {
         struct news *news = LIST_ENTRY(node, struct news, link);
-        if (news != queue && is_wanted(place_of(node), mode))
-            news->selection = selection->number;
+        if (news == queue || !is_wanted(place_of(node), mode))
+            continue;
+        news->selection = selection->number;
+        mark_descriptor(loop, mode, place_of(node)->source->descriptor, selection->number);
     }
     if (with_main_queue && queue->reasons) {
         selection->kind = SELECTED_MAIN_QUEUE;
