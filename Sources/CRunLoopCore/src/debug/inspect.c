@@ -55,6 +55,8 @@ int runloop_set_tracer(const runloop_tracer *tracer) {
     runloop *loop = runloop_current();
     if (!loop)
         return runloop__this_thread.error;
+    if (atomic_load_explicit(&loop->is_finished, memory_order_relaxed))
+        return -ESHUTDOWN;
     runloop__this_thread.tracer = tracer ? *tracer : (runloop_tracer){0};
     atomic_store_explicit(&loop->posted_ns, 0, memory_order_relaxed);
     atomic_store_explicit(&loop->times_posts, tracer, memory_order_relaxed);

@@ -126,6 +126,11 @@ static inline uint32_t wake_take_news(struct wake *wake) {
     return word & (WAKE_WOKEN | WAKE_STOPPED | WAKE_KICKED);
 }
 
+/// Has anything come for a sleep that was announced, and written the eventfd?
+static inline bool wake_has_come(const struct wake *wake) {
+    return wake_word(wake) & (WAKE_WOKEN | WAKE_STOPPED | WAKE_KICKED);
+}
+
 /// The wait is over, and has consumed what came.
 static inline void wake_finish_wait(struct wake *wake) {
     const uint32_t of_the_wait = WAKE_WOKEN | WAKE_ASLEEP | WAKE_KICKED;

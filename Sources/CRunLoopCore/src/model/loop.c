@@ -102,7 +102,8 @@ bool runloop_is_waiting(runloop *loop) {
 }
 
 bool runloop_needs_wake_up(runloop *loop) {
-    return loop_check(loop) == 0 && (!runloop_is_current(loop) || (atomic_load(&loop->wake.word) & WAKE_ASLEEP));
+    return loop_check(loop) == 0 && !atomic_load(&loop->is_finished) &&
+           (!runloop_is_current(loop) || (atomic_load(&loop->wake.word) & WAKE_ASLEEP));
 }
 
 const char *runloop_current_mode(runloop *loop) {

@@ -22,6 +22,8 @@ int runloop_set_clock(const runloop_clock *clock) {
     runloop *loop = runloop_current();
     if (!loop)
         return runloop__this_thread.error;
+    if (atomic_load_explicit(&loop->is_finished, memory_order_relaxed))
+        return -ESHUTDOWN;
     loop_lock(loop);
     int error = loop->asks_clock || has_dates(loop) ? -EBUSY : 0;
     if (!error) {

@@ -52,6 +52,8 @@ int runloop_hosted_descriptor(void) {
     runloop *loop = runloop_current();
     if (!loop)
         return runloop__this_thread.error;
+    if (atomic_load_explicit(&loop->is_finished, memory_order_relaxed))
+        return -ESHUTDOWN;
     // Other threads compare it with what they watch.
     loop_lock(loop);
     int descriptor = runloop__poller_host(&loop->poller, loop->hosted);
@@ -68,8 +70,6 @@ static int begin_in_mode(const char *name, enum kind kind) {
     if (descriptor < 0)
         return descriptor;
     runloop *loop = runloop__thread_loop();
-    if (atomic_load_explicit(&loop->is_finished, memory_order_relaxed))
-        return -ESHUTDOWN;
     if (loop->asks_clock)
         return -EBUSY;
     struct mode *mode = mode_find(loop, name);

@@ -180,11 +180,11 @@ INLINE bool serve(struct run *run) {
 
 enum progress { ON, HOST_IS_TO_SLEEP, IN_CHILD };
 
-/// A wait that may have slept is over. False in a forked child.
+/// A wait that may have slept is over. False in a forked child, also of the loop's clock.
 INLINE bool end_of_wait(struct run *run) {
     // A source that was taken has no observers of AfterWaiting before it; one that joined since then comes too late.
     return (run->selection.kind == SELECTED_SOURCE && run->selection.source) ||
-           notify(run, RUNLOOP_ACTIVITY_AFTER_WAITING);
+           (!is_from_parent_process(run->loop) && notify(run, RUNLOOP_ACTIVITY_AFTER_WAITING));
 }
 
 INLINE enum progress wait(struct run *run, bool may_sleep) {

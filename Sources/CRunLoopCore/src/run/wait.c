@@ -385,8 +385,8 @@ static bool any_ready(struct run *run) {
         loop_lock(loop);
     }
     loop_unlock(loop);
-    // What was fetched here was meant for the host.
-    if (loop->hosted)
+    // What was fetched here was meant for the host, or for the sleep before which the clock is asked.
+    if (loop->hosted || (loop->asks_clock && wake_has_come(&loop->wake)))
         run_tell_host(loop);
     return any;
 }
