@@ -87,7 +87,7 @@ typedef struct runloop_tracer {
 } runloop_tracer;
 
 /// Gives the calling thread's loop a tracer, which is copied, in place of the one it had; NULL: none. In a call-out, it is told
-/// of that call-out's return first. A forked child has none. Without a tracer, a call-out and an iteration compare one word more;
+/// of that call-out's return first. A new loop of a forked child has none. Without a tracer, a call-out and an iteration compare one word more;
 /// with one, the loop asks the kernel once more before each sleep. O(1).
 /// Errors: -EINVAL: `trace` is NULL; -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: the thread has no loop yet, and none can be made;
 /// -ESHUTDOWN.

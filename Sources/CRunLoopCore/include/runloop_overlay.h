@@ -91,8 +91,8 @@ enum runloop__sent {
     RUNLOOP__SENT_WAKE_UP, ///< it was woken
     RUNLOOP__SENT_STOP,    ///< it was asked to stop
 };
-/// Has `hook` called on the sending thread, without a lock of the loop's, after whatever anybody sends to a loop. Once, before there is
-/// another thread. It may wait, and makes no call that runs a loop.
+/// Has `hook` called on the sending thread, without a lock of the loop's, after anybody has enqueued a task, woken a loop (not by waking a
+/// source) or stopped it. Once, before there is another thread. It may wait, and makes no call that runs a loop.
 void runloop__set_send_hook(void (*RUNLOOP_SENDABLE hook)(runloop *loop, enum runloop__sent kind, const void *what));
 
 /// The loop's own epoll set, on its thread: readable while anything has come for the loop. Its number changes only if the program closes it.

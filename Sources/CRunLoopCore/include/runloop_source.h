@@ -24,7 +24,7 @@ typedef struct runloop_source_config {
 /// A source that is driven by a descriptor (source1). Level-triggered: it is called, one descriptor per iteration, as long as a
 /// condition that it asked for holds; its owner reads and writes. The descriptor should be non-blocking: if somebody else consumed
 /// what was ready, the source may be called once for nothing. Remove the source before closing the descriptor, which the loop never
-/// closes. With `descriptor` -1 it is called for signals alone (R68, R72).
+/// closes. With `descriptor` -1 it is called for signals and its deadline alone (R68, R72).
 typedef struct runloop_descriptor_config {
     runloop_context context;
     int32_t order;            ///< Among the sources of one descriptor, and among those that are called together.
@@ -87,7 +87,7 @@ RUNLOOP_EXPORT int runloop_source_set_events(runloop_source *source, runloop_rea
 /// Errors: -EINVAL: it is invalid, or signalled by hand alone; -ENOMEM: it keeps its former deadline.
 RUNLOOP_EXPORT int runloop_source_set_deadline(runloop_source *source, int64_t instant_ns);
 /// The deadline of a source, as last set. O(1).
-/// Returns: the instant; RUNLOOP_NEVER if there is none, or it has passed.
+/// Returns: the instant; RUNLOOP_NEVER if there is none, or a loop has found that it has passed.
 RUNLOOP_EXPORT int64_t runloop_source_get_deadline(runloop_source *source);
 
 /// The order, info, descriptor and events of a source, as created or last set, even after invalidation (R111). O(1).

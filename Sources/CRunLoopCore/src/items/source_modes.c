@@ -223,6 +223,9 @@ HOLDS_LOCK static int add_to_common_modes(runloop *loop, runloop_source *source)
     bool becomes_common = !common_find(loop, &place->attachment);
     int error = becomes_common ? runloop__common_add(loop, &place->attachment, &source->item) : 0;
     attachment_settle(&place->attachment);
+    // Partner of runloop_source_invalidate, as for a single mode.
+    if (!error && !item_is_valid(&source->item))
+        error = -EINVAL;
     struct membership *common = common_find(loop, &place->attachment);
     struct passed passed = {.rest = common ? common->next : NULL, .changes = loop->membership_changes};
     // Modes that become common meanwhile join it themselves.
