@@ -12,7 +12,15 @@ struct exchange {
     int ends[2]; ///< ours, and the peer's
     size_t received, lines;
     int ended, drains, error; ///< ended: 1 until it has
+    struct exchange *other;   ///< has its deadline put off when this one is told of
 };
+
+static void put_off(const struct exchange *exchange) {
+    if (!exchange->other)
+        return;
+    runloop_input_set_deadline(exchange->other->input, 60 * LIMIT);
+    runloop_output_set_deadline(exchange->other->output, 60 * LIMIT);
+}
 
 static void take_line(runloop_input *input, const char *line, size_t count, int error, void *info) {
     (void)input, (void)line, (void)error;
@@ -23,7 +31,9 @@ static void take_line(runloop_input *input, const char *line, size_t count, int 
 
 static void note_end(runloop_input *input, int error, const char *rest, size_t count, void *info) {
     (void)input, (void)rest, (void)count;
-    ((struct exchange *)info)->ended = error;
+    struct exchange *exchange = info;
+    exchange->ended = error;
+    put_off(exchange);
 }
 
 static void note_drain(runloop_output *output, int error, void *info) {
@@ -31,6 +41,7 @@ static void note_drain(runloop_output *output, int error, void *info) {
     struct exchange *exchange = info;
     exchange->drains++;
     exchange->error = error;
+    put_off(exchange);
 }
 
 static void add_both(struct exchange *exchange, int64_t idle_ns, bool resets) {
@@ -55,11 +66,15 @@ static void add_both(struct exchange *exchange, int64_t idle_ns, bool resets) {
     REQUIRE(runloop_add_source(runloop_current(), exchange->input, MODE) == 0);
 }
 
-static void begin(struct exchange *exchange, int64_t idle_ns) {
+static void begin_another(struct exchange *exchange, int64_t idle_ns) {
     REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, exchange->ends) == 0);
+    add_both(exchange, idle_ns, false);
+}
+
+static void begin(struct exchange *exchange, int64_t idle_ns) {
     keep_mode(MODE);
     use_shown_clock();
-    add_both(exchange, idle_ns, false);
+    begin_another(exchange, idle_ns);
 }
 
 static void end_both(struct exchange *exchange) {
@@ -210,6 +225,21 @@ TEST("an idle limit still counts after its deadline has come together with space
     shown_ns = 3 * LIMIT;
     LOOK_UNTIL(exchange.error == -ETIMEDOUT);
     finish(&exchange);
+}
+
+TEST("a limit that has passed holds though a later deadline is set before it is looked at") {
+    struct exchange one = {0}, other = {.other = &one};
+    one.other = &other;
+    begin(&one, LIMIT);
+    begin_another(&other, LIMIT);
+    fill(&one);
+    fill(&other);
+    shown_ns = LIMIT;
+    LOOK_UNTIL(one.ended != 1 && other.ended != 1 && one.drains == 1 && other.drains == 1);
+    EXPECT(one.ended == -ETIMEDOUT && other.ended == -ETIMEDOUT);
+    EXPECT(one.error == -ETIMEDOUT && other.error == -ETIMEDOUT);
+    finish(&one);
+    finish(&other);
 }
 
 TEST("deadlines of other objects, of none, and in a forked child are refused; in a file nothing waits") {

@@ -18,13 +18,6 @@ static int64_t sum(int64_t instant_ns, int64_t duration_ns) {
     return __builtin_add_overflow(instant_ns, duration_ns, &sum_ns) ? RUNLOOP_NEVER : sum_ns;
 }
 
-void runloop__idle_begin(struct idle *idle, runloop_source *source) {
-    idle->begun_ns = RUNLOOP_NEVER;
-    idle->deadline_ns = RUNLOOP_NEVER;
-    if (idle->limit_ns || idle->message_ns)
-        idle->source = source;
-}
-
 /// When a limit is reached, unless something moves.
 static int64_t due_of(const struct idle *idle, int64_t moved_ns) {
     int64_t due_ns = idle->deadline_ns;
@@ -37,6 +30,20 @@ static int64_t due_of(const struct idle *idle, int64_t moved_ns) {
         due_ns = due_of_message_ns < due_ns ? due_of_message_ns : due_ns;
     }
     return due_ns;
+}
+
+int runloop__idle_set_deadline(struct idle *idle, runloop_source *source, int64_t deadline_ns, int64_t moved_ns) {
+    int64_t former_ns = idle->deadline_ns;
+    idle->deadline_ns = deadline_ns;
+    // A limit that has passed and was not looked at is no deadline of the source any more, and would be lost with a new one. A later deadline is
+    // found when the former is looked at.
+    int64_t due_ns = due_of(idle, moved_ns);
+    int result = due_ns < runloop_source_get_deadline(source) ? runloop_source_set_deadline(source, due_ns) : 0;
+    if (result < 0)
+        idle->deadline_ns = former_ns;
+    else if (deadline_ns != RUNLOOP_NEVER)
+        idle->source = source;
+    return result;
 }
 
 void runloop__idle_count(struct idle *idle, int64_t now_ns) {

@@ -15,20 +15,16 @@ struct idle {
 };
 
 /// The source's deadline is the limit's, if there is one.
-void runloop__idle_begin(struct idle *idle, runloop_source *source);
-
-/// It is over at an instant, whatever moves. -ENOMEM: nothing has changed.
-static inline int idle_set_deadline(struct idle *idle, runloop_source *source, int64_t deadline_ns) {
-    // A later one is found when the former is looked at.
-    int result =
-        deadline_ns < runloop_source_get_deadline(source) ? runloop_source_set_deadline(source, deadline_ns) : 0;
-    if (result < 0)
-        return result;
-    idle->deadline_ns = deadline_ns;
-    if (deadline_ns != RUNLOOP_NEVER)
+static inline void idle_begin(struct idle *idle, runloop_source *source) {
+    idle->begun_ns = RUNLOOP_NEVER;
+    idle->deadline_ns = RUNLOOP_NEVER;
+    if (idle->limit_ns || idle->message_ns)
         idle->source = source;
-    return 0;
 }
+
+/// It is over at an instant, whatever moves. The stream has last moved at `moved_ns`; RUNLOOP_NEVER: silence does not count now. -ENOMEM:
+/// nothing has changed.
+int runloop__idle_set_deadline(struct idle *idle, runloop_source *source, int64_t deadline_ns, int64_t moved_ns);
 
 /// Counts from now on, and for a message from `begun_ns`.
 void runloop__idle_count(struct idle *idle, int64_t now_ns);

@@ -257,7 +257,8 @@ int runloop_input_set_deadline(runloop_input *source, int64_t deadline_ns) {
     steady_take(&input->lock);
     result = runloop_source_is_valid(input->object.source) ? 0 : -EINVAL;
     if (result == 0)
-        result = idle_set_deadline(&input->idle, input->object.source, deadline_ns);
+        result = runloop__idle_set_deadline(&input->idle, source, deadline_ns,
+                                            input->is_paused ? RUNLOOP_NEVER : runloop_input_get_moved_ns(source));
     steady_give(&input->lock);
     return result;
 }
@@ -313,7 +314,7 @@ UNCHECKED static int begin(struct input *input, const runloop_input_config *conf
     result = runloop__object_begin(&input->object, &object);
     if (result < 0)
         return result;
-    runloop__idle_begin(&input->idle, input->object.source);
+    idle_begin(&input->idle, input->object.source);
     runloop__idle_count(&input->idle, runloop_input_get_moved_ns(input->object.source));
     steady_take(&input->lock);
     result = watch(input);

@@ -292,7 +292,9 @@ int runloop_output_set_deadline(runloop_output *source, int64_t deadline_ns) {
     int result = enter(output);
     // In a file nothing waits.
     if (result == 0 && !output->sink.is_always_ready)
-        result = idle_set_deadline(&output->idle, output->object.source, deadline_ns);
+        result =
+            runloop__idle_set_deadline(&output->idle, source, deadline_ns,
+                                       output->waiting.count ? runloop_output_get_moved_ns(source) : RUNLOOP_NEVER);
     return (int)leave(output, result);
 }
 
@@ -360,7 +362,7 @@ UNCHECKED static int begin(struct output *output, const runloop_output_config *c
     int result = runloop__object_begin(&output->object, &object);
     // In regular files, and whatever else the kernel does not watch, nothing waits.
     if (result == 0 && !output->sink.is_always_ready)
-        runloop__idle_begin(&output->idle, output->object.source);
+        idle_begin(&output->idle, output->object.source);
     return result;
 }
 
