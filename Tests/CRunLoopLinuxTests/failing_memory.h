@@ -4,11 +4,13 @@
 
 #include "linux_items.h"
 
-/// The allocation that fails, counted from 1; 0: none. And how many there were.
+/// The allocation that fails, counted from 1; 0: none. How many there were, and of how many bytes.
 static _Atomic long failing, allocations;
+static _Atomic size_t allocated;
 
-static inline bool fails(void) {
+static inline bool fails(size_t size) {
     allocations++;
+    allocated += size;
     return failing > 0 && --failing == 0;
 }
 
@@ -20,15 +22,15 @@ void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *pointer, size_t size);
 
 void *__wrap_malloc(size_t size) {
-    return fails() ? NULL : __real_malloc(size);
+    return fails(size) ? NULL : __real_malloc(size);
 }
 
 void *__wrap_calloc(size_t count, size_t size) {
-    return fails() ? NULL : __real_calloc(count, size);
+    return fails(count * size) ? NULL : __real_calloc(count, size);
 }
 
 void *__wrap_realloc(void *pointer, size_t size) {
-    return fails() ? NULL : __real_realloc(pointer, size);
+    return fails(size) ? NULL : __real_realloc(pointer, size);
 }
 
 /// `create` makes an object and frees it again, and gives the result of making it. Each of its allocations fails once: that is its result, and

@@ -156,6 +156,38 @@ TEST("inputs that keep nothing have one buffer together, and no message needs me
     }
 }
 
+static size_t keep_bytes(runloop_input *input, const char *bytes, size_t count, void *info) {
+    (void)input, (void)bytes;
+    *(size_t *)info = count;
+    return 0;
+}
+
+TEST("what inputs keep takes no more memory than their limit") {
+    enum { COUNT = 8, LIMIT = 1000, KEPT = LIMIT - 1 };
+    runloop_input *inputs[COUNT];
+    int ends[COUNT][2];
+    size_t kept[COUNT] = {0}, before = 0;
+    for (int i = 0; i < COUNT; i++) {
+        make_pipe(ends[i]);
+        const runloop_input_config config = {
+            .context.info = &kept[i], .descriptor = ends[i][0], .owns = true, .limit = LIMIT, .received = keep_bytes};
+        REQUIRE(runloop_input_create(&config, &inputs[i]) == 0);
+        REQUIRE(runloop_add_source(runloop_current(), inputs[i], MODE) == 0);
+        REQUIRE(write(ends[i][1], (char[KEPT]){0}, KEPT) == KEPT);
+        RUN_UNTIL(MODE, kept[i] == KEPT);
+        // The first needs the buffer for reading as well, and the loop has its memory by then.
+        if (i == 0)
+            before = allocated;
+    }
+    // The objects have some, too.
+    EXPECT(allocated - before <= COUNT * 4 * LIMIT);
+    for (int i = 0; i < COUNT; i++) {
+        runloop_source_invalidate(inputs[i]);
+        runloop_source_release(inputs[i]);
+        close(ends[i][1]);
+    }
+}
+
 TEST("a paused input needs no descriptor to be resumed, and loses nothing") {
     int ends[2];
     struct reading reading = {0};

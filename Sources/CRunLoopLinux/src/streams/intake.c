@@ -73,7 +73,7 @@ void runloop__intake_settle(struct intake *intake) {
         return;
     if (intake->count <= intake->first_capacity)
         replace(intake, intake->first, intake->first_capacity, false);
-    else if (intake->count <= intake->capacity / 4)
+    else if (intake->count <= intake->capacity / 4 || (intake->is_for_reading && intake->limit < READ_CAPACITY))
         replace(intake, malloc(intake->count), intake->count, false);
 }
 
