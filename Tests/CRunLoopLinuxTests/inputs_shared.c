@@ -1,4 +1,4 @@
-// inputs_shared.c — an input whose source is in the loops of two threads.
+// inputs_shared.c — an input whose source is in the loops of two threads, or in that of another thread than its maker's.
 #include <sched.h>
 #include <stdlib.h>
 
@@ -50,4 +50,27 @@ TEST("of two loops one calls at a time, and lines keep their order") {
     runloop_source_release(input);
     close(ends[0]);
     close(ends[1]);
+}
+
+static void note_end(runloop_input *input, int error, const char *rest, size_t count, void *info) {
+    (void)input, (void)rest, (void)count, (void)info;
+    EXPECT_EQ(error, 0);
+    is_done = 1;
+}
+
+TEST("a loop that sleeps reads at once a file that another thread adds") {
+    struct worker worker = {0};
+    start_worker(&worker);
+    const runloop_input_config config = {.descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC),
+                                         .owns = true,
+                                         .limit = 20,
+                                         .received_line = take_number,
+                                         .ended = note_end};
+    runloop_input *input = NULL;
+    REQUIRE(runloop_input_create(&config, &input) == 0);
+    wait_for_sleep(&worker);
+    REQUIRE(runloop_add_source(worker.loop, input, MODE) == 0);
+    WAIT_UNTIL(is_done);
+    stop_worker(&worker);
+    runloop_source_release(input);
 }

@@ -83,6 +83,19 @@ TEST(
     end_port(port);
 }
 
+TEST("a loop that sleeps receives at once what waits in a port that another thread adds") {
+    struct worker worker = {0};
+    start_worker(&worker);
+    wait_for_sleep(&worker);
+    runloop_port *port = make_port(worker.loop, &(runloop_port_config){.receive = note_thread});
+    EXPECT_EQ(send_text(port, "m"), 0);
+    wait_for_sleep(&worker);
+    REQUIRE(runloop_add_source(worker.loop, port, MODE) == 0);
+    WAIT_UNTIL(calls == 1);
+    stop_worker(&worker);
+    runloop_source_release(port);
+}
+
 TEST("a port is a source of its kind") {
     runloop_port *port = add_port();
     const runloop_descriptor_config config = {.descriptor = -1, .events = RUNLOOP_READABLE};

@@ -118,8 +118,19 @@ static void free_port(void *info) {
 
 //===-- its life -----------------------------------------------------------------------------------------------------===//
 
+/// It has come to a mode, perhaps by another thread. What waits has woken the loop before that, and found it without the port.
+static void schedule(void *info, runloop *loop, const char *mode) {
+    (void)loop, (void)mode;
+    struct port *port = info;
+    lock_take(&port->lock);
+    bool wakes = port->is_marked;
+    lock_give(&port->lock);
+    if (wakes)
+        runloop__port_wake(port);
+}
+
 static const struct object_class port_class = {
-    .kind = OBJECT_PORT, .ready = ready, .invalidated = end, .free = free_port};
+    .kind = OBJECT_PORT, .ready = ready, .schedule = schedule, .invalidated = end, .free = free_port};
 
 UNCHECKED static struct port *make(runloop *loop, const runloop_port_config *config) {
     struct port *port = calloc(1, sizeof *port);

@@ -17,17 +17,19 @@ static struct input *input_of(runloop_source *source) {
 
 //===-- what the loop watches ----------------------------------------------------------------------------------------===//
 
-/// Whether there is something to do though nothing is reported.
-HOLDS_LOCK static bool needs_signal(const struct input *input) {
-    return input->intake.is_always_ready || (input->is_due && (input->intake.count > 0 || input->has_verdict));
+/// Makes the loop come if there is something to do though nothing is reported.
+HOLDS_LOCK static void wake_if_due(const struct input *input) {
+    ASSERT_HOLDS(&input->lock.lock);
+    bool has_kept = input->is_due && (input->intake.count > 0 || input->has_verdict);
+    if (!input->is_paused && (input->intake.is_always_ready || has_kept))
+        runloop_source_wake(input->object.source);
 }
 
 /// No call-out runs. Makes the loop come for what the input is to do next. Never fails for one that is paused.
 HOLDS_LOCK static int watch(struct input *input) {
     ASSERT_HOLDS(&input->lock.lock);
     runloop_readiness wanted = input->is_paused ? 0 : RUNLOOP_READABLE;
-    if (!input->is_paused && needs_signal(input))
-        runloop_source_wake(input->object.source);
+    wake_if_due(input);
     if (runloop_source_get_events(input->object.source) == wanted)
         return 0;
     return runloop_source_set_events(input->object.source, wanted);
@@ -298,8 +300,17 @@ static void invalidated(void *info) {
     steady_give(&input->lock);
 }
 
+/// It has come to a mode, perhaps by another thread, of a loop that sleeps and was not woken when there began to be something to do.
+static void schedule(void *info, runloop *loop, const char *mode) {
+    (void)loop, (void)mode;
+    struct input *input = info;
+    steady_take(&input->lock);
+    wake_if_due(input);
+    steady_give(&input->lock);
+}
+
 static const struct object_class input_class = {
-    .kind = OBJECT_INPUT, .ready = ready, .invalidated = invalidated, .free = free_input};
+    .kind = OBJECT_INPUT, .ready = ready, .schedule = schedule, .invalidated = invalidated, .free = free_input};
 
 UNCHECKED static int begin(struct input *input, const runloop_input_config *config) {
     // A line of the whole limit has an end, too.
