@@ -123,6 +123,32 @@ TEST("a request that comes a line now and then ends at its deadline and not befo
     finish(&exchange);
 }
 
+/// The peer sends before each look. Whether the input has ended.
+static bool flood(const struct exchange *exchange) {
+    send(exchange->ends[1], "x\n", 2, MSG_NOSIGNAL);
+    return exchange->ended != 1;
+}
+
+TEST("a peer that sends without a pause is ended at the deadline, and what it has sent by then is read") {
+    enum { SENT = 1000, IN_A_READ = 50 };
+    struct exchange exchange = {0};
+    begin(&exchange, 0);
+    EXPECT_EQ(runloop_input_set_deadline(exchange.input, 5 * LIMIT), 0);
+    shown_ns = 5 * LIMIT - 1;
+    for (int i = 0; i < 100; i++, poll_mode(MODE))
+        REQUIRE(!flood(&exchange));
+    LOOK_UNTIL(exchange.lines == 100);
+    shown_ns = 5 * LIMIT;
+    char text[2 * SENT];
+    for (int i = 0; i < SENT; i++)
+        memcpy(text + 2 * i, "x\n", 2);
+    REQUIRE(write(exchange.ends[1], text, sizeof text) == sizeof text);
+    LOOK_UNTIL(flood(&exchange));
+    EXPECT_EQ(exchange.ended, -ETIMEDOUT);
+    EXPECT(exchange.lines >= 100 + SENT && exchange.lines <= 100 + SENT + 2 * IN_A_READ);
+    finish(&exchange);
+}
+
 TEST("a deadline is put off, brought forward and taken back") {
     struct exchange exchange = {0};
     begin(&exchange, 0);

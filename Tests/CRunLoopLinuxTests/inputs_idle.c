@@ -250,6 +250,27 @@ TEST("a loop that is late ends nobody whose message has arrived") {
     finish(&listening);
 }
 
+/// The peer sends before each look. Whether the input has ended.
+static bool flood(const struct listening *listening, const char *text) {
+    send(listening->ends[1], text, strlen(text), MSG_NOSIGNAL);
+    return listening->ended;
+}
+
+TEST("a peer that sends without a pause is ended when its line takes too long, and not while lines end") {
+    struct listening listening = {0};
+    begin_with(&listening, 0, LIMIT);
+    put_at(&listening, 0, "a");
+    for (shown_ns = LIMIT; shown_ns < 9 * LIMIT; shown_ns += LIMIT - 1) {
+        REQUIRE(!flood(&listening, "b\na"));
+        look_a_while(MODE);
+    }
+    EXPECT_EQ(listening.ended, 0);
+    shown_ns = 11 * LIMIT;
+    LOOK_UNTIL(flood(&listening, "abc"));
+    EXPECT_EQ(listening.error, -ETIMEDOUT);
+    finish(&listening);
+}
+
 TEST("a message is what is consumed at once, and a pause begins its limit anew") {
     struct listening listening = {.consumes = 3};
     begin_with(&listening, 0, LIMIT);

@@ -60,8 +60,9 @@ typedef struct runloop_input_config {
     runloop_output *output;
     /// In nanoseconds, as `idle_ns`: how long a line that has begun, or else a message, may take to be complete. It ends a peer that sends a
     /// byte now and then, which no idle limit does. A message has begun when a call has returned and left bytes, and was complete when a call
-    /// consumes some. If the limit has passed and there is nothing to read, the input ends with -ETIMEDOUT; so a loop that is late ends
-    /// nobody whose message has arrived. A pause begins it anew. 0: no limit.
+    /// consumes some. If the limit has passed, what has arrived when the loop finds that is read still; if the message is not complete
+    /// with it, the input ends with -ETIMEDOUT, also if more arrives. So a loop that is late ends nobody whose message has arrived. A pause
+    /// begins it anew. 0: no limit.
     int64_t message_ns;
 } runloop_input_config;
 
@@ -84,12 +85,12 @@ RUNLOOP_EXPORT int runloop_input_resume(runloop_input *input);
 /// Whether an input is paused. Any thread. O(1).
 RUNLOOP_EXPORT bool runloop_input_is_paused(runloop_input *input);
 
-/// Gives an input an instant at which it ends with -ETIMEDOUT, whatever arrives: by the clock of `idle_ns`, never earlier, and not before what
-/// has arrived is read. Each call takes the place of the former one; RUNLOOP_NEVER, as at first: none. So a request of several lines or
-/// messages has a limit as a whole, and with the same instant for the output an exchange has: set it when that begins, and RUNLOOP_NEVER when
-/// it is complete. It passes in a pause as well, and then ends the input when that is resumed. Not the deadline of
-/// runloop_source_set_deadline, which is the object's. After an error nothing has changed. Any thread, and allowed in call-outs. O(log n) per
-/// mode.
+/// Gives an input an instant at which it ends with -ETIMEDOUT, whatever arrives: by the clock of `idle_ns`, and never earlier. What has
+/// arrived when the loop finds that it has passed is read still, and no more than one read of what comes later. Each call takes the place
+/// of the former one; RUNLOOP_NEVER, as at first: none. So a request of several lines or messages has a limit as a whole, and with the same
+/// instant for the output an exchange has: set it when that begins, and RUNLOOP_NEVER when it is complete. It passes in a pause as well,
+/// and then ends the input when that is resumed. Not the deadline of runloop_source_set_deadline, which is the object's. After an error
+/// nothing has changed. Any thread, and allowed in call-outs. O(log n) per mode.
 /// Errors: -EINVAL: it has ended; -ECHILD; -ENOMEM.
 RUNLOOP_EXPORT int runloop_input_set_deadline(runloop_input *input, int64_t deadline_ns);
 

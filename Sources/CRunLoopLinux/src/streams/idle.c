@@ -13,23 +13,13 @@ static void look_at(struct idle *idle, int64_t instant_ns) {
         runloop_source_wake(idle->source);
 }
 
-static int64_t sum(int64_t instant_ns, int64_t duration_ns) {
-    int64_t sum_ns;
-    return __builtin_add_overflow(instant_ns, duration_ns, &sum_ns) ? RUNLOOP_NEVER : sum_ns;
-}
-
 /// When a limit is reached, unless something moves.
 static int64_t due_of(const struct idle *idle, int64_t moved_ns) {
-    int64_t due_ns = idle->deadline_ns;
-    if (idle->limit_ns) {
-        int64_t due_of_silence_ns = sum(moved_ns > idle->since_ns ? moved_ns : idle->since_ns, idle->limit_ns);
-        due_ns = due_of_silence_ns < due_ns ? due_of_silence_ns : due_ns;
-    }
-    if (idle->begun_ns != RUNLOOP_NEVER) {
-        int64_t due_of_message_ns = sum(idle->begun_ns, idle->message_ns);
-        due_ns = due_of_message_ns < due_ns ? due_of_message_ns : due_ns;
-    }
-    return due_ns;
+    int64_t due_ns = idle_firm_due(idle);
+    if (!idle->limit_ns)
+        return due_ns;
+    int64_t due_of_silence_ns = idle_sum(moved_ns > idle->since_ns ? moved_ns : idle->since_ns, idle->limit_ns);
+    return due_of_silence_ns < due_ns ? due_of_silence_ns : due_ns;
 }
 
 int runloop__idle_set_deadline(struct idle *idle, runloop_source *source, int64_t deadline_ns, int64_t moved_ns) {

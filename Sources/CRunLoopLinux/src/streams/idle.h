@@ -26,6 +26,19 @@ static inline void idle_begin(struct idle *idle, runloop_source *source) {
 /// nothing has changed.
 int runloop__idle_set_deadline(struct idle *idle, runloop_source *source, int64_t deadline_ns, int64_t moved_ns);
 
+static inline int64_t idle_sum(int64_t instant_ns, int64_t duration_ns) {
+    int64_t sum_ns;
+    return __builtin_add_overflow(instant_ns, duration_ns, &sum_ns) ? RUNLOOP_NEVER : sum_ns;
+}
+
+/// When it is over, or a message has taken too long, whatever moves.
+static inline int64_t idle_firm_due(const struct idle *idle) {
+    if (idle->begun_ns == RUNLOOP_NEVER)
+        return idle->deadline_ns;
+    int64_t due_of_message_ns = idle_sum(idle->begun_ns, idle->message_ns);
+    return due_of_message_ns < idle->deadline_ns ? due_of_message_ns : idle->deadline_ns;
+}
+
 /// Counts from now on, and for a message from `begun_ns`.
 void runloop__idle_count(struct idle *idle, int64_t now_ns);
 

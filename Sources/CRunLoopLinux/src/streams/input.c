@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "streams/input.h"
@@ -139,8 +140,10 @@ HOLDS_LOCK static bool read_more(struct input *input) {
     ASSERT_HOLDS(&input->lock.lock);
     bool is_end = false;
     ptrdiff_t count = runloop__intake_read(&input->intake, &is_end);
-    if (count > 0)
+    if (count > 0) {
         atomic_store_explicit(&input->moved_ns, runloop_get_now_ns(input->loop), memory_order_relaxed);
+        input->left -= count;
+    }
     if (count < 0 || is_end) {
         input->has_verdict = true;
         input->verdict = (int)count;
@@ -150,16 +153,36 @@ HOLDS_LOCK static bool read_more(struct input *input) {
     return count != 0 || is_end;
 }
 
+HOLDS_LOCK static bool time_out(struct input *input) {
+    input->has_verdict = true;
+    input->verdict = -ETIMEDOUT;
+    return true;
+}
+
+/// Whether it is over or a message has taken too long, and what had arrived when that was found has been read: the loop may be late with that,
+/// and whatever comes later is too late.
+HOLDS_LOCK static bool is_too_late(struct input *input) {
+    ASSERT_HOLDS(&input->lock.lock);
+    int64_t due_ns = idle_firm_due(&input->idle);
+    if (due_ns == RUNLOOP_NEVER || runloop_get_now_ns(input->loop) < due_ns)
+        return false;
+    if (input->late_ns != due_ns) {
+        int arrived = 0;
+        // Where the kernel does not know, that is one read.
+        ioctl(input->intake.descriptor, FIONREAD, &arrived);
+        input->late_ns = due_ns;
+        input->left = arrived;
+    }
+    // The end of the input comes after its last byte.
+    return input->left < 0 && time_out(input);
+}
+
 /// Nothing could be read. Whether that has lasted for the idle limit, or a message has begun too long ago.
 HOLDS_LOCK static bool is_idle_too_long(struct input *input) {
     int64_t moved_ns = runloop_input_get_moved_ns(input->object.source);
     int64_t sent_ns = input->output ? runloop_output_get_moved_ns(input->output) : moved_ns;
     moved_ns = sent_ns > moved_ns ? sent_ns : moved_ns;
-    if (!runloop__idle_is_over(&input->idle, moved_ns, runloop_get_now_ns(input->loop)))
-        return false;
-    input->has_verdict = true;
-    input->verdict = -ETIMEDOUT;
-    return true;
+    return runloop__idle_is_over(&input->idle, moved_ns, runloop_get_now_ns(input->loop)) && time_out(input);
 }
 
 /// Whether it may call out now.
@@ -178,7 +201,7 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
     steady_take(&input->lock);
     // What is kept belongs to a call-out that runs, so that is looked at first.
     bool has_news = is_active(input) && ((input->is_due && input->intake.count > 0) || input->has_verdict ||
-                                         read_more(input) || is_idle_too_long(input));
+                                         is_too_late(input) || read_more(input) || is_idle_too_long(input));
     if (!has_news) {
         steady_give(&input->lock);
         return;
@@ -348,7 +371,8 @@ int runloop_input_create(const runloop_input_config *config, runloop_input **out
                             .ended = config->ended,
                             .line_limit = config->limit,
                             .owns = config->owns,
-                            .idle = {.limit_ns = config->idle_ns, .message_ns = config->message_ns}};
+                            .idle = {.limit_ns = config->idle_ns, .message_ns = config->message_ns},
+                            .late_ns = RUNLOOP_NEVER};
     atomic_init(&input->moved_ns, runloop_get_now_ns(config->loop));
     int result = begin(input, config);
     if (result < 0) {

@@ -26,6 +26,8 @@ struct input {
     bool is_telling_end GUARDED; ///< it is the last one, after which the descriptor is closed
     bool is_due GUARDED;         ///< what was kept is to come again
     struct idle idle GUARDED;
+    int64_t late_ns GUARDED; ///< the last limit or deadline that was found to have passed; RUNLOOP_NEVER: none was
+    int64_t left GUARDED;    ///< so many bytes of those that had arrived by then are not read yet
     // Guarded by the lock, and while a call-out runs its thread's.
     struct intake intake;
     bool has_returned; ///< the call-out has; its thread may have ended in it
