@@ -163,6 +163,13 @@ private final class Accounts: Sendable {
         #expect(orders.all == ["abc", "acb", "bac", "bca", "cab", "cba"])
     }
 
+    @Test("Who wants a lock that it has already is told so, as outside of a simulation")
+    func lockTwice() async throws {
+        try await simulate(seeds: 1) { simulation in
+            try simulation.require(takeTwice() == EDEADLK, "it would wait for itself")
+        }
+    }
+
     @Test("Two locks that are taken in two orders are a standstill, which names both tasks")
     func deadlock() async throws {
         let failure = try #require(
@@ -276,6 +283,22 @@ private final class Accounts: Sendable {
     try await Task.sleep(for: .seconds(1))
     simulation.note("both have come")
     try simulation.require(log.all == "ba", "what is sent directly comes first")
+}
+
+/// What the second call comes to.
+private func takeTwice() -> CInt {
+    var attributes = pthread_mutexattr_t()
+    unsafe pthread_mutexattr_init(&attributes)
+    unsafe pthread_mutexattr_settype(&attributes, CInt(PTHREAD_MUTEX_ERRORCHECK))
+    let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    unsafe pthread_mutex_init(mutex, &attributes)
+    defer {
+        unsafe pthread_mutex_destroy(mutex)
+        unsafe mutex.deallocate()
+    }
+    unsafe pthread_mutex_lock(mutex)
+    defer { unsafe pthread_mutex_unlock(mutex) }
+    return unsafe pthread_mutex_lock(mutex)
 }
 
 private let kept = Guarded<[UnsafeContinuation<Void, Never>]>([])

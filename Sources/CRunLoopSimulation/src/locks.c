@@ -33,6 +33,10 @@ static bool contend(bool is_ours) {
 /// A thread has the lock that this one wants. False if the lock is to be awaited as ever.
 static bool let_go_on(int32_t thread) {
     const struct timespec moment = {.tv_nsec = 20000};
+    const struct runloop_simulated_thread *own = runloop_simulation__joined.place;
+    // It is this thread: libc and the kernel say so.
+    if (own && own->number == thread)
+        return false;
     switch (kind_of(thread)) {
     case OUTSIDE: return false;
     // It has given its turn away, and is on its way to wait.
