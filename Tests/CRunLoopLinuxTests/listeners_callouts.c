@@ -6,7 +6,15 @@
 
 #include "linux_items.h"
 
-static int accepted, pauses, resumptions, wake_ups;
+static int accepted, refusals, pauses, resumptions, wake_ups, accepts;
+
+int __real_accept4(int listening, struct sockaddr *address, socklen_t *size, int flags);
+int __wrap_accept4(int listening, struct sockaddr *address, socklen_t *size, int flags);
+
+int __wrap_accept4(int listening, struct sockaddr *address, socklen_t *size, int flags) {
+    accepts++;
+    return __real_accept4(listening, address, size, flags);
+}
 
 static void note_accepted(runloop_listener *listener, int descriptor, void *info) {
     (void)listener, (void)info;
@@ -90,6 +98,30 @@ TEST("a socket that is shut down in a pause is told as a final error after it") 
     give_back_descriptors();
     RUN_UNTIL(MODE, pauses == 2);
     EXPECT_EQ(last_error, -EINVAL);
+    runloop_source_invalidate(listener);
+    runloop_source_release(listener);
+}
+
+static void note_refusal(runloop_listener *listener, int descriptor, void *info) {
+    (void)listener, (void)descriptor, (void)info;
+    refusals++;
+}
+
+TEST("in a shortage the kernel is not asked again when no connection waits any more, though it names the shortage "
+     "first") {
+    runloop_listener *listener = add_listener((runloop_listener_config){.refused = note_refusal, .paused = note_pause});
+    int client = make_client();
+    connect_client(client, runloop_source_get_descriptor(listener));
+    use_up_descriptors(0);
+    RUN_UNTIL(MODE, refusals == 1);
+    // Each time with the descriptor in reserve, too.
+    EXPECT(accepts <= 4);
+    EXPECT_EQ(pauses, 1);
+    give_back_descriptors();
+    close(client);
+    client = make_client();
+    connect_client(client, runloop_source_get_descriptor(listener));
+    RUN_UNTIL(MODE, accepted == 1);
     runloop_source_invalidate(listener);
     runloop_source_release(listener);
 }

@@ -119,17 +119,18 @@ static void end_refusal(void *info) {
     steady_give(&listener->lock);
 }
 
-/// Whether a connection was refused, or none waits any more.
-static bool refuse(struct listener *listener) {
+/// In a shortage. 0: a connection was refused, or is gone; -EAGAIN: none waits, which the kernel tells only who has a descriptor for it. Or
+/// it has to wait.
+static int refuse(struct listener *listener) {
     if (!listener->refused)
-        return false;
+        return -EMFILE;
     struct refusal refusal = {listener, accept_with_reserve(listener)};
     // The call-out may end the thread.
     pthread_cleanup_push(end_refusal, &refusal);
     if (refusal.descriptor >= 0)
         listener->refused(listener->object.source, refusal.descriptor, listener->object.context.info);
     pthread_cleanup_pop(1);
-    return refusal.descriptor >= 0 || refusal.descriptor == -EAGAIN || is_of_connection(refusal.descriptor);
+    return refusal.descriptor >= 0 || is_of_connection(refusal.descriptor) ? 0 : refusal.descriptor;
 }
 
 //===-- pauses -------------------------------------------------------------------------------------------------------===//
@@ -217,10 +218,11 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
         tell(listener, descriptor);
         if (!is_accepting(listener))
             return;
-        if (!is_shortage(descriptor) || !refuse(listener)) {
+        int result = is_shortage(descriptor) ? refuse(listener) : descriptor;
+        if (result < 0 && result != -EAGAIN)
             pause_accepting(listener, descriptor);
+        if (result < 0)
             return;
-        }
     }
 }
 
