@@ -525,3 +525,18 @@ TEST("two ends that ask each other more than fits between them wait for no repli
     for (int i = 0; i < 2; i++)
         end_channel(channels[i]);
 }
+
+TEST("two ends that have cancelled their requests still read one another's answers, behind which their messages are") {
+    static char bytes[1000];
+    runloop_channel *channels[2];
+    make_channels(channels, (runloop_channel_config){.max_calls = 2});
+    const runloop_channel_request_config config = {0};
+    for (int i = 0; i < 2; i++)
+        for (uint64_t id; runloop_channel_request(channels[i], bytes, sizeof bytes, NULL, 0, &config, &id) == 0;)
+            EXPECT_EQ(runloop_channel_cancel(channels[i], id), 0);
+    for (int i = 0; i < 2; i++)
+        RUN_UNTIL(MODE, tell(channels[i], "m") == 0);
+    RUN_UNTIL(MODE, strcmp(test_trace_text, "m m") == 0);
+    for (int i = 0; i < 2; i++)
+        end_channel(channels[i]);
+}

@@ -49,8 +49,9 @@ typedef struct runloop_channel_config {
     size_t max_bytes;    ///< How many bytes these may have, which also limits each message in both directions. 1 MiB.
     size_t max_descriptors; ///< Of a message, in both directions, at most 250. 16.
     /// How many calls of the other end may be open: requests that are not answered or whose answers it has not read, and messages that are
-    /// held. Nothing more is read then. While replies of the other end are awaited, 1024 more answers may wait, and as many more messages be
-    /// held: they come before the reply. 64.
+    /// held. Nothing more is read then. While the other end has a request to answer, 1024 more answers may wait, and as many more messages
+    /// be held: they come before the reply. That is so after the request has timed out or was cancelled, too, or two such ends would wait
+    /// for one another; so an end that never answers may have as many. 64.
     size_t max_calls;
     bool allows_any_user; ///< Otherwise the process at the other end must have the effective user of this one.
     /// On the loop's thread, in the modes of the source, once for each message. May be NULL.

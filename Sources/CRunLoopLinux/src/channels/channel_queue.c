@@ -20,8 +20,8 @@ static size_t beyond(size_t number, size_t allowed) {
 }
 
 /// An end that asks and does not read answers is not read from either, or its answers would pile up. But two ends that ask
-/// each other must not wait for one another: behind the requests that one of them has sent come its answers, for which the other reads on. So
-/// must a client that holds messages, and waits for a reply before it goes on with them.
+/// each other must not wait for one another: behind the requests that one of them has sent come its answers, for which the other reads on, even
+/// if it awaits none of them any more. So must a client that holds messages, and waits for a reply before it goes on with them.
 HOLDS_LOCK static bool may_receive(const struct channel *channel) {
     size_t most = channel->config.max_calls;
     bool is_asker = channel->unanswered > 0;
