@@ -63,6 +63,28 @@ TEST("a slow reader lets messages wait up to the limits, and then they are refus
         end_channel(channels[i]);
 }
 
+TEST("messages of all sizes pass through a socket with the smallest buffer, also if they wait") {
+    enum { STEP = 8, MOST = 5000 };
+    static char bytes[MOST];
+    int sockets[2], size = 1;
+    make_sockets(sockets);
+    REQUIRE(setsockopt(sockets[0], SOL_SOCKET, SO_SNDBUF, &size, sizeof size) == 0);
+    runloop_channel *channels[2];
+    for (int i = 0; i < 2; i++)
+        channels[i] = add_channel_with(sockets[i], (runloop_channel_config){0});
+    size_t sent = 0;
+    for (size_t length = STEP; length <= MOST; length += STEP) {
+        // The buffer has space for the first, and the loop sends the others.
+        for (int i = 0; i < 3; i++)
+            sent += runloop_channel_send(channels[0], bytes, length, NULL, 0) == 0;
+        RUN_UNTIL(MODE, received_count == sent || ends);
+        REQUIRE(!ends);
+    }
+    EXPECT_EQ(sent, 3 * MOST / STEP);
+    for (int i = 0; i < 2; i++)
+        end_channel(channels[i]);
+}
+
 TEST("a request is replied to once, dropped, or times out") {
     runloop_channel *channels[2];
     make_channels(channels, (runloop_channel_config){0});

@@ -92,8 +92,9 @@ RUNLOOP_EXPORT int runloop_channel_connect(const char *path, const runloop_chann
 /// Errors: -EINVAL.
 RUNLOOP_EXPORT int runloop_channel_get_peer(runloop_channel *channel, runloop_peer *out);
 
-/// Sends a copy of the bytes, and the descriptors, which remain the caller's. At most 64 KiB go through the socket, more as a sealed memfd.
-/// After an error nothing was sent. Any thread; as every call for a channel, no cancellation point. O(length), a system call.
+/// Sends a copy of the bytes, and the descriptors, which remain the caller's. At most 64 KiB go through the socket, and no more than fits
+/// in its buffer (SO_SNDBUF, as it was when the channel was made); more as a sealed memfd. After an error nothing was sent. Any thread; as
+/// every call for a channel, no cancellation point. O(length), a system call.
 /// Errors: -EAGAIN: as much waits as the limits allow; -EMSGSIZE: more than one message may have; -EPIPE: the other end is gone, or the
 /// channel has ended; -EBADF; -EMFILE, -ENFILE: for descriptors of messages that wait, or a memfd; -ETOOMANYREFS: too many descriptors are
 /// under way; -ENOSYS, -EPERM: it takes a memfd, in a sandbox without memfd_create; -EINVAL; -ENOMEM; -ECHILD.

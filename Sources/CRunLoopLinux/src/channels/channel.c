@@ -244,6 +244,13 @@ UNCHECKED static struct channel *make(const runloop_channel_config *config) {
     return channel;
 }
 
+/// How many bytes of a message go through a socket with such a buffer: the kernel refuses a packet that is larger, however long that waits.
+static size_t most_bytes(int buffer) {
+    enum { KEPT_BY_KERNEL = 32 }; // of the buffer, when it is asked for a packet
+    int most = buffer - KEPT_BY_KERNEL - (int)sizeof(struct packet_header);
+    return most < 0 ? 0 : most < PACKET_MOST_BYTES ? (size_t)most : PACKET_MOST_BYTES;
+}
+
 /// The source of a channel that has a peer.
 UNCHECKED static int begin(struct channel *channel, int descriptor) {
     const struct object_config object = {.context = channel->config.context,
@@ -251,12 +258,15 @@ UNCHECKED static int begin(struct channel *channel, int descriptor) {
                                          .descriptor = descriptor,
                                          .events = RUNLOOP_READABLE | RUNLOOP_ERROR,
                                          .class = &channel_class};
-    int result = runloop__object_begin(&channel->object, &object);
+    int buffer, result = option(descriptor, SOL_SOCKET, SO_SNDBUF, &buffer, sizeof buffer);
+    if (result == 0)
+        result = runloop__object_begin(&channel->object, &object);
     if (result < 0)
         return result;
     // Nothing fails from here on. Every call says MSG_DONTWAIT, but others may have the socket, too.
     fcntl(descriptor, F_SETFD, FD_CLOEXEC);
     fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK);
+    channel->most_bytes = most_bytes(buffer);
     channel->socket = descriptor;
     return 0;
 }

@@ -18,6 +18,7 @@ struct channel {
     struct object object;
     runloop_channel_config config; ///< constant
     runloop_peer peer;             ///< constant
+    size_t most_bytes;             ///< constant: of a message, in a packet
 
     struct steady_lock lock;
     int socket GUARDED;     ///< the source's descriptor; -1 when it is closed

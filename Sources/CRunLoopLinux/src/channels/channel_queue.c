@@ -161,7 +161,8 @@ int runloop_channel_send(runloop_channel *source, const void *bytes, size_t leng
     if (result < 0)
         return result;
     struct packet packet;
-    result = runloop__packet_prepare(&packet, PACKET_MESSAGE, 0, bytes, length, descriptors, descriptor_count);
+    result = runloop__packet_prepare(&packet, channel->most_bytes, PACKET_MESSAGE, 0, bytes, length, descriptors,
+                                     descriptor_count);
     if (result < 0)
         return result;
     steady_take(&channel->lock);

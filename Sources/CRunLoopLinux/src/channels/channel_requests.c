@@ -55,7 +55,8 @@ int runloop_channel_request(runloop_channel *source, const void *bytes, size_t l
         return -ENOMEM;
     *question = (struct question){.config = *config};
     struct packet packet;
-    result = runloop__packet_prepare(&packet, PACKET_REQUEST, 0, bytes, length, descriptors, descriptor_count);
+    result = runloop__packet_prepare(&packet, channel->most_bytes, PACKET_REQUEST, 0, bytes, length, descriptors,
+                                     descriptor_count);
     if (result < 0) {
         free(question);
         return result;
@@ -203,7 +204,8 @@ int runloop_call_reply(runloop_call *call, const void *bytes, size_t length, con
     if (result < 0)
         return result;
     struct packet packet;
-    result = runloop__packet_prepare(&packet, PACKET_REPLY, call->id, bytes, length, descriptors, descriptor_count);
+    result = runloop__packet_prepare(&packet, call->channel->most_bytes, PACKET_REPLY, call->id, bytes, length,
+                                     descriptors, descriptor_count);
     if (result < 0)
         return result;
     steady_take(&call->channel->lock);
@@ -217,7 +219,7 @@ int runloop_call_reply(runloop_call *call, const void *bytes, size_t length, con
 static void drop(runloop_call *call) {
     struct channel *channel = call->channel;
     struct packet packet;
-    runloop__packet_prepare(&packet, PACKET_DROPPED, call->id, NULL, 0, NULL, 0);
+    runloop__packet_prepare(&packet, channel->most_bytes, PACKET_DROPPED, call->id, NULL, 0, NULL, 0);
     steady_take(&channel->lock);
     int result = answer(call, &packet);
     if (result < 0 && result != -EALREADY && !channel->has_ended)

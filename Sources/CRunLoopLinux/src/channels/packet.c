@@ -59,15 +59,15 @@ static int make_sealed(const void *bytes, size_t length) {
     return descriptor;
 }
 
-int runloop__packet_prepare(struct packet *packet, enum packet_kind kind, uint64_t id, const void *bytes, size_t length,
-                            const int *descriptors, size_t count) {
+int runloop__packet_prepare(struct packet *packet, size_t most, enum packet_kind kind, uint64_t id, const void *bytes,
+                            size_t length, const int *descriptors, size_t count) {
     packet->header = (struct packet_header){.version = PACKET_VERSION, .kind = (uint8_t)kind, .id = id};
     packet->bytes = bytes;
     packet->length = packet->counted = length;
     packet->count = 0;
     packet->memfd = -1;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &packet->cancellation);
-    if (length > PACKET_MOST_BYTES) {
+    if (length > most) {
         packet->memfd = make_sealed(bytes, length);
         if (packet->memfd < 0) {
             pthread_setcancelstate(packet->cancellation, NULL);

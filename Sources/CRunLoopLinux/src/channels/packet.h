@@ -6,7 +6,7 @@
 
 enum {
     PACKET_VERSION = 1,
-    /// Bytes of a packet behind its header. A longer message is in a memfd, of which the packet has the length.
+    /// Bytes of a packet behind its header, at most. A longer message is in a memfd, of which the packet has the length.
     PACKET_MOST_BYTES = 64 << 10,
     /// As many as the kernel passes with a packet, one of them a memfd.
     PACKET_MOST_DESCRIPTORS = 253,
@@ -42,10 +42,10 @@ struct incoming {
     _Alignas(max_align_t) unsigned char bytes[];
 };
 
-/// Prepares a message, which keeps the caller's bytes and descriptors. 0, or the error of a memfd. The thread is not cancelled until it has
-/// finished the packet.
-int runloop__packet_prepare(struct packet *packet, enum packet_kind kind, uint64_t id, const void *bytes, size_t length,
-                            const int *descriptors, size_t count);
+/// Prepares a message, which keeps the caller's bytes and descriptors. If it has more bytes than `most`, they are in a memfd. 0, or the error of
+/// that. The thread is not cancelled until it has finished the packet.
+int runloop__packet_prepare(struct packet *packet, size_t most, enum packet_kind kind, uint64_t id, const void *bytes,
+                            size_t length, const int *descriptors, size_t count);
 void runloop__packet_finish(struct packet *packet);
 
 /// 0, or why it was not sent: -EAGAIN if the other end has to read first.
