@@ -1,5 +1,5 @@
-// interruptions.c — half of the system calls of streams, channels, watches and counters are interrupted, and nothing is lost; a file that has
-// nothing for now.
+// interruptions.c — half of the system calls of streams, channels, watches and counters are interrupted, and nothing is lost; files that
+// have nothing, or take nothing, for now.
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
@@ -32,22 +32,30 @@ static bool is_interrupted(void) {
         return is_interrupted() ? -1 : __real_##name arguments;                                                        \
     }
 
-/// The error of the next read; 0: none.
+/// The error of the next read or write of pieces; 0: none.
 static int refusal;
+
+static bool is_refused(void) {
+    errno = refusal;
+    refusal = 0;
+    return errno != 0;
+}
 
 ssize_t __real_read(int file, void *bytes, size_t count);
 ssize_t __wrap_read(int file, void *bytes, size_t count);
 
 ssize_t __wrap_read(int file, void *bytes, size_t count) {
-    if (!refusal)
-        return is_interrupted() ? -1 : __real_read(file, bytes, count);
-    errno = refusal;
-    refusal = 0;
-    return -1;
+    return is_refused() || is_interrupted() ? -1 : __real_read(file, bytes, count);
+}
+
+ssize_t __real_writev(int file, const struct iovec *parts, int count);
+ssize_t __wrap_writev(int file, const struct iovec *parts, int count);
+
+ssize_t __wrap_writev(int file, const struct iovec *parts, int count) {
+    return is_refused() || is_interrupted() ? -1 : __real_writev(file, parts, count);
 }
 
 INTERRUPTED(ssize_t, write, (int file, const void *bytes, size_t count), (file, bytes, count))
-INTERRUPTED(ssize_t, writev, (int file, const struct iovec *parts, int count), (file, parts, count))
 INTERRUPTED(ssize_t, recv, (int file, void *bytes, size_t count, int flags), (file, bytes, count, flags))
 INTERRUPTED(ssize_t, recvmsg, (int file, struct msghdr *message, int flags), (file, message, flags))
 INTERRUPTED(ssize_t, sendmsg, (int file, const struct msghdr *message, int flags), (file, message, flags))
@@ -153,6 +161,20 @@ TEST("an input of a file that has nothing for now ends with that, since the kern
     EXPECT_EQ(input_error, -EAGAIN);
     EXPECT_EQ(read_back, 0);
     runloop_source_release(input);
+}
+
+TEST("an output to a file that takes nothing for now has failed, and promises no call, since the kernel would not "
+     "tell") {
+    char path[] = "/tmp/runloop-interruptions-XXXXXX";
+    int file = mkstemp(path);
+    REQUIRE(file >= 0 && unlink(path) == 0);
+    const runloop_output_config config = {.descriptor = file, .owns = true, .limit = 10};
+    runloop_output *output = NULL;
+    REQUIRE(runloop_output_create(&config, &output) == 0);
+    refusal = EAGAIN;
+    EXPECT_EQ(runloop_output_write(output, "text", 4), -EIO);
+    EXPECT_EQ(runloop_output_write(output, "text", 4), -EIO);
+    runloop_source_release(output);
 }
 
 static int accepted;

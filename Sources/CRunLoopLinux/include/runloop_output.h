@@ -62,8 +62,8 @@ RUNLOOP_EXPORT int runloop_output_create(const runloop_output_config *config, ru
 /// and a system call, or none while the descriptor is known to be full.
 /// Returns: the number of bytes, from the beginning, that are sent or will be.
 /// Errors: -EAGAIN: the buffer is full, and `drained` tells when it is not; -ENOMEM; -EPIPE: after runloop_output_finish, or the peer is
-/// gone; -ECONNRESET, -ENOSPC, -EIO: the descriptor has failed, now or before, as with any other error of write(2); -EINVAL: it has ended;
-/// -ECHILD.
+/// gone; -ECONNRESET, -ENOSPC, -EIO: the descriptor has failed, now or before, as with any other error of write(2); -EIO also of a file
+/// that takes nothing for now, since the kernel would not tell when it does; -EINVAL: it has ended; -ECHILD.
 RUNLOOP_EXPORT ptrdiff_t runloop_output_write(runloop_output *output, const void *bytes, size_t count);
 
 /// Takes all bytes or none, and leaves the sending to the loop, which sends what many calls have enqueued at once. O(count), and a system

@@ -120,5 +120,8 @@ ptrdiff_t runloop__sink_write(const struct sink *sink, struct iovec *pieces, int
     while (written < 0 && errno == EINTR);
     if (written >= 0)
         return written;
-    return errno == EAGAIN && !sink->is_always_ready ? 0 : -errno;
+    if (errno != EAGAIN)
+        return -errno;
+    // Of what the kernel can't watch, nothing would tell when it takes more.
+    return sink->is_always_ready ? -EIO : 0;
 }
