@@ -276,8 +276,9 @@ pub struct runloop_channel_config {
     #[doc = "< Of a message, in both directions, at most 250. 16."]
     pub max_descriptors: usize,
     #[doc = " How many calls of the other end may be open: requests that are not answered or whose answers it has not read, and messages that are"]
-    #[doc = " held. Nothing more is read then. While replies of the other end are awaited, 1024 more answers may wait, and as many more messages be"]
-    #[doc = " held: they come before the reply. 64."]
+    #[doc = " held. Nothing more is read then. While the other end has a request to answer, 1024 more answers may wait, and as many more messages"]
+    #[doc = " be held: they come before the reply. That is so after the request has timed out or was cancelled, too, or two such ends would wait"]
+    #[doc = " for one another; so an end that never answers may have as many. 64."]
     pub max_calls: usize,
     #[doc = "< Otherwise the process at the other end must have the effective user of this one."]
     pub allows_any_user: bool,
@@ -364,8 +365,9 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Sends a copy of the bytes, and the descriptors, which remain the caller's. At most 64 KiB go through the socket, more as a sealed memfd."]
-    #[doc = " After an error nothing was sent. Any thread; as every call for a channel, no cancellation point. O(length), a system call."]
+    #[doc = " Sends a copy of the bytes, and the descriptors, which remain the caller's. At most 64 KiB go through the socket, and no more than fits"]
+    #[doc = " in its buffer (SO_SNDBUF, as it was when the channel was made); more as a sealed memfd. After an error nothing was sent. Any thread; as"]
+    #[doc = " every call for a channel, no cancellation point. O(length), a system call."]
     #[doc = " Errors: -EAGAIN: as much waits as the limits allow; -EMSGSIZE: more than one message may have; -EPIPE: the other end is gone, or the"]
     #[doc = " channel has ended; -EBADF; -EMFILE, -ENFILE: for descriptors of messages that wait, or a memfd; -ETOOMANYREFS: too many descriptors are"]
     #[doc = " under way; -ENOSYS, -EPERM: it takes a memfd, in a sandbox without memfd_create; -EINVAL; -ENOMEM; -ECHILD."]
@@ -905,8 +907,8 @@ extern "C" {
     #[doc = " and a system call, or none while the descriptor is known to be full."]
     #[doc = " Returns: the number of bytes, from the beginning, that are sent or will be."]
     #[doc = " Errors: -EAGAIN: the buffer is full, and `drained` tells when it is not; -ENOMEM; -EPIPE: after runloop_output_finish, or the peer is"]
-    #[doc = " gone; -ECONNRESET, -ENOSPC, -EIO: the descriptor has failed, now or before, as with any other error of write(2); -EINVAL: it has ended;"]
-    #[doc = " -ECHILD."]
+    #[doc = " gone; -ECONNRESET, -ENOSPC, -EIO: the descriptor has failed, now or before, as with any other error of write(2); -EIO also of a file"]
+    #[doc = " that takes nothing for now, since the kernel would not tell when it does; -EINVAL: it has ended; -ECHILD."]
     pub fn runloop_output_write(
         output: *mut runloop_output,
         bytes: *const ::std::os::raw::c_void,
@@ -1030,8 +1032,9 @@ pub struct runloop_input_config {
     pub output: *mut runloop_output,
     #[doc = " In nanoseconds, as `idle_ns`: how long a line that has begun, or else a message, may take to be complete. It ends a peer that sends a"]
     #[doc = " byte now and then, which no idle limit does. A message has begun when a call has returned and left bytes, and was complete when a call"]
-    #[doc = " consumes some. If the limit has passed and there is nothing to read, the input ends with -ETIMEDOUT; so a loop that is late ends"]
-    #[doc = " nobody whose message has arrived. A pause begins it anew. 0: no limit."]
+    #[doc = " consumes some. If the limit has passed, what has arrived when the loop finds that is read still; if the message is not complete"]
+    #[doc = " with it, the input ends with -ETIMEDOUT, also if more arrives. So a loop that is late ends nobody whose message has arrived. A pause"]
+    #[doc = " begins it anew. 0: no limit."]
     pub message_ns: i64,
 }
 extern "C" {
@@ -1063,12 +1066,12 @@ extern "C" {
     pub fn runloop_input_is_paused(input: *mut runloop_input) -> bool;
 }
 extern "C" {
-    #[doc = " Gives an input an instant at which it ends with -ETIMEDOUT, whatever arrives: by the clock of `idle_ns`, never earlier, and not before what"]
-    #[doc = " has arrived is read. Each call takes the place of the former one; RUNLOOP_NEVER, as at first: none. So a request of several lines or"]
-    #[doc = " messages has a limit as a whole, and with the same instant for the output an exchange has: set it when that begins, and RUNLOOP_NEVER when"]
-    #[doc = " it is complete. It passes in a pause as well, and then ends the input when that is resumed. Not the deadline of"]
-    #[doc = " runloop_source_set_deadline, which is the object's. After an error nothing has changed. Any thread, and allowed in call-outs. O(log n) per"]
-    #[doc = " mode."]
+    #[doc = " Gives an input an instant at which it ends with -ETIMEDOUT, whatever arrives: by the clock of `idle_ns`, and never earlier. What has"]
+    #[doc = " arrived when the loop finds that it has passed is read still, and no more than one read of what comes later. Each call takes the place"]
+    #[doc = " of the former one; RUNLOOP_NEVER, as at first: none. So a request of several lines or messages has a limit as a whole, and with the same"]
+    #[doc = " instant for the output an exchange has: set it when that begins, and RUNLOOP_NEVER when it is complete. It passes in a pause as well,"]
+    #[doc = " and then ends the input when that is resumed. Not the deadline of runloop_source_set_deadline, which is the object's. After an error"]
+    #[doc = " nothing has changed. Any thread, and allowed in call-outs. O(log n) per mode."]
     #[doc = " Errors: -EINVAL: it has ended; -ECHILD; -ENOMEM."]
     pub fn runloop_input_set_deadline(
         input: *mut runloop_input,
