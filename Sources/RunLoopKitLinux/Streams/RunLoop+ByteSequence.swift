@@ -13,17 +13,18 @@ extension RunLoop {
         let input: InputOfDescriptor
 
         /// Begins an iteration, which reads nothing before the first call of `next()`.
-        public func makeAsyncIterator() -> Iterator { Iterator(input: InputIterator(input)) }
+        public func makeAsyncIterator() -> Iterator { Iterator(reader: Reader(input)) }
 
         /// An iteration, for one task at a time.
         @safe public struct Iterator: AsyncIteratorProtocol {
-            // Within the reader's buffer, which `input` keeps until it is asked for more.
+            // Within the reader's buffer, which stays as it is until that is asked for more.
             @usableFromInline var position: UnsafeRawPointer?
             @usableFromInline var end: UnsafeRawPointer?
-            private var input: InputIterator
+            /// `nil` at the end.
+            private var reader: Reader?
 
-            init(input: InputIterator) {
-                self.input = input
+            init(reader: Reader) {
+                self.reader = reader
             }
 
             /// The next byte, which it waits for if needed; `nil` at the end.
@@ -45,7 +46,9 @@ extension RunLoop {
 
             @usableFromInline
             nonisolated(nonsending) mutating func refill() async throws(RunLoop.Error) -> Bool {
-                guard case .bytes(let bytes) = try await input.next(isolation: #isolation) else { return false }
+                // The end and an error are the last.
+                guard let reader = reader.take(), let bytes = unsafe try await reader.buffer() else { return false }
+                self.reader = reader
                 unsafe position = bytes.baseAddress
                 unsafe end = position.map { unsafe $0 + bytes.count }
                 return true

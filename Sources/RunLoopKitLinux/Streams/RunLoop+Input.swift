@@ -91,7 +91,7 @@ extension RunLoop {
         of descriptor: CInt, skippingLongerThan limit: Int, bufferSize: Int = 65_536, inMode mode: Mode = .common
     ) -> some AsyncSequence<Line, RunLoop.Error> & Sendable {
         precondition(limit >= 0, "The limit of a line is not negative.")
-        return SkippingLineSequence(
+        return MarkedLineSequence(
             input: InputOfDescriptor(self, descriptor, mode, bufferSize: bufferSize), limit: limit)
     }
 }

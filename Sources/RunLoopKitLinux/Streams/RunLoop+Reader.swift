@@ -34,6 +34,8 @@ extension RunLoop {
         /// is empty when the reader waits.
         private var begun: ArraySlice<UInt8> = []
         private var rest = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+        /// What was read last is the beginning of a line that is too long, which has been reported.
+        private var isInLongLine = false
 
         /// Makes a reader, which reads nothing yet.
         ///
@@ -66,10 +68,7 @@ extension RunLoop {
             precondition(limit >= 0, "The limit of a line is not negative.")
             defer { limits?.endLine() }
             while true {
-                if let end = unsafe firstOffset(of: lineFeed, in: rest) { return try takeLine(to: end, limit: limit) }
-                // The byte after the limit may be a carriage return before the line feed.
-                let (count, last) = unsafe (begun.count + rest.count, rest.last ?? begun.last)
-                if count > limit, count - 1 > limit || last != carriageReturn { throw .lineTooLong }
+                if let line = try knownLine(limit: limit) { return line }
                 unsafe begun += rest
                 if !begun.isEmpty { limits?.beginLine() }
                 switch try await refill(isolation: actor) {
@@ -81,6 +80,41 @@ extension RunLoop {
                     defer { begun = [] }
                     return String(decoding: begun, as: UTF8.self)
                 }
+            }
+        }
+
+        /// The next line, if its end has arrived. Throws `lineTooLong`, as soon as that is known.
+        func knownLine(limit: Int) throws(RunLoop.Error) -> String? {
+            let rest = unsafe rest
+            if let end = unsafe firstOffset(of: lineFeed, in: rest) {
+                let line = unsafe UnsafeRawBufferPointer(rebasing: rest[..<end])
+                let text = try unsafe text(of: line, limit: limit)
+                unsafe self.rest = UnsafeRawBufferPointer(rebasing: rest[(end + 1)...])
+                return text
+            }
+            // The byte after the limit may be a carriage return before the line feed.
+            let (count, last) = unsafe (begun.count + rest.count, rest.last ?? begun.last)
+            if count > limit, count - 1 > limit || last != carriageReturn { throw .lineTooLong }
+            return nil
+        }
+
+        /// The same of the lines with marks. One that is too long is left to the asynchronous call.
+        func knownText(limit: Int) -> Line? {
+            guard !isInLongLine, let text = try? knownLine(limit: limit) else { return nil }
+            return .text(text)
+        }
+
+        /// The next line, or a mark for one that is too long, whose rest the next call drops.
+        func lineOrMark(limit: Int, isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> Line? {
+            if isInLongLine {
+                guard try await skipLine(isolation: actor) else { return nil }
+                isInLongLine = false
+            }
+            do throws(RunLoop.Error) {
+                return try await line(limit: limit, isolation: actor).map(Line.text)
+            } catch .lineTooLong {
+                isInLongLine = true
+                return .tooLong
             }
         }
 
@@ -153,6 +187,14 @@ extension RunLoop {
             }
         }
 
+        /// The next buffer whole, valid until the next call, of a reader that is asked for nothing else.
+        func buffer(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(RunLoop.Error) -> UnsafeRawBufferPointer? {
+            guard case .filled = try await refill(isolation: actor) else { return nil }
+            return unsafe rest
+        }
+
         private var limits: ConnectionLimits? { input.socket?.limits }
 
         private enum Refilling {
@@ -181,15 +223,19 @@ extension RunLoop {
             return try DescriptorReader(input)
         }
 
-        /// - Parameter end: where the line feed is.
-        private func takeLine(to end: Int, limit: Int) throws(RunLoop.Error) -> String {
-            let line = unsafe UnsafeRawBufferPointer(rebasing: rest[..<end])
+        /// - Parameter line: its end, without the line feed.
+        private func text(of line: UnsafeRawBufferPointer, limit: Int) throws(RunLoop.Error) -> String {
             let hasReturn = unsafe (line.last ?? begun.last) == carriageReturn
-            if begun.count + line.count - (hasReturn ? 1 : 0) > limit { throw .lineTooLong }
-            unsafe rest = UnsafeRawBufferPointer(rebasing: rest[(end + 1)...])
-            if begun.isEmpty { return unsafe String(decoding: line.dropLast(hasReturn ? 1 : 0), as: UTF8.self) }
+            let count = unsafe begun.count + line.count - (hasReturn ? 1 : 0)
+            if count > limit { throw .lineTooLong }
+            if begun.isEmpty {
+                return unsafe String(decoding: UnsafeRawBufferPointer(rebasing: line[..<count]), as: UTF8.self)
+            }
             defer { begun = [] }
-            return unsafe String(decoding: (begun + line).dropLast(hasReturn ? 1 : 0), as: UTF8.self)
+            return unsafe String(decoding: (begun + line).prefix(count), as: UTF8.self)
         }
     }
 }
+
+private let lineFeed = UInt8(ascii: "\n")
+private let carriageReturn = UInt8(ascii: "\r")
