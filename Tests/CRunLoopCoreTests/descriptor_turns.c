@@ -78,6 +78,31 @@ TEST("R43 a wake-up before the wait is not an event: the same wait also selects 
     EXPECT_TRACE("Entry T S W A a T S W A Exit");
 }
 
+TEST("R43 R50 in a poll a wake-up doesn't take the place of an event") {
+    make_sources(1, take_and_trace);
+    bump(descriptors[0]);
+    add_timer(MODE, 0, 0, trace_fire, "t");
+    trace_activities(MODE);
+    for (int i = 0; i < 2; i++) {
+        runloop_perform(runloop_current(), MODE, wake_loop, runloop_current(), NULL);
+        EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_TIMED_OUT);
+        EXPECT_TRACE(i ? "Entry T S a Exit" : "Entry T S t Exit");
+    }
+}
+
+static void stop_loop(void *loop) {
+    EXPECT_EQ(runloop_stop(loop), 0);
+}
+
+TEST("R43 R46 after a stop before the wait a ready event is still served") {
+    make_sources(1, take_and_trace);
+    trace_activities(MODE);
+    bump(descriptors[0]);
+    runloop_perform(runloop_current(), MODE, stop_loop, runloop_current(), NULL);
+    EXPECT_EQ(run_for(MODE, 30 * SECOND), RUNLOOP_RESULT_STOPPED);
+    EXPECT_TRACE("Entry T S W A a Exit");
+}
+
 static void remove_next(runloop_source *source, runloop_readiness events, void *info) {
     take_and_trace(source, events, info);
     if (source == sources[0])
@@ -277,6 +302,20 @@ TEST("R76 all due timers together are one event") {
     EXPECT_TRACE("Entry T S W A t1 t2 T S W A a T S W A Exit");
 }
 
+static void make_timer_due(runloop_source *source, runloop_readiness events, void *info) {
+    take_and_trace(source, events, info);
+    runloop_timer_set_fire_date(timers[0], runloop_now_ns());
+}
+
+TEST("R76 a timer that becomes due while a descriptor is served waits for the next iteration") {
+    make_sources(1, make_timer_due);
+    bump(descriptors[0]);
+    timers[0] = add_timer(MODE, RUNLOOP_NEVER, 0, trace_fire, "t");
+    trace_activities(MODE);
+    EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_TRACE("Entry T S W A a T S W A t T S W A Exit");
+}
+
 static void park_in_other_mode(int index, const char *name) {
     descriptors[index] = make_eventfd(1);
     sources[index] = add_descriptor(OTHER_MODE, descriptors[index], RUNLOOP_READABLE, take_and_trace, (void *)name);
@@ -351,13 +390,14 @@ TEST("R45 a descriptor that was served and is ready again waits for the next ite
     EXPECT_TRACE("T ( T a ) T a T");
 }
 
-TEST("R45 a run nested in an AfterWaiting observer fires the due timer; the outer one doesn't") {
-    keep_mode(MODE);
+TEST("R45 a run nested in an AfterWaiting observer fires the due timer; the outer one selects no descriptor instead") {
+    make_sources(1, take_and_trace);
+    bump(descriptors[0]);
     add_observer(MODE, RUNLOOP_ACTIVITY_BEFORE_TIMERS, trace_activity, NULL);
     add_observer(MODE, RUNLOOP_ACTIVITY_AFTER_WAITING, nest_while_in_hand, NULL);
-    add_timer(MODE, runloop_now_ns() + MS, 0, trace_fire, "t");
+    add_timer(MODE, 0, 0, trace_fire, "t");
     EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
-    EXPECT_TRACE("T ( T t ) T");
+    EXPECT_TRACE("T ( T t ) T a T");
 }
 
 static void spoil_in_hand(runloop_observer *observer, runloop_activity activity, void *info) {
@@ -367,6 +407,8 @@ static void spoil_in_hand(runloop_observer *observer, runloop_activity activity,
     runloop *loop = runloop_current();
     if (!strcmp(info, "read"))
         EXPECT_EQ(take(descriptors[0]), 1); // Not yet read by the loop.
+    else if (!strcmp(info, "queue a task"))
+        runloop_perform(loop, MODE, trace_function, "late", NULL);
     else if (!strcmp(info, "postpone"))
         runloop_timer_set_fire_date(timers[0], runloop_now_ns() + 100 * SECOND);
     else if (!strcmp(info, "remove"))
@@ -398,6 +440,26 @@ TEST("R45 a selected descriptor that is removed and added again waits for the ne
     bump(descriptors[0]);
     EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT_TRACE("T T a T");
+}
+
+TEST("R45 of two sources of a selected descriptor only the one that is added again waits for the next iteration") {
+    descriptors[0] = make_eventfd(1);
+    add_descriptor(MODE, descriptors[0], RUNLOOP_READABLE, trace_ready, "stays");
+    sources[0] = make_descriptor(descriptors[0], RUNLOOP_READABLE, trace_ready, "returns");
+    EXPECT_EQ(runloop_add_source(runloop_current(), sources[0], MODE), 0);
+    start_spoiling("add again");
+    EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_TRACE("T stays");
+    EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_TRACE("T stays returns");
+}
+
+TEST("R45 a task that an AfterWaiting observer queues runs after the event is served") {
+    make_sources(1, take_and_trace);
+    start_spoiling("queue a task");
+    bump(descriptors[0]);
+    EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
+    EXPECT_TRACE("T a late");
 }
 
 enum { CROWD = 100 };

@@ -1,5 +1,5 @@
 // run.c — one run: entry, limits, results and their precedence, the order of one iteration.
-// What the wait selects is tested in run_ports.c, what ends it in wakeup.c, nested runs in run_nested.c.
+// What the wait selects is tested in descriptor_turns.c, what ends it in wakeup.c, nested runs in run_nested.c.
 #include "trace_helpers.h"
 
 static runloop_source *s;
