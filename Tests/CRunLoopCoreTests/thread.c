@@ -5,7 +5,6 @@ static runloop *the_loop;
 static runloop_timer *the_timer;
 static runloop_source *the_source;
 static int fires, calls;
-static int64_t first_fire;
 
 static int load(int *number) {
     return __atomic_load_n(number, __ATOMIC_ACQUIRE);
@@ -13,8 +12,6 @@ static int load(int *number) {
 
 static void count_fire(runloop_timer *timer, void *info) {
     (void)timer, (void)info;
-    if (!first_fire)
-        first_fire = runloop_now_ns();
     __atomic_add_fetch(&fires, 1, __ATOMIC_ACQ_REL);
 }
 
@@ -37,49 +34,7 @@ static void start_sleeper(struct worker *worker) {
     EXPECT_TRACE("Entry T S W");
 }
 
-TEST("R116 R87 a timer added by another thread re-arms a sleeping loop without an iteration") {
-    struct worker worker = {0};
-    start_sleeper(&worker);
-    int64_t date = runloop_now_ns() + 50 * MS;
-    runloop_timer *timer = make_timer(date, 0, count_fire, NULL);
-    EXPECT_EQ(runloop_add_timer(worker.loop, timer, MODE), 0);
-    WAIT_UNTIL(load(&fires) == 1);
-    wait_for_sleep(&worker);
-    EXPECT(first_fire >= date);
-    EXPECT_TRACE("A T S W"); // One iteration, for the timer.
-    stop_worker(&worker);
-    runloop_timer_release(timer);
-}
-
-TEST("R116 R83 a date set by another thread re-arms a sleeping loop without an iteration") {
-    struct worker worker = {0};
-    start_sleeper(&worker);
-    runloop_timer *timer = make_timer(runloop_now_ns() + 1000 * SECOND, 0, count_fire, NULL);
-    EXPECT_EQ(runloop_add_timer(worker.loop, timer, MODE), 0);
-    int64_t date = 0;
-    for (int i = 0; i < 9; i++) // Later, earlier, later, earlier.
-        EXPECT_EQ(runloop_timer_set_fire_date(timer, runloop_now_ns() + (i % 2 ? 400 : 500) * SECOND), 0);
-    EXPECT_EQ(runloop_timer_set_fire_date(timer, date = runloop_now_ns() + 50 * MS), 0);
-    WAIT_UNTIL(load(&fires) == 1);
-    wait_for_sleep(&worker);
-    EXPECT(first_fire >= date);
-    EXPECT_TRACE("A T S W");
-    stop_worker(&worker);
-    runloop_timer_release(timer);
-}
-
-TEST("R116 R83 a date in the past set by another thread fires in a sleeping loop at once") {
-    struct worker worker = {0};
-    start_sleeper(&worker);
-    runloop_timer *timer = make_timer(RUNLOOP_NEVER, 0, count_fire, NULL);
-    EXPECT_EQ(runloop_add_timer(worker.loop, timer, MODE), 0);
-    EXPECT_EQ(runloop_timer_set_fire_date(timer, -7), 0);
-    WAIT_UNTIL(load(&fires) == 1);
-    stop_worker(&worker);
-    runloop_timer_release(timer);
-}
-
-TEST("R116 R88 a timer that another thread removes from a sleeping loop causes no empty iteration") {
+TEST("R54 R88 R116 a timer that another thread removes from a sleeping loop causes no empty iteration") {
     struct worker worker = {0};
     start_sleeper(&worker);
     for (int how = 0; how < 3; how++) {
@@ -107,20 +62,6 @@ TEST("R116 R88 a timer that another thread removes from a sleeping loop causes n
     stop_worker(&worker);
 }
 
-TEST("R116 R71 a ready descriptor added by another thread wakes a sleeping loop") {
-    struct worker worker = {0};
-    start_sleeper(&worker);
-    runloop_source *source = make_descriptor(make_eventfd(1), RUNLOOP_READABLE, count_ready, NULL);
-    EXPECT_EQ(runloop_add_source(worker.loop, source, MODE), 0);
-    WAIT_UNTIL(load(&calls) == 1);
-    wait_for_sleep(&worker);
-    EXPECT_TRACE("A T S W");
-    bump(runloop_source_get_descriptor(source));
-    WAIT_UNTIL(load(&calls) == 2);
-    stop_worker(&worker);
-    runloop_source_release(source);
-}
-
 TEST("R116 a descriptor source that another thread removes from a sleeping loop is no longer called") {
     struct worker worker = {0};
     start_sleeper(&worker);
@@ -137,53 +78,6 @@ TEST("R116 a descriptor source that another thread removes from a sleeping loop 
     }
     EXPECT_TRACE("");
     stop_worker(&worker);
-}
-
-TEST("R116 items for other modes, signals and observers don't wake a sleeping loop") {
-    struct worker worker = {0};
-    start_sleeper(&worker);
-    runloop_source *source = make_source(NULL, NULL);
-    runloop_observer *observer = make_observer(RUNLOOP_ACTIVITY_AFTER_WAITING, NULL, NULL);
-    EXPECT_EQ(runloop_add_source(worker.loop, source, MODE), 0);
-    EXPECT_EQ(runloop_source_signal(source), 0);
-    EXPECT_EQ(runloop_add_observer(worker.loop, observer, MODE), 0);
-    EXPECT_EQ(runloop_add_source(worker.loop, source, OTHER_MODE), 0);
-    EXPECT_EQ(runloop_remove_source(worker.loop, source, OTHER_MODE), 0);
-    runloop_observer_invalidate(observer);
-    pass_time(20 * MS);
-    EXPECT_TRACE("");
-    runloop_wake_up(worker.loop);
-    WAIT_UNTIL(!runloop_source_is_signalled(source));
-    stop_worker(&worker);
-    runloop_source_release(source);
-    runloop_observer_release(observer);
-}
-
-static pid_t the_thread;
-
-static void *sleep_on_one_item(void *unused) {
-    (void)unused;
-    trace_activities(MODE);
-    the_thread = (pid_t)syscall(SYS_gettid);
-    the_source = make_source(NULL, NULL);
-    runloop_add_source(runloop_current(), the_source, MODE);
-    __atomic_store_n(&the_loop, runloop_retain(runloop_current()), __ATOMIC_RELEASE);
-    EXPECT_EQ(run_for(MODE, RUNLOOP_FOREVER), RUNLOOP_RESULT_FINISHED);
-    return NULL;
-}
-
-TEST("R116 R25 a sleeping run finishes when another thread removes its mode's last item") {
-    for (int how = 0; how < 2; how++) {
-        pthread_t thread;
-        the_loop = NULL;
-        REQUIRE(pthread_create(&thread, NULL, sleep_on_one_item, NULL) == 0);
-        WAIT_UNTIL(__atomic_load_n(&the_loop, __ATOMIC_ACQUIRE) && sleeps(the_loop, the_thread));
-        how ? runloop_source_invalidate(the_source) : (void)runloop_remove_source(the_loop, the_source, MODE);
-        REQUIRE(pthread_join(thread, NULL) == 0);
-        EXPECT_TRACE("Entry T S W A Exit");
-        runloop_source_release(the_source);
-        runloop_release(the_loop);
-    }
 }
 
 //===-- callbacks are called with no lock held -------------------------------------------------------------------------===//
