@@ -6,7 +6,6 @@ static runloop_timer *t;
 static runloop_observer *o;
 static int counter;
 static int64_t date;
-static _Atomic int performed;
 
 static void begin_in_p(void) {
     begin();
@@ -278,91 +277,4 @@ TEST("R54 the date of a timer that was removed before the sleep causes no iterat
     runloop_timer_invalidate(t);
     run("P", LONG, false);
     EXPECT_TRACE("E T S W A end X -> Stopped");
-}
-
-//===-- nothing is lost -------------------------------------------------------------------------------------------===//
-
-enum { ROUNDS = 3000 };
-
-static void count_performed(void) {
-    performed++;
-}
-
-static void wait_for_round(int round) {
-    int64_t deadline = runloop_now_ns() + 15 * SECOND;
-    while (performed != round) {
-        REQUIRE(runloop_now_ns() < deadline);
-        sched_yield();
-    }
-}
-
-static void signal_and_wake_in_rounds(void) {
-    for (int round = 1; round <= ROUNDS; round++) {
-        runloop_source_signal(s);
-        wake_loop();
-        wait_for_round(round);
-    }
-    stop_latched();
-}
-
-TEST("R49 a signal followed by a wake-up is never lost, whatever the loop is doing") {
-    begin();
-    s = add_source("", count_performed, "P");
-    start_helper(signal_and_wake_in_rounds);
-    EXPECT_EQ(runloop_run_in_mode("P", RUNLOOP_FOREVER, false), RUNLOOP_RESULT_STOPPED);
-    join_helper();
-    EXPECT_EQ(performed, ROUNDS);
-}
-
-static void signal_and_wake_without_stop(void) {
-    for (int round = 1; round <= ROUNDS; round++) {
-        runloop_source_signal(s);
-        wake_loop();
-        wait_for_round(round);
-    }
-}
-
-TEST("R49 a signal followed by a wake-up is not lost by a run that is being entered or left") {
-    begin();
-    s = add_source("", count_performed, "P");
-    start_helper(signal_and_wake_without_stop);
-    while (performed < ROUNDS)
-        EXPECT_EQ(runloop_run_in_mode("P", RUNLOOP_FOREVER, true), RUNLOOP_RESULT_HANDLED_SOURCE);
-    join_helper();
-}
-
-static void post_in_rounds(void) {
-    for (int round = 1; round <= ROUNDS; round++) {
-        EXPECT_EQ(runloop_post(loop, "P", actor_acts, &actors[0], NULL), 0);
-        wait_for_round(round);
-    }
-    stop_latched();
-}
-
-TEST("R49 R104 a posted task is never lost in a sleep") {
-    new_actor("", count_performed); // actors[0]
-    begin();
-    add_source("quiet", NULL, "P");
-    start_helper(post_in_rounds);
-    EXPECT_EQ(runloop_run_in_mode("P", RUNLOOP_FOREVER, false), RUNLOOP_RESULT_STOPPED);
-    join_helper();
-}
-
-static void stop_latched_in_rounds(void) {
-    for (int round = 1; round <= ROUNDS; round++) {
-        stop_latched();
-        wait_for_round(round);
-    }
-}
-
-TEST("R47 R49 every latched stop ends exactly one run, however it races with the entry of the run") {
-    begin();
-    add_source("quiet", NULL, "P");
-    start_helper(stop_latched_in_rounds);
-    for (int round = 1; round <= ROUNDS; round++) {
-        EXPECT_EQ(runloop_run_in_mode("P", RUNLOOP_FOREVER, false), RUNLOOP_RESULT_STOPPED);
-        performed = round;
-    }
-    join_helper();
-    EXPECT_EQ(runloop_run_in_mode("P", 0, false), RUNLOOP_RESULT_TIMED_OUT);
 }
