@@ -297,31 +297,6 @@ TEST("R95 R98 an observer that does not repeat releases its info after its only 
     EXPECT_TRACE("retain E release -> TimedOut");
 }
 
-static _Atomic bool inside, may_leave;
-
-static void stay_inside(runloop_observer *observer, runloop_activity activity, void *info) {
-    inside = true;
-    WAIT_UNTIL(may_leave);
-    observe_kept(observer, activity, info);
-}
-
-static void invalidate_during_callback(void) {
-    WAIT_UNTIL(inside);
-    runloop_observer_invalidate(o); // Must return while the callback is still running.
-    trace("invalidated");
-    may_leave = true;
-}
-
-TEST("R98 R119 invalidation by another thread does not wait for the callback, whose info outlives it") {
-    begin_in_p();
-    o = kept_observer(true, stay_inside);
-    runloop_add_observer(loop, o, "P");
-    start_helper(invalidate_during_callback);
-    run("P", 0, false);
-    join_helper();
-    EXPECT_TRACE("retain invalidated E release -> TimedOut");
-}
-
 TEST("R98 an observer needs neither callback nor info, but a configuration") {
     begin_in_p();
     runloop_observer_config config = {.activities = RUNLOOP_ACTIVITY_ALL};

@@ -301,22 +301,6 @@ TEST("R102 R105 tasks that a nested run skips, because their batch had begun, ar
     EXPECT_TRACE("p -> TimedOut -> TimedOut q -> TimedOut");
 }
 
-static void *add_elsewhere(void *unused) {
-    perform("c", NULL, "P");
-    return unused;
-}
-
-static void wait_for_other_thread(void) {
-    on_new_thread(add_elsewhere, NULL);
-}
-
-TEST("R105 R117 a task can wait for another thread that uses the loop") {
-    begin_in_p();
-    perform("b", wait_for_other_thread, "P");
-    run("P", 0, false);
-    EXPECT_TRACE("E T S b c X -> TimedOut");
-}
-
 //===-- either performed or discarded -----------------------------------------------------------------------------===//
 
 static runloop *retained;

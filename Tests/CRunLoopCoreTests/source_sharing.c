@@ -258,40 +258,6 @@ TEST("R19 R59 a removal from the pseudo-mode stops where a cancel callback adds 
     EXPECT(runloop_contains_source(loop, s, COMMON));
 }
 
-static void *add_observer_elsewhere(void *mode) {
-    add_observer("", RUNLOOP_ACTIVITY_EXIT, 0, true, NULL, mode);
-    EXPECT(runloop_add_common_mode(loop, "late") == 0);
-    return NULL;
-}
-
-static void wait_for_other_thread(runloop_source *source, runloop *in, const char *mode, void *info) {
-    (void)source, (void)in, (void)info;
-    on_new_thread(add_observer_elsewhere, (void *)mode);
-}
-
-TEST("R118 a schedule or cancel callback can wait for another thread that uses the loop") {
-    begin_with_common_modes();
-    s = new_source((runloop_source_config){.schedule = wait_for_other_thread, .cancel = wait_for_other_thread});
-    EXPECT_EQ(runloop_add_source(loop, s, COMMON), 0);
-    EXPECT_EQ(runloop_add_common_mode(loop, "later"), 0);
-    EXPECT_EQ(runloop_add_source(loop, s, "P"), 0);
-    EXPECT_EQ(runloop_remove_source(loop, s, COMMON), 0);
-    runloop_source_invalidate(s);
-    EXPECT_EQ(memberships(s), 0);
-}
-
-static void wait_for_observer_in_p(void) {
-    on_new_thread(add_observer_elsewhere, "P");
-}
-
-TEST("R117 a perform callback can wait for another thread that uses the loop") {
-    begin();
-    s = add_source("s", wait_for_observer_in_p, "P");
-    runloop_source_signal(s);
-    run("P", 0, true);
-    EXPECT_TRACE("s -> HandledSource");
-}
-
 //===-- several threads -------------------------------------------------------------------------------------------===//
 
 static _Atomic bool in_perform, may_leave;
@@ -299,25 +265,6 @@ static _Atomic bool in_perform, may_leave;
 static void stay_inside(void) {
     in_perform = true;
     WAIT_UNTIL(may_leave);
-}
-
-static void invalidate_during_perform(void) {
-    WAIT_UNTIL(in_perform);
-    runloop_source_invalidate(s); // Must return while the callback is still running.
-    EXPECT(!runloop_source_is_valid(s));
-    trace("invalidated");
-    may_leave = true;
-}
-
-TEST("R67 R119 invalidation by another thread does not wait for the callback that is running") {
-    begin();
-    s = scheduled_source("s", stay_inside);
-    runloop_add_source(loop, s, "P");
-    runloop_source_signal(s);
-    start_helper(invalidate_during_perform);
-    run("P", 0, true);
-    join_helper();
-    EXPECT_TRACE("+s@P s -s@P invalidated -> HandledSource");
 }
 
 static void remove_during_perform(void) {
