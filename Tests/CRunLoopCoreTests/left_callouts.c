@@ -5,11 +5,16 @@
 #include <setjmp.h>
 #include <signal.h>
 
-static int released;
+static int released, cancelled;
 
 static void count_release(void *info) {
     (void)info;
     released++;
+}
+
+static void count_cancel(runloop_source *source, runloop *loop, const char *mode, void *info) {
+    (void)source, (void)loop, (void)mode, (void)info;
+    cancelled++;
 }
 
 //===-- how a call-out is left ---------------------------------------------------------------------------------------===//
@@ -67,7 +72,8 @@ static int descriptor;
 static void make_items(bool once) {
     descriptor = make_eventfd(0);
     runloop_context context = {.info = "source", .release = count_release};
-    REQUIRE(runloop_source_create(&(runloop_source_config){.context = context, .perform = leave_source}, &source) == 0);
+    runloop_source_config config = {.context = context, .perform = leave_source, .cancel = count_cancel};
+    REQUIRE(runloop_source_create(&config, &source) == 0);
     context.info = "descriptor";
     REQUIRE(runloop_descriptor_source_create(&(runloop_descriptor_config){.context = context,
                                                                           .descriptor = descriptor,
@@ -155,7 +161,7 @@ static void *is_called_elsewhere(void *argument) {
 }
 
 static void expect_usable_after(struct way *way, bool once) {
-    released = 0;
+    released = cancelled = 0;
     make_items(once);
     pthread_t thread;
     void *result = NULL;
@@ -169,6 +175,7 @@ static void expect_usable_after(struct way *way, bool once) {
     runloop_release(last_loop);
     EXPECT_EQ(count_descriptors(), before);
     EXPECT_EQ(released, 0);
+    EXPECT_EQ(cancelled, way->enter == by_source ? 2 : 1); // Once for each mode.
     take(descriptor);
     // Every item is free, and works in another loop; even one that fires once has not returned from its call-out.
     stays = true;

@@ -15,35 +15,6 @@ static void trace_cancel(runloop_source *source, runloop *loop, const char *mode
     trace("cancel");
 }
 
-static void exit_from_perform(runloop_source *source, void *info) {
-    (void)source, (void)info;
-    trace("perform");
-    pthread_exit(NULL);
-}
-
-static void *exits_in_source(void *unused) {
-    (void)unused;
-    runloop_source_config config = {
-        .context = {.info = "release", .release = trace_release}, .perform = exit_from_perform, .cancel = trace_cancel};
-    REQUIRE(runloop_source_create(&config, &held_source) == 0);
-    runloop_add_source(runloop_current(), held_source, MODE);
-    runloop_source_signal(held_source);
-    runloop_perform(runloop_current(), OTHER_MODE, trace_function, "performed", trace_release);
-    run_for(MODE, RUNLOOP_FOREVER);
-    trace("returned");
-    return NULL;
-}
-
-TEST("R8 a thread can end inside a source's callback") {
-    int before = count_descriptors();
-    on_new_thread(exits_in_source, NULL);
-    EXPECT_TRACE("perform cancel performed");
-    EXPECT_EQ(count_descriptors(), before);
-    EXPECT(runloop_source_is_valid(held_source));
-    runloop_source_release(held_source);
-    EXPECT_TRACE("release");
-}
-
 static void exit_from_timer(runloop_timer *timer, void *info) {
     (void)timer, (void)info;
     trace("fire");
@@ -72,22 +43,6 @@ TEST("R8 R9 a timer whose callback ended its thread can be invalidated afterward
         runloop_timer_release(held_timer);
         EXPECT_TRACE("");
     }
-}
-
-static void *runs_held_timer(void *unused) {
-    (void)unused;
-    EXPECT_EQ(runloop_add_timer(runloop_current(), held_timer, MODE), 0);
-    run_for(MODE, RUNLOOP_FOREVER);
-    return NULL;
-}
-
-TEST("R8 R9 a repeating timer whose callback ended its thread fires in another loop") {
-    on_new_thread(exits_in_timer, (void *)1000000L);
-    EXPECT(runloop_timer_is_valid(held_timer));
-    on_new_thread(runs_held_timer, NULL);
-    EXPECT_TRACE("fire fire");
-    runloop_timer_release(held_timer);
-    EXPECT_TRACE("release");
 }
 
 static void exit_from_function(void *info) {
@@ -140,35 +95,6 @@ TEST("R8 a thread can end inside an observer of a nested run") {
     on_new_thread(exits_in_nested_observer, NULL);
     EXPECT_TRACE("W S discard performed");
     EXPECT_EQ(count_descriptors(), before);
-}
-
-static void exit_from_ready(runloop_source *source, runloop_readiness events, void *info) {
-    (void)source, (void)events;
-    trace(info);
-    pthread_exit(NULL);
-}
-
-static void *exits_in_descriptor(void *descriptors) {
-    int *two = descriptors;
-    held_source = make_descriptor(two[0], RUNLOOP_READABLE, exit_from_ready, "first");
-    runloop_add_source(runloop_current(), held_source, MODE);
-    add_descriptor(MODE, two[1], RUNLOOP_READABLE, exit_from_ready, "second");
-    bump(two[0]);
-    bump(two[1]);
-    run_for(MODE, RUNLOOP_FOREVER);
-    return NULL;
-}
-
-TEST("R8 a thread can end inside a descriptor's callback, and the source works in another loop") {
-    int two[2] = {make_eventfd(0), make_eventfd(0)};
-    int before = count_descriptors();
-    on_new_thread(exits_in_descriptor, two);
-    EXPECT_TRACE("first");
-    EXPECT_EQ(count_descriptors(), before);
-    runloop_source_release(held_source);
-    add_descriptor(MODE, two[0], RUNLOOP_READABLE, trace_ready, "again");
-    EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
-    EXPECT_TRACE("again");
 }
 
 //===-- the main thread's end ----------------------------------------------------------------------------------------===//
