@@ -3,23 +3,6 @@
 
 #include "items/items.h"
 
-/// Runs `body` in a child, and expects it to end well.
-static void expect_in_child(pid_t (*way)(void), void (*body)(void)) {
-    fflush(NULL);
-    pid_t child = way();
-    if (child == 0) {
-        test_end_after(60);
-        test_failures = 0;
-        trace_reset();
-        body();
-        fflush(NULL);
-        _exit(test_failures ? 1 : 0);
-    }
-    int status = -1;
-    EXPECT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
-}
-
 static unsigned parents_generation;
 static runloop *parents_loop;
 static runloop_timer *parents_timer;
@@ -29,6 +12,7 @@ static void expect_a_loop_of_its_own(void) {
     EXPECT_EQ(runloop_post(parents_loop, MODE, trace_function, "late", NULL), -ECHILD);
     EXPECT_EQ(runloop_add_timer(parents_loop, parents_timer, MODE), -ECHILD);
     EXPECT(runloop_current() && runloop_current() != parents_loop);
+    EXPECT(runloop_main() == runloop_current());
     EXPECT_EQ(runloop_fork_generation(), parents_generation + 1);
     add_timer(MODE, runloop_now_ns() + 2 * MS, 0, trace_fire, "fire");
     EXPECT_EQ(run_for(MODE, 5 * SECOND), RUNLOOP_RESULT_FINISHED);
@@ -101,6 +85,8 @@ TEST("R38 R123 a child's time is the machine's, whatever clock the parent's loop
 static void *fork_on_thread(void *way) {
     become_parent();
     expect_in_child(*(pid_t(**)(void))way, expect_a_loop_of_its_own);
+    EXPECT_EQ(run_for(MODE, 5 * SECOND), RUNLOOP_RESULT_FINISHED);
+    EXPECT_TRACE("parent's");
     runloop_timer_release(parents_timer);
     runloop_release(parents_loop);
     return NULL;
@@ -114,59 +100,20 @@ TEST("R123 a child of another thread than the initial one notices, however it wa
 }
 
 static void fork_again(void) {
-    runloop *loop = runloop_current();
-    EXPECT(loop);
-    for (int i = 0, count = count_ways(); i < count; i++) {
-        pid_t child = ways[i]();
-        if (child == 0) {
-            test_end_after(10);
-            _exit(runloop_fork_generation() == parents_generation + 2 && runloop_wake_up(loop) == -ECHILD &&
-                          runloop_current() != loop
-                      ? 0
-                      : 1);
-        }
-        int status = -1;
-        EXPECT_EQ(waitpid(child, &status, 0), child);
-        EXPECT_EQ(status, 0);
-    }
+    EXPECT_EQ(runloop_fork_generation(), ++parents_generation);
+    parents_loop = runloop_current();
+    REQUIRE(parents_loop);
+    for (int i = 0, count = count_ways(); i < count; i++)
+        expect_in_child(ways[i], expect_a_loop_of_its_own);
+    add_timer(MODE, runloop_now_ns() + 2 * MS, 0, trace_fire, "fire");
+    EXPECT_EQ(run_for(MODE, 5 * SECOND), RUNLOOP_RESULT_FINISHED);
+    EXPECT_TRACE("fire");
 }
 
 TEST("R123 so does a child of a child") {
     become_parent();
     for (int i = 0, count = count_ways(); i < count; i++)
         expect_in_child(ways[i], fork_again);
-}
-
-static int calls_in_parent;
-
-static void fork_in_timer(runloop_timer *timer, void *way) {
-    (void)timer;
-    calls_in_parent++;
-    pid_t child = (*(pid_t(**)(void))way)();
-    if (child == 0) {
-        test_end_after(10);
-        calls_in_parent = -1;
-        return;
-    }
-    int status = -1;
-    EXPECT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
-}
-
-TEST("R123 a child that was forked in a call-out returns into the inherited run with -ECHILD, however it was forked") {
-    for (int i = 0, count = count_ways(); i < count; i++) {
-        pid_t (*way)(void) = ways[i];
-        calls_in_parent = 0;
-        runloop_timer *timer = make_timer(0, 0, fork_in_timer, &way);
-        runloop_add_timer(runloop_current(), timer, MODE);
-        keep_mode(MODE);
-        int result = poll_mode(MODE);
-        if (calls_in_parent < 0)
-            _exit(result == -ECHILD ? 0 : 1);
-        EXPECT_EQ(result, RUNLOOP_RESULT_TIMED_OUT);
-        EXPECT_EQ(calls_in_parent, 1);
-        runloop_timer_release(timer);
-    }
 }
 
 //===-- what other threads hold --------------------------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-// forks.h — the ways to fork, which a child notices.
+// forks.h — the ways to fork, which a child notices, and what is done in a child.
 #ifndef RUNLOOP_TEST_FORKS_H
 #define RUNLOOP_TEST_FORKS_H
 #include <sys/mman.h>
@@ -31,6 +31,35 @@ static inline int count_ways(void) {
     REQUIRE(waitpid(child, &status, 0) == child);
     munmap(page, 4096);
     return status == 0 ? sizeof ways / sizeof ways[0] : 1;
+}
+
+/// Forks that way, runs `body` in the child and gives its status. A child that leaves the test out does so for its parent.
+static inline int status_of_child_by(pid_t (*way)(void), void (*body)(void)) {
+    fflush(NULL);
+    pid_t child = way();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        test_end_after(30);
+        test_failures = 0;
+        trace_reset();
+        body();
+        fflush(NULL);
+        _exit(test_failures ? 99 : 0);
+    }
+    int status = -1;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == TEST_LEFT_OUT)
+        _exit(TEST_LEFT_OUT);
+    return status;
+}
+
+static inline int status_of_child(void (*body)(void)) {
+    return status_of_child_by(fork, body);
+}
+
+/// Expects the child to end by itself, without a failed expectation.
+static inline void expect_in_child(pid_t (*way)(void), void (*body)(void)) {
+    EXPECT_EQ(status_of_child_by(way, body), 0);
 }
 
 #endif // RUNLOOP_TEST_FORKS_H

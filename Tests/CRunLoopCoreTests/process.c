@@ -1,5 +1,5 @@
 // process.c — fork, descriptor exhaustion, and the clock (R121–R123).
-#include "items.h"
+#include "forks.h"
 
 #include <sys/resource.h>
 
@@ -8,21 +8,6 @@ static runloop_source *parents_source;
 static runloop_timer *parents_timer;
 static runloop_observer *parents_observer;
 static int fires;
-
-/// Runs `body` in a child process, which must exit by itself and without a failed expectation.
-static bool succeeds_in_child(void (*body)(void)) {
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        test_end_after(30);
-        test_failures = 0;
-        body();
-        fflush(NULL);
-        _exit(test_failures ? 1 : 0);
-    }
-    int status = 0;
-    return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
 
 static void count_fire(runloop_timer *timer, void *info) {
     (void)timer, (void)info;
@@ -94,7 +79,7 @@ TEST("R123 every call on an inherited loop fails with -ECHILD in the child") {
     parents_source = add_source(MODE, NULL, NULL);
     parents_timer = add_timer(MODE, RUNLOOP_NEVER, 0, NULL, NULL);
     parents_observer = add_observer(MODE, RUNLOOP_ACTIVITY_ALL, NULL, NULL);
-    EXPECT(succeeds_in_child(use_inherited_loop));
+    expect_in_child(fork, use_inherited_loop);
     EXPECT(runloop_contains_source(parents_loop, parents_source, MODE));
     expect_loop_works();
 }
@@ -114,30 +99,9 @@ static void use_new_loop(void) {
 TEST("R123 the child gets a new loop that works") {
     parents_loop = runloop_current();
     keep_mode(MODE);
-    EXPECT(succeeds_in_child(use_new_loop));
+    expect_in_child(fork, use_new_loop);
     expect_loop_works();
     EXPECT(runloop_current() == parents_loop);
-}
-
-static void fork_again(void) {
-    use_new_loop();
-    EXPECT(succeeds_in_child(use_new_loop));
-    expect_loop_works();
-}
-
-static void *fork_on_thread(void *unused) {
-    (void)unused;
-    REQUIRE(runloop_current());
-    keep_mode(MODE);
-    EXPECT(succeeds_in_child(fork_again));
-    expect_loop_works();
-    return NULL;
-}
-
-TEST("R123 a child of a secondary thread and a child of a child also get new loops") {
-    REQUIRE(runloop_main());
-    on_new_thread(fork_on_thread, NULL);
-    expect_loop_works();
 }
 
 static void disturb_parent(void) {
@@ -170,7 +134,7 @@ TEST("R123 nothing that the child does disturbs the sleeping parent") {
     EXPECT_EQ(runloop_add_source(parents_loop, parents_source, MODE), 0);
     EXPECT_EQ(runloop_add_observer(parents_loop, parents_observer, MODE), 0);
     wait_for_sleep(&worker);
-    EXPECT(succeeds_in_child(disturb_parent));
+    expect_in_child(fork, disturb_parent);
     EXPECT(runloop_now_ns() >= date || !__atomic_load_n(&fires, __ATOMIC_ACQUIRE));
     WAIT_UNTIL(__atomic_load_n(&fires, __ATOMIC_ACQUIRE) == 1);
     wait_for_sleep(&worker);
@@ -198,7 +162,7 @@ static void *fork_and_end(void *argument) {
     add_descriptor(MODE, descriptor, RUNLOOP_READABLE, take_and_trace, "descriptor");
     add_timer(MODE, runloop_now_ns() + 50 * MS, 0, count_fire, NULL);
     poll_mode(MODE);
-    EXPECT(succeeds_in_child(argument ? end_thread_in_child : end_thread_at_once));
+    expect_in_child(fork, argument ? end_thread_in_child : end_thread_at_once);
     bump(descriptor);
     EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
     fires = 0;
@@ -216,11 +180,12 @@ TEST("R123 the child's thread can end without affecting the parent's loop") {
 
 //===-- fork inside a run --------------------------------------------------------------------------------------------===//
 
+static pid_t (*way_to_fork)(void) = fork;
 static pid_t forked = -1;
 
 static void fork_here(void *info) {
     trace(info);
-    forked = fork();
+    forked = way_to_fork();
     if (forked == 0) {
         test_end_after(30);
         test_failures = 0;
@@ -267,17 +232,21 @@ static void expect_fork_in_run(void) {
     expect_loop_works();
 }
 
-TEST("R123 a child forked in a callback works, and returns into the inherited run with -ECHILD") {
+TEST(
+    "R123 a child forked in a callback works, and returns into the inherited run with -ECHILD, however it was forked") {
     keep_mode(MODE);
-    runloop_perform(runloop_current(), MODE, fork_here, "fork", NULL);
-    expect_fork_in_run();
-    add_timer(MODE, 0, 0, fork_in_timer, "fork");
-    expect_fork_in_run();
-    runloop_source *source = add_descriptor(MODE, make_eventfd(1), RUNLOOP_READABLE, fork_in_ready, "fork");
-    expect_fork_in_run();
-    runloop_source_invalidate(source);
-    runloop_perform(runloop_current(), MODE, nest, NULL, NULL);
-    expect_fork_in_run();
+    for (int i = 0, count = count_ways(); i < count; i++) {
+        way_to_fork = ways[i];
+        runloop_perform(runloop_current(), MODE, fork_here, "fork", NULL);
+        expect_fork_in_run();
+        add_timer(MODE, 0, 0, fork_in_timer, "fork");
+        expect_fork_in_run();
+        runloop_source *source = add_descriptor(MODE, make_eventfd(1), RUNLOOP_READABLE, fork_in_ready, "fork");
+        expect_fork_in_run();
+        runloop_source_invalidate(source);
+        runloop_perform(runloop_current(), MODE, nest, NULL, NULL);
+        expect_fork_in_run();
+    }
 }
 
 TEST("R123 a child can be forked in any observer") {

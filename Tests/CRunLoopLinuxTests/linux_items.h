@@ -4,7 +4,7 @@
 
 #include <sys/resource.h>
 
-#include "items.h"
+#include "forks.h"
 #include "runloop_linux.h"
 
 /// What was received, added up.
@@ -73,25 +73,6 @@ static inline void give_back_descriptors(void) {
     REQUIRE(getrlimit(RLIMIT_NOFILE, &limit) == 0);
     limit.rlim_cur = limit.rlim_max;
     REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0);
-}
-
-/// Runs `body` in a forked child and gives its status. A child that leaves the test out does so for its parent.
-static inline int status_of_child(void (*body)(void)) {
-    fflush(NULL);
-    pid_t child = fork();
-    REQUIRE(child >= 0);
-    if (child == 0) {
-        test_end_after(30);
-        test_failures = 0;
-        body();
-        fflush(NULL);
-        _exit(test_failures ? 99 : 0);
-    }
-    int status = -1;
-    REQUIRE(waitpid(child, &status, 0) == child);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == TEST_LEFT_OUT)
-        _exit(TEST_LEFT_OUT);
-    return status;
 }
 
 static inline void note_fire(runloop_timer *timer, void *info) {

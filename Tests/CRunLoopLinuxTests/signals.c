@@ -479,10 +479,6 @@ TEST("sources come and go in a storm") {
 static struct tally of_parent;
 static runloop_signal *inherited;
 
-static pid_t fork_by_clone(void) {
-    return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
-}
-
 static void use_signals_in_child(void) {
     // The former effect was: a handler.
     raise(SIGUSR1);
@@ -516,8 +512,7 @@ TEST("a forked child has the former handling, and signals of its own; the parent
 
 TEST("a signal ends a forked child that did nothing, however it was forked") {
     runloop_signal *signal = add_signal(MODE, SIGTERM, &of_parent);
-    pid_t (*const ways[])(void) = {fork, fork_by_clone};
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         pid_t child = ways[i]();
         if (child == 0)
             for (;;)
