@@ -53,22 +53,6 @@ TEST("R100 a task for no mode is accepted and never performed") {
     EXPECT_TRACE("-> TimedOut");
 }
 
-TEST("R100 a missing function, mode or loop is refused, and then nothing is called") {
-    begin();
-    struct actor *info = new_actor("f", NULL);
-    const char *modes[] = {"P", NULL};
-    EXPECT_EQ(runloop_perform(loop, "P", NULL, info, discard_traced), -EINVAL);
-    EXPECT_EQ(runloop_perform(loop, NULL, actor_acts, info, discard_traced), -EINVAL);
-    EXPECT_EQ(runloop_perform(NULL, "P", actor_acts, info, discard_traced), -EINVAL);
-    EXPECT_EQ(runloop_post(loop, "P", NULL, info, discard_traced), -EINVAL);
-    EXPECT_EQ(runloop_post(NULL, "P", actor_acts, info, discard_traced), -EINVAL);
-    EXPECT_EQ(runloop_perform_in_modes(loop, modes, 2, actor_acts, info, discard_traced), -EINVAL);
-    EXPECT_EQ(runloop_post_in_modes(loop, NULL, 2, actor_acts, info, discard_traced), -EINVAL);
-    EXPECT(!mode_exists("P"));
-    run("P", LONG, false);
-    EXPECT_TRACE("-> Finished");
-}
-
 TEST("R101 a task runs in the mode it named, compared by value, and in no other") {
     begin();
     char name[] = "P";

@@ -63,18 +63,6 @@ TEST("R56 the configuration is copied, and without retain the info is as given")
     EXPECT_EQ(runloop_source_get_order(s), 3);
 }
 
-TEST("R56 a missing configuration is refused") {
-    runloop_source_config config = {.order = 0};
-    EXPECT_EQ(runloop_source_create(NULL, &s), -EINVAL);
-    EXPECT_EQ(runloop_source_create(&config, NULL), -EINVAL);
-    EXPECT(runloop_source_retain(NULL) == NULL);
-    runloop_source_release(NULL);
-    runloop_source_invalidate(NULL);
-    EXPECT(!runloop_source_is_valid(NULL));
-    EXPECT(!runloop_source_is_signalled(NULL));
-    EXPECT_EQ(runloop_source_signal(NULL), -EINVAL);
-}
-
 TEST("R57 the info is released once, when the source is freed and not when it is invalidated") {
     begin();
     s = new_source(kept_config());
@@ -190,9 +178,6 @@ TEST("R59 removing a source that is not there calls nothing") {
     EXPECT_EQ(runloop_remove_source(loop, s, "Q"), 0);
     EXPECT_EQ(runloop_remove_source(loop, s, "Q"), 0);
     EXPECT_TRACE("-s@Q");
-    EXPECT_EQ(runloop_remove_source(loop, NULL, "Q"), -EINVAL);
-    EXPECT_EQ(runloop_remove_source(NULL, s, "Q"), -EINVAL);
-    EXPECT_EQ(runloop_add_source(loop, s, NULL), -EINVAL);
 }
 
 //===-- signals ---------------------------------------------------------------------------------------------------===//
