@@ -7,7 +7,7 @@ enum action { INVALIDATE, FORK, EXIT };
 
 static enum action action;
 static runloop_channel *subject, *other;
-static _Atomic int calls, discards, last_result;
+static _Atomic int calls, discards, contexts, last_result;
 static pid_t child;
 static int child_status;
 
@@ -53,6 +53,24 @@ static void act_on_end(runloop_channel *channel, int32_t reason, void *info) {
 static void note_one_discarded(void *info) {
     (void)info;
     discards++;
+}
+
+static void *retain_context(void *info) {
+    contexts++;
+    return info;
+}
+
+static void release_context(void *info) {
+    (void)info;
+    contexts--;
+}
+
+static void make_subject(int socket) {
+    const runloop_channel_config config = {.context = {.retain = retain_context, .release = release_context},
+                                           .receive = act_on_message,
+                                           .ended = act_on_end,
+                                           .drained = act_on_space};
+    REQUIRE(runloop_channel_create(socket, &config, &subject) == 0);
 }
 
 static void ask_subject(int64_t deadline_ns) {
@@ -116,8 +134,7 @@ static void *run_subject(void *until) {
 static void play(enum event event) {
     int sockets[2], before = count_descriptors();
     make_sockets(sockets);
-    const runloop_channel_config config = {.receive = act_on_message, .ended = act_on_end, .drained = act_on_space};
-    REQUIRE(runloop_channel_create(sockets[0], &config, &subject) == 0);
+    make_subject(sockets[0]);
     REQUIRE(runloop_channel_create(sockets[1], &(runloop_channel_config){.receive = note_received}, &other) == 0);
     calls = discards = 0;
     child = -1;
@@ -138,6 +155,7 @@ static void play(enum event event) {
     if (event != ENDED)
         end_channel(other);
     end_channel(subject);
+    EXPECT_EQ(contexts, 0);
     EXPECT_EQ(discards, action == INVALIDATE && (event == ANSWER || event == TIMEOUT) ? 1 : 0);
     EXPECT_EQ(count_descriptors(), before);
 }
@@ -171,9 +189,10 @@ static void exit_once(const runloop_reply *reply, int *descriptors, size_t count
 }
 
 TEST("a thread that ends when it is told of the end of a channel leaves no request without an outcome") {
-    int sockets[2], most = 3;
+    runloop_current();
+    int sockets[2], most = 3, before = count_descriptors();
     make_sockets(sockets);
-    REQUIRE(runloop_channel_create(sockets[0], &(runloop_channel_config){.ended = act_on_end}, &subject) == 0);
+    make_subject(sockets[0]);
     const runloop_channel_request_config config = {.replied = exit_once, .discard = note_one_discarded};
     for (int i = 0; i < 2; i++)
         EXPECT_EQ(runloop_channel_request(subject, "q", 1, NULL, 0, &config, NULL), 0);
@@ -181,5 +200,6 @@ TEST("a thread that ends when it is told of the end of a channel leaves no reque
     on_new_thread(run_subject, &most);
     EXPECT(calls == 1 && discards == 0);
     runloop_source_release(subject);
-    EXPECT(calls == 1 && discards == 1);
+    EXPECT(calls == 1 && discards == 1 && contexts == 0);
+    EXPECT_EQ(count_descriptors(), before);
 }

@@ -261,30 +261,7 @@ TEST("a burst wakes a sleeping loop once") {
     runloop_source_release(port);
 }
 
-static void end_thread(runloop_port *port, const runloop_message *message, void *info) {
-    (void)port, (void)message, (void)info;
-    pthread_exit(NULL);
-}
-
 static runloop_port *shared;
-
-static void *end_in_receive(void *argument) {
-    runloop_port_config config = {.context = {.info = "freed", .release = note_release}, .receive = end_thread};
-    shared = add_port_to(runloop_current(), &config);
-    send_text(shared, argument);
-    send_text(shared, "unreceived");
-    run_for(MODE, RUNLOOP_FOREVER);
-    return NULL;
-}
-
-TEST("a thread that ends in a call-out ends its ports, whatever waits, and in no mode too") {
-    on_new_thread(end_in_receive, "last");
-    EXPECT(!runloop_port_is_valid(shared));
-    EXPECT_EQ(send_text(shared, "after"), -EPIPE);
-    EXPECT_TRACE("");
-    runloop_source_release(shared);
-    EXPECT_TRACE("freed");
-}
 
 static void *make_on_thread(void *argument) {
     (void)argument;

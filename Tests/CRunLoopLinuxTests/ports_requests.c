@@ -308,29 +308,6 @@ TEST("an asker may be ended and released in the call-out of a reply") {
     end_port(port);
 }
 
-static void end_thread_in_reply(const runloop_reply *reply, void *info) {
-    (void)info;
-    EXPECT_EQ(reply->length, 5);
-    pthread_exit(NULL);
-}
-
-static void *ask_oneself_and_end(void *argument) {
-    runloop_port *port = add_port();
-    const runloop_request_config config = {.asker = port, .replied = end_thread_in_reply};
-    struct answer *answer = argument;
-    EXPECT_EQ(runloop_port_request(port, "first", 5, &config, NULL), 0);
-    ask(port, port, "second", answer);
-    runloop_source_release(port);
-    run_for(MODE, RUNLOOP_FOREVER);
-    return NULL;
-}
-
-TEST("a thread may end in the call-out of a reply") {
-    struct answer answer = {0};
-    on_new_thread(ask_oneself_and_end, &answer);
-    EXPECT_DISCARDED(answer);
-}
-
 TEST("an error of a request leaves nothing to be called") {
     runloop_port *port = add_port_to(runloop_current(), &(runloop_port_config){.max_messages = 1}),
                  *asker = add_answers();

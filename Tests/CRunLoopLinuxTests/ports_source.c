@@ -125,7 +125,7 @@ enum action { INVALIDATE, FORK, EXIT };
 static enum action action;
 static pid_t child;
 static int child_status;
-static _Atomic int discards;
+static _Atomic int discards, frees;
 
 /// In the first call-out.
 static void act(void) {
@@ -157,6 +157,11 @@ static void note_one_discard(void *info) {
     discards++;
 }
 
+static void note_free(void *info) {
+    (void)info;
+    frees++;
+}
+
 /// Two of what will call out.
 static void prepare(enum event event) {
     static const int replied = 0, timed_out = -ETIMEDOUT;
@@ -178,7 +183,8 @@ static void prepare(enum event event) {
 
 static void *play_on_thread(void *argument) {
     enum event event = *(const enum event *)argument;
-    subject = make_port(runloop_current(), &(runloop_port_config){.receive = act_on_message});
+    const runloop_port_config config = {.context.release = note_free, .receive = act_on_message};
+    subject = make_port(runloop_current(), &config);
     runloop_source_retain(subject);
     silent = make_port(runloop_current(), &(runloop_port_config){.receive = trace_message});
     REQUIRE(runloop_add_source(runloop_current(), silent, event == REPLY ? MODE : OTHER_MODE) == 0);
@@ -200,7 +206,7 @@ static void *play_on_thread(void *argument) {
 static void play_all(enum action what) {
     action = what;
     for (enum event event = MESSAGE; event < EVENTS; event++) {
-        calls = discards = 0;
+        calls = discards = frees = 0;
         child = child_status = -1;
         on_new_thread(play_on_thread, &event);
         EXPECT_EQ(calls, action == FORK ? 2 : 1);
@@ -209,11 +215,14 @@ static void play_all(enum action what) {
         // A port ends with its loop, so each request has its one outcome.
         EXPECT_EQ(discards, action != FORK && event != MESSAGE ? 1 : 0);
         EXPECT(!runloop_port_is_valid(subject));
+        EXPECT_EQ(send_text(subject, "late"), -EPIPE);
         if (action == EXIT) {
             runloop_source_release(subject);
             runloop_source_release(silent);
         }
+        EXPECT_EQ(frees, 0);
         runloop_source_release(subject);
+        EXPECT_EQ(frees, 1);
     }
 }
 

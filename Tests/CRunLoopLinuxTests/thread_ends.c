@@ -238,12 +238,6 @@ static void end_in_receive(runloop_channel *channel, runloop_channel_message *me
     end_thread();
 }
 
-static void end_in_end(runloop_channel *channel, int32_t reason, void *info) {
-    (void)channel, (void)info;
-    EXPECT_EQ(reason, -EPIPE);
-    end_thread();
-}
-
 /// A channel of this thread, and `other_end`, which is in no loop yet.
 static runloop_channel *make_pair(const runloop_channel_config *config) {
     int sockets[2];
@@ -290,45 +284,4 @@ TEST("a channel that receives: the descriptors are closed, and the other end lea
     EXPECT_EQ(calls, 3);
     EXPECT_EQ(contexts, 0);
     EXPECT_EQ(count_descriptors(), before);
-}
-
-static void end_in_reply(const runloop_reply *reply, int *descriptors, size_t count, void *info) {
-    (void)descriptors, (void)count, (void)info;
-    EXPECT_EQ(reply->result, -EPIPE);
-    end_thread();
-}
-
-static int discards;
-
-static void note_discard(void *info) {
-    (void)info;
-    discards++;
-}
-
-static void *run_asker(void *unused) {
-    const runloop_channel_config config = {.context = COUNTED, .ended = end_in_end};
-    runloop_channel *channel = make_pair(&config);
-    const runloop_channel_request_config request = {.replied = end_in_reply, .discard = note_discard};
-    for (int i = 0; i < 2; i++)
-        EXPECT_EQ(runloop_channel_request(channel, "q", 1, NULL, 0, &request, NULL), 0);
-    end_channel(other_end);
-    run_until_end(channel);
-    return unused;
-}
-
-TEST("a channel that answers its requests at its end: the others are discarded") {
-    expect_nothing_left(run_asker);
-    EXPECT_EQ(discards, 2);
-}
-
-static void *run_ended(void *unused) {
-    const runloop_channel_config config = {.context = COUNTED, .ended = end_in_end};
-    runloop_channel *channel = make_pair(&config);
-    end_channel(other_end);
-    run_until_end(channel);
-    return unused;
-}
-
-TEST("a channel that has ended") {
-    expect_nothing_left(run_ended);
 }
