@@ -424,32 +424,6 @@ TEST("an alarm in two loops is served by one of them for each date") {
     end_alarm(shared);
 }
 
-static void release_info(void *info) {
-    (void)info;
-    trace("released");
-}
-
-static void release_alarm(struct calls *calls) {
-    runloop_source_invalidate(calls->alarm);
-    runloop_source_release(calls->alarm);
-    trace("called");
-}
-
-TEST("an alarm that is invalidated and released in its own call is freed after it") {
-    runloop_current();
-    int before = count_descriptors();
-    struct calls calls = {.then = release_alarm};
-    runloop_alarm_config config = {
-        .context = {.info = &calls, .release = release_info}, .interval_ns = HOUR, .fire = note_call};
-    runloop_alarm *alarm;
-    REQUIRE(runloop_alarm_create(&config, &alarm) == 0);
-    add(alarm, MODE);
-    handle_one(MODE);
-    EXPECT_TRACE("called released");
-    EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_FINISHED);
-    EXPECT_EQ(count_descriptors(), before);
-}
-
 TEST("an alarm that another thread has invalidated is not called, and keeps its date") {
     of_worker_alarm = make_alarm(RUNLOOP_CLOCK_WALL, wall() + HOUR, 0, &of_worker);
     struct worker worker = {.prepare = add_to_worker};

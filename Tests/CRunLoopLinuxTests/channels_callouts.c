@@ -1,53 +1,34 @@
 // channels_callouts.c — a channel is invalidated in each of its call-outs, the process forked in each, and the thread ended in each: the next
 // call-out comes, once, wherever it still can.
+#include "callouts.h"
 #include "channels.h"
 
 enum event { MESSAGE, REQUEST, ANSWER, TIMEOUT, DRAINED, ENDED, EVENTS };
-enum action { INVALIDATE, FORK, EXIT };
 
-static enum action action;
 static runloop_channel *subject, *other;
-static _Atomic int calls, discards, contexts, last_result;
-static pid_t child;
-static int child_status;
-
-/// In the first call-out.
-static void act(void) {
-    if (++calls > 1)
-        return;
-    switch (action) {
-    case INVALIDATE: runloop_source_invalidate(subject); break;
-    case FORK:
-        fflush(NULL);
-        child = fork();
-        // The child comes first to what both have.
-        EXPECT(child == 0 || waitpid(child, &child_status, 0) == child);
-        break;
-    case EXIT: pthread_exit(NULL);
-    }
-}
+static _Atomic int discards, last_result;
 
 static void act_on_message(runloop_channel *channel, runloop_channel_message *message, void *info) {
-    (void)channel, (void)message, (void)info;
-    act();
+    (void)message, (void)info;
+    act(channel);
 }
 
 static void act_on_answer(const runloop_reply *reply, int *descriptors, size_t count, void *info) {
     (void)descriptors, (void)count, (void)info;
     last_result = reply->result;
-    act();
+    act(subject);
 }
 
 static void act_on_space(runloop_channel *channel, int error, void *info) {
     (void)channel, (void)info;
     EXPECT_EQ(error, 0);
-    act();
+    act(subject);
 }
 
 static void act_on_end(runloop_channel *channel, int32_t reason, void *info) {
     (void)channel, (void)info;
     EXPECT_EQ(reason, -EPIPE);
-    act();
+    act(subject);
 }
 
 static void note_one_discarded(void *info) {
@@ -55,21 +36,9 @@ static void note_one_discarded(void *info) {
     discards++;
 }
 
-static void *retain_context(void *info) {
-    contexts++;
-    return info;
-}
-
-static void release_context(void *info) {
-    (void)info;
-    contexts--;
-}
-
 static void make_subject(int socket) {
-    const runloop_channel_config config = {.context = {.retain = retain_context, .release = release_context},
-                                           .receive = act_on_message,
-                                           .ended = act_on_end,
-                                           .drained = act_on_space};
+    const runloop_channel_config config = {
+        .context = COUNTED, .receive = act_on_message, .ended = act_on_end, .drained = act_on_space};
     REQUIRE(runloop_channel_create(socket, &config, &subject) == 0);
 }
 
@@ -119,14 +88,7 @@ static int prepare(enum event event) {
 static void *run_subject(void *until) {
     REQUIRE(runloop_add_source(runloop_current(), subject, MODE) == 0);
     keep_mode(MODE);
-    int result = 0, most = *(int *)until;
-    while (calls < most && runloop_source_is_valid(subject) && result >= 0)
-        result = runloop_run_in_mode(MODE, 30 * SECOND, true);
-    // What comes too often would come now.
-    if (result >= 0)
-        result = runloop_run_in_mode(MODE, 0, false);
-    if (child == 0 && action == FORK)
-        _exit(result == -ECHILD && calls == 1 && test_failures == 0 ? 0 : 1);
+    run_through(action == INVALIDATE ? 1 : *(int *)until);
     runloop_remove_source(runloop_current(), subject, MODE);
     return NULL;
 }
@@ -136,9 +98,8 @@ static void play(enum event event) {
     make_sockets(sockets);
     make_subject(sockets[0]);
     REQUIRE(runloop_channel_create(sockets[1], &(runloop_channel_config){.receive = note_received}, &other) == 0);
-    calls = discards = 0;
-    child = -1;
-    child_status = -1;
+    begin_calls();
+    discards = 0;
     received_count = 0;
     int expected = prepare(event);
     on_new_thread(run_subject, &expected);

@@ -393,41 +393,6 @@ TEST("its end leaves no descriptor, before it has begun and while it is under wa
     end_black_hole(hole);
 }
 
-static void invalidate_and_note(runloop_connect *connect, int descriptor, int error, void *info) {
-    runloop_source_invalidate(connect);
-    note_outcome(connect, descriptor, error, info);
-}
-
-static void end_thread_and_note(runloop_connect *connect, int descriptor, int error, void *info) {
-    note_outcome(connect, descriptor, error, info);
-    pthread_exit(NULL);
-}
-
-TEST("in its own callback its end changes nothing") {
-    int listening = runloop_listen_abstract(own_name(), 0);
-    struct outcome outcome =
-        outcome_of((runloop_connect_config){.abstract_name = own_name(), .connected = invalidate_and_note});
-    expect_talk(outcome.descriptor, listening);
-    close(listening);
-}
-
-static void *end_in_callback(void *info) {
-    runloop_connect_config config = {.abstract_name = own_name(), .connected = end_thread_and_note};
-    runloop_source_release(add_connect(config, info));
-    run_for(MODE, 30 * SECOND);
-    return NULL;
-}
-
-TEST("the thread may end in the callback") {
-    int listening = runloop_listen_abstract(own_name(), 0);
-    struct outcome outcome = {0};
-    on_new_thread(end_in_callback, &outcome);
-    EXPECT_EQ(outcome.calls, 1);
-    EXPECT_EQ(outcome.contexts, 0);
-    expect_talk(outcome.descriptor, listening);
-    close(listening);
-}
-
 /// The client's `cancel` is called when it is known who was connected, before that is told.
 static void end_thread_at_cancel(runloop_connect *connect, runloop *loop, const char *mode, void *info) {
     (void)connect, (void)loop, (void)mode, (void)info;

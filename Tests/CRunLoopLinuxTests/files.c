@@ -283,28 +283,6 @@ TEST("a watch that ends in its own call is not called again, and leaves no descr
     EXPECT_EQ(count_descriptors(), before);
 }
 
-static void end_thread(runloop_watch *watch, const runloop_change *changes, size_t count, void *info) {
-    (void)watch, (void)changes, (void)count, (void)info;
-    pthread_exit(NULL);
-}
-
-static void *watch_and_end(void *argument) {
-    (void)argument;
-    runloop_watch_config config = {.path = "f", .scope = RUNLOOP_WATCH_FILE, .changed = end_thread};
-    runloop_source_release(add_watch_with(&config, MODE));
-    write_file("f", "text");
-    run_for(MODE, RUNLOOP_FOREVER);
-    return NULL;
-}
-
-TEST("a thread may end in the call, and nothing is left over") {
-    enter_folder();
-    runloop_current();
-    int before = count_descriptors();
-    on_new_thread(watch_and_end, NULL);
-    EXPECT_EQ(count_descriptors(), before);
-}
-
 static runloop_watch *shared;
 static _Atomic int shared_count;
 

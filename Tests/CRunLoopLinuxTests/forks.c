@@ -1,26 +1,16 @@
-// forks.c — a call-out forks: the child goes on with nothing of its parent's, and changes none of it.
+// forks.c — a call-out forks: the child goes on with nothing of its parent's, and changes none of it. What is told once: callouts.c.
+#include "callouts.h"
 #include "channels.h"
 
-static pid_t child = -1;
-static int child_status = -1;
-static size_t calls;
-
-/// In each call-out. The first one forks, and the child comes first to what both have.
+/// In each call-out. The first one forks.
 static void note_call(void) {
-    if (++calls > 1)
-        return;
-    child = fork();
-    REQUIRE(child >= 0);
-    EXPECT(child == 0 || waitpid(child, &child_status, 0) == child);
+    action = FORK;
+    act(NULL);
 }
 
 /// The parent has so many calls, and the child the one in which it was forked.
-static void expect_calls(size_t count) {
-    int result = 0;
-    while (result >= 0 && calls < count)
-        result = runloop_run_in_mode(MODE, 60 * SECOND, true);
-    if (child == 0)
-        _exit(result == -ECHILD && calls == 1 && ends == 0 ? 0 : 1);
+static void expect_calls(int count) {
+    run_through(count);
     EXPECT_EQ(child_status, 0);
     EXPECT_EQ(calls, count);
 }
@@ -143,11 +133,18 @@ static void note_reply(const runloop_reply *reply, int *descriptors, size_t coun
     note_call();
 }
 
+static void note_end_of_parents(runloop_channel *channel, int32_t reason, void *info) {
+    EXPECT(child != 0);
+    note_end(channel, reason, info);
+}
+
 TEST("R123 a child that is forked when a request has failed with its channel is told neither of another one nor of the "
      "end") {
     int sockets[2];
     make_sockets(sockets);
-    runloop_channel *channel = add_channel_with(sockets[0], (runloop_channel_config){0});
+    runloop_channel *channel = NULL;
+    REQUIRE(runloop_channel_create(sockets[0], &(runloop_channel_config){.ended = note_end_of_parents}, &channel) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), channel, MODE) == 0);
     const runloop_channel_request_config request = {.replied = note_reply};
     for (int i = 0; i < 2; i++)
         EXPECT_EQ(runloop_channel_request(channel, "q", 1, NULL, 0, &request, NULL), 0);
@@ -157,48 +154,12 @@ TEST("R123 a child that is forked when a request has failed with its channel is 
     end_channel(channel);
 }
 
-//===-- what is told once, or by several objects -----------------------------------------------------------------------===//
-
-/// Two objects have something to tell: the parent is told by both, and the child, which is forked when the first one is, by that alone.
-static void expect_both(runloop_source *first, runloop_source *second) {
-    REQUIRE(runloop_add_source(runloop_current(), first, MODE) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), second, MODE) == 0);
-    expect_calls(2);
-    end_input(first);
-    end_input(second);
-}
-
-static void note_signal(runloop_signal *signal, const runloop_signal_arrival *arrival, void *info) {
-    (void)signal, (void)arrival, (void)info;
-    note_call();
-}
-
-TEST("R123 a child that is forked for a signal is told of it by no other object") {
-    const runloop_signal_config config = {.number = SIGUSR1, .receive = note_signal};
-    runloop_signal *signals[2];
-    for (int i = 0; i < 2; i++)
-        REQUIRE(runloop_signal_create(&config, &signals[i]) == 0);
-    raise(SIGUSR1);
-    expect_both(signals[0], signals[1]);
-}
+//===-- when an object that has ended leaves its mode ------------------------------------------------------------------===//
 
 static void note_exit(runloop_child *ended, const runloop_child_exit *exit, void *info) {
     (void)ended, (void)info;
     EXPECT(exit->end == RUNLOOP_CHILD_EXITED && exit->status == 0);
     note_call();
-}
-
-TEST("R123 a child that is forked for the end of another one is told of none of its parent's") {
-    runloop_child *children[2];
-    for (int i = 0; i < 2; i++) {
-        pid_t pid = fork();
-        REQUIRE(pid >= 0);
-        if (pid == 0)
-            _exit(0);
-        const runloop_child_config config = {.pid = pid, .reaps = true, .exited = note_exit};
-        REQUIRE(runloop_child_create(&config, &children[i]) == 0);
-    }
-    expect_both(children[0], children[1]);
 }
 
 static void note_end_of_mode(runloop_source *source, runloop *loop, const char *mode, void *info) {
@@ -219,68 +180,10 @@ TEST("R123 a child that is forked when an ended one leaves its mode is not told 
     runloop_source_release(ended);
 }
 
-static void note_changes(runloop_watch *watch, const runloop_change *changes, size_t count, void *info) {
-    (void)watch, (void)changes, (void)info;
-    EXPECT(count > 0);
-    note_call();
-}
-
-TEST("R123 a child that is forked for a change of a file is told of it by no other watch") {
-    char path[] = "/tmp/runloop-forks-XXXXXX";
-    int file = mkstemp(path);
-    REQUIRE(file >= 0);
-    const runloop_watch_config config = {.path = path, .changed = note_changes};
-    runloop_watch *watches[2];
-    need_proc();
-    for (int i = 0; i < 2; i++)
-        REQUIRE(runloop_watch_create(&config, &watches[i]) == 0);
-    REQUIRE(write(file, "x", 1) == 1);
-    expect_both(watches[0], watches[1]);
-    close(file);
-    unlink(path);
-}
-
-static void note_connection(runloop_connect *connect, int descriptor, int error, void *info) {
-    (void)connect, (void)info;
-    EXPECT(descriptor >= 0 && error == 0);
-    close(descriptor);
-    note_call();
-}
-
-TEST("R123 a child that is forked for a connection that was made gets no other one") {
-    int listening = runloop_listen_abstract(own_name(), 0);
-    REQUIRE(listening >= 0);
-    const runloop_connect_config config = {.abstract_name = own_name(), .connected = note_connection};
-    runloop_connect *connects[2];
-    for (int i = 0; i < 2; i++)
-        REQUIRE(runloop_connect_create(&config, &connects[i]) == 0);
-    expect_both(connects[0], connects[1]);
-    close(listening);
-}
-
 static void note_drain(runloop_output *output, int error, void *info) {
     (void)output, (void)info;
     EXPECT_EQ(error, 0);
     note_call();
-}
-
-TEST("R123 a child that is forked when output was sent is told of no other one") {
-    runloop_output *outputs[2];
-    int pipes[2][2];
-    for (int i = 0; i < 2; i++) {
-        REQUIRE(pipe2(pipes[i], O_CLOEXEC | O_NONBLOCK) == 0);
-        const runloop_output_config config = {
-            .descriptor = pipes[i][1], .owns = true, .limit = 10, .drained = note_drain};
-        REQUIRE(runloop_output_create(&config, &outputs[i]) == 0);
-        REQUIRE(runloop_output_enqueue(outputs[i], "text", 4) == 0);
-    }
-    expect_both(outputs[0], outputs[1]);
-    // Each was sent once, by the parent.
-    for (int i = 0; i < 2; i++) {
-        char bytes[10];
-        EXPECT_EQ(read(pipes[i][0], bytes, sizeof bytes), 4);
-        close(pipes[i][0]);
-    }
 }
 
 /// The removal forks, and what was drained is another call.
@@ -302,47 +205,4 @@ TEST("R123 a child that is forked when an output that has ended leaves its mode 
     expect_calls(2);
     end_input(output);
     close(pipe[0]);
-}
-
-static void note_input_end(runloop_input *input, int error, const char *rest, size_t count, void *info) {
-    (void)input, (void)rest, (void)count, (void)info;
-    EXPECT_EQ(error, 0);
-    note_call();
-}
-
-static size_t take_all(runloop_input *input, const char *bytes, size_t count, void *info) {
-    (void)input, (void)bytes, (void)info;
-    return count;
-}
-
-TEST("R123 a child that is forked at the end of an input is told of no other one") {
-    runloop_input *inputs[2];
-    for (int i = 0; i < 2; i++) {
-        int pipe[2];
-        REQUIRE(pipe2(pipe, O_CLOEXEC) == 0);
-        close(pipe[1]);
-        const runloop_input_config config = {
-            .descriptor = pipe[0], .owns = true, .limit = 10, .received = take_all, .ended = note_input_end};
-        REQUIRE(runloop_input_create(&config, &inputs[i]) == 0);
-    }
-    expect_both(inputs[0], inputs[1]);
-}
-
-static void note_pause(runloop_listener *listener, int error, void *info) {
-    (void)listener, (void)info;
-    EXPECT_EQ(error, -EINVAL);
-    note_call();
-}
-
-TEST("R123 a child that is forked when a listening socket has failed is told of no other one") {
-    runloop_listener *listeners[2];
-    for (int i = 0; i < 2; i++) {
-        int listening = runloop_listen_tcp("127.0.0.1", 0, 0);
-        REQUIRE(listening >= 0);
-        const runloop_listener_config config = {
-            .descriptor = listening, .owns = true, .accepted = accept_call, .paused = note_pause};
-        REQUIRE(runloop_listener_create(&config, &listeners[i]) == 0);
-        shutdown(listening, SHUT_RDWR);
-    }
-    expect_both(listeners[0], listeners[1]);
 }

@@ -1,8 +1,8 @@
 // ports_source.c — a port is a source: in several loops, with deadlines in its modes, and called whatever a call-out did before.
+#include "callouts.h"
 #include "ports.h"
 
 static runloop_port *subject, *silent;
-static _Atomic int calls;
 static struct answer answers[3];
 
 static runloop_port *add_silent(void) {
@@ -120,46 +120,22 @@ TEST("a port is a source of its kind") {
 //===-- in call-outs -------------------------------------------------------------------------------------------------===//
 
 enum event { MESSAGE, REPLY, TIMEOUT, EVENTS };
-enum action { INVALIDATE, FORK, EXIT };
 
-static enum action action;
-static pid_t child;
-static int child_status;
-static _Atomic int discards, frees;
-
-/// In the first call-out.
-static void act(void) {
-    if (++calls > 1)
-        return;
-    switch (action) {
-    case INVALIDATE: runloop_source_invalidate(subject); break;
-    case FORK:
-        fflush(NULL);
-        child = fork();
-        EXPECT(child == 0 || waitpid(child, &child_status, 0) == child);
-        break;
-    case EXIT: pthread_exit(NULL);
-    }
-}
+static _Atomic int discards;
 
 static void act_on_message(runloop_port *port, const runloop_message *message, void *info) {
-    (void)port, (void)message, (void)info;
-    act();
+    (void)message, (void)info;
+    act(port);
 }
 
 static void act_on_reply(const runloop_reply *reply, void *info) {
     EXPECT_EQ(reply->result, *(const int *)info);
-    act();
+    act(subject);
 }
 
 static void note_one_discard(void *info) {
     (void)info;
     discards++;
-}
-
-static void note_free(void *info) {
-    (void)info;
-    frees++;
 }
 
 /// Two of what will call out.
@@ -183,7 +159,7 @@ static void prepare(enum event event) {
 
 static void *play_on_thread(void *argument) {
     enum event event = *(const enum event *)argument;
-    const runloop_port_config config = {.context.release = note_free, .receive = act_on_message};
+    const runloop_port_config config = {.context = COUNTED, .receive = act_on_message};
     subject = make_port(runloop_current(), &config);
     runloop_source_retain(subject);
     silent = make_port(runloop_current(), &(runloop_port_config){.receive = trace_message});
@@ -191,13 +167,7 @@ static void *play_on_thread(void *argument) {
     prepare(event);
     REQUIRE(runloop_add_source(runloop_current(), subject, MODE) == 0);
     keep_mode(MODE);
-    int result = 0;
-    while (calls < 2 && runloop_source_is_valid(subject) && result >= 0)
-        result = runloop_run_in_mode(MODE, 30 * SECOND, true);
-    if (result >= 0)
-        result = runloop_run_in_mode(MODE, 0, false);
-    if (child == 0 && action == FORK)
-        _exit(result == -ECHILD && calls == 1 && test_failures == 0 ? 0 : 1);
+    run_through(action == INVALIDATE ? 1 : 2);
     end_port(subject);
     end_port(silent);
     return NULL;
@@ -206,8 +176,8 @@ static void *play_on_thread(void *argument) {
 static void play_all(enum action what) {
     action = what;
     for (enum event event = MESSAGE; event < EVENTS; event++) {
-        calls = discards = frees = 0;
-        child = child_status = -1;
+        begin_calls();
+        discards = 0;
         on_new_thread(play_on_thread, &event);
         EXPECT_EQ(calls, action == FORK ? 2 : 1);
         if (action == FORK)
@@ -220,9 +190,9 @@ static void play_all(enum action what) {
             runloop_source_release(subject);
             runloop_source_release(silent);
         }
-        EXPECT_EQ(frees, 0);
+        EXPECT_EQ(contexts, 1);
         runloop_source_release(subject);
-        EXPECT_EQ(frees, 1);
+        EXPECT_EQ(contexts, 0);
     }
 }
 

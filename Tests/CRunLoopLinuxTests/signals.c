@@ -116,48 +116,6 @@ TEST("a source in two loops is called by one of them for each arrival") {
     end_signal(shared);
 }
 
-static void invalidate_in_call(runloop_signal *signal, const runloop_signal_arrival *arrival, void *info) {
-    tally_arrival(signal, arrival, info);
-    end_signal(signal);
-    EXPECT(action_of(SIGRTMIN).sa_handler == SIG_DFL);
-}
-
-TEST("a source that ends in its own call is not called again, and gives the signal back at once") {
-    struct tally tally = {0};
-    runloop_signal_config config = {.context.info = &tally, .number = SIGRTMIN, .receive = invalidate_in_call};
-    add_signal_with(&config, MODE);
-    keep_mode(MODE);
-    raise(SIGRTMIN);
-    raise(SIGRTMIN);
-    run_a_while(MODE);
-    EXPECT_EQ(tally.calls, 1);
-}
-
-static void end_thread_in_call(runloop_signal *signal, const runloop_signal_arrival *arrival, void *info) {
-    tally_arrival(signal, arrival, info);
-    pthread_exit(NULL);
-}
-
-static void *run_until_thread_ends(void *config) {
-    runloop_source_release(add_signal_with(config, MODE));
-    raise(SIGRTMIN);
-    raise(SIGRTMIN);
-    run_for(MODE, 30 * SECOND);
-    return config;
-}
-
-TEST("a thread that ends in the call leaves nothing behind") {
-    struct tally tally = {0};
-    runloop_signal_config config = {.context.info = &tally, .number = SIGRTMIN, .receive = end_thread_in_call};
-    // What the first thread costs for ever (the table of names, a catcher) is not a leak.
-    on_new_thread(run_until_thread_ends, &config);
-    int descriptors = count_descriptors();
-    on_new_thread(run_until_thread_ends, &config);
-    EXPECT_EQ(count_descriptors(), descriptors);
-    EXPECT_EQ(tally.calls, 2);
-    EXPECT(action_of(SIGRTMIN).sa_handler == SIG_DFL);
-}
-
 //===-- what it was before -------------------------------------------------------------------------------------------===//
 
 TEST("the last source that ends restores the former handling; later sources begin anew") {

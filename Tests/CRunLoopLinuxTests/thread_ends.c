@@ -1,21 +1,7 @@
-// thread_ends.c — the thread ends in a call-out of a child, an alarm, a listener, an output, a counter, a channel: nothing is left over.
+// thread_ends.c — the thread is cancelled, or ends in the call-out of a channel with descriptors and a request: nothing is left over. Other
+// call-outs: callouts.c, channels_callouts.c.
+#include "callouts.h"
 #include "channels.h"
-
-/// Contexts that are retained, and calls in which a thread has ended.
-static _Atomic int contexts, calls;
-
-static void *retain_context(void *info) {
-    contexts++;
-    return info;
-}
-
-static void release_context(void *info) {
-    (void)info;
-    contexts--;
-}
-
-#define COUNTED                                                                                                        \
-    { .retain = retain_context, .release = release_context }
 
 static void end_thread(void) {
     calls++;
@@ -28,130 +14,6 @@ static void run_until_end(runloop_source *source) {
     runloop_source_release(source);
     run_for(MODE, 30 * SECOND);
     REQUIRE(!"the thread should have ended in the call-out");
-}
-
-static void expect_nothing_left(void *(*body)(void *)) {
-    // What the first thread costs for ever is not a leak.
-    on_new_thread(body, NULL);
-    int before = count_descriptors();
-    on_new_thread(body, NULL);
-    EXPECT_EQ(calls, 2);
-    EXPECT_EQ(contexts, 0);
-    EXPECT_EQ(count_descriptors(), before);
-}
-
-static void end_in_exit(runloop_child *child, const runloop_child_exit *exit, void *info) {
-    (void)child, (void)info;
-    EXPECT_EQ(exit->status, 3);
-    end_thread();
-}
-
-static void *run_child(void *unused) {
-    pid_t pid = fork();
-    REQUIRE(pid >= 0);
-    if (pid == 0)
-        _exit(3);
-    const runloop_child_config config = {.context = COUNTED, .pid = pid, .reaps = true, .exited = end_in_exit};
-    runloop_child *child = NULL;
-    REQUIRE(runloop_child_create(&config, &child) == 0);
-    run_until_end(child);
-    return unused;
-}
-
-TEST("a child, which is reaped all the same") {
-    expect_nothing_left(run_child);
-    EXPECT_EQ(waitpid(-1, NULL, 0), -1);
-    EXPECT_EQ(errno, ECHILD);
-}
-
-static void end_in_alarm(runloop_alarm *alarm, int64_t date_ns, uint64_t missed, void *info) {
-    (void)alarm, (void)date_ns, (void)missed, (void)info;
-    end_thread();
-}
-
-static void *run_alarm(void *unused) {
-    const runloop_alarm_config config = {.context = COUNTED, .date_ns = 1, .interval_ns = MS, .fire = end_in_alarm};
-    runloop_alarm *alarm = NULL;
-    REQUIRE(runloop_alarm_create(&config, &alarm) == 0);
-    run_until_end(alarm);
-    return unused;
-}
-
-TEST("an alarm") {
-    expect_nothing_left(run_alarm);
-}
-
-static void end_in_accept(runloop_listener *listener, int descriptor, void *info) {
-    (void)listener, (void)info;
-    close(descriptor);
-    end_thread();
-}
-
-static void *run_listener(void *unused) {
-    const char *name = own_name();
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    const runloop_listener_config config = {
-        .context = COUNTED, .descriptor = runloop_listen_abstract(name, 0), .owns = true, .accepted = end_in_accept};
-    runloop_listener *listener = NULL;
-    REQUIRE(runloop_listener_create(&config, &listener) == 0);
-    memcpy(address.sun_path + 1, name, strlen(name));
-    int client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name));
-    REQUIRE(connect(client, (struct sockaddr *)&address, size) == 0);
-    // The connection stays in the queue.
-    close(client);
-    run_until_end(listener);
-    return unused;
-}
-
-TEST("a listener") {
-    expect_nothing_left(run_listener);
-}
-
-static int reader;
-
-static void end_in_drain(runloop_output *output, int error, void *info) {
-    (void)info;
-    EXPECT_EQ(error, 0);
-    EXPECT_EQ(runloop_output_get_waiting(output), 0);
-    close(reader);
-    end_thread();
-}
-
-static void *run_output(void *unused) {
-    int ends[2];
-    make_pipe(ends);
-    reader = ends[0];
-    const runloop_output_config config = {
-        .context = COUNTED, .descriptor = ends[1], .owns = true, .limit = 10, .drained = end_in_drain};
-    runloop_output *output = NULL;
-    REQUIRE(runloop_output_create(&config, &output) == 0);
-    EXPECT_EQ(runloop_output_enqueue(output, "text", 4), 0);
-    run_until_end(output);
-    return unused;
-}
-
-TEST("an output") {
-    expect_nothing_left(run_output);
-}
-
-static void end_in_count(runloop_counter *counter, uint64_t sum, void *info) {
-    (void)counter, (void)info;
-    EXPECT_EQ(sum, 7);
-    end_thread();
-}
-
-static void *run_counter(void *unused) {
-    const runloop_counter_config config = {.context = COUNTED, .counted = end_in_count};
-    runloop_counter *counter = NULL;
-    REQUIRE(runloop_counter_create(&config, &counter) == 0);
-    EXPECT_EQ(runloop_counter_add(counter, 7), 0);
-    run_until_end(counter);
-    return unused;
-}
-
-TEST("a counter") {
-    expect_nothing_left(run_counter);
 }
 
 //===-- cancellation -------------------------------------------------------------------------------------------------===//
@@ -198,6 +60,8 @@ TEST("a thread that is cancelled while the loop does not sleep tells what it rea
         runloop_source_release(sources[i]);
     }
 }
+
+static int reader;
 
 static size_t take_nothing(runloop_input *input, const char *bytes, size_t count, void *info) {
     (void)input, (void)bytes, (void)count, (void)info;
