@@ -42,6 +42,6 @@ struct Sensors {
         thread.stop()
         thread.join()
         fifo?.close()
-        Terminal.print("the end: \(console.readings) readings, \(thread.loop.wakeUpsSaved) wake-ups saved")
+        Terminal.print("the end: \(console.readings) readings")
     }
 }

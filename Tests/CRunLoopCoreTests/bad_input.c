@@ -73,7 +73,6 @@ TEST("R115 calls about a loop refuse NULL") {
     ROW(RUNLOOP_NEVER, runloop_next_fire_date(NULL, RUNLOOP_DEFAULT_MODE));
     ROW(RUNLOOP_NEVER, runloop_next_fire_date(loop, NULL));
     ROW(0, runloop_mode_name(NULL) != NULL);
-    ROW(0, runloop_wakeups_saved(NULL));
     ROW(0, runloop_copy_description(NULL) != NULL);
     ROW(RUNLOOP_RESULT_FINISHED, runloop_run_in_mode(NULL, 0, false));
     ROW(RUNLOOP_RESULT_FINISHED, runloop_run_in_mode(NULL, RUNLOOP_FOREVER, true));

@@ -287,17 +287,24 @@ import Testing
         try await withRunLoopThread {
             let loop = RunLoop.current
             let early = Count()
-            let start = RunLoop.Instant.now
-            for delay in [5, 10] {
-                let date = start + .milliseconds(delay)
-                let tolerance = Duration.milliseconds(delay == 5 ? 500 : 0)
-                try loop.add(
-                    RunLoop.Timer(at: date, tolerance: tolerance) { _ in if .now < date { early.increment() } },
-                    forMode: .default)
+            // On a busy machine the loop may come too late to sleep for both: one of several attempts shows it.
+            for _ in 0..<30 {
+                let wakeUps = Count()
+                let observer = RunLoop.Observer(.afterWaiting) { _, _ in wakeUps.increment() }
+                try loop.add(observer, forMode: .default)
+                let start = RunLoop.Instant.now
+                for delay in [5, 10] {
+                    let date = start + .milliseconds(delay)
+                    let tolerance = Duration.milliseconds(delay == 5 ? 500 : 0)
+                    try loop.add(
+                        RunLoop.Timer(at: date, tolerance: tolerance) { _ in if .now < date { early.increment() } },
+                        forMode: .default)
+                }
+                #expect(loop.run(mode: .default) == .finished)
+                observer.invalidate()
+                if wakeUps.value == 1 { return #expect(early.value == 0) }
             }
-            #expect(loop.run(mode: .default) == .finished)
-            #expect(early.value == 0)
-            #expect(loop.wakeUpsSaved >= 1)
+            Issue.record("Each timer had a wake-up of its own.")
         }
     }
 

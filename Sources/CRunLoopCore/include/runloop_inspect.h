@@ -9,9 +9,6 @@ extern "C" {
 #endif
 
 //===-- What people read ---------------------------------------------------------------------------------------------===//
-/// The number of wake-ups, each a sleep and a wake, that tolerance has saved this loop so far. O(1).
-RUNLOOP_EXPORT uint64_t runloop_wakeups_saved(runloop *loop);
-
 /// Turns diagnostics on or off: texts on standard error about use that is allowed but hardly intended, each written once per
 /// process, by the thread that notices: work for the main dispatch queue or the main actor waits for longer than 250 ms inside
 /// other such work, or that kept the queue for a second (R109); a thread ends with items in a loop that was never run; with

@@ -85,9 +85,6 @@ internal import CRunLoopCore
     public func nextFireDate(inMode mode: Mode) -> Instant? {
         unsafe Instant(nanosecondCount: runloop_next_fire_date(core, mode.name))
     }
-
-    /// How many wake-ups the tolerance of timers has saved this loop so far. O(1).
-    public var wakeUpsSaved: Int { unsafe Int(clamping: runloop_wakeups_saved(core)) }
 }
 
 /// What other products have set for the main loop.

@@ -87,12 +87,11 @@ char *runloop_copy_description(runloop *loop) {
     if (!text)
         return NULL;
     const char *current_mode = runloop_current_mode(loop);
-    fprintf(text, "run loop %p: %s, %s, current mode %s, wake-ups saved %" PRIu64 "\n", (void *)loop,
+    fprintf(text, "run loop %p: %s, %s, current mode %s\n", (void *)loop,
             loop->is_main                     ? "main thread's"
             : atomic_load(&loop->is_finished) ? "of a finished thread"
                                               : "of a thread",
-            runloop_is_waiting(loop) ? "waiting" : "not waiting", current_mode ? current_mode : "none",
-            runloop_wakeups_saved(loop));
+            runloop_is_waiting(loop) ? "waiting" : "not waiting", current_mode ? current_mode : "none");
     bool complete = true;
     for (struct mode *mode = atomic_load(&loop->modes); mode; mode = atomic_load(&mode->next))
         complete &= print_mode(text, loop, mode);

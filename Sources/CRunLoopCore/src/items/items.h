@@ -41,8 +41,8 @@ HOLDS_LOCK static inline bool timers_are_due(runloop *loop, struct mode *mode, i
 
 /// When a sleeper in the mode must wake for its timers: the end of the first window to close, or earlier if that fires a timer.
 HOLDS_LOCK int64_t runloop__timers_latest(struct mode *mode);
-/// The thread. Fires what is due in the mode: true if anything was. `ended_wait` tells whether the loop woke up for it.
-bool runloop__timers_dispatch(runloop *loop, struct mode *mode, bool ended_wait);
+/// The thread. Fires what is due in the mode: true if anything was.
+bool runloop__timers_dispatch(runloop *loop, struct mode *mode);
 
 //===-- observers (observer.c) ---------------------------------------------------------------------------------------===//
 
@@ -203,8 +203,7 @@ HOLDS_LOCK void runloop__registration_mask(runloop *loop, struct registration *r
 /// Makes the set anew if it is stale, and puts in what was left out.
 HOLDS_LOCK void runloop__registrations_restore(runloop *loop);
 /// Adds what a wait reported to the ready list: so many events, or an error that says that the program closed the set.
-HOLDS_LOCK void runloop__registrations_report(runloop *loop, const poller_event *events, int count,
-                                              bool *timer_expired);
+HOLDS_LOCK void runloop__registrations_report(runloop *loop, const poller_event *events, int count);
 /// The thread, without the lock. The same for what is ready now. How many events there were, or a negative errno.
 int runloop__registrations_poll(runloop *loop);
 void runloop__registrations_free(runloop *loop);

@@ -229,7 +229,7 @@ HOLDS_LOCK static inline void report(runloop *loop, struct registration *registr
     }
 }
 
-void runloop__registrations_report(runloop *loop, const poller_event *events, int count, bool *timer_expired) {
+void runloop__registrations_report(runloop *loop, const poller_event *events, int count) {
     if (count < 0)
         note_stale(loop);
     for (int i = 0; i < count; i++) {
@@ -239,7 +239,6 @@ void runloop__registrations_report(runloop *loop, const poller_event *events, in
             report(loop, registration, events[i].events);
         } else if (tag == TAG_TIMER) {
             loop->armed_ns = RUNLOOP_NEVER;
-            *timer_expired = true;
         } else if (tag >> 32 == 0) { // the main queue's
             ready_add(loop, &loop->main_queue.news, RUNLOOP_READABLE);
         } else if (tag != TAG_WAKER && loop->registrations.stale_count > 0) {
@@ -250,11 +249,10 @@ void runloop__registrations_report(runloop *loop, const poller_event *events, in
 
 int runloop__registrations_poll(runloop *loop) {
     poller_event events[POLLER_BATCH];
-    bool timer_expired;
     int count = runloop__poller_wait(&loop->poller, 0, events);
     if (count > 0) {
         loop_lock(loop);
-        runloop__registrations_report(loop, events, count, &timer_expired);
+        runloop__registrations_report(loop, events, count);
         loop_unlock(loop);
     }
     return count;

@@ -93,10 +93,9 @@ HOLDS_LOCK static void finish(runloop *loop, const struct firing *firing) {
 
 //===-- the dispatch -------------------------------------------------------------------------------------------------===//
 
-bool runloop__timers_dispatch(runloop *loop, struct mode *mode, bool ended_wait) {
+bool runloop__timers_dispatch(runloop *loop, struct mode *mode) {
     uint32_t base = loop->collected_count;
-    int64_t dispatch_ns = loop_now(loop), last_ns = 0;
-    uint64_t instants = 0;
+    int64_t dispatch_ns = loop_now(loop);
     bool any = false;
     loop_lock(loop);
     // Deadlines between the timers have their turn after these.
@@ -107,8 +106,6 @@ bool runloop__timers_dispatch(runloop *loop, struct mode *mode, bool ended_wait)
         struct firing firing = {.timer = timer_of(loop->collected[i].item)};
         if (begin(loop, &firing, dispatch_ns)) {
             loop_unlock(loop);
-            instants += !any || firing.due_ns != last_ns;
-            last_ns = firing.due_ns;
             any = true;
             if (firing.timer->fire)
                 TRACED(RUNLOOP_TRACE_TIMER, firing.timer, loop->clock.now != NULL,
@@ -125,10 +122,7 @@ bool runloop__timers_dispatch(runloop *loop, struct mode *mode, bool ended_wait)
     }
     loop_unlock(loop);
     loop->collected_count = base;
-    if (any) {
+    if (any)
         loop->timers_served_last = true;
-        uint64_t saved = atomic_load_explicit(&loop->wakeups_saved, memory_order_relaxed);
-        atomic_store_explicit(&loop->wakeups_saved, saved + instants - 1 + !ended_wait, memory_order_relaxed);
-    }
     return any;
 }

@@ -110,10 +110,6 @@ const char *runloop_current_mode(runloop *loop) {
     return loop_check(loop) ? NULL : atomic_load(&loop->current_mode);
 }
 
-uint64_t runloop_wakeups_saved(runloop *loop) {
-    return loop_check(loop) ? 0 : atomic_load(&loop->wakeups_saved);
-}
-
 //===-- stopping and waking ------------------------------------------------------------------------------------------===//
 
 int runloop_wake_up(runloop *loop) {

@@ -156,7 +156,7 @@ static COLD bool serve_all(struct run *run) {
     bool timers_are_due_now = runloop__deadlines_pass(loop, run->mode, loop_now(loop));
     runloop__ready_select_all(loop, run->mode, run->serves_main_queue, &all);
     loop_unlock(loop);
-    bool any = timers_are_due_now && runloop__timers_dispatch(loop, run->mode, run->timer_ended_wait);
+    bool any = timers_are_due_now && runloop__timers_dispatch(loop, run->mode);
     if (settle(run))
         any |= runloop__ready_serve(loop, run->mode, &all);
     if (all.kind == SELECTED_MAIN_QUEUE && settle(run))
@@ -171,7 +171,7 @@ INLINE bool serve(struct run *run) {
         return serve_all(run);
     switch (run->selection.kind) {
     case SELECTED_NOTHING: break;
-    case SELECTED_TIMERS: runloop__timers_dispatch(loop, run->mode, run->timer_ended_wait); break;
+    case SELECTED_TIMERS: runloop__timers_dispatch(loop, run->mode); break;
     case SELECTED_MAIN_QUEUE: return run->served_main_queue = runloop__main_queue_dispatch(loop);
     case SELECTED_SOURCE: return runloop__ready_serve(loop, run->mode, &run->selection);
     }

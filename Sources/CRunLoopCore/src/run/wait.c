@@ -121,8 +121,7 @@ INLINE bool has_descriptors(const struct run *run) {
 }
 
 /// The kernel has nothing to report.
-static COLD int select_unreported(struct run *run, int count, bool slept_to_end) {
-    run->timer_ended_wait = count == 0 && slept_to_end;
+static COLD int select_unreported(struct run *run, int count) {
     select_known(run, true);
     return count < 0 ? count : 0;
 }
@@ -141,18 +140,16 @@ HOLDS_LOCK static COLD void report_the_rest(runloop *loop) {
 INLINE int poll_and_select(struct run *run, int64_t timeout_ns) {
     runloop *loop = run->loop;
     poller_event events[POLLER_BATCH];
-    int64_t wait_ns = timeout_ns;
     if (run->starves_main_queue && timeout_ns != 0) {
-        wait_ns = runloop__main_queue_limit_wait(loop, timeout_ns);
+        timeout_ns = runloop__main_queue_limit_wait(loop, timeout_ns);
         run->starves_main_queue = runloop__main_queue_is_starved(loop);
     }
-    int count = runloop__poller_wait(&loop->poller, wait_ns, events);
-    run->timer_ended_wait = false;
+    int count = runloop__poller_wait(&loop->poller, timeout_ns, events);
     // The eventfd has nothing to say that the wake word doesn't.
     if (count == 0 || count == -EINTR || (count == 1 && events[0].data.u64 == TAG_WAKER))
-        return select_unreported(run, count, wait_ns == timeout_ns && timeout_ns != 0);
+        return select_unreported(run, count);
     loop_lock(loop);
-    runloop__registrations_report(loop, events, count, &run->timer_ended_wait);
+    runloop__registrations_report(loop, events, count);
     if (count == POLLER_BATCH && (run->is_pass || runloop__ready_any_together(loop)))
         report_the_rest(loop);
     select_event(run, true);
@@ -299,7 +296,7 @@ bool runloop__wait_resume(struct run *run) {
     runloop *loop = run->loop;
     // Announced again: whoever comes after the look finds it.
     bool looks = run->looks_again;
-    run->looks_again = run->timers_are_due = run->timer_ended_wait = false;
+    run->looks_again = run->timers_are_due = false;
     if (wake_has_news(&loop->wake) || (looks && (wake_announce_sleep(&loop->wake) || look(run)))) {
         // The kernel need not be asked before the next sleep. Meanwhile the set stays readable: the loop's last question came before this
         // news and the write that went with it.
@@ -315,7 +312,6 @@ bool runloop__wait_resume(struct run *run) {
 
 bool runloop__wait(struct run *run, bool may_sleep) {
     runloop *loop = run->loop;
-    run->timer_ended_wait = false;
     if (may_sleep) {
         if (!sleep_or_find_work(run))
             return false;

@@ -474,10 +474,6 @@ extern "C" {
     pub fn runloop_end_current() -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " The number of wake-ups, each a sleep and a wake, that tolerance has saved this loop so far. O(1)."]
-    pub fn runloop_wakeups_saved(loop_: *mut runloop) -> u64;
-}
-extern "C" {
     #[doc = " Turns diagnostics on or off: texts on standard error about use that is allowed but hardly intended, each written once per"]
     #[doc = " process, by the thread that notices: work for the main dispatch queue or the main actor waits for longer than 250 ms inside"]
     #[doc = " other such work, or that kept the queue for a second (R109); a thread ends with items in a loop that was never run; with"]
