@@ -7,14 +7,12 @@
 #include "runloop_diagnostics.h"
 #include "watch.h"
 
-/// Any thread: makes the thread run, and keeps it. 0, -ENOMEM, -EMFILE, -EAGAIN. Each success is given back once.
+/// Any thread: makes the thread run, and keeps it. 0, -ENOMEM, -EMFILE, -EAGAIN. The thread gives it back when what it was for is over.
 int attendant_engage(void);
-/// Any thread, in the process of the engagement.
-void attendant_disengage(void);
 /// Any thread: lets the thread look now. Async-signal-safe.
 void attendant_wake(void);
-/// Any thread: a loop that is followed is among those that are reported on, until its end. 0, -ENOMEM.
-int attendant_list(struct followed *followed);
+/// Any thread: a loop that is followed is among those that are reported on, until its end.
+void attendant_list(struct followed *followed);
 /// The loop's thread, at its end.
 void attendant_unlist(struct followed *followed);
 /// Any thread: the followed loops, retained, and NULL after the last, from malloc. NULL: memory ran out.

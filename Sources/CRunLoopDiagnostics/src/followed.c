@@ -64,11 +64,10 @@ static struct followed *make_current(int *error) {
     atomic_init(&followed->references, 1);
     followed->loop = loop;
     followed->activity = activity;
-    *error = attendant_list(followed);
-    if (!*error && (*error = runloop_set_associated(loop, &key, followed, retain, end)))
-        attendant_unlist(followed);
-    if (!*error)
+    attendant_list(followed);
+    if (!(*error = runloop_set_associated(loop, &key, followed, retain, end)))
         return followed;
+    attendant_unlist(followed);
 failed:
     free(followed);
     free(activity);
