@@ -1,5 +1,5 @@
 // runloop_lock.h — what the C libraries share, and nobody else: marks by which clang checks who holds a lock (make lint), asserts for debug
-// builds, sleeping on a word, and the one kind of lock that there is. It is not installed, and uses what is public of the core.
+// builds, a thread of a library's own, sleeping on a word, and the one kind of lock that there is. It is not installed, and uses what is public of the core.
 //
 // A fork may leave a lock held by a thread that the child does not have. So the word says in which generation it is held, and a word of
 // another generation is no obstacle. Taking it pairs (acquire) with giving it (release). Never taken by a signal handler, and never held
@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -54,6 +55,21 @@
 #else
 #define ASSERT(condition, sentence) ((void)sizeof(condition))
 #endif
+
+//===-- threads ------------------------------------------------------------------------------------------------------===//
+
+/// Nobody joins it, and it has all signals blocked: handlers are for the program's own threads. 0, or a negative errno value.
+static inline int start_thread(void *(*body)(void *), void *info) {
+    sigset_t all, before;
+    pthread_t thread;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&thread, NULL, body, info);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!error)
+        pthread_detach(thread);
+    return -error;
+}
 
 //===-- sleeping on a word until another thread of the process changes it --------------------------------------------===//
 

@@ -4,8 +4,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -162,8 +160,7 @@ static void *attend(void *unused) {
     return unused;
 }
 
-/// With all signals blocked.
-static int start_thread(void) HOLDS(attendant_lock) {
+static int begin(void) HOLDS(attendant_lock) {
     ASSERT_HOLDS(&attendant.lock);
     if (attendant.wake < 0) {
         int descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -171,25 +168,16 @@ static int start_thread(void) HOLDS(attendant_lock) {
             return -errno;
         attendant.wake = descriptor;
     }
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_t thread;
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&thread, &attributes, attend, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
+    int error = start_thread(attend, NULL);
     attendant.is_running = !error;
-    return -error;
+    return error;
 }
 
 //===-- who engages it -----------------------------------------------------------------------------------------------===//
 
 int attendant_engage(void) {
     take();
-    int error = attendant.is_running ? 0 : start_thread();
+    int error = attendant.is_running ? 0 : begin();
     if (!error)
         attendant.engagements++;
     give();

@@ -1,7 +1,6 @@
 // shutdown.c — the end of the program by a signal: work in order, a limit, and a second signal that does not wait.
 
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -51,22 +50,14 @@ static void *end_at_limit(void *info) {
     return NULL;
 }
 
-/// It has all signals blocked, since a handler could keep it.
 static bool start_limit_thread(int number, struct timespec left) {
     struct limit *limit = malloc(sizeof *limit);
     if (!limit)
         return false;
     *limit = (struct limit){.number = number, .left = left};
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_t thread;
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&thread, NULL, end_at_limit, limit);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int error = start_thread(end_at_limit, limit);
     if (error)
         free(limit);
-    else
-        pthread_detach(thread);
     return !error;
 }
 

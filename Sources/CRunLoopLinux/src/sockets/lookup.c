@@ -6,7 +6,6 @@
 #include "sockets/lookup.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,26 +88,12 @@ static void *serve(void *unused) {
     return unused;
 }
 
-/// With all signals blocked: handlers are for the program's own threads.
-HOLDS_LOCK static int make_thread(void) {
-    ASSERT_HOLDS(&lookups.lock.lock);
-    sigset_t all, before;
-    pthread_t thread;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&thread, NULL, serve, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error)
-        return -error;
-    pthread_detach(thread);
-    lookups.threads++;
-    return 0;
-}
-
 /// Threads that are there come to it, too, before they end.
 static int enqueue(struct lookup *lookup) {
     take();
-    int result = lookups.threads < MOST_THREADS ? make_thread() : 0;
+    int result = 0;
+    if (lookups.threads < MOST_THREADS && (result = start_thread(serve, NULL)) == 0)
+        lookups.threads++;
     if (lookups.threads > 0) {
         link_insert_before(&lookups.waiting, &lookup->node);
         result = 0;
