@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -43,12 +44,21 @@ static void invalidated(runloop_source *source, void *info) {
         object->class->invalidated(info);
 }
 
+static void free_with_descriptor(struct object *object) {
+    close(object->descriptor);
+    runloop__object_end(object);
+    free(object);
+}
+
 /// To close a descriptor is a cancellation point, where the thread would end and leave the rest.
 static void release(void *info) {
     const struct object *object = info;
     int cancellation;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
-    object->class->free(info);
+    if (object->class->free)
+        object->class->free(info);
+    else
+        free_with_descriptor(info);
     pthread_setcancelstate(cancellation, NULL);
 }
 
@@ -71,12 +81,27 @@ int runloop__object_begin(struct object *object, const struct object_config *con
     if (result < 0)
         return result;
     object->class = config->class;
+    object->descriptor = config->descriptor;
     object->cancel = config->cancel;
     object->generation = runloop_fork_generation();
     object->context = config->context;
     if (object->context.retain)
         object->context.info = object->context.retain(object->context.info);
     return 0;
+}
+
+void *runloop__object_make(size_t size, const struct object_config *config, int *error) {
+    *error = config->descriptor;
+    if (config->descriptor < 0)
+        return NULL;
+    struct object *object = calloc(1, size);
+    *error = object ? runloop__object_begin(object, config) : -ENOMEM;
+    if (*error == 0)
+        return object;
+    if (!config->class->free)
+        close(config->descriptor);
+    free(object);
+    return NULL;
 }
 
 void runloop__object_end(struct object *object) {

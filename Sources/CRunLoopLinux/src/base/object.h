@@ -35,7 +35,8 @@ struct object_class {
     void (*cancel)(void *object, runloop *loop, const char *mode);
     /// The source was invalidated, by whomever. Not called in a forked child either. May be NULL.
     void (*invalidated)(void *object);
-    /// Frees the object with everything in it, when nobody can call it any more. The thread is not cancelled in it.
+    /// Frees the object with everything in it, when nobody can call it any more. The thread is not cancelled in it. NULL: there is nothing else
+    /// in it than the descriptor, which is its own and is closed.
     void (*free)(void *object);
 };
 
@@ -44,6 +45,7 @@ struct object {
     const struct object_class *class;
     runloop_context context; ///< the client's, retained
     runloop_source *source;
+    int descriptor;
     /// The client's, may be NULL.
     void (*cancel)(runloop_source *source, runloop *loop, const char *mode, void *info);
     uint32_t generation; ///< of forks, in which it was made
@@ -75,6 +77,9 @@ void *runloop__object_of(runloop_source *source, enum object_kind kind);
 
 /// Makes the source. -ENOMEM: then `free` was not called, and the context not retained.
 int runloop__object_begin(struct object *object, const struct object_config *config);
+/// Makes an object of `size` bytes, zeros but for the `struct object`, and its source. NULL and an error: -ENOMEM, or that which stands in the
+/// place of a descriptor. Then a descriptor of its own is closed.
+void *runloop__object_make(size_t size, const struct object_config *config, int *error);
 /// Releases the context.
 void runloop__object_end(struct object *object);
 /// Releases the source of an object that nobody knows yet. The context remains the client's, as after any creation that has failed.

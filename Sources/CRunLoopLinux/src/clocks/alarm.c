@@ -6,8 +6,6 @@
 // unreadable.
 
 #include <errno.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "base/lock.h"
 #include "base/object.h"
@@ -16,7 +14,6 @@
 struct alarm {
     struct object object;
     runloop_clock_id clock;
-    int timer;
     int64_t interval_ns;
     void (*fire)(runloop_alarm *alarm, int64_t date_ns, uint64_t missed, void *info);
     /// Guards the date, and that the timer is set to it. Not held in calls of `fire`.
@@ -31,7 +28,7 @@ static struct alarm *alarm_of(runloop_source *source) {
 HOLDS_LOCK static void set(struct alarm *alarm, int64_t date_ns) {
     ASSERT_HOLDS(&alarm->lock);
     alarm->date_ns = date_ns;
-    runloop__clock_timer_set(alarm->timer, date_ns);
+    runloop__clock_timer_set(alarm->object.descriptor, date_ns);
 }
 
 /// Goes on to the next date if one has come: the latest that has, and how many there were before it.
@@ -67,37 +64,20 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
         alarm->fire(alarm->object.source, date_ns, missed, alarm->object.context.info);
 }
 
-static void free_alarm(void *info) {
-    struct alarm *alarm = info;
-    close(alarm->timer);
-    runloop__object_end(&alarm->object);
-    free(alarm);
-}
-
-static const struct object_class alarm_class = {.kind = OBJECT_ALARM, .ready = ready, .free = free_alarm};
+static const struct object_class alarm_class = {.kind = OBJECT_ALARM, .ready = ready};
 
 int runloop_alarm_create(const runloop_alarm_config *config, runloop_alarm **out) {
     if (!config || !out || config->clock > RUNLOOP_CLOCK_BOOT || config->interval_ns < 0)
         return -EINVAL;
-    struct alarm *alarm = calloc(1, sizeof *alarm);
+    const struct object_config object = {
+        .context = config->context, .descriptor = runloop__clock_timer_open(config->clock), .class = &alarm_class};
+    int result;
+    struct alarm *alarm = runloop__object_make(sizeof *alarm, &object, &result);
     if (!alarm)
-        return -ENOMEM;
+        return result;
     alarm->clock = config->clock;
     alarm->interval_ns = config->interval_ns;
     alarm->fire = config->fire;
-    alarm->timer = runloop__clock_timer_open(config->clock);
-    if (alarm->timer < 0) {
-        int result = alarm->timer;
-        free(alarm);
-        return result;
-    }
-    const struct object_config object = {.context = config->context, .descriptor = alarm->timer, .class = &alarm_class};
-    int result = runloop__object_begin(&alarm->object, &object);
-    if (result < 0) {
-        close(alarm->timer);
-        free(alarm);
-        return result;
-    }
     lock_take(&alarm->lock);
     set(alarm, config->date_ns);
     lock_give(&alarm->lock);

@@ -6,8 +6,6 @@
 // look, and says nothing more: there is one for both kinds, and one for several changes.
 
 #include <errno.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "base/lock.h"
 #include "base/object.h"
@@ -26,7 +24,6 @@ struct offsets {
 
 struct clock_watch {
     struct object object;
-    int timer;
     void (*changed)(runloop_clock_watch *watch, const runloop_clock_change *change, void *info);
     /// Guards what follows. Not held in calls of `changed`.
     struct process_lock lock;
@@ -72,7 +69,7 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
     lock_take(&watch->lock);
     if (runloop_source_is_valid(source)) {
         // In this order: a jump after the reading is reported again.
-        runloop__clock_timer_take_jump(watch->timer);
+        runloop__clock_timer_take_jump(watch->object.descriptor);
         const struct offsets now = read_offsets();
         change = take_change(&watch->told, &now);
     }
@@ -81,40 +78,25 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
         watch->changed(watch->object.source, &change, watch->object.context.info);
 }
 
-static void free_watch(void *info) {
-    struct clock_watch *watch = info;
-    close(watch->timer);
-    runloop__object_end(&watch->object);
-    free(watch);
-}
+static const struct object_class clock_watch_class = {.kind = OBJECT_CLOCK_WATCH, .ready = ready};
 
-static const struct object_class clock_watch_class = {.kind = OBJECT_CLOCK_WATCH, .ready = ready, .free = free_watch};
-
-UNCHECKED static int begin(struct clock_watch *watch, const runloop_clock_watch_config *config) {
-    int result = runloop__clock_timer_set_for_jumps(watch->timer);
-    if (result < 0)
-        return result;
-    watch->told = read_offsets();
-    const struct object_config object = {
-        .context = config->context, .descriptor = watch->timer, .class = &clock_watch_class};
-    return runloop__object_begin(&watch->object, &object);
-}
-
-int runloop_clock_watch_create(const runloop_clock_watch_config *config, runloop_clock_watch **out) {
+UNCHECKED int runloop_clock_watch_create(const runloop_clock_watch_config *config, runloop_clock_watch **out) {
     if (!config || !out)
         return -EINVAL;
-    struct clock_watch *watch = calloc(1, sizeof *watch);
+    const struct object_config object = {.context = config->context,
+                                         .descriptor = runloop__clock_timer_open(RUNLOOP_CLOCK_WALL),
+                                         .class = &clock_watch_class};
+    int result;
+    struct clock_watch *watch = runloop__object_make(sizeof *watch, &object, &result);
     if (!watch)
-        return -ENOMEM;
-    watch->changed = config->changed;
-    watch->timer = runloop__clock_timer_open(RUNLOOP_CLOCK_WALL);
-    int result = watch->timer < 0 ? watch->timer : begin(watch, config);
+        return result;
+    result = runloop__clock_timer_set_for_jumps(watch->object.descriptor);
     if (result < 0) {
-        if (watch->timer >= 0)
-            close(watch->timer);
-        free(watch);
+        object_give_up(&watch->object);
         return result;
     }
+    watch->changed = config->changed;
+    watch->told = read_offsets();
     *out = watch->object.source;
     return 0;
 }

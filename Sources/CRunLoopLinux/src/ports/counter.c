@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -14,7 +13,6 @@
 
 struct counter {
     struct object object;
-    int descriptor;
     void (*counted)(runloop_counter *counter, uint64_t sum, void *info);
 };
 
@@ -25,7 +23,7 @@ static struct counter *counter_of(runloop_source *source) {
 static bool take(struct counter *counter, uint64_t *sum) {
     int cancellation;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
-    bool is_taken = read(counter->descriptor, sum, sizeof *sum) == sizeof *sum;
+    bool is_taken = read(counter->object.descriptor, sum, sizeof *sum) == sizeof *sum;
     pthread_setcancelstate(cancellation, NULL);
     return is_taken;
 }
@@ -41,33 +39,19 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
         counter->counted(counter->object.source, sum, counter->object.context.info);
 }
 
-static void free_counter(void *info) {
-    struct counter *counter = info;
-    runloop__object_end(&counter->object);
-    close(counter->descriptor);
-    free(counter);
-}
-
-static const struct object_class counter_class = {.kind = OBJECT_COUNTER, .ready = ready, .free = free_counter};
+static const struct object_class counter_class = {.kind = OBJECT_COUNTER, .ready = ready};
 
 int runloop_counter_create(const runloop_counter_config *config, runloop_counter **out) {
     if (!config || !out)
         return -EINVAL;
-    struct counter *counter = malloc(sizeof *counter);
-    if (!counter)
-        return -ENOMEM;
     int descriptor = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    int result = descriptor < 0 ? -errno : 0;
-    *counter = (struct counter){.descriptor = descriptor, .counted = config->counted};
-    const struct object_config object = {.context = config->context, .descriptor = descriptor, .class = &counter_class};
-    if (result == 0)
-        result = runloop__object_begin(&counter->object, &object);
-    if (result < 0) {
-        if (descriptor >= 0)
-            close(descriptor);
-        free(counter);
+    const struct object_config object = {
+        .context = config->context, .descriptor = descriptor < 0 ? -errno : descriptor, .class = &counter_class};
+    int result;
+    struct counter *counter = runloop__object_make(sizeof *counter, &object, &result);
+    if (!counter)
         return result;
-    }
+    counter->counted = config->counted;
     *out = counter->object.source;
     return 0;
 }
@@ -80,7 +64,7 @@ int runloop_counter_add(runloop_counter *source, uint64_t value) {
     int result, cancellation;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
     do
-        result = write(counter->descriptor, &value, sizeof value) < 0 ? -errno : 0;
+        result = write(counter->object.descriptor, &value, sizeof value) < 0 ? -errno : 0;
     while (result == -EINTR);
     pthread_setcancelstate(cancellation, NULL);
     errno = before;

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,7 +20,6 @@ enum { MOST_STEPS = 8 };
 struct child {
     struct object object;
     int32_t pid;
-    int pidfd;
     bool reaps;
     void (*exited)(runloop_child *child, const runloop_child_exit *exit, void *info);
     /// Guards what follows, and that the number of the process is its own: it is reaped, and its group is signalled, under the lock.
@@ -66,7 +64,7 @@ static runloop_child_exit exit_of_stranger(int pidfd) {
 HOLDS_LOCK static int send(struct child *child, int32_t number, bool to_group) {
     ASSERT_HOLDS(&child->lock);
     if (!to_group)
-        return pidfd_signal(child->pidfd, number);
+        return pidfd_signal(child->object.descriptor, number);
     return kill(-child->pid, number) < 0 ? -errno : 0;
 }
 
@@ -103,11 +101,11 @@ HOLDS_LOCK static bool take_end(struct child *child) {
     struct kernel_usage usage = {0};
     if (child->has_ended)
         return false;
-    int result = pidfd_wait(child->pidfd, child->reaps ? 0 : WNOWAIT, &ended, &usage);
+    int result = pidfd_wait(child->object.descriptor, child->reaps ? 0 : WNOWAIT, &ended, &usage);
     // Called for a signal that is due, or a debugger keeps the end from us for now: then the source is called again.
     if (result == 0 && ended.si_pid == 0)
         return false;
-    child->exit = result == 0 ? exit_of(&ended, &usage) : exit_of_stranger(child->pidfd);
+    child->exit = result == 0 ? exit_of(&ended, &usage) : exit_of_stranger(child->object.descriptor);
     child->has_ended = true;
     return true;
 }
@@ -129,14 +127,7 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
         child->exited(child->object.source, &exit, child->object.context.info);
 }
 
-static void free_child(void *info) {
-    struct child *child = info;
-    close(child->pidfd);
-    runloop__object_end(&child->object);
-    free(child);
-}
-
-static const struct object_class child_class = {.kind = OBJECT_CHILD, .ready = ready, .free = free_child};
+static const struct object_class child_class = {.kind = OBJECT_CHILD, .ready = ready};
 
 /// A pidfd of our own. A negative errno value if there is no such process, or if it is not one that can be reaped and has to be.
 static int open_pidfd(const runloop_child_config *config) {
@@ -152,23 +143,15 @@ static int open_pidfd(const runloop_child_config *config) {
 }
 
 int runloop__child_make(const runloop_child_config *config, int pidfd, runloop_child **out) {
-    struct child *child = calloc(1, sizeof *child);
-    if (!child) {
-        close(pidfd);
-        return -ENOMEM;
-    }
-    child->pid = config->pid;
-    child->pidfd = pidfd;
-    child->reaps = config->reaps;
-    child->exited = config->exited;
     const struct object_config object = {
         .context = config->context, .cancel = config->cancel, .descriptor = pidfd, .class = &child_class};
-    int result = runloop__object_begin(&child->object, &object);
-    if (result < 0) {
-        close(pidfd);
-        free(child);
+    int result;
+    struct child *child = runloop__object_make(sizeof *child, &object, &result);
+    if (!child)
         return result;
-    }
+    child->pid = config->pid;
+    child->reaps = config->reaps;
+    child->exited = config->exited;
     *out = child->object.source;
     return 0;
 }
@@ -177,7 +160,7 @@ void runloop__child_begin(runloop_child *source, int32_t pid, int pidfd) {
     struct child *child = child_of(source);
     child->pid = pid;
     // It can't fail, since the descriptor is there already.
-    dup3(pidfd, child->pidfd, O_CLOEXEC);
+    dup3(pidfd, child->object.descriptor, O_CLOEXEC);
     close(pidfd);
 }
 
@@ -190,8 +173,7 @@ void runloop__child_give_up(runloop_child *source) {
 int runloop_child_create(const runloop_child_config *config, runloop_child **out) {
     if (!config || !out || config->pid < 0)
         return -EINVAL;
-    int pidfd = open_pidfd(config);
-    return pidfd < 0 ? pidfd : runloop__child_make(config, pidfd, out);
+    return runloop__child_make(config, open_pidfd(config), out);
 }
 
 int32_t runloop_child_get_pid(runloop_child *source) {
@@ -213,7 +195,7 @@ int runloop_child_get_exit(runloop_child *source, runloop_child_exit *out) {
 
 int runloop_child_send_signal(runloop_child *source, int32_t number) {
     struct child *child = child_of(source);
-    return child ? pidfd_signal(child->pidfd, number) : -EINVAL;
+    return child ? pidfd_signal(child->object.descriptor, number) : -EINVAL;
 }
 
 static bool are_valid(const runloop_child_step *steps, size_t count) {

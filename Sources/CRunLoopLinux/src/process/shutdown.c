@@ -146,23 +146,18 @@ int runloop_shutdown_create(const runloop_shutdown_config *config, runloop_shutd
     uint64_t signals;
     if (!config || !out || config->limit_ns <= 0 || signals_of(config, &signals))
         return -EINVAL;
-    struct shutdown *shutdown = calloc(1, sizeof *shutdown);
-    if (!shutdown)
-        return -ENOMEM;
+    struct catcher *catcher;
+    int result = runloop__catcher_open(signals, CATCHER_ONCE, &catcher);
+    if (result < 0)
+        return result;
+    const struct object_config object = {.descriptor = runloop__catcher_descriptor(catcher), .class = &shutdown_class};
+    struct shutdown *shutdown = runloop__object_make(sizeof *shutdown, &object, &result);
+    if (!shutdown) {
+        runloop__catcher_release(catcher);
+        return result;
+    }
     shutdown->limit_ns = config->limit_ns;
-    int result = runloop__catcher_open(signals, CATCHER_ONCE, &shutdown->catcher);
-    if (result < 0) {
-        free(shutdown);
-        return result;
-    }
-    const struct object_config object = {.descriptor = runloop__catcher_descriptor(shutdown->catcher),
-                                         .class = &shutdown_class};
-    result = runloop__object_begin(&shutdown->object, &object);
-    if (result < 0) {
-        runloop__catcher_release(shutdown->catcher);
-        free(shutdown);
-        return result;
-    }
+    shutdown->catcher = catcher;
     *out = shutdown->object.source;
     return 0;
 }

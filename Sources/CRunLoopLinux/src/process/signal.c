@@ -74,28 +74,20 @@ static const struct object_class signal_class = {
 int runloop_signal_create(const runloop_signal_config *config, runloop_signal **out) {
     if (!config || !out || !runloop__signal_can_be_caught(config->number))
         return -EINVAL;
-    struct signal *signal = calloc(1, sizeof *signal);
-    if (!signal)
-        return -ENOMEM;
+    struct catcher *catcher;
+    int result = runloop__catcher_open(catcher_bit(config->number), config->force ? CATCHER_FORCES : 0, &catcher);
+    if (result < 0)
+        return result;
+    const struct object_config object = {
+        .context = config->context, .descriptor = runloop__catcher_descriptor(catcher), .class = &signal_class};
+    struct signal *signal = runloop__object_make(sizeof *signal, &object, &result);
+    if (!signal) {
+        runloop__catcher_release(catcher);
+        return result;
+    }
     signal->number = config->number;
     signal->receive = config->receive;
-    int result =
-        runloop__catcher_open(catcher_bit(config->number), config->force ? CATCHER_FORCES : 0, &signal->catcher);
-    if (result < 0) {
-        free(signal);
-        return result;
-    }
-    const struct object_config object = {
-        .context = config->context,
-        .descriptor = runloop__catcher_descriptor(signal->catcher),
-        .class = &signal_class,
-    };
-    result = runloop__object_begin(&signal->object, &object);
-    if (result < 0) {
-        runloop__catcher_release(signal->catcher);
-        free(signal);
-        return result;
-    }
+    signal->catcher = catcher;
     *out = signal->object.source;
     return 0;
 }
