@@ -25,13 +25,6 @@
 #define SYS_pidfd_open 434
 #endif
 
-/// libc's own.
-#define REAL(function)                                                                                                 \
-    ({                                                                                                                 \
-        static _Atomic(void *) found;                                                                                  \
-        (__typeof__(&function))runloop_simulation__find(&found, #function);                                            \
-    })
-
 static bool may_happen(enum runloop_simulation_fault fault) {
     return is_simulated() && runloop_simulation__joined.world->faults & fault;
 }

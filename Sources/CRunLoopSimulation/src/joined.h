@@ -35,6 +35,12 @@ UNINSTRUMENTED static inline bool is_in_world(void) {
 
 /// The function of that name which the program would have without these.
 void *runloop_simulation__find(_Atomic(void *) *found, const char *name);
+/// libc's own.
+#define REAL(function)                                                                                                 \
+    ({                                                                                                                 \
+        static _Atomic(void *) found;                                                                                  \
+        (__typeof__(&function))runloop_simulation__find(&found, #function);                                            \
+    })
 
 typedef long system_call_function(long number, ...);
 system_call_function *real_system_call(void);

@@ -37,10 +37,9 @@ static void remove_timer(struct runloop_simulated_world *world, struct simulated
 }
 
 int timerfd_create(clockid_t clock, int flags) {
-    static _Atomic(void *) found;
     struct runloop_simulated_world *world = is_in_world() ? runloop_simulation__joined.world : NULL;
     if (!world)
-        return ((int (*)(clockid_t, int))runloop_simulation__find(&found, "timerfd_create"))(clock, flags);
+        return REAL(timerfd_create)(clock, flags);
     struct simulated_timer *timer = calloc(1, sizeof *timer);
     int descriptor = timer ? eventfd(0, flags) : -1;
     int counter = descriptor < 0 ? -1 : fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
@@ -74,12 +73,10 @@ static int64_t in_ns(const struct timespec *time) {
 }
 
 int timerfd_settime(int descriptor, int flags, const struct itimerspec *date, struct itimerspec *former) {
-    static _Atomic(void *) found;
     struct runloop_simulated_world *world = is_in_world() ? runloop_simulation__joined.world : NULL;
     struct simulated_timer *timer = world ? find(world, descriptor) : NULL;
     if (!timer)
-        return ((int (*)(int, int, const struct itimerspec *, struct itimerspec *))runloop_simulation__find(
-            &found, "timerfd_settime"))(descriptor, flags, date, former);
+        return REAL(timerfd_settime)(descriptor, flags, date, former);
     if (former)
         *former = (struct itimerspec){0};
     uint64_t taken;

@@ -103,16 +103,8 @@ UNINSTRUMENTED void *runloop_simulation__find(_Atomic(void *) *found, const char
     return atomic_load(found);
 }
 
-typedef int clock_function(clockid_t clock, struct timespec *out);
-
-static clock_function *real_clock(void) {
-    static _Atomic(void *) found; // which asks the kernel without entering it
-    return (clock_function *)runloop_simulation__find(&found, "clock_gettime");
-}
-
 UNINSTRUMENTED system_call_function *real_system_call(void) {
-    static _Atomic(void *) found;
-    return (system_call_function *)runloop_simulation__find(&found, "syscall");
+    return REAL(syscall);
 }
 
 //===-- the time -----------------------------------------------------------------------------------------------------===//
@@ -121,7 +113,7 @@ enum { NS_PER_S = 1000000000, NS_PER_US = 1000 };
 
 static int64_t real_ns(clockid_t clock) {
     struct timespec now;
-    real_clock()(clock, &now);
+    REAL(clock_gettime)(clock, &now);
     return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
@@ -153,7 +145,7 @@ UNINSTRUMENTED int clock_gettime(clockid_t clock, struct timespec *out) {
         default: break; // what the processor has spent is real
         }
     }
-    return real_clock()(clock, out);
+    return REAL(clock_gettime)(clock, out);
 }
 
 UNINSTRUMENTED int gettimeofday(struct timeval *restrict out, void *restrict zone) {
