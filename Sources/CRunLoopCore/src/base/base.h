@@ -10,10 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/list.h"
 #include "base/lock.h"
 #include "base/process.h"
 #include "runloop.h"
+#include "runloop_list.h"
 #include "runloop_overlay.h"
 
 /// Thread-local variables at a fixed distance from the thread's pointer. glibc reserves space there for a library that is loaded by dlopen;

@@ -5,13 +5,13 @@
 #include <errno.h>
 
 void runloop__requests_init(struct requests *requests) {
-    link_init(&requests->timed);
-    link_init(&requests->untimed);
-    link_init(&requests->answered);
+    list_init(&requests->timed);
+    list_init(&requests->untimed);
+    list_init(&requests->answered);
 }
 
-static struct awaited *first_of(const struct link *ring) {
-    return link_is_alone(ring) ? NULL : LINK_OWNER(ring->next, struct awaited, in_table);
+static struct awaited *first_of(const struct list *ring) {
+    return list_is_empty(ring) ? NULL : LIST_ENTRY(ring->next, struct awaited, in_table);
 }
 
 /// The deadline of a source may be earlier than that of any request, one of which was answered: then the source is called for nothing, once,
@@ -30,14 +30,14 @@ int runloop__requests_enter(struct requests *requests, struct awaited *awaited, 
     awaited->id = ++requests->last_id;
     awaited->deadline_ns = deadline_ns > 0 ? deadline_ns : RUNLOOP_NEVER;
     if (awaited->deadline_ns == RUNLOOP_NEVER) {
-        link_insert_before(&requests->untimed, &awaited->in_table);
+        list_insert_before(&requests->untimed, &awaited->in_table);
         return 0;
     }
-    struct link *position = &requests->timed;
+    struct list *position = &requests->timed;
     for (; position->previous != &requests->timed; position = position->previous)
-        if (LINK_OWNER(position->previous, struct awaited, in_table)->deadline_ns <= awaited->deadline_ns)
+        if (LIST_ENTRY(position->previous, struct awaited, in_table)->deadline_ns <= awaited->deadline_ns)
             break;
-    link_insert_before(position, &awaited->in_table);
+    list_insert_before(position, &awaited->in_table);
     int result = keep_deadline(requests, source);
     if (result < 0)
         runloop__requests_withdraw(requests, awaited);
@@ -45,24 +45,24 @@ int runloop__requests_enter(struct requests *requests, struct awaited *awaited, 
 }
 
 void runloop__requests_withdraw(struct requests *requests, struct awaited *awaited) {
-    link_remove(&awaited->in_table);
+    list_remove(&awaited->in_table);
     requests->last_id--;
 }
 
 struct awaited *runloop__requests_find(struct requests *requests, uint64_t id) {
-    const struct link *rings[] = {&requests->answered, &requests->timed, &requests->untimed};
+    const struct list *rings[] = {&requests->answered, &requests->timed, &requests->untimed};
     for (size_t i = 0; i < sizeof rings / sizeof *rings; i++)
-        for (struct link *node = rings[i]->next; node != rings[i]; node = node->next)
-            if (LINK_OWNER(node, struct awaited, in_table)->id == id)
-                return LINK_OWNER(node, struct awaited, in_table);
+        for (struct list *node = rings[i]->next; node != rings[i]; node = node->next)
+            if (LIST_ENTRY(node, struct awaited, in_table)->id == id)
+                return LIST_ENTRY(node, struct awaited, in_table);
     return NULL;
 }
 
 void runloop__requests_answer(struct requests *requests, struct awaited *awaited, int32_t result) {
     awaited->result = result;
     atomic_store(&awaited->state, REQUEST_IS_ANSWERED);
-    link_remove(&awaited->in_table);
-    link_insert_before(&requests->answered, &awaited->in_table);
+    list_remove(&awaited->in_table);
+    list_insert_before(&requests->answered, &awaited->in_table);
 }
 
 struct awaited *runloop__requests_take_due(struct requests *requests, runloop_source *source) {
@@ -82,7 +82,7 @@ struct awaited *runloop__requests_take_due(struct requests *requests, runloop_so
 struct awaited *runloop__requests_take(struct awaited *awaited) {
     if (awaited) {
         atomic_store(&awaited->state, REQUEST_IS_OVER);
-        link_remove(&awaited->in_table);
+        list_remove(&awaited->in_table);
     }
     return awaited;
 }

@@ -9,15 +9,15 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "base/link.h"
 #include "base/lock.h"
 #include "runloop.h"
+#include "runloop_list.h"
 
 enum { REQUEST_IS_AWAITED, REQUEST_IS_ANSWERED, REQUEST_IS_OVER };
 
 /// The part of a request that its table knows.
 struct awaited {
-    struct link in_table;
+    struct list in_table;
     uint64_t id;            ///< constant since it was entered
     int64_t deadline_ns;    ///< likewise; RUNLOOP_NEVER: none
     _Atomic uint32_t state; ///< changes with the lock
@@ -25,9 +25,9 @@ struct awaited {
 };
 
 struct requests {
-    struct link timed;    ///< awaited, by deadline,
-    struct link untimed;  ///< and those without one
-    struct link answered; ///< to be called out
+    struct list timed;    ///< awaited, by deadline,
+    struct list untimed;  ///< and those without one
+    struct list answered; ///< to be called out
     uint64_t last_id;
 };
 

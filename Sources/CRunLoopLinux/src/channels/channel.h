@@ -4,10 +4,10 @@
 
 #include <errno.h>
 
-#include "base/link.h"
 #include "base/object.h"
 #include "base/requests.h"
 #include "channels/packet.h"
+#include "runloop_list.h"
 
 /// A packet that waits for the other end to read.
 struct outgoing;

@@ -16,7 +16,7 @@ struct question {
 };
 
 static struct question *question_of(struct awaited *awaited) {
-    return awaited ? LINK_OWNER(awaited, struct question, awaited) : NULL;
+    return awaited ? LIST_ENTRY(awaited, struct question, awaited) : NULL;
 }
 
 /// 0, or the error of runloop_channel_request. The packet gets the number of the request.

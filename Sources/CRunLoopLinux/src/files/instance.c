@@ -34,7 +34,7 @@ HOLDS_LOCK static int make(const struct object_class *class, struct instance **o
         return result;
     }
     runloop_source_set_name(instance->object.source, "inotify", 0);
-    link_init(&instance->trees);
+    list_init(&instance->trees);
     *out = first = instance;
     return 0;
 }

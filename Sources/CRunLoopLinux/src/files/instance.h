@@ -9,9 +9,9 @@
 #include <stdint.h>
 #include <sys/inotify.h>
 
-#include "base/link.h"
 #include "base/lock.h"
 #include "base/object.h"
+#include "runloop_list.h"
 
 struct instance {
     struct object object;
@@ -21,7 +21,7 @@ struct instance {
     struct instance *next GUARDED; ///< lock of all instances
     /// Guards the trees and what belongs to them. Not held in call-outs, but in calls of the core: it is taken before the lock of a loop.
     struct steady_lock lock;
-    struct link trees GUARDED;
+    struct list trees GUARDED;
     void *kernel_watches GUARDED; ///< by wd, of tsearch
     /// What the kernel watches ends with the descriptor, or is the parent's of a forked child, where a thread that is not there may have been
     /// changing the lists.
@@ -34,7 +34,7 @@ struct kernel_watch;
 /// That somebody wants to know of what the kernel watches. All zeros: of nothing yet.
 struct interest {
     struct kernel_watch *of; ///< NULL: nothing (any more)
-    struct link link;        ///< in that
+    struct list link;        ///< in that
     uint32_t events;
     struct tree *tree; ///< whose it is
     /// Whether the notification concerns the tree: another one may have asked for more. `name` is "" for what is watched itself. Changes no

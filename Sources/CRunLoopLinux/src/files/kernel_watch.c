@@ -15,7 +15,7 @@ struct kernel_watch {
     int wd;
     uint32_t events; ///< that the kernel was asked for
     uint32_t counts[EVENT_KINDS];
-    struct link interests;
+    struct list interests;
 };
 
 static int compare(const void *a, const void *b) {
@@ -35,7 +35,7 @@ HOLDS_LOCK static struct kernel_watch *get(struct instance *instance, int wd) {
     if (watch || !(watch = calloc(1, sizeof *watch)))
         return watch;
     watch->wd = wd;
-    link_init(&watch->interests);
+    list_init(&watch->interests);
     if (tsearch(watch, &instance->kernel_watches, compare))
         return watch;
     free(watch);
@@ -73,7 +73,7 @@ int runloop__interest_begin(struct instance *instance, struct interest *interest
         inotify_rm_watch(instance->inotify, wd);
         return -ENOMEM;
     }
-    link_insert_before(&interest->of->interests, &interest->link);
+    list_insert_before(&interest->of->interests, &interest->link);
     interest->events = 0;
     change_events(interest, events);
     interest->of->events |= events;
@@ -92,9 +92,9 @@ void runloop__interest_narrow(struct instance *instance, struct interest *intere
 
 /// The kernel has ended it.
 HOLDS_LOCK static void end(struct instance *instance, struct kernel_watch *watch) {
-    while (!link_is_alone(&watch->interests)) {
-        struct interest *interest = LINK_OWNER(watch->interests.next, struct interest, link);
-        link_remove(&interest->link);
+    while (!list_is_empty(&watch->interests)) {
+        struct interest *interest = LIST_ENTRY(watch->interests.next, struct interest, link);
+        list_remove(&interest->link);
         interest->of = NULL;
     }
     tdelete(watch, &instance->kernel_watches, compare);
@@ -107,9 +107,9 @@ void runloop__interest_end(struct instance *instance, struct interest *interest)
     if (!watch || instance->is_over)
         return;
     change_events(interest, 0);
-    link_remove(&interest->link);
+    list_remove(&interest->link);
     interest->of = NULL;
-    if (link_is_alone(&watch->interests)) {
+    if (list_is_empty(&watch->interests)) {
         inotify_rm_watch(instance->inotify, watch->wd);
         end(instance, watch);
     }
@@ -121,8 +121,8 @@ void runloop__instance_note(struct instance *instance, const struct inotify_even
     struct kernel_watch *watch = find(instance, event->wd);
     if (!watch)
         return;
-    for (struct link *link = watch->interests.next; link != &watch->interests; link = link->next) {
-        struct interest *interest = LINK_OWNER(link, struct interest, link);
+    for (struct list *link = watch->interests.next; link != &watch->interests; link = link->next) {
+        struct interest *interest = LIST_ENTRY(link, struct interest, link);
         if (interest->note(interest, event, event->len ? event->name : ""))
             concerns(interest->tree, context);
     }

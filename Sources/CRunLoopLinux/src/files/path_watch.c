@@ -81,7 +81,7 @@ HOLDS_LOCK static int watch_own(struct tree *tree, struct walk *walk, struct ste
 
 /// Of the directory in which the name is.
 HOLDS_LOCK static bool note(struct interest *interest, const struct inotify_event *event, const char *name) {
-    const struct step *step = LINK_OWNER(interest, struct step, directory);
+    const struct step *step = LIST_ENTRY(interest, struct step, directory);
     bool concerns = event->mask & IN_IGNORED || (event->mask & EVENTS_ON_WAY && strcmp(step->name, name) == 0);
     interest->tree->way_is_stale |= concerns;
     return concerns;

@@ -104,7 +104,7 @@ void runloop__tree_unmark(struct tree *tree, struct tree_entry *entry) {
 /// Marks what a notification of a directory is about.
 HOLDS_LOCK static bool note(struct interest *interest, const struct inotify_event *event, const char *name) {
     struct tree *tree = interest->tree;
-    struct directory *directory = LINK_OWNER(interest, struct directory, interest);
+    struct directory *directory = LIST_ENTRY(interest, struct directory, interest);
     struct tree_entry *entry = directory->entry;
     uint32_t marks = event->mask & IN_ALL_EVENTS;
     if (event->mask & IN_IGNORED) {
@@ -191,7 +191,7 @@ static char *absolute_path(const char *path) {
 
 int runloop__tree_begin(struct tree *tree, struct instance *instance, const runloop_watch_config *config) {
     *tree = (struct tree){.instance = instance, .opened_descriptor = -1, .is_new = true};
-    link_insert_before(&instance->trees, &tree->in_instance);
+    list_insert_before(&instance->trees, &tree->in_instance);
     tree->scope = config->scope;
     tree->follows_link = config->follows_link;
     tree->absolute = absolute_path(config->path);
@@ -214,7 +214,7 @@ void runloop__tree_end(struct tree *tree) {
         free_entry(tree, tree->root);
     }
     if (!tree->instance->is_over)
-        link_remove(&tree->in_instance);
+        list_remove(&tree->in_instance);
     free(tree->absolute);
     free(tree->path);
 }

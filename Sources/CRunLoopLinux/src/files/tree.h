@@ -55,7 +55,7 @@ struct step {
 
 struct tree {
     struct instance *instance; ///< whose lock guards all of the tree
-    struct link in_instance;
+    struct list in_instance;
     runloop_watch_scope scope;
     bool follows_link;
     bool is_new GUARDED; ///< what is found is not told

@@ -47,7 +47,7 @@ static struct watch *watch_of(runloop_source *source) {
 }
 
 static struct watch *watch_of_tree(struct tree *tree) {
-    return LINK_OWNER(tree, struct watch, tree);
+    return LIST_ENTRY(tree, struct watch, tree);
 }
 
 /// What is noticed meanwhile waits, for a wake that follows its end. One that is still being made is as good as paused.
@@ -112,14 +112,14 @@ HOLDS_LOCK static void notice(struct watch *watch, struct reading *reading) {
 }
 
 HOLDS_LOCK static void notice_tree(struct tree *tree, void *reading) {
-    notice(LINK_OWNER(tree, struct watch, tree), reading);
+    notice(LIST_ENTRY(tree, struct watch, tree), reading);
 }
 
 HOLDS_LOCK static void notice_overflow(struct reading *reading) {
-    struct link *trees = &reading->instance->trees;
-    for (struct link *link = trees->next; link != trees; link = link->next) {
-        LINK_OWNER(link, struct tree, in_instance)->is_overflown = true;
-        notice_tree(LINK_OWNER(link, struct tree, in_instance), reading);
+    struct list *trees = &reading->instance->trees;
+    for (struct list *link = trees->next; link != trees; link = link->next) {
+        LIST_ENTRY(link, struct tree, in_instance)->is_overflown = true;
+        notice_tree(LIST_ENTRY(link, struct tree, in_instance), reading);
     }
 }
 
@@ -167,14 +167,14 @@ static void schedule(void *object, runloop *loop, const char *mode) {
     steady_give(&instance->lock);
 }
 
-HOLDS_LOCK static bool is_in(struct instance *instance, struct link *link, runloop *loop, const char *mode) {
+HOLDS_LOCK static bool is_in(struct instance *instance, struct list *link, runloop *loop, const char *mode) {
     return link != &instance->trees &&
-           runloop_contains_source(loop, watch_of_tree(LINK_OWNER(link, struct tree, in_instance))->source, mode);
+           runloop_contains_source(loop, watch_of_tree(LIST_ENTRY(link, struct tree, in_instance))->source, mode);
 }
 
 /// Any watch of the instance. From this one on in both directions, since those that were made together are mostly in one mode.
 HOLDS_LOCK static bool is_any_in(struct watch *watch, runloop *loop, const char *mode) {
-    struct link *self = &watch->tree.in_instance, *next = self, *previous = self;
+    struct list *self = &watch->tree.in_instance, *next = self, *previous = self;
     do {
         if (is_in(watch->tree.instance, next, loop, mode) || is_in(watch->tree.instance, previous, loop, mode))
             return true;

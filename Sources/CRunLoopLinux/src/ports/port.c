@@ -56,13 +56,13 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
     if (!answer)
         answer = runloop__requests_take_answered(&port->requests);
     struct queued *message = answer ? NULL : take_message(port);
-    bool has_more = port->first || !link_is_alone(&port->requests.answered);
+    bool has_more = port->first || !list_is_empty(&port->requests.answered);
     bool wakes = has_more && runloop__port_mark(port);
     lock_give(&port->lock);
     if (wakes)
         runloop__port_wake(port);
     if (answer)
-        runloop__request_call_out(LINK_OWNER(answer, runloop_request, awaited));
+        runloop__request_call_out(LIST_ENTRY(answer, runloop_request, awaited));
     else if (message)
         call_out(port, message);
 }
@@ -142,8 +142,8 @@ UNCHECKED static struct port *make(runloop *loop, const runloop_port_config *con
     port->receive = config->receive;
     port->memory = 1;
     port->last = &port->first;
-    link_init(&port->in_loop);
-    link_init(&port->received);
+    list_init(&port->in_loop);
+    list_init(&port->received);
     runloop__requests_init(&port->requests);
     return port;
 }

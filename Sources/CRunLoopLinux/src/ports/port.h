@@ -13,9 +13,9 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "base/link.h"
 #include "base/object.h"
 #include "base/requests.h"
+#include "runloop_list.h"
 #include "runloop_port.h"
 
 /// A message in the queue of a port; the bytes are in the same allocation, behind this or behind the request that it is part of.
@@ -35,7 +35,7 @@ struct port {
     _Atomic uint32_t memory; ///< references to it: of the source, and of requests
 
     struct ports_of_loop *ports; ///< constant, retained
-    struct link in_loop;         ///< lock of `ports`
+    struct list in_loop;         ///< lock of `ports`
 
     struct process_lock lock;
     bool has_ended GUARDED;
@@ -44,7 +44,7 @@ struct port {
     size_t count GUARDED, bytes GUARDED;
     uint32_t waiting GUARDED;         ///< threads that wait for space
     _Atomic uint32_t space;           ///< changes when they should look again
-    struct link received GUARDED;     ///< requests to this port to which the receiving side has references
+    struct list received GUARDED;     ///< requests to this port to which the receiving side has references
     struct requests requests GUARDED; ///< by this port
 };
 
@@ -58,7 +58,7 @@ struct runloop_request {
     struct port *receiver; ///< constant: its memory
     struct port *asker;    ///< constant: its memory. NULL: a thread waits
     runloop_request_config config;
-    struct link to_receiver; ///< in `received`, with the receiver's lock
+    struct list to_receiver; ///< in `received`, with the receiver's lock
     _Alignas(max_align_t) unsigned char bytes[];
 };
 

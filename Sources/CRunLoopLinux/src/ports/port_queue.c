@@ -50,7 +50,7 @@ int runloop__port_enqueue(struct port *port, struct queued *queued, int64_t dead
         port->count++;
         port->bytes += queued->message.length;
         if (queued->message.request)
-            link_insert_before(&port->received, &queued->message.request->to_receiver);
+            list_insert_before(&port->received, &queued->message.request->to_receiver);
         wakes = runloop__port_mark(port);
     }
     lock_give(&port->lock);

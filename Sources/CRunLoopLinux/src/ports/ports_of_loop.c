@@ -10,7 +10,7 @@ struct ports_of_loop {
     void (*end)(struct port *port); ///< constant
     struct process_lock lock;
     bool has_ended; ///< lock
-    struct link ports;
+    struct list ports;
 };
 
 /// By its address.
@@ -32,9 +32,9 @@ static struct port *next_port(struct ports_of_loop *ports) {
     lock_take(&ports->lock);
     ports->has_ended = true;
     struct port *port = NULL;
-    if (!link_is_alone(&ports->ports)) {
-        port = port_keep_memory(LINK_OWNER(ports->ports.next, struct port, in_loop));
-        link_remove(&port->in_loop);
+    if (!list_is_empty(&ports->ports)) {
+        port = port_keep_memory(LIST_ENTRY(ports->ports.next, struct port, in_loop));
+        list_remove(&port->in_loop);
     }
     lock_give(&ports->lock);
     return port;
@@ -59,7 +59,7 @@ int runloop__ports_of_loop(runloop *loop, void (*end)(struct port *port), struct
             return -ENOMEM;
         ports->references = 2;
         ports->end = end;
-        link_init(&ports->ports);
+        list_init(&ports->ports);
         int result = runloop_set_associated(loop, &key, ports, retain, loop_has_ended);
         if (result == 0) {
             *out = ports;
@@ -76,13 +76,13 @@ int runloop__ports_add(struct ports_of_loop *ports, struct port *port) {
     lock_take(&ports->lock);
     int result = ports->has_ended ? -ESHUTDOWN : 0;
     if (result == 0)
-        link_insert_before(&ports->ports, &port->in_loop);
+        list_insert_before(&ports->ports, &port->in_loop);
     lock_give(&ports->lock);
     return result;
 }
 
 void runloop__ports_remove(struct ports_of_loop *ports, struct port *port) {
     lock_take(&ports->lock);
-    link_remove(&port->in_loop);
+    list_remove(&port->in_loop);
     lock_give(&ports->lock);
 }

@@ -39,7 +39,7 @@ int runloop__request_make(struct port *receiver, struct port *asker, const void 
         .receiver = port_keep_memory(receiver),
         .asker = asker ? port_keep_memory(asker) : NULL,
     };
-    link_init(&request->to_receiver);
+    list_init(&request->to_receiver);
     if (length > 0)
         memcpy(request->bytes, bytes, length);
     *out = request;
@@ -110,7 +110,7 @@ void runloop_request_release(runloop_request *request) {
     if (!request || object_check(request->receiver) < 0 || atomic_fetch_sub(&request->holders, 1) > 1)
         return;
     lock_take(&request->receiver->lock);
-    link_remove(&request->to_receiver);
+    list_remove(&request->to_receiver);
     lock_give(&request->receiver->lock);
     runloop__request_answer(request, -ENOMSG, NULL, 0);
     runloop__request_release_memory(request);
@@ -144,10 +144,10 @@ bool runloop_request_is_awaited(runloop_request *request) {
 static runloop_request *take_received(struct port *port) {
     runloop_request *request = NULL;
     lock_take(&port->lock);
-    if (!link_is_alone(&port->received)) {
-        request = LINK_OWNER(port->received.next, runloop_request, to_receiver);
+    if (!list_is_empty(&port->received)) {
+        request = LIST_ENTRY(port->received.next, runloop_request, to_receiver);
         atomic_fetch_add_explicit(&request->memory, 1, memory_order_relaxed);
-        link_remove(&request->to_receiver);
+        list_remove(&request->to_receiver);
     }
     lock_give(&port->lock);
     return request;

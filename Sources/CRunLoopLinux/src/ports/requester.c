@@ -8,7 +8,7 @@
 //===-- the asking side ----------------------------------------------------------------------------------------------===//
 
 static runloop_request *request_of(struct awaited *awaited) {
-    return awaited ? LINK_OWNER(awaited, runloop_request, awaited) : NULL;
+    return awaited ? LIST_ENTRY(awaited, runloop_request, awaited) : NULL;
 }
 
 /// Gives the request a number, by which it can be cancelled from now on until its reply is called out. -EPIPE if the asker has ended.

@@ -18,7 +18,7 @@ static struct {
     struct steady_lock lock;
     uint32_t generation GUARDED;
     int threads GUARDED;
-    struct link waiting GUARDED;
+    struct list waiting GUARDED;
 } lookups = {.waiting = {&lookups.waiting, &lookups.waiting}};
 
 TAKES_LOCK static void take(void) {
@@ -28,7 +28,7 @@ TAKES_LOCK static void take(void) {
     // A forked child has neither its parent's threads nor anything for them to do.
     lookups.generation = runloop_fork_generation();
     lookups.threads = 0;
-    link_init(&lookups.waiting);
+    list_init(&lookups.waiting);
 }
 
 GIVES_LOCK static void give(void) {
@@ -74,9 +74,9 @@ HOLDS_LOCK static void hand_over(struct lookup *lookup) {
 /// Serves who waits, and ends.
 static void *serve(void *unused) {
     take();
-    while (!link_is_alone(&lookups.waiting)) {
-        struct lookup *lookup = LINK_OWNER(lookups.waiting.next, struct lookup, node);
-        link_remove(&lookup->node);
+    while (!list_is_empty(&lookups.waiting)) {
+        struct lookup *lookup = LIST_ENTRY(lookups.waiting.next, struct lookup, node);
+        list_remove(&lookup->node);
         lookup->is_running = true;
         give();
         look_up(lookup);
@@ -95,7 +95,7 @@ static int enqueue(struct lookup *lookup) {
     if (lookups.threads < MOST_THREADS && (result = start_thread(serve, NULL)) == 0)
         lookups.threads++;
     if (lookups.threads > 0) {
-        link_insert_before(&lookups.waiting, &lookup->node);
+        list_insert_before(&lookups.waiting, &lookup->node);
         result = 0;
     }
     give();
@@ -107,7 +107,7 @@ int runloop__lookup_begin(const char *host, int family, runloop_source *source, 
     struct lookup *lookup = calloc(1, sizeof *lookup + size);
     if (!lookup)
         return -ENOMEM;
-    link_init(&lookup->node);
+    list_init(&lookup->node);
     memcpy(lookup->host, host, size);
     lookup->family = family;
     lookup->generation = runloop_fork_generation();
@@ -128,7 +128,7 @@ void runloop__lookup_end(struct lookup *lookup) {
         return;
     }
     take();
-    link_remove(&lookup->node);
+    list_remove(&lookup->node);
     lookup->is_abandoned = lookup->is_running && !lookup_is_done(lookup);
     if (!lookup->is_abandoned)
         free_lookup(lookup);

@@ -7,11 +7,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/link.h"
 #include "runloop.h"
+#include "runloop_list.h"
 
 struct lookup {
-    struct link node; ///< among those that wait for a thread
+    struct list node; ///< among those that wait for a thread
     uint32_t generation;
     int family;
     runloop_source *source; ///< signalled when it is done, unless it was ended before: not retained

@@ -1,6 +1,7 @@
-// list.h — an intrusive doubly linked list with a sentinel. A node that is in no list points to itself.
-#ifndef RUNLOOP_LIST_H
-#define RUNLOOP_LIST_H
+// runloop_list.h — an intrusive doubly linked list with a sentinel. A node that is in no list points to itself. Shared by the C libraries like
+// runloop_lock.h, and not installed.
+#ifndef RUNLOOP_LIST_SHARED_H
+#define RUNLOOP_LIST_SHARED_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,4 +49,4 @@ static inline struct list *list_take_first(struct list *list) {
     return first;
 }
 
-#endif // RUNLOOP_LIST_H
+#endif // RUNLOOP_LIST_SHARED_H
