@@ -238,6 +238,7 @@ TEST("R18 R67 an addition to the pseudo-mode stops where a schedule callback inv
     EXPECT_EQ(scheduled, 1);
     EXPECT_EQ(cancels, 1);
     EXPECT_EQ(memberships(s), 0);
+    EXPECT(!runloop_contains_source(loop, s, COMMON));
 }
 
 static void count_cancelled_and_add(runloop_source *source, runloop *in, const char *mode, void *info) {

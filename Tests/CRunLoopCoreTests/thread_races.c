@@ -155,8 +155,7 @@ static runloop_source *make_undoing_source(void) {
     return source;
 }
 
-TEST("R118 a schedule callback may remove its source from each mode that is added; every schedule still has one "
-     "cancel") {
+TEST("R118 a schedule callback may remove its source from its mode; every schedule still has one cancel") {
     runloop *loop = runloop_current();
     EXPECT_EQ(runloop_add_common_mode(loop, OTHER_MODE), 0);
     runloop_source *source = make_undoing_source();
