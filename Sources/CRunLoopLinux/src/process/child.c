@@ -164,12 +164,6 @@ void runloop__child_begin(runloop_child *source, int32_t pid, int pidfd) {
     close(pidfd);
 }
 
-void runloop__child_give_up(runloop_child *source) {
-    struct child *child = child_of(source);
-    if (child)
-        object_give_up(&child->object);
-}
-
 int runloop_child_create(const runloop_child_config *config, runloop_child **out) {
     if (!config || !out || config->pid < 0)
         return -EINVAL;

@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/object.h"
 #include "process/child.h"
 #include "process/pidfd.h"
 #include "process/start.h"
@@ -151,10 +152,9 @@ static int start_with(struct start *start, void *stack_end, runloop_child **out)
     const runloop_child_start_config *config = start->config;
     runloop_child_config object = config->child;
     object.reaps = true;
-    int placeholder = eventfd(0, EFD_CLOEXEC), result = placeholder < 0 ? -errno : 0;
+    int placeholder = eventfd(0, EFD_CLOEXEC);
     runloop_child *child = NULL;
-    if (result == 0)
-        result = runloop__child_make(&object, placeholder, &child);
+    int result = runloop__child_make(&object, placeholder < 0 ? -errno : placeholder, &child);
     if (result == 0)
         result = open_places(start);
     pid_t pid = result == 0 ? clone_blocked(start, stack_end) : 0;
@@ -173,7 +173,8 @@ static int start_with(struct start *start, void *stack_end, runloop_child **out)
     }
     close_places(start, result == 0);
     if (result < 0) {
-        runloop__child_give_up(child);
+        if (child)
+            object_give_up(runloop__object_of(child, OBJECT_CHILD));
         return result;
     }
     runloop__child_begin(child, pid, start->pidfd);
