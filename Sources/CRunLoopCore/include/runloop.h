@@ -236,8 +236,8 @@ RUNLOOP_EXPORT int runloop_post(runloop *loop, const char *mode, runloop_functio
                                 runloop_function discard);
 
 /// The same for several modes: performed once, in whichever runs first. With no modes it is accepted and never performed.
-/// O(modes).
-/// Errors: those of runloop_perform; after -ENOMEM, some of the modes may have been made.
+/// After -ENOMEM, some of the modes may have been made. O(modes).
+/// Errors: those of runloop_perform.
 RUNLOOP_EXPORT int runloop_perform_in_modes(runloop *loop, const char *const *modes, size_t count,
                                             runloop_function function, void *info, runloop_function discard);
 RUNLOOP_EXPORT int runloop_post_in_modes(runloop *loop, const char *const *modes, size_t count,
