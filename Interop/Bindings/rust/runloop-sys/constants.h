@@ -9,9 +9,6 @@ enum {
 #undef RUNLOOP_NEVER
 #undef RUNLOOP_FOREVER
 #undef RUNLOOP_SPIN_LIMIT_MAX
-/// The instant that never comes.
 static const int64_t RUNLOOP_NEVER = value_of_never;
-/// The limit that is never reached.
 static const int64_t RUNLOOP_FOREVER = value_of_forever;
-/// The longest spin: a millisecond.
 static const int64_t RUNLOOP_SPIN_LIMIT_MAX = value_of_spin_limit_max;

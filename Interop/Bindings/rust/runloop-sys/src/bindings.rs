@@ -10,7 +10,6 @@ pub type __uint32_t = ::std::os::raw::c_uint;
 pub type __int64_t = ::std::os::raw::c_long;
 pub type __uint64_t = ::std::os::raw::c_ulong;
 extern "C" {
-    #[doc = " The version of the library that the program runs with. O(1)."]
     pub fn runloop_version() -> u32;
 }
 #[repr(C)]
@@ -33,124 +32,70 @@ pub struct runloop_timer {
 pub struct runloop_observer {
     _unused: [u8; 0],
 }
-#[doc = "< Nothing can ever happen in the mode."]
 pub const RUNLOOP_RESULT_FINISHED: runloop_result = 1;
-#[doc = "< One of the stop functions was called."]
 pub const RUNLOOP_RESULT_STOPPED: runloop_result = 2;
-#[doc = "< The limit was reached."]
 pub const RUNLOOP_RESULT_TIMED_OUT: runloop_result = 3;
-#[doc = "< A source was handled, and the caller had asked to return then."]
 pub const RUNLOOP_RESULT_HANDLED_SOURCE: runloop_result = 4;
-#[doc = " Why a run ended. The values are those of CFRunLoopRunResult (R36)."]
 pub type runloop_result = ::std::os::raw::c_uint;
-#[doc = "< A run begins, nested or not."]
 pub const RUNLOOP_ACTIVITY_ENTRY: runloop_activity = 1;
-#[doc = "< An iteration begins, which may serve due timers."]
 pub const RUNLOOP_ACTIVITY_BEFORE_TIMERS: runloop_activity = 2;
-#[doc = "< Signalled sources are dispatched next."]
 pub const RUNLOOP_ACTIVITY_BEFORE_SOURCES: runloop_activity = 4;
-#[doc = "< The loop is about to sleep, if it has nothing to do."]
 pub const RUNLOOP_ACTIVITY_BEFORE_WAITING: runloop_activity = 32;
-#[doc = "< The wait has ended, and what ended it has not been served yet."]
 pub const RUNLOOP_ACTIVITY_AFTER_WAITING: runloop_activity = 64;
-#[doc = "< A run ends, nested or not."]
 pub const RUNLOOP_ACTIVITY_EXIT: runloop_activity = 128;
-#[doc = "< Every activity, including future ones."]
 pub const RUNLOOP_ACTIVITY_ALL: runloop_activity = 268435455;
-#[doc = " The activities of which a loop notifies its observers. The values are those of CFRunLoopActivity."]
 pub type runloop_activity = ::std::os::raw::c_uint;
-#[doc = "< There is something to read or to accept, or the end has been reached."]
 pub const RUNLOOP_READABLE: runloop_readiness = 1;
-#[doc = "< There is something urgent to read."]
 pub const RUNLOOP_PRIORITY: runloop_readiness = 2;
-#[doc = "< Something can be written."]
 pub const RUNLOOP_WRITABLE: runloop_readiness = 4;
-#[doc = "< Reported to every source of the descriptor, requested or not."]
 pub const RUNLOOP_ERROR: runloop_readiness = 8;
-#[doc = "< Reported to every source; requesting it adds \"the peer has shut down its half\"."]
 pub const RUNLOOP_HANG_UP: runloop_readiness = 16;
-#[doc = "< The source was signalled."]
 pub const RUNLOOP_SIGNALLED: runloop_readiness = 32;
-#[doc = "< Its deadline has passed."]
 pub const RUNLOOP_DUE: runloop_readiness = 64;
-#[doc = " Why a source is called: conditions of its descriptor, with the values of EPOLLIN, EPOLLPRI, …, and what it can't ask for."]
 pub type runloop_readiness = ::std::os::raw::c_uint;
-#[doc = " The pointer that an item passes to its callbacks, and how it is kept alive. The core calls `retain` once, when the item is"]
-#[doc = " created, and its result becomes `info`. It calls `release` once: for timers and observers when they are invalidated or freed,"]
-#[doc = " for sources when they are freed, and never while a callback of the item runs (R56, R57, R88, R98). runloop_copy_description"]
-#[doc = " calls `describe` for a text from malloc, and frees it: of a timer or an observer while it is valid, so a thread that describes"]
-#[doc = " the loop of another one must not meet the end of such an item that has a `describe` and a `release`. Each of the three may be"]
-#[doc = " NULL."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct runloop_context {
-    #[doc = "< The caller's, or what `retain` returned."]
     pub info: *mut ::std::os::raw::c_void,
-    #[doc = "< Once, at creation. May be NULL."]
     pub retain: ::std::option::Option<
         unsafe extern "C" fn(info: *mut ::std::os::raw::c_void) -> *mut ::std::os::raw::c_void,
     >,
-    #[doc = "< Once, at the end. May be NULL."]
     pub release: ::std::option::Option<unsafe extern "C" fn(info: *mut ::std::os::raw::c_void)>,
-    #[doc = "< A text from malloc. May be NULL."]
     pub describe: ::std::option::Option<
         unsafe extern "C" fn(info: *mut ::std::os::raw::c_void) -> *mut ::std::os::raw::c_char,
     >,
 }
 extern "C" {
-    #[doc = " The calling thread's loop, created at the first call (R1, R4). O(1), no system call after the first call."]
-    #[doc = " Returns: the loop, borrowed: it lives at least as long as its thread. NULL if descriptors or memory ran out (try again later),"]
-    #[doc = " or if the thread's loop has ended."]
     pub fn runloop_current() -> *mut runloop;
 }
 extern "C" {
-    #[doc = " The initial thread's loop, even if that never asked for it (R2). O(1)."]
-    #[doc = " Returns: the loop, borrowed and never freed; NULL only if it can't be made."]
     pub fn runloop_main() -> *mut runloop;
 }
 extern "C" {
-    #[doc = " Retain and release a loop. If still referenced when its thread ends, it remains a valid object on which nothing ever runs"]
-    #[doc = " (R10): additions give -ESHUTDOWN, other calls do nothing. Never release what `current` or `main` lent. NULL is ignored. O(1)."]
     pub fn runloop_retain(loop_: *mut runloop) -> *mut runloop;
 }
 extern "C" {
     pub fn runloop_release(loop_: *mut runloop);
 }
 extern "C" {
-    #[doc = " Whether it is the calling thread's loop; whether it is asleep or about to fall asleep (R52). O(1), no system call."]
     pub fn runloop_is_current(loop_: *mut runloop) -> bool;
 }
 extern "C" {
     pub fn runloop_is_waiting(loop_: *mut runloop) -> bool;
 }
 extern "C" {
-    #[doc = " Lets the loop spin for a wake-up before each sleep, for at most `limit_ns` nanoseconds; 0, the default, is no spin. For loops"]
-    #[doc = " that wake one another at a high rate from different cores: a round trip takes under a microsecond, at the price of CPU time."]
-    #[doc = " Unsuccessful spins make further ones rare, so a loop that is idle, or whose wakers need its core, soon just sleeps. A spin"]
-    #[doc = " polls descriptors, but the loop may notice by so much later that another thread has brought a timer forward or emptied the"]
-    #[doc = " mode. No spin in a run that serves the main queue or is hosted. Applies from the next sleep on. O(1)."]
-    #[doc = " Returns: 0; runloop_get_spin: the limit, 0 for an inherited loop."]
-    #[doc = " Errors: -EINVAL: the limit is out of range; -ECHILD."]
     pub fn runloop_set_spin(loop_: *mut runloop, limit_ns: i64) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn runloop_get_spin(loop_: *mut runloop) -> i64;
 }
 extern "C" {
-    #[doc = " Whether the innermost active run would sleep if it reached its wait now (R148). For BeforeWaiting observers with work that can"]
-    #[doc = " wait until there is nothing else to do: they are notified even if the check before the sleep finds work. False outside runs, in"]
-    #[doc = " a polling run, on another thread. O(1) plus tasks enqueued since the last query; a system call if the mode has descriptors."]
     pub fn runloop_is_idle(loop_: *mut runloop) -> bool;
 }
 extern "C" {
-    #[doc = " The mode of the innermost active run (R5). O(1)."]
-    #[doc = " Returns: its name; NULL if no run is active."]
     pub fn runloop_current_mode(loop_: *mut runloop) -> *const ::std::os::raw::c_char;
 }
 extern "C" {
-    #[doc = " The names of the loop's modes, of which up to `capacity` are written to `names`; that may be NULL if `capacity` is 0 (R15). A"]
-    #[doc = " mode exists once something was added to it or it was declared common or stopped (R14), as long as its loop. O(modes)."]
-    #[doc = " Returns: the number of the modes, which may be more than `capacity`."]
     pub fn runloop_get_modes(
         loop_: *mut runloop,
         names: *mut *const ::std::os::raw::c_char,
@@ -158,9 +103,6 @@ extern "C" {
     ) -> usize;
 }
 extern "C" {
-    #[doc = " Makes `mode` common and adds every common item to it (R17, R18). Sources get their `schedule` on the calling thread."]
-    #[doc = " Idempotent; cannot be undone. The pseudo-mode is ignored. O(common items)."]
-    #[doc = " Errors: -EINVAL; -ESHUTDOWN; -ECHILD; -ENOMEM: the mode is as it was, or lacks some of the common sources."]
     pub fn runloop_add_common_mode(
         loop_: *mut runloop,
         mode: *const ::std::os::raw::c_char,
@@ -171,44 +113,21 @@ extern "C" {
         -> bool;
 }
 extern "C" {
-    #[doc = " Whether a run in `mode` would finish at once (R23); also true for an unknown mode and the pseudo-mode. On a thread other than"]
-    #[doc = " the loop's, only sources and timers count. O(tasks enqueued since the last query)."]
     pub fn runloop_mode_is_empty(loop_: *mut runloop, mode: *const ::std::os::raw::c_char) -> bool;
 }
 extern "C" {
-    #[doc = " Whether a run of the calling thread's loop in `mode` would find work and not sleep (R25): a remembered stop, a signalled"]
-    #[doc = " source, a matching task, a due timer, a ready descriptor, the main queue. Consumes nothing, calls nothing out. Allowed in"]
-    #[doc = " callbacks; stops and wake-ups of the active run don't count (see runloop_is_idle). False for NULL, the pseudo-mode, unknown"]
-    #[doc = " modes, and if the thread has no loop and none can be made. O(signalled sources + matching tasks), at most one system call"]
-    #[doc = " unless very many descriptors are ready."]
     pub fn runloop_has_work(mode: *const ::std::os::raw::c_char) -> bool;
 }
 extern "C" {
-    #[doc = " The earliest date of a mode: of its timers, including one that is firing (R90), and of its sources' deadlines (R152). O(1) plus"]
-    #[doc = " the timers that are firing."]
-    #[doc = " Returns: the date; RUNLOOP_NEVER if the mode has neither, is unknown, or is the pseudo-mode."]
     pub fn runloop_next_fire_date(loop_: *mut runloop, mode: *const ::std::os::raw::c_char) -> i64;
 }
 extern "C" {
-    #[doc = " The current instant for the calling thread: that of its loop's clock if that has one (runloop_set_clock), else that of"]
-    #[doc = " CLOCK_MONOTONIC, which stands still while the machine is suspended. O(1)."]
     pub fn runloop_now_ns() -> i64;
 }
 extern "C" {
-    #[doc = " The pointer for a name in the process-wide table of names: equal names give the same pointer, for ever. A mode named by such a"]
-    #[doc = " pointer is found without comparing text. Names that the library hands out are such pointers. O(log names)."]
-    #[doc = " Returns: the pointer; NULL if memory ran out."]
     pub fn runloop_mode_name(name: *const ::std::os::raw::c_char) -> *const ::std::os::raw::c_char;
 }
 extern "C" {
-    #[doc = " Runs the calling thread's loop in `mode` (R28–R41). Runs nest to any depth. `limit_ns` <= 0 means exactly one iteration, which"]
-    #[doc = " never sleeps (R31). Otherwise the run ends with the first iteration that ends at or after `limit_ns` from the return of the"]
-    #[doc = " Entry observers (R32); RUNLOOP_FOREVER means no limit. The pseudo-mode, NULL, an unknown and an empty mode finish at once, and"]
-    #[doc = " no observer is notified (R22, R23, R28). An iteration costs O(signalled sources + due timers + matching tasks) and at most one"]
-    #[doc = " wait; no system call at all in a mode without descriptors and timers that has something to do."]
-    #[doc = " Returns: a runloop_result."]
-    #[doc = " Errors: -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: the thread has no loop yet, and none can be made; -ESHUTDOWN; -ECHILD: in a forked"]
-    #[doc = " child that returns into an inherited run; -EBUSY: inside the `wait` of the loop's clock."]
     pub fn runloop_run_in_mode(
         mode: *const ::std::os::raw::c_char,
         limit_ns: i64,
@@ -216,60 +135,32 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Runs the default mode until it is stopped or finished (R27)."]
-    #[doc = " Returns: RUNLOOP_RESULT_STOPPED or RUNLOOP_RESULT_FINISHED."]
-    #[doc = " Errors: those of runloop_run_in_mode."]
     pub fn runloop_run() -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " One pass: a run of one iteration that waits for `limit_ns` at most (0 or less: not at all), and serves all that is ready then,"]
-    #[doc = " each once, due timers first (R151). It does not wait if it has performed tasks. For programs that drive the loop from a loop"]
-    #[doc = " of their own, and for many descriptors that are ready at a time: an iteration of another run serves one of them."]
-    #[doc = " Returns: RUNLOOP_RESULT_HANDLED_SOURCE if a source, a timer or the main queue was served; else RUNLOOP_RESULT_STOPPED,"]
-    #[doc = " _FINISHED, or _TIMED_OUT: it has waited in vain, or for a wake-up or a task."]
-    #[doc = " Errors: those of runloop_run_in_mode."]
     pub fn runloop_run_pass(
         mode: *const ::std::os::raw::c_char,
         limit_ns: i64,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Ends the innermost active run at the end of its iteration, and wakes the loop (R46). Nothing is remembered if no run is active"]
-    #[doc = " (R47). Async-signal-safe. Twice has the effect of once. O(1); one system call if the loop sleeps."]
-    #[doc = " Errors: -EINVAL; -ECHILD."]
     pub fn runloop_stop(loop_: *mut runloop) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Like runloop_stop, but remembered until a run of the loop consumes it, however early it is called (R47). Async-signal-safe."]
-    #[doc = " Twice before it is consumed has the effect of once. O(1)."]
-    #[doc = " Errors: -EINVAL; -ECHILD."]
     pub fn runloop_stop_latched(loop_: *mut runloop) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Ends a run in `mode` at the end of an iteration, now or whenever the mode runs; remembered (R53). Creates the mode if"]
-    #[doc = " necessary, and wakes the loop, whatever mode it runs. Not for signal handlers. O(log modes)."]
-    #[doc = " Errors: -EINVAL: the mode is the pseudo-mode; -ENOMEM; -ECHILD."]
     pub fn runloop_stop_mode(
         loop_: *mut runloop,
         mode: *const ::std::os::raw::c_char,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Ends one sleep, or prevents the next if the loop is on its way to it; ignored without trace if no run is active or its wait is"]
-    #[doc = " over (R48–R50). Async-signal-safe. Any number before the wait are one. O(1); one system call if the loop sleeps, else none."]
-    #[doc = " Errors: -EINVAL; -ECHILD."]
     pub fn runloop_wake_up(loop_: *mut runloop) -> ::std::os::raw::c_int;
 }
-#[doc = " The function of a task, or the one that is called instead if the task can never be performed."]
 pub type runloop_function =
     ::std::option::Option<unsafe extern "C" fn(info: *mut ::std::os::raw::c_void)>;
 extern "C" {
-    #[doc = " Enqueues a task for the loop's thread: a call of `function(info)`, once, in order, when that runs in `mode` (R100–R105). If"]
-    #[doc = " that can never happen because the thread ends, `discard(info)` (may be NULL) is called instead, on the ending thread and after"]
-    #[doc = " the `cancel` of every source: always exactly one of the two, but neither after an error. `runloop_perform` does not wake a"]
-    #[doc = " sleeping loop (R104), `runloop_post` does. The pseudo-mode means \"in any common mode\". A task that is enqueued by a task is"]
-    #[doc = " performed in the next drain. Not for signal handlers. O(1)."]
-    #[doc = " Errors: -EINVAL; -ENOMEM; -ESHUTDOWN; -ECHILD."]
     pub fn runloop_perform(
         loop_: *mut runloop,
         mode: *const ::std::os::raw::c_char,
@@ -288,9 +179,6 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " The same for several modes: performed once, in whichever runs first. With no modes it is accepted and never performed."]
-    #[doc = " O(modes)."]
-    #[doc = " Errors: those of runloop_perform."]
     pub fn runloop_perform_in_modes(
         loop_: *mut runloop,
         modes: *const *const ::std::os::raw::c_char,
@@ -311,12 +199,6 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Gives a loop an object of a language binding, so that one loop is always one object there. `key` is an address that only its"]
-    #[doc = " owner uses; each key has one object. The loop takes over one reference, which `release` releases on the ending thread, after"]
-    #[doc = " everything else of the loop's end; a main loop whose thread does not end keeps it. `retain` returns the object with one more"]
-    #[doc = " reference, on the thread that asked, and makes no call of this library. The object cannot be replaced or removed. After an"]
-    #[doc = " error the object remains the caller's. O(keys)."]
-    #[doc = " Errors: -EEXIST: the key has an object already; -EINVAL; -ESHUTDOWN; -ENOMEM; -ECHILD."]
     pub fn runloop_set_associated(
         loop_: *mut runloop,
         key: *const ::std::os::raw::c_void,
@@ -330,30 +212,20 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " The object of the calling thread's loop. A few loads; O(keys)."]
-    #[doc = " Returns: the object, borrowed: valid on this thread until its loop ends. NULL if there is no loop (none is created) or no such"]
-    #[doc = " key, or the loop has ended."]
     pub fn runloop_current_associated(
         key: *const ::std::os::raw::c_void,
     ) -> *mut ::std::os::raw::c_void;
 }
 extern "C" {
-    #[doc = " The object of any loop. O(keys)."]
-    #[doc = " Returns: the object, retained; NULL if there is no such key, or the loop's thread has ended."]
     pub fn runloop_copy_associated(
         loop_: *mut runloop,
         key: *const ::std::os::raw::c_void,
     ) -> *mut ::std::os::raw::c_void;
 }
 extern "C" {
-    #[doc = " The number of forks between the process that loaded the library, where it is 0, and this one. What was created under another"]
-    #[doc = " number belongs to another process. O(1)."]
     pub fn runloop_fork_generation() -> u32;
 }
 extern "C" {
-    #[doc = " The info of a source that was made with that `ready`: so a library whose objects are sources tells them from other sources."]
-    #[doc = " O(1)."]
-    #[doc = " Returns: the pointer; NULL if the source was made with another one, or is signalled by hand."]
     pub fn runloop_source_get_info_of(
         source: *mut runloop_source,
         ready: ::std::option::Option<
@@ -365,135 +237,59 @@ extern "C" {
         >,
     ) -> *mut ::std::os::raw::c_void;
 }
-#[doc = " Where a loop has its time from, in place of CLOCK_MONOTONIC. Fire dates, limits and tolerances of the loop are this clock's. Budgets"]
-#[doc = " of hosted runs, spins and diagnostics stay the machine's."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct runloop_clock {
-    #[doc = "< The program's, valid as long as the loop has the clock: until it gets another one, or its thread ends."]
     pub context: *mut ::std::os::raw::c_void,
-    #[doc = " The current instant, never earlier than before. On any thread; makes no call of this library."]
     pub now:
         ::std::option::Option<unsafe extern "C" fn(context: *mut ::std::os::raw::c_void) -> i64>,
-    #[doc = " On the loop's thread, which has nothing to do: nothing is ready, and the next instant that it waits for is `duration_ns` away by"]
-    #[doc = " this clock (RUNLOOP_FOREVER: there is none). Returns 0 if the clock has moved, after which the loop looks again; otherwise for how"]
-    #[doc = " many real nanoseconds the loop may sleep (RUNLOOP_FOREVER: until it is woken), after which it looks and asks again. What another"]
-    #[doc = " thread adds during this call is seen at the next look: a clock that waited for other threads returns 0 once without moving when they"]
-    #[doc = " are done. May make any call but a run, which gives -EBUSY."]
     pub wait: ::std::option::Option<
         unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, duration_ns: i64) -> i64,
     >,
 }
 extern "C" {
-    #[doc = " Gives the calling thread's loop a clock, which is copied; NULL gives CLOCK_MONOTONIC back. O(modes)."]
-    #[doc = " Errors: -EBUSY: the loop has timers, deadlines of sources, or runs that have a limit, whose dates are the former clock's, or is"]
-    #[doc = " in the `wait` of its clock; -EINVAL: one of the functions is missing; -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: the thread has no"]
-    #[doc = " loop yet, and none can be made; -ESHUTDOWN."]
     pub fn runloop_set_clock(clock: *const runloop_clock) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Says that the program has moved the clock of a loop, which looks again if it sleeps. Observers don't notice, and no wake-up is"]
-    #[doc = " left behind. Any thread, signal handlers included. O(1)."]
-    #[doc = " Errors: -EINVAL; -ECHILD."]
     pub fn runloop_clock_moved(loop_: *mut runloop) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " The current instant of any loop. For NULL it is async-signal-safe. O(1)."]
-    #[doc = " Returns: the instant; that of CLOCK_MONOTONIC for NULL, and for an inherited loop in a forked child."]
     pub fn runloop_get_now_ns(loop_: *mut runloop) -> i64;
 }
 extern "C" {
-    #[doc = " The descriptor for which the host waits, by poll or epoll (level- or edge-triggered): readable while a hosted run has anything"]
-    #[doc = " to do, be it a descriptor, a timer, a task, a wake-up, a stop or the main queue; not readable before the run begins and after"]
-    #[doc = " it has ended. The same number from the first call to the thread's end. Do not read, change or close it. While callbacks"]
-    #[doc = " run it is readable if there is anything to do for a host that runs its loop inside one of them; what comes meanwhile is an"]
-    #[doc = " edge. What came before is none: an edge-triggered host that runs its loop inside a callback calls runloop_hosted_iterate once"]
-    #[doc = " before that sleeps."]
-    #[doc = " Returns: the descriptor."]
-    #[doc = " Errors: -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: there is none, and none can be made; -ESHUTDOWN; -EBADF: the program has closed"]
-    #[doc = " it, and the next call answers another one."]
     pub fn runloop_hosted_descriptor() -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Begins a hosted run in `mode`: Entry. The descriptor is readable afterwards. Hosted runs nest, among themselves and with"]
-    #[doc = " others; one that is begun in a callback and not ended there ends when that returns."]
-    #[doc = " Returns: 0; or a runloop_result if the run is over at once, since the mode is empty (no observer is notified) or a stop was"]
-    #[doc = " remembered."]
-    #[doc = " Errors: -EINVAL; -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: it needs a descriptor, and the thread a loop; -ESHUTDOWN; -ECHILD: an"]
-    #[doc = " observer forked, and this is the child; -ENOSYS, -EPERM: in a sandbox without timerfd_create, where only runs of our own are"]
-    #[doc = " possible; -EBADF: the program has closed the descriptor, and runloop_hosted_descriptor answers another one; -EBUSY: inside the"]
-    #[doc = " `wait` of the loop's clock."]
     pub fn runloop_hosted_begin(mode: *const ::std::os::raw::c_char) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Goes on with the innermost hosted run: whole iterations, until it would sleep or `budget_ns` is used up (0: a single"]
-    #[doc = " iteration; RUNLOOP_FOREVER: no limit). A drain of tasks ends with the budget, too. Inside a callback of the loop, where the"]
-    #[doc = " host runs its loop for a modal dialog, it serves the mode that runs, in a nested run that ends with the callback; a stop there"]
-    #[doc = " stops the run around it as well. If there is no memory for the nested run, it returns 0, and the descriptor is readable until"]
-    #[doc = " there is. O(what there is to do); a system call that finds nothing at the end."]
-    #[doc = " Returns: 0: the host waits for the descriptor. A runloop_result: the run has ended, with Exit."]
-    #[doc = " Errors: -EAGAIN: the budget is used up, and the descriptor is readable; -EINVAL: there is no hosted run; -EBUSY: the loop's clock"]
-    #[doc = " is being asked (runloop_set_clock); -ECHILD: a call-out forked, and this is the child."]
     pub fn runloop_hosted_iterate(budget_ns: i64) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Whether the calling thread, which has just signalled a source of the loop, must wake it up for that. Any other thread must;"]
-    #[doc = " the loop's own need not, as the loop looks for such changes before each sleep, unless it sleeps already: in a hosted run,"]
-    #[doc = " while the host calls its own code. For libraries on top of this one, which would otherwise write to the eventfd for each"]
-    #[doc = " change. Any thread, signal handlers included. O(1), no system call."]
-    #[doc = " Returns: true if it must; false once the loop has ended."]
     pub fn runloop_needs_wake_up(loop_: *mut runloop) -> bool;
 }
 extern "C" {
-    #[doc = " Ends the innermost hosted run: AfterWaiting if it sleeps, then Exit. A thread that ends ends its hosted runs without Exit."]
-    #[doc = " O(1)."]
-    #[doc = " Errors: -EINVAL: there is none, as in a child that the host's code forked; -EBUSY: inside one of its callbacks, where"]
-    #[doc = " runloop_stop ends it, or inside a run that is nested in it."]
     pub fn runloop_hosted_end() -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " The descriptor of the main dispatch queue, for a program that wants nothing but that queue, and with it Swift's main actor,"]
-    #[doc = " served by its host's loop; no run loop is needed. The host waits for the descriptor, which belongs to libdispatch, for"]
-    #[doc = " reading, on the initial thread, and calls runloop_main_queue_serve when it is readable. O(1)."]
-    #[doc = " Returns: the descriptor."]
-    #[doc = " Errors: -ENOSYS: there is no libdispatch."]
     pub fn runloop_main_queue_descriptor() -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Performs what the main dispatch queue has. O(what it has)."]
-    #[doc = " Returns: 1; 0 if it had nothing."]
-    #[doc = " Errors: -ENOSYS: there is no libdispatch; -EPERM: on another thread than the initial one; -EBUSY: inside its own work."]
     pub fn runloop_main_queue_serve() -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Ends the calling thread's loop now, as the end of the thread would later: `cancel` of every source, `discard` of every task,"]
-    #[doc = " while the language that the thread belongs to still works there (Go, Rust, Java). A thread that asks for its loop again gets a"]
-    #[doc = " new one. Does nothing without a loop. O(items)."]
-    #[doc = " Errors: -EBUSY: inside a run, inside a source's `schedule`, `cancel` or `equal`, or while it ends; -EPERM: it is the main"]
-    #[doc = " loop, which lasts as long as the process."]
     pub fn runloop_end_current() -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Turns diagnostics on or off: texts on standard error about use that is allowed but hardly intended, each written once per"]
-    #[doc = " process, by the thread that notices: work for the main dispatch queue or the main actor waits for longer than 250 ms inside"]
-    #[doc = " other such work, or that kept the queue for a second (R109); a thread ends with items in a loop that was never run; with"]
-    #[doc = " RUNLOOP_DEBUG, a run in a mode to which nothing was ever added (R150). Enabled unless the environment has"]
-    #[doc = " RUNLOOP_DIAGNOSTICS=0 (as secure_getenv(3) reads it)."]
     pub fn runloop_set_diagnostics_enabled(enabled: bool);
 }
 extern "C" {
     pub fn runloop_diagnostics_are_enabled() -> bool;
 }
 extern "C" {
-    #[doc = " A readable account of a loop: modes, items, order, validity, fire dates, signals. O(items). For people and logs; its form may"]
-    #[doc = " change."]
-    #[doc = " Returns: a text from malloc, which the caller frees; NULL if memory ran out."]
     pub fn runloop_copy_description(loop_: *mut runloop) -> *mut ::std::os::raw::c_char;
 }
 extern "C" {
-    #[doc = " Names an item, for people: shown by descriptions, statistics and traces. `name` is not copied and lives as long as the item does: a"]
-    #[doc = " literal, a name that the process keeps (runloop_mode_name), or of a source text that its context's release frees. `line` is shown behind it unless it is 0, so that a file and a line can be a name."]
-    #[doc = " NULL takes the name away. The last call wins; set it before the item is added if other threads may look. O(1)."]
     pub fn runloop_source_set_name(
         source: *mut runloop_source,
         name: *const ::std::os::raw::c_char,
@@ -515,8 +311,6 @@ extern "C" {
     );
 }
 extern "C" {
-    #[doc = " The name of an item; and its line in `*line`, which may be NULL. O(1)."]
-    #[doc = " Returns: the name; NULL without one."]
     pub fn runloop_source_get_name(
         source: *mut runloop_source,
         line: *mut u32,
@@ -534,22 +328,12 @@ extern "C" {
         line: *mut u32,
     ) -> *const ::std::os::raw::c_char;
 }
-#[doc = "< A runloop_source of runloop_source_create."]
 pub const RUNLOOP_ITEM_SIGNALLED_SOURCE: runloop_item_kind = 0;
-#[doc = "< One of runloop_descriptor_source_create, with or without a descriptor."]
 pub const RUNLOOP_ITEM_DESCRIPTOR_SOURCE: runloop_item_kind = 1;
-#[doc = "< A runloop_timer."]
 pub const RUNLOOP_ITEM_TIMER: runloop_item_kind = 2;
-#[doc = "< A runloop_observer."]
 pub const RUNLOOP_ITEM_OBSERVER: runloop_item_kind = 3;
-#[doc = " What an item is."]
 pub type runloop_item_kind = ::std::os::raw::c_uint;
 extern "C" {
-    #[doc = " Calls `visit` for each item of a mode: sources, timers, observers, in this order, those that were there at one moment of the"]
-    #[doc = " call. An item is kept alive until `visit` returns, which may make any call. Any thread. O(items of the mode + sources of the"]
-    #[doc = " loop)."]
-    #[doc = " Returns: the number of items, 0 for an unknown mode or the pseudo-mode."]
-    #[doc = " Errors: -EINVAL; -ECHILD; -ENOMEM."]
     pub fn runloop_visit_items(
         loop_: *mut runloop,
         mode: *const ::std::os::raw::c_char,
@@ -563,42 +347,23 @@ extern "C" {
         context: *mut ::std::os::raw::c_void,
     ) -> ::std::os::raw::c_int;
 }
-#[doc = "< A run begins. Object: the mode's name."]
 pub const RUNLOOP_TRACE_RUN_BEGIN: runloop_trace_point = 0;
-#[doc = "< It ends. Object: the mode's name; value: the result."]
 pub const RUNLOOP_TRACE_RUN_END: runloop_trace_point = 1;
-#[doc = "< An iteration begins. Object: the mode's name."]
 pub const RUNLOOP_TRACE_ITERATION: runloop_trace_point = 2;
-#[doc = " The loop has nothing to do, and sleeps: the kernel was asked, and had nothing to report. A wait that finds something at once is no"]
-#[doc = " sleep; with a clock of the program's, each wait counts as one. Object: the mode's name."]
 pub const RUNLOOP_TRACE_SLEEP: runloop_trace_point = 3;
-#[doc = "< The sleep is over. Object: the mode's name."]
 pub const RUNLOOP_TRACE_WAKE: runloop_trace_point = 4;
-#[doc = " Tasks were taken out of the inbox. Value: when the first of them was posted, or 0: unknown."]
 pub const RUNLOOP_TRACE_TASKS: runloop_trace_point = 5;
-#[doc = "< The innermost call-out has returned."]
 pub const RUNLOOP_TRACE_RETURN: runloop_trace_point = 6;
-#[doc = "< A call-out begins. Object: the observer; value: the activity."]
 pub const RUNLOOP_TRACE_OBSERVER: runloop_trace_point = 7;
-#[doc = " A call-out begins. Object: the timer, whose date is still that for which it fires; value: 1 if that is by a clock of the program's"]
-#[doc = " (runloop_clock.h), else 0."]
 pub const RUNLOOP_TRACE_TIMER: runloop_trace_point = 8;
-#[doc = "< A call-out begins. Object: the source."]
 pub const RUNLOOP_TRACE_SIGNALLED: runloop_trace_point = 9;
-#[doc = "< A call-out begins. Object: the source; value: its readiness."]
 pub const RUNLOOP_TRACE_DESCRIPTOR: runloop_trace_point = 10;
-#[doc = "< A call-out begins. Object: the address of the function."]
 pub const RUNLOOP_TRACE_TASK: runloop_trace_point = 11;
-#[doc = "< The main dispatch queue is served."]
 pub const RUNLOOP_TRACE_MAIN_QUEUE: runloop_trace_point = 12;
-#[doc = " What a loop does. `object` and `value` of a tracer's call are what the comment says, else NULL and 0."]
 pub type runloop_trace_point = ::std::os::raw::c_uint;
-#[doc = " Follows a loop. `trace` is called on the loop's thread, wherever that is, with no lock held; the object lives until it returns. It makes"]
-#[doc = " no calls that run a loop, and is itself not traced."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct runloop_tracer {
-    #[doc = " What is called. Required."]
     pub trace: ::std::option::Option<
         unsafe extern "C" fn(
             context: *mut ::std::os::raw::c_void,
@@ -607,34 +372,21 @@ pub struct runloop_tracer {
             value: i64,
         ),
     >,
-    #[doc = "< The program's, valid until another tracer is set, or the thread's loop has ended."]
     pub context: *mut ::std::os::raw::c_void,
 }
 extern "C" {
-    #[doc = " Gives the calling thread's loop a tracer, which is copied, in place of the one it had; NULL: none. In a call-out, it is told"]
-    #[doc = " of that call-out's return first. A forked child has none. Without a tracer, a call-out and an iteration compare one word more;"]
-    #[doc = " with one, the loop asks the kernel once more before each sleep. O(1)."]
-    #[doc = " Errors: -EINVAL: `trace` is NULL; -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: the thread has no loop yet, and none can be made;"]
-    #[doc = " -ESHUTDOWN."]
     pub fn runloop_set_tracer(tracer: *const runloop_tracer) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " The tracer of the calling thread's loop, to which another tracer may pass on what it is told. O(1)."]
-    #[doc = " Returns: the tracer; its `trace` is NULL if there is none."]
     pub fn runloop_get_tracer() -> runloop_tracer;
 }
-#[doc = " The configuration of an observer, which is copied."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct runloop_observer_config {
     pub context: runloop_context,
-    #[doc = "< Lower ones are notified first, of every activity; equal ones in order of addition (R93)."]
     pub order: i32,
-    #[doc = "< Of which the observer is notified; others pass unnoticed."]
     pub activities: runloop_activity,
-    #[doc = "< false: notified once in all, then invalid (R95)."]
     pub repeats: bool,
-    #[doc = " On the loop's thread; not notified of the runs nested in it (R96). May be NULL."]
     pub observe: ::std::option::Option<
         unsafe extern "C" fn(
             observer: *mut runloop_observer,
@@ -644,8 +396,6 @@ pub struct runloop_observer_config {
     >,
 }
 extern "C" {
-    #[doc = " Creates an observer with one reference, in no loop. O(1)."]
-    #[doc = " Errors: -EINVAL; -ENOMEM."]
     pub fn runloop_observer_create(
         config: *const runloop_observer_config,
         out: *mut *mut runloop_observer,
@@ -658,8 +408,6 @@ extern "C" {
     pub fn runloop_observer_release(observer: *mut runloop_observer);
 }
 extern "C" {
-    #[doc = " The activities, order, repetition and info of an observer, as created, even after invalidation, except for the info, which is"]
-    #[doc = " NULL then (R113). O(1)."]
     pub fn runloop_observer_get_activities(observer: *mut runloop_observer) -> runloop_activity;
 }
 extern "C" {
@@ -674,17 +422,12 @@ extern "C" {
     ) -> *mut ::std::os::raw::c_void;
 }
 extern "C" {
-    #[doc = " Removes the observer permanently from all modes and releases its context, after its callback if that is running (R98)."]
-    #[doc = " Idempotent. Does not wait for a callback that runs on another thread. O(observers of its modes)."]
     pub fn runloop_observer_invalidate(observer: *mut runloop_observer);
 }
 extern "C" {
     pub fn runloop_observer_is_valid(observer: *mut runloop_observer) -> bool;
 }
 extern "C" {
-    #[doc = " Add an observer to a mode, remove it, ask for it: as runloop_add_timer and its neighbours (R97). Observers never keep a mode"]
-    #[doc = " from being empty. O(observers of the mode)."]
-    #[doc = " Errors: -EINVAL: the observer to be added is invalid; -EBUSY: it is in another loop; -ENOMEM; -ESHUTDOWN; -ECHILD."]
     pub fn runloop_add_observer(
         loop_: *mut runloop,
         observer: *mut runloop_observer,
@@ -705,18 +448,14 @@ extern "C" {
         mode: *const ::std::os::raw::c_char,
     ) -> bool;
 }
-#[doc = " A source that is signalled by hand (source0)."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct runloop_source_config {
     pub context: runloop_context,
-    #[doc = "< Lower ones perform first, equal ones in the order of their first signal."]
     pub order: i32,
-    #[doc = " On the loop's thread, once, however often it was signalled. May be NULL: the source still counts as handled."]
     pub perform: ::std::option::Option<
         unsafe extern "C" fn(source: *mut runloop_source, info: *mut ::std::os::raw::c_void),
     >,
-    #[doc = " After each addition to or removal from a concrete mode, on the calling thread (R58, R59). May be NULL."]
     pub schedule: ::std::option::Option<
         unsafe extern "C" fn(
             source: *mut runloop_source,
@@ -733,7 +472,6 @@ pub struct runloop_source_config {
             info: *mut ::std::os::raw::c_void,
         ),
     >,
-    #[doc = " If two sources share this function, those that it calls equal (same order and `perform`) exclude each other (R60)."]
     pub equal: ::std::option::Option<
         unsafe extern "C" fn(
             info: *const ::std::os::raw::c_void,
@@ -741,26 +479,15 @@ pub struct runloop_source_config {
         ) -> bool,
     >,
 }
-#[doc = " A source that is driven by a descriptor (source1). Level-triggered: it is called, one descriptor per iteration, as long as a"]
-#[doc = " condition that it asked for holds; its owner reads and writes. The descriptor should be non-blocking: if somebody else consumed"]
-#[doc = " what was ready, the source may be called once for nothing. Remove the source before closing the descriptor, which the loop never"]
-#[doc = " closes. With `descriptor` -1 it is called for signals alone (R68, R72)."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct runloop_descriptor_config {
     pub context: runloop_context,
-    #[doc = "< Among the sources of one descriptor, and among those that are called together."]
     pub order: i32,
-    #[doc = "< Remains the caller's."]
     pub descriptor: ::std::os::raw::c_int,
-    #[doc = "< At least one; can be changed later. Errors and hang-ups are reported in any case."]
     pub events: runloop_readiness,
-    #[doc = " `counter`: the descriptor is a non-blocking eventfd, timerfd or similar, whose 8 bytes the loop reads before the call (R69)."]
-    #[doc = " Checked: -EINVAL otherwise, so that the loop never consumes a byte of a pipe or a socket."]
     pub counter: bool,
-    #[doc = " Called in one iteration with all others that say so and are ready in the mode, by order: no timer comes between them (R71)."]
     pub together: bool,
-    #[doc = " On the loop's thread, with all reasons that there are. May be NULL: the source still counts as handled."]
     pub ready: ::std::option::Option<
         unsafe extern "C" fn(
             source: *mut runloop_source,
@@ -768,7 +495,6 @@ pub struct runloop_descriptor_config {
             info: *mut ::std::os::raw::c_void,
         ),
     >,
-    #[doc = " As for runloop_source_config."]
     pub equal: ::std::option::Option<
         unsafe extern "C" fn(
             info: *const ::std::os::raw::c_void,
@@ -791,15 +517,11 @@ pub struct runloop_descriptor_config {
             info: *mut ::std::os::raw::c_void,
         ),
     >,
-    #[doc = " Once, by the call that invalidates the source, after the last `cancel`: the place to close the descriptor (R153). Not called if it"]
-    #[doc = " is released without that. May be NULL."]
     pub invalidated: ::std::option::Option<
         unsafe extern "C" fn(source: *mut runloop_source, info: *mut ::std::os::raw::c_void),
     >,
 }
 extern "C" {
-    #[doc = " Create a source with one reference, in no loop. O(1)."]
-    #[doc = " Errors: -EINVAL: no or unknown events, a descriptor below -1, or a `counter` that is none; -ENOMEM."]
     pub fn runloop_source_create(
         config: *const runloop_source_config,
         out: *mut *mut runloop_source,
@@ -818,64 +540,36 @@ extern "C" {
     pub fn runloop_source_release(source: *mut runloop_source);
 }
 extern "C" {
-    #[doc = " Marks the source: it performs in the next dispatch of a loop that runs one of its modes; until then it stays marked, even in"]
-    #[doc = " no loop. One with a descriptor is called with RUNLOOP_SIGNALLED, in turn with what is ready. Does not wake (R54, R62). Ignored"]
-    #[doc = " if invalid. Async-signal-safe while referenced. O(log n), to base 64, of the sources of each loop it is in."]
-    #[doc = " Errors: -EINVAL."]
     pub fn runloop_source_signal(source: *mut runloop_source) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Marks the source as runloop_source_signal does, and wakes each loop that has the source in a mode and would not look by"]
-    #[doc = " itself. Not for signal handlers."]
-    #[doc = " Errors: -EINVAL."]
     pub fn runloop_source_wake(source: *mut runloop_source) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn runloop_source_is_signalled(source: *mut runloop_source) -> bool;
 }
 extern "C" {
-    #[doc = " Removes the source permanently from every mode of every loop, and calls `cancel` for each (R67). Idempotent, allowed in its own"]
-    #[doc = " callback, does not wait for a callback that runs on another thread (R119). O(modes it is in)."]
     pub fn runloop_source_invalidate(source: *mut runloop_source);
 }
 extern "C" {
     pub fn runloop_source_is_valid(source: *mut runloop_source) -> bool;
 }
 extern "C" {
-    #[doc = " Changes the conditions that the source asks for in every loop that it is in (R149): the one source of a connection asks for"]
-    #[doc = " RUNLOOP_WRITABLE only while output waits. 0 pauses it: it is not called at all, errors and hang-ups included, but keeps its"]
-    #[doc = " modes. Applies from the next wait on, and to a wait under way, which ends if a condition holds; allowed in the source's own"]
-    #[doc = " callback. Other sources of the descriptor are not affected. An invalid source can be paused: then no loop will name its"]
-    #[doc = " descriptor to the kernel for it, even if another thread is still invalidating it. After an error the source keeps its former"]
-    #[doc = " conditions. If two threads set them at once, one of the two prevails. O(loops it is in), an epoll_ctl for each in which what"]
-    #[doc = " is watched for the descriptor changes."]
-    #[doc = " Errors: -EINVAL: it is invalid and would not be paused, it is signalled by hand or a counter, or the events are unknown;"]
-    #[doc = " -EBADF; -EPERM: epoll does not take it, such as a regular file; -ENOSPC; -ENOMEM."]
     pub fn runloop_source_set_events(
         source: *mut runloop_source,
         events: runloop_readiness,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Sets the instant, as of runloop_now_ns, at which the source is called with RUNLOOP_DUE, once, in a run of one of its modes, in"]
-    #[doc = " turn with what is ready (R152). It was made with a descriptor, or with -1. RUNLOOP_NEVER takes it back, also if it has passed"]
-    #[doc = " and the source was not yet called for it; so does any other instant, which replaces it. A sleeping loop is re-armed, not"]
-    #[doc = " woken. It costs no descriptor. O(log n) per mode."]
-    #[doc = " Errors: -EINVAL: it is invalid, or signalled by hand alone; -ENOMEM: it keeps its former deadline."]
     pub fn runloop_source_set_deadline(
         source: *mut runloop_source,
         instant_ns: i64,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " The deadline of a source, as last set. O(1)."]
-    #[doc = " Returns: the instant; RUNLOOP_NEVER if there is none, or it has passed."]
     pub fn runloop_source_get_deadline(source: *mut runloop_source) -> i64;
 }
 extern "C" {
-    #[doc = " The order, info, descriptor and events of a source, as created or last set, even after invalidation (R111). O(1)."]
-    #[doc = " Returns: the value. Descriptor and events of a source that is signalled by hand are -1 and 0."]
-    #[doc = " Errors: none."]
     pub fn runloop_source_get_order(source: *mut runloop_source) -> i32;
 }
 extern "C" {
@@ -888,14 +582,6 @@ extern "C" {
     pub fn runloop_source_get_events(source: *mut runloop_source) -> runloop_readiness;
 }
 extern "C" {
-    #[doc = " Add a source to a mode, remove it, ask for it. Adding one that is there already changes nothing. After an error it is in no"]
-    #[doc = " mode that it was not in before, and no mode was created. A source may be in many modes of many loops, which it retains as"]
-    #[doc = " objects. Adding wakes no loop, but a ready descriptor does. Removing one that is not there changes nothing. Removal ends a"]
-    #[doc = " sleep in a mode that it leaves empty. The pseudo-mode means all common modes, now and later (R18–R20). O(log n), to base 64,"]
-    #[doc = " of the loop's sources, and O(1) per mode, plus an epoll_ctl for a descriptor."]
-    #[doc = " Errors: -EINVAL: the source to be added is invalid; -EEXIST: an equal one is there; -EBADF; -EPERM: epoll does not take the"]
-    #[doc = " descriptor, such as that of a regular file or a directory; -ELOOP: it is an epoll set that is nested too deeply; -ENOSPC;"]
-    #[doc = " -ENOMEM; -ESHUTDOWN; -ECHILD."]
     pub fn runloop_add_source(
         loop_: *mut runloop,
         source: *mut runloop_source,
@@ -916,27 +602,19 @@ extern "C" {
         mode: *const ::std::os::raw::c_char,
     ) -> bool;
 }
-#[doc = " The configuration of a timer, which is copied."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct runloop_timer_config {
     pub context: runloop_context,
-    #[doc = "< Among timers due at the same instant; then in the order in which they joined the loop."]
     pub order: i32,
-    #[doc = "< First due instant, and start of the fire schedule. In the past: due at once."]
     pub fire_ns: i64,
-    #[doc = "< Of the fire schedule. 0 or less: the timer fires once and becomes invalid."]
     pub interval_ns: i64,
-    #[doc = "< How much later it may fire to share a wake-up. Capped at half the interval."]
     pub tolerance_ns: i64,
-    #[doc = " On the loop's thread; never re-entered by nested runs (R84). May be NULL."]
     pub fire: ::std::option::Option<
         unsafe extern "C" fn(timer: *mut runloop_timer, info: *mut ::std::os::raw::c_void),
     >,
 }
 extern "C" {
-    #[doc = " Creates a timer with one reference, in no loop. O(1)."]
-    #[doc = " Errors: -EINVAL; -ENOMEM."]
     pub fn runloop_timer_create(
         config: *const runloop_timer_config,
         out: *mut *mut runloop_timer,
@@ -949,22 +627,15 @@ extern "C" {
     pub fn runloop_timer_release(timer: *mut runloop_timer);
 }
 extern "C" {
-    #[doc = " The next due instant of a timer; during its callback, the one that is firing (R81). O(1)."]
-    #[doc = " Returns: the instant; RUNLOOP_NEVER if the timer is invalid."]
     pub fn runloop_timer_get_fire_date(timer: *mut runloop_timer) -> i64;
 }
 extern "C" {
-    #[doc = " Moves the timer and restarts its fire schedule there (R83). In its own callback the last date set wins, if it repeats (R82). A"]
-    #[doc = " sleeping loop is re-armed, not woken. Allowed in no loop. O(log n) per mode."]
-    #[doc = " Errors: -EINVAL: the timer is invalid; -ECHILD."]
     pub fn runloop_timer_set_fire_date(
         timer: *mut runloop_timer,
         fire_ns: i64,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " The interval, order and tolerance of a timer, as created (interval 0 for one that fires once; tolerance as capped), even after"]
-    #[doc = " invalidation (R112). O(1)."]
     pub fn runloop_timer_get_interval(timer: *mut runloop_timer) -> i64;
 }
 extern "C" {
@@ -974,36 +645,24 @@ extern "C" {
     pub fn runloop_timer_get_tolerance(timer: *mut runloop_timer) -> i64;
 }
 extern "C" {
-    #[doc = " Sets how much later the timer may fire to share a wake-up. A negative tolerance becomes 0; that of a repeating timer is capped"]
-    #[doc = " at half the interval. O(1)."]
-    #[doc = " Errors: -EINVAL: the timer is invalid; -ECHILD."]
     pub fn runloop_timer_set_tolerance(
         timer: *mut runloop_timer,
         tolerance_ns: i64,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " How many instants of the fire schedule passed without a callback: in the timer's callback those that were not reported before,"]
-    #[doc = " not counting this one (R80); at other times the number of the last callback. O(1)."]
     pub fn runloop_timer_get_missed(timer: *mut runloop_timer) -> u64;
 }
 extern "C" {
-    #[doc = " The info of a timer's context (R112). O(1)."]
-    #[doc = " Returns: the pointer; NULL if the timer is invalid."]
     pub fn runloop_timer_get_info(timer: *mut runloop_timer) -> *mut ::std::os::raw::c_void;
 }
 extern "C" {
-    #[doc = " Removes the timer permanently from all modes and releases its context, after its callback if that is running (R88). Idempotent."]
-    #[doc = " Does not wait for a callback that runs on another thread. O(log n) per mode."]
     pub fn runloop_timer_invalidate(timer: *mut runloop_timer);
 }
 extern "C" {
     pub fn runloop_timer_is_valid(timer: *mut runloop_timer) -> bool;
 }
 extern "C" {
-    #[doc = " Add a timer to a mode, remove it, ask for it: as runloop_add_source and its neighbours, but a timer is in one loop at a time"]
-    #[doc = " (R86). It does not retain its loop. A sleeping loop is re-armed, not woken (R87). O(log n) per mode."]
-    #[doc = " Errors: -EINVAL: the timer to be added is invalid; -EBUSY: it is in another loop; -ENOMEM; -ESHUTDOWN; -ECHILD."]
     pub fn runloop_add_timer(
         loop_: *mut runloop,
         timer: *mut runloop_timer,
@@ -1024,9 +683,6 @@ extern "C" {
         mode: *const ::std::os::raw::c_char,
     ) -> bool;
 }
-#[doc = " The instant that never comes."]
 pub const RUNLOOP_NEVER: i64 = 9223372036854775807;
-#[doc = " The limit that is never reached."]
 pub const RUNLOOP_FOREVER: i64 = 9223372036854775807;
-#[doc = " The longest spin: a millisecond."]
 pub const RUNLOOP_SPIN_LIMIT_MAX: i64 = 1000000;

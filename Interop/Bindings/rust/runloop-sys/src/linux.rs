@@ -2,32 +2,19 @@
 
 use crate::bindings::*;
 
-#[doc = "< CLOCK_REALTIME: since 1970 in UTC. It can be set."]
 pub const RUNLOOP_CLOCK_WALL: runloop_clock_id = 0;
-#[doc = "< CLOCK_BOOTTIME: since the machine was started, suspensions included. Nobody sets it."]
 pub const RUNLOOP_CLOCK_BOOT: runloop_clock_id = 1;
-#[doc = " A clock of the machine's."]
 pub type runloop_clock_id = ::std::os::raw::c_uint;
 extern "C" {
-    #[doc = " The current instant of a clock, in nanoseconds, also in a loop that has a clock of its own. O(1)."]
-    #[doc = " Returns: the instant; RUNLOOP_NEVER if there is no such clock."]
     pub fn runloop_clock_get_now_ns(clock: runloop_clock_id) -> i64;
 }
-#[doc = " A date of a clock, or a schedule of dates."]
-#[doc = " If it is in several loops, one of them serves a date."]
 pub type runloop_alarm = runloop_source;
-#[doc = " The configuration of an alarm, which is copied."]
 #[repr(C)]
 pub struct runloop_alarm_config {
     pub context: runloop_context,
     pub clock: runloop_clock_id,
-    #[doc = " Instant of the clock, and start of the schedule. In the past: due at once. RUNLOOP_NEVER: no date yet."]
     pub date_ns: i64,
-    #[doc = " Of the schedule. 0: there is none, and after its call the alarm has no date until one is set."]
     pub interval_ns: i64,
-    #[doc = " On the loop's thread, in the modes of the source, not before the clock shows the date. One call for all dates of the"]
-    #[doc = " schedule that have come since the last call: `date_ns` is the latest of them, `missed` the number of those before it. A"]
-    #[doc = " run of the loop in the call serves further dates. May be NULL."]
     pub fire: ::std::option::Option<
         unsafe extern "C" fn(
             alarm: *mut runloop_alarm,
@@ -38,77 +25,48 @@ pub struct runloop_alarm_config {
     >,
 }
 extern "C" {
-    #[doc = " Makes an alarm. It has a timerfd, which the kernel moves when the wall clock is set. If the clock is set forward over dates, they are"]
-    #[doc = " one call, as after a suspension. If it is set back, the alarm waits until the clock shows its date; a date that has had its call does"]
-    #[doc = " not get another one. (After a great correction a program may want other dates: runloop_clock_watch.) Slewing is followed. An alarm keeps"]
-    #[doc = " its modes from being empty, also without a date. O(1)."]
-    #[doc = " Errors: -EINVAL: no such clock, or a negative interval; -EMFILE, -ENFILE: it needs a descriptor; -ENOMEM; -ENOSYS, -EPERM: in a sandbox"]
-    #[doc = " without timerfd_create."]
     pub fn runloop_alarm_create(
         config: *const runloop_alarm_config,
         out: *mut *mut runloop_alarm,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " The next date of an alarm that has had no call. As last set, if the alarm is invalid. O(1)."]
-    #[doc = " Returns: the instant; RUNLOOP_NEVER if there is none, and in a forked child for the parent's alarm."]
     pub fn runloop_alarm_get_date(alarm: *mut runloop_alarm) -> i64;
 }
 extern "C" {
-    #[doc = " Moves the alarm, and starts its schedule there; RUNLOOP_NEVER takes its date away. Any thread. A loop that sleeps is neither woken nor"]
-    #[doc = " delayed. In its own callback, the next date is replaced; otherwise a call that is about to begin on another thread still happens. If two"]
-    #[doc = " threads set it at once, one of the two prevails. O(1), a timerfd_settime."]
-    #[doc = " Errors: -EINVAL: the alarm is invalid; -ECHILD."]
     pub fn runloop_alarm_set_date(alarm: *mut runloop_alarm, date_ns: i64)
         -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " The clock and the interval of an alarm, as created. RUNLOOP_CLOCK_WALL and 0 for NULL. O(1)."]
     pub fn runloop_alarm_get_clock(alarm: *mut runloop_alarm) -> runloop_clock_id;
 }
 extern "C" {
     pub fn runloop_alarm_get_interval(alarm: *mut runloop_alarm) -> i64;
 }
-#[doc = " Receives messages on the thread of a loop, and sends requests for which the replies come there."]
 pub type runloop_port = runloop_source;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct runloop_request {
     _unused: [u8; 0],
 }
-#[doc = " A message that a port has received."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct runloop_message {
-    #[doc = "< A copy, aligned for any type: during the call, and those of a request as long as that is referenced."]
     pub bytes: *const ::std::os::raw::c_void,
-    #[doc = "< Of them."]
     pub length: usize,
-    #[doc = " If a reply is awaited, else NULL. The call-out has the only reference: if it neither replies nor retains the request, it is dropped,"]
-    #[doc = " and the asker is told so."]
     pub request: *mut runloop_request,
 }
-#[doc = " The answer to a request."]
 #[repr(C)]
 pub struct runloop_reply {
-    #[doc = " 0: the reply is in `bytes`. -EPIPE: the port has ended before it replied. -ENOMSG: the request was dropped, its last reference"]
-    #[doc = " released without a reply. -ETIMEDOUT: the deadline has passed."]
     pub result: i32,
-    #[doc = "< Aligned for any type: during the call. NULL if `length` is 0."]
     pub bytes: *const ::std::os::raw::c_void,
-    #[doc = "< Of them."]
     pub length: usize,
 }
-#[doc = " The configuration of a port, which is copied."]
 #[repr(C)]
 pub struct runloop_port_config {
     pub context: runloop_context,
-    #[doc = "< How many messages may wait to be received. 0 stands for 64."]
     pub max_messages: usize,
-    #[doc = "< How many bytes these may have, which also limits each message. 0 stands for 1 MiB."]
     pub max_bytes: usize,
-    #[doc = " On the loop's thread, in the modes of the source, once for each message. A nested run in one of the modes receives the next ones. May be"]
-    #[doc = " NULL: messages are consumed, requests dropped."]
     pub receive: ::std::option::Option<
         unsafe extern "C" fn(
             port: *mut runloop_port,
@@ -118,8 +76,6 @@ pub struct runloop_port_config {
     >,
 }
 extern "C" {
-    #[doc = " Creates a port of a loop, in no mode yet: messages wait. Every thread that sends to it has a reference. O(1)."]
-    #[doc = " Errors: -EINVAL; -ENOMEM; -ESHUTDOWN; -ECHILD."]
     pub fn runloop_port_create(
         loop_: *mut runloop,
         config: *const runloop_port_config,
@@ -127,26 +83,15 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " The loop with which a port ends. O(1)."]
-    #[doc = " Returns: the loop, borrowed."]
     pub fn runloop_port_get_loop(port: *mut runloop_port) -> *mut runloop;
 }
 extern "C" {
-    #[doc = " Whether a port has not ended. Unlike runloop_source_is_valid it is false also when its loop has ended, of which a source in no mode"]
-    #[doc = " learns nothing. O(1)."]
     pub fn runloop_port_is_valid(port: *mut runloop_port) -> bool;
 }
 extern "C" {
-    #[doc = " How many messages wait in a port. O(1)."]
     pub fn runloop_port_get_count(port: *mut runloop_port) -> usize;
 }
 extern "C" {
-    #[doc = " Sends a copy of the bytes, from any thread. If there is no space, waits for it until the instant `deadline_ns` of CLOCK_MONOTONIC;"]
-    #[doc = " RUNLOOP_NEVER is as long as it takes, 0 not at all. After an error nothing was sent. Not a cancellation point. One allocation,"]
-    #[doc = " O(length); one system call if the loop sleeps."]
-    #[doc = " Errors: -EAGAIN: there is no space; -ETIMEDOUT: there was none until the deadline; -EDEADLK: there is none, and the caller would wait"]
-    #[doc = " for itself, on the port's own thread; -EMSGSIZE: longer than the port ever takes; -EPIPE: the port has ended, perhaps meanwhile;"]
-    #[doc = " -EINVAL; -ENOMEM; -ECHILD."]
     pub fn runloop_port_send(
         port: *mut runloop_port,
         bytes: *const ::std::os::raw::c_void,
@@ -154,29 +99,17 @@ extern "C" {
         deadline_ns: i64,
     ) -> ::std::os::raw::c_int;
 }
-#[doc = " How a request is answered, which is copied."]
 #[repr(C)]
 pub struct runloop_request_config {
-    #[doc = "< On whose loop, and in whose modes, the answer is called out. It keeps no reference to the port."]
     pub asker: *mut runloop_port,
-    #[doc = " Until when the answer is awaited, by the clock of that loop; RUNLOOP_NEVER, or 0: no deadline. It is the deadline of the source"]
-    #[doc = " (runloop_source_set_deadline), and kept in the modes of that."]
     pub deadline_ns: i64,
-    #[doc = " Once, on the asker's thread. May be NULL."]
     pub replied: ::std::option::Option<
         unsafe extern "C" fn(reply: *const runloop_reply, info: *mut ::std::os::raw::c_void),
     >,
-    #[doc = " Instead of `replied`, if the asker ends or the request is cancelled before: always exactly one of the two, but neither after an"]
-    #[doc = " error of the request. On the thread that did so, or on the one that was replying. May be NULL."]
     pub discard: runloop_function,
-    #[doc = "< For the two."]
     pub info: *mut ::std::os::raw::c_void,
 }
 extern "C" {
-    #[doc = " Sends a request to `port`, and returns at once; `id`, which may be NULL, receives its number among those of the asker. Never waits for"]
-    #[doc = " space. Any thread. One allocation, O(length), and O(requests with a later deadline)."]
-    #[doc = " Errors: -EAGAIN: there is no space; -EMSGSIZE: longer than the port ever takes; -EPIPE: one of the two ports has ended; -EINVAL;"]
-    #[doc = " -ENOMEM; -ECHILD."]
     pub fn runloop_port_request(
         port: *mut runloop_port,
         bytes: *const ::std::os::raw::c_void,
@@ -186,18 +119,9 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Cancels a request that was sent through `asker`: `discard` is called for it, on this thread as a rule, and `replied` is not. If it was"]
-    #[doc = " not received yet, it will not be; otherwise its receiver can learn that nobody awaits a reply. Any thread. O(requests of the asker)."]
-    #[doc = " Errors: -ENOENT: `replied` has been called or is being called, or it was cancelled, or the asker has ended; -EINVAL; -ECHILD."]
     pub fn runloop_port_cancel(asker: *mut runloop_port, id: u64) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Sends a request, and blocks the thread until it is answered or the deadline has passed. That is an instant of CLOCK_MONOTONIC. The"]
-    #[doc = " thread's own loop does not run meanwhile, so two threads that ask each other like that need a deadline; to run it, use"]
-    #[doc = " runloop_port_request, and run a mode until the answer is there. `*reply` is a copy that the caller frees, aligned for any type, or NULL"]
-    #[doc = " if the length is 0; `reply` and `reply_length` may be NULL. O(length)."]
-    #[doc = " Errors: those of runloop_port_send; -ETIMEDOUT: there was no space, or no reply, until the deadline; -EPIPE: the port has ended before"]
-    #[doc = " it replied; -ENOMSG: the request was dropped; -EDEADLK: on the port's own thread."]
     pub fn runloop_port_request_and_wait(
         port: *mut runloop_port,
         bytes: *const ::std::os::raw::c_void,
@@ -208,18 +132,12 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Retain and release a request, on the receiving side, from the call-out on. The last one drops a request that was not replied to:"]
-    #[doc = " -ENOMSG. O(1)."]
     pub fn runloop_request_retain(request: *mut runloop_request) -> *mut runloop_request;
 }
 extern "C" {
     pub fn runloop_request_release(request: *mut runloop_request);
 }
 extern "C" {
-    #[doc = " Replies to a request with a copy of the bytes; references remain. Any thread. One allocation, O(length); one system call if the asker"]
-    #[doc = " sleeps."]
-    #[doc = " Errors: -EPIPE: nobody awaits it, because it was replied to, has timed out or was cancelled, or one of the ports has ended; -EINVAL;"]
-    #[doc = " -ENOMEM: it can be tried again; -ECHILD."]
     pub fn runloop_request_reply(
         request: *mut runloop_request,
         bytes: *const ::std::os::raw::c_void,
@@ -227,62 +145,38 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Whether a reply is still awaited: a long piece of work may ask now and then. O(1)."]
     pub fn runloop_request_is_awaited(request: *mut runloop_request) -> bool;
 }
-#[doc = " One end of a connection to another process, or to another thread."]
-#[doc = " If it is in several loops, one of them receives a message. Its end closes the socket; messages that wait are dropped."]
 pub type runloop_channel = runloop_source;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct runloop_call {
     _unused: [u8; 0],
 }
-#[doc = " A message that a channel has received."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct runloop_channel_message {
-    #[doc = "< Aligned for any type: during the call."]
     pub bytes: *const ::std::os::raw::c_void,
-    #[doc = "< Of them."]
     pub length: usize,
-    #[doc = " Closed on exec, and by the channel after the call, but for those that the call-out takes by writing -1 in their place."]
     pub descriptors: *mut ::std::os::raw::c_int,
-    #[doc = "< Of them."]
     pub descriptor_count: usize,
-    #[doc = "< If a reply is awaited, else NULL. The call-out has the only reference."]
     pub call: *mut runloop_call,
 }
-#[doc = " The process at the other end."]
 #[repr(C)]
 pub struct runloop_peer {
-    #[doc = "< When it connected or listened, or, of a socketpair, when that was made: then it may be this process. 0: unknown."]
     pub pid: i32,
-    #[doc = "< Its effective user at that time,"]
     pub uid: u32,
-    #[doc = "< and group."]
     pub gid: u32,
-    #[doc = " The process that had the pid, for as long as the channel is there, and not to be closed. -1: the kernel is older than Linux 6.5."]
     pub pidfd: ::std::os::raw::c_int,
 }
-#[doc = " The configuration of a channel, which is copied. 0 stands for the number that is given with each limit."]
 #[repr(C)]
 pub struct runloop_channel_config {
     pub context: runloop_context,
-    #[doc = "< How many messages may wait for the other end to read. 64."]
     pub max_messages: usize,
-    #[doc = "< How many bytes these may have, which also limits each message in both directions. 1 MiB."]
     pub max_bytes: usize,
-    #[doc = "< Of a message, in both directions, at most 250. 16."]
     pub max_descriptors: usize,
-    #[doc = " How many calls of the other end may be open: requests that are not answered or whose answers it has not read, and messages that are"]
-    #[doc = " held. Nothing more is read then. While the other end has a request to answer, 1024 more answers may wait, and as many more messages"]
-    #[doc = " be held: they come before the reply. That is so after the request has timed out or was cancelled, too, or two such ends would wait"]
-    #[doc = " for one another; so an end that never answers may have as many. 64."]
     pub max_calls: usize,
-    #[doc = "< Otherwise the process at the other end must have the effective user of this one."]
     pub allows_any_user: bool,
-    #[doc = " On the loop's thread, in the modes of the source, once for each message. May be NULL."]
     pub receive: ::std::option::Option<
         unsafe extern "C" fn(
             channel: *mut runloop_channel,
@@ -290,10 +184,6 @@ pub struct runloop_channel_config {
             info: *mut ::std::os::raw::c_void,
         ),
     >,
-    #[doc = " On the loop's thread, once, unless the channel was invalidated before. -EPIPE: the other end is gone, and what it had sent has been"]
-    #[doc = " received. -EPROTO: it has sent what no channel sends, or more than the limits. -EMFILE, -ENFILE: a message had descriptors, and there"]
-    #[doc = " was no number for them. -ENOMEM. -ETOOMANYREFS: a message had waited, and when it could be sent, too many descriptors were under way."]
-    #[doc = " Requests have been answered before. May be NULL."]
     pub ended: ::std::option::Option<
         unsafe extern "C" fn(
             channel: *mut runloop_channel,
@@ -301,9 +191,6 @@ pub struct runloop_channel_config {
             info: *mut ::std::os::raw::c_void,
         ),
     >,
-    #[doc = " On the loop's thread, in the modes of the source: messages had waited, and all of them were sent (`error` is 0), or can't be"]
-    #[doc = " (-EPIPE). Once each time that messages have waited, so it says when to go on after -EAGAIN. Not after the end. It may make any call"]
-    #[doc = " for the channel, send, invalidate and run the loop, too. May be NULL."]
     pub drained: ::std::option::Option<
         unsafe extern "C" fn(
             channel: *mut runloop_channel,
@@ -311,7 +198,6 @@ pub struct runloop_channel_config {
             info: *mut ::std::os::raw::c_void,
         ),
     >,
-    #[doc = " After each removal from a mode, as of any source; at the end of its loop, too. May be NULL."]
     pub cancel: ::std::option::Option<
         unsafe extern "C" fn(
             channel: *mut runloop_channel,
@@ -322,10 +208,6 @@ pub struct runloop_channel_config {
     >,
 }
 extern "C" {
-    #[doc = " Makes a channel of a connected socket, which it owns from then on, and makes non-blocking. After an error the socket remains the"]
-    #[doc = " caller's. O(1)."]
-    #[doc = " Errors: -EINVAL: not a SOCK_SEQPACKET socket of the Unix domain, or a limit out of range; -EPERM: the other end belongs to another user;"]
-    #[doc = " -ENOTCONN: the socket is not connected; -EBADF; -EMFILE, -ENFILE: the peer's pidfd needs a descriptor; -ENOMEM."]
     pub fn runloop_channel_create(
         descriptor: ::std::os::raw::c_int,
         config: *const runloop_channel_config,
@@ -333,12 +215,6 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Makes a socket that listens for channels: a runloop_listener accepts its connections, and each is one for runloop_channel_create. A"]
-    #[doc = " relative path is one in $XDG_RUNTIME_DIR, which a program with more rights than whoever has started it does not read (secure_getenv(3))."]
-    #[doc = " `mode` and `backlog` are those of runloop_listen_unix, 0 for the user alone and so is what becomes of a path that was left behind."]
-    #[doc = " Anybody may take an abstract name, so a program that wants one has to make that socket itself."]
-    #[doc = " Returns: the socket."]
-    #[doc = " Errors: those of runloop_listen_unix; -EINVAL: an empty path, or \"@name\"; -ENOENT: no such directory, or no $XDG_RUNTIME_DIR."]
     pub fn runloop_channel_listen(
         path: *const ::std::os::raw::c_char,
         mode: u32,
@@ -346,10 +222,6 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Connects to a socket that listens for channels. Does not wait."]
-    #[doc = " Errors: those of runloop_channel_create; -EINVAL: an empty path, \"@name\", or a limit out of range; -ECONNREFUSED: nobody listens;"]
-    #[doc = " -EAGAIN: too many wait to be accepted; -ENOENT: no such path, or no $XDG_RUNTIME_DIR; -EACCES: no permission; -ENAMETOOLONG: the path is"]
-    #[doc = " too long; -EPROTOTYPE: a socket of another type."]
     pub fn runloop_channel_connect(
         path: *const ::std::os::raw::c_char,
         config: *const runloop_channel_config,
@@ -357,20 +229,12 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " The process at the other end, as it was connected. O(1)."]
-    #[doc = " Errors: -EINVAL."]
     pub fn runloop_channel_get_peer(
         channel: *mut runloop_channel,
         out: *mut runloop_peer,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Sends a copy of the bytes, and the descriptors, which remain the caller's. At most 64 KiB go through the socket, and no more than fits"]
-    #[doc = " in its buffer (SO_SNDBUF, as it was when the channel was made); more as a sealed memfd. After an error nothing was sent. Any thread; as"]
-    #[doc = " every call for a channel, no cancellation point. O(length), a system call."]
-    #[doc = " Errors: -EAGAIN: as much waits as the limits allow; -EMSGSIZE: more than one message may have; -EPIPE: the other end is gone, or the"]
-    #[doc = " channel has ended; -EBADF; -EMFILE, -ENFILE: for descriptors of messages that wait, or a memfd; -ETOOMANYREFS: too many descriptors are"]
-    #[doc = " under way; -ENOSYS, -EPERM: it takes a memfd, in a sandbox without memfd_create; -EINVAL; -ENOMEM; -ECHILD."]
     pub fn runloop_channel_send(
         channel: *mut runloop_channel,
         bytes: *const ::std::os::raw::c_void,
@@ -380,26 +244,14 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Counts one more message as held, which is an open call (`max_calls`) until it is released. For programs that queue what they receive, so"]
-    #[doc = " that the other end waits when they are slow: usually called once in `receive`, for a message without a call; requests are counted"]
-    #[doc = " anyway. It is a mere number: which message is meant does not matter, and each call of this needs one of runloop_channel_release_message."]
-    #[doc = " Any thread. O(1), and a system call at the limit."]
-    #[doc = " Errors: -EPIPE: the channel has ended; -EINVAL; -ECHILD."]
     pub fn runloop_channel_hold_message(channel: *mut runloop_channel) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Counts one message less as held. Any thread, and after the end. O(1), and a system call at the limit."]
-    #[doc = " Errors: -EINVAL: none is held; -ECHILD."]
     pub fn runloop_channel_release_message(channel: *mut runloop_channel) -> ::std::os::raw::c_int;
 }
-#[doc = " How a request is answered, which is copied."]
 #[repr(C)]
 pub struct runloop_channel_request_config {
-    #[doc = " Until when a reply is awaited, by the clock of the loop that the channel is in; RUNLOOP_NEVER, or 0: no deadline. It is the deadline"]
-    #[doc = " of the source (runloop_source_set_deadline), and kept in the modes of that."]
     pub deadline_ns: i64,
-    #[doc = " Once, on the loop's thread. `result` of the reply is 0; -EPIPE: the channel has ended; -ENOMSG: the call was dropped; -ETIMEDOUT. The"]
-    #[doc = " descriptors of a reply are as in runloop_channel_message. May be NULL."]
     pub replied: ::std::option::Option<
         unsafe extern "C" fn(
             reply: *const runloop_reply,
@@ -408,16 +260,10 @@ pub struct runloop_channel_request_config {
             info: *mut ::std::os::raw::c_void,
         ),
     >,
-    #[doc = " Instead, if the channel is invalidated or freed before, or the request cancelled, on that thread. May be NULL. Neither is called after"]
-    #[doc = " an error."]
     pub discard: runloop_function,
-    #[doc = "< For the two."]
     pub info: *mut ::std::os::raw::c_void,
 }
 extern "C" {
-    #[doc = " Sends a request. `id`, which may be NULL, receives its number among those of the channel. O(length), and O(requests with a later"]
-    #[doc = " deadline)."]
-    #[doc = " Errors: those of runloop_channel_send."]
     pub fn runloop_channel_request(
         channel: *mut runloop_channel,
         bytes: *const ::std::os::raw::c_void,
@@ -429,22 +275,15 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Cancels a request: `discard` is called for it, on this thread, and `replied` is not. The other end may receive it all the same, and is"]
-    #[doc = " not told; its reply is dropped. Any thread. O(requests of the channel)."]
-    #[doc = " Errors: -ENOENT: `replied` has been called or is being called, or it was cancelled; -EINVAL; -ECHILD."]
     pub fn runloop_channel_cancel(channel: *mut runloop_channel, id: u64) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Retain and release a call. The last one drops it, if it was not replied to: -ENOMSG at the other end. O(1)."]
     pub fn runloop_call_retain(call: *mut runloop_call) -> *mut runloop_call;
 }
 extern "C" {
     pub fn runloop_call_release(call: *mut runloop_call);
 }
 extern "C" {
-    #[doc = " Replies to a call; references remain. Replies wait beyond the other limits, since they count as calls until they are sent. After an"]
-    #[doc = " error it can be tried again."]
-    #[doc = " Errors: those of runloop_channel_send; -EALREADY: it was replied to."]
     pub fn runloop_call_reply(
         call: *mut runloop_call,
         bytes: *const ::std::os::raw::c_void,
@@ -453,49 +292,27 @@ extern "C" {
         descriptor_count: usize,
     ) -> ::std::os::raw::c_int;
 }
-#[doc = " A process whose end is awaited. The end is reported once, and then the object is invalid."]
-#[doc = " Invalidated before, it stops waiting: the process goes on, and its owner has to wait for it. If it is in several loops, one of them reports"]
-#[doc = " the end."]
 pub type runloop_child = runloop_source;
-#[doc = " It has ended, and it is not known how: it is not a child of this process, or somebody else waited for it first, or children are"]
-#[doc = " reaped by the kernel (SIGCHLD is ignored). From Linux 6.15 on the kernel knows once it has been waited for, whoever did."]
 pub const RUNLOOP_CHILD_UNKNOWN: runloop_child_end = 0;
-#[doc = "< By exit, or by the end of main."]
 pub const RUNLOOP_CHILD_EXITED: runloop_child_end = 1;
-#[doc = "< By a signal."]
 pub const RUNLOOP_CHILD_SIGNALLED: runloop_child_end = 2;
-#[doc = " How a process ended."]
 pub type runloop_child_end = ::std::os::raw::c_uint;
-#[doc = " The end of a process."]
 #[repr(C)]
 pub struct runloop_child_exit {
     pub end: runloop_child_end,
-    #[doc = "< The exit status, 0 to 255; or the number of the signal."]
     pub status: i32,
-    #[doc = "< Only for RUNLOOP_CHILD_SIGNALLED."]
     pub dumped_core: bool,
-    #[doc = "< The fields below are known: it was our child, and nobody else waited for it first."]
     pub has_usage: bool,
-    #[doc = "< The processor time that the child took, with that of the children it waited for,"]
     pub user_ns: i64,
-    #[doc = "< and the part of it that the kernel took on its behalf."]
     pub system_ns: i64,
-    #[doc = "< The most memory that it had resident."]
     pub peak_memory_bytes: i64,
 }
-#[doc = " The configuration of a child, which is copied."]
 #[repr(C)]
 pub struct runloop_child_config {
     pub context: runloop_context,
-    #[doc = "< The process, or 0: the one of `pidfd`."]
     pub pid: i32,
-    #[doc = "< If `pid` is 0: a pidfd from elsewhere. It remains the caller's, and may be closed after the creation."]
     pub pidfd: ::std::os::raw::c_int,
-    #[doc = " true: the process is a child of ours that nobody else waits for; it is reaped when it has ended, it alone, and once. false: it is"]
-    #[doc = " watched and never reaped, so that whoever owns it finds it as it would without this library."]
     pub reaps: bool,
-    #[doc = " On the loop's thread, in the modes of the source, once: at once if the process has ended already. May be NULL: with `reaps`, the"]
-    #[doc = " child is reaped all the same."]
     pub exited: ::std::option::Option<
         unsafe extern "C" fn(
             child: *mut runloop_child,
@@ -503,7 +320,6 @@ pub struct runloop_child_config {
             info: *mut ::std::os::raw::c_void,
         ),
     >,
-    #[doc = " After each removal from a mode, as of any source; at the end of its loop, too. May be NULL."]
     pub cancel: ::std::option::Option<
         unsafe extern "C" fn(
             child: *mut runloop_child,
@@ -514,61 +330,32 @@ pub struct runloop_child_config {
     >,
 }
 extern "C" {
-    #[doc = " Awaits the end of a process. A child of this process can't be mistaken for another one before it was reaped; for other processes pass a"]
-    #[doc = " pidfd, because a pid may name another process by now. A child that ends while its object is invalid, or in no mode that runs, is not"]
-    #[doc = " reaped by it. O(1)."]
-    #[doc = " Errors: -ESRCH: there is no such process any more; -ECHILD: it is to be reaped, but not a child of this process, or was reaped; -EBADF:"]
-    #[doc = " not a pidfd; -EINVAL: not a process, but a thread or a negative number; -ENOSYS: the kernel is older than Linux 5.4, or a sandbox"]
-    #[doc = " refuses pidfd_open; -EMFILE, -ENFILE: it needs a descriptor; -ENOMEM."]
     pub fn runloop_child_create(
         config: *const runloop_child_config,
         out: *mut *mut runloop_child,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " The number of the process, as created: 0 if it was created from a pidfd. O(1)."]
     pub fn runloop_child_get_pid(child: *mut runloop_child) -> i32;
 }
 extern "C" {
-    #[doc = " How the process ended, if that was reported. O(1)."]
-    #[doc = " Errors: -EAGAIN: it was not reported yet; -EINVAL."]
     pub fn runloop_child_get_exit(
         child: *mut runloop_child,
         out: *mut runloop_child_exit,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Sends a signal to this process and to no other one, even if its number is used again. O(1)."]
-    #[doc = " Errors: -ESRCH: it has been reaped; -EPERM: it may not be signalled by this process; -EINVAL: no such signal."]
     pub fn runloop_child_send_signal(
         child: *mut runloop_child,
         number: i32,
     ) -> ::std::os::raw::c_int;
 }
-#[doc = " A signal of a sequence, and how long the next one waits for its effect."]
 #[repr(C)]
 pub struct runloop_child_step {
-    #[doc = "< Its number."]
     pub signal: i32,
-    #[doc = "< Not negative. What the last one says does not matter."]
     pub pause_ns: i64,
 }
 extern "C" {
-    #[doc = " Ends a process politely at first: SIGTERM, five seconds, SIGKILL. The first signal is sent by the calling thread, each other one by the"]
-    #[doc = " loop, never before the pause after the former has passed, and in a run of a mode that the child is in, where the first pause begins, too."]
-    #[doc = " When the process has ended, nothing is sent any more; the end is reported as ever. A second call takes the place of the first, from its"]
-    #[doc = " own first signal on. It costs no descriptor: the pauses are deadlines of the source (runloop_source_set_deadline), by its loop's clock,"]
-    #[doc = " and it has no other use for them."]
-    #[doc = ""]
-    #[doc = " `of_group`: the signals go to all of the process group that the process leads, but only as long as the process itself has not ended. Who"]
-    #[doc = " ignores the first signals there and outlives it gets no further one."]
-    #[doc = ""]
-    #[doc = " Any thread, and allowed in call-outs. After an error nothing was begun, and a former sequence goes on. If later the process may not be"]
-    #[doc = " signalled, the next step is tried all the same. O(log n) per mode."]
-    #[doc = " Returns: 0, also if it has ended and no loop has seen that yet, and it was not reaped."]
-    #[doc = " Errors: -ESRCH: a loop has seen its end, or it was reaped; -EPERM: it may not be signalled by this process; -EINVAL: no steps, more than"]
-    #[doc = " eight, no signal, or a negative pause, or a process whose group is to be signalled and that leads none, is not reaped by this object, or"]
-    #[doc = " was given as a pidfd; -ENOMEM; -ECHILD."]
     pub fn runloop_child_end_by(
         child: *mut runloop_child,
         steps: *const runloop_child_step,
@@ -576,127 +363,66 @@ extern "C" {
         of_group: bool,
     ) -> ::std::os::raw::c_int;
 }
-#[doc = "< The parent's of the same number, closed on exec or not."]
 pub const RUNLOOP_CHILD_INHERITED: runloop_child_descriptor_kind = 0;
-#[doc = "< /dev/null, for reading and writing."]
 pub const RUNLOOP_CHILD_NULL: runloop_child_descriptor_kind = 1;
-#[doc = "< The child reads what the parent writes to `*parent_end`."]
 pub const RUNLOOP_CHILD_INPUT_PIPE: runloop_child_descriptor_kind = 2;
-#[doc = "< The parent reads from `*parent_end` what the child writes."]
 pub const RUNLOOP_CHILD_OUTPUT_PIPE: runloop_child_descriptor_kind = 3;
-#[doc = "< The parent's `from`, closed on exec or not, which remains the caller's."]
 pub const RUNLOOP_CHILD_DESCRIPTOR: runloop_child_descriptor_kind = 4;
-#[doc = "< The same as the child's number `from`: for 2 from 1, what a shell calls 2>&1."]
 pub const RUNLOOP_CHILD_SAME: runloop_child_descriptor_kind = 5;
-#[doc = " What a descriptor of the child is."]
 pub type runloop_child_descriptor_kind = ::std::os::raw::c_uint;
-#[doc = " A descriptor of the child."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct runloop_child_descriptor {
-    #[doc = "< In the child."]
     pub number: ::std::os::raw::c_int,
     pub kind: runloop_child_descriptor_kind,
-    #[doc = "< What the kind says."]
     pub from: ::std::os::raw::c_int,
-    #[doc = " Where the parent's end of a pipe is written, if the child was started: non-blocking, closed on exec, the caller's to close."]
     pub parent_end: *mut ::std::os::raw::c_int,
 }
-#[doc = " A limit of the child, as of setrlimit. UINT64_MAX: none."]
 #[repr(C)]
 pub struct runloop_child_limit {
-    #[doc = "< RLIMIT_CORE and the like."]
     pub resource: i32,
-    #[doc = "< The limit."]
     pub soft: u64,
-    #[doc = "< Up to which the child may raise it."]
     pub hard: u64,
 }
-#[doc = "< That of the parent."]
 pub const RUNLOOP_CHILD_PARENTS_GROUP: _bindgen_ty_1 = 0;
-#[doc = "< One whose number is the child's."]
 pub const RUNLOOP_CHILD_NEW_GROUP: _bindgen_ty_1 = -1;
-#[doc = "< Such a group in a session of its own, without a terminal."]
 pub const RUNLOOP_CHILD_NEW_SESSION: _bindgen_ty_1 = -2;
-#[doc = " The process group of the child, if it is no number of a group."]
 pub type _bindgen_ty_1 = ::std::os::raw::c_int;
-#[doc = " The configuration of a child that is started. Nothing of it is kept but `child`."]
 #[repr(C)]
 pub struct runloop_child_start_config {
-    #[doc = "< Its context, `exited` and `cancel`; the process is always reaped."]
     pub child: runloop_child_config,
-    #[doc = "< As of main, with NULL at the end: at least one."]
     pub arguments: *const *const ::std::os::raw::c_char,
-    #[doc = "< \"NAME=value\", with NULL at the end. NULL: the parent's."]
     pub environment: *const *const ::std::os::raw::c_char,
-    #[doc = " The file that is executed; NULL: the first argument. It is searched for in the parent's PATH if it has no slash and"]
-    #[doc = " `searches` is true; in /usr/local/bin, /bin and /usr/bin if there is none, or it must not be believed (secure_getenv(3)). A file that is neither a program nor has a first line that names one is not given to a shell."]
     pub program: *const ::std::os::raw::c_char,
     pub searches: bool,
-    #[doc = "< The working directory, for a relative `program`, too. NULL: the parent's."]
     pub directory: *const ::std::os::raw::c_char,
-    #[doc = "< A process group of the parent's session, or one of the constants above."]
     pub group: i32,
-    #[doc = " true: `terminal`, a descriptor of the parent's for a terminal that has no session yet (the slave of a pty), becomes the controlling"]
-    #[doc = " terminal, with the child in its foreground. Only with RUNLOOP_CHILD_NEW_SESSION. Its size and mode are the caller's business; for the"]
-    #[doc = " child to read from it and write to it, it is listed in `descriptors`, too."]
     pub has_terminal: bool,
     pub terminal: ::std::os::raw::c_int,
-    #[doc = " Each number once, in any order. If 0, 1 and 2 aren't listed they are the parent's, unless it closes them on exec. What else isn't listed"]
-    #[doc = " is closed."]
     pub descriptors: *const runloop_child_descriptor,
     pub descriptor_count: usize,
     pub limits: *const runloop_child_limit,
     pub limit_count: usize,
-    #[doc = " Sent to the child when the thread that started it ends, also if it has ended by now (prctl PR_SET_PDEATHSIG, whose restrictions"]
-    #[doc = " apply: a program that gives itself other rights is not signalled). 0: none."]
     pub parent_death_signal: i32,
-    #[doc = " The signals that the child ignores, n as bit n - 1. All others have their default action and are not blocked, also those that the"]
-    #[doc = " parent ignores: a program under nohup passes SIGHUP here."]
     pub ignored_signals: u64,
-    #[doc = " Where it is written what an error is about, if that is known: the path of the program or of the directory, \"descriptor 5\", \"limit 7\","]
-    #[doc = " \"terminal 5\", \"process group 12\". Otherwise, and without an error, an empty text. May be NULL."]
     pub failed: *mut ::std::os::raw::c_char,
     pub failed_size: usize,
 }
 extern "C" {
-    #[doc = " Starts a program, and returns when it is executed, or can't be. Any thread, which sleeps until then with all signals blocked, as long as"]
-    #[doc = " reading the program from its file system takes; other threads go on. The object is in no loop yet, so the caller adds it to one, by"]
-    #[doc = " which the child is reaped. No handler of pthread_atfork is called. Other threads do not change the environment meanwhile."]
-    #[doc = ""]
-    #[doc = " After an error there is no child, none to be reaped, and no descriptor. O(what the child has), independent of how much memory the parent has, and"]
-    #[doc = " of how many descriptors from Linux 5.9 on."]
-    #[doc = " Errors: -ENOENT, -EACCES, -ENOEXEC, -E2BIG, -ENAMETOOLONG: what execve says of `program`, -EACCES also of a directory, and what chdir"]
-    #[doc = " says of `directory`, like others of the two; -EBADF: a descriptor that is not open, or a number above the limit of the process; -EPERM: a"]
-    #[doc = " group of another session, a terminal that has one already, or a limit that may not be raised; -EAGAIN: too many processes; -EMFILE,"]
-    #[doc = " -ENFILE: it needs a descriptor, one for each pipe, and for a moment one more for each pipe, one for /dev/null, and one for each `from` whose"]
-    #[doc = " number becomes something else; -ENOMEM; -ENOSYS: the kernel is older than Linux 5.4, or a sandbox refuses waitid of a pidfd; -EINVAL: no"]
-    #[doc = " arguments, a number that is listed twice or is negative, a pipe without `parent_end`, what is the same as something that is neither listed"]
-    #[doc = " nor 0, 1 or 2, or is itself the same as another, or `pid` or `pidfd` in `child`."]
     pub fn runloop_child_start(
         config: *const runloop_child_start_config,
         out: *mut *mut runloop_child,
     ) -> ::std::os::raw::c_int;
 }
-#[doc = " Tells when the wall clock was set, and when the machine was suspended. Nothing is polled: the kernel reports both."]
-#[doc = " If it is in several loops, one of them tells a change. Changes that wait at its end are dropped."]
 pub type runloop_clock_watch = runloop_source;
-#[doc = " What has happened to the clocks since the last call, or since the creation. At least one of the two is not 0."]
 #[repr(C)]
 pub struct runloop_clock_change {
-    #[doc = " By how much the wall clock was set, beyond the time that has passed: negative if it was set back. The time of a suspension"]
-    #[doc = " has passed, too, and is not in it. 0: it was not set. A leap second is a step; slewing is none."]
     pub step_ns: i64,
-    #[doc = " How long the machine was suspended: by how much CLOCK_BOOTTIME has gained on CLOCK_MONOTONIC. 0: it was not. (The pause of"]
-    #[doc = " a virtual machine is no suspension unless its host makes it one.)"]
     pub suspended_ns: i64,
 }
-#[doc = " The configuration of a watch of the clocks, which is copied."]
 #[repr(C)]
 pub struct runloop_clock_watch_config {
     pub context: runloop_context,
-    #[doc = " On the loop's thread, in the modes of the source. Changes that nobody has been told are added up; if the wall clock was"]
-    #[doc = " set forth and back meanwhile, there is nothing to tell. May be NULL."]
     pub changed: ::std::option::Option<
         unsafe extern "C" fn(
             watch: *mut runloop_clock_watch,
@@ -706,56 +432,28 @@ pub struct runloop_clock_watch_config {
     >,
 }
 extern "C" {
-    #[doc = " Watches the clocks, from now on. What is told is exact to the time between two readings of clocks, usually less than a microsecond; a"]
-    #[doc = " change that is smaller is not told. O(1)."]
-    #[doc = " Errors: -ENOSYS: the kernel does not report changes, in a sandbox or before Linux 3.0; -EPERM: in a sandbox without timerfd_create;"]
-    #[doc = " -EMFILE, -ENFILE: it needs a descriptor; -ENOMEM; -EINVAL."]
     pub fn runloop_clock_watch_create(
         config: *const runloop_clock_watch_config,
         out: *mut *mut runloop_clock_watch,
     ) -> ::std::os::raw::c_int;
 }
-#[doc = " A connection that is being made."]
-#[doc = " It goes on while a loop runs one of its modes, and keeps these from being empty. If it is in several loops, one of them reports the outcome."]
-#[doc = " Invalidating it closes its sockets at once. A look-up that is under way then goes on by itself, and its result is dropped."]
 pub type runloop_connect = runloop_source;
-#[doc = " The configuration of a connection, which is copied. Exactly one of `host`, `path` and `abstract_name` is not NULL. The options from `local_address` on are"]
-#[doc = " for TCP, and each has no effect if it is 0."]
 #[repr(C)]
 pub struct runloop_connect_config {
     pub context: runloop_context,
-    #[doc = "< TCP: \"127.0.0.1\", \"::1\", \"fe80::1%eth0\", or a name, which is looked up."]
     pub host: *const ::std::os::raw::c_char,
-    #[doc = "< With `host`, and not 0."]
     pub port: u16,
-    #[doc = "< A Unix socket with a path."]
     pub path: *const ::std::os::raw::c_char,
-    #[doc = "< One without."]
     pub abstract_name: *const ::std::os::raw::c_char,
-    #[doc = " An instant, as of runloop_now_ns, for all of it, look-up and attempts. 0 or RUNLOOP_NEVER: as long as the system takes."]
     pub deadline_ns: i64,
-    #[doc = "< From which address of this machine, as a number; names are looked up in its family only."]
     pub local_address: *const ::std::os::raw::c_char,
-    #[doc = "< Through which interface alone (SO_BINDTODEVICE)."]
     pub interface: *const ::std::os::raw::c_char,
-    #[doc = "< The peer is asked for a sign of life after so much silence, at most 32,767 s,"]
     pub keepalive_idle_ns: i64,
-    #[doc = "< every so often, at most 32,767 s (0: as the system has it; in whole seconds, rounded up),"]
     pub keepalive_interval_ns: i64,
-    #[doc = "< until so many, at most 127, were not answered (0: as the system has it)."]
     pub keepalive_count: u32,
-    #[doc = "< How long what was sent may be unacknowledged (TCP_USER_TIMEOUT; in ms, rounded up)."]
     pub user_timeout_ns: i64,
-    #[doc = "< Small pieces are sent together (no TCP_NODELAY, which is otherwise set as listeners do)."]
     pub delays: bool,
-    #[doc = "< The connection is reset when it is closed (SO_LINGER of 0), and drops what was not sent."]
     pub resets: bool,
-    #[doc = " Once, on the loop's thread, in a mode of the source, which is invalid by then. `descriptor`: a connected socket, non-blocking, closed on"]
-    #[doc = " exec, and the callee's; `error` is 0. Or -1, and `error` is negative. -ETIMEDOUT: the deadline, or the system's patience with the only"]
-    #[doc = " address. Of a look-up: -ENOENT (there is no such name, or it has no address), -EAGAIN (no name server answers), -EIO (another failure),"]
-    #[doc = " -EMFILE, -ENOMEM; runloop_connect_get_name_error says more. Otherwise that of the first address: -ECONNREFUSED, -ENETUNREACH, -EHOSTUNREACH,"]
-    #[doc = " -ENOENT (no such path), -EACCES, -EMFILE, -ENODEV (no such interface), and what else socket, bind and connect give. A Unix socket whose"]
-    #[doc = " queue is full is tried again until the deadline."]
     pub connected: ::std::option::Option<
         unsafe extern "C" fn(
             connect: *mut runloop_connect,
@@ -764,7 +462,6 @@ pub struct runloop_connect_config {
             info: *mut ::std::os::raw::c_void,
         ),
     >,
-    #[doc = " After each removal from a mode, as of any source; at the end of its loop, too. May be NULL."]
     pub cancel: ::std::option::Option<
         unsafe extern "C" fn(
             connect: *mut runloop_connect,
@@ -775,31 +472,18 @@ pub struct runloop_connect_config {
     >,
 }
 extern "C" {
-    #[doc = " Begins to connect, in no loop yet: a look-up starts here, and the attempt of a target without one where the source is added to a loop."]
-    #[doc = " Everything else is done when a loop runs the source. At most 16 names are looked up at"]
-    #[doc = " a time in a process, and others wait. It needs a descriptor, which is the connection's in the end; with a name, one for each attempt more."]
-    #[doc = " O(1)."]
-    #[doc = " Errors: -EINVAL: no `connected`, not one target, no port, an empty text, an option out of range, or a `local_address` that is no number;"]
-    #[doc = " -EAFNOSUPPORT: that is of another family than `host`, or the system does not have that family; -ENAMETOOLONG: a path or an abstract name above 107 bytes; -EMFILE, -ENFILE,"]
-    #[doc = " -ENOMEM; -EAGAIN: no thread can be made."]
     pub fn runloop_connect_create(
         config: *const runloop_connect_config,
         out: *mut *mut runloop_connect,
     ) -> ::std::os::raw::c_int;
 }
-#[doc = " An attempt that has failed."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct runloop_connect_failure {
-    #[doc = "< \"127.0.0.1:80\", \"[::1]:80\", \"/run/x\", \"@abstract\""]
     pub address: [::std::os::raw::c_char; 128usize],
-    #[doc = " Negative. -ETIMEDOUT: under way at the deadline, or the system's patience; -EAGAIN: the queue of a Unix socket was full until the deadline."]
     pub error: ::std::os::raw::c_int,
 }
 extern "C" {
-    #[doc = " The attempts that have failed, of which up to `capacity` are written to `failures`; that may be NULL if `capacity` is 0: in the order of"]
-    #[doc = " the attempts, so far; all of them from `connected` on, and as long as there is a reference. Any thread. O(addresses)."]
-    #[doc = " Returns: their number, which may be more than `capacity`."]
     pub fn runloop_connect_get_failures(
         connect: *mut runloop_connect,
         failures: *mut runloop_connect_failure,
@@ -807,20 +491,14 @@ extern "C" {
     ) -> usize;
 }
 extern "C" {
-    #[doc = " Why the look-up has failed, in the words of the C library (gai_strerror). O(1)."]
-    #[doc = " Returns: a text that lives as long as the process; NULL if it has not."]
     pub fn runloop_connect_get_name_error(
         connect: *mut runloop_connect,
     ) -> *const ::std::os::raw::c_char;
 }
-#[doc = " A number that anybody adds to, and that a loop takes."]
-#[doc = " If it is in several loops, one of them takes the sum. After its end, additions have no effect."]
 pub type runloop_counter = runloop_source;
-#[doc = " The configuration of a counter, which is copied."]
 #[repr(C)]
 pub struct runloop_counter_config {
     pub context: runloop_context,
-    #[doc = " On the loop's thread, in the modes of the source: once for all that was added since the last call, with the sum, at least 1. May be NULL."]
     pub counted: ::std::option::Option<
         unsafe extern "C" fn(
             counter: *mut runloop_counter,
@@ -830,42 +508,22 @@ pub struct runloop_counter_config {
     >,
 }
 extern "C" {
-    #[doc = " Makes a counter, which is 0. Its eventfd, which does not block, is runloop_source_get_descriptor: for those who take one; who writes eight"]
-    #[doc = " bytes adds. O(1)."]
-    #[doc = " Errors: -EMFILE, -ENFILE: it needs a descriptor; -ENOMEM; -EINVAL."]
     pub fn runloop_counter_create(
         config: *const runloop_counter_config,
         out: *mut *mut runloop_counter,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Adds to the counter, and wakes the loop if it sleeps in a mode of the source. Additions wait while the source is in no such mode. Any"]
-    #[doc = " thread, signal handlers, forked children included (whose parent is told). O(1), one system call."]
-    #[doc = " Errors: -EAGAIN: the sum would exceed 2^64 - 2, and nothing was added; -EINVAL: the value is 0, or one that the kernel can't add, 2^64 -"]
-    #[doc = " 1."]
     pub fn runloop_counter_add(counter: *mut runloop_counter, value: u64) -> ::std::os::raw::c_int;
 }
-#[doc = " A descriptor that is written to, and the bytes that wait for it."]
-#[doc = " It keeps its modes from being empty, whether output waits or not. If it is in several loops, one of them sends. When it is invalidated, what"]
-#[doc = " waits is dropped, and a descriptor that it owns is closed, without anything being said to the peer of a socket that others have open as"]
-#[doc = " well; `drained` is not called any more."]
 pub type runloop_output = runloop_source;
-#[doc = " The configuration of an output, which is copied."]
 #[repr(C)]
 pub struct runloop_output_config {
     pub context: runloop_context,
-    #[doc = " Open for writing: a socket, a pipe, a terminal, a file, /dev/null. Need not be non-blocking, though a terminal that is not may hold up"]
-    #[doc = " the loop's thread for a moment, and of a pipe that is not at most 4,096 bytes are written at a time."]
     pub descriptor: ::std::os::raw::c_int,
-    #[doc = " true: from its creation on the object alone closes the descriptor. false: it remains the caller's, who closes it after the"]
-    #[doc = " object's end."]
     pub owns: bool,
-    #[doc = "< How many bytes may wait, at least one. The buffer never needs more memory than that."]
     pub limit: usize,
-    #[doc = "< Whose clock dates what was sent (runloop_output_get_moved_ns), and which is retained; NULL: the machine's clock."]
     pub loop_: *mut runloop,
-    #[doc = " On the loop's thread, in the modes of the source: output had waited, and all of it was sent (`error` is 0), or can't be (a negative errno"]
-    #[doc = " value: -EPIPE, -ECONNRESET; -ETIMEDOUT for the idle limit). Once each time that output has waited, however much and for whom. May be NULL."]
     pub drained: ::std::option::Option<
         unsafe extern "C" fn(
             output: *mut runloop_output,
@@ -873,12 +531,7 @@ pub struct runloop_output_config {
             info: *mut ::std::os::raw::c_void,
         ),
     >,
-    #[doc = " In nanoseconds, by the clock of `loop`, though it is machine time that passes until that is looked at. If output waits, and for so long"]
-    #[doc = " none of it could be sent because the other side reads nothing, that is the error -ETIMEDOUT, which drops it; never earlier, and not"]
-    #[doc = " before the kernel was asked once more. Looked at in the modes of the source. The loop wakes up for it once per limit at most, and once"]
-    #[doc = " more when output begins to wait. It goes on when an input of the same connection is paused or has ended. 0: no limit."]
     pub idle_ns: i64,
-    #[doc = " After each removal from a mode, as of any source; at the end of its loop, too. May be NULL."]
     pub cancel: ::std::option::Option<
         unsafe extern "C" fn(
             output: *mut runloop_output,
@@ -887,28 +540,15 @@ pub struct runloop_output_config {
             info: *mut ::std::os::raw::c_void,
         ),
     >,
-    #[doc = " A connection that ends before runloop_output_finish has sent everything, because of an error, a limit, or at once by invalidation or its"]
-    #[doc = " last release, is reset when its socket is closed (SO_LINGER of 0): the kernel keeps nothing for a peer that does not read, and that"]
-    #[doc = " reads an error in place of an end. Without it the kernel goes on sending what it has taken, for minutes if the peer takes none of it. Of"]
-    #[doc = " a connection that was finished, TCP_USER_TIMEOUT limits that. No effect but on sockets."]
     pub resets: bool,
 }
 extern "C" {
-    #[doc = " Makes an output, in no loop yet. After an error the descriptor remains the caller's in any case. O(1), a few system calls."]
-    #[doc = " Errors: -EBADF: not open for writing; -EINVAL: no limit of bytes, or a negative idle limit; -ENOMEM; -ENOSPC; -EMFILE, -ENFILE: for a"]
-    #[doc = " moment it needs a descriptor, unless it is for a socket or a pipe."]
     pub fn runloop_output_create(
         config: *const runloop_output_config,
         out: *mut *mut runloop_output,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Writes as much as the kernel and the buffer of an output take. If that is less than `count`, `drained` tells when to go on. O(count),"]
-    #[doc = " and a system call, or none while the descriptor is known to be full."]
-    #[doc = " Returns: the number of bytes, from the beginning, that are sent or will be."]
-    #[doc = " Errors: -EAGAIN: the buffer is full, and `drained` tells when it is not; -ENOMEM; -EPIPE: after runloop_output_finish, or the peer is"]
-    #[doc = " gone; -ECONNRESET, -ENOSPC, -EIO: the descriptor has failed, now or before, as with any other error of write(2); -EIO also of a file"]
-    #[doc = " that takes nothing for now, since the kernel would not tell when it does; -EINVAL: it has ended; -ECHILD."]
     pub fn runloop_output_write(
         output: *mut runloop_output,
         bytes: *const ::std::os::raw::c_void,
@@ -916,10 +556,6 @@ extern "C" {
     ) -> isize;
 }
 extern "C" {
-    #[doc = " Takes all bytes or none, and leaves the sending to the loop, which sends what many calls have enqueued at once. O(count), and a system"]
-    #[doc = " call if nothing waited before."]
-    #[doc = " Errors: those of runloop_output_write; -EAGAIN: there is not enough space now, and `drained` tells when there is; -EMSGSIZE: more than"]
-    #[doc = " the limit."]
     pub fn runloop_output_enqueue(
         output: *mut runloop_output,
         bytes: *const ::std::os::raw::c_void,
@@ -927,68 +563,31 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Sends what waits, without waiting for the loop. O(what waits), a system call."]
-    #[doc = " Returns: 0: nothing waits now."]
-    #[doc = " Errors: those of runloop_output_write; -EAGAIN: the kernel does not take all of it, and `drained` follows."]
     pub fn runloop_output_flush(output: *mut runloop_output) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Takes no more bytes, and ends the output once everything was sent: the sending half of a socket is shut down, so that the peer reads an"]
-    #[doc = " end and may go on sending; any other descriptor is closed if the object owns it. Twice has the effect of once. O(what waits)."]
-    #[doc = " Returns: 0: it is done."]
-    #[doc = " Errors: those of runloop_output_write; -EAGAIN: something waits still, and `drained` follows once it is done."]
     pub fn runloop_output_finish(output: *mut runloop_output) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Gives an output an instant by which all that waits has to be sent: by the clock of `idle_ns`. If something still waits when that has"]
-    #[doc = " passed, this is the error -ETIMEDOUT, however much is taken now and then; not before the kernel was asked once more, and in the modes of the"]
-    #[doc = " source. Each call takes the place of the former one; RUNLOOP_NEVER, as at first: none. So a response as a whole has a limit. It remains when"]
-    #[doc = " output was drained. Without effect on files. Not the deadline of runloop_source_set_deadline, which is the object's. After an error nothing"]
-    #[doc = " has changed. Any thread, and allowed in call-outs. O(log n) per mode."]
-    #[doc = " Errors: -ENOMEM; -EPIPE: it is finished, or the peer is gone; -ECONNRESET, -ETIMEDOUT, -EIO: the descriptor has failed before, as with any"]
-    #[doc = " other error of write(2); -EINVAL: it has ended; -ECHILD."]
     pub fn runloop_output_set_deadline(
         output: *mut runloop_output,
         deadline_ns: i64,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " How many bytes wait in an output. Any thread. O(1)."]
     pub fn runloop_output_get_waiting(output: *mut runloop_output) -> usize;
 }
 extern "C" {
-    #[doc = " When the kernel last took bytes of an output; at first, when the object was made. With the same of an input it tells how long a"]
-    #[doc = " connection has been idle, without a timer that is moved for every byte. Any thread. O(1)."]
     pub fn runloop_output_get_moved_ns(output: *mut runloop_output) -> i64;
 }
-#[doc = " A descriptor that is read, and the bytes that are not consumed yet."]
-#[doc = " It keeps its modes from being empty until the end of the input, paused or not. If it is in several loops, one of them reads at a time. A"]
-#[doc = " regular file, and whatever else the kernel does not watch, is read once per iteration, so that the loop serves everything else meanwhile."]
-#[doc = " What is kept stays when a loop ends, for the next one. When it is invalidated, what was kept is dropped, a descriptor that it owns is"]
-#[doc = " closed, and nothing is called any more, `ended` included."]
 pub type runloop_input = runloop_source;
-#[doc = " The configuration of an input, which is copied. The call-outs come on the loop's thread, in the modes of the source, one at a time: none while"]
-#[doc = " another one runs, in nested runs or another loop either. None comes while the input is paused, or after `ended`. The bytes are the input's,"]
-#[doc = " and valid during the call. If a thread ends within a call-out, what it did not consume is kept."]
 #[repr(C)]
 pub struct runloop_input_config {
     pub context: runloop_context,
-    #[doc = " Open for reading: a socket, a pipe, a terminal, a file, /dev/null. Need not be non-blocking, though another reader of the same"]
-    #[doc = " pipe or terminal may then hold up the loop's thread."]
     pub descriptor: ::std::os::raw::c_int,
-    #[doc = " true: from its creation on the object alone closes the descriptor. false: it remains the caller's, who closes it after the"]
-    #[doc = " object's end."]
     pub owns: bool,
-    #[doc = " The longest line without its end, or else the most bytes that are kept; at least one. What is kept never needs more memory than that"]
-    #[doc = " and the end of a line, and an input that keeps nothing has some 256 bytes. One read takes up to 64 KiB, within the limit: a"]
-    #[doc = " shorter message that has arrived as a whole comes in one piece, unless memory is short. The buffer for that is shared by all inputs"]
-    #[doc = " that are not in a call-out."]
     pub limit: usize,
-    #[doc = "< Whose clock dates what was read (runloop_input_get_moved_ns), and which is retained; NULL: the machine's clock."]
     pub loop_: *mut runloop,
-    #[doc = " Bytes have come. All that are not consumed yet, at least one; the result is how many of them are consumed now, from the beginning. The"]
-    #[doc = " rest comes again, with more, or when the input is resumed. If nothing of as many bytes as the limit is consumed, and the input not"]
-    #[doc = " paused, it ends with -EMSGSIZE. Either this or `received_line` is NULL."]
     pub received: ::std::option::Option<
         unsafe extern "C" fn(
             input: *mut runloop_input,
@@ -997,9 +596,6 @@ pub struct runloop_input_config {
             info: *mut ::std::os::raw::c_void,
         ) -> usize,
     >,
-    #[doc = " A line has come; not terminated by a null, and without its end: a line feed, or a carriage return and a line feed. What follows the last"]
-    #[doc = " line feed of the input is a line as well, unless it is empty. `error` is 0, or -EMSGSIZE, once for a line that is longer than the"]
-    #[doc = " limit: `line` is its beginning, and the rest of it is dropped."]
     pub received_line: ::std::option::Option<
         unsafe extern "C" fn(
             input: *mut runloop_input,
@@ -1009,10 +605,6 @@ pub struct runloop_input_config {
             info: *mut ::std::os::raw::c_void,
         ),
     >,
-    #[doc = " Once: the end of the input (`error` is 0), or it can't be read (a negative errno value: -ECONNRESET, -EISDIR, -EIO, -EMSGSIZE, -ENOMEM;"]
-    #[doc = " -EAGAIN of a file, since the kernel would not tell when it has more; -ETIMEDOUT for the limits of time; -ENOMEM, -ENOSPC,"]
-    #[doc = " -EMFILE and -ENFILE also if it can't be watched again after a call-out). `rest` is what was not consumed. The source is invalid by then,"]
-    #[doc = " and a descriptor that is owned still open: it is closed after the call. May be NULL."]
     pub ended: ::std::option::Option<
         unsafe extern "C" fn(
             input: *mut runloop_input,
@@ -1022,75 +614,35 @@ pub struct runloop_input_config {
             info: *mut ::std::os::raw::c_void,
         ),
     >,
-    #[doc = " In nanoseconds, by the clock of `loop`, though it is machine time that passes until that is looked at. If nothing has arrived for so"]
-    #[doc = " long, the input ends with -ETIMEDOUT; never earlier, and not before what has arrived is read, however late the loop is. Counted"]
-    #[doc = " from the creation on, and from the end of each call-out. Not while the input is paused, when the other side is not expected to send:"]
-    #[doc = " resuming begins anew. What limits a pause in which output waits is the idle limit of that output. The loop wakes up once per limit at"]
-    #[doc = " most, whatever is read. 0: no limit."]
     pub idle_ns: i64,
-    #[doc = " The output of the same connection, with the same `loop`, which is retained: what it moves postpones the limit as well. NULL: none."]
     pub output: *mut runloop_output,
-    #[doc = " In nanoseconds, as `idle_ns`: how long a line that has begun, or else a message, may take to be complete. It ends a peer that sends a"]
-    #[doc = " byte now and then, which no idle limit does. A message has begun when a call has returned and left bytes, and was complete when a call"]
-    #[doc = " consumes some. If the limit has passed, what has arrived when the loop finds that is read still; if the message is not complete"]
-    #[doc = " with it, the input ends with -ETIMEDOUT, also if more arrives. So a loop that is late ends nobody whose message has arrived. A pause"]
-    #[doc = " begins it anew. 0: no limit."]
     pub message_ns: i64,
 }
 extern "C" {
-    #[doc = " Makes an input, in no loop yet, which reads nothing before its source is in a mode that runs. It has no descriptor of its own. After an"]
-    #[doc = " error the descriptor remains the caller's in any case. O(1), a few system calls."]
-    #[doc = " Errors: -EBADF: not open for reading; -EINVAL: no limit, not exactly one of `received` and `received_line`, a negative time, or an"]
-    #[doc = " output without an idle limit; -ENOMEM; -ENOSPC; -EMFILE, -ENFILE: for a moment it needs a descriptor, unless it is for a socket or a"]
-    #[doc = " pipe."]
     pub fn runloop_input_create(
         config: *const runloop_input_config,
         out: *mut *mut runloop_input,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Pauses an input: it reads nothing and calls nothing, from the return on, except that a call-out that runs on another thread is not"]
-    #[doc = " waited for. Allowed in a call-out, of a line as well: the lines after it stay. Twice has the effect of once. Any thread. O(1), a system"]
-    #[doc = " call."]
-    #[doc = " Errors: -EINVAL: it has ended; -ECHILD."]
     pub fn runloop_input_pause(input: *mut runloop_input) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Goes on after a pause. What was kept comes at once, even if nothing follows. If it was not paused, what is kept comes again, too: for a"]
-    #[doc = " program that could not consume it before. After an error it is paused still. O(1), a system call."]
-    #[doc = " Errors: -EINVAL: it has ended; -ECHILD; -ENOMEM; -ENOSPC."]
     pub fn runloop_input_resume(input: *mut runloop_input) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Whether an input is paused. Any thread. O(1)."]
     pub fn runloop_input_is_paused(input: *mut runloop_input) -> bool;
 }
 extern "C" {
-    #[doc = " Gives an input an instant at which it ends with -ETIMEDOUT, whatever arrives: by the clock of `idle_ns`, and never earlier. What has"]
-    #[doc = " arrived when the loop finds that it has passed is read still, and no more than one read of what comes later. Each call takes the place"]
-    #[doc = " of the former one; RUNLOOP_NEVER, as at first: none. So a request of several lines or messages has a limit as a whole, and with the same"]
-    #[doc = " instant for the output an exchange has: set it when that begins, and RUNLOOP_NEVER when it is complete. It passes in a pause as well,"]
-    #[doc = " and then ends the input when that is resumed. Not the deadline of runloop_source_set_deadline, which is the object's. After an error"]
-    #[doc = " nothing has changed. Any thread, and allowed in call-outs. O(log n) per mode."]
-    #[doc = " Errors: -EINVAL: it has ended; -ECHILD; -ENOMEM."]
     pub fn runloop_input_set_deadline(
         input: *mut runloop_input,
         deadline_ns: i64,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " When an input last read bytes; at first, when the object was made. With the same of an output it tells how long a connection has been"]
-    #[doc = " idle. Any thread. O(1)."]
     pub fn runloop_input_get_moved_ns(input: *mut runloop_input) -> i64;
 }
 extern "C" {
-    #[doc = " Makes a TCP socket that listens. `address` is that of an interface as a number, \"127.0.0.1\", \"::1\" or \"fe80::1%eth0\"; \"0.0.0.0\" is all"]
-    #[doc = " of IPv4, \"::\" all of IPv6 and IPv4. `port` 0 lets the kernel choose one, which runloop_socket_get_port tells. The address may be used"]
-    #[doc = " again at once after the program's end (SO_REUSEADDR), and connections send small pieces without delay (TCP_NODELAY). \"localhost\" is a"]
-    #[doc = " name, which is not looked up. O(1)."]
-    #[doc = " Returns: the socket."]
-    #[doc = " Errors: -EINVAL: `address` is no such number, names no interface after the %, or none where it needs one; -EADDRINUSE: the address is in"]
-    #[doc = " use; -EADDRNOTAVAIL: no interface has the address; -EACCES: the port is below those that this user may use; -EMFILE, -ENFILE, -ENOMEM."]
     pub fn runloop_listen_tcp(
         address: *const ::std::os::raw::c_char,
         port: u16,
@@ -1098,16 +650,6 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Makes a Unix socket with a path that listens, in a directory that this user may write to, even if it can't be read. `mode` has the"]
-    #[doc = " permissions of the path: it never has more, and exactly these before this returns, whatever the umask is (above it, that needs Linux 6.6"]
-    #[doc = " or /proc); 0 is 0600: nobody but its owner may connect. A path that a program has left behind, whose socket nobody has any more, is"]
-    #[doc = " replaced. What else is there is neither changed nor removed, and whoever has the socket notices nothing. Does not wait, except to"]
-    #[doc = " replace a path: at most half a second for the lock (flock) of the directory by which programs that do so at the same time exclude one"]
-    #[doc = " another, and then without it. O(1)."]
-    #[doc = " Returns: the socket."]
-    #[doc = " Errors: -EINVAL: an empty path; -EADDRINUSE: somebody has the socket of that path, it is no socket, or somebody else has replaced it"]
-    #[doc = " meanwhile; -EACCES, -ENOENT, -ENOTDIR: the directory may not be written to, or is none; -ENAMETOOLONG: the path has more than 107 bytes;"]
-    #[doc = " -EMFILE, -ENFILE, -ENOMEM."]
     pub fn runloop_listen_unix(
         path: *const ::std::os::raw::c_char,
         mode: u32,
@@ -1115,52 +657,30 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Makes an abstract Unix socket that listens, which has no path and no permissions: any process in the network namespace may connect."]
-    #[doc = " O(1)."]
-    #[doc = " Returns: the socket."]
-    #[doc = " Errors: -EINVAL: an empty name; -EADDRINUSE: somebody has the name; -ENAMETOOLONG: it has more than 107 bytes; -EMFILE, -ENFILE,"]
-    #[doc = " -ENOMEM."]
     pub fn runloop_listen_abstract(
         name: *const ::std::os::raw::c_char,
         backlog: ::std::os::raw::c_int,
     ) -> ::std::os::raw::c_int;
 }
-#[doc = " A socket that a service manager has opened for this program: see sd_listen_fds(3)."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct runloop_inherited_socket {
-    #[doc = "< The caller's; closed on exec, and otherwise as it was handed over: a listener makes it non-blocking."]
     pub descriptor: ::std::os::raw::c_int,
-    #[doc = "< As FileDescriptorName= has it; \"unknown\" if there are no names."]
     pub name: [::std::os::raw::c_char; 256usize],
 }
 extern "C" {
-    #[doc = " Takes the sockets that were handed over to this process (LISTEN_FDS, LISTEN_PID, LISTEN_FDNAMES) into `sockets`, in their order, and"]
-    #[doc = " removes the variables from the environment, so that neither a second call nor a child process takes them again. Call it early: other"]
-    #[doc = " threads must not use the environment meanwhile. O(descriptors)."]
-    #[doc = " Returns: the number of the sockets, 0 if there are none."]
-    #[doc = " Errors: -E2BIG: there are more than `capacity`, and nothing has changed; -EINVAL: the variables make no sense; -EBADF: one of the"]
-    #[doc = " descriptors is not open."]
     pub fn runloop_take_inherited_sockets(
         sockets: *mut runloop_inherited_socket,
         capacity: usize,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " The port of a TCP socket: its own, or its peer's. O(1)."]
-    #[doc = " Returns: the port."]
-    #[doc = " Errors: -EAFNOSUPPORT: not an IP socket; -ENOTCONN: it has no peer; -EBADF; -ENOTSOCK: not a socket."]
     pub fn runloop_socket_get_port(
         descriptor: ::std::os::raw::c_int,
         of_peer: bool,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Writes the address of a socket, its own or its peer's, as a text that ends with a zero: \"127.0.0.1:80\", \"[::1]:80\", \"/run/x\","]
-    #[doc = " \"@abstract\", or \"\" for a Unix socket without an address. O(1)."]
-    #[doc = " Returns: the length of the text."]
-    #[doc = " Errors: -ENOBUFS: `capacity` is too small, which 128 never is; -EAFNOSUPPORT: neither an IP nor a Unix socket; -ENOTCONN: it has no"]
-    #[doc = " peer; -EINVAL; -EBADF; -ENOTSOCK: not a socket."]
     pub fn runloop_socket_get_address(
         descriptor: ::std::os::raw::c_int,
         of_peer: bool,
@@ -1168,25 +688,14 @@ extern "C" {
         capacity: usize,
     ) -> ::std::os::raw::c_int;
 }
-#[doc = " A socket whose connections are accepted."]
-#[doc = " If it is in several loops, each connection goes to one of them. While it is in no mode that runs, connections wait in the kernel's queue."]
-#[doc = " When it is invalidated, no connection is accepted any more, a socket that it owns is closed, and the kernel resets the connections that"]
-#[doc = " wait, unless another process has the socket as well."]
 pub type runloop_listener = runloop_source;
-#[doc = " The configuration of a listener, which is copied. Whoever made the socket, connections of TCP send small pieces without delay (TCP_NODELAY)."]
 #[repr(C)]
 pub struct runloop_listener_config {
     pub context: runloop_context,
-    #[doc = "< A listening socket, which becomes non-blocking."]
     pub descriptor: ::std::os::raw::c_int,
-    #[doc = "< true: from its creation on the object alone closes the socket. false: it remains the caller's."]
     pub owns: bool,
-    #[doc = " Removes the path of a Unix socket at the object's end, if it is still the socket's. Not for sockets that were handed over."]
     pub removes_path: bool,
-    #[doc = "< How many connections are accepted before something else gets its turn; 0 is 16."]
     pub budget: u32,
-    #[doc = " On the loop's thread, in the modes of the source, for each connection: a socket that is non-blocking, closed on exec, and the callee's."]
-    #[doc = " It may fork: the child has a copy of the connection, and is called for no other one."]
     pub accepted: ::std::option::Option<
         unsafe extern "C" fn(
             listener: *mut runloop_listener,
@@ -1194,8 +703,6 @@ pub struct runloop_listener_config {
             info: *mut ::std::os::raw::c_void,
         ),
     >,
-    #[doc = " What to do when there is no descriptor left for a connection. NULL: it waits in the kernel's queue. Otherwise it is accepted with a"]
-    #[doc = " descriptor that the listener keeps for that, lent to this function for a last word, which must not wait, and closed."]
     pub refused: ::std::option::Option<
         unsafe extern "C" fn(
             listener: *mut runloop_listener,
@@ -1203,9 +710,6 @@ pub struct runloop_listener_config {
             info: *mut ::std::os::raw::c_void,
         ),
     >,
-    #[doc = " Descriptors or memory have run out (`error` is -EMFILE, -ENFILE, -ENOBUFS or -ENOMEM): told once, and then 0 when a connection was"]
-    #[doc = " accepted again. Meanwhile connections are refused, or wait while the listener tries again ten times a second. Any other error is"]
-    #[doc = " the socket's, and final: it was shut down, for instance. May be NULL."]
     pub paused: ::std::option::Option<
         unsafe extern "C" fn(
             listener: *mut runloop_listener,
@@ -1213,7 +717,6 @@ pub struct runloop_listener_config {
             info: *mut ::std::os::raw::c_void,
         ),
     >,
-    #[doc = " After each removal from a mode, as of any source; at the end of its loop, too. May be NULL."]
     pub cancel: ::std::option::Option<
         unsafe extern "C" fn(
             listener: *mut runloop_listener,
@@ -1222,55 +725,28 @@ pub struct runloop_listener_config {
             info: *mut ::std::os::raw::c_void,
         ),
     >,
-    #[doc = " Each connection is reset when it is closed, in whatever way (SO_LINGER of 0): it drops what was not sent, and the peer may not be able to"]
-    #[doc = " read what was. To reset only those that end before their output is finished, see runloop_output_config."]
     pub resets: bool,
 }
 extern "C" {
-    #[doc = " Makes a listener, in no loop yet. It needs a descriptor with `refused`. After an error the socket remains the caller's in any case."]
-    #[doc = " O(1)."]
-    #[doc = " Errors: -EINVAL: no `accepted`, or not a listening socket; -EBADF; -ENOTSOCK: not a socket; -EMFILE, -ENFILE, -ENOMEM."]
     pub fn runloop_listener_create(
         config: *const runloop_listener_config,
         out: *mut *mut runloop_listener,
     ) -> ::std::os::raw::c_int;
 }
-#[doc = " Catches signals that ask the program to end. The first to arrive begins the shutdown: the work that was added is performed, in order, on"]
-#[doc = " the loop's thread, and then the process ends by that signal, so that its parent sees the right status. (Work that would rather have the"]
-#[doc = " program end with a status calls exit.)"]
-#[doc = ""]
-#[doc = " A second signal ends the process at once, as it does by default: even if the loop's thread hangs, and has not begun. So does a limit"]
-#[doc = " that has passed. (What arrives within a quarter of a second after the first belongs to it: some senders signal a process, and then its"]
-#[doc = " group.)"]
-#[doc = ""]
-#[doc = " The limit is kept by a timer of the kernel's or, where there is none (a sandbox, or RLIMIT_SIGPENDING), by a thread that begins with the"]
-#[doc = " shutdown. If there is no thread left either, the shutdown has no limit, and a text on standard error says so, unless diagnostics are disabled."]
-#[doc = " Invalidated, it gives the signals back; a shutdown that has begun goes on."]
 pub type runloop_shutdown = runloop_source;
-#[doc = " The configuration of a shutdown, which is copied."]
 #[repr(C)]
 pub struct runloop_shutdown_config {
-    #[doc = "< The signals, SIGTERM and SIGINT for instance. Those that are ignored are left so."]
     pub numbers: *const i32,
-    #[doc = "< Of numbers, at least 1."]
     pub count: usize,
-    #[doc = "< How long the work may take, greater than 0; RUNLOOP_FOREVER: no limit."]
     pub limit_ns: i64,
 }
 extern "C" {
-    #[doc = " Catches the signals of a shutdown, from now on. Other objects may catch them as well. O(count)."]
-    #[doc = " Errors: -EINVAL: a number that runloop_signal_create refuses, no numbers, or a limit of 0 or less; -EMFILE, -ENFILE, -ENOMEM."]
     pub fn runloop_shutdown_create(
         config: *const runloop_shutdown_config,
         out: *mut *mut runloop_shutdown,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " Adds work to a shutdown: a call of `work(info)` when it has begun, those of lower `order` first, equal ones in the order of their"]
-    #[doc = " addition. Each is a call-out: it may run the loop in a mode of its own, with a limit, until what it flushes has been taken. Work may add"]
-    #[doc = " work, which is performed in its turn, if that is not over. `discard(info)` (may be NULL) is called instead when the object is freed:"]
-    #[doc = " always one of the two, unless the process ends before. Any thread. O(work that was added)."]
-    #[doc = " Errors: -EINVAL; -ENOMEM."]
     pub fn runloop_shutdown_add_work(
         shutdown: *mut runloop_shutdown,
         order: i32,
@@ -1280,42 +756,23 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " The signal that began the shutdown, 0 before. O(1)."]
     pub fn runloop_shutdown_get_signal(shutdown: *mut runloop_shutdown) -> i32;
 }
-#[doc = " A signal of the process that is caught, from the object's creation to its end."]
-#[doc = " If it is in several loops, one of them serves an arrival; for a call in each, make an object for each. Arrivals that wait at its end are"]
-#[doc = " dropped."]
 pub type runloop_signal = runloop_source;
-#[doc = " What has arrived of a signal."]
 #[repr(C)]
 pub struct runloop_signal_arrival {
-    #[doc = "< SIGTERM, for instance."]
     pub number: i32,
-    #[doc = "< As in siginfo_t: SI_USER, SI_QUEUE, SI_KERNEL, … of the last arrival."]
     pub code: i32,
-    #[doc = "< How many arrivals this call stands for, at least 1."]
     pub count: u64,
-    #[doc = "< The sender of the last arrival; of SIGCHLD, the child. 0: the kernel, a terminal, or unknown."]
     pub pid: i32,
-    #[doc = "< The real user of that process. Only if `pid` is not 0."]
     pub uid: u32,
-    #[doc = "< What sigqueue or a POSIX timer sent with the last arrival, else 0."]
     pub value: isize,
 }
-#[doc = " The configuration of a signal, which is copied."]
 #[repr(C)]
 pub struct runloop_signal_config {
     pub context: runloop_context,
-    #[doc = "< SIGTERM, SIGRTMIN + 1, …"]
     pub number: i32,
-    #[doc = " Also catches a signal that is ignored when this is the first object for it. A process that was started with a signal ignored"]
-    #[doc = " (`nohup` does that with SIGHUP) is expected to leave it so. Without this the source is never called then, which a diagnostic on"]
-    #[doc = " standard error says, once for each signal."]
     pub force: bool,
-    #[doc = " On the loop's thread, in the modes of the source. A standard signal: once for all arrivals since the last call. A real-time signal:"]
-    #[doc = " once for each arrival, in order; arrivals beyond some 2,000 that wait (128 where the user's pipes are many) keep no details and are"]
-    #[doc = " in the `count` of a later call. May be NULL."]
     pub receive: ::std::option::Option<
         unsafe extern "C" fn(
             signal: *mut runloop_signal,
@@ -1325,96 +782,48 @@ pub struct runloop_signal_config {
     >,
 }
 extern "C" {
-    #[doc = " Catches a signal, from now on: arrivals wait until the source is in a mode that runs. The signal loses its effect, except that a handler"]
-    #[doc = " which was installed before is called as well, on the thread that received the signal: with the signals of its sa_mask blocked, and this"]
-    #[doc = " one too unless it has SA_NODEFER; with SA_RESETHAND only once, after which the default action takes its place. System calls that a"]
-    #[doc = " signal interrupts are restarted (SA_RESTART). When the last object for the signal ends, its former handling is restored, unless another"]
-    #[doc = " handler has been installed meanwhile. In a forked child of any kind, also one that has its parent's pid in a namespace of its own, the"]
-    #[doc = " first signal restores it, and takes effect accordingly; exec resets it to the default. O(1); a signal costs O(objects of the library"]
-    #[doc = " that catch signals)."]
-    #[doc = " Errors: -EINVAL: no such number, SIGKILL, SIGSTOP, or a fault of a thread, which would recur at once (SIGSEGV, SIGBUS, SIGFPE, SIGILL,"]
-    #[doc = " SIGTRAP, SIGSYS); -EMFILE, -ENFILE: it needs two descriptors; -ENOMEM."]
     pub fn runloop_signal_create(
         config: *const runloop_signal_config,
         out: *mut *mut runloop_signal,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " The number of a signal, as created. O(1)."]
     pub fn runloop_signal_get_number(signal: *mut runloop_signal) -> i32;
 }
 extern "C" {
-    #[doc = " Whether a signal is caught: false if it was left ignored, or the object has ended. O(1)."]
     pub fn runloop_signal_is_caught(signal: *mut runloop_signal) -> bool;
 }
 extern "C" {
-    #[doc = " Ends the process as `number` does by default, now, so that its parent sees what ended it: the default action is set, whoever catches the"]
-    #[doc = " signal, and the signal is sent to the calling thread. Functions of atexit are not called. Async-signal-safe. O(1)."]
-    #[doc = " Returns: only if the signal does not end a process."]
-    #[doc = " Errors: -EINVAL: it does not end a process."]
     pub fn runloop_end_process_by_signal(number: i32) -> ::std::os::raw::c_int;
 }
-#[doc = " A path whose changes are told."]
-#[doc = " If it is in several loops, one of them tells a change, in no order among them. A change costs its loop O(depth), a directory that is new"]
-#[doc = " O(entries). Changes that wait at its end are dropped."]
-#[doc = " While it is paused (runloop_source_set_events with 0), changes are noticed and nothing is told; runloop_source_wake after the pause tells them."]
 pub type runloop_watch = runloop_source;
-#[doc = "< What has the path, whatever that is, and not what is in it."]
 pub const RUNLOOP_WATCH_FILE: runloop_watch_scope = 0;
-#[doc = "< That, and if it is a directory, its entries."]
 pub const RUNLOOP_WATCH_DIRECTORY: runloop_watch_scope = 1;
-#[doc = "< That, and if it is a directory, everything below it."]
 pub const RUNLOOP_WATCH_TREE: runloop_watch_scope = 2;
-#[doc = " What of the path is watched."]
 pub type runloop_watch_scope = ::std::os::raw::c_uint;
-#[doc = " It is there, and is new: created, moved here from elsewhere, or in the place of a former file."]
 pub const RUNLOOP_CHANGE_CREATED: runloop_change_kind = 0;
-#[doc = " It is not there any more: removed, moved elsewhere, or unmounted. Entries before their directory."]
 pub const RUNLOOP_CHANGE_REMOVED: runloop_change_kind = 1;
-#[doc = " It had the path `from` before. What was in a directory has moved along, and is not told."]
 pub const RUNLOOP_CHANGE_MOVED: runloop_change_kind = 2;
-#[doc = " It was written to, or truncated: not through a mapping, nor by another name of it in another directory."]
 pub const RUNLOOP_CHANGE_MODIFIED: runloop_change_kind = 3;
-#[doc = " Its permissions, owner, times, extended attributes or number of links have changed."]
 pub const RUNLOOP_CHANGE_ATTRIBUTES: runloop_change_kind = 4;
-#[doc = " The kernel has dropped notifications (fs.inotify.max_queued_events, for all watches of an instance). Everything was looked at again, and"]
-#[doc = " the changes that were found follow in the same call; of a file that has changed it is told only that it was modified. `path` is the"]
-#[doc = " watch's."]
 pub const RUNLOOP_CHANGE_OVERFLOW: runloop_change_kind = 5;
-#[doc = " The path could not be watched or looked at, for the reason in `error`. -EACCES: there is no permission to read it; -ENOSPC:"]
-#[doc = " fs.inotify.max_user_watches; nothing in it is told until it changes itself. -EMFILE, -ENFILE, -ENOMEM: it is tried again with the next"]
-#[doc = " change of any path. -ENOMEM with the watch's own path: changes were left out of this call, so what is known has to be read again."]
 pub const RUNLOOP_CHANGE_FAILED: runloop_change_kind = 6;
-#[doc = " What has happened to a path."]
 pub type runloop_change_kind = ::std::os::raw::c_uint;
-#[doc = " A change of a path. The texts are valid during the call."]
 #[repr(C)]
 pub struct runloop_change {
     pub kind: runloop_change_kind,
-    #[doc = "< Below the watch's path as it was given, with any bytes and of any length."]
     pub path: *const ::std::os::raw::c_char,
-    #[doc = "< The former path, if it was moved; else NULL."]
     pub from: *const ::std::os::raw::c_char,
-    #[doc = "< A negative errno value, if it failed; else 0."]
     pub error: i32,
-    #[doc = "< What was there, if it was removed."]
     pub is_directory: bool,
 }
-#[doc = " The configuration of a watch, which is copied."]
 #[repr(C)]
 pub struct runloop_watch_config {
     pub context: runloop_context,
-    #[doc = " The path, which need not exist yet. The watch follows the path and not the file: what is moved away is told once, and what comes"]
-    #[doc = " to be there is watched then. If it is relative, it is one of the current directory at the creation."]
     pub path: *const ::std::os::raw::c_char,
     pub scope: runloop_watch_scope,
-    #[doc = " Follows the path to the target if it is a symbolic link; a change of any link on the way is noticed. Otherwise the link itself"]
-    #[doc = " is what is watched. Links on the way to the last name are followed in any case, those inside a tree never."]
     pub follows_link: bool,
-    #[doc = " 0: changes are told as they are noticed. Otherwise they are told together, once nothing has been noticed for so long, or ten times"]
-    #[doc = " as long after the first, by the clock of the loop; what could not be watched at the creation is told at once."]
     pub settle_ns: i64,
-    #[doc = " On the loop's thread, in the modes of the source, with at least one change. May be NULL."]
     pub changed: ::std::option::Option<
         unsafe extern "C" fn(
             watch: *mut runloop_watch,
@@ -1425,38 +834,15 @@ pub struct runloop_watch_config {
     >,
 }
 extern "C" {
-    #[doc = " Watches a path from now on: changes wait until the source is in a mode that runs. It has no descriptor of its own: all watches that a"]
-    #[doc = " thread makes, however many, in whatever loops and modes, share an inotify instance, which ends with the last of them. Of the kernel's"]
-    #[doc = " watches it uses one for each directory that is watched, or for the file, and one for each directory on the way to it (those that can't"]
-    #[doc = " be read are left out), unless another watch of the instance has it already. Directories that are mounted over later are not noticed."]
-    #[doc = " Needs /proc."]
-    #[doc = ""]
-    #[doc = " The instance is a source by itself, named \"inotify\", in the modes in which any of its watches is. So a loop is woken by what concerns"]
-    #[doc = " any watch that the same thread has made, also one of another loop or mode, and a run that returns after a source returns then. It is"]
-    #[doc = " read once for all: a change costs O(watches that it concerns), an overflow O(watches of the instance). Leaving a mode is O(1) as a rule,"]
-    #[doc = " and O(watches of the instance) for the last one there."]
-    #[doc = ""]
-    #[doc = " What happens to other files beside those on the way wakes the loop only as far as the kernel can't tell it apart: what comes into the"]
-    #[doc = " last directory that exists, while the path does not; removals beside, and moves to the directory above, if that last one may be empty,"]
-    #[doc = " or is the path itself; and changes of attributes in a directory on the way that not everybody may write to. A file that is there costs"]
-    #[doc = " nothing in /tmp. In a directory whose entries are watched, all that happens to them does. O(entries), in time and in memory."]
-    #[doc = " Errors: -EINVAL: no path, no such scope, or a negative settle time; -ENAMETOOLONG: the path is too long; -EMFILE: the process has no"]
-    #[doc = " descriptor left, or the user no inotify instance for another thread (fs.inotify.max_user_instances); -ENOSPC: the user has no watches"]
-    #[doc = " left (fs.inotify.max_user_watches); -ENFILE; -ENOMEM; -EACCES: the path can't be read, or the directory in which it is or will be;"]
-    #[doc = " -ENOENT: the path is relative, and the working directory was removed."]
     pub fn runloop_watch_create(
         config: *const runloop_watch_config,
         out: *mut *mut runloop_watch,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    #[doc = " The path of a watch, as created. O(1)."]
-    #[doc = " Returns: the path, valid as long as the object."]
     pub fn runloop_watch_get_path(watch: *mut runloop_watch) -> *const ::std::os::raw::c_char;
 }
 extern "C" {
-    #[doc = " Names the limit that is reached, and the sysctl that raises it: for a result of runloop_watch_create and for `error` of a change. O(1)."]
-    #[doc = " Returns: a text that is never freed; NULL for other results."]
     pub fn runloop_watch_describe_limit(
         result: ::std::os::raw::c_int,
     ) -> *const ::std::os::raw::c_char;
