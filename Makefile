@@ -145,7 +145,7 @@ uninstall: uninstall-man ## Removes what install has installed
 #-- releases ----------------------------------------------------------------------------------------------------------
 
 check-install: ## Installs into a temporary folder, and builds and runs programs there; needs no git
-	@COMPILERS="$(CC)" Tests/bin/install-smoke
+	@COMPILERS="$(CC)" Tests/bin/packages install
 
 dist: ## The sources of the last commit as a tarball, in build: the same bytes each time
 	@Tools/scripts/dist $(BUILD)
@@ -372,8 +372,8 @@ test-planted-bugs: ## How often the real world shows the bugs that a simulation 
 test-ports: ## The C tests for 32 bits, for musl, and for aarch64 in an emulator
 	$(call logged,Tests/bin/ports)
 
-test-hosts: ## Hosted runs under GLib, libuv, Qt, SDL, asyncio and Node.js, the installed adapters, GLib in Swift, windows in GTK, Qt and SDL
-	$(call logged,Tests/bin/hosts && Tests/bin/install-hosts && Tests/bin/glib-package && Tests/bin/gtk-window && Benchmarks/toolkits/measure --check)
+test-hosts: ## Hosted runs under GLib, libuv, Qt, SDL, asyncio and Node.js, GLib in Swift, windows in GTK, Qt and SDL
+	$(call logged,Tests/bin/hosts && Tests/bin/glib-package && Tests/bin/gtk-window && Benchmarks/toolkits/measure --check)
 
 host-deps: ## Installs the development packages of the hosts (apt-get)
 	apt-get install -y libglib2.0-dev libuv1-dev libsdl2-dev qt6-base-dev libpython3.11-dev nodejs pkg-config \
@@ -414,7 +414,7 @@ test-growth: ## Checks how the cost of each operation grows with the number of i
 test-swift: ## The Swift tests
 	$(call logged,swift test $(SWIFT_FLAGS) --parallel --disable-xctest && swift test $(SWIFT_FLAGS) --disable-swift-testing)
 
-test-packages: ## Programs built with each kind of package: CMake, Meson, Debian, the tarball; man pages; a release is prepared
+test-packages: ## Programs built with each kind of package: pkg-config, CMake, Meson, Debian, the tarball; man pages; a release is prepared
 	$(call logged,Tests/bin/packages)
 
 test-examples: ## The example programs, used as their users would

@@ -1,5 +1,5 @@
 // closed.c — loads the library as a plugin would, uses the loop of a thread, and closes the library before that thread ends, which runs the
-// library's code. The argument is the path of the shared library. Tests/bin/install-smoke and Tests/bin/ports run it.
+// library's code. The argument is the path of the shared library. Tests/bin/packages and Tests/bin/ports run it.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <runloop.h>

@@ -1,4 +1,4 @@
-// installed_glib.c — a program that uses the installed librunloop-glib, in C and in C++: Tests/bin/install-hosts builds it.
+// installed_glib.c — a program that uses the installed librunloop-glib, in C and in C++: Tests/bin/packages builds it.
 #include <runloop-glib.h>
 
 static GMainLoop *host;

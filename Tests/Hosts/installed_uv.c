@@ -1,4 +1,4 @@
-// installed_uv.c — a program that uses the installed librunloop-uv, in C and in C++: Tests/bin/install-hosts builds it.
+// installed_uv.c — a program that uses the installed librunloop-uv, in C and in C++: Tests/bin/packages builds it.
 #include <runloop-uv.h>
 
 static int ticks, timeouts, reason, is_closed;
