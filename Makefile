@@ -37,7 +37,7 @@ endif
 SANITIZE_FLAGS := $(SANITIZE_FLAGS_$(SANITIZE))
 
 CORE := Sources/CRunLoopCore
-SOURCES := $(shell Tools/scripts/core-sources)
+SOURCES := $(shell Tools/scripts/library-files sources core)
 # The headers for C++ that need librunloop-linux; the others need the core alone.
 CPP_linux := $(addprefix Interop/Bindings/cpp/runloop_,async.hpp async_streams.hpp descriptor.hpp linux.hpp process.hpp streams.hpp)
 HEADERS := $(shell Tools/scripts/library-files headers core) $(filter-out $(CPP_linux),$(wildcard Interop/Bindings/cpp/*.hpp))
