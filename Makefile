@@ -479,13 +479,11 @@ bench-deps: ## Installs the development packages of the peers (apt-get)
 
 #-- formats, checks, documentation ------------------------------------------------------------------------------------
 
-C_FILES := $(shell git ls-files '*.c' '*.h' 2>/dev/null)
-
 lint: ## Formats, headers, warnings as errors, what the library exports
 	Tools/scripts/lint
 
 format: ## Formats all C and Swift files in place
-	clang-format -i $(C_FILES)
+	git ls-files '*.c' '*.h' | xargs clang-format -i
 	swift-format format --in-place --recursive Package.swift Sources Tests Examples
 
 docs: ## The documentation of every product in build/docs; checks that each public symbol has a comment and all code compiles
