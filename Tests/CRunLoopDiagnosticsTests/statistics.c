@@ -260,6 +260,9 @@ static void *read_all_the_time(void *argument) {
     uint64_t before = 0;
     while (runloop_statistics_copy(loop, &counted) == 0) {
         EXPECT(counted.iterations >= before);
+        // No run and no sleep counts twice, or before it has begun.
+        EXPECT(counted.running_ns >= 0 && counted.running_ns <= counted.elapsed_ns);
+        EXPECT(counted.asleep_ns >= 0 && counted.asleep_ns <= counted.running_ns);
         before = counted.iterations;
         sched_yield();
     }
@@ -277,6 +280,7 @@ static void *be_read(void *argument) {
     for (int i = 0; i < 2000; i++) {
         runloop_post(runloop_current(), MODE, do_nothing, NULL, NULL);
         poll_mode(MODE);
+        run_for(MODE, 1000);
     }
     return NULL;
 }

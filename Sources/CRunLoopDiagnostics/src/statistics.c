@@ -6,7 +6,7 @@
 struct statistics {
     struct follower follower;
     // Written by the loop's thread, read by any. Up to the name, these are numbers, one after the other.
-    counted start_ns, stop_ns, running_ns, asleep_ns, run_begin_ns, sleep_begin_ns;
+    counted start_ns, stop_ns, running_ns, asleep_ns, sleep_begin_ns;
     counted iteration_begin_ns, asleep_before_ns; ///< of the outermost run's iteration; 0: none
     counted runs, iterations, sleeps, callouts[RUNLOOP_CALLOUT_KINDS];
     struct histogram sleep, iteration, callout, lateness, post_to_run;
@@ -18,24 +18,44 @@ static struct statistics *statistics_of(struct follower *follower) {
     return (struct statistics *)follower;
 }
 
+//===-- durations ----------------------------------------------------------------------------------------------------===//
+
+// While a run or a sleep goes on, its total is kept less the instant at which it began. That is negative, since no total is longer than the time
+// since the start. So a total and whether it grows are one word: who reads that sees a beginning, or an end, as a whole.
+
+static void begin(counted *total, int64_t now_ns) {
+    atomic_store_explicit(total, counted_get(total) - now_ns, memory_order_release);
+}
+
+/// Who sees the end of a run sees that of the sleeps in it.
+static void end(counted *total, int64_t now_ns) {
+    atomic_store_explicit(total, counted_get(total) + now_ns, memory_order_release);
+}
+
+static bool goes_on(int64_t total) {
+    return total < 0;
+}
+
+static int64_t total_at(int64_t total, int64_t now_ns) {
+    return goes_on(total) ? total + now_ns : total;
+}
+
 //===-- counting -----------------------------------------------------------------------------------------------------===//
 
 static void end_iteration(struct statistics *counts, int64_t now_ns) {
     int64_t begin_ns = counted_get(&counts->iteration_begin_ns);
-    int64_t asleep_ns = counted_get(&counts->asleep_ns) - counted_get(&counts->asleep_before_ns);
+    int64_t asleep_ns = total_at(counted_get(&counts->asleep_ns), now_ns) - counted_get(&counts->asleep_before_ns);
     if (begin_ns)
         histogram_add(&counts->iteration, now_ns - begin_ns - asleep_ns);
     counted_set(&counts->iteration_begin_ns, 0);
 }
 
 static void end_run(struct statistics *counts, int64_t now_ns) {
-    int64_t begin_ns = counted_get(&counts->run_begin_ns);
     // One that had begun before the statistics ends unseen.
-    if (counts->follower.activity->run_depth > 0 || !begin_ns)
+    if (counts->follower.activity->run_depth > 0 || !goes_on(counted_get(&counts->running_ns)))
         return;
     end_iteration(counts, now_ns);
-    counted_add(&counts->running_ns, now_ns - begin_ns);
-    counted_set(&counts->run_begin_ns, 0);
+    end(&counts->running_ns, now_ns);
 }
 
 static void begin_iteration(struct statistics *counts, int64_t now_ns) {
@@ -44,17 +64,23 @@ static void begin_iteration(struct statistics *counts, int64_t now_ns) {
         return;
     end_iteration(counts, now_ns);
     counted_set(&counts->iteration_begin_ns, now_ns);
-    counted_set(&counts->asleep_before_ns, counted_get(&counts->asleep_ns));
+    counted_set(&counts->asleep_before_ns, total_at(counted_get(&counts->asleep_ns), now_ns));
+}
+
+static void begin_sleep(struct statistics *counts, int64_t now_ns) {
+    // Another tracer may have kept the end of the last one from this.
+    if (goes_on(counted_get(&counts->asleep_ns)))
+        return;
+    counted_set(&counts->sleep_begin_ns, now_ns);
+    begin(&counts->asleep_ns, now_ns);
 }
 
 static void end_sleep(struct statistics *counts, int64_t now_ns) {
-    int64_t begin_ns = counted_get(&counts->sleep_begin_ns);
-    if (!begin_ns)
+    if (!goes_on(counted_get(&counts->asleep_ns)))
         return;
-    counted_set(&counts->sleep_begin_ns, 0);
+    end(&counts->asleep_ns, now_ns);
     counted_add(&counts->sleeps, 1);
-    counted_add(&counts->asleep_ns, now_ns - begin_ns);
-    histogram_add(&counts->sleep, now_ns - begin_ns);
+    histogram_add(&counts->sleep, now_ns - counted_get(&counts->sleep_begin_ns));
 }
 
 static void name_longest(struct statistics *counts, const struct callout *callout) {
@@ -88,13 +114,13 @@ static void count(struct follower *follower, const struct moment *moment) {
     struct statistics *counts = statistics_of(follower);
     int64_t now_ns = moment->now_ns;
     // The statistics may have been started inside the run.
-    if (!counted_get(&counts->run_begin_ns) && follower->activity->run_depth > 0)
-        counted_set(&counts->run_begin_ns, now_ns);
+    if (!goes_on(counted_get(&counts->running_ns)) && follower->activity->run_depth > 0)
+        begin(&counts->running_ns, now_ns);
     switch (moment->point) {
     case RUNLOOP_TRACE_RUN_BEGIN: counted_add(&counts->runs, 1); break;
     case RUNLOOP_TRACE_RUN_END: end_run(counts, now_ns); break;
     case RUNLOOP_TRACE_ITERATION: begin_iteration(counts, now_ns); break;
-    case RUNLOOP_TRACE_SLEEP: counted_set(&counts->sleep_begin_ns, now_ns); break;
+    case RUNLOOP_TRACE_SLEEP: begin_sleep(counts, now_ns); break;
     case RUNLOOP_TRACE_WAKE: end_sleep(counts, now_ns); break;
     case RUNLOOP_TRACE_TASKS:
         if (moment->value)
@@ -138,20 +164,24 @@ void runloop_statistics_stop(void) {
     if (!counts || counted_get(&counts->stop_ns))
         return;
     int64_t now_ns = runloop_get_now_ns(NULL);
-    if (counted_get(&counts->run_begin_ns)) {
-        counted_add(&counts->running_ns, now_ns - counted_get(&counts->run_begin_ns));
-        counted_set(&counts->run_begin_ns, 0);
-    }
+    if (goes_on(counted_get(&counts->running_ns)))
+        end(&counts->running_ns, now_ns);
     counted_set(&counts->stop_ns, now_ns);
 }
 
 static void copy(const struct statistics *counts, runloop_statistics *out) {
-    int64_t stop_ns = counted_get(&counts->stop_ns), now_ns = stop_ns ? stop_ns : runloop_get_now_ns(NULL);
-    int64_t run_begin_ns = counted_get(&counts->run_begin_ns), sleep_begin_ns = counted_get(&counts->sleep_begin_ns);
+    int64_t running_ns, asleep_ns, now_ns;
+    // An instant that is neither before what the totals tell of has begun, nor after it has ended.
+    do {
+        asleep_ns = atomic_load(&counts->asleep_ns);
+        running_ns = atomic_load(&counts->running_ns);
+        int64_t stop_ns = atomic_load(&counts->stop_ns);
+        now_ns = stop_ns ? stop_ns : runloop_get_now_ns(NULL);
+    } while (asleep_ns != atomic_load(&counts->asleep_ns) || running_ns != atomic_load(&counts->running_ns));
     *out = (runloop_statistics){
         .elapsed_ns = now_ns - counted_get(&counts->start_ns),
-        .running_ns = counted_get(&counts->running_ns) + (run_begin_ns ? now_ns - run_begin_ns : 0),
-        .asleep_ns = counted_get(&counts->asleep_ns) + (sleep_begin_ns ? now_ns - sleep_begin_ns : 0),
+        .running_ns = total_at(running_ns, now_ns),
+        .asleep_ns = total_at(asleep_ns, now_ns),
         .runs = (uint64_t)counted_get(&counts->runs),
         .iterations = (uint64_t)counted_get(&counts->iterations),
         .sleeps = (uint64_t)counted_get(&counts->sleeps),
