@@ -26,10 +26,11 @@ void activity_release(struct activity *activity) {
 
 //===-- the loop's thread --------------------------------------------------------------------------------------------===//
 
+/// Whoever reads that the loop does not sleep, reads after that since when.
 static void set_awake(struct activity *activity, int64_t since_ns) {
-    counted_set(&activity->asleep_since_ns, 0);
     counted_set(&activity->awake_since_ns, since_ns);
     counted_set(&activity->awake_iterations, 0);
+    atomic_store_explicit(&activity->asleep_since_ns, 0, memory_order_release);
 }
 
 /// Call-outs that were left by the end of the thread end here.

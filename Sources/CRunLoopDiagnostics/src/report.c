@@ -38,7 +38,7 @@ static void look_at_activity(struct findings *findings, struct activity *activit
         set_state(findings, runloop_is_waiting(findings->loop) ? STATE_WAITING : STATE_AWAKE);
         return;
     }
-    int64_t asleep_since_ns = counted_get(&activity->asleep_since_ns);
+    int64_t asleep_since_ns = atomic_load_explicit(&activity->asleep_since_ns, memory_order_acquire);
     int64_t since_ns = asleep_since_ns ? asleep_since_ns : counted_get(&activity->awake_since_ns);
     findings->callout_count = activity_copy_callouts(activity, findings->callouts);
     // The loop goes on meanwhile, so the time is read after what is as old as that.
