@@ -185,6 +185,57 @@ TEST("what an ended process left is replaced, what another one has is not, nor r
     remove_path();
 }
 
+TEST("what a process left is replaced, though its child lives and has the socket") {
+    make_path();
+    int left[2], held[2];
+    char byte;
+    REQUIRE(pipe(left) == 0 && pipe(held) == 0);
+    pid_t process = fork();
+    if (process == 0) {
+        struct sockaddr_un address = {.sun_family = AF_UNIX};
+        snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+        int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+        bool listens = bind(listener, (struct sockaddr *)&address, sizeof address) == 0 && listen(listener, 8) == 0;
+        if (fork() == 0) {
+            close(held[1]);
+            _exit((int)read(held[0], &byte, 1));
+        }
+        _exit(listens ? 0 : 1);
+    }
+    int status;
+    EXPECT(waitpid(process, &status, 0) == process && status == 0);
+    close(held[0]);
+    EXPECT_EQ(runloop_publish(path), 0);
+    close(held[1]);
+    remove_path();
+}
+
+TEST("who ends its publication listens no more, though a child of it lives") {
+    make_path();
+    int held[2];
+    char byte;
+    REQUIRE(pipe(held) == 0);
+    EXPECT_EQ(runloop_publish(path), 0);
+    EXPECT_EQ(ask_for(path, "\"loop\":"), 1);
+    char other[112];
+    snprintf(other, sizeof other, "%s-other", path);
+    REQUIRE(link(path, other) == 0);
+    pid_t child = fork();
+    if (child == 0) {
+        close(held[1]);
+        _exit((int)read(held[0], &byte, 1));
+    }
+    runloop_unpublish();
+    for (int descriptor; (descriptor = connect_to(other)) >= 0; close(descriptor))
+        sched_yield();
+    EXPECT_EQ(errno, ECONNREFUSED);
+    close(held[1]);
+    int status;
+    EXPECT(waitpid(child, &status, 0) == child && status == 0);
+    unlink(other);
+    remove_path();
+}
+
 static bool is_secure;
 
 /// In the place of the C library's.

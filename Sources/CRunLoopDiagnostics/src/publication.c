@@ -3,6 +3,7 @@
 #include "publication.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -18,7 +19,15 @@ static int open_socket(void) {
     return descriptor < 0 ? -errno : descriptor;
 }
 
-/// Whether a socket is there that nobody listens at any more.
+/// Whether the process that listens at the connected socket's other end is gone: children that it forked keep its descriptors.
+static bool is_orphaned(int probe) {
+    struct ucred listener = {.pid = 0};
+    socklen_t size = sizeof listener;
+    return getsockopt(probe, SOL_SOCKET, SO_PEERCRED, &listener, &size) == 0 && listener.pid > 0 &&
+           kill(listener.pid, 0) < 0 && errno == ESRCH;
+}
+
+/// Whether a socket is there that nobody serves any more.
 static bool is_left_over(const struct sockaddr_un *address) {
     struct stat file;
     if (lstat(address->sun_path, &file) || !S_ISSOCK(file.st_mode) || file.st_uid != geteuid())
@@ -26,9 +35,10 @@ static bool is_left_over(const struct sockaddr_un *address) {
     int probe = open_socket();
     if (probe < 0)
         return false;
-    bool is_refused = connect(probe, (const struct sockaddr *)address, sizeof *address) && errno == ECONNREFUSED;
+    int result = connect(probe, (const struct sockaddr *)address, sizeof *address);
+    bool is_unserved = result ? errno == ECONNREFUSED : is_orphaned(probe);
     close(probe);
-    return is_refused;
+    return is_unserved;
 }
 
 static int listen_at(int listener, const struct sockaddr_un *address) {
@@ -97,6 +107,8 @@ static void drop_client(struct publication *publication, int index) {
 void publication_free(struct publication *publication) {
     while (publication->client_count > 0)
         drop_client(publication, 0);
+    // As for clients.
+    shutdown(publication->listener, SHUT_RDWR);
     close(publication->listener);
     free(publication);
 }
