@@ -66,6 +66,14 @@ TEST("a timer whose date is as far in the past as can be is overdue, and waits l
     free(text);
 }
 
+TEST("a timer without a name that waits longest is told by its address") {
+    char line[64];
+    snprintf(line, sizeof line, "waits longest: the timer %p in mode test, for ",
+             (void *)add_timer(MODE, runloop_now_ns() - SECOND, 0, trace_fire, ""));
+    EXPECT(reports(line));
+    free(text);
+}
+
 TEST("a report says what is readable in a mode with more items than the process may have descriptors") {
     struct rlimit limit;
     REQUIRE(getrlimit(RLIMIT_NOFILE, &limit) == 0);

@@ -53,12 +53,16 @@ static const char *const standings[] = {
     [STANDING_OUTSIDE] = "  <- waits for the end of the run inside",
 };
 
-static void write_item(FILE *text, const struct finding *finding) {
-    fprintf(text, "    %s ", item_kind_names[finding->kind]);
+static void write_name(FILE *text, const struct finding *finding) {
     if (finding->name[0])
         fprintf(text, "“%s”", finding->name);
     else
         fprintf(text, "%p", finding->item);
+}
+
+static void write_item(FILE *text, const struct finding *finding) {
+    fprintf(text, "    %s ", item_kind_names[finding->kind]);
+    write_name(text, finding);
     if (finding->kind == RUNLOOP_ITEM_TIMER)
         write_date(text, finding);
     if (finding->descriptor >= 0)
@@ -174,9 +178,11 @@ void report_write_text(FILE *text, const struct findings *findings) {
     write_queue(text, findings->queue);
     for (size_t i = 0; i < findings->mode_count; i++)
         write_mode(text, &findings->modes[i]);
-    if (findings->longest)
-        fprintf(text, "  waits longest: the timer “%s” in mode %s, for %.6f s\n", findings->longest->name,
-                findings->longest_mode->name, -seconds(findings->longest->wait_ns));
+    if (findings->longest) {
+        fprintf(text, "  waits longest: the timer ");
+        write_name(text, findings->longest);
+        fprintf(text, " in mode %s, for %.6f s\n", findings->longest_mode->name, -seconds(findings->longest->wait_ns));
+    }
     if (findings->tasks)
         write_tasks(text, findings->tasks);
     if (findings->has_statistics)
