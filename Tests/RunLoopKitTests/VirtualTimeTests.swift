@@ -175,6 +175,23 @@ import Testing
         }
     }
 
+    @Test("No time passes for a source of clock changes, nor for alarms that are over")
+    func neverDue() async throws {
+        try await withVirtualTime { loop, time in
+            let start = time.now
+            let changes = try RunLoop.Source.clockChanges { _ in }
+            try loop.add(changes, forMode: .default)
+            let invalid = try RunLoop.Alarm(at: RunLoop.WallInstant.now + .seconds(60)) { _, _ in }
+            invalid.source.invalidate()
+            _ = try RunLoop.Alarm(at: RunLoop.WallInstant.now + .seconds(120)) { _, _ in }
+            #expect(throws: AwaitedConditionFailure.self) {
+                try loop.runUntil("nothing", within: .milliseconds(20)) { false }
+            }
+            #expect(time.now - start == .zero)
+            changes.invalidate()
+        }
+    }
+
     @Test("Time waits for what a task has done elsewhere: a call that blocks, one on another loop, a child")
     func outsideWork() async throws {
         let other = try RunLoop.Thread()

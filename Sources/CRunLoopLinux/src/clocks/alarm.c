@@ -6,6 +6,8 @@
 // unreadable.
 
 #include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "base/lock.h"
 #include "base/object.h"
@@ -64,7 +66,30 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
         alarm->fire(alarm->object.source, date_ns, missed, alarm->object.context.info);
 }
 
-static const struct object_class alarm_class = {.kind = OBJECT_ALARM, .ready = ready};
+/// Time that is a program's passes to the next date of any timerfd, also to one that nobody waits for any more.
+static void disarm(struct alarm *alarm) {
+    runloop__clock_timer_set(alarm->object.descriptor, RUNLOOP_NEVER);
+}
+
+static void invalidated(void *info) {
+    struct alarm *alarm = info;
+    lock_take(&alarm->lock);
+    disarm(alarm);
+    lock_give(&alarm->lock);
+}
+
+static void free_alarm(void *info) {
+    struct alarm *alarm = info;
+    // In a forked child it is the parent's as well.
+    if (!object_is_inherited(&alarm->object))
+        disarm(alarm);
+    close(alarm->object.descriptor);
+    runloop__object_end(&alarm->object);
+    free(alarm);
+}
+
+static const struct object_class alarm_class = {
+    .kind = OBJECT_ALARM, .ready = ready, .invalidated = invalidated, .free = free_alarm};
 
 int runloop_alarm_create(const runloop_alarm_config *config, runloop_alarm **out) {
     if (!config || !out || config->clock > RUNLOOP_CLOCK_BOOT || config->interval_ns < 0)
@@ -73,8 +98,11 @@ int runloop_alarm_create(const runloop_alarm_config *config, runloop_alarm **out
         .context = config->context, .descriptor = runloop__clock_timer_open(config->clock), .class = &alarm_class};
     int result;
     struct alarm *alarm = runloop__object_make(sizeof *alarm, &object, &result);
-    if (!alarm)
+    if (!alarm) {
+        if (object.descriptor >= 0)
+            close(object.descriptor);
         return result;
+    }
     alarm->clock = config->clock;
     alarm->interval_ns = config->interval_ns;
     alarm->fire = config->fire;
@@ -102,7 +130,9 @@ int runloop_alarm_set_date(runloop_alarm *source, int64_t date_ns) {
     if (object_is_inherited(&alarm->object))
         return -ECHILD;
     lock_take(&alarm->lock);
-    set(alarm, date_ns);
+    // Another thread may have invalidated it meanwhile.
+    if (runloop_source_is_valid(alarm->object.source))
+        set(alarm, date_ns);
     lock_give(&alarm->lock);
     return 0;
 }
