@@ -33,6 +33,22 @@ import Testing
         }
     }
 
+    @Test("A child that is forked in virtual time has the machine's")
+    func childOfVirtualTime() async {
+        await #expect(processExitsWith: .success) {
+            try await withVirtualTime { _, time in
+                let status = statusOfChild {
+                    let timer = RunLoop.Timer(after: .milliseconds(1)) { _ in }
+                    try! RunLoop.current.add(timer, forMode: .default)
+                    let start = ContinuousClock.now
+                    precondition(RunLoop.current.run(mode: .default) == .finished)
+                    precondition(ContinuousClock.now - start >= .milliseconds(1) && RunLoop.Instant.now > time.now)
+                }
+                precondition(status == 0, "The child ended with status \(status).")
+            }
+        }
+    }
+
     @Test("R123 A child that a closure of the main loop forks has a new main loop, and so has a child of that child")
     func childOfChild() async {
         await #expect(processExitsWith: .success) {

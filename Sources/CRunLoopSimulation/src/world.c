@@ -9,6 +9,7 @@
 #ifdef __GLIBC__
 #include <execinfo.h>
 #endif
+#include <pthread.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/random.h>
@@ -42,6 +43,15 @@ void runloop_simulation_join(struct runloop_simulated_world *world, void *simula
 void runloop_simulation_leave(const struct runloop_simulated_world *world) {
     if (runloop_simulation__joined.world == world)
         runloop_simulation_join(NULL, NULL, 0);
+}
+
+/// A child has the machine's time: nobody there lets the world's pass.
+static void leave_in_child(void) {
+    runloop_simulation__joined = (struct joined){.world = NULL};
+}
+
+__attribute__((constructor)) static void follow_forks(void) {
+    pthread_atfork(NULL, NULL, leave_in_child);
 }
 
 UNINSTRUMENTED void *runloop_simulation_current(void) {
