@@ -58,12 +58,10 @@ open class Thread {
     /// Blocks the calling thread until a date, which becomes an instant now.
     open class func sleep(until date: Date) {
         guard let end = FireDate(date).instant else { while true { pause() } }
-        while true {
-            let rest = end - Instant.now
-            if rest <= .zero { return }
-            // Rounded up, or the last part of a millisecond would be spent reading the clock.
-            _ = poll(nil, 0, Int32(min((rest / .milliseconds(1)).rounded(.up), 1e9)))
-        }
+        let (seconds, attoseconds) = max(end - Instant.now, .zero).components
+        var rest = timespec(tv_sec: time_t(clamping: seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+        // A signal ends it early, and it says what is left. The clock does not tell: that of a test stands still meanwhile.
+        while unsafe withUnsafeMutablePointer(to: &rest, { unsafe nanosleep($0, $0) }) != 0 && errno == EINTR {}
     }
 
     /// Blocks the calling thread for that many seconds; not at all for zero or less.
@@ -164,20 +162,21 @@ public enum QualityOfService: Int, Sendable {
 
 /// The dictionary of a thread: the part of NSMutableDictionary that is used for it.
 public final class ThreadDictionary {
+    /// What is removed is freed after the change: its end may use the dictionary.
     private var values: [AnyHashable: Any] = [:]
 
     /// The value of a key. Setting `nil` removes it.
     public subscript(key: AnyHashable) -> Any? {
         get { values[key] }
-        set { values[key] = newValue }
+        set { withExtendedLifetime(values[key]) { values[key] = newValue } }
     }
 
     /// The number of values.
     public var count: Int { values.count }
 
     /// Removes the value of a key.
-    public func removeObject(forKey key: AnyHashable) { values[key] = nil }
+    public func removeObject(forKey key: AnyHashable) { self[key] = nil }
 
     /// Removes all values.
-    public func removeAllObjects() { values = [:] }
+    public func removeAllObjects() { withExtendedLifetime(values) { values = [:] } }
 }

@@ -6,6 +6,7 @@
 #include "descriptors/callouts.h"
 #include "loop/loop.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 enum { BOTH = kCFFileDescriptorReadCallBack | kCFFileDescriptorWriteCallBack };
@@ -74,8 +75,10 @@ static void release_info(CFFileDescriptorRef f) WITHOUT(descriptor_lock) {
         f->context.release(f->context.info);
 }
 
-/// If the descriptor was invalidated during the call-out, the last call-out closes it and releases the context.
-static void end_callout(CFFileDescriptorRef f) {
+/// If the descriptor was invalidated during the call-out, the last call-out closes it and releases the context, also if it has ended the
+/// thread.
+static void end_callout(void *object) {
+    CFFileDescriptorRef f = object;
     take(f);
     int closing;
     bool releases = cf__callouts_end(&f->callouts, &closing);
@@ -84,6 +87,7 @@ static void end_callout(CFFileDescriptorRef f) {
         close(closing);
     if (releases)
         release_info(f);
+    CFRelease(f);
 }
 
 /// Calls back for those callbacks that are enabled, and disables them first.
@@ -101,13 +105,15 @@ static void ready(void *info, runloop_readiness conditions) WITHOUT(descriptor_l
     if (types)
         cf__callouts_begin(&f->callouts);
     give(f);
-    if (types) {
-        ASSERT_WITHOUT(&f->lock);
-        if (f->callout)
-            f->callout(f, types, f->context.info);
-        end_callout(f);
+    if (!types) {
+        CFRelease(f);
+        return;
     }
-    CFRelease(f);
+    ASSERT_WITHOUT(&f->lock);
+    pthread_cleanup_push(end_callout, f);
+    if (f->callout)
+        f->callout(f, types, f->context.info);
+    pthread_cleanup_pop(true);
 }
 
 //===-- the source ---------------------------------------------------------------------------------------------------===//

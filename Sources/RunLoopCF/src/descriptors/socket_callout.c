@@ -8,6 +8,7 @@
 #include "values/values.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -95,13 +96,22 @@ static int begin(CFSocketRef s, CFOptionFlags type) {
     return native;
 }
 
-/// If the socket was invalidated during the call-out, the last call-out closes the descriptor and releases the context.
-static void end(CFSocketRef s, CFOptionFlags type, bool can_repeat) {
+struct socket_callout {
+    CFSocketRef s;
+    CFOptionFlags type;
+    bool can_repeat;
+};
+
+/// If the socket was invalidated during the call-out, the last call-out closes the descriptor and releases the context, also if it has ended
+/// the thread.
+static void end(void *object) {
+    const struct socket_callout *callout = object;
+    CFSocketRef s = callout->s;
     process_lock(&cf__sockets_lock);
-    if (!can_repeat)
-        s->enabled &= ~type;
-    else if (s->native >= 0 && is_enabled_again(s, type))
-        s->enabled |= s->types & type;
+    if (!callout->can_repeat)
+        s->enabled &= ~callout->type;
+    else if (s->native >= 0 && is_enabled_again(s, callout->type))
+        s->enabled |= s->types & callout->type;
     cf__socket_watch(s);
     int closing;
     bool releases = cf__callouts_end(&s->callouts, &closing);
@@ -112,11 +122,18 @@ static void end(CFSocketRef s, CFOptionFlags type, bool can_repeat) {
         s->context.release(s->context.info);
 }
 
+static void release_object(void *object) {
+    CFRelease(object);
+}
+
+/// Releases the address.
 static void call(CFSocketRef s, CFSocketCallBackType type, CFDataRef address, const void *data)
     WITHOUT(cf__sockets_lock) {
     ASSERT_WITHOUT(&cf__sockets_lock);
+    pthread_cleanup_push(release_object, (void *)(uintptr_t)address);
     if (s->callout)
         s->callout(s, type, address, data, s->context.info);
+    pthread_cleanup_pop(true);
 }
 
 //===-- invalidating -------------------------------------------------------------------------------------------------===//
@@ -193,12 +210,10 @@ static bool tell_client(CFSocketRef s, int native) {
     CFSocketNativeHandle client = accept(native, (struct sockaddr *)&from, &size);
     if (client < 0)
         return is_passing(errno);
-    CFDataRef address = CFDataCreate(NULL, (const UInt8 *)&from, (CFIndex)size);
     if (s->callout)
-        call(s, kCFSocketAcceptCallBack, address, &client);
+        call(s, kCFSocketAcceptCallBack, CFDataCreate(NULL, (const UInt8 *)&from, (CFIndex)size), &client);
     else
         close(client);
-    CFRelease(address);
     return true;
 }
 
@@ -222,15 +237,15 @@ static void tell_data(CFSocketRef s, int native) {
                              (struct sockaddr *)&from, &size);
     bool has_failed = count < 0 && errno != EAGAIN && errno != EINTR && (s->is_connection || !is_passing(errno));
     bool is_over = has_failed || (count == 0 && s->is_connection);
+    pthread_cleanup_push(release_object, data);
     if (count >= 0 || is_over) {
         cf__data_seal(data, count > 0 ? (CFIndex)count : 0);
         CFDataRef address = s->is_connection ? cf__socket_peer_address(native) : NULL;
         if (!address)
             address = CFDataCreate(NULL, (const UInt8 *)&from, s->is_connection || count < 0 ? 0 : (CFIndex)size);
         call(s, kCFSocketDataCallBack, address, data);
-        CFRelease(address);
     }
-    CFRelease(data);
+    pthread_cleanup_pop(true);
     if (is_over)
         CFSocketInvalidate(s);
 }
@@ -246,7 +261,26 @@ static bool tell_input(CFSocketRef s, int native) {
     return true;
 }
 
+static bool tell_writable(CFSocketRef s, int native) {
+    (void)native;
+    call(s, kCFSocketWriteCallBack, NULL, NULL);
+    return true;
+}
+
 //===-- all ----------------------------------------------------------------------------------------------------------===//
+
+/// If a callback of this type is to be made, makes it: true then. `result` is what `tell` returns.
+static bool make(CFSocketRef s, CFOptionFlags type, bool (*tell)(CFSocketRef s, int native), bool *result) {
+    int native = begin(s, type);
+    if (native < 0)
+        return false;
+    struct socket_callout callout = {.s = s, .type = type, .can_repeat = true};
+    pthread_cleanup_push(end, &callout);
+    *result = tell(s, native);
+    callout.can_repeat = type != CF_SOCKET_INPUT || *result;
+    pthread_cleanup_pop(true);
+    return true;
+}
 
 /// A type is disabled while its callback runs, but the source is not paused for that, since it would be watched again right after. If a
 /// nested run, or another loop, finds the socket ready meanwhile, there is nothing to call, and then the source is paused.
@@ -254,26 +288,12 @@ void cf__socket_serve(void *info, runloop_readiness conditions) {
     CFSocketRef s = (CFSocketRef)(uintptr_t)CFRetain(info);
     if (conditions & (RUNLOOP_ERROR | RUNLOOP_HANG_UP))
         conditions |= RUNLOOP_READABLE | RUNLOOP_WRITABLE;
-    bool can_write = conditions & RUNLOOP_WRITABLE, any = false;
-    int native = can_write ? begin(s, CF_SOCKET_CONNECT) : -1;
-    if (native >= 0) {
-        any = true;
-        can_write = tell_connect(s, native);
-        end(s, CF_SOCKET_CONNECT, true);
-    }
-    native = conditions & RUNLOOP_READABLE ? begin(s, CF_SOCKET_INPUT) : -1;
-    if (native >= 0) {
-        any = true;
-        bool can_repeat = tell_input(s, native);
-        end(s, CF_SOCKET_INPUT, can_repeat);
-    }
-    native = can_write ? begin(s, CF_SOCKET_WRITE) : -1;
-    if (native >= 0) {
-        any = true;
-        call(s, kCFSocketWriteCallBack, NULL, NULL);
-        end(s, CF_SOCKET_WRITE, true);
-    }
+    bool can_write = conditions & RUNLOOP_WRITABLE, can_read = conditions & RUNLOOP_READABLE;
+    pthread_cleanup_push(release_object, s);
+    bool any = can_write && make(s, CF_SOCKET_CONNECT, tell_connect, &can_write);
+    any |= can_read && make(s, CF_SOCKET_INPUT, tell_input, &can_read);
+    any |= can_write && make(s, CF_SOCKET_WRITE, tell_writable, &can_write);
     if (!any)
         cf__socket_enable_again(s, 0);
-    CFRelease(s);
+    pthread_cleanup_pop(true);
 }

@@ -7,6 +7,7 @@
 #include "loop/loop.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 
 enum {
     NEEDS_FREE = 1 << 24,  ///< allocated and counted by a runtime
@@ -101,13 +102,15 @@ static void release_block(const void *object) {
 
 CF_EXPORT void CFRunLoopPerformBlock(CFRunLoopRef rl, CFTypeRef mode, void *block);
 
-static void perform(void *block) {
-    ((void (*)(void *))((struct block *)block)->invoke)(block);
+static void discard(void *block) {
     release_block(block);
 }
 
-static void discard(void *block) {
-    release_block(block);
+/// The block may end the thread.
+static void perform(void *block) {
+    pthread_cleanup_push(discard, block);
+    ((void (*)(void *))((struct block *)block)->invoke)(block);
+    pthread_cleanup_pop(true);
 }
 
 /// The names in a string, an array or a set: malloc'ed, or NULL if it is none of them or memory ran out.

@@ -5,6 +5,8 @@
 
 #include "loop/loop.h"
 
+#include <pthread.h>
+
 /// Stands for the locks of all timers; never defined.
 extern struct process_lock timer_lock;
 
@@ -94,26 +96,38 @@ static void release_info(CFRunLoopTimerRef timer) {
         timer->context.release(timer->context.info);
 }
 
+struct firing {
+    CFRunLoopTimerRef timer;
+    void *info; ///< the callback's
+};
+
+/// Also if the callback has ended the thread.
+static void end_firing(void *object) {
+    const struct firing *firing = object;
+    CFRunLoopTimerRef timer = firing->timer;
+    if (timer->interval == 0)
+        CFRunLoopTimerInvalidate(timer);
+    atomic_store(&timer->bracket, NULL);
+    if (timer->context.release)
+        timer->context.release(firing->info);
+}
+
 /// With a `retain`, each callback gets the info that it returns, which is released afterwards (R89). The timer's own reference need
 /// not outlast the callback then: it is released when the callback invalidates the timer, or when a timer that fires once has fired.
 static void fire(runloop_timer *core, void *object) {
     (void)core;
     CFRunLoopTimerRef timer = object;
-    void *info = timer->context.info;
     if (!timer->context.retain) {
         if (timer->callout)
-            timer->callout(timer, info);
+            timer->callout(timer, timer->context.info);
         return;
     }
-    info = (void *)(uintptr_t)timer->context.retain(info);
+    struct firing firing = {timer, (void *)(uintptr_t)timer->context.retain(timer->context.info)};
     atomic_store(&timer->bracket, &this_thread);
+    pthread_cleanup_push(end_firing, &firing);
     if (timer->callout)
-        timer->callout(timer, info);
-    if (timer->interval == 0)
-        CFRunLoopTimerInvalidate(timer);
-    atomic_store(&timer->bracket, NULL);
-    if (timer->context.release)
-        timer->context.release(info);
+        timer->callout(timer, firing.info);
+    pthread_cleanup_pop(true);
 }
 
 static void release_context(void *object) {
