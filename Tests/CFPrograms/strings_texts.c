@@ -132,6 +132,8 @@ static void formats(void) {
                                                         (uintmax_t)3));
     show_and_release("floating", CFStringCreateWithFormat(NULL, NULL, CFSTR("%f %.2f %e %g %8.3f %a %.3A|"), 1.5, 2.25,
                                                           3.0, 0.5, 4.0, 4.9e-322, 0.1));
+    show_and_release("stars", CFStringCreateWithFormat(NULL, NULL, CFSTR("%*d|%*d|%.*f|%.*f|%.*d|%*.*f|"), 4, 1, -4, 2,
+                                                       3, 1.5, -3, 1.5, -1, 7, -9, -9, 2.5));
     show_and_release("texts", CFStringCreateWithFormat(NULL, NULL, CFSTR("%s %c %C %% %@ %@"), "C string", 'c', 0x20AC,
                                                        CFSTR("object"), CFSTR("and another")));
     char longest[301];

@@ -47,7 +47,13 @@ static const char *read_conversion(const char *format, struct conversion *conver
             continue;
         }
         char number[16];
-        snprintf(number, sizeof number, "%d", va_arg(rest->list, int));
+        int given = va_arg(rest->list, int);
+        // A precision that is negative is none.
+        if (given < 0 && conversion->spec[conversion->length - 1] == '.') {
+            conversion->spec[--conversion->length] = 0;
+            continue;
+        }
+        snprintf(number, sizeof number, "%d", given);
         for (const char *digit = number; *digit; digit++)
             put(conversion, *digit);
     }
