@@ -190,6 +190,20 @@ def loops_with_modes(modes):
                             b'"main queue":1e308,"signalled source":1e308}}}' for mode in modes) + b"]"
 
 
+def test_counts_all_loops(path):
+    with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listener:
+        place = folder + "/many"
+        listener.bind(place)
+        listener.listen()
+        top = Terminal("--interval", "3600", place)
+        client, _ = listener.accept()
+        with client:
+            client.sendall(loops_with_modes([b"mode"] * 100))
+        top.read_until(r", 100 loops; q quits")
+        os.write(top.terminal, b"q")
+        assert top.status() == 0
+
+
 def test_lets_no_answer_command_the_terminal(path):
     bad = ["\x9b2J", "\x85", "\x7f", "\x1b[2J", "\r", "\u202e", "\u2066", "\u2028", "\u2029", "\u200f", "\u200b", "\u061c", "\ufeff",
            "\ufff9", "\U000e0041", "\ufffe"]

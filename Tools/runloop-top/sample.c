@@ -47,7 +47,10 @@ static void read_value(void *context, const char *path, const char *value) {
     struct sample *sample = context;
     char *field;
     long place = strtol(path, &field, 10);
-    if (place < 0 || place >= SAMPLE_LOOPS || *field++ != '.')
+    if (place < 0 || *field++ != '.')
+        return;
+    sample->loop_count = (int)place + 1;
+    if (place >= SAMPLE_LOOPS)
         return;
     struct loop_sample *loop = &sample->loops[place];
     sample->count = (int)place + 1;

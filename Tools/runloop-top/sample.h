@@ -17,7 +17,8 @@ struct loop_sample {
 
 struct sample {
     struct loop_sample loops[SAMPLE_LOOPS];
-    int count; ///< of the loops that are kept
+    int count;      ///< of the loops that are kept
+    int loop_count; ///< of all loops of the process
     char tasks[SAMPLE_TASKS][200];
     int task_count;
 };

@@ -100,7 +100,7 @@ static void draw(const char *path, const struct sample *sample, const struct sam
     fputs("\033[H", stdout);
     table_write(stdout, sample, before, width, height - 2, "\033[K\n");
     char foot[PATH_MAX + 64];
-    snprintf(foot, sizeof foot, "%s, %d loop%s; q quits", path, sample->count, sample->count == 1 ? "" : "s");
+    snprintf(foot, sizeof foot, "%s, %d loop%s; q quits", path, sample->loop_count, sample->loop_count == 1 ? "" : "s");
     printf("\033[K\n%.*s\033[K\033[J", width - 1, foot);
     fflush(stdout);
 }
