@@ -5,7 +5,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+extern Boolean CFRunLoopSourceIsSignalled(CFRunLoopSourceRef source);
+
 static int events = -1, left = 3;
+static CFRunLoopSourceRef source;
 
 static int get_port(void *info) {
     return *(int *)info;
@@ -13,7 +16,8 @@ static int get_port(void *info) {
 
 static void perform(void *info) {
     uint64_t value;
-    printf("event, counter is reset: %d\n", read(*(int *)info, &value, sizeof value) < 0);
+    printf("event, counter is reset: %d, signalled: %d\n", read(*(int *)info, &value, sizeof value) < 0,
+           CFRunLoopSourceIsSignalled(source));
     if (--left == 0)
         CFRunLoopStop(CFRunLoopGetCurrent());
     else if (left == 1)
@@ -30,11 +34,14 @@ static void *run(void *unused) {
     (void)unused;
     events = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     CFRunLoopSourceContext1 context = {1, &events, NULL, NULL, NULL, NULL, NULL, get_port, perform};
-    CFRunLoopSourceRef source = CFRunLoopSourceCreate(NULL, 0, (CFRunLoopSourceContext *)&context);
+    source = CFRunLoopSourceCreate(NULL, 0, (CFRunLoopSourceContext *)&context);
     CFRunLoopAddSource(CFRunLoopGetCurrent(), source, kCFRunLoopDefaultMode);
     eventfd_write(events, 1);
     eventfd_write(events, 1);
+    CFRunLoopSourceSignal(source);
+    printf("signalled: %d\n", CFRunLoopSourceIsSignalled(source));
     printf("two writes: %d\n", (int)CFRunLoopRunInMode(kCFRunLoopDefaultMode, 5, true));
+    printf("afterwards: %d\n", CFRunLoopSourceIsSignalled(source));
     pthread_t thread;
     pthread_create(&thread, NULL, send_events, NULL);
     printf("from another thread, and once more: %d\n", (int)CFRunLoopRunInMode(kCFRunLoopDefaultMode, 5, false));

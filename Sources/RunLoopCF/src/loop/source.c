@@ -106,7 +106,9 @@ static void perform(runloop_source *core, void *object) {
 
 static void ready(runloop_source *core, runloop_readiness events, void *object) {
     (void)core, (void)events;
-    const CFRunLoopSourceContext1 *context = &((CFRunLoopSourceRef)object)->context.v1;
+    CFRunLoopSourceRef source = object;
+    const CFRunLoopSourceContext1 *context = &source->context.v1;
+    atomic_store(&source->is_signalled, false);
     if (context->perform)
         context->perform(context->info);
 }
@@ -210,7 +212,8 @@ static runloop_source *make_watching(struct __CFRunLoopSource *source, const str
     return core;
 }
 
-static CFRunLoopSourceRef create(CFIndex order, const CFRunLoopSourceContext *context, const struct cf_watch *watch) {
+CFRunLoopSourceRef cf__source_create_watching(CFIndex order, const CFRunLoopSourceContext *context,
+                                              const struct cf_watch *watch) {
     struct __CFRunLoopSource *source = cf__new(&class, sizeof *source);
     if (!source)
         return NULL;
@@ -241,12 +244,7 @@ CFRunLoopSourceRef CFRunLoopSourceCreate(CFAllocatorRef allocator, CFIndex order
     (void)allocator;
     if (!context)
         cf__misuse(__func__, "a source needs a context.");
-    return create(order, context, NULL);
-}
-
-CFRunLoopSourceRef cf__source_create_watching(CFIndex order, const CFRunLoopSourceContext *context,
-                                              const struct cf_watch *watch) {
-    return create(order, context, watch);
+    return cf__source_create_watching(order, context, NULL);
 }
 
 //===-- watching -----------------------------------------------------------------------------------------------------===//
