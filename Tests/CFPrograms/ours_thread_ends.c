@@ -28,6 +28,10 @@ static void *retain_info(void *info) {
     return info;
 }
 
+static void release_info(void *info) {
+    release(info);
+}
+
 static void end_timer(CFRunLoopTimerRef timer, void *info) {
     (void)info;
     CFRunLoopTimerInvalidate(timer);
@@ -53,7 +57,7 @@ static void add_descriptor(void) {
         return;
     close(ends[1]);
     descriptor = ends[0];
-    CFFileDescriptorContext context = {0, &held, retain_info, (void (*)(void *))release, NULL};
+    CFFileDescriptorContext context = {0, &held, retain_info, release_info, NULL};
     CFFileDescriptorRef f = CFFileDescriptorCreate(NULL, descriptor, true, end_descriptor, &context);
     CFRunLoopSourceRef source = CFFileDescriptorCreateRunLoopSource(NULL, f, 0);
     CFRunLoopAddSource(CFRunLoopGetCurrent(), source, kCFRunLoopDefaultMode);
@@ -103,7 +107,7 @@ struct layout {
 struct block {
     void *isa;
     int flags, reserved;
-    void (*invoke)(struct block *block);
+    void (*invoke)(void *block);
     const struct layout *layout;
 };
 
@@ -112,7 +116,7 @@ static void copy(void *to, const void *from) {
     held++;
 }
 
-static void end_block(struct block *block) {
+static void end_block(void *block) {
     (void)block;
     pthread_exit(NULL);
 }
