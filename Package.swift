@@ -330,7 +330,7 @@ let package = Package(
         ),
         .testTarget(
             name: "FoundationCompatTests",
-            dependencies: ["RunLoopKitFoundationCompat", "RunLoopKit", "ForkedChild"],
+            dependencies: ["RunLoopKitFoundationCompat", "RunLoopKit", "RunLoopKitTesting", "ForkedChild"],
             path: "Tests/FoundationCompatTests",
             swiftSettings: swiftSettings
         ),

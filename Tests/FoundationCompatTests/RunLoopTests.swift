@@ -1,5 +1,6 @@
 import RunLoopKit
 import RunLoopKitFoundationCompat
+import RunLoopKitTesting
 import Testing
 
 import class RunLoopKitFoundationCompat.RunLoop
@@ -277,6 +278,15 @@ import class RunLoopKitFoundationCompat.RunLoop
             Thread.sleep(until: end)
             #expect(Date() >= end)
             Thread.sleep(forTimeInterval: -1)
+        }
+    }
+
+    @Test("A thread with virtual time sleeps as long as it asked for")
+    func sleepInVirtualTime() async throws {
+        await withVirtualTime { _, time in
+            let start = time.now
+            Thread.sleep(forTimeInterval: 0.003)
+            #expect(time.now == start)
         }
     }
 
