@@ -50,12 +50,13 @@ final class NotificationPoster: @unchecked Sendable {
 
     func remove(where isMeant: (Entry) -> Bool) {
         checkThread()
-        entries.removeAll(where: isMeant)
+        // They are freed after the change: the end of what is in them may enqueue.
+        withExtendedLifetime(entries.filter(isMeant)) { entries.removeAll(where: isMeant) }
     }
 
     /// The thread ends: the remaining notifications are never posted.
     func end() {
-        entries = []
+        withExtendedLifetime(entries) { entries = [] }
         keptQueue = nil
         observer?.invalidate()
     }

@@ -162,20 +162,21 @@ public enum QualityOfService: Int, Sendable {
 
 /// The dictionary of a thread: the part of NSMutableDictionary that is used for it.
 public final class ThreadDictionary {
+    /// What is removed is freed after the change: its end may use the dictionary.
     private var values: [AnyHashable: Any] = [:]
 
     /// The value of a key. Setting `nil` removes it.
     public subscript(key: AnyHashable) -> Any? {
         get { values[key] }
-        set { values[key] = newValue }
+        set { withExtendedLifetime(values[key]) { values[key] = newValue } }
     }
 
     /// The number of values.
     public var count: Int { values.count }
 
     /// Removes the value of a key.
-    public func removeObject(forKey key: AnyHashable) { values[key] = nil }
+    public func removeObject(forKey key: AnyHashable) { self[key] = nil }
 
     /// Removes all values.
-    public func removeAllObjects() { values = [:] }
+    public func removeAllObjects() { withExtendedLifetime(values) { values = [:] } }
 }

@@ -4,6 +4,13 @@ import Testing
 
 import class RunLoopKitFoundationCompat.RunLoop
 
+/// Calls a closure when it is freed.
+private final class Farewell {
+    private let call: () -> Void
+    init(_ call: @escaping () -> Void) { self.call = call }
+    deinit { call() }
+}
+
 @Suite struct NotificationTests {
     /// A center whose notifications are recorded by name, and a queue for it.
     final class Office: @unchecked Sendable {
@@ -187,6 +194,31 @@ import class RunLoopKitFoundationCompat.RunLoop
             #expect(Date() < limit)
             #expect(office.trace.all == ["1", "2", "4", "from 1", "idle from 1"])
             for token in [token, last] { office.center.removeObserver(token) }
+        }
+    }
+
+    @Test("What is freed with the notifications of a queue may enqueue")
+    func enqueuesWhenFreed() async {
+        await #expect(processExitsWith: .success) {
+            try await onThread {
+                let office = Office()
+                for _ in 0..<3 {
+                    office.enqueue("old", .asap, from: Farewell { office.enqueue("new", .asap) })
+                }
+                office.queue.dequeueNotifications(matching: Notification(name: .init("old")), coalesceMask: .onName)
+                keep(.default)
+                precondition(RunLoop.current.run(mode: .default, before: .distantPast))
+                precondition(office.trace.all == ["new", "new", "new"])
+                let values = Thread.current.threadDictionary
+                values["key"] = Farewell { values["other"] = values["key"] }
+                values["key"] = nil
+                values["key"] = Farewell { values["other"] = 1 }
+                values.removeObject(forKey: "key")
+                precondition(values["other"] as? Int == 1)
+                values["key"] = Farewell { values["last"] = 1 }
+                values.removeAllObjects()
+                precondition(values.count == 1)
+            }
         }
     }
 
