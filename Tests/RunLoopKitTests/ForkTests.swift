@@ -38,11 +38,11 @@ import Testing
         await #expect(processExitsWith: .success) {
             try await withVirtualTime { _, time in
                 let status = statusOfChild {
-                    let timer = RunLoop.Timer(after: .milliseconds(1)) { _ in }
+                    let timer = RunLoop.Timer(after: .milliseconds(1)) { _ in RunLoop.current.stop() }
                     try! RunLoop.current.add(timer, forMode: .default)
                     let start = ContinuousClock.now
-                    precondition(RunLoop.current.run(mode: .default) == .finished)
-                    precondition(ContinuousClock.now - start >= .milliseconds(1) && RunLoop.Instant.now > time.now)
+                    precondition(RunLoop.current.run(mode: .default) == .stopped)
+                    precondition(ContinuousClock.now - start >= .milliseconds(1) && RunLoop.Instant.now < time.now)
                 }
                 precondition(status == 0, "The child ended with status \(status).")
             }
