@@ -19,6 +19,7 @@ struct __CFRunLoopSource {
     struct cf_item item;
     _Atomic(runloop_source *) core; ///< changes only in version 1, under lock; one reference, as in all items
     struct process_lock lock;
+    int revivals GUARDED_BY(source_lock); ///< less the calls of `finalize`; -1: the core source is released
     bool was_invalidated GUARDED_BY(source_lock);
     _Atomic bool is_signalled; ///< version 1, whose signal calls nothing, unlike the core's (R72)
     CFIndex order;
@@ -54,8 +55,11 @@ static void release_owner(struct __CFRunLoopSource *source) {
 
 static void finalize(CFTypeRef object) {
     struct __CFRunLoopSource *source = (struct __CFRunLoopSource *)(uintptr_t)object;
+    // Another thread may have revived it by now, and replace the core source.
+    take(source);
+    runloop_source *core = source->revivals-- > 0 ? NULL : source->core;
+    give(source);
     // In this order the context is released while the core source still exists: until then a CFFileDescriptor has it watch.
-    runloop_source *core = source->core;
     release_owner(source);
     runloop_source_release(core);
 }
@@ -63,7 +67,10 @@ static void finalize(CFTypeRef object) {
 static void revive(CFTypeRef object) {
     struct __CFRunLoopSource *source = (struct __CFRunLoopSource *)(uintptr_t)object;
     cf__item_retain(&source->item);
-    runloop_source_retain(source->core);
+    take(source);
+    if (source->revivals++ < 0)
+        runloop_source_retain(source->core);
+    give(source);
 }
 
 static bool is_port(const struct __CFRunLoopSource *source) {
@@ -344,14 +351,10 @@ void CFRunLoopSourceSignal(CFRunLoopSourceRef source) {
     if (!CF_IS(source, CF_TYPE_SOURCE))
         return;
     // A signal handler may call this for a source of version 0.
-    if (!is_port(source)) {
+    if (!is_port(source))
         runloop_source_signal(source->core);
-        return;
-    }
-    runloop_source *core = copy_core(source);
-    if (runloop_source_is_valid(core))
-        atomic_store(&source->is_signalled, true);
-    runloop_source_release(core);
+    else
+        atomic_store(&source->is_signalled, CFRunLoopSourceIsValid(source));
 }
 
 Boolean CFRunLoopSourceIsSignalled(CFRunLoopSourceRef source) {
@@ -393,6 +396,5 @@ CFIndex CFRunLoopSourceGetOrder(CFRunLoopSourceRef source) {
 void CFRunLoopSourceGetContext(CFRunLoopSourceRef source, CFRunLoopSourceContext *context) {
     if (!CF_IS(source, CF_TYPE_SOURCE) || !context)
         return;
-    size_t size = context->version == 1 ? sizeof(CFRunLoopSourceContext1) : sizeof(CFRunLoopSourceContext);
-    memcpy(context, &source->context, size);
+    memcpy(context, &source->context, context->version == 1 ? sizeof source->context.v1 : sizeof source->context.v0);
 }
