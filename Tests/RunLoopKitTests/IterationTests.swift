@@ -47,6 +47,45 @@ import Testing
         }
     }
 
+    @Test("Work that is made and marked in the last moment before the sleep is done before it")
+    func madeLate() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            try loop.add(RunLoop.Source {}, forMode: .default)
+            let done = Count()
+            let made = Made()
+            try loop.add(
+                RunLoop.Observer(.beforeWaiting) { _, _ in
+                    if made.work != nil { return }
+                    made.work = RunLoop.CoalescedWork(on: loop) { done.increment() }
+                    made.work?.setNeeded()
+                }, forMode: .default)
+            #expect(try sleepsMarked(loop, made, until: { done.value == 1 }) == 0)
+        }
+    }
+
+    @Test("Work that is marked in a run nested in its body is done again before the loop sleeps")
+    func markedInNestedRun() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            try loop.add(RunLoop.Source {}, forMode: .default)
+            let done = Count()
+            let made = Made()
+            made.work = RunLoop.CoalescedWork(on: loop) {
+                done.increment()
+                if done.value > 1 { return }
+                // What wakes the nested run does not wake the outer one. There, too, the loop sleeps: the work is not called inside itself.
+                let marks = RunLoop.Timer(after: .zero) { _ in made.work?.setNeeded() }
+                loop.addUnlessOver(marks, forMode: .default)
+                made.isInside = true
+                loop.run(until: { made.work?.isNeeded == true }, deadline: nil)
+                made.isInside = false
+            }
+            made.work?.setNeeded()
+            #expect(try sleepsMarked(loop, made, until: { done.value == 2 }) == 0)
+        }
+    }
+
     @Test("Work that another thread marks wakes the loop")
     func markedFromOutside() async throws {
         try await withRunLoopThread {
@@ -176,4 +215,24 @@ import Testing
             #expect(closed.take() == true)
         }
     }
+}
+
+/// On one thread.
+private final class Made: @unchecked Sendable {
+    var work: RunLoop.CoalescedWork?
+    var isInside = false
+}
+
+/// Runs until the condition, and returns how often the loop was about to sleep meanwhile while the work was marked.
+private func sleepsMarked(_ loop: RunLoop, _ made: Made, until condition: @escaping () -> Bool) throws -> Int {
+    let count = Count()
+    let observer = RunLoop.Observer(.beforeWaiting, order: .max) { _, _ in
+        if !made.isInside && made.work?.isNeeded == true && loop.isIdle { count.increment() }
+    }
+    let wakes = RunLoop.Timer(every: .milliseconds(100)) { _ in }
+    try loop.add(observer, forMode: .default)
+    try loop.add(wakes, forMode: .default)
+    #expect(loop.run(until: condition, deadline: .now + generous))
+    made.work = nil
+    return count.value
 }

@@ -56,8 +56,8 @@ private final class State: Sendable {
     let isNeeded = Atomic(false)
     let isReleased = Atomic(false)
     /// Whether the loop may sleep without checking `isNeeded` again: true from the check until the sleep is over, and after a
-    /// nested run, since the outer one may have checked.
-    private let hasChecked = Atomic(false)
+    /// nested run, since the outer one may have checked; and at first, as the loop may be about to sleep when the work is made.
+    private let hasChecked = Atomic(true)
     private let loop: RunLoop
     private let mode: RunLoop.Mode
 
@@ -80,7 +80,10 @@ private final class State: Sendable {
     func observe(_ activity: RunLoop.Observer.Activities, _ body: () -> Void) {
         let isCheck = activity == .beforeWaiting || activity == .exit
         hasChecked.store(isCheck, ordering: .sequentiallyConsistent)
-        if isCheck && isNeeded.exchange(false, ordering: .sequentiallyConsistent) { body() }
+        guard isCheck && isNeeded.exchange(false, ordering: .sequentiallyConsistent) else { return }
+        body()
+        // A run that was nested in it may have performed the post of the mark, and does not call this observer (R96).
+        if isNeeded.load(ordering: .sequentiallyConsistent) { requestIteration() }
     }
 
     /// A posted closure stays until a run in the mode performs it, and prevents that run from sleeping. A wake-up might be consumed
